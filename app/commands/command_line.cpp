@@ -11,6 +11,20 @@
 #include "core/base/worker_pool.h"
 
 namespace accelscope::app {
+
+// One per command, each in its file; below a row each.
+CommandAction declare_import(command_line::OptionSet& options);
+std::string help_on_kind(const std::string& kind);
+CommandAction declare_record(command_line::OptionSet& options);
+CommandAction declare_view(command_line::OptionSet& options);
+CommandAction declare_show_session(command_line::OptionSet& options);
+CommandAction declare_query(command_line::OptionSet& options);
+CommandAction declare_screenshot(command_line::OptionSet& options);
+CommandAction declare_simulate(command_line::OptionSet& options);
+CommandAction declare_ingest_check(command_line::OptionSet& options);
+CommandAction declare_doctor(command_line::OptionSet& options);
+CommandAction declare_demo(command_line::OptionSet& options);
+
 namespace {
 
 constexpr std::array kCommands = {

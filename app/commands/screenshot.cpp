@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "app/frame/app.h"
-#include "app/panels/places.h"
+#include "app/frame/places.h"
 #include "app/view/link.h"
 
 namespace accelscope::app {

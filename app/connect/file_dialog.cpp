@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -99,7 +98,6 @@ std::vector<std::size_t> FileDialog::shown_entries() const {
 void FileDialog::draw(Ui& ui) {
   if (!open_) return;
   take_listing();
-  if (task_.valid()) ui.request_frame_after(0.01);
   const bool saving = saves(), folder_wanted = purpose_ == Purpose::folder;
   if (std::exchange(must_open_, false)) open_modal(ui, kFileDialogName);
   Modal modal(ui, kFileDialogName, title_, kFileDialogWidth, kHeight);
@@ -206,8 +204,6 @@ void FileDialog::draw_list(Ui& ui, Rect area) {
       {{.title = "Name", .sortable = false},
        {.title = "Size", .width = 90, .align = Align::right, .sortable = false},
        {.title = "Changed", .width = 120, .align = Align::right, .sortable = false}}};
-  const std::int64_t now =
-      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
   const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
     const FileEntry& entry = listing_.entries[shown[row]];
     switch (column) {
@@ -220,7 +216,8 @@ void FileDialog::draw_list(Ui& ui, Rect area) {
       case 1:
         return {.text = entry.is_folder ? "" : format_bytes(static_cast<double>(entry.bytes)), .colour = Colour::text2};
       default:
-        return {.text = format_when(entry.changed_unix_s, now), .colour = Colour::text3, .style = TextStyle::body};
+        return {
+            .text = format_when(entry.changed_unix_s, unix_now()), .colour = Colour::text3, .style = TextStyle::body};
     }
   };
   const TableResult result =

@@ -51,7 +51,6 @@ void ConnectForm::show_place(const std::string& places) {
 void ConnectForm::prepare(Ui& ui) {
   probe_.update(places_of(form_), form_.where == Where::agent ? form_.token_file : std::string(), ui.time());
   if (const auto due = probe_.due_in(ui.time())) ui.request_frame_after(*due);
-  if (probe_.asking()) ui.request_frame_after(0.05);
   const PlaceVerdict* reached = probe_.first_reached();
   facts_.welcome.reset();
   if (reached != nullptr) facts_.welcome = reached->reached->welcome;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 
 #include "app/system/system_paths.h"
@@ -38,10 +37,6 @@ constexpr std::array kDoors = {
     Door{"start.connect", icon::kPlug, "Connect to a device", "An agent on its host", "Ctrl+K", "connect"},
     Door{"start.demo", icon::kPlay, "Try the demo", "Simulated; needs no hardware", "", "demo"},
 };
-
-std::int64_t now_unix_s() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 }  // namespace
 
@@ -131,7 +126,7 @@ void StartPage::draw_recoverable(Ui& ui, Workspace& workspace, Rect& area) {
     inside.cut_left(ui.px(8));
     Rect lines = inside.inset(0, ui.px(4));
     draw_text(ui, lines.cut_top(lines.height() / 2),
-              "Unfinished capture of " + format_when(left.begun_unix_s, now_unix_s()), {.style = TextStyle::heading});
+              "Unfinished capture of " + format_when(left.begun_unix_s, unix_now()), {.style = TextStyle::heading});
     draw_text(ui, lines, recoverable_text(left), {.style = TextStyle::small, .colour = Colour::text2});
   }
   if (!workspace.recoverable().empty()) area.cut_top(ui.px(10));
@@ -288,7 +283,7 @@ bool StartPage::draw_recent_row(Ui& ui, const Rect& row, std::size_t index, cons
   }
   draw_text(ui, lines, shorten_home(session.path, home_directory(process_environment())),
             {.style = TextStyle::small, .colour = Colour::text3, .fit = Fit::middle});
-  const std::int64_t now = now_unix_s();
+  const std::int64_t now = unix_now();
   const TextOptions figure{.style = TextStyle::mono, .align = Align::right};
   draw_text(ui, cells.device, session.device, {.colour = Colour::text2});
   draw_text(ui, cells.active, format_duration(static_cast<double>(session.active_ns)), figure);

@@ -7,8 +7,6 @@
 namespace accelscope::app {
 namespace {
 
-constexpr double kIdleShare = 4;  // a growing session is added up anew for a fifth of the time at most
-
 // A power of two, so that zooming changes it rarely.
 [[nodiscard]] std::int64_t stretch_for(const render::TimeView& view, double pixels) {
   const double least = std::max(1.0, pixels * view.ns_per_pixel());
@@ -53,7 +51,7 @@ constexpr double kIdleShare = 4;  // a growing session is added up anew for a fi
 }  // namespace
 
 void DerivedValues::take() {
-  if (task_.valid() && task_.ready()) {
+  if (task_.ready()) {
     auto result = task_.take();
     error_ = result ? std::string() : result.message();
     if (result) answer_ = std::move(*result);
@@ -61,39 +59,25 @@ void DerivedValues::take() {
       for (const float value : values) highest_[key] = std::max(highest_[key], value);
     }
   }
-  if (work_task_.valid() && work_task_.ready()) {
-    auto result = work_task_.take();
-    if (!result) error_ = result.message();
-    if (result) work_ = std::move(*result);
-  }
-}
-
-void DerivedValues::ask_work(SessionAnalysis& analysis, const Snapshot& snapshot, double now_s) {
-  if (work_task_.valid() || (work_ && work_->snapshot_version == snapshot.version)) return;
-  if (now_s - work_asked_s_ < std::max(SessionAnalysis::kRenewSeconds, kIdleShare * work_took_s_)) return;
-  work_asked_s_ = now_s;
-  work_task_ = analysis.start([last = work_](const QueryContext& query) { return leaf_work(query, last.get()); });
 }
 
 void DerivedValues::want(SessionAnalysis& analysis, const Snapshot& snapshot, const DerivedCounters& counters,
                          const render::TimeView& view, double stretch_pixels, double now_s) {
-  const bool worked = work_task_.valid();
   take();
-  if (worked && !work_task_.valid()) work_took_s_ = now_s - work_asked_s_;
   if (counters.empty()) return;
   const bool wants_work = std::any_of(counters.begin(), counters.end(),
                                       [](const auto& counter) { return counter->kind == DerivedCounter::Kind::mfu; });
-  if (wants_work) ask_work(analysis, snapshot, now_s);
+  const auto work = wants_work ? analysis.leaf_work() : nullptr;
   if (task_.valid() || (!error_.empty() && now_s - asked_s_ < SessionAnalysis::kRenewSeconds)) return;
   const std::int64_t step = stretch_for(view, stretch_pixels);
   const bool all_known =
       answer_ && std::all_of(counters.begin(), counters.end(), [&](const auto& counter) {
-        return answer_->values.contains(counter->key) || (counter->kind == DerivedCounter::Kind::mfu && !work_);
+        return answer_->values.contains(counter->key) || (counter->kind == DerivedCounter::Kind::mfu && !work);
       });
   const bool fits = all_known && answer_->stretch_ns == step && covers(*answer_, shown(snapshot, view, 0, step));
   if (fits && (answer_->version == snapshot.version || now_s - asked_s_ < SessionAnalysis::kRenewSeconds)) return;
   asked_s_ = now_s;
-  task_ = analysis.start([counters, work = work_, range = shown(snapshot, view, view.span_ns() / 2, step), step](
+  task_ = analysis.start([counters, work, range = shown(snapshot, view, view.span_ns() / 2, step), step](
                              const QueryContext& query) { return add_up(query, counters, work.get(), range, step); });
 }
 

@@ -30,7 +30,7 @@ class DerivedValues {
   // Once per frame, with the counters that are seen. `stretch_pixels`: no stretch is narrower.
   void want(SessionAnalysis& analysis, const Snapshot& snapshot, const DerivedCounters& counters,
             const render::TimeView& view, double stretch_pixels, double now_s);
-  [[nodiscard]] bool pending() const noexcept { return task_.valid() || work_task_.valid(); }
+  [[nodiscard]] bool pending() const noexcept { return task_.valid(); }
   [[nodiscard]] const Answer* answer() const noexcept { return answer_.get(); }
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
   // A strip of the counter for the view; empty until there are values. False while there are none.
@@ -42,14 +42,10 @@ class DerivedValues {
  private:
   void take();
   [[nodiscard]] const std::vector<float>* values_of(const DerivedCounter& counter) const;
-  void ask_work(SessionAnalysis& analysis, const Snapshot& snapshot, double now_s);
 
   std::shared_ptr<const Answer> answer_;
   Task<Result<std::shared_ptr<const Answer>>> task_;
   double asked_s_ = -1e9;
-  std::shared_ptr<const LeafWork> work_;
-  Task<Result<std::shared_ptr<const LeafWork>>> work_task_;
-  double work_asked_s_ = -1e9, work_took_s_ = 0;
   std::map<std::string, float> highest_;  // seen so far, by key
   std::string error_;
 };

@@ -105,7 +105,7 @@ SqlRowPlace place_of_row(const SqlAnswer& answer, std::size_t row, EventReader& 
 }
 
 bool SqlConsole::update(const SessionTab& tab) {
-  if (tables_task_.valid() && tables_task_.ready()) tables_ = tables_task_.take();
+  if (tables_task_.ready()) tables_ = tables_task_.take();
   if (!tables_task_.valid() && tables_of_tracks_ != tab.snapshot->tracks.size()) {
     tables_of_tracks_ = tab.snapshot->tracks.size();
     tables_task_ = pool_.start([store = tab.store, snapshot = tab.snapshot, &pool = pool_](TaskControl&) {
@@ -113,7 +113,7 @@ bool SqlConsole::update(const SessionTab& tab) {
       return session.tables();
     });
   }
-  if (!task_.valid() || !task_.ready()) return false;
+  if (!task_.ready()) return false;
   answer_ = task_.take();
   return true;
 }

@@ -39,11 +39,11 @@ bool looks_like_address(std::string_view target) {
   return target.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
 }
 
-// Whether all of them run an agent already.
-bool all_addresses(std::string_view target) {
+// Whether all places of "A:7420,B:7420" are such.
+bool all_places(std::string_view target, bool (*is_such)(std::string_view)) {
   while (true) {
     const std::size_t comma = target.find(',');
-    if (!looks_like_address(target.substr(0, comma))) return false;
+    if (!is_such(target.substr(0, comma))) return false;
     if (comma == std::string_view::npos) return true;
     target.remove_prefix(comma + 1);
   }
@@ -122,7 +122,7 @@ void AppState::say(std::string text) {
   toast_until_s = now_s + kToastSeconds;
 }
 
-void AppState::open_dialog(Dialog which) {
+void AppState::open_dialog(std::string_view which) {
   dialog = which;
   dialog_text.clear();
   dialog_focused = false;
@@ -130,8 +130,8 @@ void AppState::open_dialog(Dialog which) {
 }
 
 void AppState::show_connect_form() {
-  if (start_page.form_seen() && dialog == Dialog::none) return connect_form.focus();
-  open_dialog(Dialog::connect);
+  if (start_page.form_seen() && dialog.empty()) return connect_form.focus();
+  open_dialog("connect");
 }
 
 std::string AppState::start_folder() {
@@ -218,19 +218,14 @@ App::~App() {
 }
 
 bool names_agents(const std::string& target) {
-  std::string_view rest = target;
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view one = rest.substr(0, comma);
-    if (one != "local" && !one.starts_with("ssh://") && !looks_like_address(one)) return false;
-    if (comma == std::string_view::npos) return true;
-    rest.remove_prefix(comma + 1);
-  }
+  return all_places(target, [](std::string_view place) {
+    return place == "local" || place.starts_with("ssh://") || looks_like_address(place);
+  });
 }
 
 void App::open(const std::string& target) {
   if (!names_agents(target)) return state_->workspace.open(target);
-  if (all_addresses(target)) return state_->workspace.connect(target);
+  if (all_places(target, looks_like_address)) return state_->workspace.connect(target);
   state_->connect_form.show_place(target);
   state_->show_connect_form();
 }
@@ -352,21 +347,20 @@ void App::frame(Ui& ui) {
   draw_notices(state, ui, rest);
   state.start_page.left();
   if (SessionTab* tab = state.tab()) {
-    SelectionFollower& follower = state.panels_of(*tab).follower;
-    follower.update(*tab);
-    if (follower.pending()) ui.request_frame_after(0.02);
+    state.panels_of(*tab).follower.update(*tab);
     draw_session(state, ui, rest);
     if (state.layout.maximised() || state.timeline.settled(*tab)) tab->analysis->timeline_drawn();
   } else {
-    ConnectForm* form = state.dialog == Dialog::connect ? nullptr : &state.connect_form;
+    ConnectForm* form = state.dialog == "connect" ? nullptr : &state.connect_form;
     state.start_page.draw(ui, state.workspace, form, rest, state.actions.run, state.actions.say);
   }
   draw_dialogs(state, ui);
   draw_capture_question(state, ui);
   finish_quitting(state);
-  if (SessionTab* tab = state.tab(); tab != nullptr && tab->analysis->pending()) ui.request_frame_after(0.02);
+  if (const SessionTab* tab = state.tab()) {
+    if (const auto due = tab->analysis->due_in()) ui.request_frame_after(*due);
+  }
   if (auto text = std::exchange(state.to_copy, std::nullopt)) ui.copy_to_clipboard(*text);
-  if (state.exporting.valid() || state.importing.valid()) ui.request_frame_after(0.02);
   if (state.toast_until_s > state.now_s) ui.request_frame_after(state.toast_until_s - state.now_s);
 }
 

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/frame/places.h"
 #include "app/palette/command_table.h"
-#include "app/panels/places.h"
 #include "app/workspace/workspace.h"
 #include "render/shell/shell.h"
 

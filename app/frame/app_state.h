@@ -16,19 +16,10 @@
 #include "app/connect/form.h"
 #include "app/connect/start_page.h"
 #include "app/frame/app.h"
+#include "app/frame/places.h"
 #include "app/palette/command_box.h"
-#include "app/panels/context.h"
 #include "app/panels/details/panel.h"
 #include "app/panels/markers/panel.h"
-#include "app/panels/memory/panel.h"
-#include "app/panels/metrics/panel.h"
-#include "app/panels/output/panel.h"
-#include "app/panels/quality/panel.h"
-#include "app/panels/search/panel.h"
-#include "app/panels/selection/panel.h"
-#include "app/panels/source/panel.h"
-#include "app/panels/sql/panel.h"
-#include "app/panels/stack/panel.h"
 #include "app/persist/saved_layouts.h"
 #include "app/timeline/panel.h"
 #include "app/view/selection.h"
@@ -48,19 +39,10 @@ class WakeBell {
 
 // The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
 struct TabPanels {
-  TabPanels(WorkerPool& pool, QueryHistory& book)
-      : source(pool), memory(pool), sql(pool, book), output(pool), follower(pool) {}
-  DetailsPanel details;
-  SearchPanel search;
-  SelectionPanel selection;
-  SourcePanel source;
-  StackPanel stack;
-  MemoryPanel memory;
-  MarkersPanel markers;
-  QualityPanel quality;
-  MetricsPanel metrics;
-  SqlPanel sql;
-  OutputPanel output;
+  TabPanels(WorkerPool& pool, QueryHistory& queries) : follower(pool) {
+    for (const PanelInfo& panel : all_panels()) panels.push_back(panel.make(pool, queries));
+  }
+  std::vector<std::unique_ptr<Panel>> panels;  // of all_panels()
   SelectionFollower follower;
   bool verdict_closed = false;
   bool has_lines = true;  // until it is known that no event names a source line
@@ -68,31 +50,15 @@ struct TabPanels {
   std::size_t line_count = 0;      // once it is known
   std::optional<EventId> noticed;  // the selection that Details has come forward for, or left in front what was there
 
-  [[nodiscard]] Panel& of(PanelId id) const { return *by_id[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] Panel& of(PanelId id) const { return *panels[panel_index(id)]; }
+  [[nodiscard]] DetailsPanel& details() const { return dynamic_cast<DetailsPanel&>(of("details")); }
+  [[nodiscard]] SessionMarkerSets& marker_sets() const { return dynamic_cast<MarkersPanel&>(of("markers")).sets(); }
   // Of those that are seen: others take their answers when they come to the front.
   [[nodiscard]] bool pending(const PanelLayout& layout) const {
     return follower.pending() || std::any_of(all_panels().begin(), all_panels().end(), [&](const PanelInfo& panel) {
-             return layout.is_seen(panel.id) && of(panel.id).pending();
+             return layout.is_seen(panel.name) && of(panel.name).pending();
            });
   }
-
- private:
-  // In the order of their ids.
-  std::array<Panel*, kPanelCount> by_id{&source,  &stack,   &details, &search, &selection, &memory,
-                                        &markers, &quality, &metrics, &sql,    &output};
-};
-
-enum class Dialog : std::uint8_t {
-  none,
-  connect,
-  keys,
-  about,
-  go_to_time,
-  save_layout,
-  go_to_link,
-  save_markers,
-  load_markers,
-  view_settings
 };
 
 struct AppState {
@@ -117,7 +83,7 @@ struct AppState {
 
   render::ThemeKind theme = render::ThemeKind::dark;
   float zoom = 1;
-  Dialog dialog = Dialog::none;
+  std::string_view dialog;      // the one that is open, as the table in dialogs.cpp names it
   bool dialog_focused = false;  // its field has had the keyboard
   std::string dialog_text;      // typed into the dialogs of one line and the filters of keys and semaphores
   SavedLayouts layouts;
@@ -129,7 +95,7 @@ struct AppState {
   bool quitting = false;       // asked to quit; questions may still be open
   bool quit = false;
   bool first_session_prepared = false;
-  std::vector<TimelineCommand> timeline_queue;  // run inside the next frame, where the Ui is at hand
+  std::vector<const TimelineCommand*> timeline_queue;  // run inside the next frame, where the Ui is at hand
   std::string toast;
   double toast_until_s = 0;
   Task<Result<std::string>> exporting;  // ends with what is said of it
@@ -142,7 +108,7 @@ struct AppState {
   [[nodiscard]] SessionTab* tab() const noexcept { return workspace.active(); }
   TabPanels& panels_of(SessionTab& tab);
   void say(std::string text);
-  void open_dialog(Dialog which);
+  void open_dialog(std::string_view which);
   void show_connect_form();  // on the start page where it stands there, else as a dialog
   void show_open_dialog();
   [[nodiscard]] std::string start_folder();  // where file dialogs begin
@@ -170,16 +136,19 @@ void draw_verdict(AppState& state, render::Ui& ui, render::Rect& area);  // verd
 // Draws progress rows and notices from the top of the area, which shrinks.
 void draw_notices(AppState& state, render::Ui& ui, render::Rect& area);  // window_frame.cpp
 void draw_dialogs(AppState& state, render::Ui& ui);                      // dialogs.cpp
-void draw_go_to_time(AppState& state, render::Ui& ui);                   // small_dialogs.cpp
-void draw_save_layout(AppState& state, render::Ui& ui);                  // small_dialogs.cpp
-void draw_view_settings(AppState& state, render::Ui& ui);                // view_settings_dialog.cpp
-void add_view_settings_commands(AppState& state);                        // view_settings_dialog.cpp
-void draw_go_to_link(AppState& state, render::Ui& ui);                   // small_dialogs.cpp
-void draw_save_markers(AppState& state, render::Ui& ui);                 // small_dialogs.cpp
-void draw_load_markers(AppState& state, render::Ui& ui);                 // small_dialogs.cpp
-void add_layout_commands(AppState& state);                               // layout_commands.cpp
-void add_link_commands(AppState& state);                                 // link_commands.cpp
-void add_marker_commands(AppState& state);                               // link_commands.cpp
+// Dialogs: false when they are over.
+[[nodiscard]] bool draw_view_settings(AppState& state, render::Ui& ui);  // view_settings_dialog.cpp
+[[nodiscard]] bool draw_go_to_time(AppState& state, render::Ui& ui);     // these in small_dialogs.cpp
+[[nodiscard]] bool draw_save_layout(AppState& state, render::Ui& ui);
+[[nodiscard]] bool draw_go_to_link(AppState& state, render::Ui& ui);
+[[nodiscard]] bool draw_save_markers(AppState& state, render::Ui& ui);
+[[nodiscard]] bool draw_load_markers(AppState& state, render::Ui& ui);
+void add_layout_commands(AppState& state);  // layout_commands.cpp
+// What rows of the command table do, in link_commands.cpp.
+void copy_link(AppState& state);
+void export_marker_sets(AppState& state);
+void import_marker_sets(AppState& state);
+[[nodiscard]] bool has_marker_sets(AppState& state);
 // In the session in front; what cannot be shown is told. False: the text is no link.
 bool go_to_link(AppState& state, const std::string& text);    // link_commands.cpp
 void draw_capture_question(AppState& state, render::Ui& ui);  // capture_dialogs.cpp

@@ -1,4 +1,4 @@
-// The command table of the viewer: what can be done, its key, when it can be done.
+// What can be done with the viewer, a row each: its key, when it can be done, what does it.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +8,7 @@
 #include "app/palette/key_chord.h"
 #include "app/session/analysis.h"
 #include "app/view/record.h"
+#include "app/view/settings.h"
 #include "core/base/format.h"
 #include "render/widgets/popup.h"
 
@@ -17,14 +18,14 @@ namespace {
 
 constexpr std::array kZooms = {0.75F, 1.0F, 1.25F, 1.5F, 1.75F, 2.0F, 2.5F, 3.0F};
 
-bool has_tab(const AppState& state) { return state.tab() != nullptr; }
+bool has_tab(AppState& state) { return state.tab() != nullptr; }
 
-bool is_recording(const AppState& state) {
+bool is_recording(AppState& state) {
   const SessionTab* tab = state.tab();
   return tab != nullptr && may_grow(*tab);
 }
 
-bool can_pause(const AppState& state) {
+bool can_pause(AppState& state) {
   if (!is_recording(state)) return false;
   const capture::client::CaptureStatus& status = state.tab()->capture;
   const bool runs =
@@ -40,6 +41,11 @@ void change_zoom(AppState& state, int steps) {
   const auto wanted = std::clamp(static_cast<int>(nearest) + steps, 0, static_cast<int>(kZooms.size()) - 1);
   state.zoom = kZooms[static_cast<std::size_t>(wanted)];
   state.say("Scale " + std::to_string(std::lround(state.zoom * 100)) + " %");
+}
+
+void toggle_theme(AppState& state) {
+  const bool dark = state.theme == render::ThemeKind::dark;
+  state.theme = dark ? render::ThemeKind::light : render::ThemeKind::dark;
 }
 
 void switch_tab(AppState& state, int step) {
@@ -82,301 +88,154 @@ void save_active(AppState& state, bool ask_for_path) {
   state.workspace.save(index, tab.path);
 }
 
-void add_file_commands(AppState& state) {
-  CommandTable& commands = state.commands;
-  const auto tab_open = [&state] { return has_tab(state); };
-  commands.add(
-      {.id = "open", .title = "Open a file or folder...", .menu = MenuId::file, .key = "Ctrl+O", .run = [&state] {
-         state.show_open_dialog();
-       }});
-  commands.add({.id = "save",
-                .title = "Save",
-                .menu = MenuId::file,
-                .key = "Ctrl+S",
-                .run = [&state] { save_active(state, false); },
-                .enabled = tab_open});
-  commands.add({.id = "save_as",
-                .title = "Save as...",
-                .menu = MenuId::file,
-                .key = "Ctrl+Shift+S",
-                .run = [&state] { save_active(state, true); },
-                .enabled = tab_open});
-  commands.add({.id = "close",
-                .title = "Close the session",
-                .menu = MenuId::file,
-                .key = "Ctrl+W",
-                .run = [&state] { state.workspace.close(*state.workspace.active_index()); },
-                .enabled = tab_open});
-  commands.add({.id = "start_page",
-                .title = "Start page",
-                .menu = MenuId::file,
-                .key = "Ctrl+T",
-                .run = [&state] { state.workspace.show_start_page(); },
-                .separator_before = true});
-  commands.add({.id = "next_tab",
-                .title = "Next session",
-                .menu = MenuId::file,
-                .key = "Ctrl+Tab",
-                .second_key = "Ctrl+PageDown",
-                .run = [&state] { switch_tab(state, 1); },
-                .enabled = tab_open});
-  commands.add({.id = "previous_tab",
-                .title = "Previous session",
-                .menu = MenuId::file,
-                .key = "Ctrl+Shift+Tab",
-                .second_key = "Ctrl+PageUp",
-                .run = [&state] { switch_tab(state, -1); },
-                .enabled = tab_open});
-  commands.add({.id = "export_filtered",
-                .title = "Export what is filtered...",
-                .menu = MenuId::file,
-                .run = [&state] { state.show_filtered_export(); },
-                .enabled = [&state] { return has_tab(state) && !state.tab()->choices.filter.empty(); },
-                .separator_before = true});
-  commands.add({.id = "picture",
-                .title = "Picture of the window (PNG)",
-                .menu = MenuId::file,
-                .key = "F12",
-                .run = [&state] { state.picture_wanted = true; },
-                .separator_before = true});
-  commands.add({.id = "quit",
-                .title = "Quit",
-                .menu = MenuId::file,
-                .key = "Ctrl+Q",
-                .run = [&state] { state.quitting = true; },
-                .separator_before = true});
+bool selected(AppState& state) { return has_tab(state) && state.tab()->selected.has_value(); }
+bool searches(AppState& state) { return has_tab(state) && !state.command_box.text().empty(); }
+bool filters(AppState& state) { return has_tab(state) && !state.tab()->choices.filter.empty(); }
+bool is_paused(AppState& state) {
+  return is_recording(state) && state.tab()->capture.phase == capture::client::CapturePhase::paused;
 }
 
-void add_record_commands(AppState& state) {
-  CommandTable& commands = state.commands;
-  commands.add(
-      {.id = "connect", .title = "Connect and record...", .menu = MenuId::record, .key = "Ctrl+K", .run = [&state] {
-         state.show_connect_form();
-       }});
-  commands.add(
-      {.id = "demo", .title = "Start the demo (simulated accelerator)", .menu = MenuId::record, .run = [&state] {
-         state.workspace.start_demo();
-       }});
-  commands.add({.id = "pause",
-                .title = "Pause or resume the capture",
-                .menu = MenuId::record,
-                .key = "Ctrl+Shift+E",
-                .run =
-                    [&state] {
-                      const bool paused = state.tab()->capture.phase == capture::client::CapturePhase::paused;
-                      state.workspace.pause_capture(*state.workspace.active_index(), !paused);
-                    },
-                .enabled = [&state] { return can_pause(state); },
-                .checked =
-                    [&state] {
-                      return is_recording(state) && state.tab()->capture.phase == capture::client::CapturePhase::paused;
-                    },
-                .separator_before = true});
-  commands.add({.id = "stop",
-                .title = "Stop the capture",
-                .menu = MenuId::record,
-                .key = "Ctrl+E",
-                .run = [&state] { state.workspace.stop_capture(*state.workspace.active_index()); },
-                .enabled = [&state] { return is_recording(state); }});
+void step_hit(AppState& state, bool forward) {
+  state.command_box.step(*state.tab(), forward, state.actions.say, state.actions.reveal);
+}
+
+void copy_search(AppState& state) {
+  state.to_copy = state.tab()->choices.search;
+  state.say("Copied the search");
+}
+
+void add_timeline_commands(AppState& state) {
+  for (const TimelineCommand& command : timeline_commands()) {
+    state.commands.add({.id = command.id,
+                        .title = command.title,
+                        .menu = command.menu,
+                        .submenu = command.submenu,
+                        .key = command.key,
+                        .second_key = command.second_key,
+                        .run = [&state, &command] { state.timeline_queue.push_back(&command); },
+                        .enabled =
+                            [&state, &command] {
+                              return has_tab(state) && (command.enabled == nullptr || command.enabled(*state.tab()));
+                            }});
+  }
 }
 
 constexpr const char* kPanelMenu = "Panels";
 
-void add_view_commands(AppState& state) {
-  CommandTable& commands = state.commands;
-  commands.add({.id = "theme",
-                .title = "Dark or light",
-                .menu = MenuId::view,
-                .key = "Ctrl+Shift+L",
-                .run =
-                    [&state] {
-                      const bool dark = state.theme == render::ThemeKind::dark;
-                      state.theme = dark ? render::ThemeKind::light : render::ThemeKind::dark;
-                    },
-                .separator_before = true});
-  commands.add({.id = "larger",
-                .title = "Larger",
-                .menu = MenuId::view,
-                .key = "Ctrl++",
-                .second_key = "Ctrl+Shift++",
-                .run = [&state] { change_zoom(state, 1); }});
-  commands.add({.id = "smaller", .title = "Smaller", .menu = MenuId::view, .key = "Ctrl+-", .run = [&state] {
-                  change_zoom(state, -1);
-                }});
-  commands.add({.id = "normal_size", .title = "Normal size", .menu = MenuId::view, .key = "Ctrl+0", .run = [&state] {
-                  state.zoom = 1;
-                }});
-  commands.add({.id = "verdict",
-                .title = "What bounds it, in a line",
-                .menu = MenuId::view,
-                .run =
-                    [&state] {
-                      bool& closed = state.panels_of(*state.tab()).verdict_closed;
-                      closed = !closed;
-                    },
-                .enabled = [&state] { return has_tab(state); },
-                .checked = [&state] { return has_tab(state) && !state.panels_of(*state.tab()).verdict_closed; },
-                .separator_before = true});
-  add_view_settings_commands(state);
+void add_panel_commands(AppState& state) {
   bool first = true;
   for (const PanelInfo& panel : all_panels()) {
-    commands.add({.id = "panel_" + std::string(panel.name),
-                  .title = std::string(panel.title),
-                  .menu = MenuId::view,
-                  .submenu = kPanelMenu,
-                  .run = [&state, id = panel.id] { state.layout.toggle(id); },
-                  .enabled = [&state] { return has_tab(state); },
-                  .checked = [&state, id = panel.id] { return state.layout.is_seen(id); },
-                  .separator_before = std::exchange(first, false)});
-  }
-  commands.add({.id = "restore",
-                .title = "Restore the maximised panel",
-                .menu = MenuId::view,
-                .submenu = kPanelMenu,
-                .run = [&state] { state.layout.restore(); },
-                .enabled = [&state] { return state.layout.maximised().has_value(); },
-                .separator_before = true});
-  commands.add(
-      {.id = "reset_layout", .title = "Reset the panels", .menu = MenuId::view, .submenu = kPanelMenu, .run = [&state] {
-         state.layout.reset();
-       }});
-}
-
-void add_analyse_commands(AppState& state) {
-  CommandTable& commands = state.commands;
-  const auto selected = [&state] { return has_tab(state) && state.tab()->selected.has_value(); };
-  commands.add({.id = "search",
-                .title = "Search events",
-                .menu = MenuId::analyse,
-                .key = "Ctrl+F",
-                .run = [&state] { state.command_box.focus(CommandBox::Mode::search); },
-                .enabled = [&state] { return has_tab(state); }});
-  commands.add(
-      {.id = "next_hit",
-       .title = "Next hit",
-       .menu = MenuId::analyse,
-       .key = "F3",
-       .run = [&state] { state.command_box.step(*state.tab(), true, state.actions.say, state.actions.reveal); },
-       .enabled = [&state] { return has_tab(state) && !state.command_box.text().empty(); }});
-  commands.add(
-      {.id = "previous_hit",
-       .title = "Previous hit",
-       .menu = MenuId::analyse,
-       .key = "Shift+F3",
-       .run = [&state] { state.command_box.step(*state.tab(), false, state.actions.say, state.actions.reveal); },
-       .enabled = [&state] { return has_tab(state) && !state.command_box.text().empty(); }});
-  commands.add({.id = "go_to_time",
-                .title = "Go to time...",
-                .menu = MenuId::analyse,
-                .key = "Ctrl+G",
-                .run = [&state] { state.open_dialog(Dialog::go_to_time); },
-                .enabled = [&state] { return has_tab(state); }});
-  commands.add({.id = "predecessor",
-                .title = "To what it waited for",
-                .menu = MenuId::analyse,
-                .key = "[",
-                .run = [&state] { follow_dependency(state, true); },
-                .enabled = selected,
-                .separator_before = true});
-  commands.add({.id = "successor",
-                .title = "To what waited for it",
-                .menu = MenuId::analyse,
-                .key = "]",
-                .run = [&state] { follow_dependency(state, false); },
-                .enabled = selected});
-  commands.add({.id = "explain_operands",
-                .title = "Take the operands apart",
-                .menu = MenuId::analyse,
-                .key = "Shift+O",
-                .run =
-                    [&state] {
-                      state.layout.show(PanelId::details);
-                      state.panels_of(*state.tab()).details.explain_operands();
-                    },
-                .enabled = selected});
-}
-
-void add_help_commands(AppState& state) {
-  CommandTable& commands = state.commands;
-  commands.add({.id = "commands", .title = "Run a command", .menu = MenuId::help, .key = "Ctrl+P", .run = [&state] {
-                  state.command_box.focus(CommandBox::Mode::command);
-                }});
-  commands.add({.id = "keys", .title = "Keys", .menu = MenuId::help, .key = "?", .second_key = "F1", .run = [&state] {
-                  state.open_dialog(Dialog::keys);
-                }});
-  commands.add({.id = "about",
-                .title = "About Accelscope",
-                .menu = MenuId::help,
-                .run = [&state] { state.open_dialog(Dialog::about); },
-                .separator_before = true});
-}
-
-MenuId menu_of(TimelineCommand command) {
-  switch (command) {
-    case TimelineCommand::next_event:
-    case TimelineCommand::previous_event:
-    case TimelineCommand::next_same_name:
-    case TimelineCommand::previous_same_name:
-    case TimelineCommand::drop_marker:
-    case TimelineCommand::clear_selection:
-    case TimelineCommand::box_select:
-    case TimelineCommand::filter_by_region:
-    case TimelineCommand::event_above:
-    case TimelineCommand::event_below:
-      return MenuId::analyse;
-    default:
-      return MenuId::view;
+    state.commands.add({.id = "panel_" + std::string(panel.name),
+                        .title = std::string(panel.title),
+                        .menu = MenuId::view,
+                        .submenu = kPanelMenu,
+                        .run = [&state, id = panel.name] { state.layout.toggle(id); },
+                        .enabled = [&state] { return has_tab(state); },
+                        .checked = [&state, id = panel.name] { return state.layout.is_seen(id); },
+                        .separator_before = std::exchange(first, false)});
   }
 }
 
-// What most do by keys stays out of the way of the rest of the menu.
-const char* submenu_of(TimelineCommand command) {
-  switch (command) {
-    case TimelineCommand::zoom_in:
-    case TimelineCommand::zoom_out:
-    case TimelineCommand::pan_left:
-    case TimelineCommand::pan_right:
-    case TimelineCommand::scroll_up:
-    case TimelineCommand::scroll_down:
-      return "Move";
-    case TimelineCommand::filter_lanes:
-    case TimelineCommand::collapse_groups:
-    case TimelineCommand::expand_groups:
-    case TimelineCommand::pin_lane:
-    case TimelineCommand::hide_lane:
-    case TimelineCommand::show_hidden:
-      return "Lanes";
-    case TimelineCommand::next_event:
-    case TimelineCommand::previous_event:
-    case TimelineCommand::next_same_name:
-    case TimelineCommand::previous_same_name:
-    case TimelineCommand::event_above:
-    case TimelineCommand::event_below:
-      return "Step";
-    default:
-      return "";
-  }
-}
+using State = AppState&;
+struct ViewerCommand {
+  const char* id;
+  const char* title = "";
+  MenuId menu = MenuId::file;
+  const char* key = "";
+  void (*run)(State) = nullptr;
+  bool (*enabled)(State) = nullptr;  // null: always
+  bool (*checked)(State) = nullptr;  // null: not a switch
+  bool separator_before = false;
+  const char* submenu = "";
+  const char* second_key = "";
+  void (*adds)(State) = nullptr;  // in place of a command: those of another table
+};
 
-void add_timeline_commands(AppState& state) {
-  for (const TimelineCommandInfo& info : timeline_commands()) {
-    state.commands.add({.id = info.id,
-                        .title = info.title,
-                        .menu = menu_of(info.command),
-                        .submenu = submenu_of(info.command),
-                        .key = info.key != nullptr ? info.key : "",
-                        .second_key = info.second_key != nullptr ? info.second_key : "",
-                        .run = [&state, command = info.command] { state.timeline_queue.push_back(command); },
-                        .enabled =
-                            [&state, command = info.command] {
-                              const SessionTab* tab = state.tab();
-                              if (tab == nullptr) return false;
-                              if (command == TimelineCommand::back) return tab->history.can_go_back();
-                              if (command == TimelineCommand::forward) return tab->history.can_go_forward();
-                              return true;
-                            }});
-  }
-}
+constexpr MenuId kFile = MenuId::file, kView = MenuId::view, kRecord = MenuId::record, kAnalyse = MenuId::analyse,
+                 kHelp = MenuId::help;
+constexpr bool kLineAbove = true;
+constexpr const char* kSets = "Marker sets";
+
+// In the order of the menus.
+const std::array kCommands = std::to_array<ViewerCommand>({
+    {"open", "Open a file or folder...", kFile, "Ctrl+O", [](State s) { s.show_open_dialog(); }},
+    {"save", "Save", kFile, "Ctrl+S", [](State s) { save_active(s, false); }, has_tab},
+    {"save_as", "Save as...", kFile, "Ctrl+Shift+S", [](State s) { save_active(s, true); }, has_tab},
+    {"close", "Close the session", kFile, "Ctrl+W",
+     [](State s) { s.workspace.close(*s.workspace.active_index()); }, has_tab},
+    {"start_page", "Start page", kFile, "Ctrl+T", [](State s) { s.workspace.show_start_page(); }, nullptr, nullptr,
+     kLineAbove},
+    {"next_tab", "Next session", kFile, "Ctrl+Tab", [](State s) { switch_tab(s, 1); }, has_tab, nullptr, false, "",
+     "Ctrl+PageDown"},
+    {"previous_tab", "Previous session", kFile, "Ctrl+Shift+Tab", [](State s) { switch_tab(s, -1); }, has_tab, nullptr,
+     false, "", "Ctrl+PageUp"},
+    {"export_filtered", "Export what is filtered...", kFile, "", [](State s) { s.show_filtered_export(); }, filters,
+     nullptr, kLineAbove},
+    {"picture", "Picture of the window (PNG)", kFile, "F12", [](State s) { s.picture_wanted = true; }, nullptr, nullptr,
+     kLineAbove},
+    {"quit", "Quit", kFile, "Ctrl+Q", [](State s) { s.quitting = true; }, nullptr, nullptr, kLineAbove},
+    {.id = "timeline", .adds = add_timeline_commands},
+    {"theme", "Dark or light", kView, "Ctrl+Shift+L", toggle_theme, nullptr, nullptr, kLineAbove},
+    {"larger", "Larger", kView, "Ctrl++", [](State s) { change_zoom(s, 1); }, nullptr, nullptr, false, "",
+     "Ctrl+Shift++"},
+    {"smaller", "Smaller", kView, "Ctrl+-", [](State s) { change_zoom(s, -1); }},
+    {"normal_size", "Normal size", kView, "Ctrl+0", [](State s) { s.zoom = 1; }},
+    {"verdict", "What bounds it, in a line", kView, "",
+     [](State s) {
+       bool& closed = s.panels_of(*s.tab()).verdict_closed;
+       closed = !closed;
+     },
+     has_tab, [](State s) { return has_tab(s) && !s.panels_of(*s.tab()).verdict_closed; }, kLineAbove},
+    {"view_settings", "View settings...", kView, "Ctrl+,", [](State s) { s.open_dialog("view_settings"); }, has_tab,
+     nullptr, kLineAbove},
+    {"minimal_view", "Minimal view: what executes, and its use", kView, "",
+     [](State s) { choose_rows(*s.tab(), minimal_view(s.tab()->choices.rows)); }, has_tab,
+     [](State s) { return has_tab(s) && s.tab()->choices.rows.minimal; }},
+    {"full_view", "Full view: every lane", kView, "",
+     [](State s) { choose_rows(*s.tab(), full_view(s.tab()->choices.rows)); }, has_tab},
+    {.id = "panels", .adds = add_panel_commands},
+    {"restore", "Restore the maximised panel", kView, "", [](State s) { s.layout.restore(); },
+     [](State s) { return s.layout.maximised().has_value(); }, nullptr, kLineAbove, kPanelMenu},
+    {"reset_layout", "Reset the panels", kView, "", [](State s) { s.layout.reset(); }, nullptr, nullptr, false,
+     kPanelMenu},
+    {"copy_link", "Copy link to this view", kView, "Ctrl+Shift+C", copy_link, has_tab, nullptr, kLineAbove},
+    {"go_to_link", "Go to link...", kView, "Ctrl+Shift+G", [](State s) { s.open_dialog("go_to_link"); }, has_tab},
+    {.id = "layouts", .adds = add_layout_commands},
+    {"copy_search", "Copy the search as text", kAnalyse, "", copy_search,
+     [](State s) { return has_tab(s) && !s.tab()->choices.search.empty(); }},
+    {"connect", "Connect and record...", kRecord, "Ctrl+K", [](State s) { s.show_connect_form(); }},
+    {"demo", "Start the demo (simulated accelerator)", kRecord, "", [](State s) { s.workspace.start_demo(); }},
+    {"pause", "Pause or resume the capture", kRecord, "Ctrl+Shift+E",
+     [](State s) { s.workspace.pause_capture(*s.workspace.active_index(), !is_paused(s)); }, can_pause, is_paused,
+     kLineAbove},
+    {"stop", "Stop the capture", kRecord, "Ctrl+E",
+     [](State s) { s.workspace.stop_capture(*s.workspace.active_index()); }, is_recording},
+    {"search", "Search events", kAnalyse, "Ctrl+F", [](State s) { s.command_box.focus(CommandBox::Mode::search); },
+     has_tab},
+    {"next_hit", "Next hit", kAnalyse, "F3", [](State s) { step_hit(s, true); }, searches},
+    {"previous_hit", "Previous hit", kAnalyse, "Shift+F3", [](State s) { step_hit(s, false); }, searches},
+    {"go_to_time", "Go to time...", kAnalyse, "Ctrl+G", [](State s) { s.open_dialog("go_to_time"); }, has_tab},
+    {"predecessor", "To what it waited for", kAnalyse, "[", [](State s) { follow_dependency(s, true); }, selected,
+     nullptr, kLineAbove},
+    {"successor", "To what waited for it", kAnalyse, "]", [](State s) { follow_dependency(s, false); }, selected},
+    {"explain_operands", "Take the operands apart", kAnalyse, "Shift+O",
+     [](State s) {
+       s.layout.show("details");
+       s.panels_of(*s.tab()).details().explain_operands();
+     },
+     selected},
+    {"save_marker_set", "Save the markers as a set...", kAnalyse, "", [](State s) { s.open_dialog("save_markers"); },
+     [](State s) { return has_tab(s) && !s.tab()->markers.empty(); }, nullptr, false, kSets},
+    {"load_marker_set", "Load a set of markers...", kAnalyse, "", [](State s) { s.open_dialog("load_markers"); },
+     has_marker_sets, nullptr, false, kSets},
+    {"export_marker_sets", "Export the sets of markers...", kAnalyse, "", export_marker_sets, has_marker_sets, nullptr,
+     false, kSets},
+    {"import_marker_sets", "Import sets of markers...", kAnalyse, "", import_marker_sets, has_tab, nullptr, false,
+     kSets},
+    {"commands", "Run a command", kHelp, "Ctrl+P", [](State s) { s.command_box.focus(CommandBox::Mode::command); }},
+    {"keys", "Keys", kHelp, "?", [](State s) { s.open_dialog("keys"); }, nullptr, nullptr, false, "", "F1"},
+    {"about", "About Accelscope", kHelp, "", [](State s) { s.open_dialog("about"); }, nullptr, nullptr, kLineAbove},
+});
 
 bool chord_pressed(render::Ui& ui, const std::string& text) {
   const auto chord = parse_chord(text);
@@ -387,20 +246,30 @@ bool chord_pressed(render::Ui& ui, const std::string& text) {
 }  // namespace
 
 void add_commands(AppState& state) {
-  add_file_commands(state);
-  add_timeline_commands(state);
-  add_view_commands(state);
-  add_link_commands(state);
-  add_layout_commands(state);
-  add_record_commands(state);
-  add_analyse_commands(state);
-  add_marker_commands(state);
-  add_help_commands(state);
+  const auto bound = [&state](bool (*ask)(State)) -> std::function<bool()> {
+    if (ask == nullptr) return {};
+    return [&state, ask] { return ask(state); };
+  };
+  for (const ViewerCommand& row : kCommands) {
+    if (row.adds != nullptr) {
+      row.adds(state);
+      continue;
+    }
+    state.commands.add({.id = row.id,
+                        .title = row.title,
+                        .menu = row.menu,
+                        .submenu = row.submenu,
+                        .key = row.key,
+                        .second_key = row.second_key,
+                        .run = [&state, run = row.run] { run(state); },
+                        .enabled = bound(row.enabled),
+                        .checked = bound(row.checked),
+                        .separator_before = row.separator_before});
+  }
 }
 
 void run_key_commands(AppState& state, render::Ui& ui) {
-  if (state.file_dialog.is_open() || state.dialog != Dialog::none || state.workspace.question() ||
-      state.asked_id != 0) {
+  if (state.file_dialog.is_open() || !state.dialog.empty() || state.workspace.question() || state.asked_id != 0) {
     return;
   }
   const bool escapes = ui.pressed(render::Key::escape, {}, false) && !ui.typing();

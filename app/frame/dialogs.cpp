@@ -24,21 +24,18 @@ constexpr float kMouseRows = 202;                         // units that the rows
 constexpr float kTwoColumns = 900;                        // units of width from which the keys stand in two columns
 constexpr float kConnectFrame = 70, kLeastConnect = 470;  // units: what the dialog adds to its form
 
-void draw_connect(AppState& state, Ui& ui) {
+// Each is false when it is over.
+bool draw_connect(AppState& state, Ui& ui) {
   const float wanted = state.connect_form.wanted_height() / ui.scale() + kConnectFrame;
   Modal modal(ui, "connect", "Connect and record", 780, std::max(wanted, kLeastConnect));
-  if (!modal.open()) {
-    state.dialog = Dialog::none;
-    return;
-  }
+  if (!modal.open()) return false;
   Rect body = modal.body();
   body.y1 = modal.buttons().y1 + ui.px(8);
   Rect head = modal.head();
   head.cut_left(text_width(ui, TextStyle::title, "Connect and record") + ui.px(24));
-  if (state.connect_form.draw(ui, head, body, state.actions.say)) {
-    state.dialog = Dialog::none;
-    modal.close();
-  }
+  if (!state.connect_form.draw(ui, head, body, state.actions.say)) return true;
+  modal.close();
+  return false;
 }
 
 void draw_key_row(Ui& ui, Rect row, const Command& command) {
@@ -70,12 +67,9 @@ void draw_mouse_rows(Ui& ui, Rect& column) {
   column.cut_top(ui.px(12));
 }
 
-void draw_keys(AppState& state, Ui& ui) {
+bool draw_keys(AppState& state, Ui& ui) {
   Modal modal(ui, "keys", "Keys", 1080, 640);
-  if (!modal.open()) {
-    state.dialog = Dialog::none;
-    return;
-  }
+  if (!modal.open()) return false;
   Rect body = modal.body();
   body.y1 = modal.buttons().y1;
   Rect head = modal.head();
@@ -115,14 +109,12 @@ void draw_keys(AppState& state, Ui& ui) {
     }
     column.cut_top(ui.px(12));
   }
+  return true;
 }
 
-void draw_about(AppState& state, Ui& ui) {
+bool draw_about(AppState&, Ui& ui) {
   Modal modal(ui, "about", "About Accelscope", 460, 220);
-  if (!modal.open()) {
-    state.dialog = Dialog::none;
-    return;
-  }
+  if (!modal.open()) return false;
   Rect body = modal.body();
   draw_text(ui, body.cut_top(ui.px(30)), std::string("Accelscope ") + ACCELSCOPE_VERSION, {.style = TextStyle::title});
   draw_paragraph(
@@ -132,10 +124,9 @@ void draw_about(AppState& state, Ui& ui) {
       {.colour = Colour::text2});
   Rect foot = modal.buttons();
   const ButtonOptions close{.label = "Close"};
-  if (button(ui, "about.close", foot.cut_right(button_width(ui, close)), close)) {
-    state.dialog = Dialog::none;
-    modal.close();
-  }
+  if (!button(ui, "about.close", foot.cut_right(button_width(ui, close)), close)) return true;
+  modal.close();
+  return false;
 }
 
 void draw_unsaved_question(AppState& state, Ui& ui) {
@@ -212,43 +203,27 @@ void take_picture(AppState& state, Ui& ui) {
 }  // namespace
 
 void draw_dialogs(AppState& state, Ui& ui) {
-  constexpr std::array<const char*, 10> kNames = {
-      "",           "connect",      "keys",         "about",        "go_to_time", "save_layout",
-      "go_to_link", "save_markers", "load_markers", "view_settings"};
+  struct DialogRow {
+    std::string_view name;
+    bool (*draw)(AppState& state, Ui& ui);
+  };
+  constexpr std::array kDialogs = std::to_array<DialogRow>({{"connect", draw_connect},
+                                                            {"keys", draw_keys},
+                                                            {"about", draw_about},
+                                                            {"go_to_time", draw_go_to_time},
+                                                            {"save_layout", draw_save_layout},
+                                                            {"go_to_link", draw_go_to_link},
+                                                            {"save_markers", draw_save_markers},
+                                                            {"load_markers", draw_load_markers},
+                                                            {"view_settings", draw_view_settings}});
   if (std::exchange(state.dialog_must_open, false)) {
-    open_modal(ui, kNames[static_cast<std::size_t>(state.dialog)]);
-    if (state.dialog == Dialog::connect) state.connect_form.focus();
+    open_modal(ui, state.dialog);
+    if (state.dialog == "connect") state.connect_form.focus();
   }
-  switch (state.dialog) {
-    case Dialog::none:
-      break;
-    case Dialog::connect:
-      draw_connect(state, ui);
-      break;
-    case Dialog::keys:
-      draw_keys(state, ui);
-      break;
-    case Dialog::about:
-      draw_about(state, ui);
-      break;
-    case Dialog::go_to_time:
-      draw_go_to_time(state, ui);
-      break;
-    case Dialog::save_layout:
-      draw_save_layout(state, ui);
-      break;
-    case Dialog::go_to_link:
-      draw_go_to_link(state, ui);
-      break;
-    case Dialog::save_markers:
-      draw_save_markers(state, ui);
-      break;
-    case Dialog::load_markers:
-      draw_load_markers(state, ui);
-      break;
-    case Dialog::view_settings:
-      draw_view_settings(state, ui);
-      break;
+  for (const DialogRow& row : kDialogs) {
+    if (row.name != state.dialog) continue;
+    if (!row.draw(state, ui)) state.dialog = {};
+    break;
   }
   draw_unsaved_question(state, ui);
   state.file_dialog.draw(ui);

@@ -13,7 +13,7 @@ void arrange(AppState& state, const PanelLayout& layout) { state.layout = layout
 PanelLayout minimal_layout() {
   PanelLayout layout;
   for (const PanelInfo& panel : all_panels()) {
-    if (panel.id != PanelId::details) layout.close(panel.id);
+    if (panel.name != "details") layout.close(panel.name);
   }
   return layout;
 }
@@ -34,7 +34,7 @@ void add_layout_commands(AppState& state) {
   add(state, "minimal", "Timeline and Details only", [&state] { arrange(state, minimal_layout()); });
   add(state, "full", "All panels", [&state] { arrange(state, PanelLayout()); });
   add(
-      state, "save", "Save layout as...", [&state] { state.open_dialog(Dialog::save_layout); }, true);
+      state, "save", "Save layout as...", [&state] { state.open_dialog("save_layout"); }, true);
   bool line = true;
   for (const SavedLayout& saved : state.layouts.all()) {
     add(

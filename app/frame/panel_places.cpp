@@ -62,8 +62,8 @@ void draw_place_buttons(AppState& state, Ui& ui, const std::string& place_name, 
   for (const PanelInfo& panel : all_panels()) {
     items.push_back({.id = std::string(panel.name),
                      .label = std::string(panel.title),
-                     .checked = state.layout.is_open(panel.id),
-                     .line_above = panel.id == all_panels().front().id});
+                     .checked = state.layout.is_open(panel.name),
+                     .line_above = panel.name == all_panels().front().name});
   }
   const bool pinned = state.layout.is_pinned(front);
   const Rect pin = strip.cut_right(side).middle(side);
@@ -115,7 +115,7 @@ void draw_place(AppState& state, const PanelContext& context, Place place, const
 // "Source: mlp_fwd.py, 9 lines with events"
 std::string door_text(AppState& state, PanelId id) {
   std::string text(panel_info(id).title);
-  if (id != PanelId::source) return text;
+  if (id != "source") return text;
   const auto& sources = state.tab()->snapshot->sources;
   if (!sources.empty()) {
     text += ": " + (sources.size() == 1 ? std::filesystem::path(sources.front()->path).filename().string()
@@ -198,7 +198,7 @@ void drag_tab(AppState& state, Ui& ui, const PanelLayout::Rects& rects, const Re
 void draw_places(AppState& state, const PanelContext& context, const PanelLayout::Rects& rects, const Rect& area) {
   std::optional<PanelId> dropped;
   SessionTab& tab = context.tab;
-  const Place explained_in = state.layout.place(PanelId::details);
+  const Place explained_in = state.layout.place("details");
   for (std::size_t i = 0; i < kPlaceCount; ++i) {
     if (rects.places[i].empty()) continue;
     const auto place = static_cast<Place>(i);

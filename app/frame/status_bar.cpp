@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "app/frame/app_state.h"
+#include "app/panels/quality/panel.h"
 #include "app/session/analysis.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
@@ -118,7 +119,7 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
   const float kept = chip_width_of(ui, quality) + ui.px(17) + (recording ? chip_width_of(ui, rate) + ui.px(17) : 0);
   if (row.width() >= chip_width_of(ui, active) + ui.px(17) + kept) left_chip(ui, "status.active", row, active);
   if (recording && row.width() >= kept) left_chip(ui, "status.rate", row, rate);
-  if (left_chip(ui, "status.quality", row, quality)) state.layout.show(PanelId::quality);
+  if (left_chip(ui, "status.quality", row, quality)) state.layout.show("quality");
 }
 
 }  // namespace

@@ -39,12 +39,12 @@ bool draw_finding(Ui& ui, Rect& row, const VerdictFinding& finding) {
 
 void follow(AppState& state, const Verdict& verdict, std::string_view finding) {
   if (finding == "verdict.missing") {
-    state.layout.show(PanelId::quality);
+    state.layout.show("quality");
   } else if (finding == "verdict.cause") {
     show_stretch(*state.tab(), verdict.cause_range->begin_ns, verdict.cause_range->end_ns);
   } else {
     state.tab()->selected_source = verdict.worst->path + ":" + std::to_string(verdict.worst->line);
-    state.layout.show(PanelId::source);
+    state.layout.show("source");
   }
 }
 

@@ -1,4 +1,4 @@
-// The dialog of the view settings, and their commands.
+// The dialog of the view settings.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,11 +24,6 @@ namespace {
 
 constexpr std::size_t kMostTables = 6;  // of the largest; the legend has them all
 constexpr float kLabel = 150, kSettingsRow = 28, kSettingsGap = 14, kCheckRow = 24, kLeastCheck = 120;
-
-void change_rows_of(SessionTab& tab, RowChoices rows) {
-  if (rows == tab.choices.rows) return;
-  tab.change([&](ViewChoices& choices) { choices.rows = std::move(rows); });
-}
 
 void draw_colours(Ui& ui, Rect& area, SessionTab& tab) {
   group_heading(ui, area, "Colours");
@@ -63,11 +58,11 @@ void draw_rows(Ui& ui, Rect& area, SessionTab& tab) {
   };
   if (view_button("view_settings.full", "Full view", rows == full_view(rows),
                   "Every lane; what was hidden is shown again.")) {
-    change_rows_of(tab, full_view(rows));
+    choose_rows(tab, full_view(rows));
   }
   if (view_button("view_settings.minimal", "Minimal view", rows == minimal_view(rows),
                   "Instructions or kernels, and the counters of utilisation and MFU.")) {
-    change_rows_of(tab, minimal_view(rows));
+    choose_rows(tab, minimal_view(rows));
   }
   if (!rows.hidden.empty()) {
     draw_text(ui, row, fmt::format("{} hidden", rows.hidden.size()), {.colour = Colour::text3});
@@ -83,7 +78,7 @@ void draw_rows(Ui& ui, Rect& area, SessionTab& tab) {
   if (dropdown(ui, "view_settings.layers", place, choices, chosen)) {
     RowChoices changed = rows;
     changed.layer_depth = static_cast<std::uint32_t>(chosen);
-    change_rows_of(tab, std::move(changed));
+    choose_rows(tab, std::move(changed));
   }
 }
 
@@ -133,40 +128,15 @@ void draw_semaphores(AppState& state, Ui& ui, Rect area, SessionTab& tab) {
       }
     }
   }
-  change_rows_of(tab, std::move(changed));
+  choose_rows(tab, std::move(changed));
 }
 
 }  // namespace
 
-void add_view_settings_commands(AppState& state) {
-  const auto tab_open = [&state] { return state.tab() != nullptr; };
-  state.commands.add({.id = "view_settings",
-                      .title = "View settings...",
-                      .menu = MenuId::view,
-                      .key = "Ctrl+,",
-                      .run = [&state] { state.open_dialog(Dialog::view_settings); },
-                      .enabled = tab_open,
-                      .separator_before = true});
-  state.commands.add({.id = "minimal_view",
-                      .title = "Minimal view: what executes, and its use",
-                      .menu = MenuId::view,
-                      .run = [&state] { change_rows_of(*state.tab(), minimal_view(state.tab()->choices.rows)); },
-                      .enabled = tab_open,
-                      .checked = [&state] { return state.tab() != nullptr && state.tab()->choices.rows.minimal; }});
-  state.commands.add({.id = "full_view",
-                      .title = "Full view: every lane",
-                      .menu = MenuId::view,
-                      .run = [&state] { change_rows_of(*state.tab(), full_view(state.tab()->choices.rows)); },
-                      .enabled = tab_open});
-}
-
-void draw_view_settings(AppState& state, Ui& ui) {
+bool draw_view_settings(AppState& state, Ui& ui) {
   Modal modal(ui, "view_settings", "View settings", 640, 600);
   SessionTab* tab = state.tab();
-  if (!modal.open() || tab == nullptr) {
-    state.dialog = Dialog::none;
-    return;
-  }
+  if (!modal.open() || tab == nullptr) return false;
   Rect body = modal.body();
   draw_colours(ui, body, *tab);
   body.cut_top(ui.px(kSettingsGap));
@@ -175,12 +145,12 @@ void draw_view_settings(AppState& state, Ui& ui) {
   draw_semaphores(state, ui, body, *tab);
   Rect foot = modal.buttons();
   const ButtonOptions close{.label = "Close", .kind = ButtonKind::primary};
-  if (button(ui, "view_settings.close", foot.cut_right(std::max(button_width(ui, close), ui.px(88))), close)) {
-    state.dialog = Dialog::none;
-    modal.close();
-  }
+  const bool closed =
+      button(ui, "view_settings.close", foot.cut_right(std::max(button_width(ui, close), ui.px(88))), close);
+  if (closed) modal.close();
   draw_text(ui, foot, "Changes act at once. Alt+Left undoes them when this is closed.",
             {.style = TextStyle::small, .colour = Colour::text3});
+  return !closed;
 }
 
 }  // namespace accelscope::app

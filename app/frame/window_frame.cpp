@@ -30,7 +30,7 @@ void draw_splitter(AppState& state, Ui& ui, Place place, const Rect& bar, const 
 // Whether the right column has anything to show: a panel that the user put there, or a source line of any event.
 bool column_says_something(AppState& state, SessionTab& tab) {
   for (const PanelId id : state.layout.panels_in(Place::right)) {
-    if (id != PanelId::source && id != PanelId::stack) return true;
+    if (id != "source" && id != "stack") return true;
   }
   TabPanels& panels = state.panels_of(tab);
   if (!panels.lines_known && !may_grow(tab) && tab.choices.filter.empty()) {
@@ -60,26 +60,24 @@ void bring_details(AppState& state, SessionTab& tab) {
 // next.
 void leave_list_in_front(AppState& state, SessionTab& tab) {
   const ChosenIn where = std::exchange(tab.chosen_in, ChosenIn::elsewhere);
-  const bool of_sql =
-      where == ChosenIn::sql && state.layout.place(PanelId::sql) == state.layout.place(PanelId::details);
-  const bool of_hits = where == ChosenIn::elsewhere && state.layout.is_seen(PanelId::search);
+  const bool of_sql = where == ChosenIn::sql && state.layout.place("sql") == state.layout.place("details");
+  const bool of_hits = where == ChosenIn::elsewhere && state.layout.is_seen("search");
   if (tab.selected && (of_sql || of_hits)) state.panels_of(tab).noticed = tab.selected;
 }
 
 }  // namespace
 
 void draw_notices(AppState& state, Ui& ui, Rect& area) {
-  for (const Workspace::JobView& job : state.workspace.jobs()) {
-    const JobProgress progress = job.job->progress();
-    if (job.job->elapsed_s() < 0.2) continue;  // short work shows nothing
+  for (BackgroundJob* job : state.workspace.jobs()) {
+    const JobProgress progress = job->progress();
+    if (job->elapsed_s() < 0.2) continue;  // short work shows nothing
     const Rect row = area.cut_top(ui.px(size::kControl));
     const std::string details = progress_text(progress);
-    const std::string name = std::string("job.") + job.job->title();
-    if (render::progress(ui, name, row,
-                         {.label = job.job->title(),
-                          .share = progress.share_text.empty() ? -1 : progress.share,
-                          .details = details})) {
-      state.workspace.cancel_job(job.job);
+    const std::string name = "job." + job->title();
+    if (render::progress(
+            ui, name, row,
+            {.label = job->title(), .share = progress.share_text.empty() ? -1 : progress.share, .details = details})) {
+      job->cancel();
     }
   }
   const std::vector<Notice> notices = state.workspace.notices();
@@ -106,11 +104,11 @@ void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   draw_filter_bar(context, area);
   state.layout.arrange(area, ui.scale(), column_says_something(state, tab));
   const PanelLayout::Rects rects = state.layout.rects(area, ui.scale());
-  for (const TimelineCommand command : std::exchange(state.timeline_queue, {})) state.timeline.run(ui, tab, command);
+  for (const TimelineCommand* command : std::exchange(state.timeline_queue, {})) state.timeline.run(ui, tab, *command);
   tab.cursor_ns.reset();  // only now: commands act at the pointer of the last frame
   tab.hovered.reset();
   state.timeline.draw(ui, tab, rects.centre);
-  if (state.timeline.take_region_made(tab)) state.layout.show(PanelId::selection);
+  if (state.timeline.take_region_made(tab)) state.layout.show("selection");
   bring_details(state, tab);
   draw_splitter(state, ui, Place::right, rects.right_splitter, area);
   draw_splitter(state, ui, Place::bottom, rects.bottom_splitter, area);

@@ -6,16 +6,16 @@
 #include <string>
 #include <string_view>
 
-#include "app/panels/places.h"
 #include "app/session/analysis.h"
 #include "app/session/tab.h"
+#include "render/base/geometry.h"
 #include "render/base/ui.h"
 
 namespace accelscope::app {
 
 struct PanelActions {
   std::function<void(std::string_view id)> run;  // a command of the table
-  std::function<void(PanelId)> show_panel;
+  std::function<void(std::string_view name)> show_panel;
   std::function<void(std::string text)> say;          // a short confirmation in the status bar
   std::function<void(EventId)> reveal;                // scrolls its lane into sight
   std::function<void(Severity, std::string)> notify;  // something went wrong
@@ -35,7 +35,8 @@ struct PanelContext {
   }
 };
 
-// What is drawn in a place. Which panels there are says places.h; each keeps what it shows of one session.
+// What is drawn in a place. Which panels there are says app/frame/panel_table.cpp; each keeps what it shows of one
+// session.
 class Panel {
  public:
   Panel() = default;

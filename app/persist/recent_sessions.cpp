@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <ctime>
 
 #include "app/persist/text_record.h"
@@ -110,6 +111,10 @@ std::vector<std::string> RecentSessions::projects() const {
     if (!session.project.empty() && !known) projects.push_back(session.project);
   }
   return projects;
+}
+
+std::int64_t unix_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 std::string format_when(std::int64_t unix_s, std::int64_t now_unix_s) {

@@ -49,6 +49,7 @@ class RecentSessions {
 };
 
 // "today 14:12", "yesterday", "Mon 17 Nov", "17 Nov 2025", in local time.
+[[nodiscard]] std::int64_t unix_now();  // seconds
 [[nodiscard]] std::string format_when(std::int64_t unix_s, std::int64_t now_unix_s);
 
 }  // namespace accelscope::app

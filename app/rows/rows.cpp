@@ -3,50 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <map>
-#include <set>
-#include <unordered_map>
 
-#include "app/rows/arrangement.h"
-#include "app/rows/groups.h"
-#include "app/rows/track_names.h"
+#include "app/rows/composer.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/base/format.h"
-#include "core/base/text_match.h"
-#include "core/names/name_forms.h"
 #include "render/base/theme.h"
 
 namespace accelscope::app {
-namespace {
 
 namespace size = render::size;
 
-constexpr std::size_t kLongLabel = 14;  // characters: beyond, a label leaves its value no room
-
-constexpr const char* kHiddenGroups = "group:#hidden";
-
-// A group of one device while its rows are put together.
-struct Section {
-  TimelineRow heading;
-  const RowGroup* group = nullptr;
-  std::string words;  // what the name filter knows its rows by
-  std::string device;
-  int phase = 0;  // as TrackPlace has it
-  std::size_t group_index = 0;
-  std::vector<const TrackPlace*> tracks;
-  DerivedCounters derived;
-  bool pools = false;
-  bool bundles = false;      // its rows are threads or cores: few of them are opened
-  bool of_profiler = false;  // what it did itself is nobody's work
-  std::size_t top_rows = 0;  // those that stand by themselves
-  float height = 0;          // units, as it is by default
-  std::size_t used = 0;      // top rows with events
-  std::size_t matching = 0;  // members that the filter leaves
-};
-
-[[nodiscard]] TimelineRow track_row(const TrackPlace& place, std::string key, RowSize row_size,
-                                    std::size_t most_levels) {
+TimelineRow track_row(const TrackPlace& place, std::string key, RowSize row_size, std::size_t most_levels) {
   const TrackSnapshot& track = *place.track;
   TimelineRow row;
   const bool counter = track.schema && track.schema->kind == EventKind::counter;
@@ -73,176 +40,46 @@ struct Section {
   return row;
 }
 
-// "GPU 0" for the streams of the device "gpu 0", "GPU 0 Counters".
-[[nodiscard]] std::string heading_label(const Section& section, const std::string& full) {
-  constexpr std::string_view kGpu = "gpu ";
-  const std::size_t gpu = section.device.rfind(kGpu);
-  if (gpu == std::string::npos || !full.starts_with(section.device)) return full;
-  const std::string title = section.device.substr(0, gpu) + "GPU " + section.device.substr(gpu + kGpu.size());
-  return is_stream_group(section.group_index) ? title : title + full.substr(section.device.size());
+namespace {
+
+TimelineRow heading_of_hidden() {
+  TimelineRow row;
+  row.kind = RowKind::group;
+  row.key = "group:#hidden";
+  row.label = "Hidden groups";
+  row.height = size::kGroupRow;
+  row.open = false;
+  return row;
 }
 
-// What the row above it does not say already: "BRISC" below "core 1,2", "Operators" below "pt_autograd_0".
-[[nodiscard]] std::string label_below(const std::string& above, const std::string& name) {
-  if (above.empty() || name.size() <= above.size() || !name.starts_with(above)) return name;
-  const std::size_t rest = name.find_first_not_of(" :,-/", above.size());
-  if (rest == std::string::npos || rest == above.size()) return name;
-  std::string label = name.substr(rest);
-  const bool word = label[0] >= 'a' && label[0] <= 'z' && name[above.size()] == ' ';
-  if (word) label[0] = static_cast<char>(label[0] - 'a' + 'A');
-  return label;
-}
+}  // namespace
 
-// Long labels of a group lose what its heading says and the words that those of one family share: "gpu 0 memory Total
-// Reserved" and "gpu 0 memory Total Allocated" of "GPU 0 Counters".
-void shorten_labels(const Section& section, std::vector<RowBlock>& blocks) {
-  std::map<std::string, std::vector<TimelineRow*>> families;  // by their first word
-  for (RowBlock& block : blocks) {
-    TimelineRow& row = block.front();
-    if (row.kind != RowKind::counter) continue;
-    row.label = label_below(section.device, row.label);
-    families[row.label.substr(0, row.label.find(' '))].push_back(&row);
+std::vector<TimelineRow> RowComposer::run(RowCount* count) {
+  make_sections();
+  add_derived();
+  for (RowSection& section : sections_) {
+    name(section);
+    measure(section);
   }
-  for (auto& [word, rows] : families) {
-    const bool any_long =
-        std::any_of(rows.begin(), rows.end(), [](const TimelineRow* row) { return row->label.size() > kLongLabel; });
-    if (!any_long) continue;
-    std::vector<std::string> labels;
-    for (const TimelineRow* row : rows) labels.push_back(row->label);
-    labels = without_shared_words(labels);
-    for (std::size_t i = 0; i < rows.size(); ++i) rows[i]->label = labels[i];
-  }
-}
-
-class Composer {
- public:
-  Composer(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices,
-           const DerivedCounters& derived)
-      : snapshot_(snapshot),
-        memory_(memory),
-        choices_(choices),
-        derived_(derived),
-        names_(snapshot),
-        places_(placed_tracks(snapshot)) {
-    if (choices.minimal) keep_essential(places_);
-  }
-
-  std::vector<TimelineRow> run(RowCount* count) {
-    make_sections();
-    add_derived();
-    for (Section& section : sections_) {
-      name(section);
-      measure(section);
+  close_large_sections();
+  add_pinned();
+  TimelineRow hidden = heading_of_hidden();
+  for (RowSection* section : ordered_sections()) {
+    if (is_hidden(section->heading.key)) {
+      hidden.members.push_back({section->heading.key, section->heading.label, true, kNone});
+    } else {
+      add_section(*section);
     }
-    close_large_sections();
-    add_pinned();
-    TimelineRow hidden = heading_of_hidden();
-    for (Section* section : ordered_sections()) {
-      if (is_hidden(section->heading.key)) {
-        hidden.members.push_back({section->heading.key, section->heading.label, true, kNone});
-      } else {
-        add_section(*section);
-      }
-      all_ += section->heading.members.size();
-      matching_ += section->matching;
-    }
-    hidden.hidden_count = hidden.members.size();
-    if (!hidden.members.empty()) rows_.push_back(std::move(hidden));
-    if (count != nullptr) *count = {all_, matching_};
-    return std::move(rows_);
+    all_ += section->heading.members.size();
+    matching_ += section->matching;
   }
+  hidden.hidden_count = hidden.members.size();
+  if (!hidden.members.empty()) rows_.push_back(std::move(hidden));
+  if (count != nullptr) *count = {all_, matching_};
+  return std::move(rows_);
+}
 
- private:
-  [[nodiscard]] std::string key_of(const TrackPlace& place) const {
-    return row_key(names_, place.track->track->number);
-  }
-  [[nodiscard]] bool is_hidden(const std::string& key) const { return choices_.hidden.count(key) > 0; }
-  [[nodiscard]] bool is_pinned(const std::string& key) const {
-    return std::find(choices_.pinned.begin(), choices_.pinned.end(), key) != choices_.pinned.end();
-  }
-  [[nodiscard]] bool is_open(const std::string& key, bool by_default) const {
-    const auto chosen = choices_.open.find(key);
-    return chosen == choices_.open.end() ? by_default : chosen->second;
-  }
-  [[nodiscard]] bool matches(const Section& section, std::string_view label) const {
-    if (choices_.name_filter.empty()) return true;
-    return matches_words(section.words + std::string(label), choices_.name_filter);
-  }
-  // Levels that a track may show.
-  [[nodiscard]] std::size_t most_levels(const Section& section) const {
-    const bool limited = is_layer_group(section.heading.group) && choices_.layer_depth > 0;
-    return limited ? choices_.layer_depth : std::numeric_limits<std::size_t>::max();
-  }
-  // Itself or one below it.
-  [[nodiscard]] bool any_matches(const Section& section, const TrackSnapshot& track, int depth = 0) const {
-    if (matches(section, track.track->name)) return true;
-    const auto below = children_.find(track.track->number);
-    if (below == children_.end() || depth >= kDeepest) return false;
-    return std::any_of(below->second.begin(), below->second.end(),
-                       [&](const TrackPlace* child) { return any_matches(section, *child->track, depth + 1); });
-  }
-
-  // Itself and all below it, in the order of rows.
-  template <typename Visit>
-  void visit(const TrackSnapshot& track, const Visit& at, int depth = 0) const {
-    at(track);
-    const auto below = children_.find(track.track->number);
-    if (below == children_.end() || depth >= kDeepest) return;
-    for (const TrackPlace* child : below->second) visit(*child->track, at, depth + 1);
-  }
-  [[nodiscard]] bool has_events(const TrackSnapshot& track) const {
-    bool any = false;
-    visit(track, [&](const TrackSnapshot& each) {
-      any = any || std::any_of(each.lanes.begin(), each.lanes.end(),
-                               [&](std::uint32_t lane) { return snapshot_.lanes[lane].event_count > 0; });
-    });
-    return any;
-  }
-  [[nodiscard]] bool is_bundle(const TrackSnapshot& track) const {
-    return is_container(track) && children_.contains(track.track->number);
-  }
-
-  void make_sections();
-  void close_before_fold();
-  void open_bundles();
-  void add_derived();
-  [[nodiscard]] Section& counter_section(const std::string& device);
-  void name(Section& section) const;
-  void measure(Section& section);
-  void close_large_sections();
-  void add_pinned();
-  [[nodiscard]] std::vector<Section*> ordered_sections();
-  void add_section(Section& section);
-  [[nodiscard]] std::vector<TimelineRow> pool_rows(const Section& section) const;
-  void add_track(const Section& section, const TrackPlace& place, int depth, std::vector<TimelineRow>& rows) const;
-  [[nodiscard]] std::string count_text(const Section& section) const;
-  [[nodiscard]] static TimelineRow heading_of_hidden() {
-    TimelineRow row;
-    row.kind = RowKind::group;
-    row.key = kHiddenGroups;
-    row.label = "Hidden groups";
-    row.height = size::kGroupRow;
-    row.open = false;
-    return row;
-  }
-
-  static constexpr int kDeepest = 8;  // sources may nest tracks in a circle
-
-  const Snapshot& snapshot_;
-  const MemoryUsage* memory_;
-  const RowChoices& choices_;
-  const DerivedCounters& derived_;
-  TrackNames names_;
-  std::vector<TrackPlace> places_;
-  std::unordered_map<TrackNumber, std::vector<const TrackPlace*>> children_;
-  std::set<TrackNumber> opened_;  // bundles that are open unless the user says otherwise
-  std::vector<Section> sections_;
-  std::vector<TimelineRow> rows_;
-  std::size_t all_ = 0;
-  std::size_t matching_ = 0;
-};
-
-void Composer::make_sections() {
+void RowComposer::make_sections() {
   for (const TrackPlace& place : places_) {
     if (belongs_to_track(snapshot_, place)) children_[place.track->track->parent].push_back(&place);
   }
@@ -251,7 +88,7 @@ void Composer::make_sections() {
   bool pools_placed = false;
   for (std::size_t first = 0; first < places_.size();) {
     const TrackPlace& start = places_[first];
-    Section section;
+    RowSection section;
     section.group = &row_group(start.group);
     section.heading.group = start.group;
     section.group_index = start.group;
@@ -273,15 +110,15 @@ void Composer::make_sections() {
 }
 
 // The device's group of counters; one is made where no source recorded any.
-Section& Composer::counter_section(const std::string& device) {
+RowSection& RowComposer::counter_section(const std::string& device) {
   auto place = sections_.end();
   // Beside GPUs counters come after the threads.
   const bool phases =
-      std::any_of(sections_.begin(), sections_.end(), [](const Section& each) { return each.phase > 0; });
+      std::any_of(sections_.begin(), sections_.end(), [](const RowSection& each) { return each.phase > 0; });
   if (phases) {
     place = std::find_if(sections_.begin(), sections_.end(),
-                         [](const Section& each) { return each.phase > counter_phase(); });
-    for (Section& each : sections_) {
+                         [](const RowSection& each) { return each.phase > counter_phase(); });
+    for (RowSection& each : sections_) {
       if (each.device == device && each.group_index == counter_group()) return each;
     }
   }
@@ -290,7 +127,7 @@ Section& Composer::counter_section(const std::string& device) {
     if (each->group_index == counter_group()) return *each;
     place = each->group_index < counter_group() ? each + 1 : std::min(place, each);
   }
-  Section section;
+  RowSection section;
   section.group = &row_group(counter_group());
   section.group_index = counter_group();
   section.heading.group = counter_group();
@@ -299,11 +136,13 @@ Section& Composer::counter_section(const std::string& device) {
   return *sections_.insert(place, std::move(section));
 }
 
-void Composer::add_derived() {
+void RowComposer::add_derived() {
   for (const auto& counter : derived_) {
     counter_section(device_name(counter->host, counter->device)).derived.push_back(counter);
   }
 }
+
+namespace {
 
 // What a capture tells of itself is no device of its own: a pause leaves the groups their names.
 bool of_several_devices(const std::vector<TrackPlace>& places) {
@@ -316,7 +155,9 @@ bool of_several_devices(const std::vector<TrackPlace>& places) {
   return false;
 }
 
-void Composer::name(Section& section) const {
+}  // namespace
+
+void RowComposer::name(RowSection& section) const {
   const bool several = of_several_devices(places_);
   TimelineRow& heading = section.heading;
   heading.kind = RowKind::group;
@@ -330,7 +171,7 @@ void Composer::name(Section& section) const {
   section.words = fmt::format("{} {} ", section.device, section.group->title);
 }
 
-void Composer::measure(Section& section) {
+void RowComposer::measure(RowSection& section) {
   TimelineRow& heading = section.heading;
   const auto add = [&](std::string key, std::string label, TrackNumber track) {
     const bool hidden = is_hidden(key);
@@ -360,84 +201,9 @@ void Composer::measure(Section& section) {
   }
 }
 
-void Composer::close_large_sections() {
-  float height = 0;
-  for (const Section& section : sections_) height += size::kGroupRow + (section.heading.open ? section.height : 0);
-  while (sections_.size() > 1 && height > kUsualHeight) {
-    Section* largest = nullptr;
-    for (Section& section : sections_) {
-      if (!section.heading.open || section.top_rows <= kManyRows || section.bundles) continue;
-      if (largest == nullptr || section.height > largest->height) largest = &section;
-    }
-    if (largest == nullptr) break;
-    largest->heading.open = false;
-    height -= largest->height;
-  }
-  close_before_fold();
-  for (Section& section : sections_) {
-    // Who filters wants to see what is left.
-    const bool by_default = section.heading.open || !choices_.name_filter.empty();
-    section.heading.open = is_open(section.heading.key, by_default);
-  }
-  open_bundles();
-}
-
-// A first look shows that there are engines, transfers, counters and memory: closes groups, those of other devices
-// first and then the largest, until each of these begins in sight.
-void Composer::close_before_fold() {
-  const auto engines = std::find_if(sections_.begin(), sections_.end(),
-                                    [](const Section& section) { return is_engine_group(section.group_index); });
-  if (engines == sections_.end()) return;
-  const std::string device = engines->device;
-  for (;;) {
-    float y = 0;
-    float last = 0;  // where the last of them begins
-    Section* closed = nullptr;
-    Section* candidate = nullptr;
-    for (Section& section : sections_) {
-      const bool own = section.device == device;
-      if ((own && begins_in_sight(section.group_index)) || section.pools) {
-        last = y;
-        closed = candidate;
-      }
-      y += size::kGroupRow + (section.heading.open ? section.height : 0);
-      if (!section.heading.open || section.bundles || &section == &*engines || section.height <= size::kLane) continue;
-      const auto worth = [&](const Section& each) { return std::pair{each.device != device, each.height}; };
-      if (candidate == nullptr || worth(section) > worth(*candidate)) candidate = &section;
-    }
-    if (last + size::kGroupRow <= kFold || closed == nullptr) return;
-    closed->heading.open = false;
-  }
-}
-
-// The thread that launches, and cores as long as the window has room: the others are one row each.
-void Composer::open_bundles() {
-  float y = 0;
-  for (const Section& section : sections_) {
-    y += size::kGroupRow;
-    if (!section.heading.open) continue;
-    const bool threads = is_host_group(section.group_index);
-    bool first = !section.of_profiler;
-    for (const TrackPlace* place : section.tracks) {
-      if (belongs_to_track(snapshot_, *place)) continue;
-      y += track_row(*place, {}, RowSize::normal, most_levels(section)).height;
-      if (!is_bundle(*place->track)) continue;
-      float inside = 0;
-      for (const TrackPlace* child : children_.at(place->track->track->number)) {
-        inside += track_row(*child, {}, RowSize::normal, most_levels(section)).height;
-      }
-      if (first || (!threads && y + inside <= kUsualHeight)) {
-        opened_.insert(place->track->track->number);
-        y += inside;
-      }
-      first = false;
-    }
-  }
-}
-
-void Composer::add_pinned() {
+void RowComposer::add_pinned() {
   for (const std::string& key : choices_.pinned) {
-    for (const Section& section : sections_) {
+    for (const RowSection& section : sections_) {
       std::vector<TimelineRow> block;
       for (TimelineRow& pool : pool_rows(section)) {
         if (pool.key == key) block.push_back(std::move(pool));
@@ -467,24 +233,24 @@ void Composer::add_pinned() {
   }
 }
 
-std::vector<Section*> Composer::ordered_sections() {
+std::vector<RowSection*> RowComposer::ordered_sections() {
   std::vector<RowBlock> blocks;
-  for (const Section& section : sections_) {
+  for (const RowSection& section : sections_) {
     TimelineRow only_key;
     only_key.key = section.heading.key;
     blocks.push_back({std::move(only_key)});
   }
   put_in_order(choices_, {}, blocks);
-  std::vector<Section*> ordered;
+  std::vector<RowSection*> ordered;
   for (const auto& block : blocks) {
-    for (Section& section : sections_) {
+    for (RowSection& section : sections_) {
       if (section.heading.key == block.front().key) ordered.push_back(&section);
     }
   }
   return ordered;
 }
 
-std::vector<TimelineRow> Composer::pool_rows(const Section& section) const {
+std::vector<TimelineRow> RowComposer::pool_rows(const RowSection& section) const {
   std::vector<TimelineRow> rows;
   if (!section.pools) return rows;
   for (std::uint32_t pool = 0; pool < memory_->pools.size(); ++pool) {
@@ -502,8 +268,8 @@ std::vector<TimelineRow> Composer::pool_rows(const Section& section) const {
 }
 
 // The track's row and, if it is open, those of the tracks below it.
-void Composer::add_track(const Section& section, const TrackPlace& place, int depth,
-                         std::vector<TimelineRow>& rows) const {
+void RowComposer::add_track(const RowSection& section, const TrackPlace& place, int depth,
+                            std::vector<TimelineRow>& rows) const {
   std::string own_key = key_of(place);
   const RowSize row_size = choices_.size_of(own_key);
   const std::size_t levels = most_levels(section);
@@ -543,7 +309,7 @@ void Composer::add_track(const Section& section, const TrackPlace& place, int de
   for (auto& block : blocks) std::move(block.begin(), block.end(), std::back_inserter(rows));
 }
 
-void Composer::add_section(Section& section) {
+void RowComposer::add_section(RowSection& section) {
   std::vector<RowBlock> blocks;
   for (RowBlock& block : derived_rows(section.derived, section.heading.key, choices_,
                                       [&](std::string_view label) { return matches(section, label); })) {
@@ -579,14 +345,12 @@ void Composer::add_section(Section& section) {
   if (open) std::move(members.begin(), members.end(), std::back_inserter(rows_));
 }
 
-std::string Composer::count_text(const Section& section) const {
+std::string RowComposer::count_text(const RowSection& section) const {
   if (!choices_.name_filter.empty()) return fmt::format("{} of {}", section.matching, section.heading.members.size());
   if (section.used != section.top_rows) return fmt::format("{} of {}", section.used, section.top_rows);
   const std::string_view unit = section.top_rows == 1 ? section.group->one : section.group->many;
   return fmt::format("{} {}", format_count(section.top_rows), unit);
 }
-
-}  // namespace
 
 SubLaneSizes sub_lane_sizes(std::size_t lanes, RowSize row_size) noexcept {
   constexpr float kMargins = size::kTwoSubLanes - 2 * size::kSubLane;
@@ -606,7 +370,7 @@ SubLaneSizes sub_lane_sizes(std::size_t lanes, RowSize row_size) noexcept {
 
 std::vector<TimelineRow> compose_rows(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices,
                                       RowCount* count, const DerivedCounters& derived) {
-  return Composer(snapshot, memory, choices, derived).run(count);
+  return RowComposer(snapshot, memory, choices, derived).run(count);
 }
 
 }  // namespace accelscope::app

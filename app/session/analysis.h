@@ -12,6 +12,8 @@
 
 #include "app/session/summary.h"
 #include "core/analysis/dependencies/dependencies.h"
+#include "core/analysis/figures/derived_counters.h"
+#include "core/analysis/figures/incidents.h"
 #include "core/analysis/figures/metrics.h"
 #include "core/analysis/figures/range_report.h"
 #include "core/analysis/figures/verdict.h"
@@ -68,6 +70,7 @@ class SessionAnalysis {
  public:
   static constexpr double kRenewSeconds = 0.5;
   static constexpr double kMostHeldSeconds = 1;
+  static constexpr double kNever = 1e18;
 
   // The pool must outlive it; the store is kept by the work that needs it.
   SessionAnalysis(WorkerPool& pool, std::shared_ptr<const Store> store);
@@ -87,14 +90,18 @@ class SessionAnalysis {
   void begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s);
   // Source lines and dependencies read every chunk. They wait for the timeline's first whole picture, which is what the
   // user waits for, but never longer than kMostHeldSeconds.
-  void timeline_drawn() noexcept { timeline_drawn_ = true; }
-  // Work under way; a frame is due when it ends.
+  void timeline_drawn() noexcept {
+    if (!std::exchange(timeline_drawn_, true) && held_) due_s_ = now_s_;
+  }
+  // Something was asked for in this frame that is not there yet, or a worker is at it. The end of its work wakes the
+  // frame loop; what waits for its time alone is due after so many seconds.
   [[nodiscard]] bool pending() const;
+  [[nodiscard]] std::optional<double> due_in() const;
   // The part of it that the timeline shows.
   [[nodiscard]] bool timeline_pending() const;
 
   // The filter that drives every panel; source lines and what else names it follow it.
-  void set_filter(const EventFilter& filter);
+  void set_filter(const EventFilter& filter) { filter_ = filter; }
   [[nodiscard]] const EventFilter& filter() const noexcept { return filter_; }
   // The events that pass the tracks and terms of a filter: null where it needs no mask, and until the first answer to
   // this very filter is there. In a growing session it may be a little behind.
@@ -104,7 +111,6 @@ class SessionAnalysis {
   }
   // Of the filter's tracks and terms if it is known of this very snapshot, without asking for it.
   [[nodiscard]] std::shared_ptr<const EventMask> known_mask(const EventFilter& filter) const;
-  [[nodiscard]] bool mask_pending(MaskUse use) const { return masks_[static_cast<std::size_t>(use)].task.valid(); }
 
   // What the events are coloured by; the last colours, of whatever choice, until those of this one are there. Null
   // where it is empty, and until the first.
@@ -122,6 +128,10 @@ class SessionAnalysis {
   [[nodiscard]] bool active_known() const noexcept {
     return active_.value && !active_.task.valid() && active_.version == snapshot_->version;
   }
+  // Errors, throttling and warnings.
+  std::shared_ptr<const Incidents> incidents();
+  // What the events of each leaf worked, for derived counters.
+  std::shared_ptr<const LeafWork> leaf_work();
   // What bounds the session, its worst line, what its data lack; waits for the active stretch, the activity and the
   // source lines.
   std::shared_ptr<const Verdict> verdict();
@@ -138,9 +148,9 @@ class SessionAnalysis {
   std::shared_ptr<const RangeActivity> activity();
   // How much of the index is made, 0 to 1; nothing once there is one.
   [[nodiscard]] std::optional<double> summary_index_share() const;
-  [[nodiscard]] const std::string& summary_error() const noexcept { return summary_error_; }
+  [[nodiscard]] const std::string& summary_error() const noexcept { return summary_.error; }
   // Of at most kRenewSeconds ago: asking the store itself may wait for a save or a chunk.
-  const StoreStatus& store_status();
+  StoreStatus store_status();
 
   // The events of a line that pass the filter, for lighting them; a new line replaces the one that is under way.
   void ask_line_events(std::string path, std::uint32_t line);
@@ -148,62 +158,79 @@ class SessionAnalysis {
 
   // Search hits of the text among what passes the filter. An error of the text ("/(/") is kept in search_error().
   void search(const std::string& text);
-  [[nodiscard]] const EventSearch* hits() const noexcept { return hits_.get(); }
-  [[nodiscard]] std::shared_ptr<const EventSearch> shared_hits() const { return hits_; }
-  [[nodiscard]] const std::string& search_text() const noexcept { return search_text_; }
-  [[nodiscard]] const std::string& search_error() const noexcept { return search_error_; }
+  [[nodiscard]] const EventSearch* hits() const noexcept { return search_.value.get(); }
+  [[nodiscard]] std::shared_ptr<const EventSearch> shared_hits() const { return search_.value; }
+  [[nodiscard]] const std::string& search_text() const noexcept { return search_.key.text; }
+  [[nodiscard]] const std::string& search_error() const noexcept { return search_.error; }
   // The first hits in a range; those of another range or search until the wanted ones are there, null before the first.
   std::shared_ptr<const HitList> hit_list(const TimeRange& range);
   // Of this event, or of another one while it is counted; null before the first answer.
   std::shared_ptr<const HitRank> hit_rank(EventId event);
   // What the hits of a range add up to, by name, line and lane; compare its filter's range.
   std::shared_ptr<const SessionSummary> hit_summary(const TimeRange& range);
-  [[nodiscard]] bool searching() const noexcept { return search_task_.valid(); }
+  [[nodiscard]] bool searching() const noexcept { return search_.task.valid(); }
 
   [[nodiscard]] const std::string& error() const noexcept { return error_; }  // of the last work that failed
 
  private:
   template <typename T>
+  using Found = Result<std::shared_ptr<const T>>;
+  struct NoKey {
+    bool operator==(const NoKey&) const = default;
+  };
+  // What was asked, and the last answer to it or to the question before.
+  template <typename T, typename Key = NoKey>
   struct Answer {
     std::shared_ptr<const T> value;
-    Task<Result<std::shared_ptr<const T>>> task;
+    Task<Found<T>> task;
+    Key key;                    // of the question that `task` answers, or that was last answered
     std::uint64_t version = 0;  // of the snapshot it was asked for
-    double asked_s = -1e9;
-  };
-  struct FiguresAnswer : Answer<SessionFigures> {
-    EventFilter filter;  // that it was asked for
+    double asked_s = -1e9;      // below 0: never
     double took_s = 0;
+    std::string error;  // of the last work, where it failed
   };
-  struct SummaryAnswer : Answer<SessionSummary> {
-    EventFilter filter;  // that it was asked for
-  };
-  struct ColourAnswer : Answer<EventColours> {
-    ColourChoice choice;  // that it was asked for
-  };
-  struct ReportAnswer : Answer<RangeReport> {
-    EventFilter filter;     // that it was asked for
-    bool complete = false;  // with all that it can be made of
-    double took_s = 0;
+  // When an answer is asked for anew: the same question when the session has grown, another one at once.
+  struct Renewal {
+    double every_s = kRenewSeconds;
+    double idle_share = 0;      // what is added up from the beginning is renewed for a fraction of the time only
+    double rest_s = 0;          // how long ago the last one must be before another question is taken up
+    double busy_s = 0;          // the same while work for the last one is under way, which then is dropped
+    bool is_let_end = false;    // it is not dropped
+    bool ages = true;           // else the answer is not of a state of the session
+    bool tells_itself = false;  // whoever asks shows its error
   };
   struct Activity {
     std::shared_ptr<const ActivityIndex> index;
     std::shared_ptr<const RangeActivity> whole;
   };
-  struct MaskAnswer {
-    EventFilter filter;  // that it was asked for, without its range
-    std::shared_ptr<const EventMask> value;
-    Task<Result<std::shared_ptr<const EventMask>>> task;
-    std::uint64_t version = 0;
-    double asked_s = -1e9;
-    std::string error;
+  struct SearchKey {
+    std::string text;
+    EventFilter filter;  // that the hits were looked for in
+    bool operator==(const SearchKey&) const = default;
   };
-  template <typename T>
-  void take(Answer<T>& answer);
+  template <typename Key>
+  struct OfHits {
+    std::shared_ptr<const EventSearch> hits;
+    Key key{};
+    bool operator==(const OfHits&) const = default;
+  };
+  struct ReportKey {
+    EventFilter filter;
+    bool complete = false;  // with all that it can be made of
+    bool operator==(const ReportKey&) const = default;
+  };
+  template <typename T, typename Key>
+  void take(Answer<T, Key>& answer);
+  template <typename T, typename Key, typename Work>
+  std::shared_ptr<const T> ask(Answer<T, Key>& answer, const Key& key, const Renewal& renewal, Work work);
   template <typename T, typename Work>
-  std::shared_ptr<const T> ask(Answer<T>& answer, Work work);
-  void take_search();
-  void take_summary(SummaryAnswer& answer);
+  std::shared_ptr<const T> ask(Answer<T>& answer, Work work) {
+    return ask(answer, NoKey{}, {}, std::move(work));
+  }
+  template <typename Is>
+  [[nodiscard]] bool any_answer(Is is) const;
   [[nodiscard]] bool hold();  // true: not yet
+  void hold_until(double at_s);
   // What a better answer replaces. Large ones take milliseconds to free, so the pool does that once nobody shows them.
   void retire(std::shared_ptr<const void> answer);
   void free_retired();
@@ -214,41 +241,32 @@ class SessionAnalysis {
   double now_s_ = 0;
   std::vector<std::pair<double, std::shared_ptr<const void>>> retired_;  // since when
   bool timeline_drawn_ = false;
-  bool held_ = false;  // something was asked for and not begun
+  bool held_ = false;  // something was asked for in this frame and is still to come
+  double due_s_ = kNever;
   double held_since_s_ = -1;
-  Answer<MemoryUsage> memory_;
-  std::array<MaskAnswer, kMaskUses> masks_;
-  ColourAnswer colours_;
   EventFilter filter_;
-  Answer<SourceLines> lines_;
-  Answer<PassingCount> passing_;
+  std::string error_;
+
+  Answer<MemoryUsage> memory_;
+  std::array<Answer<EventMask, EventFilter>, kMaskUses> masks_;  // of filters without their range
+  Answer<EventColours, ColourChoice> colours_;
+  Answer<SourceLines, EventFilter> lines_;
+  Answer<PassingCount, EventFilter> passing_;
   Answer<Dependencies> dependencies_;
   Answer<std::optional<TimeRange>> active_;
   Answer<Verdict> verdict_;
-  FiguresAnswer whole_figures_, part_figures_;
+  Answer<Incidents> incidents_;
+  Answer<LeafWork> leaf_work_;
+  Answer<SessionFigures, EventFilter> whole_figures_, part_figures_;
   Answer<SummaryIndex> summary_index_;
-  SummaryAnswer summary_, hit_summary_;
-  ReportAnswer report_;
+  Answer<SessionSummary, EventFilter> summary_, hit_summary_;
+  Answer<RangeReport, ReportKey> report_;
   Answer<Activity> activity_;
-  double activity_took_s_ = 0;
-  std::string summary_error_;
-  StoreStatus status_;
-  Task<StoreStatus> status_task_;
-  double status_asked_s_ = -1e9;
+  Answer<EventSearch, SearchKey> search_;
+  Answer<HitList, OfHits<TimeRange>> hit_list_;
+  Answer<HitRank, OfHits<EventId>> hit_rank_;
+  Answer<StoreStatus> status_;
   Task<Result<LineEvents>> line_events_;
-  std::string search_text_, search_error_;
-  Task<Result<std::shared_ptr<EventSearch>>> search_task_;
-  std::shared_ptr<EventSearch> hits_;
-  std::uint64_t search_version_ = 0;
-  EventFilter search_filter_;            // that the hits were looked for in
-  std::shared_ptr<EventSearch> listed_;  // that the list was asked for
-  Answer<HitList> hit_list_;
-  TimeRange hit_range_;
-  std::shared_ptr<EventSearch> ranked_;  // that the rank was asked for
-  Answer<HitRank> hit_rank_;
-  EventId rank_of_ = kNoEvent;
-  double search_asked_s_ = -1e9;
-  std::string error_;
 };
 
 }  // namespace accelscope::app

@@ -2,12 +2,16 @@
 // shown in it and how. Every finished change is one step of the history.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "app/rows/rows.h"
 #include "core/model/event_filter.h"
+#include "core/model/time_range.h"
 
 namespace accelscope::app {
 
@@ -16,6 +20,11 @@ struct ViewRange {
   double begin_ns = 0;
   double end_ns = 1;
   [[nodiscard]] double span_ns() const noexcept { return end_ns - begin_ns; }
+  // In whole ns; never empty.
+  [[nodiscard]] TimeRange whole_ns() const {
+    const auto begin = static_cast<std::int64_t>(std::floor(begin_ns));
+    return {begin, std::max(begin + 1, static_cast<std::int64_t>(std::ceil(end_ns)))};
+  }
   bool operator==(const ViewRange&) const = default;
 };
 

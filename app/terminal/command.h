@@ -60,19 +60,6 @@ struct ProgramCommand {
 // The whole program. `arguments` without the program's name.
 int run_program(std::vector<std::string> arguments, const CommandStreams& streams);
 
-// One per command, each in its file.
-CommandAction declare_import(command_line::OptionSet& options);
-std::string help_on_kind(const std::string& kind);
-CommandAction declare_record(command_line::OptionSet& options);
-CommandAction declare_view(command_line::OptionSet& options);
-CommandAction declare_show_session(command_line::OptionSet& options);
-CommandAction declare_query(command_line::OptionSet& options);
-CommandAction declare_screenshot(command_line::OptionSet& options);
-CommandAction declare_simulate(command_line::OptionSet& options);
-CommandAction declare_ingest_check(command_line::OptionSet& options);
-CommandAction declare_doctor(command_line::OptionSet& options);
-CommandAction declare_demo(command_line::OptionSet& options);
-
 // `accelscope [SESSION | FILE | DIR | HOST:PORT]...`. With a dump file, what was open and seen is written there as
 // JSON when the window closes: for tests that drive the window from outside.
 struct ViewerOptions {

@@ -99,7 +99,7 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
   std::vector<PixelRun> found, lit;
   const auto& parts = overview.axis.parts();
   for (std::size_t first = 0; first + parts.size() <= overview.bands.size(); first += parts.size()) {
-    std::vector<Pixel> texels(static_cast<std::size_t>(canvas.width()), 0);
+    std::vector<Pixel> texels(static_cast<std::size_t>(canvas.width()));
     bool made = false;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const SummaryBuilder& band = overview.bands[first + i];
@@ -132,8 +132,7 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
     for (const PixelRun& run : runs) {
       const float x0 = canvas.x0 + static_cast<float>(run.begin);
       const float x1 = std::max(canvas.x0 + static_cast<float>(run.end), x0 + ui.px(2));
-      frame.list->AddRectFilled(ImVec2(x0, canvas.y1 - ui.px(kHitTick)), ImVec2(x1, canvas.y1 - ui.px(1)),
-                                ui.colour(colour));
+      fill(ui, {x0, canvas.y1 - ui.px(kHitTick), x1, canvas.y1 - ui.px(1)}, ui.colour(colour));
     }
   };
   paint_ticks(lit, Colour::accent);
@@ -144,8 +143,8 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
                     canvas.y1};
     frame.overview_texture.draw_hatch(frame.list, stub);
     const Rect chip = stub.inset(ui.px(kStubMargin / 2), ui.px(11));
-    frame.list->AddRectFilled(low(chip), high(chip), ui.colour(Colour::bg1));
-    draw_text(ui, frame.list, chip, idle_text(part.end_ns - part.begin_ns),
+    fill(ui, chip, ui.colour(Colour::bg1));
+    draw_text(ui, chip, idle_text(part.end_ns - part.begin_ns),
               {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::centre, .fit = Fit::clip});
     ui.register_widget("timeline.folded." + std::to_string(&part - parts.data()), stub);
   }
@@ -153,17 +152,16 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
 
 // Where errors, throttling and warnings happened.
 void paint_incidents(TimelineFrame& frame, const Rect& canvas) {
-  if (!frame.state.incidents.found) return;
+  if (!frame.state.incidents) return;
   Ui& ui = frame.ui;
   std::map<float, Alert> gravest;  // by pixel
-  for (const Incident& incident : frame.state.incidents.found->list) {
+  for (const Incident& incident : frame.state.incidents->list) {
     Alert& kind = gravest[std::floor(overview_x(frame, canvas, static_cast<double>(incident.begin_ns)))];
     kind = std::max(kind, incident.alert);
   }
   for (const auto& [x, kind] : gravest) {
     const Colour colour = kind == Alert::error ? Colour::error : Colour::warning_line;
-    frame.list->AddRectFilled(ImVec2(x, canvas.y0), ImVec2(x + ui.px(2), canvas.y0 + ui.px(kHitTick)),
-                              ui.colour(colour));
+    fill(ui, {x, canvas.y0, x + ui.px(2), canvas.y0 + ui.px(kHitTick)}, ui.colour(colour));
   }
 }
 
@@ -214,7 +212,7 @@ void paint_brush(TimelineFrame& frame, const Rect& canvas) {
   const float middle = (left + right) / 2;
   const float half = std::max((right - left) / 2, ui.px(3));
   const Rect brush{std::round(middle - half), canvas.y0, std::round(middle + half), canvas.y1};
-  frame.list->AddRectFilled(low(brush), high(brush), with_alpha(ui.colour(Colour::accent), 0.16F));
+  fill(ui, brush, with_alpha(ui.colour(Colour::accent), 0.16F));
   outline(ui, brush, ui.colour(Colour::accent), 0, 1.5F);
   ui.register_widget("timeline.brush", brush);
 }
@@ -247,8 +245,8 @@ void draw_overview(TimelineFrame& frame) {
   Ui& ui = frame.ui;
   const Rect canvas = frame.canvas(frame.overview);
   const Rect label = frame.label(frame.overview);
-  frame.list->AddRectFilled(low(label), high(label), ui.colour(Colour::bg2));
-  frame.list->AddRectFilled(low(canvas), high(canvas), ui.colour(Colour::bg1));
+  fill(ui, label, ui.colour(Colour::bg2));
+  fill(ui, canvas, ui.colour(Colour::bg1));
   const float inset = ui.px(size::kPanelPadding);
   Rect text{label.x0 + inset, label.y0 + ui.px(4), label.x1 - inset, label.y1 - ui.px(2)};
   draw_text(ui, text.cut_top(ui.px(17)), "Session", {.style = TextStyle::heading});
@@ -275,8 +273,8 @@ void draw_ruler(TimelineFrame& frame) {
   const Rect label = frame.label(frame.ruler);
   const Rect canvas = frame.canvas(frame.ruler);
   const float inset = ui.px(size::kPanelPadding);
-  frame.list->AddRectFilled(low(label), ImVec2(label.x1, frame.markers.y1), ui.colour(Colour::bg2));
-  frame.list->AddRectFilled(low(canvas), ImVec2(canvas.x1, frame.markers.y1), ui.colour(Colour::bg1));
+  fill(ui, {label.x0, label.y0, label.x1, frame.markers.y1}, ui.colour(Colour::bg2));
+  fill(ui, {canvas.x0, canvas.y0, canvas.x1, frame.markers.y1}, ui.colour(Colour::bg1));
   const Rect text = label.inset(inset, 0);
   draw_text(ui, text, "since start", {.style = TextStyle::small, .colour = Colour::text3});
   draw_text(ui, text, format_duration(frame.view.span_ns()),
@@ -287,10 +285,9 @@ void draw_ruler(TimelineFrame& frame) {
     const float x = std::floor(frame.canvas_x + static_cast<float>(tick.x));
     const bool major = !tick.label.empty();
     const float height = ui.px(major ? 8 : 4);
-    frame.list->AddRectFilled(ImVec2(x, canvas.y1 - height), ImVec2(x + ui.px(1), canvas.y1),
-                              ui.colour(major ? Colour::text3 : Colour::line2));
+    fill(ui, {x, canvas.y1 - height, x + ui.px(1), canvas.y1}, ui.colour(major ? Colour::text3 : Colour::line2));
     if (!major) continue;
-    draw_text(ui, frame.list, {x + ui.px(5), canvas.y0, x + ui.px(200), canvas.y1 - ui.px(2)}, tick.label,
+    draw_text(ui, {x + ui.px(5), canvas.y0, x + ui.px(200), canvas.y1 - ui.px(2)}, tick.label,
               {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::clip});
   }
   frame.list->PopClipRect();

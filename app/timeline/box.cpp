@@ -110,18 +110,18 @@ void draw_length(TimelineFrame& frame, const Rect& box, float left, float right)
   const std::string text = format_duration(static_cast<double>(range.length_ns()));
   const float half = text_width(ui, TextStyle::mono_strong, text) / 2 + ui.px(8);
   const Pixel colour = ui.colour(Colour::accent);
-  frame.list->AddRectFilled(ImVec2(left, band.y0), ImVec2(right, band.y1), ui.colour(Colour::accent_bg));
+  fill(ui, {left, band.y0, right, band.y1}, ui.colour(Colour::accent_bg));
   const float y = std::round(band.centre().y);
   const float middle =
       std::clamp((left + right) / 2, frame.canvas_x + half, std::max(frame.canvas_x, frame.rows.x1 - half));
   if (right - left > 2 * half + ui.px(8)) {
-    frame.list->AddRectFilled(ImVec2(left + ui.px(4), y), ImVec2(middle - half, y + ui.px(1)), colour);
-    frame.list->AddRectFilled(ImVec2(middle + half, y), ImVec2(right - ui.px(4), y + ui.px(1)), colour);
+    fill(ui, {left + ui.px(4), y, middle - half, y + ui.px(1)}, colour);
+    fill(ui, {middle + half, y, right - ui.px(4), y + ui.px(1)}, colour);
   } else {
     fill(ui, {middle - half, band.y0, middle + half, band.y1}, ui.colour(Colour::accent_bg), size::kChipRadius);
   }
   const Rect chip{middle - half, band.y0, middle + half, band.y1};
-  draw_text(ui, frame.list, chip, text, {.style = TextStyle::mono_strong, .align = Align::centre, .fit = Fit::clip});
+  draw_text(ui, chip, text, {.style = TextStyle::mono_strong, .align = Align::centre, .fit = Fit::clip});
   for (const float x : {box.x0, box.x1}) {
     if (x < frame.canvas_x || x > frame.rows.x1) continue;
     vertical_line(ui, std::round(x), frame.markers.y0, std::max(frame.markers.y1, box.y0), with_alpha(colour, 0.6F));
@@ -228,12 +228,10 @@ void draw_box(TimelineFrame& frame) {
   const Rect canvas = frame.canvas(scrolls ? frame.scrolled : frame.rows);
   frame.list->PushClipRect(ImVec2(canvas.x0, canvas.y0), ImVec2(canvas.x1, canvas.y1), true);
   const Rect shown{std::max(box.x0, canvas.x0 - ui.px(8)), box.y0, std::min(box.x1, canvas.x1 + ui.px(8)), box.y1};
-  frame.list->AddRectFilled(ImVec2(shown.x0, shown.y0), ImVec2(shown.x1, shown.y1),
-                            with_alpha(ui.colour(Colour::accent), 0.08F));
+  fill(ui, shown, with_alpha(ui.colour(Colour::accent), 0.08F));
   const Pixel colour = ui.colour(Colour::accent);
   if (frame.tab.region->tracks.empty()) {  // over all lanes: two lines
-    for (const float x : {box.x0, box.x1})
-      frame.list->AddRectFilled(ImVec2(x - 1, shown.y0), ImVec2(x + 1, shown.y1), colour);
+    for (const float x : {box.x0, box.x1}) fill(ui, {x - 1, shown.y0, x + 1, shown.y1}, colour);
   } else {
     outline(ui, shown, colour, 0, 2);
     draw_handles(frame, box);

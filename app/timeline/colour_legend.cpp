@@ -147,7 +147,8 @@ void draw_card(TimelineFrame& frame, Rect body) {
   body.cut_top(ui.px(8));
   const Rect foot = body.cut_bottom(ui.px(18));
   body.cut_bottom(ui.px(6));
-  const ColourTable* listed = frame.state.colours ? frame.state.colours->table(legend.table) : nullptr;
+  const ColourTable* listed =
+      frame.state.shaded_by.colours ? frame.state.shaded_by.colours->table(legend.table) : nullptr;
   if (listed == nullptr || listed->column != colour_column(frame.snapshot, frame.tab.choices, legend.table)) {
     legend.lit = {};
     draw_text(ui, body, "Reading the events ...", {.colour = Colour::text2, .align = Align::centre});
@@ -214,7 +215,8 @@ void draw_legend(TimelineFrame& frame) {
   draw_button(frame);
   if (std::exchange(legend.open_wanted, false)) open_popover(ui, kCard);
   const Rect anchor = button_rect(frame, ui.px(70));
-  const ColourTable* listed = frame.state.colours ? frame.state.colours->table(legend.table) : nullptr;
+  const ColourTable* listed =
+      frame.state.shaded_by.colours ? frame.state.shaded_by.colours->table(legend.table) : nullptr;
   const float rows = listed != nullptr ? kRowHeight * static_cast<float>(listed->values.size()) : 0;
   Popover card(ui, kCard, anchor, kLegendCardWidth, std::clamp(kCardFrame + rows, kLeastCard, kLegendMostCard));
   if (std::exchange(legend.open, card.open()) != legend.open) ui.request_frame();

@@ -49,8 +49,6 @@ void prepare_lanes(TimelineFrame& frame);
 
 // timeline/lanes.cpp: rows, labels, lanes.
 void draw_lanes(TimelineFrame& frame);
-// The one way in which the user's choices about rows change.
-void change_rows(SessionTab& tab, RowChoices choices);
 // The event under the pixel, of those that are drawn one by one.
 [[nodiscard]] std::optional<EventId> event_under(const TimelineFrame& frame, render::Point at);
 // The same, but where they are narrower than pixels the nearest, which a worker looks for: `then` gets it at once or in
@@ -71,6 +69,8 @@ void want_derived(TimelineFrame& frame);
 void touch_label(TimelineFrame& frame, const TimelineRow& row, const render::Interaction& touch);
 void drag_row(TimelineFrame& frame);
 void draw_row_menu(TimelineFrame& frame);
+void flip_pin(RowChoices& choices, const std::string& key);
+void open_all(const TimelineState& state, RowChoices& choices, bool open);
 
 // timeline/row_filter.cpp: the name filter, and what is shown when it leaves nothing.
 void draw_row_filter(TimelineFrame& frame);
@@ -134,8 +134,5 @@ void draw_overlay(TimelineFrame& frame);
 // the pointer rests on.
 void take_cursor(TimelineFrame& frame);
 void draw_hover(TimelineFrame& frame);
-
-// timeline/row_commands.cpp: commands on lanes. False: it is none of them.
-[[nodiscard]] bool run_row_command(SessionTab& tab, TimelineState& state, TimelineCommand command, render::Point mouse);
 
 }  // namespace accelscope::app

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/timeline/frame.h"
+#include "app/view/settings.h"
 #include "core/base/format.h"
 #include "core/lod/lane_stretch.h"
 #include "render/base/icons.h"
@@ -32,7 +33,7 @@ void toggle(TimelineFrame& frame, const TimelineRow& row) {
     for (const RowMember& member : row.members) choices.hidden.erase(member.key);
   }
   choices.open[row.key] = !row.open;
-  change_rows(frame.tab, std::move(choices));
+  choose_rows(frame.tab, std::move(choices));
 }
 
 // Draws the number of events that are not to be overlooked; returns where it begins.
@@ -40,7 +41,7 @@ float draw_alerts(TimelineFrame& frame, const TimelineRow& row, const Rect& line
   Ui& ui = frame.ui;
   const std::string text = format_count(row.alerts);
   const float width = text_width(ui, TextStyle::mono_small, text);
-  draw_text(ui, frame.list, {right - width, line.y0, right, line.y1}, text,
+  draw_text(ui, {right - width, line.y0, right, line.y1}, text,
             {.style = TextStyle::mono_small, .colour = Colour::warning, .fit = Fit::clip});
   const float left = right - width - ui.px(18);
   draw_icon(ui, {left, line.y0, left + ui.px(14), line.y1}, icon::kWarning, ui.colour(Colour::warning_line),
@@ -58,7 +59,7 @@ bool label_link(TimelineFrame& frame, const std::string& name, const std::string
   Ui& ui = frame.ui;
   const Rect link{right - text_width(ui, TextStyle::small, text), line.y0, right, line.y1};
   const Interaction touch = interact(ui, name, link);
-  draw_text(ui, frame.list, link, text,
+  draw_text(ui, link, text,
             {.style = TextStyle::small, .colour = touch.hovered ? Colour::text1 : Colour::accent, .fit = Fit::clip});
   tooltip(ui, touch, link, explained);
   right = link.x0 - ui.px(8);
@@ -71,7 +72,7 @@ float draw_hidden_levels(TimelineFrame& frame, const TimelineRow& row, const Rec
   if (label_link(frame, "timeline.levels." + row.key, text, "Show all levels", line, right)) {
     RowChoices choices = frame.tab.choices.rows;
     choices.sizes[row.key] = RowSize::tall;
-    change_rows(frame.tab, std::move(choices));
+    choose_rows(frame.tab, std::move(choices));
   }
   return right;
 }
@@ -82,7 +83,7 @@ float draw_hidden(TimelineFrame& frame, const TimelineRow& row, const Rect& line
   if (label_link(frame, "timeline.hidden." + row.key, text, "Show them again", line, right)) {
     RowChoices choices = frame.tab.choices.rows;
     for (const RowMember& member : row.members) choices.hidden.erase(member.key);
-    change_rows(frame.tab, std::move(choices));
+    choose_rows(frame.tab, std::move(choices));
   }
   return right;
 }
@@ -104,7 +105,7 @@ void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& 
   // A group's name says more than how many rows it has.
   const bool has_room = !group || text_width(ui, TextStyle::small_strong, row.label) + width <= right - left - ui.px(8);
   if (has_room && !value.empty()) {
-    draw_text(ui, frame.list, {right - width, line.y0, right, line.y1}, value,
+    draw_text(ui, {right - width, line.y0, right, line.y1}, value,
               {.style = value_style,
                .colour = group ? Colour::text3 : Colour::text2,
                .align = Align::right,
@@ -120,7 +121,7 @@ void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& 
     draw_icon(ui, {x, line.y0, x + ui.px(14), line.y1}, icon::kPin, ui.colour(hovered ? Colour::text2 : Colour::text3),
               TextStyle::icon12);
   }
-  draw_text(ui, frame.list, {left, line.y0, right, line.y1}, row.label,
+  draw_text(ui, {left, line.y0, right, line.y1}, row.label,
             {.style = strong ? TextStyle::small_strong : TextStyle::small,
              .colour = strong ? Colour::text1 : Colour::text2,
              .fit = Fit::ellipsis});
@@ -179,9 +180,9 @@ void draw_grid(TimelineFrame& frame, const Rect& canvas, const TimelineRow& row)
   for (const RulerTick& tick : frame.time_ruler.ticks) {
     if (tick.label.empty()) continue;
     const float x = std::floor(frame.canvas_x + static_cast<float>(tick.x));
-    frame.list->AddRectFilled(ImVec2(x, canvas.y0), ImVec2(x + ui.px(1), canvas.y1), ui.colour(Colour::line1));
+    fill(ui, {x, canvas.y0, x + ui.px(1), canvas.y1}, ui.colour(Colour::line1));
   }
-  frame.list->AddRectFilled(ImVec2(canvas.x0, canvas.y1 - ui.px(1)), high(canvas), ui.colour(Colour::line1));
+  fill(ui, {canvas.x0, canvas.y1 - ui.px(1), canvas.x1, canvas.y1}, ui.colour(Colour::line1));
 }
 
 // How busy a group's rows are on average, by their busiest sub-lanes.
@@ -238,13 +239,13 @@ void draw_summary(TimelineFrame& frame, const Rect& rect, const DrawnRow& drawn)
   frame.lanes_texture.draw_row(frame.list, rect, drawn.summary_row);
   for (const PixelRun& run : frame.state.summaries[frame.state.rows[drawn.row].key].shown.found) {
     const float x = rect.x0 + static_cast<float>(run.begin);
-    frame.list->AddRectFilled(ImVec2(x, rect.y0 - frame.ui.px(2)),
-                              ImVec2(rect.x0 + static_cast<float>(run.end), rect.y0), frame.ui.colour(Colour::text1));
+    fill(frame.ui, {x, rect.y0 - frame.ui.px(2), rect.x0 + static_cast<float>(run.end), rect.y0},
+         frame.ui.colour(Colour::text1));
   }
   for (const PixelRun& run : frame.state.summaries[frame.state.rows[drawn.row].key].shown.lit) {
     const float x = rect.x0 + static_cast<float>(run.begin);
-    frame.list->AddRectFilled(ImVec2(x, rect.y1 - frame.ui.px(2)),
-                              ImVec2(rect.x0 + static_cast<float>(run.end), rect.y1), frame.ui.colour(Colour::accent));
+    fill(frame.ui, {x, rect.y1 - frame.ui.px(2), rect.x0 + static_cast<float>(run.end), rect.y1},
+         frame.ui.colour(Colour::accent));
   }
 }
 
@@ -261,12 +262,10 @@ void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& pa
   const bool over_canvas = frame.canvas(seen).contains(ui.input().mouse);
   const bool hovered = touch.hovered || over_canvas;
   const bool dragged = state.row_drag.moved && state.row_drag.key == row.key;
-  frame.list->AddRectFilled(low(canvas), high(canvas), ui.colour(group ? Colour::bg2 : Colour::bg1));
+  fill(ui, canvas, ui.colour(group ? Colour::bg2 : Colour::bg1));
   draw_grid(frame, canvas, row);
   const bool lit = (hovered && !group) || touch.hovered || dragged;
-  const auto fill_label = [&] {
-    frame.list->AddRectFilled(low(label), high(label), ui.colour(lit ? Colour::bg3 : Colour::bg2));
-  };
+  const auto fill_label = [&] { fill(ui, label, ui.colour(lit ? Colour::bg3 : Colour::bg2)); };
   if (has_legend(row)) fill_label();
   RowValue value;
   switch (row.kind) {
@@ -306,10 +305,6 @@ void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& pa
 
 }  // namespace
 
-void change_rows(SessionTab& tab, RowChoices choices) {
-  tab.change([&](ViewChoices& all) { all.rows = std::move(choices); });
-}
-
 void draw_lanes(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   Ui& ui = frame.ui;
@@ -323,8 +318,7 @@ void draw_lanes(TimelineFrame& frame) {
   }
   state.labels.end_frame(frame.tab.analysis.get(), may_grow(frame.tab));
   if (state.pinned_rows > 0) {
-    frame.list->AddRectFilled(ImVec2(frame.rows.x0, frame.pinned.y1), ImVec2(frame.rows.x1, frame.scrolled.y0),
-                              ui.colour(Colour::line2));
+    fill(ui, {frame.rows.x0, frame.pinned.y1, frame.rows.x1, frame.scrolled.y0}, ui.colour(Colour::line2));
   }
   drag_row(frame);
 }

@@ -6,6 +6,7 @@
 #include "app/rows/track_names.h"
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
+#include "app/view/settings.h"
 
 namespace accelscope::app {
 namespace {
@@ -140,7 +141,7 @@ bool open_around(TimelineFrame& frame, const TrackSnapshot& track) {
     parent = next;
   }
   if (choices == frame.tab.choices.rows) return false;
-  change_rows(frame.tab, std::move(choices));
+  choose_rows(frame.tab, std::move(choices));
   return true;
 }
 
@@ -152,7 +153,7 @@ bool show_level_of(TimelineFrame& frame, const TimelineRow& row, const LaneSnaps
   if (shown || row.hidden_levels == 0 || row.size == RowSize::tall) return false;
   RowChoices choices = frame.tab.choices.rows;
   choices.sizes[row.key] = RowSize::tall;
-  change_rows(frame.tab, std::move(choices));
+  choose_rows(frame.tab, std::move(choices));
   return true;
 }
 

@@ -107,11 +107,11 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker, const Fl
   if (std::max(flag.x1, end) < band.x0 || flag.x0 > band.x1) return;
   const Pixel colour = ui.colour(Colour::marker);
   if (marker.end_ns) {
-    frame.list->AddRectFilled(ImVec2(x, flag.y0), ImVec2(end, flag.y1), with_alpha(colour, 0.2F));
+    fill(ui, {x, flag.y0, end, flag.y1}, with_alpha(colour, 0.2F));
     const std::string length = format_duration(static_cast<double>(*marker.end_ns - marker.ts_ns));
     const Rect room{flag.x1 + ui.px(6), flag.y0, end - ui.px(4), flag.y1};
     if (room.width() >= text_width(ui, TextStyle::mono_small, length)) {
-      draw_text(ui, frame.list, room, length, {.style = TextStyle::mono_small, .align = Align::centre});
+      draw_text(ui, room, length, {.style = TextStyle::mono_small, .align = Align::centre});
     }
   }
   draw_span_edges(frame, index, marker, flag, end);
@@ -131,8 +131,8 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker, const Fl
     state.menu_event.reset();
     open_menu(ui, "timeline.menu");
   }
-  frame.list->AddRectFilled(ImVec2(flag.x0, flag.y0), ImVec2(flag.x1, flag.y1), colour);
-  draw_text(ui, frame.list, {flag.x0 + ui.px(6), flag.y0, flag.x1, flag.y1}, text,
+  fill(ui, flag, colour);
+  draw_text(ui, {flag.x0 + ui.px(6), flag.y0, flag.x1, flag.y1}, text,
             {.style = TextStyle::mono_small, .colour = Colour::on_accent, .fit = Fit::clip});
 }
 
@@ -179,18 +179,17 @@ void draw_distance(TimelineFrame& frame, float from, float to, int line, const M
     if (line == 0 && x0 < middle + half && x1 > middle - half) middle = x1 + half;
   }
   if (middle + half > to) return;
-  frame.list->AddRectFilled(ImVec2(from, band.y0 + ui.px(2)), ImVec2(to, band.y1 - ui.px(2)),
-                            with_alpha(colour, 0.14F));
+  fill(ui, {from, band.y0 + ui.px(2), to, band.y1 - ui.px(2)}, with_alpha(colour, 0.14F));
   if (middle - half > from + ui.px(8)) {
-    frame.list->AddRectFilled(ImVec2(from + ui.px(2), y), ImVec2(middle - half, y + ui.px(1)), colour);
-    frame.list->AddRectFilled(ImVec2(middle + half, y), ImVec2(to - ui.px(2), y + ui.px(1)), colour);
+    fill(ui, {from + ui.px(2), y, middle - half, y + ui.px(1)}, colour);
+    fill(ui, {middle + half, y, to - ui.px(2), y + ui.px(1)}, colour);
     const float head = ui.px(4);
     frame.list->AddTriangleFilled(ImVec2(from, y + 0.5F), ImVec2(from + 2 * head, y - head),
                                   ImVec2(from + 2 * head, y + head + 1), colour);
     frame.list->AddTriangleFilled(ImVec2(to, y + 0.5F), ImVec2(to - 2 * head, y - head),
                                   ImVec2(to - 2 * head, y + head + 1), colour);
   }
-  draw_text(ui, frame.list, {middle - half, band.y0, middle + half, band.y1}, text,
+  draw_text(ui, {middle - half, band.y0, middle + half, band.y1}, text,
             {.style = TextStyle::mono_strong, .align = Align::centre, .fit = Fit::clip});
 }
 
@@ -217,8 +216,7 @@ void draw_markers(TimelineFrame& frame) {
     for (const std::optional<std::int64_t>& at : {std::optional(markers[i].ts_ns), markers[i].end_ns}) {
       if (!at) continue;
       const float x = std::floor(frame.x(static_cast<double>(*at)));
-      frame.list->AddRectFilled(ImVec2(x, line_of(frame, places[i].line).y0), ImVec2(x + ui.px(1), frame.rows.y1),
-                                ui.colour(Colour::marker));
+      fill(ui, {x, line_of(frame, places[i].line).y0, x + ui.px(1), frame.rows.y1}, ui.colour(Colour::marker));
     }
   }
   for (std::size_t i = 0; i + 1 < markers.size(); ++i) {

@@ -48,7 +48,7 @@ void draw_gap(TimelineFrame& frame) {
   };
   post(from, y_first);
   post(to, y_second);
-  frame.list->AddRectFilled(ImVec2(left, y), ImVec2(right + ui.px(1), y + ui.px(1)), colour);
+  fill(ui, {left, y, right + ui.px(1), y + ui.px(1)}, colour);
   const std::int64_t length = gap->length_ns();
   const std::string text = length < 0 ? "overlap " + format_time_exact(-length) : format_time_exact(length);
   const float width = text_width(ui, TextStyle::mono_strong, text) + ui.px(12);

@@ -105,7 +105,7 @@ void draw_zoom_box(TimelineFrame& frame) {
   const float at = std::clamp(state.snapped.value_or(ui.input().mouse.x), frame.canvas_x, frame.rows.x1);
   const float from = frame.x(state.pressed_ns);
   const Rect box{std::min(from, at), frame.rows.y0, std::max(from, at), frame.rows.y1};
-  frame.list->AddRectFilled(low(box), high(box), with_alpha(ui.colour(Colour::accent), 0.16F));
+  fill(ui, box, with_alpha(ui.colour(Colour::accent), 0.16F));
   vertical_line(ui, box.x0, box.y0, box.y1, ui.colour(Colour::accent));
   vertical_line(ui, box.x1, box.y0, box.y1, ui.colour(Colour::accent));
   const std::string text = format_duration(static_cast<double>(box.width()) * frame.view.ns_per_pixel());

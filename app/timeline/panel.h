@@ -3,7 +3,7 @@
 //
 //   TimelinePanel timeline;                       // one for the program
 //   timeline.draw(ui, tab, rect);                 // each frame
-//   timeline.run(ui, tab, TimelineCommand::fit_all);   // menus, palette and keys: timeline_commands() lists them
+//   timeline.run(ui, tab, timeline_commands()[0]);   // menus, palette and keys: a row each of commands.cpp
 //
 // The mouse is handled by draw(). Keys are not: whoever dispatches the program's keys adds timeline_commands() to
 // its table, so that each key has one owner.
@@ -13,52 +13,32 @@
 #include <memory>
 #include <span>
 
+#include "app/palette/command_table.h"
 #include "app/session/tab.h"
 #include "render/base/ui.h"
 #include "render/timeline/strip_texture.h"
 
 namespace accelscope::app {
 
-enum class TimelineCommand : std::uint8_t {
-  zoom_in,
-  zoom_out,
-  pan_left,
-  pan_right,
-  fit_all,
-  fit_activity,
-  fit_selection,
-  back,
-  forward,
-  next_event,
-  previous_event,
-  next_same_name,
-  previous_same_name,
-  drop_marker,
-  clear_selection,
-  toggle_follow,
-  scroll_up,
-  scroll_down,
-  box_select,
-  filter_by_region,
-  event_above,
-  event_below,
-  filter_lanes,
-  collapse_groups,
-  expand_groups,
-  pin_lane,
-  hide_lane,
-  show_hidden,
-  colours,
-};
+struct TimelineState;
 
-struct TimelineCommandInfo {
-  TimelineCommand command;
+// What a command acts on.
+struct TimelineHand {
+  render::Ui& ui;
+  SessionTab& tab;
+  TimelineState& state;
+};
+struct TimelineCommand {
   const char* id;     // "fit_all"
   const char* title;  // "Fit the whole session"
-  const char* key;    // as key_chord.h parses it
+  MenuId menu;
+  const char* submenu;
+  const char* key;  // as key_chord.h parses it
   const char* second_key;
+  void (*run)(const TimelineHand& hand);
+  bool (*enabled)(const SessionTab& tab) = nullptr;  // null: always
 };
-[[nodiscard]] std::span<const TimelineCommandInfo> timeline_commands() noexcept;
+[[nodiscard]] std::span<const TimelineCommand> timeline_commands() noexcept;
 
 class TimelinePanel {
  public:
@@ -68,7 +48,7 @@ class TimelinePanel {
   TimelinePanel& operator=(const TimelinePanel&) = delete;
 
   void draw(render::Ui& ui, SessionTab& tab, const render::Rect& rect);
-  void run(render::Ui& ui, SessionTab& tab, TimelineCommand command);
+  void run(render::Ui& ui, SessionTab& tab, const TimelineCommand& command);
   // Whether the last frame of the tab was complete: nothing it wanted is still being decoded.
   [[nodiscard]] bool settled(const SessionTab& tab) const;
   // Scrolls the lane of the event into sight in the next frame (it may lie outside the view in time).

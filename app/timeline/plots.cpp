@@ -73,7 +73,7 @@ constexpr std::size_t kMemorySeries = 8;
 // Adds the counter on top of those in `below`, which are values by pixel.
 void stack_counter(TimelineFrame& frame, const Rect& canvas, const CounterStrip& strip, Pixel colour, double scale,
                    bool line, std::vector<float>& below) {
-  const Ui& ui = frame.ui;
+  Ui& ui = frame.ui;
   const float height = (canvas.height() - ui.px(4)) / static_cast<float>(scale > 0 ? scale : 1);
   const auto y_of = [&](float value) { return std::round(canvas.y1 - std::max(value, 0.0F) * height); };
   const std::size_t width = below.size();
@@ -86,7 +86,7 @@ void stack_counter(TimelineFrame& frame, const Rect& canvas, const CounterStrip&
       const float x1 = canvas.x0 + static_cast<float>(end);
       const float top = y_of(below[begin] + value);
       const float bottom = line ? top + ui.px(1) : y_of(below[begin]);
-      frame.list->AddRectFilled(ImVec2(x0, top), ImVec2(x1, bottom), line ? colour : ui.theme().area(colour));
+      fill(ui, {x0, top, x1, bottom}, line ? colour : ui.theme().area(colour));
       for (std::size_t i = begin; i < end; ++i) below[i] += value;
     }
     begin = end;
@@ -130,8 +130,7 @@ void draw_legend(TimelineFrame& frame, const DrawnRow& drawn, const std::vector<
     const float top = std::round(entry.centre().y - side / 2);
     frame.list->AddRectFilled(ImVec2(entry.x0, top), ImVec2(entry.x0 + side, top + side), colour, ui.scale() * 2);
     entry.x0 += side + ui.px(5);
-    draw_text(ui, frame.list, entry, names[series],
-              {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::middle});
+    draw_text(ui, entry, names[series], {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::middle});
   }
 }
 
@@ -190,12 +189,9 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
   Ui& ui = frame.ui;
   const PoolUsage& pool = memory->pools[row.pool];
   const TimeRange range{static_cast<std::int64_t>(frame.view.begin_ns), static_cast<std::int64_t>(frame.view.end_ns)};
-  const auto stack =
-      frame.state.usage_stacks.get(memory, row.pool, range, static_cast<std::size_t>(frame.view.width), kMemorySeries);
-  if (!stack || stack->key.range != range || stack->usage != memory) {
-    frame.state.complete = false;
-    ui.request_frame_after(0.01);
-  }
+  const auto stack = frame.state.usage_stacks.get(*frame.tab.analysis, memory, row.pool, range,
+                                                  static_cast<std::size_t>(frame.view.width), kMemorySeries);
+  if (!stack || stack->key.range != range || stack->usage != memory) frame.state.complete = false;
   if (!stack) return "–";
   const Rect canvas = frame.canvas(drawn.rect);
   const double scale = (canvas.height() - ui.px(4)) / std::max<double>(1, static_cast<double>(pool.peak_bytes));
@@ -213,8 +209,8 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
       const double x1 = std::clamp(from + step * run.end, 0.0, static_cast<double>(canvas.width()));
       const float y1 = canvas.y1 - static_cast<float>(static_cast<double>(run.bottom) * scale);
       const float y0 = canvas.y1 - static_cast<float>(static_cast<double>(run.top) * scale);
-      frame.list->AddRectFilled(ImVec2(canvas.x0 + static_cast<float>(x0), std::round(y0)),
-                                ImVec2(canvas.x0 + static_cast<float>(x1), std::round(y1)), colour);
+      fill(ui, {canvas.x0 + static_cast<float>(x0), std::round(y0), canvas.x0 + static_cast<float>(x1), std::round(y1)},
+           colour);
     }
   }
   if (row.size != RowSize::small) draw_legend(frame, drawn, names);  // the largest tensors

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/timeline/frame.h"
+#include "app/view/settings.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/states.h"
@@ -22,7 +23,7 @@ void set_filter(TimelineFrame& frame, std::string text) {
   frame.state.typed_filter.reset();
   RowChoices choices = frame.tab.choices.rows;
   choices.name_filter = std::move(text);
-  if (choices != frame.tab.choices.rows) change_rows(frame.tab, std::move(choices));
+  choose_rows(frame.tab, std::move(choices));
 }
 
 }  // namespace

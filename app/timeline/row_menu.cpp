@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/timeline/frame.h"
+#include "app/view/settings.h"
 #include "render/base/icons.h"
 #include "render/widgets/menu.h"
 
@@ -112,16 +113,6 @@ void flip(Set& set, const std::string& key) {
   if (set.erase(key) == 0) set.insert(key);
 }
 
-void flip_pin(RowChoices& choices, const std::string& key) {
-  if (std::erase(choices.pinned, key) == 0) choices.pinned.push_back(key);
-}
-
-void open_all(const TimelineState& state, RowChoices& choices, bool open) {
-  for (const TimelineRow& row : state.rows) {
-    if (row.kind == RowKind::group) choices.open[row.key] = open;
-  }
-}
-
 void choose_counters(RowChoices& choices, const std::string& group, std::string_view item) {
   if (item == "separate") choices.counter_mode.erase(group);
   if (item == "overlaid") choices.counter_mode[group] = CounterMode::overlaid;
@@ -183,6 +174,16 @@ struct RowMenuBlock {
 
 }  // namespace
 
+void flip_pin(RowChoices& choices, const std::string& key) {
+  if (std::erase(choices.pinned, key) == 0) choices.pinned.push_back(key);
+}
+
+void open_all(const TimelineState& state, RowChoices& choices, bool open) {
+  for (const TimelineRow& row : state.rows) {
+    if (row.kind == RowKind::group) choices.open[row.key] = open;
+  }
+}
+
 void touch_label(TimelineFrame& frame, const TimelineRow& row, const Interaction& touch) {
   TimelineState& state = frame.state;
   if (touch.pressed && state.gesture == Gesture::none) {
@@ -211,14 +212,13 @@ void drag_row(TimelineFrame& frame) {
     if (!blocks.empty()) {
       const float y = std::clamp(std::round(below != blocks.end() ? below->y0 : blocks.back().y1), frame.rows.y0,
                                  frame.rows.y1 - ui.px(2));
-      frame.list->AddRectFilled(ImVec2(frame.rows.x0, y - ui.px(1)), ImVec2(frame.rows.x1, y + ui.px(1)),
-                                ui.colour(Colour::accent));
+      fill(ui, {frame.rows.x0, y - ui.px(1), frame.rows.x1, y + ui.px(1)}, ui.colour(Colour::accent));
     }
     set_cursor(Cursor::resize_vertical);
     if (!held) {
       const std::string_view before = below != blocks.end() ? below->key : std::string_view();
       RowChoices choices = with_row_moved(frame.tab.choices.rows, state.rows, state.row_drag.key, before);
-      if (choices != frame.tab.choices.rows) change_rows(frame.tab, std::move(choices));
+      choose_rows(frame.tab, std::move(choices));
     }
   }
   if (held) return;
@@ -234,7 +234,7 @@ void draw_row_menu(TimelineFrame& frame) {
   const std::optional<std::string> chosen = popup_menu(frame.ui, kMenu, items_of(frame, *row));
   if (!chosen) return;
   RowChoices choices = after(frame, *row, *chosen);
-  if (choices != frame.tab.choices.rows) change_rows(frame.tab, std::move(choices));
+  choose_rows(frame.tab, std::move(choices));
 }
 
 }  // namespace accelscope::app

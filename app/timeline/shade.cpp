@@ -12,16 +12,19 @@ using namespace render;
 void hold_masks(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   SessionTab& tab = frame.tab;
+  ShadedBy now{.lit_mask = tab.lit,
+               .filter = tab.choices.filter,
+               .region = tab.region,
+               .background = frame.ui.colour(Colour::bg1)};
   if (tab.analysis) {
-    state.colours = tab.analysis->colours(wanted_colours(frame.snapshot, tab.choices, state.legend));
-    state.legend_mask = state.legend.lit.empty() ? nullptr : tab.analysis->mask(MaskUse::legend, state.legend.lit);
-    state.filter_mask = tab.analysis->mask(MaskUse::filter, tab.choices.filter);
-    state.region_mask = tab.region ? tab.analysis->mask(MaskUse::region, *tab.region) : nullptr;
+    SessionAnalysis& analysis = *tab.analysis;
+    now.colours = analysis.colours(wanted_colours(frame.snapshot, tab.choices, state.legend));
+    if (!state.legend.lit.empty()) now.legend_mask = analysis.mask(MaskUse::legend, state.legend.lit);
+    now.filter_mask = analysis.mask(MaskUse::filter, tab.choices.filter);
+    if (tab.region) now.region_mask = analysis.mask(MaskUse::region, *tab.region);
     const EventFilter search{.range = {}, .tracks = {}, .terms = {{tab.choices.search, false}}};
-    state.search_mask = tab.choices.search.empty() ? nullptr : tab.analysis->mask(MaskUse::search, search);
+    if (!tab.choices.search.empty()) now.search_mask = analysis.mask(MaskUse::search, search);
   }
-  ShadedBy now{state.filter_mask, state.region_mask,  state.search_mask, state.legend_mask,           tab.lit,
-               state.colours,     tab.choices.filter, tab.region,        frame.ui.colour(Colour::bg1)};
   if (now == state.shaded_by) return;
   state.shaded_by = std::move(now);
   state.shade_keeps = std::make_shared<const ShadedBy>(state.shaded_by);
@@ -32,7 +35,7 @@ LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index) {
   const SessionTab& tab = frame.tab;
   LaneShade shade;
   shade.lane_index = lane_index;
-  shade.hits = frame.state.search_mask.get();
+  shade.hits = frame.state.shaded_by.search_mask.get();
   shade.lit = tab.lit.get();
   const TrackNumber track = frame.snapshot.lanes[lane_index].track;
   const auto narrow = [&](const EventFilter& filter) {
@@ -42,23 +45,22 @@ LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index) {
     shade.bright_end_ns = std::min(shade.bright_end_ns, static_cast<double>(filter.range->end_ns));
   };
   narrow(tab.choices.filter);
-  if (!tab.choices.filter.terms.empty()) shade.bright = frame.state.filter_mask.get();
+  if (!tab.choices.filter.terms.empty()) shade.bright = frame.state.shaded_by.filter_mask.get();
   if (tab.region) {
     narrow(*tab.region);
-    if (!tab.region->terms.empty()) shade.region = frame.state.region_mask.get();
+    if (!tab.region->terms.empty()) shade.region = frame.state.shaded_by.region_mask.get();
   }
-  if (frame.state.legend_mask) shade.region = frame.state.legend_mask.get();
-  shade.colour_by(frame.state.colours.get());
-  const Pixel background = frame.ui.colour(Colour::bg1);
-  shade.background = (background & 0xffU) << 16 | (background & 0xff00U) | (background >> 16 & 0xffU);
+  if (frame.state.shaded_by.legend_mask) shade.region = frame.state.shaded_by.legend_mask.get();
+  shade.colour_by(frame.state.shaded_by.colours.get());
+  shade.background = rgb_of(frame.ui.colour(Colour::bg1));
   return shade;
 }
 
 Pixel event_colour(const TimelineFrame& frame, const EventRecord& event) {
   const std::vector<LaneSnapshot>& lanes = frame.snapshot.lanes;
-  for (std::uint32_t i = 0; frame.state.colours && i < lanes.size(); ++i) {
+  for (std::uint32_t i = 0; frame.state.shaded_by.colours && i < lanes.size(); ++i) {
     if (lanes[i].number() != lane_of(event.id)) continue;
-    const LaneColours* colours = frame.state.colours->lane(i);
+    const LaneColours* colours = frame.state.shaded_by.colours->lane(i);
     const std::uint32_t chunk = lanes[i].chunk_of_ordinal(ordinal_of(event.id));
     if (colours == nullptr || chunk >= lanes[i].chunk_count) break;
     const ChunkPlace& place = lanes[i].chunk(chunk);

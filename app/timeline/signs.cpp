@@ -46,26 +46,10 @@ struct Sign {
   return "Warning";
 }
 
-void take_incidents(TimelineFrame& frame) {
-  IncidentAnswer& answer = frame.state.incidents;
-  if (answer.task.valid() && answer.task.ready()) {
-    auto result = answer.task.take();
-    if (result) answer.found = std::move(*result);
-    if (!result) frame.tab.last_error = result.message();
-  }
-  const double now_s = frame.ui.time();
-  const bool stale = answer.version != frame.snapshot.version || answer.asked_s < 0;
-  const bool rested = answer.asked_s < 0 || now_s - answer.asked_s >= SessionAnalysis::kRenewSeconds;
-  if (!frame.tab.analysis || answer.task.valid() || !stale || !rested) return;
-  answer.version = frame.snapshot.version;
-  answer.asked_s = now_s;
-  answer.task = frame.tab.analysis->start([](const QueryContext& query) { return find_incidents(query); });
-}
-
 // From left to right; each as wide as its icon and count.
 [[nodiscard]] std::vector<Sign> signs_in_view(const TimelineFrame& frame) {
   std::vector<Sign> signs;
-  const std::vector<Incident>& list = frame.state.incidents.found->list;
+  const std::vector<Incident>& list = frame.state.incidents->list;
   const auto begins_before = [](const Incident& incident, double ns) {
     return static_cast<double>(incident.begin_ns) < ns;
   };
@@ -138,7 +122,7 @@ void draw_sign(TimelineFrame& frame, std::size_t index, const Sign& sign) {
   draw_icon(ui, inside.cut_left(ui.px(kSignWidth)), kind == Alert::error ? icon::kError : icon::kWarning,
             ui.colour(colour_of(kind)), TextStyle::icon12);
   if (sign.count() > 1) {
-    draw_text(ui, frame.list, inside, format_count(sign.count()),
+    draw_text(ui, inside, format_count(sign.count()),
               {.style = TextStyle::mono_small, .colour = Colour::text1, .fit = Fit::clip});
   }
   if (touch.hovered) set_cursor(Cursor::hand);
@@ -153,9 +137,9 @@ void draw_sign(TimelineFrame& frame, std::size_t index, const Sign& sign) {
 }  // namespace
 
 void draw_signs(TimelineFrame& frame) {
-  take_incidents(frame);
+  if (frame.tab.analysis) frame.state.incidents = frame.tab.analysis->incidents();
   frame.state.signs.clear();
-  if (!frame.state.incidents.found) return;
+  if (!frame.state.incidents) return;
   const Rect band = frame.canvas(frame.markers);
   frame.list->PushClipRect(ImVec2(band.x0, band.y0), ImVec2(band.x1, band.y1), true);
   const std::vector<Sign> signs = signs_in_view(frame);

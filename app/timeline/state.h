@@ -78,22 +78,14 @@ struct GroupSummary {
   render::SummaryStrip shown;  // of this frame's view
 };
 
-// What dims and marks lanes.
+// What dims and marks lanes in this frame. Null: none, or not there yet.
 struct ShadedBy {
   std::shared_ptr<const EventMask> filter_mask, region_mask, search_mask, legend_mask, lit_mask;
   std::shared_ptr<const EventColours> colours;
   EventFilter filter;
   std::optional<EventFilter> region;
-  render::Pixel background = 0;
+  render::Pixel background;
   bool operator==(const ShadedBy&) const = default;
-};
-
-// Errors, throttling and warnings, as of a version of the snapshot.
-struct IncidentAnswer {
-  std::shared_ptr<const Incidents> found;
-  Task<Result<std::shared_ptr<const Incidents>>> task;
-  std::uint64_t version = 0;
-  double asked_s = -1;
 };
 
 // The collapsed group that the pointer rests on.
@@ -178,14 +170,11 @@ struct TimelineState {
   DerivedValues derived;
   UsageStacks usage_stacks;
   Overview overview;
-  IncidentAnswer incidents;
+  std::shared_ptr<const Incidents> incidents;  // null: not known yet
   ShadedBy shaded_by;
   std::shared_ptr<const ShadedBy> shade_keeps;  // the same, for strips that are being made
   std::uint64_t shade_version = 0;              // counts changes of shaded_by
   bool complete = false;                        // nothing in the last frame stood for something finer
-  // Of this frame; null: none, or not there yet.
-  std::shared_ptr<const EventMask> filter_mask, region_mask, search_mask, legend_mask;
-  std::shared_ptr<const EventColours> colours;
   ColourLegend legend;
 
   Gesture gesture = Gesture::none;
@@ -207,8 +196,6 @@ struct TimelineState {
   int marker_lines = 1;                        // that the flags of the last frame took
   std::optional<double> settle_at_s;           // when a wheel or key movement counts as finished
 
-  std::optional<EventId> hover_event;
-  render::Rect hover_rect;
   double hover_since_s = 0;
 };
 

@@ -1,7 +1,6 @@
 #include "app/view/region_terms.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace accelscope::app {
 
@@ -93,9 +92,7 @@ SelectedPart selected_part(const SessionTab& tab) {
               "Filter in all named " + event->name_text};
     }
   }
-  const auto begin = static_cast<std::int64_t>(std::floor(tab.view.begin_ns));
-  const auto end = std::max(begin + 1, static_cast<std::int64_t>(std::ceil(tab.view.end_ns)));
-  return {{.range = TimeRange{begin, end}, .tracks = {}, .terms = {}}, "Filter in what is visible"};
+  return {{.range = tab.view.whole_ns(), .tracks = {}, .terms = {}}, "Filter in what is visible"};
 }
 
 namespace {

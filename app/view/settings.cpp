@@ -7,6 +7,11 @@
 
 namespace accelscope::app {
 
+void choose_rows(SessionTab& tab, RowChoices rows) {
+  if (rows == tab.choices.rows) return;
+  tab.change([&](ViewChoices& choices) { choices.rows = std::move(rows); });
+}
+
 RowChoices full_view(RowChoices choices) {
   choices.hidden.clear();
   choices.name_filter.clear();

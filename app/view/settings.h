@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "app/rows/choices.h"
-#include "core/store/snapshot.h"
+#include "app/session/tab.h"
 
 namespace accelscope::app {
+
+// The one way in which the user's choices about rows change; choices that are there already are no step to undo.
+void choose_rows(SessionTab& tab, RowChoices rows);
 
 // Only what executes and how well it is used; or everything. Both show all that was hidden, and keep how rows are
 // arranged: pins, order, heights.

@@ -51,7 +51,7 @@ capture::client::CaptureSessionOptions Workspace::session_options() const {
   return options;
 }
 
-SessionTab& Workspace::adopt_live(std::unique_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title) {
+SessionTab& Workspace::adopt_live(std::shared_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title) {
   OpenTab& tab = add_tab(std::move(title), std::move(store));
   tab.link = std::move(link);
   tab.session->live = LiveState::connecting;  // even if it has failed already: update() tells the user so
@@ -60,19 +60,25 @@ SessionTab& Workspace::adopt_live(std::unique_ptr<LiveLink> link, std::shared_pt
   return *tab.session;
 }
 
+void Workspace::start(Starting starting, const std::string& job_title, BeginLink begin) {
+  auto work = [begin = std::move(begin), result = starting.result](JobControl&) -> Result<void> {
+    auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
+    if (!store) return store.error();
+    result->store = std::move(*store);
+    auto link = begin(result->store);
+    if (!link) return link.error();
+    result->link = std::move(*link);
+    return {};
+  };
+  starting.job = std::make_unique<BackgroundJob>(job_title, std::move(work), options_.wake);
+  starting_.push_back(std::move(starting));
+}
+
 void Workspace::connect(const capture::client::CapturePlan& plan, const ConfigurationName& from) {
-  auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
-  if (!store) return notify(Severity::error, store.message());
-  std::shared_ptr<Store> shared = std::move(*store);
-  auto link = options_.services.begin(plan, shared, session_options());
-  if (!link) return notify(Severity::error, link.message());
-  SessionTab& tab = adopt_live(std::move(*link), shared, title_of_plan(plan));
-  if (from.empty()) return;
-  tab.project = from.project;
-  tab.configuration = from.name;
-  keep_value(tab, kProjectKey, from.project);
-  keep_value(tab, kConfigurationKey, from.name);
-  if (auto used = configurations_.use(from); !used) notify(Severity::warning, used.message());
+  start({.title = title_of_plan(plan), .from = from}, "Connecting",
+        [begin = options_.services.begin, plan, options = session_options()](std::shared_ptr<Store> store) {
+          return begin(plan, std::move(store), options);
+        });
 }
 
 void Workspace::connect(const std::string& places) {
@@ -87,12 +93,9 @@ void Workspace::connect(const std::string& places) {
 }
 
 void Workspace::start_demo() {
-  auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
-  if (!store) return notify(Severity::error, store.message());
-  std::shared_ptr<Store> shared = std::move(*store);
-  auto link = make_demo_link(shared, session_options());
-  if (!link) return notify(Severity::error, link.message());
-  adopt_live(std::move(*link), std::move(shared), "Demo");
+  start({.title = "Demo"}, "Starting the demo", [options = session_options()](std::shared_ptr<Store> store) {
+    return make_demo_link(std::move(store), options);
+  });
 }
 
 bool Workspace::is_live(std::size_t index) const {
@@ -139,6 +142,7 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   }
 
   const std::uint64_t events = session.snapshot->event_count;
+  if (tab.rate_since_s < 0) tab.rate_since_s = now_s;
   const double elapsed_s = now_s - tab.rate_since_s;
   if (elapsed_s >= kRateWindowSeconds) {
     session.events_per_second = static_cast<double>(events - tab.rate_since_events) / elapsed_s;
@@ -246,22 +250,12 @@ void Workspace::look_for_recoverable() {
 
 void Workspace::recover(std::size_t index) {
   if (index >= recoverable_.size()) return;
-  Recovering recovering{recoverable_[index], nullptr, std::make_shared<Recovered>()};
+  const capture::client::Recoverable left = recoverable_[index];
   recoverable_.erase(recoverable_.begin() + static_cast<std::ptrdiff_t>(index));
-  auto work = [services = options_.services, options = session_options(), left = recovering.left,
-               result = recovering.result](JobControl& control) -> Result<void> {
-    auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
-    if (!store) return store.error();
-    result->store = std::move(*store);
-    control.report(0, 0);
-    auto link = services.recover(left, result->store, options);
-    if (!link) return link.error();
-    result->link = std::move(*link);
-    return {};
-  };
-  recovering.job =
-      std::make_unique<BackgroundJob>("Recovering " + recovering.left.title, std::move(work), options_.wake);
-  recovering_.push_back(std::move(recovering));
+  start({.title = left.title, .left = left}, "Recovering " + left.title,
+        [recover = options_.services.recover, left, options = session_options()](std::shared_ptr<Store> store) {
+          return recover(left, std::move(store), options);
+        });
 }
 
 void Workspace::discard_recoverable(std::size_t index) {
@@ -272,21 +266,27 @@ void Workspace::discard_recoverable(std::size_t index) {
   recoverable_.erase(recoverable_.begin() + static_cast<std::ptrdiff_t>(index));
 }
 
-void Workspace::take_recovered() {
+void Workspace::take_started() {
   if (looking_ && looking_->finished()) {
     looking_.reset();
     recoverable_ = std::move(*found_recoverable_);
   }
-  for (std::size_t i = recovering_.size(); i-- > 0;) {
-    if (!recovering_[i].job->finished()) continue;
-    Recovering recovering = std::move(recovering_[i]);
-    recovering_.erase(recovering_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (auto done = recovering.job->finish(); !done) {
-      recoverable_.push_back(std::move(recovering.left));  // it is still there
+  for (std::size_t i = starting_.size(); i-- > 0;) {
+    if (!starting_[i].job->finished()) continue;
+    Starting starting = std::move(starting_[i]);
+    starting_.erase(starting_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (auto done = starting.job->finish(); !done) {
+      if (starting.left) recoverable_.push_back(std::move(*starting.left));  // it is still there
       notify(Severity::error, done.message());
       continue;
     }
-    adopt_live(std::move(recovering.result->link), std::move(recovering.result->store), recovering.left.title);
+    SessionTab& tab = adopt_live(std::move(starting.result->link), std::move(starting.result->store), starting.title);
+    if (starting.from.empty()) continue;
+    tab.project = starting.from.project;
+    tab.configuration = starting.from.name;
+    keep_value(tab, kProjectKey, tab.project);
+    keep_value(tab, kConfigurationKey, tab.configuration);
+    if (auto used = configurations_.use(starting.from); !used) notify(Severity::warning, used.message());
   }
 }
 

@@ -13,7 +13,7 @@ constexpr std::uint64_t kDemoSeed = 7;
 constexpr double kDemoEventsPerSecond = 40'000;  // several kernels a second: enough to watch, few enough to read
 constexpr double kDemoSeconds = 60;              // unless the user stops it before
 
-class SessionLink final : public LiveLink {
+class SessionLink : public LiveLink {
  public:
   explicit SessionLink(std::unique_ptr<capture::client::CaptureSession> session) : session_(std::move(session)) {}
 
@@ -30,7 +30,7 @@ class SessionLink final : public LiveLink {
   void saved() override { session_->saved(); }
   void discard() override { session_->discard(); }
 
- private:
+ protected:
   std::unique_ptr<capture::client::CaptureSession> session_;
 };
 
@@ -45,44 +45,29 @@ capture::client::CaptureSessionOptions with_version(capture::client::CaptureSess
   return options;
 }
 
-// A link to an agent in this process.
-class DemoLink final : public LiveLink {
+// To an agent in this process.
+class DemoLink final : public SessionLink {
  public:
   explicit DemoLink(std::unique_ptr<capture::agent::Agent> agent)
-      : agent_(std::move(agent)), serving_([this] { served_ = agent_->run(); }) {}
+      : SessionLink(nullptr), agent_(std::move(agent)), serving_([this] { served_ = agent_->run(); }) {}
   Result<void> begin(std::shared_ptr<Store> store, const capture::client::CaptureSessionOptions& options) {
     capture::client::CapturePlan plan;
     plan.places = {agent_->address().text()};
-    auto link =
-        link_of(capture::client::CaptureSession::begin(std::move(plan), std::move(store), with_version(options)));
-    if (!link) return link.error();
-    link_ = std::move(*link);
+    auto session = capture::client::CaptureSession::begin(std::move(plan), std::move(store), with_version(options));
+    if (!session) return session.error();
+    session_ = std::move(*session);
     return {};
   }
   ~DemoLink() override {
-    link_.reset();
+    session_.reset();
     agent_->stop();
     serving_.join();
   }
-  DemoLink(const DemoLink&) = delete;
-  DemoLink& operator=(const DemoLink&) = delete;
-
-  [[nodiscard]] capture::client::CaptureStatus status() const override { return link_->status(); }
-  void add(const std::string& place) override { link_->add(place); }
-  void leave(const std::string& place) override { link_->leave(place); }
-  void pause() override { link_->pause(); }
-  void resume() override { link_->resume(); }
-  void stop() override { link_->stop(); }
-  [[nodiscard]] std::optional<capture::client::CaptureQuestion> question() const override { return link_->question(); }
-  void answer(std::uint64_t id, const std::optional<std::string>& answer) override { link_->answer(id, answer); }
-  void saved() override { link_->saved(); }
-  void discard() override { link_->discard(); }
 
  private:
   std::unique_ptr<capture::agent::Agent> agent_;
   Result<void> served_;  // what failed here fails the link too
   std::thread serving_;
-  std::unique_ptr<LiveLink> link_;
 };
 
 }  // namespace

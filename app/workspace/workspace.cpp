@@ -1,7 +1,6 @@
 #include "app/workspace/workspace.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
 #include "app/plan/form_model.h"
@@ -19,10 +18,6 @@ constexpr double kViewMargin = 0.01;
 
 std::string state_file(const std::string& directory, const char* name) {
   return directory.empty() ? "" : (fs::path(directory) / name).string();
-}
-
-std::int64_t unix_now() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 std::string absolute_path(const std::string& path) {
@@ -65,13 +60,13 @@ Workspace::Workspace(WorkspaceOptions options)
 
 Workspace::~Workspace() {
   for (Opening& opening : opening_) opening.job->cancel();
-  for (Recovering& recovering : recovering_) recovering.job->cancel();
+  for (Starting& starting : starting_) starting.job->cancel();
 }
 
 void Workspace::update(double now_s) {
   std::erase_if(closing_, [](const Closing& closing) { return closing.task->ready(); });
   take_opened();
-  take_recovered();
+  take_started();
   for (std::size_t i = 0; i < tabs_.size(); ++i) {
     OpenTab& tab = *tabs_[i];
     refresh(tab, now_s);
@@ -118,9 +113,9 @@ void Workspace::close(std::size_t index, bool discard) {
 }
 
 void Workspace::remove_tab(std::size_t index, bool discard) {
-  if (discard && tabs_[index]->link) tabs_[index]->link->discard();
   std::string path = tabs_[index]->session->path;
-  auto close = [tab = std::move(tabs_[index])](TaskControl&) mutable {
+  auto close = [tab = std::move(tabs_[index]), discard](TaskControl&) mutable {
+    if (discard && tab->link) tab->link->discard();
     StoreWriter::flush(*tab->session->writer->queue());
     tab.reset();
     return true;
@@ -146,10 +141,6 @@ void Workspace::answer(Answer answer) {
     tabs_[index]->close_when_saved = true;
     save(index, suggested_path(index));
   }
-}
-
-bool Workspace::has_unsaved() const {
-  return std::any_of(tabs_.begin(), tabs_.end(), [](const auto& tab) { return tab->session->modified; });
 }
 
 void Workspace::open(const std::string& typed_path) {
@@ -265,7 +256,13 @@ void Workspace::take_saved(OpenTab& tab) {
   const bool still_growing = may_grow(session);
   tab.saved_version = *tab.saving_version;
   session.modified = still_growing || session.store->version() != tab.saved_version || session.writer->unwritten();
-  if (tab.link && !session.modified) tab.link->saved();
+  if (tab.link && !session.modified) {  // a folder goes, and what cannot be removed is told to the session's file
+    auto saved = [link = tab.link](TaskControl&) {
+      link->saved();
+      return true;
+    };
+    closing_.push_back({"", std::make_shared<Task<bool>>(pool_.start(Priority::background, std::move(saved)))});
+  }
   if (session.title.empty() || tab.link) session.title = title_of_path(session.path);
   remember(tab, session.path);
 }
@@ -276,30 +273,18 @@ std::string Workspace::suggested_path(std::size_t index) const {
   return absolute_path(file_of_title(session.title));
 }
 
-std::vector<Workspace::JobView> Workspace::jobs() const {
-  std::vector<JobView> jobs;
-  for (const Opening& opening : opening_) jobs.push_back({opening.job.get(), JobKind::open});
-  for (const Recovering& recovering : recovering_) jobs.push_back({recovering.job.get(), JobKind::recover});
+std::vector<BackgroundJob*> Workspace::jobs() const {
+  std::vector<BackgroundJob*> jobs;
+  for (const Opening& opening : opening_) jobs.push_back(opening.job.get());
+  for (const Starting& starting : starting_) jobs.push_back(starting.job.get());
   for (const auto& tab : tabs_) {
-    if (tab->saving) jobs.push_back({tab->saving.get(), JobKind::save});
+    if (tab->saving) jobs.push_back(tab->saving.get());
   }
   return jobs;
 }
 
-void Workspace::cancel_job(const BackgroundJob* job) {
-  for (Opening& opening : opening_) {
-    if (opening.job.get() == job) opening.job->cancel();
-  }
-  for (Recovering& recovering : recovering_) {
-    if (recovering.job.get() == job) recovering.job->cancel();
-  }
-  for (const auto& tab : tabs_) {
-    if (tab->saving.get() == job) tab->saving->cancel();
-  }
-}
-
 bool Workspace::settled() const {
-  if (!opening_.empty() || !recovering_.empty() || !closing_.empty()) return false;
+  if (!opening_.empty() || !starting_.empty() || !closing_.empty()) return false;
   return std::all_of(tabs_.begin(), tabs_.end(), [](const auto& tab) {
     const SessionTab& session = *tab->session;
     return !tab->saving && !may_grow(session) && !session.analysis->pending() && !session.events->pending() &&

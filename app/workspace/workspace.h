@@ -42,8 +42,6 @@ struct Notice {
   std::string subject = {};  // a later notice on the same subject takes its place
 };
 
-enum class JobKind : std::uint8_t { open, save, recover };
-
 class Workspace {
  public:
   explicit Workspace(WorkspaceOptions options = {});
@@ -69,10 +67,11 @@ class Workspace {
   void open(const std::string& path);
   // from: the configuration that the plan comes from, which the session is tagged with.
   void connect(const capture::client::CapturePlan& plan, const ConfigurationName& from = {});
+  // The tab appears when the capture has begun.
   void connect(const std::string& places);  // "127.0.0.1:7420", several with commas: whatever they were started for
   void start_demo();
   SessionTab& adopt(OpenedSession session);  // made elsewhere: tests, other commands
-  SessionTab& adopt_live(std::unique_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title);
+  SessionTab& adopt_live(std::shared_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title);
 
   // The capture of a tab.
   [[nodiscard]] const LiveLink* link(std::size_t index) const noexcept { return tabs_[index]->link.get(); }
@@ -100,12 +99,7 @@ class Workspace {
   [[nodiscard]] bool saving(std::size_t index) const noexcept { return tabs_[index]->saving != nullptr; }
   [[nodiscard]] std::string suggested_path(std::size_t index) const;
 
-  struct JobView {
-    const BackgroundJob* job;
-    JobKind kind;
-  };
-  [[nodiscard]] std::vector<JobView> jobs() const;
-  void cancel_job(const BackgroundJob* job);
+  [[nodiscard]] std::vector<BackgroundJob*> jobs() const;
   [[nodiscard]] bool opening() const noexcept { return !opening_.empty(); }
   // Nothing under way: no job and no capture that still delivers.
   [[nodiscard]] bool settled() const;
@@ -114,7 +108,6 @@ class Workspace {
   [[nodiscard]] std::optional<std::size_t> question() const noexcept { return question_; }
   enum class Answer : std::uint8_t { save, discard, cancel };
   void answer(Answer answer);  // save needs a path: without one it fails over to cancel
-  [[nodiscard]] bool has_unsaved() const;
 
   [[nodiscard]] const std::vector<Notice>& notices() const noexcept { return notices_; }
   void notify(Severity severity, std::string text, std::string subject = {});
@@ -146,7 +139,7 @@ class Workspace {
   };
   struct OpenTab {
     std::unique_ptr<SessionTab> session;
-    std::unique_ptr<LiveLink> link;
+    std::shared_ptr<LiveLink> link;
     std::map<std::string, Broken> broken;  // by place, while it reconnects
     std::set<std::string> failed;          // places of which the user was told
     std::unique_ptr<BackgroundJob> saving;
@@ -156,7 +149,7 @@ class Workspace {
     Pace pace;
     std::uint64_t saved_version = 0;
     std::shared_ptr<std::atomic<std::uint64_t>> saving_version;  // of the store, when what was wanted before is written
-    double rate_since_s = 0;                                     // window in which the ingest rate is counted
+    double rate_since_s = -1;  // window in which the ingest rate is counted; below 0: none yet
     std::uint64_t rate_since_events = 0;
   };
   // Ending its threads and freeing what it holds may take a while.
@@ -169,15 +162,19 @@ class Workspace {
     std::unique_ptr<BackgroundJob> job;
     std::shared_ptr<std::optional<OpenedSession>> result;
   };
-  struct Recovered {
-    std::unique_ptr<LiveLink> link;
+  struct Started {
+    std::shared_ptr<LiveLink> link;
     std::shared_ptr<Store> store;
   };
-  struct Recovering {
-    capture::client::Recoverable left;
-    std::unique_ptr<BackgroundJob> job;
-    std::shared_ptr<Recovered> result;
+  // A capture on its way to its tab: its store and its link are made by a job.
+  struct Starting {
+    std::string title;
+    ConfigurationName from = {};
+    std::optional<capture::client::Recoverable> left = {};  // what it takes up
+    std::unique_ptr<BackgroundJob> job = {};
+    std::shared_ptr<Started> result = std::make_shared<Started>();
   };
+  using BeginLink = std::function<Result<std::unique_ptr<LiveLink>>(std::shared_ptr<Store>)>;
 
   void take_opened();
   void take_saved(OpenTab& tab);
@@ -188,7 +185,8 @@ class Workspace {
   static void fit_first_view(OpenTab& tab);
   [[nodiscard]] capture::client::CaptureSessionOptions session_options() const;
   void look_for_recoverable();
-  void take_recovered();
+  void start(Starting starting, const std::string& job_title, BeginLink begin);
+  void take_started();
   void remember(const OpenTab& tab, const std::string& path);
   void remove_tab(std::size_t index, bool discard);  // discard: what its capture keeps for recovery goes too
   OpenTab& add_tab(std::string title, std::shared_ptr<Store> store, KeptBeside kept = {});
@@ -202,7 +200,7 @@ class Workspace {
   std::vector<capture::client::Recoverable> recoverable_;
   std::shared_ptr<std::vector<capture::client::Recoverable>> found_recoverable_;  // of the job that looks for them
   std::unique_ptr<BackgroundJob> looking_;
-  std::vector<Recovering> recovering_;
+  std::vector<Starting> starting_;
   std::vector<std::unique_ptr<OpenTab>> tabs_;
   std::vector<Closing> closing_;
   std::vector<Opening> opening_;

@@ -208,14 +208,6 @@ void dashed_line(const Ui& ui, ImDrawList* list, Point from, Point to, Pixel col
   }
 }
 
-void dashed_outline(const Ui& ui, ImDrawList* list, const Rect& rect, Pixel colour, float dash_units, float gap_units) {
-  const Rect path = rect.inset(0.5F);
-  dashed_line(ui, list, {path.x0, path.y0}, {path.x1, path.y0}, colour, dash_units, gap_units);
-  dashed_line(ui, list, {path.x1, path.y0}, {path.x1, path.y1}, colour, dash_units, gap_units);
-  dashed_line(ui, list, {path.x1, path.y1}, {path.x0, path.y1}, colour, dash_units, gap_units);
-  dashed_line(ui, list, {path.x0, path.y1}, {path.x0, path.y0}, colour, dash_units, gap_units);
-}
-
 float draw_swatch(Ui& ui, const Rect& row, Pixel colour) {
   const float side = ui.px(10);
   const Rect box = Rect{row.x0, row.y0, row.x0 + side, row.y1}.middle(side);

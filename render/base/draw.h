@@ -22,7 +22,7 @@ struct TextOptions {
   Colour colour = Colour::text1;
   Align align = Align::left;
   Fit fit = Fit::ellipsis;
-  Pixel pixel = 0;  // if not 0: this colour instead of the token
+  Pixel pixel = {};  // if not 0: this colour instead of the token
 };
 
 [[nodiscard]] float text_width(const Ui& ui, TextStyle style, std::string_view text);
@@ -55,8 +55,6 @@ void hatch(const Ui& ui, ImDrawList* list, const Rect& rect,
            Pixel line);  // 45 degrees, every 6 px, locked to the window
 void dashed_line(const Ui& ui, ImDrawList* list, Point from, Point to, Pixel colour, float dash_units = 4,
                  float gap_units = 3, float thickness_units = 1);
-void dashed_outline(const Ui& ui, ImDrawList* list, const Rect& rect, Pixel colour, float dash_units = 4,
-                    float gap_units = 3);
 
 // Colour swatch of a slice beside a name: 10 px square, radius 2, centred in the row's height; returns its width.
 float draw_swatch(Ui& ui, const Rect& row, Pixel colour);

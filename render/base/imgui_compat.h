@@ -14,9 +14,6 @@ struct KeyName {
   ImGuiKey theirs;
 };
 
-#if IMGUI_VERSION_NUM < 18700
-
-// The keys that ImGui 1.86 itself acts on (text editing).
 inline constexpr KeyName kKeyNames[] = {
     {Key::tab, ImGuiKey_Tab},
     {Key::left, ImGuiKey_LeftArrow},
@@ -33,6 +30,7 @@ inline constexpr KeyName kKeyNames[] = {
     {Key::space, ImGuiKey_Space},
     {Key::enter, ImGuiKey_Enter},
     {Key::escape, ImGuiKey_Escape},
+#if IMGUI_VERSION_NUM < 18700  // no others than those that it acts on itself, in text fields
     {Key::a, ImGuiKey_A},
     {Key::c, ImGuiKey_C},
     {Key::v, ImGuiKey_V},
@@ -40,7 +38,29 @@ inline constexpr KeyName kKeyNames[] = {
     {Key::y, ImGuiKey_Y},
     {Key::z, ImGuiKey_Z},
     {Key::keypad_enter, ImGuiKey_KeyPadEnter},
+#else
+    {Key::keypad_enter, ImGuiKey_KeypadEnter},
+    {Key::comma, ImGuiKey_Comma},
+    {Key::period, ImGuiKey_Period},
+    {Key::slash, ImGuiKey_Slash},
+    {Key::semicolon, ImGuiKey_Semicolon},
+    {Key::apostrophe, ImGuiKey_Apostrophe},
+    {Key::bracket_left, ImGuiKey_LeftBracket},
+    {Key::bracket_right, ImGuiKey_RightBracket},
+    {Key::backslash, ImGuiKey_Backslash},
+    {Key::grave, ImGuiKey_GraveAccent},
+    {Key::minus, ImGuiKey_Minus},
+    {Key::equals, ImGuiKey_Equal},
+    {Key::left_ctrl, ImGuiKey_LeftCtrl},
+    {Key::right_ctrl, ImGuiKey_RightCtrl},
+    {Key::left_shift, ImGuiKey_LeftShift},
+    {Key::right_shift, ImGuiKey_RightShift},
+    {Key::left_alt, ImGuiKey_LeftAlt},
+    {Key::right_alt, ImGuiKey_RightAlt},
+#endif
 };
+
+#if IMGUI_VERSION_NUM < 18700
 
 inline constexpr ImGuiButtonFlags kAllowOverlap = ImGuiButtonFlags_AllowItemOverlap;
 inline void allow_overlap_of_last_item() { ImGui::SetItemAllowOverlap(); }
@@ -66,42 +86,6 @@ inline void feed(ImGuiIO& io, const Input& input) {
 }
 
 #else
-
-inline constexpr KeyName kKeyNames[] = {
-    {Key::tab, ImGuiKey_Tab},
-    {Key::left, ImGuiKey_LeftArrow},
-    {Key::right, ImGuiKey_RightArrow},
-    {Key::up, ImGuiKey_UpArrow},
-    {Key::down, ImGuiKey_DownArrow},
-    {Key::page_up, ImGuiKey_PageUp},
-    {Key::page_down, ImGuiKey_PageDown},
-    {Key::home, ImGuiKey_Home},
-    {Key::end, ImGuiKey_End},
-    {Key::insert, ImGuiKey_Insert},
-    {Key::del, ImGuiKey_Delete},
-    {Key::backspace, ImGuiKey_Backspace},
-    {Key::space, ImGuiKey_Space},
-    {Key::enter, ImGuiKey_Enter},
-    {Key::escape, ImGuiKey_Escape},
-    {Key::keypad_enter, ImGuiKey_KeypadEnter},
-    {Key::comma, ImGuiKey_Comma},
-    {Key::period, ImGuiKey_Period},
-    {Key::slash, ImGuiKey_Slash},
-    {Key::semicolon, ImGuiKey_Semicolon},
-    {Key::apostrophe, ImGuiKey_Apostrophe},
-    {Key::bracket_left, ImGuiKey_LeftBracket},
-    {Key::bracket_right, ImGuiKey_RightBracket},
-    {Key::backslash, ImGuiKey_Backslash},
-    {Key::grave, ImGuiKey_GraveAccent},
-    {Key::minus, ImGuiKey_Minus},
-    {Key::equals, ImGuiKey_Equal},
-    {Key::left_ctrl, ImGuiKey_LeftCtrl},
-    {Key::right_ctrl, ImGuiKey_RightCtrl},
-    {Key::left_shift, ImGuiKey_LeftShift},
-    {Key::right_shift, ImGuiKey_RightShift},
-    {Key::left_alt, ImGuiKey_LeftAlt},
-    {Key::right_alt, ImGuiKey_RightAlt},
-};
 
 inline constexpr ImGuiButtonFlags kAllowOverlap = 0;
 inline void allow_overlap_of_last_item() {}

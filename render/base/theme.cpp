@@ -58,18 +58,18 @@ double luminance(Pixel colour) {
 std::span<const ColourToken> colour_tokens() { return kTokens; }
 
 Pixel with_alpha(Pixel colour, float alpha) noexcept {
-  const auto byte = static_cast<Pixel>(std::lround(std::clamp(alpha, 0.0F, 1.0F) * 255));
-  return (colour & 0x00ffffffU) | byte << 24;
+  const auto byte = static_cast<std::uint32_t>(std::lround(std::clamp(alpha, 0.0F, 1.0F) * 255));
+  return Pixel((colour & 0x00ffffffU) | byte << 24);
 }
 
 Pixel mix(Pixel from, Pixel to, float share) noexcept {
-  Pixel mixed = from & 0xff000000U;
+  std::uint32_t mixed = from & 0xff000000U;
   for (int index = 0; index < 3; ++index) {
     const auto a = static_cast<float>(channel(from, index));
     const auto b = static_cast<float>(channel(to, index));
-    mixed |= static_cast<Pixel>(std::lround(a + (b - a) * share)) << (8 * index);
+    mixed |= static_cast<std::uint32_t>(std::lround(a + (b - a) * share)) << (8 * index);
   }
-  return mixed;
+  return Pixel(mixed);
 }
 
 double contrast_ratio(Pixel a, Pixel b) noexcept {

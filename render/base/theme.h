@@ -8,7 +8,18 @@
 
 namespace accelscope::render {
 
-using Pixel = std::uint32_t;  // 0xAABBGGRR, the order ImDrawList takes
+// A colour in the order that ImDrawList takes, 0xAABBGGRR. Colours of core/model are 0xRRGGBB and become pixels through
+// opaque(): a number that is neither does not compile as one.
+class Pixel {
+ public:
+  constexpr Pixel() = default;  // nothing: no colour is meant
+  constexpr explicit Pixel(std::uint32_t abgr) noexcept : abgr_(abgr) {}
+  constexpr operator std::uint32_t() const noexcept { return abgr_; }  // NOLINT: as ImGui takes it
+
+ private:
+  std::uint32_t abgr_ = 0;
+};
+static_assert(sizeof(Pixel) == sizeof(std::uint32_t));  // textures are made of them
 
 enum class ThemeKind : std::uint8_t { dark, light };
 
@@ -55,7 +66,11 @@ struct ColourToken {
 [[nodiscard]] std::span<const ColourToken> colour_tokens();
 
 [[nodiscard]] constexpr Pixel opaque(std::uint32_t rgb) noexcept {
-  return 0xff000000U | (rgb & 0xffU) << 16 | (rgb & 0xff00U) | (rgb >> 16 & 0xffU);
+  return Pixel(0xff000000U | (rgb & 0xffU) << 16 | (rgb & 0xff00U) | (rgb >> 16 & 0xffU));
+}
+Pixel opaque(Pixel) = delete;  // it is one already
+[[nodiscard]] constexpr std::uint32_t rgb_of(Pixel colour) noexcept {
+  return (colour & 0xffU) << 16 | (colour & 0xff00U) | (colour >> 16 & 0xffU);
 }
 [[nodiscard]] Pixel with_alpha(Pixel colour, float alpha) noexcept;   // alpha 0..1
 [[nodiscard]] Pixel mix(Pixel from, Pixel to, float share) noexcept;  // share 0: from, 1: to; alpha of from
@@ -81,10 +96,8 @@ class Theme {
 
 // Sizes in units of one pixel at 100 %.
 namespace size {
-inline constexpr float kGrid = 4;
-inline constexpr float kPanelPadding = 12, kCellPadding = 8, kColumnGap = 16;
+inline constexpr float kPanelPadding = 12, kCellPadding = 8;
 inline constexpr float kSliceRadius = 2, kChipRadius = 3, kControlRadius = 4, kCardRadius = 6;
-inline constexpr float kSplitter = 4;
 inline constexpr float kTopBar = 40, kSessionTabs = 28, kFilterRow = 36, kStatusBar = 24, kPanelTabs = 28;
 inline constexpr float kControl = 26, kSmallControl = 24;  // button and input; small button and chip
 inline constexpr float kTableHead = 22, kTableRow = 20, kCodeRow = 18, kSessionRow = 44;
@@ -92,7 +105,6 @@ inline constexpr float kLabelColumn = 200, kGroupIndent = 26, kLaneIndent = 28, 
 inline constexpr float kOverview = 40, kRuler = 20, kMarkerRow = 20, kGroupRow = 20;
 inline constexpr float kLane = 20, kSlice = 16, kSubLane = 14, kSubSlice = 13, kTwoSubLanes = 32;
 inline constexpr float kCounterLane = 28, kMemoryLane = 60;
-inline constexpr float kRightPanel = 492, kBottomPanel = 236;
 inline constexpr float kHatchStep = 6;
 inline constexpr float kAccentLine = 2;  // over the active tab, beside the selected row
 inline constexpr float kFocusRing = 1.5F;

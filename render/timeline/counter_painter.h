@@ -11,11 +11,11 @@ namespace accelscope::render {
 
 struct CounterPaint {
   const CounterStrip& strip;
-  Rect rect;         // of the whole lane
-  Pixel colour = 0;  // of its line
-  double top = 1;    // value at the upper edge: the same for every view of the lane
-  std::string peak;  // "24", at the dashed line; none if empty
-  bool area = true;  // false: only the line, for several over each other
+  Rect rect;          // of the whole lane
+  Pixel colour = {};  // of its line
+  double top = 1;     // value at the upper edge: the same for every view of the lane
+  std::string peak;   // "24", at the dashed line; none if empty
+  bool area = true;   // false: only the line, for several over each other
 };
 void paint_counter(Ui& ui, ImDrawList* list, const CounterPaint& counter);
 

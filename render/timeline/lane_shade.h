@@ -13,6 +13,16 @@ namespace accelscope::render {
 
 inline constexpr double kDimShare = 0.74;  // of the way to the background
 
+// Both are 0xRRGGBB.
+[[nodiscard]] inline std::uint32_t mixed_rgb(std::uint32_t from, std::uint32_t to, double share) noexcept {
+  std::uint32_t mixed = 0;
+  for (unsigned shift = 0; shift < 24; shift += 8) {
+    const double a = from >> shift & 0xffU, b = to >> shift & 0xffU;
+    mixed |= static_cast<std::uint32_t>(a + (b - a) * share + 0.5) << shift;
+  }
+  return mixed;
+}
+
 struct LaneShade {
   std::uint32_t lane_index = 0;           // into Snapshot::lanes, for the masks
   const EventMask* bright = nullptr;      // events that pass stay bright; null: all do

@@ -40,12 +40,12 @@ struct WideSlice {
 };
 
 struct LaneStrip {
-  std::vector<std::uint32_t> texels;  // 0xAABBGGRR, one per pixel; alpha 0: nothing there
-  std::vector<PixelRun> waits;        // pixels where something narrow waits: hatched below the texels
-  std::vector<PixelRun> found;        // pixels where something narrow was found
-  std::vector<PixelRun> lit;          // pixels where something narrow is lit
-  std::vector<WideSlice> slices;      // by time
-  double busy_share = 0;              // of the view; exact but for nodes that its edges cut
+  std::vector<Pixel> texels;      // one per pixel; alpha 0: nothing there
+  std::vector<PixelRun> waits;    // pixels where something narrow waits: hatched below the texels
+  std::vector<PixelRun> found;    // pixels where something narrow was found
+  std::vector<PixelRun> lit;      // pixels where something narrow is lit
+  std::vector<WideSlice> slices;  // by time
+  double busy_share = 0;          // of the view; exact but for nodes that its edges cut
   double wait_share = 0;
   bool complete = true;  // false: something stands for events that are still being decoded, or for a strip to come
 };

@@ -107,7 +107,7 @@ const LaneStrip& LaneStrips::stand_in(Lane& lane, const Wanted& wanted) {
   if (reaches_all) {
     for (std::vector<PixelRun>* runs : {&lane.shown.waits, &lane.shown.found, &lane.shown.lit}) runs->clear();
     lane.shown.slices.clear();
-    lane.shown.texels.assign(static_cast<std::size_t>(view_.width), 0);
+    lane.shown.texels.assign(static_cast<std::size_t>(view_.width), {});
   } else {
     coarse_.build_coarse(snapshot_->lanes[wanted.lane], view_, lane.shown, &wanted.shade);
   }

@@ -35,7 +35,7 @@ void move_texels(const LaneStrip& made, const Reach& reach, LaneStrip& strip) {
   for (int pixel = reach.begin; pixel < reach.end; ++pixel, from += step) {
     const std::int64_t low = std::clamp<std::int64_t>(from >> 32, 0, width - 1);
     const std::int64_t last = std::clamp<std::int64_t>((from + step - 2 * kRound) >> 32, low, width - 1);
-    std::uint32_t texel = made.texels[static_cast<std::size_t>(low)];
+    Pixel texel = made.texels[static_cast<std::size_t>(low)];
     for (std::int64_t i = low + 1; i <= last; ++i) texel = std::max(texel, made.texels[static_cast<std::size_t>(i)]);
     strip.texels[static_cast<std::size_t>(pixel)] = texel;  // the alpha is on top
   }
@@ -65,17 +65,6 @@ void move_runs(const std::vector<PixelRun>& made, const Reach& reach, std::vecto
   runs = std::move(all);
 }
 
-[[nodiscard]] std::uint32_t shown_colour(const WideSlice& slice, std::uint32_t background) noexcept {
-  std::uint32_t texel = 0xff000000U;
-  for (unsigned shift = 0; shift < 24; shift += 8) {
-    const double from = slice.colour >> shift & 0xffU;
-    const double to = background >> shift & 0xffU;
-    const double mixed = slice.dimmed ? from + (to - from) * kDimShare : from;
-    texel |= static_cast<std::uint32_t>(mixed + 0.5) << (16 - shift);  // 0xRRGGBB to 0xAABBGGRR
-  }
-  return texel;
-}
-
 // What has become too narrow to be drawn by itself joins the texels.
 void add_narrow(const WideSlice& slice, int width, std::uint32_t background, LaneStrip& strip) {
   const int begin = static_cast<int>(std::clamp<double>(std::floor(slice.x0), 0, width - 1));
@@ -83,7 +72,8 @@ void add_narrow(const WideSlice& slice, int width, std::uint32_t background, Lan
   if (slice.waits) {
     add_run(strip.waits, begin, end);
   } else {
-    std::fill(strip.texels.begin() + begin, strip.texels.begin() + end, shown_colour(slice, background));
+    const std::uint32_t colour = slice.dimmed ? mixed_rgb(slice.colour, background, kDimShare) : slice.colour;
+    std::fill(strip.texels.begin() + begin, strip.texels.begin() + end, opaque(colour));
   }
   if (slice.found) add_run(strip.found, begin, end);
   if (slice.lit) add_run(strip.lit, begin, end);

@@ -67,25 +67,25 @@ void PixelCover::add_block(double x0, double x1, std::uint64_t colour) noexcept 
   for (int pixel = begin; pixel < end; ++pixel) cover(pixel, kFull, colour);
 }
 
-void PixelCover::write_texels(std::vector<std::uint32_t>& texels) const {
+void PixelCover::write_texels(std::vector<Pixel>& texels) const {
   texels.resize(static_cast<std::size_t>(width_));
   std::uint64_t last = 0;  // coarse pictures and gaps are long runs of one sum
   for (std::size_t i = 0; i < texels.size(); ++i) {
     const std::uint64_t sum = cover_[i];
     if (sum == last) {
-      texels[i] = i == 0 ? 0 : texels[i - 1];
+      texels[i] = i == 0 ? Pixel() : texels[i - 1];
       continue;
     }
     last = sum;
     if (sum == 0) {
-      texels[i] = 0;
+      texels[i] = Pixel();
       continue;
     }
     const std::uint32_t reciprocal = kTables.reciprocal[sum >> 48 & (kCovers - 1)];
     const std::uint32_t red = (static_cast<std::uint32_t>(sum & 0xffff) * reciprocal + 0x8000U) >> 16;
     const std::uint32_t green = (static_cast<std::uint32_t>(sum >> 16 & 0xffff) * reciprocal + 0x8000U) >> 16;
     const std::uint32_t blue = (static_cast<std::uint32_t>(sum >> 32 & 0xffff) * reciprocal + 0x8000U) >> 16;
-    texels[i] = red | green << 8 | blue << 16 | kTables.alpha[sum >> 48 & (kCovers - 1)];
+    texels[i] = Pixel(red | green << 8 | blue << 16 | kTables.alpha[sum >> 48 & (kCovers - 1)]);
   }
 }
 

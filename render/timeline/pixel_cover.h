@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "render/base/theme.h"
+
 namespace accelscope::render {
 
 inline constexpr double kLeastCover = 0.34;  // strength of a texel with hardly any cover
@@ -59,7 +61,7 @@ class PixelCover {
   // A slice too narrow for a rectangle of its own: whole pixels, with a gap on its right.
   void add_block(double x0, double x1, std::uint64_t colour) noexcept;
 
-  void write_texels(std::vector<std::uint32_t>& texels) const;  // 0xAABBGGRR; 0 where nothing is busy
+  void write_texels(std::vector<Pixel>& texels) const;  // 0 where nothing is busy
   void write_waits(std::vector<PixelRun>& runs) const;
 
  private:

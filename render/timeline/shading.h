@@ -26,14 +26,7 @@ class Shading {
   }
 
   [[nodiscard]] std::uint32_t shaded(std::uint32_t colour, double bright) const noexcept {
-    const double dim = kDimShare * (1 - bright);
-    std::uint32_t mixed = 0;
-    for (unsigned shift = 0; shift < 24; shift += 8) {
-      const double from = colour >> shift & 0xffU;
-      const double to = shade_.background >> shift & 0xffU;
-      mixed |= static_cast<std::uint32_t>(from + (to - from) * dim + 0.5) << shift;
-    }
-    return mixed;
+    return mixed_rgb(colour, shade_.background, kDimShare * (1 - bright));
   }
   // `colour` is the node's own, whatever it is coloured by.
   [[nodiscard]] std::uint32_t of_node(std::uint32_t colour, const SliceNode& node, std::size_t level, std::size_t index,

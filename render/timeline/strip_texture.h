@@ -23,8 +23,8 @@ class StripTexture {
   struct Hatch {
     int step = 6;         // pixels
     float thickness = 1;  // pixels
-    Pixel line = 0;
-    Pixel background = 0;
+    Pixel line;
+    Pixel background;
   };
   // `x0` is the left edge of the canvas in the window; `highest` the tallest rectangle to be hatched.
   void begin(int width, int x0, int highest, const Hatch& hatch);
@@ -33,7 +33,7 @@ class StripTexture {
   void release(Textures& textures);
 
   // The whole row, stretched over the rectangle's height; `tint` multiplies.
-  void draw_row(ImDrawList* list, const Rect& rect, int row, Pixel tint = 0xffffffff) const;
+  void draw_row(ImDrawList* list, const Rect& rect, int row, Pixel tint = Pixel(0xffffffff)) const;
   // The rectangle lies inside the canvas and is on whole pixels.
   void draw_hatch(ImDrawList* list, const Rect& rect) const;
 

@@ -8,15 +8,6 @@ namespace {
 
 constexpr float kFaintest = 0.004F;  // a texel with hardly any cover still colours its pixel
 
-[[nodiscard]] Pixel dimmed(Pixel colour, std::uint32_t background) {
-  const auto channel = [&](int pixel_shift, int rgb_shift) {
-    const auto from = static_cast<double>(colour >> pixel_shift & 0xffU);
-    const auto to = static_cast<double>(background >> rgb_shift & 0xffU);
-    return static_cast<Pixel>(from + (to - from) * kDimShare + 0.5) << pixel_shift;
-  };
-  return channel(0, 16) | channel(8, 8) | channel(16, 0) | (colour & 0xff000000U);
-}
-
 [[nodiscard]] std::vector<PixelRun> runs_of(const std::vector<std::uint8_t>& pixels) {
   std::vector<PixelRun> runs;
   for (std::size_t i = 0; i < pixels.size(); ++i) {
@@ -41,11 +32,12 @@ void SummaryBuilder::Sum::add(Pixel texel, float amount) noexcept {
 }
 
 Pixel SummaryBuilder::Sum::texel(float lanes) const noexcept {
-  if (cover <= 0) return 0;
-  const auto channel = [this](float sum) { return static_cast<Pixel>(sum / cover + 0.5F); };
+  if (cover <= 0) return {};
+  const auto channel = [this](float sum) { return static_cast<std::uint32_t>(sum / cover + 0.5F); };
   const float strength =
       static_cast<float>(kLeastCover) + (1 - static_cast<float>(kLeastCover)) * std::min(1.0F, cover / lanes);
-  return channel(red) | channel(green) << 8 | channel(blue) << 16 | static_cast<Pixel>(strength * 255 + 0.5F) << 24;
+  const auto alpha = static_cast<std::uint32_t>(strength * 255 + 0.5F);
+  return Pixel(channel(red) | channel(green) << 8 | channel(blue) << 16 | alpha << 24);
 }
 
 void SummaryBuilder::begin(std::vector<std::uint32_t> lanes, const TimeView& view) {
@@ -102,8 +94,7 @@ void SummaryBuilder::add(const LaneStrip& strip, const LaneShade& shade) {
     if (slice.found) mark(found_, slice.x0, slice.x1);
     if (slice.lit) mark(lit_, slice.x0, slice.x1);
     if (slice.waits) continue;
-    const Pixel full = opaque(slice.colour);
-    const Pixel colour = slice.dimmed ? dimmed(full, shade.background) : full;
+    const Pixel colour = opaque(slice.dimmed ? mixed_rgb(slice.colour, shade.background, kDimShare) : slice.colour);
     const double end = std::min(slice.x1, static_cast<double>(sums_.size()));
     for (double x = std::max(0.0, std::floor(slice.x0)); x < end; ++x)
       sums_[static_cast<std::size_t>(x)].add(colour, 1);
@@ -125,7 +116,7 @@ SummaryStrip at_view(const SummaryStrip& strip, const TimeView& view) {
   if (strip.view == view) return strip;
   SummaryStrip seen;
   seen.view = view;
-  seen.texels.assign(static_cast<std::size_t>(view.width), 0);
+  seen.texels.assign(static_cast<std::size_t>(view.width), {});
   for (std::size_t i = 0; i < seen.texels.size(); ++i) {
     const double x = std::floor(strip.view.x(view.ns(static_cast<double>(i) + 0.5)));
     if (x >= 0 && x < static_cast<double>(strip.texels.size()))

@@ -20,32 +20,32 @@ constexpr float kHoverShare = 0.117F;  // how far a control moves toward text1 w
 Pixel hovered_shade(const Ui& ui, Pixel colour) { return mix(colour, ui.colour(Colour::text1), kHoverShare); }
 
 struct ButtonLook {
-  Pixel fill = 0;  // 0: none
-  Pixel border = 0;
-  Pixel label = 0;
+  Pixel fill;  // 0: none
+  Pixel border;
+  Pixel label;
 };
 
 ButtonLook look_of(const Ui& ui, const ButtonOptions& options, const Interaction& at) {
   if (options.disabled) {
     const bool framed = options.kind == ButtonKind::normal || options.kind == ButtonKind::primary;
-    return {0, framed ? ui.colour(Colour::line1) : 0, ui.colour(Colour::disabled)};
+    return {{}, framed ? ui.colour(Colour::line1) : Pixel(), ui.colour(Colour::disabled)};
   }
   const bool lit = at.hovered || at.held;
   if (options.active) return {ui.colour(Colour::accent_bg), ui.colour(Colour::accent), ui.colour(Colour::text1)};
   switch (options.kind) {
     case ButtonKind::primary: {
       const Pixel accent = ui.colour(Colour::accent);
-      return {lit ? hovered_shade(ui, accent) : accent, 0, ui.colour(Colour::on_accent)};
+      return {lit ? hovered_shade(ui, accent) : accent, {}, ui.colour(Colour::on_accent)};
     }
     case ButtonKind::flat:
-      return {lit ? ui.colour(Colour::bg4) : 0, 0, ui.colour(lit ? Colour::text1 : Colour::text2)};
+      return {lit ? ui.colour(Colour::bg4) : Pixel(), {}, ui.colour(lit ? Colour::text1 : Colour::text2)};
     case ButtonKind::normal:
     case ButtonKind::quiet:
       break;
   }
   const Pixel base = ui.colour(Colour::bg4);
   const bool framed = options.kind == ButtonKind::normal || ui.theme().kind() == ThemeKind::light;
-  return {lit ? hovered_shade(ui, base) : base, framed ? ui.colour(Colour::line2) : 0, ui.colour(Colour::text1)};
+  return {lit ? hovered_shade(ui, base) : base, framed ? ui.colour(Colour::line2) : Pixel(), ui.colour(Colour::text1)};
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ enum class ButtonKind : std::uint8_t {
 struct ButtonOptions {
   std::string_view label = {};
   const char* icon = nullptr;
-  Pixel icon_colour = 0;  // 0: as the label
+  Pixel icon_colour = {};  // 0: as the label
   ButtonKind kind = ButtonKind::normal;
   bool disabled = false;
   bool active = false;             // stays pressed: what it opened is open, what it toggles is on
@@ -50,7 +50,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& rect, std::span<const 
 
 struct ChipOptions {
   std::string_view label;
-  Pixel swatch = 0;       // 0: none
+  Pixel swatch = {};      // 0: none
   bool closable = false;  // its x registers as NAME.close
   bool accent = true;     // accent_bg (filters); false: bg4 (tags, legends)
   bool selected = false;  // accent outline

@@ -44,9 +44,9 @@ Interaction interact(Ui& ui, std::string_view name, const Rect& rect, const Inte
 }
 
 void set_cursor(Cursor cursor) {
-  constexpr ImGuiMouseCursor kCursors[] = {
-      ImGuiMouseCursor_Arrow,    ImGuiMouseCursor_Hand,      ImGuiMouseCursor_TextInput, ImGuiMouseCursor_ResizeEW,
-      ImGuiMouseCursor_ResizeNS, ImGuiMouseCursor_ResizeAll, ImGuiMouseCursor_NotAllowed};
+  constexpr ImGuiMouseCursor kCursors[] = {ImGuiMouseCursor_Arrow,     ImGuiMouseCursor_Hand,
+                                           ImGuiMouseCursor_TextInput, ImGuiMouseCursor_ResizeEW,
+                                           ImGuiMouseCursor_ResizeNS,  ImGuiMouseCursor_ResizeAll};
   ImGui::SetMouseCursor(kCursors[static_cast<std::size_t>(cursor)]);
 }
 

@@ -28,7 +28,7 @@ struct InteractOptions {
 [[nodiscard]] Interaction interact(Ui& ui, std::string_view name, const Rect& rect,
                                    const InteractOptions& options = {});
 
-enum class Cursor : std::uint8_t { arrow, hand, text, resize_horizontal, resize_vertical, move, not_allowed };
+enum class Cursor : std::uint8_t { arrow, hand, text, resize_horizontal, resize_vertical, move };
 void set_cursor(Cursor cursor);  // for this frame
 
 }  // namespace accelscope::render

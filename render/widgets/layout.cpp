@@ -7,41 +7,6 @@
 
 namespace accelscope::render {
 
-bool splitter(Ui& ui, std::string_view name, const Rect& rect, SplitAxis axis, float& size_units,
-              const SplitterOptions& options) {
-  const bool columns = axis == SplitAxis::columns;
-  const Interaction at = interact(ui, name, rect);
-  const bool lit = at.hovered || at.held;
-  fill(ui, rect, ui.colour(lit ? Colour::accent : Colour::bg0));
-  const Point middle = rect.centre();
-  for (int dot = -1; dot <= 1; ++dot) {
-    const float offset = static_cast<float>(dot) * ui.px(6);
-    const float half = ui.px(1);
-    const Point at_dot = columns ? Point{middle.x, middle.y + offset} : Point{middle.x + offset, middle.y};
-    fill(ui, {at_dot.x - half, at_dot.y - half, at_dot.x + half, at_dot.y + half},
-         ui.colour(lit ? Colour::on_accent : Colour::text3));
-  }
-  if (lit) set_cursor(columns ? Cursor::resize_horizontal : Cursor::resize_vertical);
-
-  const float before = size_units;
-  float& size_at_press = ui.remembered(std::string(name) + "#size");
-  float& mouse_at_press = ui.remembered(std::string(name) + "#mouse");
-  const float mouse = columns ? ui.input().mouse.x : ui.input().mouse.y;
-  if (at.pressed) {
-    size_at_press = size_units;
-    mouse_at_press = mouse;
-  }
-  if (at.double_clicked) {
-    size_units = options.initial;
-    size_at_press = size_units;
-  } else if (at.held) {
-    const float moved = (mouse - mouse_at_press) / ui.scale();
-    size_units = size_at_press + (options.grows_backwards ? -moved : moved);
-  }
-  size_units = std::clamp(size_units, options.minimum, std::max(options.minimum, options.maximum));
-  return size_units != before;
-}
-
 float heading(Ui& ui, const Rect& row, std::string_view title, std::string_view hint) {
   Rect rest = row;
   rest.cut_left(draw_text(ui, row, title, {.style = TextStyle::heading}));

@@ -1,4 +1,4 @@
-// What panels are framed with: tab strips, splitters, headings, scrolled areas.
+// What panels are framed with: tab strips, headings, scrolled areas.
 #pragma once
 
 #include <optional>
@@ -36,20 +36,6 @@ struct TabStripResult {
 // A strip on bg0; the active tab is bg2 with a 2 px accent line on top. Tabs that do not fit are reached by a menu.
 TabStripResult tab_strip(Ui& ui, std::string_view name, const Rect& rect, std::span<const Tab> tabs,
                          std::optional<std::size_t> active, const TabStripOptions& options = {});
-
-enum class SplitAxis : std::uint8_t {
-  columns,  // the bar stands between a left and a right part
-  rows,     // the bar lies between an upper and a lower part
-};
-struct SplitterOptions {
-  float minimum = 80;  // units
-  float maximum = 4000;
-  float initial = 300;           // a double click restores it
-  bool grows_backwards = false;  // the sized part lies right of or below the bar
-};
-// `rect` is the 4 px bar; `size_units` the size of the part it resizes. True while it changes.
-bool splitter(Ui& ui, std::string_view name, const Rect& rect, SplitAxis axis, float& size_units,
-              const SplitterOptions& options);
 
 // "Usage  SBUF, all partitions": a semibold name and a hint behind it. Returns the x where it ends.
 float heading(Ui& ui, const Rect& row, std::string_view title, std::string_view hint = {});

@@ -26,7 +26,7 @@ struct HoverCard {
   std::string title;
   std::string title_value;  // right-aligned, mono
   std::string whole;        // what the title is short for, in as many lines as it takes; may be empty
-  Pixel swatch = 0;
+  Pixel swatch = {};
   std::vector<HoverCardRow> rows;
   std::string footer;  // a paragraph, for explanations
 };

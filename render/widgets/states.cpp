@@ -98,12 +98,9 @@ bool progress(Ui& ui, std::string_view name, const Rect& rect, const ProgressOpt
   }
   fill(ui, bar, ui.colour(Colour::accent));
   Rect inside = row.inset(ui.px(10), 0);
-  bool cancelled = false;
-  if (options.can_cancel) {
-    const Rect x = inside.cut_right(ui.px(18)).middle(ui.px(18));
-    cancelled = icon_button(ui, std::string(name) + ".cancel", x, icon::kClose, "Cancel");
-    inside.cut_right(ui.px(8));
-  }
+  const Rect x = inside.cut_right(ui.px(18)).middle(ui.px(18));
+  const bool cancelled = icon_button(ui, std::string(name) + ".cancel", x, icon::kClose, "Cancel");
+  inside.cut_right(ui.px(8));
   const float details = text_width(ui, TextStyle::mono, options.details);
   draw_text(ui, inside.cut_right(std::ceil(details)), options.details,
             {.style = TextStyle::mono, .colour = Colour::text2, .fit = Fit::clip});

@@ -23,9 +23,8 @@ struct ProgressOptions {
   std::string_view label;
   double share = -1;              // 0 to 1; below 0: unknown, the bar wanders
   std::string_view details = {};  // "59 %  212 MB/s  4 s"
-  bool can_cancel = true;         // its x registers as NAME.cancel
 };
-// A 26 px row with a 2 px bar at its foot. True when cancelled.
+// A 26 px row with a 2 px bar at its foot. True when cancelled: its x registers as NAME.cancel.
 bool progress(Ui& ui, std::string_view name, const Rect& rect, const ProgressOptions& options);
 
 }  // namespace accelscope::render

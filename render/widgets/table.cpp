@@ -117,10 +117,7 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
       const float baseline = words.centre().y + ui_.fonts().baseline_offset(content.style);
       horizontal_line(ui_, words.x0, words.x1, baseline + ui_.px(2), ui_.colour(Colour::accent));
     }
-    if (at.clicked) {
-      result_.clicked_link = row;
-      result_.link_column = column;
-    }
+    if (at.clicked) result_.clicked_link = row;
   }
   if (align == Align::right && content.bar < 0 && is_number(content.text)) make_room(cell, inside, column, content);
   const float used = draw_text(ui_, inside, content.text,
@@ -158,7 +155,7 @@ void TableDrawing::draw_row(const Rect& row, std::size_t place) {
     fill(ui_, {row.x0, row.y0, row.x0 + ui_.px(size::kAccentLine), row.y1}, ui_.colour(Colour::accent));
   } else if (pointed) {
     fill(ui_, row, ui_.colour(Colour::bg3));
-  } else if (options_.stripes && place % 2 == 1) {
+  } else if (place % 2 == 1) {
     fill(ui_, row, mix(ui_.colour(Colour::bg2), ui_.colour(Colour::bg3), 0.45F));
   }
   if (pointed) result_.hovered = index;

@@ -36,11 +36,11 @@ struct TableCell {
   std::string detail = {};  // after the text, where there is room
   std::string exact = {};   // on hover, and what is copied of the cell: every digit, the whole path
   std::string data = {};    // in exports and copies of the table, for programs to read
-  Pixel swatch = 0;         // a slice's colour before the text
+  Pixel swatch = {};        // a slice's colour before the text
   const char* icon = nullptr;
   Colour icon_colour = Colour::text2;
   double bar = -1;                    // a share from 0 to 1, drawn as a bar; the text stands right of it
-  Pixel bar_colour = 0;               // 0: accent
+  Pixel bar_colour = {};              // 0: accent
   bool link = false;                  // accent; a click is reported in clicked_link
   int indent = 0;                     // levels
   std::optional<bool> expanded = {};  // a caret before the text, open or closed
@@ -87,7 +87,6 @@ struct TableState {
 struct TableOptions {
   float row_height = size::kTableRow;
   float head_height = size::kTableHead;  // 0: no head
-  bool stripes = true;                   // every second row a little lighter
   std::function<bool(std::size_t row)> selected = {};
   std::optional<std::size_t> show_row = {};  // scroll it into view
   std::span<const std::string> menu = {};    // further items of the right-click menu
@@ -102,8 +101,7 @@ struct TableResult {
   std::optional<std::size_t> clicked;         // also by arrow keys
   std::optional<std::size_t> double_clicked;  // also by Enter
   std::optional<std::size_t> toggled;         // the caret of a row
-  std::optional<std::size_t> clicked_link;    // row; link_column says where
-  std::size_t link_column = 0;
+  std::optional<std::size_t> clicked_link;
   std::optional<std::size_t> right_clicked;
   std::optional<std::size_t> menu_choice;  // index into TableOptions::menu, for menu_row
   std::size_t menu_row = 0;

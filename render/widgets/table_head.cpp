@@ -93,7 +93,7 @@ void TableDrawing::draw_head(const Rect& head, float scroll_x) {
   ImGui::PopClipRect();
   const Rect corner{head.x1 - ui_.px(kTableFunnel), head.y0, head.x1, head.y1};
   fill(ui_, corner, ui_.colour(Colour::bg3));
-  const ButtonOptions funnel{.icon_colour = state_.filter.empty() ? 0 : ui_.colour(Colour::accent),
+  const ButtonOptions funnel{.icon_colour = state_.filter.empty() ? Pixel() : ui_.colour(Colour::accent),
                              .shortcut = "Ctrl+Shift+F"};
   if (icon_button(ui_, std::string(name_) + ".filter", corner, icon::kFilter, "Only rows that contain a text",
                   funnel)) {

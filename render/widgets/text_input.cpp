@@ -26,6 +26,14 @@ void draw_frame(Ui& ui, const Rect& rect, bool focused, const TextInputOptions& 
   }
 }
 
+FocusStop begin_field(Ui& ui, std::string_view name, const Rect& rect, bool focused, const TextInputOptions& options) {
+  ui.register_widget(name, rect);
+  FocusStop keyboard;
+  if (!options.disabled) keyboard = focus_stop(ui, name, rect, FocusStopKind::text);
+  draw_frame(ui, rect, focused, options);
+  return keyboard;
+}
+
 // ImGui draws its text at the top of the frame plus the padding; this padding puts it on our baseline.
 float padding_for_baseline(const Ui& ui, const Rect& rect, TextStyle style) {
   const ImFont* font = ui.fonts()[style];
@@ -90,12 +98,9 @@ int follow_caret(ImGuiInputTextCallbackData* data) {
 
 TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std::string& text,
                            const TextInputOptions& options) {
-  ui.register_widget(name, rect);
   const std::string id = "##" + std::string(name);
   float& focused_before = ui.remembered(id);
-  FocusStop keyboard;
-  if (!options.disabled) keyboard = focus_stop(ui, name, rect, FocusStopKind::text);
-  draw_frame(ui, rect, focused_before > 0, options);
+  const FocusStop keyboard = begin_field(ui, name, rect, focused_before > 0, options);
   Rect inside = rect.inset(ui.px(kTextInputPadding), 0);
   if (options.icon != nullptr) {
     Rect column = inside.cut_left(ui.px(kTextInputIconColumn - 4));
@@ -113,16 +118,14 @@ TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std:
       hint.cut_right(key_cap(ui, hint, *caps) + ui.px(4));
     }
     const Colour colour = options.disabled ? Colour::disabled : Colour::text3;
-    draw_text(ui, hint, options.placeholder,
-              {.style = options.mono ? TextStyle::mono : TextStyle::body, .colour = colour});
+    draw_text(ui, hint, options.placeholder, {.style = style, .colour = colour});
   } else {
     ui.note_text(options.password ? std::string_view("(hidden)") : std::string_view(text), inside);
   }
 
   TextInputOptions with_focus = options;
-  const Rect margin = rect;
   const bool clicked_margin = ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left) &&
-                              margin.contains(ui.input().mouse) && !inside.contains(ui.input().mouse);
+                              rect.contains(ui.input().mouse) && !inside.contains(ui.input().mouse);
   with_focus.focus_now = !options.disabled && (options.focus_now || clicked_margin || keyboard.take_now);
   const std::string before = text;
   const ImGuiInputTextFlags flags = ImGuiInputTextFlags_EnterReturnsTrue |
@@ -138,12 +141,9 @@ TextInputResult text_input(Ui& ui, std::string_view name, const Rect& rect, std:
 
 TextInputResult text_area(Ui& ui, std::string_view name, const Rect& rect, std::string& text, TextCaret& caret,
                           const TextInputOptions& options) {
-  ui.register_widget(name, rect);
   const std::string id = "##" + std::string(name);
   float& focused_before = ui.remembered(id);
-  FocusStop keyboard;
-  if (!options.disabled) keyboard = focus_stop(ui, name, rect, FocusStopKind::text);
-  draw_frame(ui, rect, focused_before > 0, options);
+  const FocusStop keyboard = begin_field(ui, name, rect, focused_before > 0, options);
   const Rect inside = rect.inset(ui.px(kTextInputPadding), ui.px(5));
   if (text.empty()) {
     Rect line = inside;

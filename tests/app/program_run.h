@@ -1,13 +1,12 @@
 // The command line in this process, and what it printed.
 #pragma once
 
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "app/terminal/command.h"
+#include "tests/support/files.h"
 
 namespace accelscope::test {
 
@@ -25,15 +24,6 @@ inline ProgramOutcome run(const std::vector<std::string>& arguments, bool termin
 }
 
 inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-inline void write_file(const std::string& path, const std::string& content) {
-  std::ofstream(path, std::ios::binary) << content;
-}
-
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // The rows of a query as CSV without the header.
 inline std::string csv(const std::string& session, const std::string& sql) {

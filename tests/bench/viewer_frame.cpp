@@ -90,7 +90,7 @@ struct Run {
   void measure() {
     std::size_t turn = 0;
     for (const app::PanelInfo& panel : app::all_panels()) {
-      app.layout().show(panel.id);
+      app.layout().show(panel.name);
       shell.frame(4);
       std::vector<double> samples;
       client.samples = &samples;

@@ -104,14 +104,14 @@ struct SlowStore {
   void touch_panels() {
     for (const PanelInfo& panel : all_panels()) {
       const auto bring = [&] {
-        app.layout().maximise(panel.id);
+        app.layout().maximise(panel.name);
         select(kFirstMatmul);
       };
       bring();
       shell.wait(0.3);
       std::vector<std::string> widgets;
       for (const auto& [name, rect] : shell.ui().widgets()) {
-        if (name.starts_with(panel.name) || (panel.id == PanelId::details && name.starts_with("details"))) {
+        if (name.starts_with(panel.name) || (panel.name == "details" && name.starts_with("details"))) {
           widgets.push_back(name);
         }
       }
@@ -125,9 +125,9 @@ struct SlowStore {
     }
   }
   void run_commands() {
-    for (const TimelineCommandInfo& info : timeline_commands()) {
+    for (const TimelineCommand& info : timeline_commands()) {
       for (const char* key : {info.key, info.second_key}) {
-        if (const auto chord = parse_chord(key != nullptr ? key : "")) {
+        if (const auto chord = parse_chord(key)) {
           select(kFirstMatmul + 3);
           tab().also_selected = {kFirstMatmul};
           shell.key(chord->key, chord->modifiers);
@@ -249,7 +249,7 @@ TEST_CASE_FIXTURE(SlowStore, "slow store: what is saved has the markers that wer
 
 TEST_CASE_FIXTURE(SlowStore,
                   "slow store: Details keeps its event for a moment, says that it reads, and shows what comes") {
-  app.layout().show(PanelId::details);
+  app.layout().show("details");
   REQUIRE(shell.settle());
   select(kFirstMatmul);
   REQUIRE(shell.settle());

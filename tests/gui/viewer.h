@@ -11,6 +11,7 @@
 #include "app/frame/app.h"
 #include "render/shell/null_shell.h"
 #include "tests/support/small_session.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::test {
 
@@ -63,6 +64,12 @@ struct Viewer {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));  // other threads are at work
     }
     return true;
+  }
+
+  // The same where nothing settles, as while a capture runs.
+  template <typename Condition>
+  [[nodiscard]] bool frames_until(Condition condition) {
+    return step_until(condition, [this] { shell.frame(); });
   }
 
   app::App app;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/store/store.h"
+#include "tests/support/files.h"
 
 namespace accelscope::test {
 
@@ -19,19 +20,5 @@ struct SmallSession {
 
 // The same, saved; returns the path.
 std::string save_small_session(const std::string& folder, const std::string& name = "small.accel");
-
-// A new folder for one test, removed with its content at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  [[nodiscard]] std::string file(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 }  // namespace accelscope::test

@@ -1,5 +1,7 @@
 #include "app/content/memory/model.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -285,5 +287,7 @@ float bytes_to_slider(std::uint64_t bytes) noexcept {
   const int power = std::clamp(static_cast<int>(std::bit_width(bytes)) - 1, kSmallestPower, kLargestPower);
   return static_cast<float>(power - kSmallestPower + 1) / static_cast<float>(kSliderSteps);
 }
+
+std::string address_text(std::uint64_t address) { return fmt::format("0x{:X}", address); }
 
 }  // namespace accelscope::app

@@ -104,4 +104,6 @@ struct PoolFamily {
 [[nodiscard]] std::uint64_t slider_to_bytes(float position) noexcept;
 [[nodiscard]] float bytes_to_slider(std::uint64_t bytes) noexcept;
 
+[[nodiscard]] std::string address_text(std::uint64_t address);  // "0x1F00"
+
 }  // namespace accelscope::app

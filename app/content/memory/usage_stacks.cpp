@@ -2,16 +2,16 @@
 
 namespace accelscope::app {
 
-std::shared_ptr<const MemoryPlotData> UsageStacks::get(const std::shared_ptr<const MemoryUsage>& usage,
+std::shared_ptr<const MemoryPlotData> UsageStacks::get(SessionAnalysis& analysis,
+                                                       const std::shared_ptr<const MemoryUsage>& usage,
                                                        std::uint32_t pool, const TimeRange& range, std::size_t pixels,
                                                        std::size_t most_series) {
   Entry& entry = entries_[pool];
-  if (entry.task.valid() && entry.task.ready()) entry.data = entry.task.take();
+  if (entry.task.ready()) entry.data = entry.task.take();
   const MemoryPlotKey wanted{
       .version = usage->snapshot_version, .pool = pool, .range = range, .pixels = pixels, .most_series = most_series};
   if ((entry.data && entry.data->key == wanted) || entry.task.valid()) return entry.data;
-  if (!pool_) pool_ = std::make_unique<WorkerPool>(1);
-  entry.task = pool_->start([usage, wanted](TaskControl&) { return make_memory_plot(usage, wanted, 0); });
+  entry.task = analysis.start([usage, wanted](const QueryContext&) { return make_memory_plot(usage, wanted, 0); });
   return entry.data;
 }
 

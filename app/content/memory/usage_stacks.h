@@ -6,15 +6,16 @@
 #include <memory>
 
 #include "app/content/memory/plot_data.h"
-#include "core/base/worker_pool.h"
+#include "app/session/analysis.h"
 
 namespace accelscope::app {
 
 class UsageStacks {
  public:
   // Null before the pool's first answer; compare the key's range with what was asked for.
-  std::shared_ptr<const MemoryPlotData> get(const std::shared_ptr<const MemoryUsage>& usage, std::uint32_t pool,
-                                            const TimeRange& range, std::size_t pixels, std::size_t most_series);
+  std::shared_ptr<const MemoryPlotData> get(SessionAnalysis& analysis, const std::shared_ptr<const MemoryUsage>& usage,
+                                            std::uint32_t pool, const TimeRange& range, std::size_t pixels,
+                                            std::size_t most_series);
 
  private:
   struct Entry {
@@ -22,7 +23,6 @@ class UsageStacks {
     Task<std::shared_ptr<const MemoryPlotData>> task;
   };
   std::map<std::uint32_t, Entry> entries_;  // by pool
-  std::unique_ptr<WorkerPool> pool_;        // made when first needed; goes first, its work ends with it
 };
 
 }  // namespace accelscope::app

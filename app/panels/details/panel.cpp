@@ -241,7 +241,7 @@ void DetailsPanel::follow(const PanelContext& context, const DetailField& field)
   switch (field.look) {
     case FieldLook::source_link:
       context.tab.selected_source = field.value;
-      return context.actions.show_panel(PanelId::source);
+      return context.actions.show_panel("source");
     case FieldLook::such_link:
       context.tab.region = EventFilter{.range = {}, .tracks = {}, .terms = {{field.search, false}}};
       return context.actions.say("Selected all events with " + field.search);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
 #include "app/view/selection.h"
 #include "core/base/format.h"
@@ -41,8 +40,8 @@ Pixel AliveTable::colour_of(const Ui& ui, std::uint32_t tensor) const {
 }
 
 // The answer before goes with the next work: letting go of a large one takes its time.
-void AliveTable::refresh(Ui& ui, const Moment& moment) {
-  if (task_.valid() && task_.ready()) {
+void AliveTable::refresh(const Moment& moment) {
+  if (task_.ready()) {
     retired_ = std::move(content_);
     content_ = task_.take();
   }
@@ -62,7 +61,6 @@ void AliveTable::refresh(Ui& ui, const Moment& moment) {
     content->rows = collect_rows(wish, content->tensors);
     return content;
   });
-  ui.request_frame_after(0.01);
 }
 
 std::vector<AliveTable::Row> AliveTable::collect_rows(const Wish& wish, const std::vector<AliveTensor>& tensors) {
@@ -168,12 +166,9 @@ TableCell AliveTable::cell(const Ui& ui, const Row& row, std::size_t column) con
       return {.text = is_tile ? "" : format_count(tensor.allocations.size())};
     case 2:
       return {.text = format_bytes(static_cast<double>(allocation != nullptr ? allocation->bytes : tensor.bytes))};
-    case 3: {
+    case 3:
       if (allocation == nullptr || !allocation->address) return missing();
-      std::array<char, 24> text{};
-      std::snprintf(text.data(), text.size(), "0x%llX", static_cast<unsigned long long>(*allocation->address));
-      return {.text = text.data(), .fit = Fit::middle};
-    }
+      return {.text = address_text(*allocation->address), .fit = Fit::middle};
     case 4:
       return {.text = format_time_exact(allocation != nullptr ? allocation->begin_ns : tensor.begin_ns)};
     default:
@@ -187,7 +182,7 @@ std::optional<EventId> AliveTable::draw(const PanelContext& context, const Momen
                                         Rect area) {
   Ui& ui = context.ui;
   constexpr float kHead = 32, kBar = 22, kLeastForHead = 120, kLeastForBar = 160;
-  refresh(ui, moment);
+  refresh(moment);
   const float height = area.height();
   if (height >= ui.px(kLeastForHead)) {
     draw_head(ui, title, area.cut_top(ui.px(kHead)).inset(ui.px(size::kPanelPadding), 0));

@@ -59,7 +59,7 @@ class AliveTable {
     std::size_t allocations = 0;
   };
   static std::vector<Row> collect_rows(const Wish& wish, const std::vector<AliveTensor>& tensors);
-  void refresh(render::Ui& ui, const Moment& moment);
+  void refresh(const Moment& moment);
   void draw_head(render::Ui& ui, const char* title, render::Rect row) const;
   void draw_bar(render::Ui& ui, render::Rect bar) const;
   void choose_columns(const render::Ui& ui, float width);

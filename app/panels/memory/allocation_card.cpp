@@ -1,10 +1,9 @@
 #include "app/panels/memory/allocation_card.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
+#include "app/content/memory/model.h"
 #include "app/content/time_axis.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
@@ -19,12 +18,9 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 constexpr const char* kMissing = "–";
 
-std::string address_text(const Allocation& allocation) {
+std::string addresses_of(const Allocation& allocation) {
   if (!allocation.address) return kMissing;
-  std::array<char, 64> text{};
-  std::snprintf(text.data(), text.size(), "0x%llX – 0x%llX", static_cast<unsigned long long>(*allocation.address),
-                static_cast<unsigned long long>(*allocation.address + allocation.bytes - 1));
-  return text.data();
+  return address_text(*allocation.address) + " – " + address_text(*allocation.address + allocation.bytes - 1);
 }
 
 std::string life_text(const Allocation& allocation) {
@@ -53,7 +49,6 @@ bool AllocationCard::choose(const PanelContext& context, const std::shared_ptr<c
                    ? std::optional<std::uint32_t>()
                    : std::optional(static_cast<std::uint32_t>(found - usage->allocations.begin()));
       });
-      context.ui.request_frame_after(0.01);
     }
   }
   take_answers(context);
@@ -61,7 +56,7 @@ bool AllocationCard::choose(const PanelContext& context, const std::shared_ptr<c
 }
 
 void AllocationCard::take_answers(const PanelContext& context) {
-  if (find_task_.valid() && find_task_.ready()) {
+  if (find_task_.ready()) {
     const std::optional<std::uint32_t> found = find_task_.take();
     allocation_ = found;
     story_.reset();
@@ -73,10 +68,9 @@ void AllocationCard::take_answers(const PanelContext& context) {
         return allocation_story({.store = *store, .snapshot = snapshot, .pool = pool, .control = control}, *usage,
                                 number);
       });
-      context.ui.request_frame_after(0.01);
     }
   }
-  if (!story_task_.valid() || !story_task_.ready()) return;
+  if (!story_task_.ready()) return;
   auto result = story_task_.take();
   if (result) {
     story_ = std::move(*result);
@@ -161,7 +155,7 @@ void AllocationCard::draw(const PanelContext& context, Rect area) {
   const bool written = story_ && story_->writer != kNoEvent;
   draw_field(context, area, "Written by", written ? story_->writer_text : (site.empty() ? waiting : site),
              written ? story_->writer : kNoEvent);
-  draw_field(context, area, "Address", address_text(allocation), kNoEvent);
+  draw_field(context, area, "Address", addresses_of(allocation), kNoEvent);
   draw_field(context, area, "Alive", life_text(allocation), kNoEvent);
   std::string reads = waiting;
   if (story_ && story_->reads_known) reads = format_count(story_->reads) + " " + story_->reader_name;

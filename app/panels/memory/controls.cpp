@@ -86,6 +86,17 @@ bool MemoryPanel::draw_switch(const PanelContext& context, const std::vector<Par
   return true;
 }
 
+// The switch, or the name of the plot where it is the only one.
+void MemoryPanel::begin_title(const PanelContext& context, const Places& places, const char* name, Rect& title) {
+  const Ui& ui = context.ui;
+  title = title.inset(ui.px(size::kPanelPadding + 4), 0);
+  if (draw_switch(context, places.main_switch, "memory.part", title, main_part_)) {
+    title.cut_left(ui.px(12));
+  } else {
+    title.x0 = heading(context.ui, title, name) + ui.px(10);
+  }
+}
+
 void MemoryPanel::follow_timeline(const PanelContext& context, bool follow) {
   if (follow == follow_view_) return;
   const ViewRange before = view_range(context);

@@ -25,12 +25,6 @@ ViewRange MemoryPanel::view_range(const PanelContext& context) const {
   return own_range_.value_or(ViewRange{session.begin_ns, session.end_ns});
 }
 
-TimeRange MemoryPanel::time_range(const PanelContext& context) const {
-  const ViewRange view = view_range(context);
-  const auto begin_ns = static_cast<std::int64_t>(std::floor(view.begin_ns));
-  return {begin_ns, std::max(begin_ns + 1, static_cast<std::int64_t>(std::ceil(view.end_ns)))};
-}
-
 void MemoryPanel::move_view(const PanelContext& context, const ViewRange& range, bool finished) {
   Ui& ui = context.ui;
   const bool continues = settle_at_s_ > 0;

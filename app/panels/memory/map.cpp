@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "app/panels/memory/panel.h"
 #include "app/panels/memory/rect_batch.h"
@@ -18,11 +17,6 @@ namespace accelscope::app {
 using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
-std::string hex_text(std::uint64_t address) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%llX", static_cast<unsigned long long>(address));
-  return text.data();
-}
 // Addresses of a whole machine are told apart by their distance from the first.
 bool is_long(const AddressScale& scale) { return !scale.empty() && scale.parts().back().span.end >> 32 != 0; }
 float y_of_share(const Rect& rect, double share) { return rect.y1 - static_cast<float>(share) * rect.height(); }
@@ -30,22 +24,17 @@ float y_of_share(const Rect& rect, double share) { return rect.y1 - static_cast<
 
 void MemoryPanel::draw_map_title(const PanelContext& context, Rect title, const Places& places) {
   Ui& ui = context.ui;
-  title = title.inset(ui.px(size::kPanelPadding + 4), 0);
-  if (draw_switch(context, places.main_switch, "memory.part", title, main_part_)) {
-    title.cut_left(ui.px(12));
-  } else {
-    title.x0 = heading(ui, title, "Address map") + ui.px(10);
-  }
+  begin_title(context, places, "Address map", title);
   std::string hint = "which addresses are taken, and for how long";
   if (passing_.mask) hint = "what passes the filter; " + hint;
-  if (data_ && is_long(data_->scale)) hint += "; from " + hex_text(data_->scale.parts().front().span.begin);
+  if (data_ && is_long(data_->scale)) hint += "; from " + address_text(data_->scale.parts().front().span.begin);
   draw_text(ui, title, hint, {.style = TextStyle::small, .colour = Colour::text3});
 }
 
 // The allocation under the pointer is looked for on the pool: as many may be alive as the session has.
 void MemoryPanel::find_hovered(const PanelContext& context, const Plot& plot) {
   Ui& ui = context.ui;
-  if (hover_task_.valid() && hover_task_.ready()) hover_ = hover_task_.take();
+  if (hover_task_.ready()) hover_ = hover_task_.take();
   const double share = static_cast<double>((plot.rect.y1 - ui.input().mouse.y) / plot.rect.height());
   const Hover wanted{usage_->snapshot_version, chosen_pool_, plot.time_at(ui.input().mouse.x),
                      data_->scale.address_at(share), std::nullopt};
@@ -57,7 +46,6 @@ void MemoryPanel::find_hovered(const PanelContext& context, const Plot& plot) {
     found.allocation = allocation_at(*usage, wanted.pool, wanted.ns, wanted.address);
     return found;
   });
-  ui.request_frame_after(0.01);
 }
 
 void MemoryPanel::draw_addresses(const PanelContext& context, const Places& places, const Plot& plot) {
@@ -118,7 +106,7 @@ void MemoryPanel::draw_address_labels(const PanelContext& context, const Plot& p
       const std::uint64_t address = part.span.begin + offset;
       const std::uint64_t first = data_->scale.parts().front().span.begin;
       const std::string text =
-          is_long(data_->scale) ? "+" + format_bytes(static_cast<double>(address - first)) : hex_text(address);
+          is_long(data_->scale) ? "+" + format_bytes(static_cast<double>(address - first)) : address_text(address);
       const Rect row{labels.x0 + ui.px(2), y - ui.px(8), labels.x1 - ui.px(6), y + ui.px(8)};
       draw_text(ui, row, fitted_text(ui, TextStyle::mono_small, text, row.width(), Fit::middle),
                 {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
@@ -184,7 +172,7 @@ void MemoryPanel::explain_block(const PanelContext& context, const Plot& plot, s
   card.title = name.empty() ? "unnamed" : name;
   card.title_value = format_bytes(static_cast<double>(shown.bytes));
   card.swatch = ui.theme().slice(palette_slot(name));
-  if (shown.address) card.rows.push_back({.label = "Address", .value = hex_text(*shown.address)});
+  if (shown.address) card.rows.push_back({.label = "Address", .value = address_text(*shown.address)});
   card.rows.push_back({.label = "From", .value = format_time_exact(shown.begin_ns)});
   card.rows.push_back({.label = "Lives",
                        .value = shown.end_ns ? format_duration(static_cast<double>(*shown.end_ns - shown.begin_ns))

@@ -155,7 +155,7 @@ void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) 
   };
   const bool has_usage = !places.usage.empty();
   const bool has_map = !places.addresses.empty();
-  Plot plot{inner(has_usage ? places.usage : places.addresses), time_range(context),
+  Plot plot{inner(has_usage ? places.usage : places.addresses), view_range(context).whole_ns(),
             std::max<std::uint64_t>(pool().peak_bytes, 1), false};
   plot.is_tight = plot.rect.height() < ui.px(kTight);
   plot.most += plot.most / 8;  // room for the peak's label
@@ -185,12 +185,11 @@ void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) 
 }
 
 void MemoryPanel::refresh_plot(const PanelContext& context, const MemoryPlotKey& wanted) {
-  if (task_.valid() && task_.ready()) data_ = task_.take();
+  if (task_.ready()) data_ = task_.take();
   if ((data_ && data_->key == wanted) || task_.valid()) return;
   task_ = pool_.start([usage = usage_, wanted, end_ns = context.tab.snapshot->end_ns](TaskControl&) {
     return make_memory_plot(usage, wanted, end_ns);
   });
-  context.ui.request_frame_after(0.01);
 }
 
 void MemoryPanel::draw_side(const PanelContext& context, const Places& places) {

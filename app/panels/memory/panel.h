@@ -80,6 +80,7 @@ class MemoryPanel final : public Panel {
   void draw_pools(const PanelContext& context, render::Rect& place);
   bool draw_switch(const PanelContext& context, const std::vector<Part>& parts, const char* name, render::Rect& place,
                    Part& chosen);
+  void begin_title(const PanelContext& context, const Places& places, const char* name, render::Rect& title);
   [[nodiscard]] std::vector<Control> controls(const PanelContext& context);
   void draw_menu(const PanelContext& context, const std::vector<Control>& controls, const render::Rect& anchor);
   [[nodiscard]] render::ButtonOptions peak_button() const;
@@ -87,7 +88,6 @@ class MemoryPanel final : public Panel {
 
   // memory/input.cpp
   [[nodiscard]] ViewRange view_range(const PanelContext& context) const;
-  [[nodiscard]] TimeRange time_range(const PanelContext& context) const;
   void move_view(const PanelContext& context, const ViewRange& range, bool finished);
   void settle_view(const PanelContext& context);
   void go_back();

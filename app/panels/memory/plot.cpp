@@ -65,12 +65,7 @@ void MemoryPanel::draw_usage(const PanelContext& context, const Places& places, 
 void MemoryPanel::draw_title(const PanelContext& context, Rect title, const Places& places) {
   Ui& ui = context.ui;
   const PoolUsage& chosen = pool();
-  title = title.inset(ui.px(size::kPanelPadding + 4), 0);
-  if (draw_switch(context, places.main_switch, "memory.part", title, main_part_)) {
-    title.cut_left(ui.px(12));
-  } else {
-    title.x0 = heading(ui, title, "Usage") + ui.px(10);
-  }
+  begin_title(context, places, "Usage", title);
   const std::string exact = (chosen.estimated ? "≈ " : "") +
                             format_count(usage_->used_at(chosen_pool_, cursor(context))) + " B at the cursor";
   if (text_width(ui, TextStyle::mono_small, exact) > title.width()) return;

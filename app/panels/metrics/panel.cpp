@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <span>
 
 #include "core/analysis/figures/terminology.h"
@@ -27,10 +26,8 @@ constexpr int kStated = 2, kComputed = 3, kDifference = 4, kMeaning = 5;  // col
 EventFilter wanted_filter(const PanelContext& context, bool visible_range) {
   const EventFilter& filter = context.tab.choices.filter;
   if (!visible_range) return filter;
-  const ViewRange& view = context.tab.view;
-  const auto begin = static_cast<std::int64_t>(std::floor(view.begin_ns));
   EventFilter visible;
-  visible.range = TimeRange{begin, std::max(begin + 1, static_cast<std::int64_t>(std::ceil(view.end_ns)))};
+  visible.range = context.tab.view.whole_ns();
   return both(filter, visible);
 }
 

@@ -39,7 +39,6 @@ bool exit_is_good(const Snapshot& snapshot) {
 void OutputPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   lines_.update(context.tab.store, context.tab.snapshot);
-  if (lines_.pending()) ui.request_frame_after(0.03);
   if (!lines_.any_tracks()) {
     constexpr std::array<std::string_view, 1> kActions = {"Connect and record"};
     if (empty_state(ui, "output.empty", area, icon::kFileCode,

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "core/base/format.h"
 #include "render/base/icons.h"
@@ -60,16 +59,11 @@ bool is_of_search(const SessionSummary& answer, const SessionTab& tab) {
 
 }  // namespace
 
-TimeRange visible_stretch(const SessionTab& tab) {
-  const auto begin = static_cast<std::int64_t>(std::floor(tab.view.begin_ns));
-  return {begin, std::max(begin + 1, static_cast<std::int64_t>(std::ceil(tab.view.end_ns)))};
-}
-
 void HitSummaryColumn::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   Rect rest = area;
   const std::array<Segment, 3> ways = {Segment{.label = "Name"}, Segment{.label = "Line"}, Segment{.label = "Lane"}};
-  auto answer = context.analysis().hit_summary(visible_stretch(context.tab));
+  auto answer = context.analysis().hit_summary(context.tab.view.whole_ns());
   const EventSearch* hits = context.analysis().hits();
   if (answer && (hits == nullptr || !is_of_search(*answer, context.tab))) answer = nullptr;
   draw_text(ui, rest.cut_top(ui.px(kHitRow)).inset(ui.px(size::kPanelPadding), 0),

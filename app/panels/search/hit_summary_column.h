@@ -16,7 +16,4 @@ class HitSummaryColumn {
   render::TableState table_;
 };
 
-// The stretch of time that the timeline shows, in whole ns; never empty.
-[[nodiscard]] TimeRange visible_stretch(const SessionTab& tab);
-
 }  // namespace accelscope::app

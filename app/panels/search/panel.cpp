@@ -85,7 +85,7 @@ TableCell cell_of(const SessionTab& tab, const Hit& hit, std::size_t column, Sho
 }  // namespace
 
 TimeRange SearchPanel::range_of(const SessionTab& tab) const {
-  return visible_only_ ? visible_stretch(tab) : TimeRange{};
+  return visible_only_ ? tab.view.whole_ns() : TimeRange{};
 }
 
 void SearchPanel::draw(const PanelContext& context, const Rect& area) {
@@ -199,7 +199,7 @@ void SearchPanel::draw_actions(const PanelContext& context, Rect& row) {
     }
     if (i == 3) {
       tab.region = EventFilter{.range = {}, .tracks = {}, .terms = {{text, false}}};
-      context.actions.show_panel(PanelId::selection);
+      context.actions.show_panel("selection");
     }
   }
 }

@@ -27,16 +27,10 @@ namespace {
 constexpr float kFactsWidth = 210, kFactRow = 18, kBinsWidth = 250, kSelectionGap = 14;
 constexpr float kLeastTable = 440;
 
-// What the timeline shows, in whole ns.
-TimeRange visible_range(const SessionTab& tab) {
-  const auto begin = static_cast<std::int64_t>(std::floor(tab.view.begin_ns));
-  return {begin, std::max(begin + 1, static_cast<std::int64_t>(std::ceil(tab.view.end_ns)))};
-}
-
 EventFilter selected_filter(const SessionTab& tab) {
   if (tab.region) return *tab.region;
   EventFilter visible;
-  visible.range = visible_range(tab);
+  visible.range = tab.view.whole_ns();
   return visible;
 }
 
@@ -93,6 +87,7 @@ void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
   }
   if (!answer_) {
     const double share = context.analysis().summary_index_share().value_or(1.0);
+    ui.request_frame_after(0.1);  // for the share that is done
     empty_state(ui, "selection.loading", rest, icon::kClock,
                 fmt::format("Adding up the session's events ... {:.0f} %", share * 100));
     return;

@@ -41,8 +41,7 @@ void SourcePanel::find_causes(const PanelContext& context) {
     if (causes) causes_ = std::move(*causes);
     if (!causes) context.actions.notify(Severity::warning, causes.message());
   }
-  if (causes_task_.valid()) return context.ui.request_frame_after(0.02);
-  if (causes_ || !lit_ || lit_events_of_ != lit_ || lit_events_.events.empty()) return;
+  if (causes_task_.valid() || causes_ || !lit_ || lit_events_of_ != lit_ || lit_events_.events.empty()) return;
   const auto dependencies = context.analysis().dependencies();
   if (!dependencies) return;
   std::vector<EventId> events = lit_events_.events;

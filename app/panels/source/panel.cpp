@@ -297,8 +297,7 @@ void SourcePanel::store_texts(const PanelContext& context) {
 }
 
 void SourcePanel::take_stored(const PanelContext& context) {
-  if (!storing_.valid()) return;
-  if (!storing_.ready()) return context.ui.request_frame_after(0.02);
+  if (!storing_.ready()) return;
   const auto stored = storing_.take();
   if (!stored) return context.actions.notify(Severity::warning, stored.message());
   if (stored->found == 0) {

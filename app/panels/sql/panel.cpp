@@ -141,7 +141,7 @@ std::string summary_of(const SqlAnswer& answer) {
 void SqlPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   if (console_.update(context.tab)) ordered_ = false;
-  if (console_.pending()) ui.request_frame_after(0.03);
+  if (console_.running()) ui.request_frame_after(0.1);  // for the share that is done
   Rect rest = area;
   const bool side_by_side = area.width() > kWideAspect * area.height();
   Rect left = side_by_side ? rest.cut_left(std::round(rest.width() * kEditorShare))

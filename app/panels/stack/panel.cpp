@@ -152,7 +152,6 @@ std::string StackPanel::text() const {
 void StackPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   read(context);
-  if (pending()) ui.request_frame_after(0.02);
   if (calls_.rows.empty()) {
     if (shown_ && !read_ && !failed_) return;  // soon
     const std::array<std::string_view, 1> actions = {advice_.action};
@@ -284,7 +283,7 @@ void StackPanel::draw_row(const PanelContext& context, Part& part, const CallRow
       tab.related = {row.event};
       context.actions.reveal(row.event);
     }
-    context.actions.show_panel(PanelId::source);
+    context.actions.show_panel("source");
   } else if (hand.clicked) {
     const EventId event = row.event;
     select_event(tab, event);

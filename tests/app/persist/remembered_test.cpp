@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "app/panels/places.h"
+#include "app/frame/places.h"
 #include "app/persist/recent_sessions.h"
 #include "app/persist/settings.h"
 #include "app/persist/text_record.h"
@@ -127,15 +127,15 @@ TEST_CASE("text records: any text comes back as it was written") {
 
 TEST_CASE("panel layout: what the user arranged is there again") {
   PanelLayout layout;
-  layout.move(PanelId::memory, Place::right);
-  layout.close(PanelId::metrics);
-  layout.show(PanelId::quality);
+  layout.move("memory", Place::right);
+  layout.close("metrics");
+  layout.show("quality");
   layout.drag_splitter(Place::right, -60, {0, 0, 1600, 800}, 1);
   const PanelLayout again = PanelLayout::from_text(layout.to_text());
   CHECK(again.to_text() == layout.to_text());
-  CHECK(again.place(PanelId::memory) == Place::right);
-  CHECK_FALSE(again.is_open(PanelId::metrics));
-  CHECK(again.front(Place::bottom) == PanelId::quality);
+  CHECK(again.place("memory") == Place::right);
+  CHECK_FALSE(again.is_open("metrics"));
+  CHECK(again.front(Place::bottom) == "quality");
   CHECK(again.rects({0, 0, 1600, 800}, 1).places[0].width() == 552);
 }
 
@@ -150,9 +150,9 @@ TEST_CASE("panel layout: nonsense in the settings leaves a usable window") {
 
 TEST_CASE("panel layout: closing the panel in front shows the next, and closing all gives the place to the timeline") {
   PanelLayout layout;
-  layout.close(PanelId::selection);
-  layout.close(PanelId::details);
-  CHECK(layout.front(Place::bottom) == PanelId::search);
+  layout.close("selection");
+  layout.close("details");
+  CHECK(layout.front(Place::bottom) == "search");
   for (const PanelId id : layout.panels_in(Place::bottom)) layout.close(id);
   const auto rects = layout.rects({0, 0, 1600, 800}, 1);
   CHECK(rects.places[1].empty());
@@ -161,9 +161,9 @@ TEST_CASE("panel layout: closing the panel in front shows the next, and closing 
 
 TEST_CASE("panel layout: a maximised panel fills everything, and restoring brings the timeline back") {
   PanelLayout layout;
-  layout.maximise(PanelId::memory);
-  CHECK(layout.is_seen(PanelId::memory));
-  CHECK_FALSE(layout.is_seen(PanelId::source));
+  layout.maximise("memory");
+  CHECK(layout.is_seen("memory"));
+  CHECK_FALSE(layout.is_seen("source"));
   CHECK(layout.rects({0, 0, 1600, 800}, 1).centre.empty());
   layout.restore();
   CHECK_FALSE(layout.rects({0, 0, 1600, 800}, 1).centre.empty());

@@ -2,12 +2,13 @@
 // several agents in one session, questions, and what former runs left behind.
 #include <doctest/doctest.h>
 
-#include <chrono>
+#include <atomic>
 #include <thread>
 
 #include "app/workspace/workspace.h"
 #include "tests/support/fake_capture.h"
 #include "tests/support/small_session.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -22,7 +23,9 @@ struct Live {
     capture::client::CapturePlan plan;
     plan.places = {"trn1-07:7420"};
     plan.request.name = "mlp";
+    const std::size_t tabs = workspace.tab_count();
     workspace.connect(plan, from);
+    until([&] { return workspace.tab_count() > tabs; });
     fake.change([](capture::client::CaptureStatus& status) { status.agents[0].host = "trn1-07"; });
     fake.set_phase(CapturePhase::streaming);
     fake.make_events(10);
@@ -31,12 +34,7 @@ struct Live {
   void update() { workspace.update(now_s += 0.5); }
   template <typename Condition>
   void until(Condition condition) {
-    const auto begin = std::chrono::steady_clock::now();
-    while (!condition()) {
-      update();
-      REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
-      std::this_thread::yield();
-    }
+    REQUIRE(test::step_until(condition, [this] { update(); }));
   }
   test::FakeCapture fake;
   Workspace workspace;
@@ -89,7 +87,7 @@ TEST_CASE("capture: recovery goes when all is in a file, and not while more may 
   live.update();
   live.workspace.save(0, folder.file("a.accel"));
   live.until([&] { return !live.workspace.saving(0); });
-  CHECK(live.fake.was("saved"));
+  live.until([&] { return live.fake.was("saved"); });
   CHECK_FALSE(live.workspace.tab(0).modified);
   live.workspace.close(0);
   CHECK(live.workspace.tab_count() == 0);
@@ -105,7 +103,7 @@ TEST_CASE("capture: closing asks, and only discarding drops what is kept for rec
   CHECK_FALSE(live.fake.was("discard"));
   live.workspace.close(0);
   live.workspace.answer(Workspace::Answer::discard);
-  CHECK(live.fake.was("discard"));
+  live.until([&] { return live.fake.was("discard"); });
   CHECK(live.workspace.tab_count() == 0);
 }
 
@@ -114,6 +112,7 @@ TEST_CASE("capture: the viewer's end without an answer keeps what can be recover
   {
     Workspace workspace({.services = fake.services()});
     workspace.connect("a:1");
+    while (workspace.tab_count() == 0) workspace.update(0);
     fake.set_phase(CapturePhase::streaming);
     fake.make_events(10);
     workspace.update(1);
@@ -122,10 +121,28 @@ TEST_CASE("capture: the viewer's end without an answer keeps what can be recover
   CHECK_FALSE(fake.was("saved"));
 }
 
+TEST_CASE("capture: no frame waits for its begin: store and link are made on another thread") {
+  test::FakeCapture fake;
+  CaptureServices services = fake.services();
+  std::atomic<bool> on_this_thread{false};
+  services.begin = [begin = services.begin, &on_this_thread, here = std::this_thread::get_id()](
+                       const capture::client::CapturePlan& plan, std::shared_ptr<Store> store,
+                       const capture::client::CaptureSessionOptions& options) {
+    on_this_thread = std::this_thread::get_id() == here;
+    return begin(plan, std::move(store), options);
+  };
+  Workspace workspace({.services = services});
+  workspace.connect("a:1");
+  CHECK(workspace.tab_count() == 0);
+  CHECK_FALSE(workspace.settled());
+  REQUIRE(test::step_until([&] { return workspace.tab_count() == 1; }, [&] { workspace.update(0); }));
+  CHECK_FALSE(on_this_thread);
+}
+
 TEST_CASE("capture: several agents feed one tab, and one that is there is not added again") {
   Live live;
   live.workspace.connect("a:1,b:1");
-  REQUIRE(live.workspace.tab_count() == 1);
+  live.until([&] { return live.workspace.tab_count() == 1; });
   CHECK(live.fake.seen().plans[0].places == std::vector<std::string>{"a:1", "b:1"});
   live.fake.set_phase(CapturePhase::streaming);
   live.fake.make_events(1);
@@ -145,6 +162,7 @@ TEST_CASE("capture: several agents feed one tab, and one that is there is not ad
 TEST_CASE("capture: one agent of several that fails is told, and the others go on") {
   Live live;
   live.workspace.connect("a:1,b:1");
+  live.until([&] { return live.workspace.tab_count() == 1; });
   live.fake.set_phase(CapturePhase::streaming);
   live.fake.make_events(1);
   live.fake.change([](capture::client::CaptureStatus& status) {
@@ -204,14 +222,7 @@ TEST_CASE("recovery: what was left behind is listed, taken up as a live tab with
     fake.left.push_back(left);
   }
   Workspace workspace({.state_directory = folder.path(), .services = fake.services()});
-  const auto begin = std::chrono::steady_clock::now();
-  const auto until = [&](auto condition) {
-    while (!condition()) {
-      workspace.update(1);
-      REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
-      std::this_thread::yield();
-    }
-  };
+  const auto until = [&](auto condition) { REQUIRE(test::step_until(condition, [&] { workspace.update(1); })); };
   until([&] { return workspace.recoverable().size() == 2; });
   workspace.recover(0);
   CHECK(workspace.recoverable().size() == 1);

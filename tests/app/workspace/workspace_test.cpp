@@ -2,15 +2,14 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <thread>
 
 #include "app/session/analysis.h"
 #include "app/workspace/workspace.h"
 #include "tests/support/fake_capture.h"
 #include "tests/support/small_session.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -20,13 +19,8 @@ namespace {
 // Runs frames until the condition holds; fails the test after a long while.
 template <typename Condition>
 void frames_until(Workspace& workspace, Condition condition) {
-  const auto begin = std::chrono::steady_clock::now();
   double now_s = 0;
-  while (!condition()) {
-    workspace.update(now_s += 0.1);
-    REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
-    std::this_thread::yield();
-  }
+  REQUIRE(test::step_until(condition, [&] { workspace.update(now_s += 0.1); }));
 }
 
 void open_and_wait(Workspace& workspace, const std::string& path) {
@@ -184,7 +178,7 @@ TEST_CASE("workspace: a live session shows its rate, follows the newest events, 
   test::FakeCapture fake;
   Workspace workspace({.services = fake.services()});
   workspace.connect("127.0.0.1:7420");
-  REQUIRE(workspace.tab_count() == 1);
+  REQUIRE(test::step_until([&] { return workspace.tab_count() == 1; }, [&] { workspace.update(0); }));
   SessionTab& tab = workspace.tab(0);
   CHECK(tab.live == LiveState::connecting);
   CHECK_FALSE(workspace.settled());
@@ -226,10 +220,10 @@ TEST_CASE("workspace: an import can be cancelled, which is neither an error nor 
   Workspace workspace;
   workspace.open(folder.file("large.json"));
   REQUIRE(workspace.jobs().size() == 1);
-  const BackgroundJob* job = workspace.jobs()[0].job;
+  BackgroundJob* job = workspace.jobs()[0];
   CHECK(job->title() == "Opening large.json");
   CHECK_FALSE(workspace.settled());
-  workspace.cancel_job(job);
+  job->cancel();
   frames_until(workspace, [&] { return workspace.jobs().empty(); });
   CHECK(workspace.tab_count() == 0);
   CHECK(workspace.notices().empty());
@@ -263,18 +257,16 @@ TEST_CASE("analysis: answers come from workers and stay until better ones do") {
   double now_s = 0;
   const auto frame = [&] { analysis.begin_frame(session.store->snapshot(), now_s += 0.1); };
   frame();
-  const auto begin = std::chrono::steady_clock::now();
   std::shared_ptr<const MemoryUsage> memory;
   std::shared_ptr<const SourceLines> lines;
   std::shared_ptr<const Dependencies> dependencies;
-  while (!memory || !lines || !dependencies) {
-    memory = analysis.memory();
-    lines = analysis.source_lines();
-    dependencies = analysis.dependencies();
-    frame();
-    REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
-    std::this_thread::yield();
-  }
+  REQUIRE(test::step_until([&] { return memory && lines && dependencies; },
+                           [&] {
+                             memory = analysis.memory();
+                             lines = analysis.source_lines();
+                             dependencies = analysis.dependencies();
+                             frame();
+                           }));
   REQUIRE(memory->pools.size() == 1);
   CHECK(memory->pools[0].peak_bytes == 163'840);
   CHECK(lines->find("kernel.py", 3)->event_count == 20);
@@ -282,17 +274,9 @@ TEST_CASE("analysis: answers come from workers and stay until better ones do") {
   CHECK_FALSE(analysis.pending());
 
   analysis.search("/(/");
-  while (analysis.searching()) {
-    frame();
-    REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
-    std::this_thread::yield();
-  }
+  REQUIRE(test::step_until([&] { return !analysis.searching(); }, frame));
   CHECK_FALSE(analysis.search_error().empty());
   analysis.search("ACTIVATE");
-  while (analysis.hits() == nullptr) {
-    frame();
-    REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(30));
-    std::this_thread::yield();
-  }
+  REQUIRE(test::step_until([&] { return analysis.hits() != nullptr; }, frame));
   CHECK(analysis.hits()->total() == 10);
 }

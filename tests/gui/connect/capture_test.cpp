@@ -1,8 +1,6 @@
 // A running capture as the user sees it: the top bar, its agents, pause and stop, breaks, questions, the program's
 // output, and what a former run left behind.
-#include <chrono>
 #include <optional>
-#include <thread>
 
 #include "tests/gui/viewer.h"
 #include "tests/support/fake_capture.h"
@@ -22,7 +20,9 @@ struct LiveViewer {
   }
   render::NullShell& shell() { return viewer->shell; }
   void record(const std::string& places = "trn1-07:7420") {
+    const std::size_t tabs = viewer->app.workspace().tab_count();
     viewer->app.workspace().connect(places);
+    REQUIRE(until([&] { return viewer->app.workspace().tab_count() > tabs; }));
     fake.change([](capture::client::CaptureStatus& status) { status.agents[0].host = "trn1-07"; });
     fake.set_phase(CapturePhase::streaming);
     fake.make_events(10);
@@ -30,13 +30,7 @@ struct LiveViewer {
   }
   template <typename Condition>
   [[nodiscard]] bool until(Condition condition) {
-    const auto begin = std::chrono::steady_clock::now();
-    while (!condition()) {
-      shell().frame();
-      if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(30)) return false;
-      std::this_thread::yield();
-    }
-    return true;
+    return viewer->frames_until(condition);
   }
   FakeCapture fake;
   std::optional<Viewer> viewer;
@@ -177,7 +171,7 @@ TEST_CASE("questions: a new agent is trusted only by the button that says so") {
 TEST_CASE("output: lines of both streams come in the order of time, live, and a click selects the event") {
   LiveViewer live;
   live.record();
-  live.viewer->app.layout().show(PanelId::output);
+  live.viewer->app.layout().show("output");
   live.shell().frame(2);
   CHECK(live.shell().shows("No program's output is in this session."));
   live.fake.make_lines(6);
@@ -199,7 +193,7 @@ TEST_CASE("output: lines of both streams come in the order of time, live, and a 
 TEST_CASE("output: follows the newest line until it is scrolled up, filters, and copies what it shows") {
   LiveViewer live;
   live.record();
-  live.viewer->app.layout().maximise(PanelId::output);
+  live.viewer->app.layout().maximise("output");
   live.fake.make_lines(5'000);
   REQUIRE(live.until([&] { return live.shell().shows("line 4999"); }));
   const render::Rect row = *live.shell().find("output.line.4990");
@@ -264,7 +258,7 @@ TEST_CASE("following: the width is what comes in a few seconds, whether time goe
 TEST_CASE("output: says how the program ended") {
   LiveViewer live;
   live.record();
-  live.viewer->app.layout().show(PanelId::output);
+  live.viewer->app.layout().show("output");
   live.fake.make_lines(3);
   live.fake.writer().set_meta("program.exit_status", "3");
   REQUIRE(live.until([&] { return live.shell().shows("exit status 3"); }));

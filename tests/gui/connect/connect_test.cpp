@@ -2,9 +2,7 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
-#include <thread>
 
 #include "tests/gui/viewer.h"
 #include "tests/support/fake_capture.h"
@@ -43,13 +41,7 @@ struct FormViewer {
   // Frames until it holds; a live capture never settles.
   template <typename Condition>
   [[nodiscard]] bool until(Condition condition) {
-    const auto begin = std::chrono::steady_clock::now();
-    while (!condition()) {
-      shell().frame();
-      if (std::chrono::steady_clock::now() - begin > std::chrono::seconds(30)) return false;
-      std::this_thread::yield();
-    }
-    return true;
+    return viewer->frames_until(condition);
   }
   void reach() {
     type_into("connect.address", "trn1-07:7420");
@@ -57,9 +49,8 @@ struct FormViewer {
     REQUIRE(until([&] { return shell().shows("Reached in"); }));
   }
   [[nodiscard]] capture::client::CapturePlan started() {
-    const auto plans = fake.seen().plans;
-    REQUIRE(plans.size() == 1);
-    return plans[0];
+    REQUIRE(until([&] { return fake.seen().plans.size() == 1 && viewer->app.workspace().jobs().empty(); }));
+    return fake.seen().plans[0];
   }
   FakeCapture fake;
   std::optional<Viewer> viewer;
@@ -421,7 +412,7 @@ TEST_CASE("form: a configuration is saved, is there after a restart, and fills t
   REQUIRE(form.shell().click("connect.configurations.use.0"));
   form.shell().frame(2);
   REQUIRE(form.shell().click("connect.start"));
-  form.shell().frame(2);
+  REQUIRE(form.until([&] { return form->app.workspace().tab_count() == 1; }));
   CHECK(form->tab().project == "mlp");
 }
 
@@ -442,6 +433,7 @@ TEST_CASE("form: Esc in the naming dialog closes it alone") {
 TEST_CASE("form: a further agent joins the live session in front") {
   FormViewer form;
   form->app.workspace().connect("a:1");
+  REQUIRE(form.shell().rest_until([&] { return form->app.workspace().tab_count() == 1; }));
   form.fake.set_phase(capture::client::CapturePhase::streaming);
   form.fake.make_events(10);
   form.shell().frame(3);

@@ -1,8 +1,6 @@
 // The main job in one process: the demo starts a simulated accelerator behind a real agent, the viewer connects to it
 // over loopback TCP, shows what comes live, stops, saves and opens again.
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "app/timeline/state.h"
 #include "tests/gui/viewer.h"
@@ -11,32 +9,18 @@ using namespace accelscope;
 using namespace accelscope::app;
 using namespace accelscope::test;
 
-namespace {
-
-template <typename Condition>
-void frames_until(Viewer& viewer, Condition condition) {
-  const auto begin = std::chrono::steady_clock::now();
-  while (!condition()) {
-    viewer.shell.frame();
-    REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
-    std::this_thread::yield();
-  }
-}
-
-}  // namespace
-
 TEST_CASE("demo: agent, TCP, live timelines, stop, save and reopen, from the start page's door") {
   const TemporaryFolder folder;
   Viewer viewer;
   REQUIRE(viewer.shell.click("start.demo"));
-  REQUIRE(viewer.app.workspace().tab_count() == 1);
-  frames_until(viewer, [&] { return viewer.tab().snapshot->event_count > 5'000; });
+  REQUIRE(viewer.frames_until([&] { return viewer.app.workspace().tab_count() == 1; }));
+  REQUIRE(viewer.frames_until([&] { return viewer.tab().snapshot->event_count > 5'000; }));
   CHECK(viewer.app.animates());
   CHECK(viewer.tab().live == LiveState::recording);
   CHECK(viewer.shell.shows("recording"));
   CHECK(viewer.shell.shows("events/s"));
   REQUIRE(viewer.shell.click("top.stop"));
-  frames_until(viewer, [&] { return viewer.tab().live == LiveState::ended; });
+  REQUIRE(viewer.frames_until([&] { return viewer.tab().live == LiveState::ended; }));
   CHECK(viewer.app.workspace().last_error().empty());
   const std::uint64_t events = viewer.tab().snapshot->event_count;
 
@@ -52,7 +36,8 @@ TEST_CASE("demo: agent, TCP, live timelines, stop, save and reopen, from the sta
 TEST_CASE("demo: a pause stops the device's time, renames nothing, and what comes after it is followed") {
   Viewer viewer;
   REQUIRE(viewer.shell.click("start.demo"));
-  frames_until(viewer, [&] { return viewer.tab().snapshot->event_count > 5'000; });
+  REQUIRE(viewer.frames_until([&] { return viewer.app.workspace().tab_count() == 1; }));
+  REQUIRE(viewer.frames_until([&] { return viewer.tab().snapshot->event_count > 5'000; }));
   const auto groups = [&] {
     std::vector<std::string> names;
     for (const TimelineRow& row : viewer.tab().timeline->rows) {
@@ -62,11 +47,11 @@ TEST_CASE("demo: a pause stops the device's time, renames nothing, and what come
   };
   const auto paused = [&] { return viewer.tab().capture.phase == capture::client::CapturePhase::paused; };
   REQUIRE(viewer.shell.click("top.pause"));
-  frames_until(viewer, paused);
+  REQUIRE(viewer.frames_until(paused));
   const std::vector<std::string> before = groups();
   const std::uint64_t events = viewer.tab().snapshot->event_count;
   viewer.shell.key(render::Key::e, {.ctrl = true, .shift = true});
-  frames_until(viewer, [&] { return !paused() && viewer.tab().snapshot->event_count > events + 5'000; });
+  REQUIRE(viewer.frames_until([&] { return !paused() && viewer.tab().snapshot->event_count > events + 5'000; }));
 
   const Snapshot& snapshot = *viewer.tab().snapshot;
   std::int64_t device_end = 0;
@@ -85,7 +70,7 @@ TEST_CASE("demo: a pause stops the device's time, renames nothing, and what come
   CHECK(viewer.tab().follow);
   CHECK(viewer.tab().view.end_ns <= static_cast<double>(snapshot.end_ns) + 1);
   viewer.shell.key(render::Key::e, {.ctrl = true});
-  frames_until(viewer, [&] { return viewer.tab().live == LiveState::ended; });
+  REQUIRE(viewer.frames_until([&] { return viewer.tab().live == LiveState::ended; }));
   REQUIRE(viewer.shell.settle());
   CHECK_FALSE(viewer.tab().follow);
 }
@@ -93,7 +78,7 @@ TEST_CASE("demo: a pause stops the device's time, renames nothing, and what come
 TEST_CASE("connect: nobody listens, so the banner says where and what to try, and no empty tab stays behind") {
   Viewer viewer;
   viewer.app.workspace().connect("127.0.0.1:1");
-  frames_until(viewer, [&] { return !viewer.app.workspace().notices().empty(); });
+  REQUIRE(viewer.frames_until([&] { return !viewer.app.workspace().notices().empty(); }));
   viewer.shell.frame(2);
   CHECK(viewer.shell.shows("127.0.0.1:1"));
   CHECK(viewer.app.workspace().tab_count() == 0);

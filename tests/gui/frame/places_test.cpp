@@ -35,32 +35,32 @@ struct Places : OpenViewer {
 }  // namespace
 
 TEST_CASE_FIXTURE(Places, "places: with nothing selected the bottom says what is visible, a selection brings Details") {
-  CHECK(seen(PanelId::selection));
+  CHECK(seen("selection"));
   select(kFirstMatmul);
-  CHECK(seen(PanelId::details));
+  CHECK(seen("details"));
   shell.key(Key::escape);
   shell.frame(2);
   CHECK_FALSE(tab().selected);
-  CHECK(seen(PanelId::selection));
+  CHECK(seen("selection"));
 }
 
 TEST_CASE_FIXTURE(Places,
                   "places: a selection hides the memory panel only until it is cleared, and never a pinned tab") {
   REQUIRE(shell.click("bottom.memory"));
   select(kFirstMatmul);
-  CHECK(seen(PanelId::details));
+  CHECK(seen("details"));
   shell.key(Key::escape);
   shell.frame(2);
-  CHECK(seen(PanelId::memory));
+  CHECK(seen("memory"));
   REQUIRE(shell.click("bottom.pin"));
   select(kFirstMatmul);
-  CHECK(seen(PanelId::memory));
-  CHECK(app.layout().is_pinned(PanelId::memory));
+  CHECK(seen("memory"));
+  CHECK(app.layout().is_pinned("memory"));
   REQUIRE(shell.click("bottom.pin"));
   shell.key(Key::escape);
   shell.frame(2);
   select(kFirstMatmul);
-  CHECK(seen(PanelId::details));
+  CHECK(seen("details"));
 }
 
 TEST_CASE("places: on a laptop the timeline has half of the window, and a door stands for the source column") {
@@ -78,13 +78,13 @@ TEST_CASE("places: on a laptop the timeline has half of the window, and a door s
   CHECK(canvas.x1 > 1200);
   REQUIRE(viewer.shell.click("door.source"));
   viewer.shell.frame(2);
-  CHECK(viewer.app.layout().is_seen(PanelId::source));
+  CHECK(viewer.app.layout().is_seen("source"));
   REQUIRE(viewer.shell.click("right.shut"));
   viewer.shell.frame(2);
   CHECK(viewer.shell.find("door.open") != nullptr);
   viewer.shell.resize(1600, 900, 1);  // there is room again, and no wish against it
   viewer.shell.frame(2);
-  CHECK(viewer.app.layout().is_seen(PanelId::source));
+  CHECK(viewer.app.layout().is_seen("source"));
 }
 
 TEST_CASE("places: the source column closes itself where no event has a line, and its door brings it back") {
@@ -92,10 +92,10 @@ TEST_CASE("places: the source column closes itself where no event has a line, an
   Viewer viewer;
   viewer.open(save_without_lines(folder));
   viewer.shell.frame(3);
-  CHECK_FALSE(viewer.app.layout().is_seen(PanelId::source));
+  CHECK_FALSE(viewer.app.layout().is_seen("source"));
   REQUIRE(viewer.shell.click("door.open"));
   viewer.shell.frame(2);
-  CHECK(viewer.app.layout().is_seen(PanelId::source));
+  CHECK(viewer.app.layout().is_seen("source"));
   REQUIRE(viewer.shell.click("right.shut"));
   viewer.shell.frame(2);
   CHECK(viewer.shell.find("door.open") != nullptr);
@@ -105,7 +105,7 @@ TEST_CASE_FIXTURE(Places, "places: a command for a panel behind the door opens t
   shell.resize(1280, 720, 1);
   shell.frame(3);
   run("panel_stack");
-  CHECK(seen(PanelId::stack));
+  CHECK(seen("stack"));
 }
 
 TEST_CASE_FIXTURE(Places, "places: a tab that is dragged to the other place goes there") {
@@ -113,18 +113,18 @@ TEST_CASE_FIXTURE(Places, "places: a tab that is dragged to the other place goes
   const Rect right = *shell.find("right.source");
   shell.drag(from, {right.x0 + 60, right.y1 + 200});
   shell.frame(3);
-  CHECK(app.layout().place(PanelId::memory) == Place::right);
-  CHECK(seen(PanelId::memory));
+  CHECK(app.layout().place("memory") == Place::right);
+  CHECK(seen("memory"));
   const Point back = shell.find("right.memory")->centre();
   shell.drag(back, {600, shell.find("splitter.bottom")->y1 + 100});
   shell.frame(3);
-  CHECK(app.layout().place(PanelId::memory) == Place::bottom);
+  CHECK(app.layout().place("memory") == Place::bottom);
 }
 
 TEST_CASE_FIXTURE(Places, "places: a tab that is let go anywhere else stays where it was") {
   shell.drag(shell.find("bottom.memory")->centre(), {300, 300});
   shell.frame(3);
-  CHECK(app.layout().place(PanelId::memory) == Place::bottom);
+  CHECK(app.layout().place("memory") == Place::bottom);
 }
 
 TEST_CASE("panel layout: the bottom is a share of the window, in every window that is opened later") {

@@ -15,14 +15,14 @@ TEST_CASE("verdict: the first view says what bounds the session, its worst line 
 
 TEST_CASE("verdict: a click on the worst line opens its source, one on what is missing the quality report") {
   OpenViewer viewer;
-  viewer.app.layout().close(PanelId::source);
+  viewer.app.layout().close("source");
   viewer.shell.frame(2);
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("verdict.line") != nullptr; }));
   REQUIRE(viewer.shell.click("verdict.line"));
-  CHECK(viewer.app.layout().is_seen(PanelId::source));
+  CHECK(viewer.app.layout().is_seen("source"));
   CHECK(viewer.tab().selected_source == "kernel.py:3");
   REQUIRE(viewer.shell.click("verdict.missing"));
-  CHECK(viewer.app.layout().is_seen(PanelId::quality));
+  CHECK(viewer.app.layout().is_seen("quality"));
 }
 
 TEST_CASE("verdict: it can be closed and comes back from the View menu, and nothing moves when the answer comes") {

@@ -99,7 +99,7 @@ TEST_CASE("menus: a menu opens, shows the keys, and runs what is chosen") {
   CHECK(viewer.shell.shows("Ctrl+Shift+L"));
   REQUIRE(viewer.shell.click("menu.View.Panels"));
   REQUIRE(viewer.shell.click("menu.View.Panels.panel_metrics"));
-  CHECK(viewer.app.layout().is_seen(PanelId::metrics));
+  CHECK(viewer.app.layout().is_seen("metrics"));
   CHECK(viewer.wait_for([&] { return viewer.shell.shows("session_time"); }));
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("palette: Ctrl+P, some letters and Enter run a command, and Esc runs n
   CHECK(viewer.shell.find("command_list.panel_metrics") != nullptr);
   viewer.shell.key(Key::enter);
   viewer.shell.frame(2);
-  CHECK(viewer.app.layout().is_seen(PanelId::metrics));
+  CHECK(viewer.app.layout().is_seen("metrics"));
   viewer.shell.key(Key::p, {.ctrl = true});
   viewer.shell.type("close the session");
   viewer.shell.key(Key::escape);
@@ -141,7 +141,7 @@ TEST_CASE("palette: a click on a command runs it") {
   viewer.shell.type("metri");
   REQUIRE(viewer.shell.click("command_list.panel_metrics"));
   viewer.shell.frame(2);
-  CHECK(viewer.app.layout().is_seen(PanelId::metrics));
+  CHECK(viewer.app.layout().is_seen("metrics"));
 }
 
 TEST_CASE("search: Ctrl+F counts the hits, Enter steps forward, Shift+Enter back") {
@@ -257,12 +257,12 @@ TEST_CASE("panels: the splitter resizes, maximise fills, Esc restores, close giv
     CHECK(viewer.shell.find("splitter.right")->x0 == doctest::Approx(bar.x0 - 100).epsilon(0.01));
     REQUIRE(viewer.shell.click("bottom.memory"));
     REQUIRE(viewer.shell.click("bottom.maximise"));
-    CHECK(viewer.app.layout().maximised() == PanelId::memory);
+    CHECK(viewer.app.layout().maximised() == "memory");
     CHECK(viewer.shell.find("splitter.right") == nullptr);
     viewer.shell.key(Key::escape);
     CHECK_FALSE(viewer.app.layout().maximised().has_value());
     REQUIRE(viewer.shell.click("bottom.close"));
-    CHECK_FALSE(viewer.app.layout().is_open(PanelId::memory));
+    CHECK_FALSE(viewer.app.layout().is_open("memory"));
     layout = viewer.app.layout().to_text();
   }
   Viewer again({.state_directory = state.path()});
@@ -302,9 +302,9 @@ TEST_CASE("any size: no window or scale breaks the frame, and the text keeps its
        {std::tuple{320, 200, 1.0F}, {640, 400, 1.0F}, {3200, 1800, 2.0F}, {800, 600, 3.0F}, {1600, 900, 1.5F}}) {
     viewer.shell.resize(width, height, scale);
     for (const PanelInfo& panel : all_panels()) {
-      viewer.app.layout().show(panel.id);
+      viewer.app.layout().show(panel.name);
       viewer.shell.frame(2);
-      viewer.app.layout().maximise(panel.id);
+      viewer.app.layout().maximise(panel.name);
       viewer.shell.frame(2);
       viewer.app.layout().restore();
     }

@@ -86,7 +86,7 @@ TEST_CASE("dependencies: the chain goes on to the start, is cut and counted, and
   REQUIRE(viewer.shell.click("details.dependency.3"));
   CHECK(viewer.selected_name() == "STEP86");
   REQUIRE(viewer.wait_for([&] { return viewer.tab().chain->event == *viewer.tab().selected; }));
-  viewer.app.layout().maximise(PanelId::details);
+  viewer.app.layout().maximise("details");
   viewer.shell.frame(3);
   const render::Rect* last = viewer.shell.find("details.dependency.3");
   REQUIRE(last != nullptr);

@@ -11,7 +11,7 @@ namespace {
 struct SmallMemory : OpenViewer {
   SmallMemory(int width, int height, float scale) {
     shell.resize(width, height, scale);
-    app.layout().show(PanelId::memory);
+    app.layout().show("memory");
     REQUIRE(wait_for([&] { return shell.find("memory.pool.0") != nullptr || shell.find("memory.pool") != nullptr; }));
     tab().show({1'000, 5'000});
     REQUIRE(shell.settle());
@@ -91,7 +91,7 @@ TEST_CASE("memory: in a window of 1280 by 720 the card of the selected allocatio
 
 TEST_CASE("memory: in a narrow and high place the table lies below the plots") {
   SmallMemory viewer(700, 900, 1);
-  viewer.app.layout().maximise(PanelId::memory);
+  viewer.app.layout().maximise("memory");
   REQUIRE(viewer.shell.settle());
   REQUIRE(viewer.shell.find("memory.plot") != nullptr);
   REQUIRE(viewer.shell.find("memory.alive.row.0") != nullptr);

@@ -63,7 +63,7 @@ std::string save_story(const std::string& folder) {
 struct StoryViewer : Viewer {
   StoryViewer() {
     open(save_story(folder.path()));
-    app.layout().maximise(PanelId::memory);
+    app.layout().maximise("memory");
     REQUIRE(wait_for([&] { return shell.find("memory.map") != nullptr; }));
   }
   [[nodiscard]] std::string selected_name() {

@@ -10,7 +10,7 @@ namespace {
 
 struct MemoryViewer : OpenViewer {
   MemoryViewer() {
-    app.layout().maximise(PanelId::memory);
+    app.layout().maximise("memory");
     REQUIRE(wait_for([&] { return shell.find("memory.map") != nullptr; }));
     tab().show({1'000, 5'000});
     REQUIRE(shell.settle());

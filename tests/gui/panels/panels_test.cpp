@@ -84,7 +84,7 @@ TEST_CASE("stack: the frames of the selected event are listed, and a click opens
   REQUIRE(viewer.shell.click("stack.copy"));
   CHECK(viewer.shell.clipboard() == "kernel.py:3 in kernel\nmain.py:9 in run\n");
   REQUIRE(viewer.shell.click("stack.frame.0"));
-  CHECK(viewer.app.layout().is_seen(PanelId::source));
+  CHECK(viewer.app.layout().is_seen("source"));
   CHECK(viewer.tab().selected_source == "kernel.py:3");
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("memory: shows use, peak and who is alive, and a click on an allocatio
 
 TEST_CASE("memory: maximised, a click on a block of the address map selects its allocation") {
   OpenViewer viewer;
-  viewer.app.layout().maximise(PanelId::memory);
+  viewer.app.layout().maximise("memory");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("memory.map") != nullptr; }));
   const render::Rect map = *viewer.shell.find("memory.map");
   viewer.tab().show({1'000, 5'000});
@@ -148,7 +148,7 @@ TEST_CASE("markers: an empty panel says how to make one, and names and notes are
 TEST_CASE("data quality: the chip in the status bar leads to the entries, with what to try") {
   OpenViewer viewer;
   REQUIRE(viewer.shell.click("status.quality"));
-  CHECK(viewer.app.layout().is_seen(PanelId::quality));
+  CHECK(viewer.app.layout().is_seen("quality"));
   CHECK(viewer.shell.shows("missing dge notifications"));
   CHECK(viewer.shell.shows("--enable-dge-notifs"));
 }

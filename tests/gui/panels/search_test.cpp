@@ -65,7 +65,7 @@ TEST_CASE(
 
 TEST_CASE("search: Enter and the buttons step through the hits and say which one it is") {
   SearchViewer viewer;
-  viewer.app.layout().show(PanelId::search);
+  viewer.app.layout().show("search");
   viewer.search("MATMUL");
   const auto enter = [&](render::Modifiers modifiers) {
     viewer.shell.key(Key::enter, modifiers);
@@ -87,7 +87,7 @@ TEST_CASE("search: Enter and the buttons step through the hits and say which one
 
 TEST_CASE("search: the hits in view are summed up by name, line and lane") {
   SearchViewer viewer;
-  viewer.app.layout().maximise(PanelId::search);
+  viewer.app.layout().maximise("search");
   viewer.tab().show({900, 1'350});  // two matrix products and the wait, each as a whole
   viewer.search("/MATMUL|WAIT/");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("In view: 3 of 21, busy 200 ns of 320 ns"); }));
@@ -102,7 +102,7 @@ TEST_CASE("search: the hits in view are summed up by name, line and lane") {
 
 TEST_CASE("search: hits are restricted to what passes the filter, and it says so") {
   SearchViewer viewer;
-  viewer.app.layout().show(PanelId::search);
+  viewer.app.layout().show("search");
   viewer.search("kernel.py:3");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("20 events match"); }));
   viewer.tab().change([](ViewChoices& choices) { choices.filter.range = TimeRange{1'000, 1'650}; });
@@ -113,7 +113,7 @@ TEST_CASE("search: hits are restricted to what passes the filter, and it says so
 
 TEST_CASE("search: what is not understood is told with examples, and nothing is made of it") {
   SearchViewer viewer;
-  viewer.app.layout().show(PanelId::search);
+  viewer.app.layout().show("search");
   viewer.search("colour=red");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("put the text in quotes"); }));
   CHECK(viewer.shell.shows("Examples of what can be searched"));
@@ -128,7 +128,7 @@ TEST_CASE("search: what is not understood is told with examples, and nothing is 
 TEST_CASE(
     "search: the lane of an event is searched by its name, and one that is not there is told with those that are") {
   SearchViewer viewer;
-  viewer.app.layout().show(PanelId::search);
+  viewer.app.layout().show("search");
   viewer.search("lane=tensor");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("20 events match"); }));
   viewer.search("lane=\"nc0 Scalar\" WAIT");
@@ -141,7 +141,7 @@ TEST_CASE(
 
 TEST_CASE("search: what is found beside the view is never told as nothing") {
   SearchViewer viewer;
-  viewer.app.layout().maximise(PanelId::search);
+  viewer.app.layout().maximise("search");
   viewer.tab().show({0, 500});
   viewer.search("MATMUL");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("In view: none of 20"); }));
@@ -169,7 +169,7 @@ TEST_CASE("search: stepping to a hit that is narrower than a pixel goes so near 
 TEST_CASE("search: examples and what is wrong are whole in a narrow place, and none lies over another") {
   SearchViewer viewer;
   viewer.shell.resize(1'280, 720, 1);
-  viewer.app.layout().show(PanelId::search);
+  viewer.app.layout().show("search");
   viewer.search("colour=red");
   const std::string_view whole =
       "search: no event of this session has a field \"colour\"; put the text in quotes to search for it in names";

@@ -25,7 +25,7 @@ std::string exported(Viewer& viewer, const std::string& path) {
 
 struct SelectionViewer : OpenViewer {
   SelectionViewer() {
-    app.layout().show(PanelId::selection);
+    app.layout().show("selection");
     shell.frame(2);
   }
   // Until the summary of what is selected now has so many events.

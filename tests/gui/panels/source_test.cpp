@@ -66,11 +66,6 @@ struct NoTextViewer : Viewer {
   std::string path;
 };
 
-void write_file(const std::string& path, const std::string& text) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  std::ofstream(path) << text;
-}
-
 }  // namespace
 
 TEST_CASE("source without text: lines stand by cost, a click lights their events and a double click zooms to them") {
@@ -248,7 +243,7 @@ TEST_CASE("source: a folder without the files says so, and cancelling chooses no
 
 TEST_CASE("source: files stand by cost, one opens as its lines, and the page is kept with the session") {
   NoTextViewer viewer;
-  viewer.app.layout().show(PanelId::details);  // the summary lists lines too
+  viewer.app.layout().show("details");  // the summary lists lines too
   REQUIRE(viewer.shell.click("source.file"));
   viewer.shell.frame(2);
   REQUIRE(viewer.shell.click("source.files.files"));

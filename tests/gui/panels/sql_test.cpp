@@ -12,7 +12,7 @@ constexpr render::Modifiers kCtrl{.ctrl = true};
 
 struct SqlViewer : OpenViewer {
   explicit SqlViewer(AppOptions options = {}) : OpenViewer(std::move(options)) {
-    app.layout().show(PanelId::sql);
+    app.layout().show("sql");
     REQUIRE(shell.settle());
   }
   void write(std::string_view sql) {
@@ -174,10 +174,10 @@ TEST_CASE("sql: what is begun behind another panel holds nothing up, and is ther
   SqlViewer viewer;
   viewer.write("SELECT count(*) AS how_many FROM slice");
   viewer.shell.key(Key::enter, kCtrl);
-  viewer.app.layout().show(PanelId::details);
+  viewer.app.layout().show("details");
   REQUIRE(viewer.shell.settle());
   CHECK_FALSE(viewer.shell.shows("how_many"));
-  viewer.app.layout().show(PanelId::sql);
+  viewer.app.layout().show("sql");
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.shell.shows("how_many"));
 }

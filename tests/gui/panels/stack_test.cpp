@@ -103,7 +103,7 @@ TEST_CASE_FIXTURE(TraceViewer, "stack of a trace: a call of Python has its calle
   REQUIRE(wait_for([&] { return shell.shows("aten::linear"); }));  // in place of the stack before
   REQUIRE(shell.click("stack.frame.2"));
   CHECK(tab().selected_source == "moe/attention.py:57");
-  CHECK(app.layout().is_seen(PanelId::source));
+  CHECK(app.layout().is_seen("source"));
   REQUIRE(tab().related.size() == 1);
   CHECK(read_event(tab(), tab().related.front())->name_text == "moe/attention.py(57): forward");
 }

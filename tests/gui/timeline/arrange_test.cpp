@@ -15,19 +15,19 @@ TEST_CASE("layouts: one that was saved by name comes back, and is still there wi
   {
     OpenViewer viewer({.state_directory = state.path()});
     viewer.run("layout.minimal");
-    CHECK_FALSE(viewer.app.layout().is_open(PanelId::source));
-    CHECK(viewer.app.layout().is_seen(PanelId::details));
+    CHECK_FALSE(viewer.app.layout().is_open("source"));
+    CHECK(viewer.app.layout().is_seen("details"));
     viewer.run("layout.save");
     viewer.shell.type("quiet");
     viewer.shell.key(Key::enter);
     viewer.shell.frame(3);
     viewer.run("layout.full");
-    CHECK(viewer.app.layout().is_seen(PanelId::source));
+    CHECK(viewer.app.layout().is_seen("source"));
   }
   OpenViewer viewer({.state_directory = state.path()});
-  CHECK(viewer.app.layout().is_seen(PanelId::source));
+  CHECK(viewer.app.layout().is_seen("source"));
   viewer.run("layout.restore.quiet");
-  CHECK_FALSE(viewer.app.layout().is_open(PanelId::source));
+  CHECK_FALSE(viewer.app.layout().is_open("source"));
   CHECK_FALSE(viewer.app.commands().matching("restore layout quiet").empty());  // the palette has it
   viewer.run("layout.delete.quiet");
   CHECK(viewer.app.commands().find("layout.restore.quiet") == nullptr);

@@ -133,8 +133,8 @@ TEST_CASE_FIXTURE(ColoursFixture, "colours: numbers are listed as steps in their
   open_legend();
   choose("duration");
   CHECK(shell.shows("By Duration"));
-  REQUIRE(tab().timeline->colours != nullptr);
-  const ColourTable* table = tab().timeline->colours->table("instruction");
+  REQUIRE(tab().timeline->shaded_by.colours != nullptr);
+  const ColourTable* table = tab().timeline->shaded_by.colours->table("instruction");
   REQUIRE(table != nullptr);
   CHECK(table->ordered);
   REQUIRE(table->values.size() >= 2);

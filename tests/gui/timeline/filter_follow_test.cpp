@@ -21,7 +21,7 @@ struct FilterFollowFixture : OpenViewer {
     REQUIRE(shell.settle());
   }
   void ask(std::string_view sql) {
-    app.layout().show(PanelId::sql);
+    app.layout().show("sql");
     shell.frame(3);
     REQUIRE(shell.click("sql.editor"));
     shell.key(Key::a, {.ctrl = true});
@@ -69,7 +69,7 @@ TEST_CASE_FIXTURE(FilterFollowFixture, "filter: a query in a range sees the same
 
 TEST_CASE_FIXTURE(FilterFollowFixture,
                   "filter: figures are of what passes, those that cannot be say so, and back undoes it") {
-  app.layout().show(PanelId::metrics);
+  app.layout().show("metrics");
   shell.frame(3);
   const auto count = [&] {
     const auto figures = tab().analysis->figures(tab().choices.filter);
@@ -91,12 +91,12 @@ TEST_CASE_FIXTURE(FilterFollowFixture,
 }
 
 TEST_CASE_FIXTURE(FilterFollowFixture, "filter: panels that show everything say so while there is a filter") {
-  app.layout().show(PanelId::markers);
+  app.layout().show("markers");
   shell.frame(3);
   CHECK_FALSE(shell.shows("Not filtered: markers"));
   set_filter(kMatmul);
   CHECK(shell.shows("Not filtered: markers"));
-  app.layout().show(PanelId::quality);
+  app.layout().show("quality");
   shell.frame(3);
   CHECK(shell.shows("Not filtered: the quality"));
 }

@@ -90,7 +90,7 @@ TEST_CASE_FIXTURE(FilterFixture,
 }
 
 TEST_CASE_FIXTURE(FilterFixture, "filter: the source lines follow it, line by line") {
-  app.layout().show(PanelId::source);
+  app.layout().show("source");
   REQUIRE(wait_for([&] { return tab().analysis->source_lines() != nullptr; }));
   std::uint64_t all = 0;
   for (const SourceLine& line : tab().analysis->source_lines()->lines) all += line.event_count;
@@ -132,7 +132,7 @@ TEST_CASE_FIXTURE(
   shell.key(render::Key::f, {.ctrl = true});
   shell.type("MATMUL");
   REQUIRE(shell.settle());
-  app.layout().show(PanelId::search);
+  app.layout().show("search");
   REQUIRE(wait_for([&] { return shell.find("search.hits.row.0") != nullptr; }));
   CHECK(drawn("MATMUL").found == drawn("MATMUL").bright);
   CHECK(drawn("ACTIVATE").found == 0);
@@ -161,7 +161,7 @@ TEST_CASE_FIXTURE(FilterFixture, "search: each session keeps its own, and back b
 }
 
 TEST_CASE_FIXTURE(FilterFixture, "search: without one the panel shows how it is written, and an example is one click") {
-  app.layout().show(PanelId::search);
+  app.layout().show("search");
   shell.frame(3);
   REQUIRE(shell.click("search.example.4"));
   REQUIRE(shell.settle());

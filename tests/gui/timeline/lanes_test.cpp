@@ -170,14 +170,14 @@ TEST_CASE_FIXTURE(Lanes, "a lane moves by the menu and by dragging its label") {
 TEST_CASE_FIXTURE(Lanes, "what was done to the lanes can be undone and done again") {
   choose("Vector", "hide");
   choose("Sync", "pin");
-  client.run(TimelineCommand::back);
+  client.run("view_back");
   shell.frame(2);
   CHECK(choices().pinned.empty());
   CHECK_FALSE(seen("Vector"));
-  client.run(TimelineCommand::back);
+  client.run("view_back");
   shell.frame(2);
   CHECK(seen("Vector"));
-  client.run(TimelineCommand::forward);
+  client.run("view_forward");
   shell.frame(2);
   CHECK_FALSE(seen("Vector"));
 }

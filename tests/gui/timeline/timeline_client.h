@@ -1,6 +1,7 @@
 // The timeline alone in the null shell, with a store that a test has made.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -27,8 +28,12 @@ class TimelineClient final : public render::FrameClient {
   }
   [[nodiscard]] bool settled() const override { return panel.settled(tab); }
   // And what comes of it.
-  void run(TimelineCommand command) {
-    panel.run(*ui_, tab, command);
+  void run(std::string_view id) {
+    const auto commands = timeline_commands();
+    const auto found =
+        std::find_if(commands.begin(), commands.end(), [&](const TimelineCommand& each) { return each.id == id; });
+    REQUIRE(found != commands.end());
+    panel.run(*ui_, tab, *found);
     test::wait_for_answers(tab);
     begin();
     test::wait_for_answers(tab);

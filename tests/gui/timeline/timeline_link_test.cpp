@@ -38,7 +38,7 @@ TEST_CASE("timeline: a click on an event shows its details and lights its source
   viewer.shell.frame(2);
   CHECK_FALSE(viewer.tab().selected.has_value());
   CHECK_FALSE(viewer.shell.shows("Waited before"));
-  CHECK(viewer.app.layout().is_seen(PanelId::selection));
+  CHECK(viewer.app.layout().is_seen("selection"));
 }
 
 TEST_CASE("timeline: Next and Previous in Details step along the lane, Fit zooms to the event, back returns") {

@@ -106,9 +106,9 @@ TEST_CASE_FIXTURE(TimelineFixture, "shift and wheel pans, and a wheel that rests
   for (int notch = 0; notch < 4; ++notch) shell.wheel({0, 1});
   const ViewRange zoomed = client.tab.view;
   shell.wait(1.0);
-  client.run(TimelineCommand::back);
+  client.run("view_back");
   CHECK(client.tab.view.span_ns() == doctest::Approx(1e6));
-  client.run(TimelineCommand::forward);
+  client.run("view_forward");
   CHECK(client.tab.view.span_ns() == doctest::Approx(zoomed.span_ns()));
 }
 
@@ -118,7 +118,7 @@ TEST_CASE_FIXTURE(TimelineFixture, "a drag across the lanes zooms to what it cov
   CHECK(client.tab.view.begin_ns == doctest::Approx(200'000).epsilon(0.01));
   CHECK(client.tab.view.end_ns == doctest::Approx(600'000).epsilon(0.01));
   CHECK_FALSE(client.tab.selected);
-  client.run(TimelineCommand::back);
+  client.run("view_back");
   CHECK(client.tab.view.end_ns == doctest::Approx(1'000'000));
 }
 
@@ -174,30 +174,30 @@ TEST_CASE_FIXTURE(TimelineFixture, "next and previous step along the lane, with 
   shell.frame();
   CHECK(selected_name() == "TENSOR_COPY");
   const EventId first = *client.tab.selected;
-  client.run(TimelineCommand::next_event);
+  client.run("next_event");
   CHECK(selected_name() == "SEMAPHORE");
-  client.run(TimelineCommand::previous_event);
+  client.run("previous_event");
   CHECK(client.tab.selected == first);
-  client.run(TimelineCommand::next_same_name);
+  client.run("next_same_name");
   CHECK(*client.tab.selected == first + 2);
-  client.run(TimelineCommand::previous_same_name);
+  client.run("previous_same_name");
   CHECK(client.tab.selected == first);
-  client.run(TimelineCommand::clear_selection);
+  client.run("clear_selection");
   CHECK_FALSE(client.tab.selected);
 }
 
 TEST_CASE_FIXTURE(TimelineFixture, "keys zoom, pan and fit") {
-  client.run(TimelineCommand::zoom_in);
+  client.run("zoom_in");
   CHECK(client.tab.view.span_ns() == doctest::Approx(1e6 / 1.5));
-  client.run(TimelineCommand::zoom_out);
+  client.run("zoom_out");
   const ViewRange before = client.tab.view;
-  client.run(TimelineCommand::pan_right);
+  client.run("pan_right");
   CHECK(client.tab.view.begin_ns == doctest::Approx(before.begin_ns + 0.2 * before.span_ns()));
-  client.run(TimelineCommand::fit_all);
+  client.run("fit_all");
   CHECK(client.tab.view.begin_ns <= 0);
   CHECK(client.tab.view.end_ns >= 10'000'000);
   client.tab.active = TimeRange{4'000'000, 6'000'000};
-  client.run(TimelineCommand::fit_activity);
+  client.run("fit_activity");
   CHECK(client.tab.view.begin_ns == doctest::Approx(4'000'000).epsilon(0.02));
   CHECK(client.tab.view.end_ns == doctest::Approx(6'000'000).epsilon(0.02));
 }
@@ -217,7 +217,7 @@ TEST_CASE_FIXTURE(TimelineFixture, "any zoom or pan ends following, and the cont
 TEST_CASE_FIXTURE(TimelineFixture, "a marker drops at the cursor, moves with a drag, is renamed and deleted") {
   shell.move(at("Tensor", 400'000));
   shell.frame(2);
-  client.run(TimelineCommand::drop_marker);
+  client.run("drop_marker");
   shell.frame(2);
   REQUIRE(client.tab.markers.size() == 1);
   CHECK(client.tab.markers[0].ts_ns == doctest::Approx(400'000).epsilon(0.01));
@@ -247,7 +247,7 @@ TEST_CASE_FIXTURE(TimelineFixture, "a marker drops at the cursor, moves with a d
 TEST_CASE_FIXTURE(TimelineFixture, "M on a selection measures it as a span") {
   shell.click(at("Tensor", 330'000));
   shell.frame();
-  client.run(TimelineCommand::drop_marker);
+  client.run("drop_marker");
   REQUIRE(client.tab.markers.size() == 1);
   CHECK(client.tab.markers[0].ts_ns == 300'000);
   CHECK(client.tab.markers[0].end_ns == 360'000);

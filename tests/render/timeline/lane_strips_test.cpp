@@ -86,7 +86,7 @@ TEST_CASE("a lone event of 1 ns is lit in the coarse picture, and where the pict
     for (const double factor : {0.01, 0.3, 1.0, 4.0, 1000.0}) {
       const TimeView other{5e8 - span / 2 * factor, 5e8 + span * factor, 1600};
       LaneStrip moved;
-      moved.texels.assign(1600, 0);
+      moved.texels.assign(1600, {});
       add_moved(made, view, other, 0, moved);
       CAPTURE(span);
       CAPTURE(factor);
@@ -123,7 +123,7 @@ TEST_CASE("a strip moved by whole pixels is the same picture beside where it was
   LaneStripBuilder builder;
   LaneStrip made, moved;
   builder.build(lane.snapshot(), &lane, view, made);
-  moved.texels.assign(1000, 0);
+  moved.texels.assign(1000, {});
   add_moved(made, view, {end / 10, end / 10 + end, 1000}, 0, moved);
   for (std::size_t i = 0; i < 900; ++i) CHECK(moved.texels[i] == made.texels[i + 100]);
   for (std::size_t i = 900; i < 1000; ++i) CHECK(moved.texels[i] == 0);

@@ -73,10 +73,7 @@ void Gallery::frame(Ui& ui) {
   horizontal_line(ui, status.x0, status.x1, status.y0, ui.colour(Colour::line2));
   draw_text(ui, status.inset(ui.px(12), 0), "38,412 events", {.style = TextStyle::small, .colour = Colour::text2});
 
-  Rect right = window.cut_right(ui.px(split));
-  const Rect grip = window.cut_right(ui.px(size::kSplitter));
-  splitter(ui, "split", grip, SplitAxis::columns, split,
-           {.minimum = 60, .maximum = 400, .initial = 120, .grows_backwards = true});
+  Rect right = window.cut_right(ui.px(120));
   fill(ui, right, ui.colour(Colour::bg1));
   hatch(ui, ui.draw(), right.cut_top(ui.px(120)), ui.colour(Colour::hatch));
 
@@ -109,15 +106,15 @@ void Gallery::draw_text_styles(Ui& ui, Rect area) {
 
 void Gallery::draw_marks(Ui& ui, Rect area) {
   Rect row = area.cut_top(ui.px(24));
-  const char* icons[] = {
-      icon::kSearch,   icon::kFilter,      icon::kPlus,       icon::kClose,     icon::kSettings,   icon::kSun,
-      icon::kMoon,     icon::kArrowLeft,   icon::kArrowRight, icon::kCaretDown, icon::kCaretRight, icon::kChip,
-      icon::kStar,     icon::kBalance,     icon::kFolderOpen, icon::kPlug,      icon::kPlay,       icon::kPause,
-      icon::kStop,     icon::kCircle,      icon::kLaptop,     icon::kLock,      icon::kKey,        icon::kWarning,
-      icon::kError,    icon::kCheckCircle, icon::kInfo,       icon::kFileCode,  icon::kFlag,       icon::kCopy,
-      icon::kDownload, icon::kExpand,      icon::kMaximise,   icon::kMenu,      icon::kPin,        icon::kAreaChart,
-      icon::kDatabase, icon::kDisk,        icon::kClock,      icon::kSortDown,  icon::kSave,       icon::kTable,
-      icon::kTrash,    icon::kUndo,        icon::kRefresh,    icon::kServer,    icon::kHistory};
+  const char* icons[] = {icon::kSearch,      icon::kFilter,   icon::kPlus,      icon::kClose,      icon::kSettings,
+                         icon::kSun,         icon::kMoon,     icon::kArrowLeft, icon::kArrowRight, icon::kCaretDown,
+                         icon::kCaretRight,  icon::kChip,     icon::kStar,      icon::kBalance,    icon::kFolderOpen,
+                         icon::kPlug,        icon::kPlay,     icon::kPause,     icon::kStop,       icon::kCircle,
+                         icon::kLaptop,      icon::kLock,     icon::kKey,       icon::kWarning,    icon::kError,
+                         icon::kCheckCircle, icon::kInfo,     icon::kFileCode,  icon::kFlag,       icon::kCopy,
+                         icon::kDownload,    icon::kExpand,   icon::kMaximise,  icon::kMenu,       icon::kPin,
+                         icon::kAreaChart,   icon::kDatabase, icon::kClock,     icon::kSave,       icon::kTable,
+                         icon::kTrash,       icon::kUndo,     icon::kHistory};
   for (const char* shown : icons) draw_icon(ui, row.cut_left(ui.px(22)), shown, ui.colour(Colour::text2));
   row = area.cut_top(ui.px(28));
   for (unsigned slot = 0; slot < 12; ++slot) {
@@ -129,7 +126,7 @@ void Gallery::draw_marks(Ui& ui, Rect area) {
     row.cut_left(ui.px(6));
   }
   const Rect dashed = row.cut_left(ui.px(90)).middle(ui.px(size::kSlice));
-  dashed_outline(ui, ui.draw(), dashed, ui.colour(Colour::accent));
+  dashed_line(ui, ui.draw(), {dashed.x0, dashed.y1}, {dashed.x1, dashed.y1}, ui.colour(Colour::accent));
   draw_text(ui, dashed.inset(ui.px(6), 0), "≈ estimated", {.style = TextStyle::mono_small});
 }
 

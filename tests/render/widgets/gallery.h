@@ -21,7 +21,6 @@ class Gallery final : public FrameClient {
   int segment = 2;
   int choice = 0;
   float level = 0.45F;
-  float split = 120;
   std::string typed;
   std::string search;
   std::string chosen_menu_item;

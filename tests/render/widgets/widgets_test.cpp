@@ -69,19 +69,6 @@ TEST_CASE("widgets: a text input takes typing, selection and Esc as editors do")
   CHECK_FALSE(shell.ui().typing());
 }
 
-TEST_CASE("widgets: a splitter follows the pointer, keeps its limits and is restored by a double click") {
-  Gallery gallery;
-  NullShell shell(gallery);
-  Point grip = shell.find("split")->centre();
-  shell.drag(grip, {grip.x - 100, grip.y});
-  CHECK(gallery.split == doctest::Approx(220).epsilon(0.01));
-  grip = shell.find("split")->centre();
-  shell.drag(grip, {grip.x - 900, grip.y});
-  CHECK(gallery.split == doctest::Approx(400));
-  REQUIRE(shell.click("split", MouseButton::left, 2));
-  CHECK(gallery.split == doctest::Approx(120));
-}
-
 TEST_CASE("widgets: tabs are chosen by a click, closed by their x or the middle button") {
   Gallery gallery;
   NullShell shell(gallery);

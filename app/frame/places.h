@@ -4,45 +4,37 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/panels/context.h"
+#include "app/persist/query_history.h"
+#include "core/base/worker_pool.h"
 #include "render/base/geometry.h"
 
 namespace accelscope::app {
 
-enum class PanelId : std::uint8_t {
-  source,
-  stack,
-  details,
-  search,
-  selection,
-  memory,
-  markers,
-  quality,
-  metrics,
-  sql,
-  output
-};
-inline constexpr std::size_t kPanelCount = 11;
-
 enum class Place : std::uint8_t { right, bottom };
 inline constexpr std::size_t kPlaceCount = 2;
 
+// A panel goes by its name: a row of the table in panel_table.cpp.
+using PanelId = std::string_view;
 struct PanelInfo {
-  PanelId id;
-  std::string_view name;   // stable: settings, command line
+  PanelId name;            // stable: settings, command line
   std::string_view title;  // for the user
   Place place;             // at first
   const char* icon;        // of render/base/icons.h
+  std::unique_ptr<Panel> (*make)(WorkerPool& pool, QueryHistory& queries);
   // Why what it shows is not what passes the filter; "" where it is, or where the panel says so itself.
   std::string_view unfiltered = "";
 };
-[[nodiscard]] std::span<const PanelInfo> all_panels() noexcept;
-[[nodiscard]] const PanelInfo& panel_info(PanelId id) noexcept;
+[[nodiscard]] std::span<const PanelInfo> all_panels() noexcept;  // in the order of their tabs
+[[nodiscard]] std::size_t panel_index(PanelId id) noexcept;      // in all_panels()
+[[nodiscard]] inline const PanelInfo& panel_info(PanelId id) noexcept { return all_panels()[panel_index(id)]; }
 [[nodiscard]] std::optional<PanelId> find_panel(std::string_view name) noexcept;  // by name or title
 
 // The right place is a column that closes to a slim door where it would have nothing to say or where the timeline needs
@@ -101,7 +93,7 @@ class PanelLayout {
     Place place = Place::bottom;
     bool open = true;
   };
-  static constexpr std::size_t index(PanelId id) noexcept { return static_cast<std::size_t>(id); }
+  static std::size_t index(PanelId id) noexcept { return panel_index(id); }
   static constexpr std::size_t index(Place place) noexcept { return static_cast<std::size_t>(place); }
   void keep_front_valid(Place place);
   void prefer_summary(Place place);
@@ -109,7 +101,7 @@ class PanelLayout {
   [[nodiscard]] std::optional<PanelId> remembered_front(Place place) const;
   [[nodiscard]] std::array<float, kPlaceCount> sizes_in(const render::Rect& area, float scale) const;
 
-  std::array<State, kPanelCount> states_;
+  std::vector<State> states_;  // of all_panels()
   std::array<std::optional<PanelId>, kPlaceCount> front_;
   std::array<std::optional<PanelId>, kPlaceCount> pinned_;
   std::optional<PanelId> hidden_by_details_;  // came back to when nothing is selected any more

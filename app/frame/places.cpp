@@ -1,35 +1,15 @@
-#include "app/panels/places.h"
+#include "app/frame/places.h"
 
 #include <algorithm>
+#include <cassert>
 #include <charconv>
 #include <cmath>
 
 #include "core/base/text_match.h"
-#include "render/base/icons.h"
 
 namespace accelscope::app {
 
 namespace {
-
-namespace icon = render::icon;
-
-constexpr std::string_view kOfSelected = "Not filtered: the selected event with all that it depends on";
-// A row each, in the order of their ids.
-constexpr std::array<PanelInfo, kPanelCount> kPanels = {{
-    {PanelId::source, "source", "Source", Place::right, icon::kFileCode},
-    {PanelId::stack, "stack", "Stack trace", Place::right, icon::kList, kOfSelected},
-    {PanelId::details, "details", "Details", Place::bottom, icon::kInfo, kOfSelected},
-    {PanelId::search, "search", "Search", Place::bottom, icon::kList},
-    {PanelId::selection, "selection", "Selection", Place::bottom, icon::kTable},
-    {PanelId::memory, "memory", "Memory", Place::bottom, icon::kAreaChart},
-    {PanelId::markers, "markers", "Markers", Place::bottom, icon::kFlag,
-     "Not filtered: markers belong to the whole session"},
-    {PanelId::quality, "quality", "Data quality", Place::bottom, icon::kWarning,
-     "Not filtered: the quality of all data"},
-    {PanelId::metrics, "metrics", "Metrics", Place::bottom, icon::kLineChart},
-    {PanelId::sql, "sql", "SQL", Place::bottom, icon::kDatabase},
-    {PanelId::output, "output", "Output", Place::bottom, icon::kPrint, "Not filtered: the output of the whole run"},
-}};
 
 // At 100 %: less than this and a place cannot be read; the timeline keeps its own least size.
 constexpr std::array<float, kPlaceCount> kLeastSize = {240, 110};
@@ -73,27 +53,30 @@ std::optional<Place> find_place(std::string_view name) {
 
 }  // namespace
 
-std::span<const PanelInfo> all_panels() noexcept { return kPanels; }
-
-const PanelInfo& panel_info(PanelId id) noexcept { return kPanels[static_cast<std::size_t>(id)]; }
+std::size_t panel_index(PanelId id) noexcept {
+  const auto panels = all_panels();
+  const auto found = std::find_if(panels.begin(), panels.end(), [&](const PanelInfo& each) { return each.name == id; });
+  assert(found != panels.end());
+  return static_cast<std::size_t>(found - panels.begin());
+}
 
 std::optional<PanelId> find_panel(std::string_view name) noexcept {
-  for (const PanelInfo& panel : kPanels) {
-    if (panel.name == name || lower_case(panel.title) == lower_case(name)) return panel.id;
+  for (const PanelInfo& panel : all_panels()) {
+    if (panel.name == name || lower_case(panel.title) == lower_case(name)) return panel.name;
   }
   return std::nullopt;
 }
 
 PanelLayout::PanelLayout() {
-  for (const PanelInfo& panel : kPanels) states_[index(panel.id)] = {panel.place, true};
-  front_ = {PanelId::source, PanelId::selection};  // which says what is visible while nothing is selected
+  for (const PanelInfo& panel : all_panels()) states_.push_back({panel.place, true});
+  front_ = {"source", "selection"};  // which says what is visible while nothing is selected
 }
 
 std::vector<PanelId> PanelLayout::panels_in(Place place) const {
   std::vector<PanelId> found;
-  for (const PanelInfo& panel : kPanels) {
-    const State& state = states_[index(panel.id)];
-    if (state.open && state.place == place) found.push_back(panel.id);
+  for (const PanelInfo& panel : all_panels()) {
+    const State& state = states_[index(panel.name)];
+    if (state.open && state.place == place) found.push_back(panel.name);
   }
   return found;
 }
@@ -111,12 +94,12 @@ void PanelLayout::keep_front_valid(Place place) {
   if (front && states_[index(*front)].open && states_[index(*front)].place == place) return;
   const std::vector<PanelId> open = panels_in(place);
   front = open.empty() ? std::nullopt : std::optional(open.front());
-  if (front == PanelId::details) prefer_summary(place);
+  if (front == "details") prefer_summary(place);
 }
 
 // Details has nothing to say while nothing is selected, and comes forward when something is.
 void PanelLayout::prefer_summary(Place place) {
-  constexpr PanelId kSummary = PanelId::selection;
+  constexpr PanelId kSummary = "selection";
   if (is_open(kSummary) && this->place(kSummary) == place) front_[index(place)] = kSummary;
 }
 
@@ -124,7 +107,7 @@ void PanelLayout::show(PanelId id) {
   states_[index(id)].open = true;
   front_[index(place(id))] = id;
   if (place(id) == Place::right && door_) open_column(true);
-  if (place(id) == place(PanelId::details)) hidden_by_details_.reset();
+  if (place(id) == place("details")) hidden_by_details_.reset();
   if (maximised_ && *maximised_ != id) maximised_ = place(*maximised_) == place(id) ? std::optional(id) : std::nullopt;
 }
 
@@ -156,7 +139,7 @@ void PanelLayout::pin(PanelId id, bool pinned) {
 }
 
 void PanelLayout::selection_changed(bool selected) {
-  constexpr PanelId kDetails = PanelId::details;
+  constexpr PanelId kDetails = "details";
   std::optional<PanelId>& front = front_[index(place(kDetails))];
   if (!is_open(kDetails) || pinned_[index(place(kDetails))]) return;
   if (!selected) {
@@ -242,13 +225,13 @@ std::string PanelLayout::to_text() const {
   if (column_ != ColumnWish::automatic) {
     text += std::string(kColumn) + "=" + std::string(kColumnNames[static_cast<std::size_t>(column_)]) + ";";
   }
-  for (const PanelInfo& panel : kPanels) {
-    const State& state = states_[index(panel.id)];
+  for (const PanelInfo& panel : all_panels()) {
+    const State& state = states_[index(panel.name)];
     text += std::string(panel.name) + "=" + std::string(kPlaceNames[index(state.place)]);
     if (!state.open) text += ",closed";
     const std::optional<PanelId> front = remembered_front(state.place);
-    if (front == panel.id) text += ",front";
-    if (is_pinned(panel.id)) text += ",pinned";
+    if (front == panel.name) text += ",front";
+    if (is_pinned(panel.name)) text += ",pinned";
     text += ";";
   }
   return text;
@@ -256,7 +239,7 @@ std::string PanelLayout::to_text() const {
 
 // Details that came forward by itself is not what the user put there.
 std::optional<PanelId> PanelLayout::remembered_front(Place place) const {
-  const bool by_itself = hidden_by_details_ && place == this->place(PanelId::details);
+  const bool by_itself = hidden_by_details_ && place == this->place("details");
   return by_itself ? hidden_by_details_ : front_[index(place)];
 }
 
@@ -291,7 +274,7 @@ PanelLayout PanelLayout::from_text(std::string_view text) {
     layout.keep_front_valid(static_cast<Place>(i));
     const std::optional<PanelId> pinned = layout.pinned_[i];
     if (pinned && (!layout.is_open(*pinned) || index(layout.place(*pinned)) != i)) layout.pinned_[i].reset();
-    if (layout.front_[i] == PanelId::details && !layout.pinned_[i]) layout.prefer_summary(static_cast<Place>(i));
+    if (layout.front_[i] == "details" && !layout.pinned_[i]) layout.prefer_summary(static_cast<Place>(i));
   }
   return layout;
 }

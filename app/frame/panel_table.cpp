@@ -1,0 +1,57 @@
+// The panels, a row each, in the order of their tabs.
+#include <array>
+#include <type_traits>
+
+#include "app/frame/places.h"
+#include "app/panels/details/panel.h"
+#include "app/panels/markers/panel.h"
+#include "app/panels/memory/panel.h"
+#include "app/panels/metrics/panel.h"
+#include "app/panels/output/panel.h"
+#include "app/panels/quality/panel.h"
+#include "app/panels/search/panel.h"
+#include "app/panels/selection/panel.h"
+#include "app/panels/source/panel.h"
+#include "app/panels/sql/panel.h"
+#include "app/panels/stack/panel.h"
+#include "render/base/icons.h"
+
+namespace accelscope::app {
+
+namespace {
+
+namespace icon = render::icon;
+
+template <typename P>
+std::unique_ptr<Panel> make(WorkerPool& pool, QueryHistory& queries) {
+  if constexpr (std::is_constructible_v<P, WorkerPool&, QueryHistory&>) {
+    return std::make_unique<P>(pool, queries);
+  } else if constexpr (std::is_constructible_v<P, WorkerPool&>) {
+    return std::make_unique<P>(pool);
+  } else {
+    return std::make_unique<P>();
+  }
+}
+
+constexpr std::string_view kOfSelected = "Not filtered: the selected event with all that it depends on";
+constexpr std::array kPanels = std::to_array<PanelInfo>({
+    {"source", "Source", Place::right, icon::kFileCode, make<SourcePanel>},
+    {"stack", "Stack trace", Place::right, icon::kList, make<StackPanel>, kOfSelected},
+    {"details", "Details", Place::bottom, icon::kInfo, make<DetailsPanel>, kOfSelected},
+    {"search", "Search", Place::bottom, icon::kList, make<SearchPanel>},
+    {"selection", "Selection", Place::bottom, icon::kTable, make<SelectionPanel>},
+    {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},
+    {"markers", "Markers", Place::bottom, icon::kFlag, make<MarkersPanel>,
+     "Not filtered: markers belong to the whole session"},
+    {"quality", "Data quality", Place::bottom, icon::kWarning, make<QualityPanel>,
+     "Not filtered: the quality of all data"},
+    {"metrics", "Metrics", Place::bottom, icon::kLineChart, make<MetricsPanel>},
+    {"sql", "SQL", Place::bottom, icon::kDatabase, make<SqlPanel>},
+    {"output", "Output", Place::bottom, icon::kPrint, make<OutputPanel>, "Not filtered: the output of the whole run"},
+});
+
+}  // namespace
+
+std::span<const PanelInfo> all_panels() noexcept { return kPanels; }
+
+}  // namespace accelscope::app

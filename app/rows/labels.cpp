@@ -1,0 +1,54 @@
+// What headings and rows are called, where their names say again what stands above them.
+#include <map>
+
+#include "app/rows/composer.h"
+#include "core/names/name_forms.h"
+
+namespace accelscope::app {
+
+namespace {
+constexpr std::size_t kLongLabel = 14;  // characters: beyond, a label leaves its value no room
+}
+
+// "GPU 0" for the streams of the device "gpu 0", "GPU 0 Counters".
+std::string heading_label(const RowSection& section, const std::string& full) {
+  constexpr std::string_view kGpu = "gpu ";
+  const std::size_t gpu = section.device.rfind(kGpu);
+  if (gpu == std::string::npos || !full.starts_with(section.device)) return full;
+  const std::string title = section.device.substr(0, gpu) + "GPU " + section.device.substr(gpu + kGpu.size());
+  return is_stream_group(section.group_index) ? title : title + full.substr(section.device.size());
+}
+
+// What the row above it does not say already: "BRISC" below "core 1,2", "Operators" below "pt_autograd_0".
+std::string label_below(const std::string& above, const std::string& name) {
+  if (above.empty() || name.size() <= above.size() || !name.starts_with(above)) return name;
+  const std::size_t rest = name.find_first_not_of(" :,-/", above.size());
+  if (rest == std::string::npos || rest == above.size()) return name;
+  std::string label = name.substr(rest);
+  const bool word = label[0] >= 'a' && label[0] <= 'z' && name[above.size()] == ' ';
+  if (word) label[0] = static_cast<char>(label[0] - 'a' + 'A');
+  return label;
+}
+
+// Long labels of a group lose what its heading says and the words that those of one family share: "gpu 0 memory Total
+// Reserved" and "gpu 0 memory Total Allocated" of "GPU 0 Counters".
+void shorten_labels(const RowSection& section, std::vector<RowBlock>& blocks) {
+  std::map<std::string, std::vector<TimelineRow*>> families;  // by their first word
+  for (RowBlock& block : blocks) {
+    TimelineRow& row = block.front();
+    if (row.kind != RowKind::counter) continue;
+    row.label = label_below(section.device, row.label);
+    families[row.label.substr(0, row.label.find(' '))].push_back(&row);
+  }
+  for (auto& [word, rows] : families) {
+    const bool any_long =
+        std::any_of(rows.begin(), rows.end(), [](const TimelineRow* row) { return row->label.size() > kLongLabel; });
+    if (!any_long) continue;
+    std::vector<std::string> labels;
+    for (const TimelineRow* row : rows) labels.push_back(row->label);
+    labels = without_shared_words(labels);
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i]->label = labels[i];
+  }
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,283 @@
+// What can be done with the timeline by menus, the palette and keys: the table, and what its rows do. Commands on lanes
+// go to the lane under the pointer or of the selected event.
+#include <algorithm>
+#include <array>
+
+#include "app/content/folded_axis.h"
+#include "app/rows/track_names.h"
+#include "app/session/analysis.h"
+#include "app/timeline/frame.h"
+#include "app/view/region_terms.h"
+#include "app/view/selection.h"
+#include "app/view/settings.h"
+
+namespace accelscope::app {
+namespace {
+
+using namespace render;
+
+constexpr float kKeyScroll = 60;  // units
+
+// One event on in the lane, or on to the next of the same name.
+void step(const TimelineHand& hand, bool after, bool same_name) {
+  SessionTab& tab = hand.tab;
+  TimelineState& state = hand.state;
+  if (!tab.selected) return;
+  const auto to_neighbour = [after, same_name](EventReader& reader, StepPlace& place,
+                                               const TaskControl& control) -> Result<void> {
+    const auto found = reader.neighbour(*place.event, after, same_name, control);
+    if (!found) return found.error();
+    if (*found) place.event = *found;
+    return {};
+  };
+  step_selection(tab, to_neighbour, [&tab, &state](const StepPlace& place) {
+    const EventRecord* event = tab.events->find(*place.event);
+    if (place.event == tab.selected || event == nullptr) return;
+    tab.selected = place.event;
+    tab.chosen_in = ChosenIn::timeline;
+    tab.also_selected.clear();
+    state.reveal = place.event;
+    const ViewRange view = with_in_sight(tab.view, static_cast<double>(event->begin_ns),
+                                         static_cast<double>(event->end_ns), session_span(*tab.snapshot));
+    if (view != tab.view) tab.show(view);
+  });
+}
+
+void zoom_by_key(SessionTab& tab, double factor) {
+  const double middle = (tab.view.begin_ns + tab.view.end_ns) / 2;
+  double at = tab.cursor_ns ? static_cast<double>(*tab.cursor_ns) : middle;
+  if (at < tab.view.begin_ns || at > tab.view.end_ns) at = middle;
+  tab.show(zoomed(tab.view, at, factor, session_span(*tab.snapshot)));
+}
+
+void fit_selection(SessionTab& tab) {
+  if (tab.region && tab.region->range) {
+    const TimeRange range = *tab.region->range;
+    return tab.show(fitted(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns),
+                           session_span(*tab.snapshot), 0.1));
+  }
+  if (tab.selected) fit_events(tab, selected_events(tab));
+}
+
+// The box, the time between two selected events, the selected one, or where the pointer is.
+void mark(SessionTab& tab) {
+  if (tab.region && tab.region->range) {
+    return drop_marker(tab, tab.region->range->begin_ns, tab.region->range->end_ns);
+  }
+  const double middle = (tab.view.begin_ns + tab.view.end_ns) / 2;
+  const std::int64_t at = tab.cursor_ns.value_or(static_cast<std::int64_t>(middle));
+  const std::vector<EventId> events = selected_events(tab);
+  tab.events->when_known(EventWish::marker, events, [&tab, events, at] {
+    const EventRecord* event = events.empty() ? nullptr : tab.events->find(events.front());
+    if (const auto gap = events.size() == 2 ? gap_between(tab, events.front(), events.back()) : std::nullopt) {
+      const auto [from, to] = std::minmax(gap->first.end_ns, gap->second.begin_ns);
+      return drop_marker(tab, from, to);
+    }
+    if (event != nullptr) return drop_marker(tab, event->begin_ns, event->end_ns);
+    drop_marker(tab, at);
+  });
+}
+
+// All of the work; asked again, each of its bursts in turn, where long gaps part them.
+void fit_activity(SessionTab& tab) {
+  const SessionSpan session = session_span(*tab.snapshot);
+  const auto fit = [&](double begin_ns, double end_ns) { return fitted(begin_ns, end_ns, session, 0.01); };
+  if (!tab.active) return tab.show(fit(session.begin_ns, session.end_ns));
+  std::vector<ViewRange> stops = {
+      fit(static_cast<double>(tab.active->begin_ns), static_cast<double>(tab.active->end_ns))};
+  if (const auto activity = tab.analysis ? tab.analysis->activity() : nullptr) {
+    const auto folded = stretches_to_fold(session.begin_ns, session.end_ns, tab.active, activity->gaps);
+    const std::vector<TimeRange> bursts = bursts_of(*tab.active, folded);
+    for (const TimeRange& burst : bursts) {
+      if (bursts.size() > 1)
+        stops.push_back(fit(static_cast<double>(burst.begin_ns), static_cast<double>(burst.end_ns)));
+    }
+  }
+  const auto at = std::find(stops.begin(), stops.end(), tab.view);
+  tab.show(at == stops.end() || at + 1 == stops.end() ? stops.front() : *(at + 1));
+}
+
+void pan_by(SessionTab& tab, double share) {
+  tab.show(panned(tab.view, share * tab.view.span_ns(), session_span(*tab.snapshot)));
+}
+
+void fit_all(SessionTab& tab) {
+  const SessionSpan session = session_span(*tab.snapshot);
+  tab.show(fitted(session.begin_ns, session.end_ns, session, 0.01));
+}
+
+bool can_go_back(const SessionTab& tab) { return tab.history.can_go_back(); }
+bool can_go_forward(const SessionTab& tab) { return tab.history.can_go_forward(); }
+
+void go_in_history(const TimelineHand& hand, bool back) {
+  SessionTab& tab = hand.tab;
+  if (hand.state.settle_at_s) finish_move(tab, hand.state);  // a zoom under way counts as finished
+  if (back ? can_go_back(tab) : can_go_forward(tab)) tab.restore(back ? tab.history.back() : tab.history.forward());
+}
+
+void clear_all_selection(const TimelineHand& hand) {
+  SessionTab& tab = hand.tab;
+  tab.events->drop(EventWish::selection);
+  tab.selected.reset();
+  tab.also_selected.clear();
+  tab.related.clear();
+  tab.lit.reset();
+  tab.region.reset();
+  hand.state.box_armed = false;
+  if (hand.state.gesture == Gesture::box) hand.state.gesture = Gesture::none;
+}
+
+[[nodiscard]] std::optional<std::string> row_under(const TimelineState& state, Point at) {
+  for (const DrawnRow& drawn : state.drawn_rows) {
+    const TimelineRow& row = state.rows[drawn.row];
+    if (row.key.starts_with("group:#")) continue;  // it only tells what is hidden
+    if (row.series.size() < 2 && drawn.rect.intersected(drawn.clip).contains(at)) return row.key;
+  }
+  return {};
+}
+
+[[nodiscard]] std::optional<std::string> row_of_selected(const SessionTab& tab) {
+  const LaneSnapshot* lane = tab.selected ? tab.snapshot->find_lane(lane_of(*tab.selected)) : nullptr;
+  const TrackSnapshot* track = lane != nullptr ? tab.snapshot->find_track(lane->track) : nullptr;
+  if (track == nullptr) return {};
+  return row_key(TrackNames(*tab.snapshot), track->track->number);
+}
+
+// `change` gets the choices and the key of the row under the pointer or of the selected event; "" where there is none.
+template <typename Change>
+void change_row(const TimelineHand& hand, Change change) {
+  RowChoices choices = hand.tab.choices.rows;
+  std::optional<std::string> key = row_under(hand.state, hand.ui.input().mouse);
+  if (!key) key = row_of_selected(hand.tab);
+  change(choices, key.value_or(""));
+  choose_rows(hand.tab, std::move(choices));
+}
+
+void open_groups(const TimelineHand& hand, bool open) {
+  change_row(hand, [&](RowChoices& choices, const std::string&) { open_all(hand.state, choices, open); });
+}
+
+// Of the lane's events in the view the one at the time, else the nearest.
+[[nodiscard]] Result<std::optional<EventId>> event_near(EventReader& reader, const LaneSnapshot& lane, std::int64_t ns,
+                                                        const ViewRange& view) {
+  const auto found = reader.event_at(lane, ns, static_cast<std::int64_t>(view.span_ns()));
+  if (!found || !*found) return found;
+  const Result<EventRecord> event = reader.read(**found);
+  if (!event) return event.error();
+  const bool in_view =
+      static_cast<double>(event->end_ns) >= view.begin_ns && static_cast<double>(event->begin_ns) <= view.end_ns;
+  return in_view ? found : Result(std::optional<EventId>());
+}
+
+// From one of the lanes to the next that has an event in the view.
+[[nodiscard]] EventStep lane_step(std::vector<LaneSnapshot> lanes, const ViewRange& view, bool up) {
+  return [lanes = std::move(lanes), view, up](EventReader& reader, StepPlace& place,
+                                              const TaskControl& control) -> Result<void> {
+    const Result<EventRecord> from = reader.read(*place.event);
+    if (!from) return from.error();
+    if (place.lane_step.event != from->id) {
+      const double middle = (static_cast<double>(from->begin_ns) + static_cast<double>(from->end_ns)) / 2;
+      place.lane_step.ns = static_cast<std::int64_t>(std::clamp(middle, view.begin_ns, view.end_ns));
+    }
+    const auto is_own = [&](const LaneSnapshot& lane) { return lane.number() == lane_of(from->id); };
+    std::size_t at = static_cast<std::size_t>(std::find_if(lanes.begin(), lanes.end(), is_own) - lanes.begin());
+    if (at == lanes.size()) return {};
+    while (up ? at-- > 0 : ++at < lanes.size()) {
+      if (control.cancelled()) return cancelled_error();
+      const auto event = event_near(reader, lanes[at], place.lane_step.ns, view);
+      if (!event) return event.error();
+      if (!*event) continue;
+      place.event = *event;
+      place.lane_step.event = **event;
+      return {};
+    }
+    return {};
+  };
+}
+
+void step_lane(const TimelineHand& hand, bool up) {
+  SessionTab& tab = hand.tab;
+  TimelineState& state = hand.state;
+  if (!tab.selected) return;
+  std::vector<LaneSnapshot> lanes;  // from top to bottom
+  for (const TimelineRow& row : state.rows) {
+    if (row.kind != RowKind::slices) continue;
+    for (const std::uint32_t lane : row.lanes) lanes.push_back(tab.snapshot->lanes[lane]);
+  }
+  step_selection(tab, lane_step(std::move(lanes), tab.view, up), [&tab, &state](const StepPlace& place) {
+    if (place.event == tab.selected) return;
+    tab.selected = place.event;
+    tab.chosen_in = ChosenIn::timeline;
+    tab.also_selected.clear();
+    tab.lane_step = place.lane_step;
+    state.reveal = place.event;
+  });
+}
+
+constexpr MenuId kInView = MenuId::view, kInAnalyse = MenuId::analyse;
+// What most do by keys stays out of the way of the rest of the menu.
+constexpr const char *kMove = "Move", *kLanes = "Lanes", *kStep = "Step";
+using Hand = const TimelineHand&;
+
+constexpr std::array kTimelineCommands = std::to_array<TimelineCommand>({
+    {"zoom_in", "Zoom in", kInView, kMove, "W", "", [](Hand hand) { zoom_by_key(hand.tab, kKeyZoom); }},
+    {"zoom_out", "Zoom out", kInView, kMove, "S", "", [](Hand hand) { zoom_by_key(hand.tab, 1 / kKeyZoom); }},
+    {"pan_left", "Earlier", kInView, kMove, "A", "Left", [](Hand hand) { pan_by(hand.tab, -kKeyPan); }},
+    {"pan_right", "Later", kInView, kMove, "D", "Right", [](Hand hand) { pan_by(hand.tab, kKeyPan); }},
+    {"fit_all", "Fit the whole session", kInView, "", "0", "", [](Hand hand) { fit_all(hand.tab); }},
+    {"fit_activity", "Fit the activity", kInView, "", "Shift+0", "", [](Hand hand) { fit_activity(hand.tab); }},
+    {"fit_selection", "Fit the selection", kInView, "", "F", "", [](Hand hand) { fit_selection(hand.tab); }},
+    {"view_back", "Back to the last view", kInView, "", "Alt+Left", "", [](Hand hand) { go_in_history(hand, true); },
+     can_go_back},
+    {"view_forward", "Forward to the next view", kInView, "", "Alt+Right", "",
+     [](Hand hand) { go_in_history(hand, false); }, can_go_forward},
+    {"next_event", "Next event of the lane", kInAnalyse, kStep, ".", "", [](Hand hand) { step(hand, true, false); }},
+    {"previous_event", "Previous event of the lane", kInAnalyse, kStep, ",", "",
+     [](Hand hand) { step(hand, false, false); }},
+    {"next_same_name", "Next event of the same name", kInAnalyse, kStep, "Shift+.", "",
+     [](Hand hand) { step(hand, true, true); }},
+    {"previous_same_name", "Previous event of the same name", kInAnalyse, kStep, "Shift+,", "",
+     [](Hand hand) { step(hand, false, true); }},
+    {"drop_marker", "Drop a marker, or measure the selection", kInAnalyse, "", "M", "", [](Hand hand) { mark(hand.tab); }},
+    {"clear_selection", "Clear the selection", kInAnalyse, "", "Esc", "", clear_all_selection},
+    {"toggle_follow", "Follow the newest events", kInView, "", "", "",
+     [](Hand hand) { hand.tab.follow = !hand.tab.follow; }},
+    {"scroll_up", "Scroll the lanes up", kInView, kMove, "Up", "",
+     [](Hand hand) { hand.state.scroll -= hand.ui.px(kKeyScroll); }},
+    {"scroll_down", "Scroll the lanes down", kInView, kMove, "Down", "",
+     [](Hand hand) { hand.state.scroll += hand.ui.px(kKeyScroll); }},
+    {"box_select", "Select a box of lanes and time", kInAnalyse, "", "B", "",
+     [](Hand hand) { hand.state.box_armed = !hand.state.box_armed; }},
+    {"colours", "Colours and their legend", kInView, "", "Shift+C", "",
+     [](Hand hand) { hand.state.legend.open_wanted = true; }},
+    {"filter_by_region", "Zoom in and filter in by selection", kInAnalyse, "", "Shift+F", "",
+     [](Hand hand) { filter_by_selection(hand.tab); }},
+    {"event_above", "Event at this time in the lane above", kInAnalyse, kStep, "Shift+Up", "",
+     [](Hand hand) { step_lane(hand, true); }},
+    {"event_below", "Event at this time in the lane below", kInAnalyse, kStep, "Shift+Down", "",
+     [](Hand hand) { step_lane(hand, false); }},
+    {"filter_lanes", "Filter lanes by name", kInView, kLanes, "L", "", [](Hand hand) { hand.state.focus_filter = true; }},
+    {"collapse_groups", "Collapse all groups of lanes", kInView, kLanes, "C", "",
+     [](Hand hand) { open_groups(hand, false); }},
+    {"expand_groups", "Expand all groups of lanes", kInView, kLanes, "E", "", [](Hand hand) { open_groups(hand, true); }},
+    {"pin_lane", "Pin or unpin the lane under the pointer or of the selection", kInView, kLanes, "P", "",
+     [](Hand hand) {
+       change_row(hand, [](RowChoices& choices, const std::string& key) {
+         if (!key.empty() && !key.starts_with("group:")) flip_pin(choices, key);  // a group cannot be pinned
+       });
+     }},
+    {"hide_lane", "Hide the lane under the pointer or of the selection", kInView, kLanes, "H", "",
+     [](Hand hand) {
+       change_row(hand, [](RowChoices& choices, const std::string& key) {
+         if (!key.empty()) choices.hidden.insert(key);
+       });
+     }},
+    {"show_hidden", "Show all hidden lanes", kInView, kLanes, "Shift+H", "",
+     [](Hand hand) { change_row(hand, [](RowChoices& choices, const std::string&) { choices.hidden.clear(); }); }},
+});
+
+}  // namespace
+
+std::span<const TimelineCommand> timeline_commands() noexcept { return kTimelineCommands; }
+
+}  // namespace accelscope::app

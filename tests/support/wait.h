@@ -1,0 +1,20 @@
+// Waiting for what another thread does: steps until the condition holds, or for a long while.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+namespace accelscope::test {
+
+template <typename Condition, typename Step>
+[[nodiscard]] bool step_until(Condition condition, Step step) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    step();
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+}  // namespace accelscope::test

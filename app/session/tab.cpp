@@ -5,6 +5,7 @@
 namespace accelscope::app {
 
 void attach(SessionTab& tab, WorkerPool& pool, std::shared_ptr<Store> store, KeptBeside kept) {
+  tab.pool = &pool;
   tab.store = std::move(store);
   tab.snapshot = tab.store->snapshot();
   tab.events = std::make_shared<EventCache>(pool, tab.store);

@@ -38,6 +38,7 @@ struct SessionTab {
   std::string path;    // of the session file; empty: never saved
   bool modified = false;
 
+  WorkerPool* pool = nullptr;  // of the workspace
   std::shared_ptr<Store> store;
   std::shared_ptr<const Snapshot> snapshot;  // refreshed once per frame
   std::shared_ptr<EventCache> events;        // values of single events

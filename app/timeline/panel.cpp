@@ -16,7 +16,7 @@ using namespace render;
 constexpr double kTickPixels = 90;  // least distance of labelled ticks at 100 %
 
 [[nodiscard]] TimelineState& state_of(SessionTab& tab) {
-  if (!tab.timeline) tab.timeline = std::make_shared<TimelineState>();
+  if (!tab.timeline) tab.timeline = std::make_shared<TimelineState>(*tab.pool);
   return *tab.timeline;
 }
 

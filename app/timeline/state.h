@@ -140,6 +140,8 @@ struct ComposedFrom {
 };
 
 struct TimelineState {
+  explicit TimelineState(WorkerPool& pool) : windows(pool), strips(pool), crew(pool) {}
+
   bool too_small = false;  // the place for it: nothing is drawn, and nothing is waited for
   LaneWindows windows;
   render::LaneStrips strips;

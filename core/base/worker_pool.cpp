@@ -184,8 +184,8 @@ void WorkerPool::help(const std::shared_ptr<Loop>& loop, std::size_t worker) {
 }
 
 void WorkerPool::for_each(std::size_t count, TaskControl& control,
-                          const std::function<void(std::size_t, std::size_t)>& body) {
-  const auto loop = std::make_shared<Loop>(control, body, count, of_this_thread());
+                          const std::function<void(std::size_t, std::size_t)>& body, Priority priority) {
+  const auto loop = std::make_shared<Loop>(control, body, count, priority);
   const std::size_t helpers = count == 0 ? 0 : std::min(ordinary_, count - 1);
   CarriedException without_help;  // no memory for it: the work is done here alone
   (void)without_help.keep([&] {

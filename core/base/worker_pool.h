@@ -142,7 +142,11 @@ class WorkerPool {
   // cancelled, when no call is running any more. `worker` is below concurrency() and no two calls run at the same time
   // with the same one. May be called from within a task.
   void for_each(std::size_t count, TaskControl& control,
-                const std::function<void(std::size_t index, std::size_t worker)>& body);
+                const std::function<void(std::size_t index, std::size_t worker)>& body) {
+    for_each(count, control, body, of_this_thread());
+  }
+  void for_each(std::size_t count, TaskControl& control,
+                const std::function<void(std::size_t index, std::size_t worker)>& body, Priority priority);
   [[nodiscard]] std::size_t concurrency() const noexcept { return ordinary_ + 1; }
 
  private:

@@ -4,10 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <new>
-#include <thread>
 #include <utility>
 
-#include "core/base/worker_pool.h"
 #include "core/lod/window_decoder.h"
 
 namespace accelscope {
@@ -126,7 +124,8 @@ class LaneWindows::Table final : public LaneDetail {
   std::array<std::vector<Slot>, kDetails> slots_;
 };
 
-struct LaneWindows::Workers {
+// What is asked for, and who reads it: tasks of the pool, as many as there is work for.
+struct LaneWindows::Readers {
   struct Request {
     std::shared_ptr<const Source> source;
     const LaneSnapshot* lane = nullptr;  // of the source
@@ -134,38 +133,37 @@ struct LaneWindows::Workers {
     WindowDetail detail = WindowDetail::micro;
     std::uint64_t asked = 0;  // frame
   };
+  // A decoder keeps the last chunk, for the next task too.
+  struct Reader {
+    std::shared_ptr<const Source> source;
+    WindowDecoder decoder{
+        [this](const LaneSnapshot& lane, std::uint32_t chunk) { return source->store->read_chunk(lane, chunk); }};
+  };
 
-  explicit Workers(unsigned count) {
-    for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
-  }
-  ~Workers() {
-    {
-      const std::scoped_lock lock(mutex);
-      stopping = true;
-      queue.clear();
-    }
-    changed.notify_all();
-    for (std::thread& thread : threads) thread.join();
-  }
+  explicit Readers(unsigned readers) : most(std::max(readers, 1U)) {}
 
-  void work() {
-    std::shared_ptr<const Source> current;
-    WindowDecoder decoder(
-        [&current](const LaneSnapshot& lane, std::uint32_t chunk) { return current->store->read_chunk(lane, chunk); });
+  void read() {
     std::unique_lock lock(mutex);
-    for (;;) {
-      changed.wait(lock, [this] { return stopping || head < queue.size(); });
-      if (stopping) return;
+    std::unique_ptr<Reader> reader;
+    if (!idle.empty()) {
+      reader = std::move(idle.back());
+      idle.pop_back();
+    }
+    if (!reader) reader = std::make_unique<Reader>();
+    while (head < queue.size()) {
       const std::vector<Request> run = take_run();
-      current = run.front().source;
+      reader->source = run.front().source;
       lock.unlock();
       std::vector<Finished> results;
-      for (const Request& request : run) results.push_back(decode(decoder, *current, request));
+      for (const Request& request : run) results.push_back(decode(*reader, request));
       lock.lock();
       underway -= run.size();
       for (Finished& result : results) finished.push_back(std::move(result));
       settled.notify_all();
     }
+    reader->source.reset();
+    idle.push_back(std::move(reader));
+    --reading;
   }
 
   // Neighbours in the queue mostly share a chunk, so a worker takes several at once.
@@ -183,17 +181,18 @@ struct LaneWindows::Workers {
     return {request.lane->number(), request.lane->data.get(), request.window, request.detail};
   }
 
-  static Result<LaneWindow> decoded(WindowDecoder& decoder, const Source& from, const Request& request) {
+  static Result<LaneWindow> decoded(Reader& reader, const Request& request) {
     try {
-      return decoder.decode(*request.lane, *from.snapshot->strings, request.window * kWindowLeaves, request.detail);
+      return reader.decoder.decode(*request.lane, *reader.source->snapshot->strings, request.window * kWindowLeaves,
+                                   request.detail);
     } catch (const std::bad_alloc&) {
       return out_of_memory_error();
     }
   }
 
-  static Finished decode(WindowDecoder& decoder, const Source& from, const Request& request) {
+  static Finished decode(Reader& reader, const Request& request) {
     Finished result{name_of(request), nullptr, {}};
-    Result<LaneWindow> window = decoded(decoder, from, request);
+    Result<LaneWindow> window = decoded(reader, request);
     if (window) {
       result.result = std::make_unique<const LaneWindow>(std::move(window).value());
     } else {
@@ -202,25 +201,30 @@ struct LaneWindows::Workers {
     return result;
   }
 
-  mutable std::mutex mutex;
-  std::condition_variable changed;
-  mutable std::condition_variable settled;
+  const std::size_t most;
+  std::mutex mutex;
+  std::condition_variable settled;
   std::vector<Request> queue;
   std::size_t head = 0;           // first of the queue that nobody has taken
   std::vector<WindowName> taken;  // since the UI thread last looked
   std::vector<Finished> finished;
   std::size_t underway = 0;
+  std::size_t reading = 0;  // tasks
+  std::vector<std::unique_ptr<Reader>> idle;
   std::string last_error;
-  bool stopping = false;
-  std::vector<std::thread> threads;
 };
 
-LaneWindows::LaneWindows(std::size_t memory_budget, unsigned workers)
+LaneWindows::LaneWindows(WorkerPool& pool, std::size_t memory_budget, unsigned readers)
     : memory_budget_(memory_budget),
       gone_(std::make_shared<Gone>()),
-      workers_(std::make_unique<Workers>(std::max(workers, 1U))) {}
+      pool_(pool),
+      readers_(std::make_shared<Readers>(readers)) {}
 
-LaneWindows::~LaneWindows() = default;
+LaneWindows::~LaneWindows() {
+  const std::scoped_lock lock(readers_->mutex);
+  readers_->queue.clear();
+  readers_->head = 0;
+}
 
 void LaneWindows::begin_frame(std::shared_ptr<const Store> store, std::shared_ptr<const Snapshot> snapshot) {
   ++frame_;
@@ -232,11 +236,11 @@ void LaneWindows::begin_frame(std::shared_ptr<const Store> store, std::shared_pt
   std::vector<Finished> finished;
   std::vector<WindowName> taken;
   {
-    const std::scoped_lock lock(workers_->mutex);
-    finished.swap(workers_->finished);
-    taken.swap(workers_->taken);
+    const std::scoped_lock lock(readers_->mutex);
+    finished.swap(readers_->finished);
+    taken.swap(readers_->taken);
     for (const Finished& result : finished) {
-      if (!result.error.empty()) workers_->last_error = result.error;
+      if (!result.error.empty()) readers_->last_error = result.error;
     }
   }
   const auto with_slot = [this](const WindowName& name, const auto& change) {
@@ -289,7 +293,7 @@ std::shared_ptr<LaneDetail> LaneWindows::held_lane(const LaneSnapshot& lane) {
 }
 
 void LaneWindows::end_frame() {
-  std::vector<Workers::Request> queue;
+  std::vector<Readers::Request> queue;
   for (auto& [number, table] : tables_) {
     const std::scoped_lock lock(table->mutex);
     for (const Table::Missing& missing : table->missing) {
@@ -297,24 +301,29 @@ void LaneWindows::end_frame() {
     }
     table->missing.clear();
   }
-  const auto stands = [this](const Workers::Request& request) {
+  const auto stands = [this](const Readers::Request& request) {
     if (request.asked + kPatience <= frame_) return false;
     const auto found = tables_.find(request.lane->number());
     if (found == tables_.end()) return false;
     const std::scoped_lock lock(found->second->mutex);
-    const Table::Slot* slot = found->second->slot(Workers::name_of(request));
+    const Table::Slot* slot = found->second->slot(Readers::name_of(request));
     return slot != nullptr && slot->requested <= request.asked;
   };
   {
     // A window that a worker took since begin_frame() may be queued again; reading it twice does no harm.
-    const std::scoped_lock lock(workers_->mutex);
-    for (std::size_t i = workers_->head; i < workers_->queue.size(); ++i) {
-      if (stands(workers_->queue[i])) queue.push_back(std::move(workers_->queue[i]));
+    const std::scoped_lock lock(readers_->mutex);
+    for (std::size_t i = readers_->head; i < readers_->queue.size(); ++i) {
+      if (stands(readers_->queue[i])) queue.push_back(std::move(readers_->queue[i]));
     }
-    workers_->queue.swap(queue);
-    workers_->head = 0;
+    readers_->queue.swap(queue);
+    readers_->head = 0;
+    for (; readers_->reading < std::min(readers_->most, readers_->queue.size()); ++readers_->reading) {
+      (void)pool_.start(Priority::drawing, [readers = readers_](TaskControl&) {
+        readers->read();
+        return true;
+      });
+    }
   }
-  workers_->changed.notify_all();
   if (memory_bytes_ > memory_budget_) evict();
 }
 
@@ -347,20 +356,20 @@ void LaneWindows::evict() {
 }
 
 bool LaneWindows::pending() const {
-  const std::scoped_lock lock(workers_->mutex);
-  return workers_->head < workers_->queue.size() || workers_->underway > 0 || !workers_->finished.empty();
+  const std::scoped_lock lock(readers_->mutex);
+  return readers_->head < readers_->queue.size() || readers_->underway > 0 || !readers_->finished.empty();
 }
 
 void LaneWindows::wait_until_settled() const {
-  std::unique_lock lock(workers_->mutex);
-  workers_->settled.wait(lock, [this] { return workers_->head >= workers_->queue.size() && workers_->underway == 0; });
+  std::unique_lock lock(readers_->mutex);
+  readers_->settled.wait(lock, [this] { return readers_->head >= readers_->queue.size() && readers_->underway == 0; });
 }
 
 std::size_t LaneWindows::memory_bytes() const noexcept { return memory_bytes_; }
 
 std::string LaneWindows::last_error() const {
-  const std::scoped_lock lock(workers_->mutex);
-  return workers_->last_error;
+  const std::scoped_lock lock(readers_->mutex);
+  return readers_->last_error;
 }
 
 }  // namespace accelscope

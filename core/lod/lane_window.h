@@ -1,7 +1,7 @@
 // Decoded stretches of lanes for the UI thread, which neither reads chunks nor waits: it asks for a window, draws
 // the coarser tree while there is none, and finds it some frames later, filled by a worker.
 //
-//   LaneWindows windows;                          // one per session; calls from the UI thread, but for held lanes
+//   LaneWindows windows(pool);                    // one per session; calls from the UI thread, but for held lanes
 //   windows.begin_frame(store, snapshot);         // takes what the workers have finished
 //   LaneDetail detail = windows.lane(lane);
 //   detail.find(leaf, WindowDetail::events);      // null: not there yet, and asked for now
@@ -21,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/worker_pool.h"
 #include "core/store/store.h"
 
 namespace accelscope {
@@ -85,7 +86,8 @@ class LaneWindows {
  public:
   static constexpr std::size_t kDefaultBudget = std::size_t{192} << 20;
 
-  explicit LaneWindows(std::size_t memory_budget = kDefaultBudget, unsigned workers = 2);
+  // The pool must outlive it. No more than so many of its threads read at a time.
+  explicit LaneWindows(WorkerPool& pool, std::size_t memory_budget = kDefaultBudget, unsigned readers = 2);
   ~LaneWindows();
   LaneWindows(const LaneWindows&) = delete;
   LaneWindows& operator=(const LaneWindows&) = delete;
@@ -104,7 +106,7 @@ class LaneWindows {
 
  private:
   class Table;
-  struct Workers;
+  struct Readers;
   struct Gone;
   struct Source;
   void evict();
@@ -116,7 +118,8 @@ class LaneWindows {
   std::shared_ptr<const Source> source_;  // of this frame
   std::unordered_map<LaneNumber, std::shared_ptr<Table>> tables_;
   std::shared_ptr<Gone> gone_;  // what goes from now on
-  std::unique_ptr<Workers> workers_;
+  WorkerPool& pool_;
+  std::shared_ptr<Readers> readers_;  // those that read keep it
 };
 
 }  // namespace accelscope

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
 
 namespace accelscope::render {
 namespace {
 
-constexpr unsigned kMostMakers = 6;
+constexpr std::size_t kMostMakers = 6;
 constexpr std::uint64_t kForgetAfter = 120;  // frames in which a lane is not drawn
 
 }  // namespace
@@ -69,7 +68,7 @@ struct LaneStrips::Lane {
   }
 };
 
-LaneStrips::LaneStrips() = default;
+LaneStrips::LaneStrips(WorkerPool& pool) : pool_(pool) {}
 LaneStrips::~LaneStrips() = default;
 
 void LaneStrips::begin_frame(LaneWindows& windows, std::shared_ptr<const Snapshot> snapshot, const TimeView& view) {
@@ -116,10 +115,6 @@ const LaneStrip& LaneStrips::stand_in(Lane& lane, const Wanted& wanted) {
 }
 
 void LaneStrips::end_frame() {
-  if (!missing_.empty() && !pool_) {
-    const unsigned cores = std::max(2U, std::thread::hardware_concurrency());
-    pool_ = std::make_unique<WorkerPool>(std::min(cores - 1, kMostMakers));
-  }
   if (!missing_.empty()) {
     const auto batch = std::make_shared<Batch>(missing_.size());
     batch->snapshot = snapshot_;
@@ -131,9 +126,9 @@ void LaneStrips::end_frame() {
       lane->flight.batch = batch;
       lane->flight.place = i;
     }
-    const std::size_t threads = std::min(pool_->concurrency() - 1, missing_.size());
+    const std::size_t threads = std::min({pool_.concurrency(), kMostMakers, missing_.size()});
     for (std::size_t i = 0; i < threads; ++i) {
-      batch->tasks.push_back(pool_->start([batch](TaskControl& control) {
+      batch->tasks.push_back(pool_.start(Priority::drawing, [batch](TaskControl& control) {
         batch->build(control);
         return true;
       }));

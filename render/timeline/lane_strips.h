@@ -27,7 +27,7 @@ class LaneStrips {
     std::shared_ptr<const void> keeps = nullptr;  // what the shade refers to
   };
 
-  LaneStrips();
+  explicit LaneStrips(WorkerPool& pool);  // which must outlive it
   ~LaneStrips();
   LaneStrips(const LaneStrips&) = delete;
   LaneStrips& operator=(const LaneStrips&) = delete;
@@ -55,7 +55,7 @@ class LaneStrips {
   std::unordered_map<LaneNumber, std::unique_ptr<Lane>> lanes_;
   std::vector<std::pair<Lane*, Wanted>> missing_;  // of this frame
   LaneStripBuilder coarse_;
-  std::unique_ptr<WorkerPool> pool_;  // made when a frame first needs it; last, so that it ends first
+  WorkerPool& pool_;
 };
 
 }  // namespace accelscope::render

@@ -1,18 +1,14 @@
 #include "render/timeline/strip_crew.h"
 
 #include <algorithm>
-#include <thread>
 
 namespace accelscope::render {
 namespace {
 
 constexpr std::size_t kWorthSharing = 12;  // lanes; fewer are built sooner than a thread wakes up
 constexpr std::size_t kLanesPerTurn = 4;
-constexpr unsigned kMostThreads = 6;
 
 }  // namespace
-
-StripCrew::StripCrew() : builders_(1) {}
 
 void StripCrew::build(std::span<const StripTask> tasks, const TimeView& view) {
   const auto build_some = [&](std::size_t turn, std::size_t worker) {
@@ -26,13 +22,9 @@ void StripCrew::build(std::span<const StripTask> tasks, const TimeView& view) {
     for (std::size_t turn = 0; turn < turns; ++turn) build_some(turn, 0);
     return;
   }
-  if (!pool_) {
-    const unsigned cores = std::max(2U, std::thread::hardware_concurrency());
-    pool_ = std::make_unique<WorkerPool>(std::min(cores - 1, kMostThreads));
-    builders_.resize(pool_->concurrency());
-  }
+  builders_.resize(pool_.concurrency());
   TaskControl control;
-  pool_->for_each(turns, control, build_some);
+  pool_.for_each(turns, control, build_some, Priority::drawing);
 }
 
 }  // namespace accelscope::render

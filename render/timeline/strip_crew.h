@@ -3,7 +3,6 @@
 // themselves come from LaneStrips.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -22,11 +21,11 @@ struct StripTask {
 
 class StripCrew {
  public:
-  StripCrew();
+  explicit StripCrew(WorkerPool& pool) : pool_(pool), builders_(1) {}  // it must outlive it
   void build(std::span<const StripTask> tasks, const TimeView& view);
 
  private:
-  std::unique_ptr<WorkerPool> pool_;  // made when a frame first has enough to share
+  WorkerPool& pool_;
   std::vector<LaneStripBuilder> builders_;
 };
 

@@ -105,8 +105,9 @@ class Canvas final : public FrameClient {
  private:
   std::shared_ptr<const Store> store_;
   std::shared_ptr<const Snapshot> snapshot_;
-  LaneWindows windows_;
-  LaneStrips strips_;
+  WorkerPool pool_;
+  LaneWindows windows_{pool_};
+  LaneStrips strips_{pool_};
   StripTexture texture_;
   NameLabels labels_{*snapshot_->strings};
 };

@@ -60,7 +60,8 @@ void decode(LaneWindows& windows, const std::shared_ptr<const Store>& store, con
 TEST_CASE("where the events are decoded a short stretch is exact and names its only event") {
   RandomSession session(8, 2000);
   const std::shared_ptr<const Store> store(session.store.get(), [](const Store*) {});
-  LaneWindows windows;
+  WorkerPool pool(2);
+  LaneWindows windows(pool);
   int alone = 0;
   for (int round = 0; round < 40; ++round) {
     TimeRange range = session.random_range();

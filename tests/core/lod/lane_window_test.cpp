@@ -41,7 +41,8 @@ struct WindowSession {
 
 TEST_CASE("windows hold the events that reading them one by one gives") {
   WindowSession session;
-  LaneWindows windows;
+  WorkerPool pool(2);
+  LaneWindows windows(pool);
   const LaneSnapshot& lane = session.snapshot->lanes[0];
   EventReader reader(*session.store, session.snapshot);
   std::uint64_t seen = 0;
@@ -71,7 +72,8 @@ TEST_CASE("windows hold the events that reading them one by one gives") {
 
 TEST_CASE("weights of micro nodes give the mean colour that the node has, whatever waits or takes no time") {
   WindowSession session;
-  LaneWindows windows;
+  WorkerPool pool(2);
+  LaneWindows windows(pool);
   const LaneSnapshot& lane = session.snapshot->lanes[0];
   const auto window_of = [&](std::uint32_t leaf, WindowDetail detail) {
     const LaneWindow* window = nullptr;
@@ -112,7 +114,8 @@ TEST_CASE("weights of micro nodes give the mean colour that the node has, whatev
 
 TEST_CASE("micro nodes of a leaf add up to the leaf") {
   WindowSession session;
-  LaneWindows windows;
+  WorkerPool pool(2);
+  LaneWindows windows(pool);
   for (const LaneSnapshot& lane : session.snapshot->lanes) {
     for (std::uint32_t leaf = 0; leaf < lane.tree.nodes[0]; ++leaf) {
       const LaneWindow* window = nullptr;
@@ -143,7 +146,8 @@ TEST_CASE("micro nodes of a leaf add up to the leaf") {
 TEST_CASE("windows stay within their memory, and what is drawn stays") {
   WindowSession session;
   constexpr std::size_t kBudget = 60'000;  // two windows of events
-  LaneWindows windows(kBudget, 1);
+  WorkerPool pool(1);
+  LaneWindows windows(pool, kBudget, 1);
   const LaneSnapshot& lane = session.snapshot->lanes[0];
   for (std::uint32_t leaf = 0; leaf < lane.tree.nodes[0]; leaf += kWindowLeaves) {
     for (int frame = 0; frame < 3; ++frame) {

@@ -134,8 +134,9 @@ struct Lanes {
   std::shared_ptr<Store> store = std::move(Store::create()).value();
   std::shared_ptr<const Snapshot> snapshot;
   std::vector<std::vector<WindowEvent>> events;
-  LaneWindows windows;
-  LaneStrips strips;
+  WorkerPool pool{2};
+  LaneWindows windows{pool};
+  LaneStrips strips{pool};
 
   Lanes() {
     StoreSink sink(*store);
@@ -221,7 +222,7 @@ TEST_CASE_FIXTURE(Lanes, "zooming and panning show every event in every frame, w
 }
 
 TEST_CASE_FIXTURE(Lanes, "windows that go while workers draw from them do no harm") {
-  LaneWindows few(200'000, 1);  // a fraction of what the views need
+  LaneWindows few(pool, 200'000, 1);  // a fraction of what the views need
   std::mt19937 random(27);
   for (int step = 0; step < 120; ++step) {
     const TimeView view = random_view(random, events[random() % events.size()]);

@@ -12,8 +12,9 @@ namespace {
 struct Group {
   std::shared_ptr<Store> store = std::move(Store::create()).value();
   std::shared_ptr<const Snapshot> snapshot;
-  LaneWindows windows;
-  StripCrew crew;
+  WorkerPool pool{2};
+  LaneWindows windows{pool};
+  StripCrew crew{pool};
   SummaryBuilder builder;
   std::vector<std::uint32_t> lanes;
 

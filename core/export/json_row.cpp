@@ -134,27 +134,42 @@ void RowWriter::write_extent(const ScannedChunk& chunk, const RowPlan::Field& fi
   out += ',';
 }
 
-void RowWriter::write_field(const ScannedChunk& chunk, const RowPlan::Field& field, std::uint32_t row,
-                            std::string& out) {
+// Values are unpacked 64 at a time, which is several times as fast as one by one.
+void RowWriter::unpack(const ScannedChunk& chunk, const RowPlan& plan, std::uint32_t block) {
+  unpacked_.resize(plan.fields.size());
+  for (std::size_t i = 0; i < plan.fields.size(); ++i) {
+    const RowPlan::Field& field = plan.fields[i];
+    const bool is_there =
+        field.column < chunk.view.column_count() && (chunk.view.entry(field.column).flags & kAbsent) == 0;
+    unpacked_[i].valid = is_there ? chunk.view.validity(field.column, block) : 0;
+    if (unpacked_[i].valid == 0 || field.type == ColumnType::text) continue;
+    chunk.view.values(field.column, block, unpacked_[i].stored.data());
+  }
+}
+
+void RowWriter::write_field(const ScannedChunk& chunk, const RowPlan::Field& field, const Unpacked& unpacked,
+                            std::uint32_t row, std::string& out) {
   const ChunkView& view = chunk.view;
   if (field.column >= view.column_count()) return;  // of an older schema of the same name
-  const bool has = view.has_value(field.column, row);
+  const bool has = (unpacked.valid >> (row % kBlockEvents) & 1) != 0;
   if (!has && !(field.always && is_text(field.type))) return;
   if (field.form == JsonForm::extent) return write_extent(chunk, field, row, out);
   out += field.key;
   const bool as_text = field.form == JsonForm::number_text;
+  const std::uint64_t stored = unpacked.stored[row % kBlockEvents];
   switch (field.type) {
     case ColumnType::int64:
     case ColumnType::uint64:
     case ColumnType::float64:
       if (as_text) out += '"';
-      if (field.type == ColumnType::int64) append_number(out, view.int64(field.column, row));
-      if (field.type == ColumnType::uint64) append_number(out, view.uint64(field.column, row));
-      if (field.type == ColumnType::float64) append_real(out, view.float64(field.column, row));
+      if (field.type == ColumnType::int64)
+        append_number(out, static_cast<std::int64_t>(stored ^ (std::uint64_t{1} << 63)));
+      if (field.type == ColumnType::uint64) append_number(out, stored);
+      if (field.type == ColumnType::float64) append_real(out, view.to_float64(field.column, stored));
       if (as_text) out += '"';
       break;
     case ColumnType::boolean: {
-      const bool value = view.uint64(field.column, row) != 0;
+      const bool value = stored != 0;
       if (field.form == JsonForm::yes_no) {
         out += value ? "\"yes\"" : "\"no\"";
       } else if (field.form == JsonForm::true_false) {
@@ -165,7 +180,7 @@ void RowWriter::write_field(const ScannedChunk& chunk, const RowPlan::Field& fie
       break;
     }
     case ColumnType::string: {
-      const StringId id = has ? chunk.session_string(view.stored(field.column, row)) : 0;
+      const StringId id = has ? chunk.session_string(stored) : 0;
       if (field.form == JsonForm::plain) {
         out += quoted(id);
       } else {
@@ -222,7 +237,9 @@ void RowWriter::write_row(const ScannedChunk& chunk, const RowPlan& plan, const 
       out += ',';
     }
   }
-  for (const RowPlan::Field& field : plan.fields) write_field(chunk, field, row, out);
+  for (std::size_t i = 0; i < plan.fields.size(); ++i) {
+    write_field(chunk, plan.fields[i], unpacked_[i], row, out);
+  }
   if (plan.spliced && *plan.spliced < chunk.view.column_count() && chunk.view.has_value(*plan.spliced, row)) {
     const std::string_view fields = chunk.view.text(*plan.spliced, row);
     if (fields.size() > 2 && fields.front() == '{' && fields.back() == '}') {
@@ -236,6 +253,7 @@ std::uint64_t RowWriter::write(const ScannedChunk& chunk, const RowPlan& plan, c
                                const RowFlows& flows, std::string& out) {
   std::uint64_t rows = 0;
   chunk.for_each_block([&](const ScannedBlock& block) {
+    unpack(chunk, plan, block.block);
     for (std::uint32_t i = block.first; i < block.last; ++i) {
       out += '{';
       write_row(chunk, plan, block, i, out);

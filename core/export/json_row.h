@@ -1,6 +1,7 @@
 // Turns the events of one chunk into rows of JSON. One writer per worker; used by json_tables.cpp.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -56,13 +57,21 @@ class RowWriter {
                  std::string& out);
   void write_times(const ScannedChunk& chunk, const RowPlan& plan, const ScannedBlock& block, std::uint32_t index,
                    std::string& out);
-  void write_field(const ScannedChunk& chunk, const RowPlan::Field& field, std::uint32_t row, std::string& out);
+  // A column's values of one block.
+  struct Unpacked {
+    std::uint64_t valid = 0;
+    std::array<std::uint64_t, kBlockEvents> stored{};
+  };
+  void unpack(const ScannedChunk& chunk, const RowPlan& plan, std::uint32_t block);
+  void write_field(const ScannedChunk& chunk, const RowPlan::Field& field, const Unpacked& unpacked, std::uint32_t row,
+                   std::string& out);
   void write_extent(const ScannedChunk& chunk, const RowPlan::Field& field, std::uint32_t row, std::string& out) const;
   void write_text(std::string& out, std::string_view text, JsonForm form);
   const std::string& quoted(StringId id);
 
   const StringPool& strings_;
   const JsonForms& forms_;
+  std::vector<Unpacked> unpacked_;  // by the plan's fields
   std::unordered_map<StringId, std::string> quoted_;
   std::uint64_t flows_written_ = 0;
 };

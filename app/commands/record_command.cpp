@@ -150,7 +150,6 @@ int RecordCommand::run(const CommandRun& run) const {
   if (!target) return run.fail(target.message());
   capture::client::RecordOptions record_options = options;
   record_options.output_path = target->path();
-  record_options.version = ACCELSCOPE_VERSION;
   const auto planned = arguments.plan(*name);
   if (!planned) return run.fail_usage("record", planned.message());
   record_options.plan = *planned;

@@ -43,7 +43,6 @@ std::string shown_host(const capture::client::AgentStatus& agent) {
 
 capture::client::CaptureSessionOptions Workspace::session_options() const {
   capture::client::CaptureSessionOptions options;
-  options.version = ACCELSCOPE_VERSION;
   options.description = "Accelscope viewer";
   if (!options_.state_directory.empty()) {
     options.recovery_directory = (std::filesystem::path(options_.state_directory) / "recovery").string();

@@ -40,7 +40,6 @@ Result<std::unique_ptr<LiveLink>> link_of(Result<std::unique_ptr<capture::client
 }
 
 capture::client::CaptureSessionOptions with_version(capture::client::CaptureSessionOptions options) {
-  options.version = ACCELSCOPE_VERSION;
   if (options.description.empty()) options.description = "Accelscope viewer";
   return options;
 }
@@ -95,7 +94,6 @@ Result<std::unique_ptr<LiveLink>> make_demo_link(std::shared_ptr<Store> store,
                                                  const capture::client::CaptureSessionOptions& session_options) {
   capture::agent::AgentOptions options;
   options.listen.port = 0;
-  options.version = ACCELSCOPE_VERSION;
   options.description = "simulated accelerator";
   options.own_time = true;
   auto agent = capture::agent::Agent::listen(std::move(options), [](EventSink& sink) {

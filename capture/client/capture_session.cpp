@@ -219,7 +219,6 @@ Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Captu
   ConnectionOptions connection;
   connection.connector = agent->transport->connector();
   connection.place = place;
-  connection.version = options.version;
   connection.description = options.description;
   connection.viewer_id = viewer_id;
   connection.start = start;

@@ -27,7 +27,6 @@
 namespace accelscope::capture::client {
 
 struct CaptureSessionOptions {
-  std::string version;             // of this program
   std::string description;         // for the agent's log: who looks
   std::string viewer_id;           // as whom an earlier process asked for this capture; "": a new one
   std::string recovery_directory;  // in which the recovery folder is made; "": none is kept

@@ -67,7 +67,7 @@ wire::Hello Connection::Implementation::hello() const {
   wire::Hello own;
   own.role = wire::PeerRole::viewer;
   own.program = "accelscope";
-  own.program_version = options.version;
+  own.program_version = ACCELSCOPE_VERSION;
   own.session_id = options.viewer_id;
   own.description = options.description;
   own.window_bytes = options.window_bytes;

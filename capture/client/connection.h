@@ -33,7 +33,6 @@ namespace accelscope::capture::client {
 struct ConnectionOptions {
   wire::Connector connector;
   std::string place;        // as the user named it, for messages
-  std::string version;      // of this program
   std::string description;  // for the agent's log: who looks
   std::string viewer_id;    // of this program's run: lets the agent tell a viewer that comes back from another one
   wire::Start start;        // the first of all; later ones take up what it began

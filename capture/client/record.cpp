@@ -25,7 +25,6 @@ double seconds_since(SteadyClock::time_point begin) {
 Result<std::unique_ptr<CaptureSession>> open_session(const RecordOptions& options,
                                                      const std::shared_ptr<Store>& store) {
   CaptureSessionOptions session;
-  session.version = options.version;
   session.description = fmt::format("records to {}", options.output_path);
   session.recovery_folder = recovery_folder_of(options.output_path);
   session.asks = bool(options.answer);

@@ -17,7 +17,6 @@ namespace accelscope::capture::client {
 struct RecordOptions {
   CapturePlan plan;
   std::string output_path;  // of the session file; replaced if it exists
-  std::string version;      // of this program
   StoreOptions store;
   bool ask_on_terminal = false;    // see CaptureSessionOptions
   bool accept_new_agents = false;  // the same

@@ -26,10 +26,6 @@ Statement& Statement::bind(int index, ByteView blob) {
   sqlite3_bind_blob64(statement_, index, blob.data(), blob.size(), SQLITE_STATIC);
   return *this;
 }
-Statement& Statement::bind_null(int index) {
-  sqlite3_bind_null(statement_, index);
-  return *this;
-}
 
 Result<bool> Statement::step() {
   const int code = sqlite3_step(statement_);

@@ -28,11 +28,18 @@ class Statement {
   Statement& bind(int index, std::int64_t value);
   Statement& bind(int index, std::string_view text);
   Statement& bind(int index, ByteView blob);
-  Statement& bind_null(int index);
   // True: a row is there. False: done.
   Result<bool> step();
   // For statements without rows: step once and reset.
   Result<void> run();
+  // The same with these values, from the first parameter on.
+  template <typename... Values>
+    requires(sizeof...(Values) > 0)
+  Result<void> run(const Values&... values) {
+    int index = 0;
+    (bind(++index, values), ...);
+    return run();
+  }
   void reset();
 
   [[nodiscard]] std::int64_t integer(int column) const;

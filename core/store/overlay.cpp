@@ -35,7 +35,7 @@ Result<void> Store::Implementation::copy_overlay(Database& from, Database& out) 
   if (!values || !put) return values ? put.error() : values.error();
   row = values->step();
   for (; row && *row; row = values->step()) {
-    if (Result<void> done = put->bind(1, values->text(0)).bind(2, values->text(1)).run(); !done) return done;
+    if (Result<void> done = put->run(values->text(0), values->text(1)); !done) return done;
   }
   return row ? Result<void>() : Result<void>(row.error());
 }
@@ -98,7 +98,7 @@ Result<void> Store::remove_marker(std::int64_t id) {
     const auto lock = impl_->lock_database();
     Result<Statement> remove = impl_->overlay_database().prepare("DELETE FROM marker WHERE id = ?");
     if (!remove) return overlay_error(remove.error());
-    if (Result<void> result = remove->bind(1, id).run(); !result) return overlay_error(result.error());
+    if (Result<void> result = remove->run(id); !result) return overlay_error(result.error());
   }
   ++impl_->version;
   return {};
@@ -116,7 +116,7 @@ Result<void> Store::set_overlay_value(const std::string& key, const std::string&
   const auto lock = impl_->lock_database();
   Result<Statement> put = impl_->overlay_database().prepare(kPutValue);
   if (!put) return overlay_error(put.error());
-  if (Result<void> result = put->bind(1, std::string_view(key)).bind(2, std::string_view(value)).run(); !result) {
+  if (Result<void> result = put->run(std::string_view(key), std::string_view(value)); !result) {
     return overlay_error(result.error());
   }
   return {};

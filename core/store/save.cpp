@@ -46,8 +46,7 @@ class LaneCopies {
   LaneCopies(const Store& store, Database& out) : store_(store), out_(out) {}
 
   Result<void> prepare() {
-    Result<Statement> insert = out_.prepare(
-        "INSERT INTO chunk(lane, first_ordinal, count, begin_ticks, end_ticks, payload) VALUES(?, ?, ?, ?, ?, ?)");
+    Result<Statement> insert = out_.prepare(kInsertChunk);
     if (!insert) return insert.error();
     insert_ = std::move(*insert);
     return {};
@@ -113,15 +112,7 @@ class LaneCopies {
   Result<void> write(ByteView bytes, LaneData& data, const Schema& schema, NameTable& names) {
     const Result<ChunkView> view = ChunkView::parse(bytes);
     if (!view) return view.error();
-    const ChunkHeader& header = view->header();
-    const Result<void> inserted = insert_.bind(1, std::int64_t{header.lane})
-                                      .bind(2, static_cast<std::int64_t>(header.first_ordinal))
-                                      .bind(3, std::int64_t{header.count})
-                                      .bind(4, header.begin_ticks)
-                                      .bind(5, header.end_ticks)
-                                      .bind(6, bytes)
-                                      .run();
-    if (!inserted) return failed_write();
+    if (!insert_chunk_row(insert_, view->header(), bytes)) return failed_write();
     return indexer_.add(data, schema, *view, out_.last_insert_rowid(), names);
   }
 
@@ -164,7 +155,7 @@ Result<bool> copy_definitions(Database& from, Database& out, std::int64_t& last)
   Result<bool> row = select->step();
   for (; row && *row; row = select->step(), ++count) {
     last = select->integer(0);
-    if (Result<void> done = insert->bind(1, last).bind(2, select->blob(1)).run(); !done) return done.error();
+    if (Result<void> done = insert->run(last, select->blob(1)); !done) return done.error();
   }
   if (!row) return row.error();
   return count == kAtOnce;

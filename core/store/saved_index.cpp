@@ -75,11 +75,7 @@ bool unpack_totals(ByteView blob, std::size_t level, NameTotals& totals) {
 
 Result<void> write_lane_index(Statement& insert, const LaneSnapshot& lane) {
   const auto put = [&](std::int64_t part, std::size_t level, const Bytes& blob) {
-    return insert.bind(1, std::int64_t{lane.number()})
-        .bind(2, part)
-        .bind(3, static_cast<std::int64_t>(level))
-        .bind(4, ByteView(blob))
-        .run();
+    return insert.run(std::int64_t{lane.number()}, part, static_cast<std::int64_t>(level), ByteView(blob));
   };
   const LaneData& data = *lane.data;
   Result<void> result = put(kPlaces, 0, pack_array(lane.chunk_count, [&](std::size_t i) { return data.chunks[i]; }));

@@ -55,8 +55,7 @@ Result<void> Store::Implementation::create_tables(Database& database) {
 
 Result<void> Store::Implementation::prepare_statements() {
   if (read_only) return {};
-  Result<Statement> chunk = database->prepare(
-      "INSERT INTO chunk(lane, first_ordinal, count, begin_ticks, end_ticks, payload) VALUES(?, ?, ?, ?, ?, ?)");
+  Result<Statement> chunk = database->prepare(kInsertChunk);
   if (!chunk) return chunk.error();
   Result<Statement> definition = database->prepare("INSERT INTO definition(payload) VALUES(?)");
   if (!definition) return definition.error();

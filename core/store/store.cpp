@@ -227,13 +227,7 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
   {
     const auto lock = lock_database();
     continue_spill();
-    Result<void> inserted = insert_chunk.bind(1, std::int64_t{number})
-                                .bind(2, static_cast<std::int64_t>(header.first_ordinal))
-                                .bind(3, std::int64_t{header.count})
-                                .bind(4, header.begin_ticks)
-                                .bind(5, header.end_ticks)
-                                .bind(6, bytes)
-                                .run();
+    const Result<void> inserted = insert_chunk_row(insert_chunk, header, bytes);
     if (!inserted) {
       return Error{spilled
                        ? fmt::format("{}: the session goes on in this file, but cannot grow: {}; make room there, or "

@@ -108,6 +108,13 @@ struct Store::Implementation {
   static Result<void> copy_overlay(Database& from, Database& out);  // needs database_mutex
 };
 
+inline constexpr const char* kInsertChunk =
+    "INSERT INTO chunk(lane, first_ordinal, count, begin_ticks, end_ticks, payload) VALUES(?, ?, ?, ?, ?, ?)";
+inline Result<void> insert_chunk_row(Statement& insert, const ChunkHeader& header, ByteView bytes) {
+  return insert.run(std::int64_t{header.lane}, static_cast<std::int64_t>(header.first_ordinal),
+                    std::int64_t{header.count}, header.begin_ticks, header.end_ticks, bytes);
+}
+
 inline constexpr const char* kOverlayTables =
     "CREATE TABLE IF NOT EXISTS marker(id INTEGER PRIMARY KEY, set_name TEXT NOT NULL, ts_ns INTEGER NOT NULL,"
     " end_ns INTEGER, name TEXT NOT NULL, note TEXT NOT NULL);"

@@ -48,7 +48,6 @@ AgentOptions options_of(const AgentSettings& settings, const std::vector<request
                         const std::string& description) {
   AgentOptions options;
   options.listen = settings.listen;
-  options.version = ACCELSCOPE_VERSION;
   options.description = description;
   options.name = settings.name;
   options.once = settings.once;

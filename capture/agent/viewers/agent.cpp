@@ -149,7 +149,7 @@ wire::Hello Agent::Implementation::hello() const {
   wire::Hello hello;
   hello.role = wire::PeerRole::agent;
   hello.program = "accelscope-agent";
-  hello.program_version = options_.version;
+  hello.program_version = ACCELSCOPE_VERSION;
   hello.session_id = session_id_;
   hello.description = options_.description;
   hello.window_bytes = options_.window_bytes;

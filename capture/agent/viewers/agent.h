@@ -36,8 +36,7 @@ struct AgentKinds {
 };
 
 struct AgentOptions {
-  system::Address listen;  // port 0: any free one
-  std::string version;
+  system::Address listen;        // port 0: any free one
   std::string description;       // of what the source streams
   std::string name = "capture";  // of captures that the viewer gives none
   bool once = false;             // run() returns after the first capture

@@ -117,7 +117,6 @@ std::shared_ptr<Store> empty_store() {
 
 client::CaptureSessionOptions session_options(const std::filesystem::path& recovery) {
   client::CaptureSessionOptions options;
-  options.version = "9.9.9";
   options.recovery_directory = recovery.string();
   options.limits = quick_limits();
   options.asks = false;

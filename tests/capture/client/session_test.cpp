@@ -319,7 +319,7 @@ TEST_CASE("a place can be tried without starting anything there") {
   RunningAgent agent(endless_source());
   const Result<client::Reached> reached = client::reach(agent.address().text(), "", quick_limits(), {});
   REQUIRE_MESSAGE(reached.ok(), reached.message());
-  CHECK(contains(reached.value().peer, "accelscope-agent 1.2.3"));
+  CHECK(contains(reached.value().peer, "accelscope-agent " ACCELSCOPE_VERSION));
   CHECK(reached.value().welcome.captures.empty());
   CHECK(reached.value().milliseconds > 0);
   const RawListener silent;

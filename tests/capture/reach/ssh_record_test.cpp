@@ -12,7 +12,6 @@ TEST_CASE("a program that is recorded behind ssh shows what it prints there and 
   const auto server = SshServer::start({.version = ""});
   if (!server) return;
   client::RecordOptions options;
-  options.version = "0.1.0";
   options.plan.places = {server->place().text()};
   options.plan.ssh_config_file = server->options().ssh_config_file;
   options.plan.request.kinds = {{"program", {}}};

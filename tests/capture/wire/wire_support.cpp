@@ -110,7 +110,6 @@ client::ConnectionOptions connection_to(const system::Address& address) {
   options.connector = wire::tcp_connector(address, {});
   options.place = address.text();
   options.stay_after_end = false;
-  options.version = "9.9.9";
   options.limits = quick_limits();
   return options;
 }
@@ -122,7 +121,6 @@ struct RunningAgent::Log {
 
 RunningAgent::RunningAgent(agent::SourceFunction source, agent::AgentOptions options) : log_(std::make_shared<Log>()) {
   options.listen.port = 0;
-  if (options.version.empty()) options.version = "1.2.3";
   options.log = [log = log_](const std::string& line) {
     const std::lock_guard lock(log->mutex);
     log->lines += line + '\n';

@@ -49,7 +49,6 @@ class Host {
     if (plan.places.empty()) plan.places = {place_};
     options.plan = std::move(plan);
     options.output_path = output;
-    options.version = "9.9.9";
     options.limits = quick_limits();
     return client::record(options);
   }

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <utility>
 
+#include "capture/kinds/base/findings.h"
+
 namespace accelscope::capture::kinds::program {
 namespace {
 
@@ -141,32 +143,20 @@ bool ProgramRun::over(Clock::time_point now) {
 void ProgramRun::report(const system::ChildEnd& end, const std::string& command) {
   writer_.set_meta(std::string(kExitStatusFact), fmt::format("{}", end.exit_code));
   if (end.signal != 0) writer_.set_meta("program.signal", system::signal_name(end.signal));
-  if (asked_at_) {
-    const std::string how = end.signal == SIGKILL ? "did not end in time and was killed"
-                            : end.signal != 0     ? "ended by " + system::signal_name(end.signal)
-                                                  : fmt::format("ended with status {}", end.exit_code);
-    writer_.add_quality({"program_stopped", 1, fmt::format("{}: the capture was stopped; the program {}", command, how),
-                         killed_ ? Severity::warning : Severity::note});
-  } else if (end.signal != 0) {
-    writer_.add_quality({"program_failed", 1,
-                         fmt::format("{}: the program was ended by {}; what it printed last is on the tracks stdout "
-                                     "and stderr",
-                                     command, system::signal_name(end.signal)),
-                         Severity::error});
-  } else if (end.exit_code != 0) {
-    writer_.add_quality({"program_failed", 1,
-                         fmt::format("{}: the program ended with status {}; what it printed last is on the tracks "
-                                     "stdout and stderr",
-                                     command, end.exit_code),
-                         Severity::warning});
-  }
-  if (left_open_) {
-    writer_.add_quality({"output_left_open", 1,
-                         fmt::format("{}: processes that the program started live on and hold its output; what they "
-                                     "print later is not in the session",
-                                     command),
-                         Severity::note});
-  }
+  const std::string how = end.signal == SIGKILL && asked_at_ ? "did not end in time and was killed"
+                          : end.signal != 0
+                              ? (asked_at_ ? "ended by " : "was ended by ") + system::signal_name(end.signal)
+                              : fmt::format("ended with status {}", end.exit_code);
+  const bool failed = !asked_at_ && end.exit_code != 0;
+  tell(writer_, command + ": ",
+       {{"program_stopped", asked_at_ ? 1U : 0U, "the capture was stopped; the program " + how,
+         killed_ ? Severity::warning : Severity::note},
+        {"program_failed", failed ? 1U : 0U,
+         "the program " + how + "; what it printed last is on the tracks stdout and stderr",
+         end.signal != 0 ? Severity::error : Severity::warning},
+        {"output_left_open", left_open_ ? 1U : 0U,
+         "processes that the program started live on and hold its output; what they print later is not in the session",
+         Severity::note}});
 }
 
 void ProgramRun::report_output() {
@@ -180,17 +170,13 @@ void ProgramRun::report_output() {
     cut += lines.cut_lines();
     bad += lines.bad_bytes();
   }
-  if (cut > 0) {
-    writer_.add_quality({"long_lines_cut", cut,
-                         fmt::format("lines of output longer than {} KiB were cut into pieces; nothing is missing",
-                                     OutputLines::kMaxPieceBytes >> 10),
-                         Severity::note});
-  }
-  if (bad > 0) {
-    writer_.add_quality({"output_bytes_replaced", bad,
-                         "bytes of output that are no UTF-8 text, or control characters, were replaced by U+FFFD",
-                         Severity::note});
-  }
+  tell(writer_, "",
+       {{"long_lines_cut", cut,
+         fmt::format("lines of output longer than {} KiB were cut into pieces; nothing is missing",
+                     OutputLines::kMaxPieceBytes >> 10),
+         Severity::note},
+        {"output_bytes_replaced", bad,
+         "bytes of output that are no UTF-8 text, or control characters, were replaced by U+FFFD", Severity::note}});
 }
 
 }  // namespace accelscope::capture::kinds::program

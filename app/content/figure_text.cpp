@@ -11,7 +11,7 @@
 
 #include "app/content/figure_titles.h"
 #include "core/base/format.h"
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 namespace {

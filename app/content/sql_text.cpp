@@ -4,7 +4,6 @@
 #include <array>
 
 #include "core/base/text.h"
-#include "core/base/text_match.h"
 
 namespace accelscope::app {
 namespace {

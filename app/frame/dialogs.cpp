@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "app/frame/app_state.h"
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"

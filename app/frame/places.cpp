@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 

@@ -7,7 +7,7 @@
 #include "app/timeline/colour_legend.h"
 #include "app/view/colour_choices.h"
 #include "app/view/settings.h"
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 #include "core/names/table_titles.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"

@@ -4,7 +4,7 @@
 #include <array>
 #include <cassert>
 
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 

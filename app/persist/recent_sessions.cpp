@@ -7,7 +7,7 @@
 #include <ctime>
 
 #include "app/persist/text_record.h"
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 

@@ -14,7 +14,7 @@
 #include "app/rows/groups.h"
 #include "app/rows/rows.h"
 #include "app/rows/track_names.h"
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 

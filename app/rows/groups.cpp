@@ -6,7 +6,7 @@
 
 #include "core/analysis/time/work_kind.h"
 #include "core/base/natural_order.h"
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 #include "core/model/track_kinds.h"
 
 namespace accelscope::app {

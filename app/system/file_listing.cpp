@@ -5,7 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 

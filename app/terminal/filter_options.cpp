@@ -8,7 +8,7 @@
 #include "app/view/marker_range.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 #include "core/search/filter_mask.h"
 #include "core/search/search.h"
 

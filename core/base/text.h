@@ -23,4 +23,11 @@ namespace accelscope {
 
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view between = ", ");
 
+// How typed text finds things in short lists (commands, recent sessions, files): every word must occur, whatever the
+// case. Searching events is another matter: see core/search.
+[[nodiscard]] bool matches_words(std::string_view text, std::string_view words);
+
+// How good a match is, for ordering: 0 no match; higher when the text, then a word of it, begins with the words.
+[[nodiscard]] int match_score(std::string_view text, std::string_view words);
+
 }  // namespace accelscope

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 #include "core/chunk/chunk_view.h"
 
 namespace accelscope::app {

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "app/palette/key_chord.h"
-#include "core/base/text_match.h"
+#include "core/base/text.h"
 
 using namespace accelscope::app;
 using accelscope::render::Key;

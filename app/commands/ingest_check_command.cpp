@@ -48,8 +48,7 @@ std::optional<QualityEntry> unreadable_chunks(const Store& store, const Snapshot
     }
   }
   if (events == 0) return {};
-  return QualityEntry{"unreadable_events", events, "events lie in chunks that cannot be read: " + first,
-                      Severity::error};
+  return QualityEntry{"unreadable_events", events, "events lie in chunks that cannot be read: " + first};
 }
 
 int IngestCheckCommand::run(const CommandRun& run) const {

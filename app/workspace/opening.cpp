@@ -161,7 +161,7 @@ Result<OpenedSession> open_session(const std::string& path, const OpenSessionOpt
   if (active) {
     session->active = *active;
   } else {  // the session is still worth showing
-    session->store->add_quality({"unreadable_events", 1, active.message(), Severity::error});
+    session->store->add_quality({"unreadable_events", 1, active.message()});
   }
   return session;
 }

@@ -85,8 +85,7 @@ Result<void> AgentFeed::lose_log(const Error& why) {
   log_.reset();
   options_.folder.clear();
   unsafe_ = "what comes from now on is in memory only: " + why.message;
-  return note({"recovery_file", 1, "what came after this could not be saved while capturing: " + why.message,
-               Severity::warning});
+  return note({"recovery_file", 1, "what came after this could not be saved while capturing: " + why.message});
 }
 
 Result<void> AgentFeed::log(const wire::Frame& frame) {
@@ -165,8 +164,7 @@ Result<void> AgentFeed::tick(bool last) {
   return note({"clock_residual", 1,
                fmt::format("the clock of {} could be brought onto the session's time only within {}; compare its "
                            "events with those of other hosts at no finer scale",
-                           host(), format_duration(residual)),
-               Severity::note});
+                           host(), format_duration(residual))});
 }
 
 Result<void> AgentFeed::replay() {
@@ -190,8 +188,7 @@ Result<void> AgentFeed::replay() {
   if (found.cut_bytes == 0) return {};
   return note({"recovery_cut", found.cut_bytes,
                "bytes of a last frame that was being written when the program ended; the agent sends it again if it "
-               "still has the capture",
-               Severity::note});
+               "still has the capture"});
 }
 
 void AgentFeed::replay(const wire::Frame& frame) {

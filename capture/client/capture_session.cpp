@@ -159,7 +159,7 @@ Result<void> CaptureSession::Implementation::make_folder() {
 void CaptureSession::Implementation::remove_folder() {
   if (!folder) return;
   if (Result<void> removed = folder->remove(); !removed) {
-    store->add_quality({"recovery_file", 1, removed.message(), Severity::note});
+    store->add_quality({QualityKind("recovery_file").as(Severity::note), 1, removed.message()});
   }
   folder.reset();
 }

@@ -322,7 +322,7 @@ void Connection::Implementation::fail(const std::string& message) {
   if (over()) return;
   std::string shown = message;
   if (feed.counts().last_sequence() > 0) {
-    if (Result<void> noted = feed.note({"connection_lost", 1, message, Severity::error}); !noted) {
+    if (Result<void> noted = feed.note({"connection_lost", 1, message}); !noted) {
       shown += "; " + noted.message();
     }
   }

@@ -56,8 +56,7 @@ Result<std::uint64_t> import_capture(const fs::path& folder, Store& store, const
   } else if (noted) {
     noted = scopes.sink(0).define(QualityEntry{"capture_unfinished", 1,
                                                "the capture has no end in this folder: it was interrupted, or it still "
-                                               "goes on; what had been sealed is here",
-                                               Severity::warning});
+                                               "goes on; what had been sealed is here"});
   }
   if (!noted) return noted.error();
   return ingest.last_sequence();

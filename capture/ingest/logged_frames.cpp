@@ -44,8 +44,7 @@ Result<void> LoggedFrames::finish(EventSink& notes) {
   if (reader_.damaged_places() == 0) return {};
   return notes.define(QualityEntry{
       wire::kDamagedFrames, reader_.damaged_places(),
-      fmt::format("places of the {} cannot be read; what lies around them is here: {}", place_, reader_.damage()),
-      Severity::error});
+      fmt::format("places of the {} cannot be read; what lies around them is here: {}", place_, reader_.damage())});
 }
 
 }  // namespace accelscope::capture::ingest

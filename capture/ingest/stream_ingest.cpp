@@ -39,7 +39,7 @@ Result<void> StreamIngest::take(const wire::Gap& gap) {
   std::string text = "frames that the agent no longer has";
   if (gap.events > 0) text += fmt::format(", with {} events", format_count(gap.events));
   if (!gap.reason.empty()) text += ": " + wire::printable(gap.reason);
-  return report({"lost_frames", frames, text, Severity::error});
+  return report({"lost_frames", frames, text});
 }
 
 Result<void> StreamIngest::take_definition(const wire::Frame& frame) {
@@ -98,15 +98,14 @@ Result<std::string> StreamIngest::finish(const wire::StreamEnd& end) {
   if (!text.empty()) {
     const char* advice =
         lost_frames_ > 0 ? "; give the agent more --buffer or a --spool folder" : "; report this with both versions";
-    entries.push_back({"lost_events", lost_events_, text + advice, Severity::error});
+    entries.push_back({"lost_events", lost_events_, text + advice});
   }
   if (const std::uint64_t doubled = doubled_frames_ - std::exchange(reported_doubled_, doubled_frames_); doubled > 0) {
-    entries.push_back({"doubled_frames", doubled, "frames that came twice were dropped", Severity::note});
+    entries.push_back({"doubled_frames", doubled, "frames that came twice were dropped"});
   }
   if (const std::uint64_t unknown = std::exchange(unknown_definitions_, 0); unknown > 0) {
     entries.push_back({"unknown_definitions", unknown,
-                       "the agent is newer and sends records that this version skips; update accelscope",
-                       Severity::warning});
+                       "the agent is newer and sends records that this version skips; update accelscope"});
   }
   for (const QualityEntry& entry : entries) {
     if (Result<void> kept = report(entry); !kept) return kept.error();

@@ -164,8 +164,7 @@ Result<void> InputImport::align() {
       one_run || known.empty()
           ? "profiles that do not say when they began are shown from their own first event: times of different ones "
             "cannot be compared"
-          : "profiles that began more than a day apart are shown from their own first events; are they of one run?",
-      Severity::note};
+          : "profiles that began more than a day apart are shown from their own first events; are they of one run?"};
   return sources_.back().sink.define(apart);
 }
 
@@ -215,8 +214,7 @@ Result<void> InputImport::report(const Input& input, const std::vector<std::stri
     if (Result<void> done = sources_.back().sink.define(MetaEntry{"name", folder}); !done) return done;
   }
   for (const std::string& why : unreadable) {
-    const QualityEntry entry{"unreadable_input", 1, fmt::format("{}; what else the folder holds was read", why),
-                             Severity::error};
+    const QualityEntry entry{"unreadable_input", 1, fmt::format("{}; what else the folder holds was read", why)};
     if (Result<void> done = sources_.back().sink.define(entry); !done) return done;
   }
   if (input.found.skipped.empty()) return {};
@@ -224,8 +222,7 @@ Result<void> InputImport::report(const Input& input, const std::vector<std::stri
       "files_skipped", input.found.skipped.size(),
       fmt::format("files in {} that are no profiles, or hold what another one holds, such as {}; name such a file "
                   "itself to read it",
-                  input.path, input.found.skipped.front()),
-      Severity::note};
+                  input.path, input.found.skipped.front())};
   return sources_.back().sink.define(skipped);
 }
 

@@ -178,8 +178,7 @@ Result<void> SessionWriter::finish() {
   if (overflowing_strings_ > 0) {
     add_quality({"names_over_limit", overflowing_strings_,
                  fmt::format("more than {} different strings; the later ones are shown as \"{}\"", kMaxStrings,
-                             kOverflowString),
-                 Severity::warning});
+                             kOverflowString)});
     overflowing_strings_ = 0;
   }
   return status();

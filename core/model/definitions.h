@@ -14,6 +14,7 @@
 #include "core/base/result.h"
 #include "core/model/clock.h"
 #include "core/model/ids.h"
+#include "core/model/quality_kinds.h"
 #include "core/model/schema.h"
 
 namespace accelscope {
@@ -69,15 +70,18 @@ struct MetaEntry {
   static void fields(auto& walk, auto& e) { walk(e.key, e.value); }
 };
 
-enum class Severity : std::uint8_t { note, warning, error };
 [[nodiscard]] std::string_view severity_name(Severity severity) noexcept;
 
 // What was skipped, estimated, dropped or missing. Counts of the same kind and detail add up.
 struct QualityEntry {
-  std::string kind;  // short stable name: rows_skipped, missing_dge_notifications, ...
+  std::string kind;  // short stable name; those of this version are in quality_kinds.h
   std::uint64_t count = 0;
   std::string detail;  // a sentence for the user, with what to try
   Severity severity = Severity::note;
+
+  QualityEntry() = default;
+  QualityEntry(QualityKind of, std::uint64_t times, std::string said)
+      : kind(of.name()), count(times), detail(std::move(said)), severity(of.severity()) {}
   bool operator==(const QualityEntry&) const = default;
   static void fields(auto& walk, auto& e) {
     walk(e.kind, e.count, e.detail);

@@ -82,6 +82,7 @@ inline constexpr QualityKindRow kQualityKinds[] = {
     {"not_kept", Severity::error},
     {"nothing_attached", Severity::warning},
     {"nothing_on_device", Severity::warning},
+    {"opencl_long_lists", Severity::note},
     {"opencl_malformed", Severity::error},
     {"opencl_unfinished", Severity::warning},
     {"opencl_without_calls", Severity::warning},
@@ -120,7 +121,7 @@ inline constexpr QualityKindRow kQualityKinds[] = {
     {"rows_lost", Severity::warning},
     {"rows_mended", Severity::note},
     {"rows_not_remembered", Severity::warning},
-    {"rows_skipped", Severity::error},
+    {"rows_skipped", Severity::warning},
     {"runs_aligned_by_start", Severity::note},
     {"salvage_lost", Severity::error},
     {"salvaged", Severity::warning},
@@ -166,17 +167,22 @@ class QualityKind {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): so that a name in the code is one of the table.
   consteval QualityKind(const char* name) : row_(row_of(name)) {}
-  [[nodiscard]] constexpr std::string_view name() const noexcept { return row_->name; }
-  [[nodiscard]] constexpr Severity severity() const noexcept { return row_->severity; }
+  [[nodiscard]] constexpr std::string_view name() const noexcept { return row_.name; }
+  [[nodiscard]] constexpr Severity severity() const noexcept { return row_.severity; }
+  [[nodiscard]] constexpr QualityKind as(Severity severity) const noexcept {  // where it is graver or less so
+    QualityKind other = *this;
+    other.row_.severity = severity;
+    return other;
+  }
 
  private:
-  static consteval const QualityKindRow* row_of(std::string_view name) {
+  static consteval QualityKindRow row_of(std::string_view name) {
     for (const QualityKindRow& row : kQualityKinds) {
-      if (row.name == name) return &row;
+      if (row.name == name) return row;
     }
     throw "not in the table of quality kinds";
   }
-  const QualityKindRow* row_;
+  QualityKindRow row_;
 };
 
 }  // namespace accelscope

@@ -53,8 +53,7 @@ Result<void> Store::Implementation::open_overlay() {
   overlay = std::move(*memory);
   count_quality({"overlay_in_memory", 1,
                  "the session file and its folder are read-only: markers live until the session is closed; save it "
-                 "elsewhere to keep them",
-                 Severity::note});
+                 "elsewhere to keep them"});
   return overlay->execute(kOverlayTables);
 }
 

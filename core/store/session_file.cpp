@@ -79,8 +79,7 @@ void Store::Implementation::continue_spill() {
     count_quality(
         {"spill_failed", 1,
          fmt::format("the memory budget is used up, but no file can take over ({}); the capture goes on in memory",
-                     why.message),
-         Severity::warning});
+                     why.message)});
   };
   if (spill == nullptr) {
     if (chunk_bytes < options.memory_budget_bytes) return;
@@ -161,17 +160,17 @@ Result<void> Store::Implementation::load_session() {
     const std::uint32_t scope = definition_scope(record);
     Result<std::optional<Definition>> definition = decode_definition(record);
     if (!definition || scope > kMaxScope) {
-      count_quality(
-          {"damaged_definitions", 1, "definition records of the file are damaged and were skipped", Severity::error});
+      count_quality({"damaged_definitions", 1, "definition records of the file are damaged and were skipped"});
       continue;
     }
     if (!*definition) {
-      count_quality({"unknown_definitions", 1, "records of a newer version were skipped", Severity::note});
+      count_quality(
+          {QualityKind("unknown_definitions").as(Severity::note), 1, "records of a newer version were skipped"});
       continue;
     }
     scope_count = std::max(scope_count, scope + 1);
     if (Result<void> result = apply(**definition, scope); !result) {
-      count_quality({"damaged_definitions", 1, result.message(), Severity::error});
+      count_quality({"damaged_definitions", 1, result.message()});
     }
   }
   if (Result<void> result = load_lane_indexes(); !result) return result;
@@ -201,7 +200,7 @@ Result<void> Store::Implementation::load_lane_indexes() {
       fresh->kind = lane_data[i]->kind;
       lane_data[i] = fresh;
       lane.data = fresh;
-      count_quality({"index_rebuilt", 1, "the index of a lane was damaged and was made again", Severity::note});
+      count_quality({"index_rebuilt", 1, "the index of a lane was damaged and was made again"});
       continue;
     }
     const LaneData& data = *lane_data[i];
@@ -242,8 +241,7 @@ Result<void> Store::Implementation::index_new_rows() {
     if (!*row) break;
     const auto found = lane_by_number.find(static_cast<LaneNumber>(select->integer(1)));
     if (found == lane_by_number.end()) {
-      count_quality(
-          {"orphan_chunks", 1, "chunks of lanes that the file does not describe were skipped", Severity::error});
+      count_quality({"orphan_chunks", 1, "chunks of lanes that the file does not describe were skipped"});
       continue;
     }
     const auto& chunks = lane_data[found->second]->chunks;
@@ -255,7 +253,7 @@ Result<void> Store::Implementation::index_new_rows() {
   for (const Row& row : missing) {
     Result<Bytes> bytes = database->read_blob("chunk", "payload", row.id);
     if (!bytes) {
-      count_quality({"damaged_chunks", 1, "chunks of the file cannot be read and were skipped", Severity::error});
+      count_quality({"damaged_chunks", 1, "chunks of the file cannot be read and were skipped"});
       continue;
     }
     const Result<ChunkView> view = ChunkView::parse(*bytes);
@@ -263,7 +261,7 @@ Result<void> Store::Implementation::index_new_rows() {
     Scope& scope = scope_state(scope_of(number));
     if (!view || !view->verify_checksums() ||
         !scope.indexer.add(*lane_data[row.lane], *lanes[row.lane].schema, *view, row.id, *scope.names)) {
-      count_quality({"damaged_chunks", 1, "chunks of the file are damaged and were skipped", Severity::error});
+      count_quality({"damaged_chunks", 1, "chunks of the file are damaged and were skipped"});
       continue;
     }
     chunk_bytes += bytes->size();

@@ -167,7 +167,7 @@ void Store::add_quality(QualityEntry entry) {
   const Result<void> kept = define(0, entry);
   if (!kept) {
     const std::lock_guard lock(impl_->index_mutex);
-    impl_->count_quality({"not_kept", 1, kept.message(), Severity::error});
+    impl_->count_quality({"not_kept", 1, kept.message()});
   }
 }
 
@@ -211,8 +211,7 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
       expected = last.first_ordinal + last.count;
       if (header.first_ordinal < expected) {
         duplicates += header.count;
-        count_quality(
-            {"duplicate_events", header.count, "chunks that came a second time were dropped", Severity::note});
+        count_quality({"duplicate_events", header.count, "chunks that came a second time were dropped"});
         ++version;
         return {};
       }
@@ -249,7 +248,7 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
   if (header.first_ordinal > expected) {
     const std::uint64_t missing = header.first_ordinal - expected;
     lost += missing;
-    count_quality({"lost_events", missing, "events that were numbered but never arrived", Severity::error});
+    count_quality({"lost_events", missing, "events that were numbered but never arrived"});
   }
   chunk_bytes += bytes.size();
   publish(index, view);

@@ -224,8 +224,7 @@ SmallSession make_small_session() {
   writer.add_source_file("/kernels/kernel.py", kKernel);
   writer.add_metric({.name = "mfu", .group = "Utilisation", .value = 23.8, .unit = "%", .text = ""});
   writer.add_metric({.name = "total_time", .group = "Time", .value = 0.000393, .unit = "s", .text = ""});
-  writer.add_quality(
-      {"missing_dge_notifications", 1, "DMA names are missing; capture with --enable-dge-notifs", Severity::warning});
+  writer.add_quality({"missing_dge_notifications", 1, "DMA names are missing; capture with --enable-dge-notifs"});
   REQUIRE(writer.finish().ok());
   return session;
 }

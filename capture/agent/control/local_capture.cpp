@@ -192,7 +192,7 @@ Result<LocalCaptureReport> capture_locally(const LocalCaptureOptions& options) {
   LocalCaptureReport report{capture.events(), options.output, done ? capture.failure() : done.message()};
   if (!report.failure.empty()) {
     if (report.events == 0) return Error{report.failure};
-    (*store)->add_quality({"capture_failed", 1, report.failure + "; what came before is here", Severity::error});
+    (*store)->add_quality({"capture_failed", 1, report.failure + "; what came before is here"});
   }
   Result<SavedSession> saved = save_or_rescue(**store, options.output, {}, FileAccess::owner);
   if (!saved) {

@@ -236,11 +236,10 @@ void CaptureRun::end_capture() {
   if (totals.dropped_events > 0) {
     entries.push_back({wire::kDroppedEvents, totals.dropped_events,
                        "the agent dropped events for want of room; give it a larger --buffer or --spool-limit, or "
-                       "--when-full wait",
-                       Severity::warning});
+                       "--when-full wait"});
   }
   if (!totals.spool_failure.empty()) {
-    entries.push_back({"spool_failed", 1, "the agent's spool failed: " + totals.spool_failure, Severity::warning});
+    entries.push_back({"spool_failed", 1, "the agent's spool failed: " + totals.spool_failure});
   }
   for (const QualityEntry& entry : entries) {
     if (Result<void> noted = sinks_.back()->define(entry); !noted && failure_.empty()) failure_ = noted.message();

@@ -77,16 +77,15 @@ Result<void> NeuronRun::run() {
   if (stopped_) {
     warn("capture_stopped",
          fmt::format("the capture was stopped before the profile was read; what {} has written until then is in {}",
-                     tool_name_, base_),
-         Severity::warning);
+                     tool_name_, base_));
   }
   const Result<void> kept = steps_.writer().finish();
   return done.ok() ? kept : done;
 }
 
-void NeuronRun::warn(std::string kind, std::string detail, Severity severity, std::uint64_t count) {
+void NeuronRun::warn(QualityKind kind, std::string detail, std::uint64_t count) {
   steps_.note("accelscope: " + detail);
-  steps_.writer().add_quality({std::move(kind), count, std::move(detail), severity});
+  steps_.writer().add_quality({kind, count, std::move(detail)});
 }
 
 Error NeuronRun::failure(const std::vector<std::string>& arguments, const StepEnd& ended) const {
@@ -139,19 +138,17 @@ Result<void> NeuronRun::check_inputs() {
   if (settings_.inputs.empty()) {
     warn("inputs_all_zero",
          "no inputs were given, so the tool fed zeros: times can be used, outputs mean nothing; give --input NAME=FILE "
-         "for each input",
-         Severity::warning);
+         "for each input");
   } else if (count > 0) {
     warn("inputs_all_zero",
          fmt::format("inputs hold nothing but zeros: {}; outputs that depend on them mean nothing; was the file saved "
                      "before it was filled?",
                      zero),
-         Severity::warning, count);
+         count);
   }
   if (settings_.single_io) {
     warn("single_io_outputs_wrong",
-         "captured with --single-io: all inputs and outputs share one buffer, so outputs are wrong; times are not",
-         Severity::warning);
+         "captured with --single-io: all inputs and outputs share one buffer, so outputs are wrong; times are not");
   }
   return {};
 }
@@ -179,7 +176,7 @@ Result<void> NeuronRun::capture_neff(const std::string& neff) {
     warn("traces_not_read",
          fmt::format("traces of other executions were written too and are not in the session, such as {}",
                      found.left.front()),
-         Severity::note, found.left.size());
+         found.left.size());
   }
   if (!found.beyond.empty()) {
     warn("ranks_not_read",
@@ -187,7 +184,7 @@ Result<void> NeuronRun::capture_neff(const std::string& neff) {
              "ranks after the first {} are not in the session; their traces, such as {}, lie on the host: capture "
              "fewer with --collectives-profile-id, or import them",
              found.chosen.size(), found.beyond.front()),
-         Severity::warning, found.beyond.size());
+         found.beyond.size());
   }
   return process(neff, found.chosen);
 }
@@ -219,7 +216,7 @@ Result<void> NeuronRun::process(const std::string& neff, const std::vector<Neuro
   }
   if (unread.size() == traces.size()) return Error{unread.front()};
   for (const std::string& why : unread) {
-    warn("unreadable_input", why + "; the other ranks were read", Severity::error);
+    warn("unreadable_input", why + "; the other ranks were read");
   }
   return import_folder(*folder);
 }
@@ -247,8 +244,7 @@ Result<StepEnd> NeuronRun::run_program(const ToolStep& step) {
   if (!stopped_ && ended->exit_code != 0) {
     warn("program_failed",
          fmt::format("the program ended with status {}; what it printed last is on the tracks stdout and stderr",
-                     ended->exit_code),
-         Severity::error);
+                     ended->exit_code));
   }
   return ended;
 }
@@ -319,8 +315,8 @@ Result<void> NeuronRun::inspect_program() {
                                    tool_name_, *written, sources::neuron::shown_output(ended->output))};
   }
   if (stopped_) {  // as programs that serve have to be
-    warn("program_stopped", "the program was stopped; what had been recorded until then is in the session",
-         Severity::note);
+    warn(QualityKind("program_stopped").as(Severity::note),
+         "the program was stopped; what had been recorded until then is in the session");
     after_stop_ = true;
     stopped_ = false;
   }

@@ -35,7 +35,7 @@ class NeuronRun {
   Result<void> import_folder(const std::string& folder);
   [[nodiscard]] Result<std::string> new_folder(const std::string& base, const std::string& name);
   [[nodiscard]] Error failure(const std::vector<std::string>& arguments, const StepEnd& ended) const;
-  void warn(std::string kind, std::string detail, Severity severity, std::uint64_t count = 1);
+  void warn(QualityKind kind, std::string detail, std::uint64_t count = 1);
 
   const request::KindRun& run_;
   EventSink& sink_;

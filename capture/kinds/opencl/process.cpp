@@ -286,13 +286,12 @@ void OpenclProcess::ended(const probes::ProbeEnd& end) {
                              "(clFinish) before the end to see them",
                              end.by_capture ? "the capture" : "the program");
   tell(writer_, title_ + ": ",
-       {{"opencl_unfinished", open_.size(), unfinished, Severity::warning},
+       {{"opencl_unfinished", open_.size(), unfinished},
         {"opencl_without_times", without_times_,
-         "commands of which the driver tells no times; they are missing in the queues' rows", Severity::warning},
-        {"opencl_without_calls", without_calls_, "commands whose calls were dropped; --buffer makes more room",
-         Severity::warning},
+         "commands of which the driver tells no times; they are missing in the queues' rows"},
+        {"opencl_without_calls", without_calls_, "commands whose calls were dropped; --buffer makes more room"},
         {"opencl_long_lists", cut_, "commands with more dependencies or arguments than are kept"},
-        {"opencl_malformed", malformed_, "records that cannot be read", Severity::error}});
+        {"opencl_malformed", malformed_, "records that cannot be read"}});
 }
 
 StringId OpenclProcess::call_name(std::uint32_t function) {

@@ -149,14 +149,13 @@ void ProgramRun::report(const system::ChildEnd& end, const std::string& command)
                               : fmt::format("ended with status {}", end.exit_code);
   const bool failed = !asked_at_ && end.exit_code != 0;
   tell(writer_, command + ": ",
-       {{"program_stopped", asked_at_ ? 1U : 0U, "the capture was stopped; the program " + how,
-         killed_ ? Severity::warning : Severity::note},
-        {"program_failed", failed ? 1U : 0U,
-         "the program " + how + "; what it printed last is on the tracks stdout and stderr",
-         end.signal != 0 ? Severity::error : Severity::warning},
+       {{QualityKind("program_stopped").as(killed_ ? Severity::warning : Severity::note), asked_at_ ? 1U : 0U,
+         "the capture was stopped; the program " + how},
+        {QualityKind("program_failed").as(end.signal != 0 ? Severity::error : Severity::warning), failed ? 1U : 0U,
+         "the program " + how + "; what it printed last is on the tracks stdout and stderr"},
         {"output_left_open", left_open_ ? 1U : 0U,
-         "processes that the program started live on and hold its output; what they print later is not in the session",
-         Severity::note}});
+         "processes that the program started live on and hold its output; what they print later is not in the "
+         "session"}});
 }
 
 void ProgramRun::report_output() {
@@ -173,10 +172,9 @@ void ProgramRun::report_output() {
   tell(writer_, "",
        {{"long_lines_cut", cut,
          fmt::format("lines of output longer than {} KiB were cut into pieces; nothing is missing",
-                     OutputLines::kMaxPieceBytes >> 10),
-         Severity::note},
+                     OutputLines::kMaxPieceBytes >> 10)},
         {"output_bytes_replaced", bad,
-         "bytes of output that are no UTF-8 text, or control characters, were replaced by U+FFFD", Severity::note}});
+         "bytes of output that are no UTF-8 text, or control characters, were replaced by U+FFFD"}});
 }
 
 }  // namespace accelscope::capture::kinds::program

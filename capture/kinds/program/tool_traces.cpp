@@ -79,9 +79,7 @@ Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, 
     if (const Result<void> done = sources::chrome::import_chrome_json(file, {}, labelled); !done) {
       if (kept.any()) return done;
       if (first_failure.empty()) first_failure = done.message();
-      if (Result<void> noted = told.define(QualityEntry{"trace_unreadable", 1, done.message(), Severity::error});
-          !noted)
-        return noted;
+      if (Result<void> noted = told.define(QualityEntry{"trace_unreadable", 1, done.message()}); !noted) return noted;
       continue;
     }
     ++read;
@@ -94,8 +92,7 @@ Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, 
   return told.define(QualityEntry{
       "trace_begin_estimated", placed_by_begin,
       "traces that do not say when they began are drawn from the program's start: they lie too early by the time until "
-      "their first event",
-      Severity::note});
+      "their first event"});
 }
 
 Result<void> run_for_traces(const request::KindRun& run, EventSink& sink, ProgramRunOptions options,
@@ -107,7 +104,7 @@ Result<void> run_for_traces(const request::KindRun& run, EventSink& sink, Progra
   if (!find_tool_traces(folder).empty()) return import_tool_traces(run, of, sink);
   if (!sink.cancelled()) return none();
   // A program that was stopped may have left none.
-  return sink.define(QualityEntry{"no_trace", 1, none().message, Severity::warning});
+  return sink.define(QualityEntry{"no_trace", 1, none().message});
 }
 
 }  // namespace accelscope::capture::kinds::program

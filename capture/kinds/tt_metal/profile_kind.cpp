@@ -142,8 +142,7 @@ Result<void> TwoRuns::run_both() {
             "device_run_left_out", 1,
             fmt::format("the command ended with status {} without the device profiler, so it was not run with it; "
                         "--runs=device runs it all the same",
-                        *exit_status_),
-            Severity::error});
+                        *exit_status_)});
         !told)
       return told;
   }
@@ -158,8 +157,7 @@ Result<void> TwoRuns::tell_runs() {
   if (Result<void> told = tell(MetaEntry{"tt_metal.alignment", "by the starts of both runs"}); !told) return told;
   return tell(QualityEntry{"runs_aligned_by_start", 1,
                            "host and device come from two runs of the command, laid over each other by their starts: "
-                           "compare durations between them, not instants",
-                           Severity::note});
+                           "compare durations between them, not instants"});
 }
 
 Result<void> TwoRuns::run_program(EventSink& sink, const char* label, std::vector<std::string> settings,
@@ -200,8 +198,7 @@ Result<void> TwoRuns::import_host_tables(const kinds::program::FolderWatch& writ
   return tell(
       QualityEntry{"host_times_estimated", tables.size(),
                    "tables of host zones do not say when Tracy began: they are drawn from the begin of the host "
-                   "run, too early by the time until then",
-                   Severity::note});
+                   "run, too early by the time until then"});
 }
 
 Result<void> TwoRuns::import_host_table(const std::string& path) {
@@ -210,8 +207,7 @@ Result<void> TwoRuns::import_host_table(const std::string& path) {
   sources::ImportOptions options;
   options.source_roots = options_.texts("source-root");
   if (const Result<void> done = sources::tracy_csv::import_tracy_csv(path, options, labelled); !done) {
-    return sink_.cancelled() ? Result<void>()
-                             : tell(QualityEntry{"host_table_unreadable", 1, done.message(), Severity::warning});
+    return sink_.cancelled() ? Result<void>() : tell(QualityEntry{"host_table_unreadable", 1, done.message()});
   }
   return labelled.delay(run_.ns_of(*host_begin_));
 }

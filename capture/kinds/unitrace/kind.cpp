@@ -169,8 +169,7 @@ class Session {
   [[nodiscard]] std::optional<QualityEntry> report() const {
     if (failures_ == 0) return std::nullopt;
     return QualityEntry{"pauses_not_followed", failures_,
-                        fmt::format("unitrace could not be paused or resumed with the capture: {}", failure_),
-                        Severity::warning};
+                        fmt::format("unitrace could not be paused or resumed with the capture: {}", failure_)};
   }
 
  private:

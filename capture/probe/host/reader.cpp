@@ -88,15 +88,13 @@ class Attached {
     if (frames_.cut()) {
       writer_.add_quality(
           {"definition_cut", 1,
-           fmt::format("{}: ended in the middle of telling a definition; it is missing", process_.title()),
-           Severity::note});
+           fmt::format("{}: ended in the middle of telling a definition; it is missing", process_.title())});
     }
     if (dropped_ > 0) {
       writer_.add_quality({"dropped_events", dropped_,
                            fmt::format("{}: events that found no room were dropped; give it a larger --buffer, or "
                                        "--when-full wait",
-                                       process_.title()),
-                           Severity::warning});
+                                       process_.title())});
     }
     reader_->ended({clock_.last_ns(), dropped_, by_capture});
   }
@@ -131,8 +129,7 @@ class Attached {
       case probe::FrameType::wish:
         return pass_on(number);
       case probe::FrameType::trouble:
-        writer_.add_quality(
-            {"probe_trouble", 1, fmt::format("{}: {}", process_.title(), frame.body), Severity::warning});
+        writer_.add_quality({"probe_trouble", 1, fmt::format("{}: {}", process_.title(), frame.body)});
         return true;
       default:
         return broken("a message of a type that is not known");
@@ -175,8 +172,7 @@ class Attached {
   }
   bool broken(const std::string& what) {
     writer_.add_quality({"probe_broken", 1,
-                         fmt::format("{}: {}; what it told after that is not in the session", process_.title(), what),
-                         Severity::error});
+                         fmt::format("{}: {}; what it told after that is not in the session", process_.title(), what)});
     return false;
   }
 
@@ -219,8 +215,7 @@ class ProbeReading {
            fmt::format("no program told anything of the kind '{}': {}", run_.choice.name,
                        run_.request.program.empty() && run_.request.script.empty()
                            ? "none was started with the environment that it needs"
-                           : "the program does not use what this kind looks at, or was told to ignore it"),
-           Severity::warning});
+                           : "the program does not use what this kind looks at, or was told to ignore it")});
     }
     return writer_.finish();
   }
@@ -252,7 +247,7 @@ class ProbeReading {
       attached_.back()->begin(handler_);
     }
     for (const std::string& refusal : listener_.take_refusals()) {
-      writer_.add_quality({"probe_refused", 1, refusal, Severity::warning});
+      writer_.add_quality({"probe_refused", 1, refusal});
     }
     std::erase_if(attached_, [](const std::unique_ptr<Attached>& program) {
       if (program->turn()) return false;

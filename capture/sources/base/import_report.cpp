@@ -21,19 +21,20 @@ std::string hole_in_words(std::uint64_t first_byte) {
       first_byte);
 }
 
-void ImportReport::note(std::string_view kind, std::string detail, Severity severity, std::uint64_t count) {
+void ImportReport::note(QualityKind kind, std::string detail, std::uint64_t count) {
   if (count == 0) return;
-  const auto key = std::pair{std::string(kind), detail};
+  QualityEntry entry(kind, count, std::move(detail));
+  const auto key = std::pair{entry.kind, entry.detail};
   const auto found = entries_.find(key);
   if (found != entries_.end()) {
     found->second.count += count;
   } else if (entries_.size() < kImportReportMaxEntries) {
-    entries_.emplace(key, Entry{count, std::move(detail), severity});
+    entries_.emplace(key, std::move(entry));
   } else {
-    Entry& rest = entries_[{"further_problems", ""}];
-    rest.count += count;
-    rest.detail = "more kinds of problems than are listed; the file is probably not what it claims to be";
-    rest.severity = Severity::warning;
+    const std::uint64_t before = entries_[{"further_problems", ""}].count;
+    entries_[{"further_problems", ""}] = {
+        "further_problems", before + count,
+        "more kinds of problems than are listed; the file is probably not what it claims to be"};
   }
 }
 
@@ -57,51 +58,49 @@ void ImportReport::add(const json::JsonProblem& problem) {
       note("truncated",
            fmt::format("the file ends at byte {} in the middle of a value {}: the rest of that table is missing, and "
                        "every table behind it; what came before was read. Export it again or copy it completely",
-                       at, where),
-           Severity::error);
+                       at, where));
       break;
     case json::JsonProblem::Kind::hole:
-      note("file_holes", hole_in_words(at), Severity::error, problem.count);
+      note("file_holes", hole_in_words(at), problem.count);
       break;
     case json::JsonProblem::Kind::unreadable:
-      note("unreadable", fmt::format("{} (byte {} of the text, {})", problem.what, at, where), Severity::error);
+      note("unreadable", fmt::format("{} (byte {} of the text, {})", problem.what, at, where));
       break;
     case json::JsonProblem::Kind::stray_bytes:
       note("stray_bytes",
            fmt::format("bytes that are not JSON {}, the first at byte {}, were passed over; check the tool that wrote "
                        "or edited the file",
                        where, at),
-           Severity::warning, problem.count);
+           problem.count);
       break;
     case json::JsonProblem::Kind::trailing_bytes:
       note("trailing_bytes",
            fmt::format("bytes after the end of the document, from byte {} on, were ignored; if two files were joined, "
                        "import them one by one",
                        at),
-           Severity::warning, problem.count);
+           problem.count);
       break;
     case json::JsonProblem::Kind::oversize_row:
-      note("rows_skipped",
+      note(QualityKind("rows_skipped").as(Severity::error),
            fmt::format("a single value {} that begins at byte {} is longer than 16 MiB; is a quote missing there?",
                        where, at),
-           Severity::error, problem.count);
+           problem.count);
       break;
     case json::JsonProblem::Kind::deep_row:
       note("rows_skipped", fmt::format("rows {} are nested too deeply, the first at byte {}", where, at),
-           Severity::warning, problem.count);
+           problem.count);
       break;
   }
 }
 
 void ImportReport::write(SessionWriter& writer) const {
-  for (const auto& [key, entry] : entries_) writer.add_quality({key.first, entry.count, entry.detail, entry.severity});
+  for (const auto& [key, entry] : entries_) writer.add_quality(entry);
   for (const auto& [key, skipped] : skipped_) {
     writer.add_quality({"rows_skipped", skipped.count,
                         fmt::format("{} were skipped: {} (the first at byte {})",
                                     key.first.empty() ? std::string("rows at the top level")
                                                       : fmt::format("rows of \"{}\"", key.first),
-                                    key.second, skipped.offset),
-                        Severity::warning});
+                                    key.second, skipped.offset)});
   }
 }
 

@@ -18,23 +18,18 @@ namespace accelscope::capture::sources {
 class ImportReport {
  public:
   // The first detail of a kind is the one that is shown. Nothing is noted of a count of 0.
-  void note(std::string_view kind, std::string detail, Severity severity, std::uint64_t count = 1);
+  void note(QualityKind kind, std::string detail, std::uint64_t count = 1);
   // A row that could not become an event. The offset is that of the first such row.
   void skipped_row(std::string_view table, std::string_view reason, std::uint64_t offset);
   void add(const json::JsonProblem& problem);
   void write(SessionWriter& writer) const;
 
  private:
-  struct Entry {
-    std::uint64_t count = 0;
-    std::string detail;
-    Severity severity = Severity::note;
-  };
   struct Skipped {
     std::uint64_t count = 0;
     std::uint64_t offset = 0;
   };
-  std::map<std::pair<std::string, std::string>, Entry> entries_;                 // by kind and detail
+  std::map<std::pair<std::string, std::string>, QualityEntry> entries_;          // by kind and detail
   std::map<std::pair<std::string, std::string>, Skipped, std::less<>> skipped_;  // by table and reason
 };
 

@@ -88,8 +88,7 @@ void add_source_files(const std::set<std::string>& names, const std::vector<std:
   writer.add_quality({"source_files_missing", found.missing.size(),
                       fmt::format("source files that {} were not found ({}{}); name the folder that holds them{} with "
                                   "--source-root",
-                                  who_names, shown, found.missing.size() > kMostNames ? ", ..." : "", hint),
-                      Severity::note});
+                                  who_names, shown, found.missing.size() > kMostNames ? ", ..." : "", hint)});
 }
 
 std::string_view file_of_location(std::string_view location) noexcept {

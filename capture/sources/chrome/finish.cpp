@@ -108,31 +108,30 @@ void ChromeImporter::write_report(const json::JsonTableReader& reader) {
         fmt::format("events of phase \"{}\" ({}) were skipped: they are neither intervals, instants, counters "
                     "nor flows",
                     phase >= ' ' && phase <= '~' ? std::string(1, phase) : std::string("?"), meaning_of_phase(phase)),
-        Severity::warning, count);
+        count);
   }
-  report_.note("negative_duration", "events end before they begin; they are shown with no duration", Severity::warning,
+  report_.note("negative_duration", "events end before they begin; they are shown with no duration",
                counts_.negative_durations);
   report_.note("missing_duration",
                "complete events (\"X\") without a duration are shown with none; they had probably not ended",
-               Severity::warning, counts_.missing_durations);
+               counts_.missing_durations);
   report_.note("begin_without_end", "events begin but never end; they are shown up to the end of the trace",
-               Severity::warning, stacks_.left_open() + async_.left_open());
+               stacks_.left_open() + async_.left_open());
   report_.note("end_without_begin",
                "events end but never begin, probably because the capture started later; they are shown as moments",
-               Severity::warning, counts_.ends_without_begin);
+               counts_.ends_without_begin);
   report_.note(
       "pairs_out_of_order",
       "begins and ends of events come far behind later ones of their thread, so that some may be joined wrongly",
-      Severity::warning, stacks_.too_late() + async_.too_late());
+      stacks_.too_late() + async_.too_late());
   report_.note("mismatched_end",
-               "an end (\"E\") names another event than any that is open; the innermost one was closed", Severity::note,
+               "an end (\"E\") names another event than any that is open; the innermost one was closed",
                stacks_.mismatched_names());
-  report_.note("bad_counter", "counter events (\"C\") without a number were skipped", Severity::warning,
-               counts_.bad_counters);
+  report_.note("bad_counter", "counter events (\"C\") without a number were skipped", counts_.bad_counters);
   report_.note(
       "rounded_counter",
       "counters hold whole numbers beyond 2^53; they were rounded to the nearest of the 53 bits that a sample has",
-      Severity::note, counts_.rounded_counters);
+      counts_.rounded_counters);
   report_losses();
   report_.write(writer_);
 }
@@ -142,37 +141,34 @@ void ChromeImporter::report_losses() {
       "flow_without_partner",
       "flow events have no begin or no end in the file, so there is no arrow for them; in profiler traces these are "
       "calls that started nothing on a device, or work whose call was not recorded",
-      Severity::note, flows_.counts().without_partner);
+      flows_.counts().without_partner);
   report_.note("flow_without_event",
                "flows begin or end where no event of their thread lies, so there is no arrow for them",
-               Severity::warning, flows_.counts().without_event);
+               flows_.counts().without_event);
   report_.note("flow_begun_twice",
                "flows (\"bind_id\") begin at a second event while they are under way; the first one counts",
-               Severity::note, flows_.counts().doubled);
-  report_.note("flow_without_id", "flow events without an id were skipped", Severity::warning,
-               counts_.flows_without_id);
+               flows_.counts().doubled);
+  report_.note("flow_without_id", "flow events without an id were skipped", counts_.flows_without_id);
   report_.note(
       "too_many_overlaps",
       "events were left out because more than 1024 of one track, or more than 16,000 of all, lie over each other",
-      Severity::error, events_.without_lane());
+      events_.without_lane());
   report_.note("too_many_tracks",
                "events of threads or counters beyond the first 6,000 share rows called \"further ...\"",
-               Severity::warning, tracks_.merged());
+               tracks_.merged());
   report_.note("names_over_limit", "more different texts than can be kept apart; the later ones share one name",
-               Severity::warning, vocabulary_.strings.overflowing());
+               vocabulary_.strings.overflowing());
   if (any_runtime_ && !any_on_device_) {
     report_.note("nothing_on_device",
                  "the trace has runtime calls but nothing that ran on a device: the profiler was not able to record "
                  "the device; include "
                  "ProfilerActivity.CUDA (or XPU) in `activities`, record more than one step, and let no other profiler "
-                 "hold the device",
-                 Severity::warning);
+                 "hold the device");
   }
   if (any_memory_ && !any_memory_address_) {
     report_.note("memory_without_addresses",
                  "memory events have no addresses, so releases are matched to allocations by size; profilers since "
-                 "2022 record them with profile_memory=True",
-                 Severity::note);
+                 "2022 record them with profile_memory=True");
   }
 }
 

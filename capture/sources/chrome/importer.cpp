@@ -109,16 +109,15 @@ void ChromeImporter::take_batch(EventBatch& batch) {
     report_.note("rows_mended",
                  "events hold bytes that are not UTF-8, stray commas or control characters and were read after "
                  "mending; texts in them may differ",
-                 Severity::note, batch.mended_rows);
+                 batch.mended_rows);
   }
   if (batch.doubled_keys > 0) {
-    report_.note("doubled_keys", "events name one field twice; the last one counts", Severity::note,
-                 batch.doubled_keys);
+    report_.note("doubled_keys", "events name one field twice; the last one counts", batch.doubled_keys);
   }
   for (EventRecord& record : batch.records) take_event(record, batch);
   if (batch.broken_args > 0) {
     report_.note("broken_args", "the args of events are not JSON throughout and were read up to the mistake",
-                 Severity::warning, batch.broken_args);
+                 batch.broken_args);
   }
 }
 

@@ -49,15 +49,13 @@ void NeuronImporter::settle_time_unit() {
     clock_ = writer_.add_clock({.name = "profile (ps)", .ticks_per_ns = 1000});
     report_.note("time_unit",
                  "the times of the file are picoseconds: its last event ends at a thousand times the last "
-                 "hardware time stamp; they were converted",
-                 Severity::note);
+                 "hardware time stamp; they were converted");
   } else if (std::fabs(ratio - 1) > kTolerance) {
     report_.note(
         "time_check",
         fmt::format("the last event ends at {} but the file states {} as the last hardware time stamp; times are "
                     "taken as ns, rows may be missing",
-                    last_ticks_, *stated),
-        Severity::warning);
+                    last_ticks_, *stated));
   }
 }
 
@@ -103,14 +101,14 @@ void NeuronImporter::derive_memory() {
         "memory_estimated",
         "device memory of spilled tensors is estimated from the DMA transfers that save and reload them; for the "
         "allocations themselves capture with --enable-dge-notifs and view with --enable-memory-tracker",
-        Severity::note, spills.size());
+        spills.size());
   }
   if (!static_tensors_.empty()) {
     report_.note(
         "memory_estimated",
         "inputs, outputs and weights are shown in device memory from the first to the last event: the file has "
         "their sizes but not their lifetimes",
-        Severity::note, static_tensors_.size());
+        static_tensors_.size());
   }
 }
 
@@ -158,8 +156,7 @@ Result<void> NeuronImporter::write_tables() {
     report_.note(
         "utilization_estimated",
         "the use of the systolic array over time is computed from the elements of the matrix multiplications and "
-        "the clock that the file states",
-        Severity::note);
+        "the clock that the file states");
   }
   return writer_.status();
 }
@@ -181,16 +178,16 @@ void NeuronImporter::report_quality() {
                     "and their notifications were not captured. Capture again with neuron-profile capture "
                     "--enable-dge-notifs, or set NEURON_RT_ENABLE_DGE_NOTIFICATIONS=1",
                     counts_.undescribed_packets, counts_.packets),
-        Severity::warning, counts_.undescribed_packets);
+        counts_.undescribed_packets);
   }
   if (counts_.without_location > 0) {
     report_.note(
-        "missing_source_locations",
+        QualityKind("missing_source_locations")
+            .as(counts_.without_location == counts_.instructions ? Severity::warning : Severity::note),
         fmt::format("{} of {} instructions name no line of source. Set NEURON_FRAMEWORK_DEBUG=1 before compiling "
                     "(and XLA_IR_DEBUG=1 XLA_HLO_DEBUG=1 for lines of the framework), then compile and capture "
                     "again",
                     counts_.without_location, counts_.instructions),
-        counts_.without_location == counts_.instructions ? Severity::warning : Severity::note,
         counts_.without_location);
   }
   for (const auto& [core, last] : last_pending_) {
@@ -200,13 +197,13 @@ void NeuronImporter::report_quality() {
                              "described while running were not captured, so the curve is too high. Capture with "
                              "--enable-dge-notifs",
                              last.value),
-                 Severity::warning, static_cast<std::uint64_t>(std::abs(last.value)));
+                 static_cast<std::uint64_t>(std::abs(last.value)));
   }
   report_.note("duplicate_dma",
                "DMA rows that the file marks as duplicates of others; sums over all rows count them twice",
-               Severity::note, counts_.duplicate_moves);
+               counts_.duplicate_moves);
   report_.note("negative_durations", "events that end before they begin; they are shown with a duration of 0",
-               Severity::warning, counts_.negative_durations);
+               counts_.negative_durations);
 }
 
 void NeuronImporter::report_bindings() {
@@ -217,23 +214,23 @@ void NeuronImporter::report_bindings() {
           fmt::format("values of fields of \"{}\" that this version has no column for, such as {}; they are kept "
                       "in its column \"extra\"",
                       name, counts.first_unknown_key.substr(0, 80)),
-          Severity::note, counts.unknown_keys);
+          counts.unknown_keys);
     }
     if (counts.wrong_types > 0) {
       report_.note("wrong_types",
                    fmt::format("values of \"{}\" that do not fit their column, such as one of {}; they are kept in its "
                                "column \"extra\"",
                                name, counts.first_wrong_type.substr(0, 80)),
-                   Severity::warning, counts.wrong_types);
+                   counts.wrong_types);
     }
     if (counts.duplicate_keys > 0) {
       report_.note("duplicate_keys",
                    fmt::format("keys that come twice in one row of \"{}\"; the last one counts", name),
-                   Severity::warning, counts.duplicate_keys);
+                   counts.duplicate_keys);
     }
     if (counts.not_finite > 0) {
       report_.note("not_finite", fmt::format("NaN or infinite values in \"{}\"; they are shown as no value", name),
-                   Severity::note, counts.not_finite);
+                   counts.not_finite);
     }
   };
   for (const auto& into : tables_) {
@@ -246,7 +243,7 @@ void NeuronImporter::report_bindings() {
         "unknown_table",
         fmt::format("the table \"{}\" is not known to this version; its columns were inferred from its first rows",
                     json_name.substr(0, 80)),
-        Severity::note, into->sorter().event_count());
+        into->sorter().event_count());
   }
 }
 

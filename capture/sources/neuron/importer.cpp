@@ -176,8 +176,7 @@ void NeuronImporter::on_mended_row(const json::RowPlace& place) {
       "rows_mended",
       fmt::format("rows of \"{}\" hold bytes that are not UTF-8, stray commas or control characters and were read "
                   "after mending; texts in them may differ",
-                  current_.json_name.substr(0, 80)),
-      Severity::note);
+                  current_.json_name.substr(0, 80)));
 }
 
 // Packets and transfers share one JSON table, and so do the two on-chip memories.

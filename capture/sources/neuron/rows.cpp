@@ -85,7 +85,7 @@ bool NeuronImporter::look_at(NeuronTable kind, ImportTable& into, BoundRow& row,
       }
       break;
     case NeuronTable::warnings:
-      report_.note("vendor_warning", std::string(row.text("message")), Severity::warning);
+      report_.note("vendor_warning", std::string(row.text("message")));
       break;
     default:
       break;
@@ -152,8 +152,7 @@ void NeuronImporter::add_predecessors(const BoundRow& row, std::uint64_t id) {
     return true;
   });
   if (!complete || !whole) {
-    report_.note("dependencies_skipped", "lists of predecessors that could not be read; those arrows are missing",
-                 Severity::warning);
+    report_.note("dependencies_skipped", "lists of predecessors that could not be read; those arrows are missing");
   }
 }
 
@@ -217,8 +216,7 @@ void NeuronImporter::look_at_usage(const BoundRow& row) {
   if (type.empty() || type == "sb" || type == "sbuf" || type == "psum") return;
   report_.note("usage_kind_unknown",
                fmt::format("samples of on-chip memory of the kind \"{}\" are shown with those of the state buffer",
-                           type.substr(0, 40)),
-               Severity::note);
+                           type.substr(0, 40)));
 }
 
 void NeuronImporter::look_at_allocation(ImportTable& into, const BoundRow& row) {

@@ -99,9 +99,9 @@ Result<void> TracyCsvImport::run(std::unique_ptr<json::ByteSource> source) {
   if (Result<void> done = read(blocks, first.substr(std::min(end + 1, first.size())), buffer); !done) return done;
   if (Result<void> done = write_events(); !done) return done;
   if (Result<void> done = write_samples(); !done) return done;
-  if (!blocks.failure().empty()) writer_.add_quality({"unreadable", 1, blocks.failure(), Severity::error});
+  if (!blocks.failure().empty()) writer_.add_quality({"unreadable", 1, blocks.failure()});
   if (blocks.hole_bytes() > 0)
-    writer_.add_quality({"file_holes", blocks.hole_bytes(), hole_in_words(blocks.first_hole()), Severity::error});
+    writer_.add_quality({"file_holes", blocks.hole_bytes(), hole_in_words(blocks.first_hole())});
   not_rows_ += blocks.long_lines();
   write_report();
   return writer_.finish();
@@ -320,25 +320,21 @@ void TracyCsvImport::write_report() {
         {"rows_skipped", not_rows_,
          fmt::format("lines that fit the file's header in no way were skipped, the first is line {}; are "
                      "there line ends in names or texts?",
-                     first_skipped_),
-         Severity::warning});
+                     first_skipped_)});
   }
   if (bad_times_ > 0) {
     writer_.add_quality({"rows_skipped", bad_times_,
                          fmt::format("rows whose time, duration or value is no number, or negative, were skipped, the "
                                      "first in line {}; zones that had not ended look so",
-                                     first_skipped_),
-                         Severity::warning});
+                                     first_skipped_)});
   }
   if (rows_ == 0) {
-    writer_.add_quality({"no_rows", 1,
-                         "the file has a header but no rows; was the filter of tracy-csvexport too narrow?",
-                         Severity::warning});
+    writer_.add_quality(
+        {"no_rows", 1, "the file has a header but no rows; was the filter of tracy-csvexport too narrow?"});
   }
   if (threads_.size() == kMostTracks || plots_.size() == kMostTracks) {
-    writer_.add_quality({"tracks_shared", 1,
-                         fmt::format("more than {} threads or plots; the later ones share a track", kMostTracks),
-                         Severity::warning});
+    writer_.add_quality(
+        {"tracks_shared", 1, fmt::format("more than {} threads or plots; the later ones share a track", kMostTracks)});
   }
   add_source_files(files_, options_.source_roots, "the zones name", writer_);
 }

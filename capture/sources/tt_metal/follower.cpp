@@ -285,8 +285,7 @@ void DeviceLogFollower::end_log() {
   if (log_->seen.not_remembered() > 0) {
     writer_.add_quality({"rows_not_remembered", log_->seen.not_remembered(),
                          "the log has more rows than are remembered while it is followed; if it was written anew, rows "
-                         "may be in the session twice: import the file instead",
-                         Severity::warning});
+                         "may be in the session twice: import the file instead"});
   }
   used_ = log_->events.used();
 }
@@ -307,38 +306,32 @@ Result<void> DeviceLogFollower::finish() {
 }
 
 void DeviceLogFollower::report_following() {
-  const auto note = [&](std::string_view kind, std::uint64_t count, std::string detail, Severity severity) {
-    if (count > 0) writer_.add_quality({std::string(kind), count, std::move(detail), severity});
+  const auto note = [&](QualityKind kind, std::uint64_t count, std::string detail) {
+    if (count > 0) writer_.add_quality({kind, count, std::move(detail)});
   };
   note("device_clock_estimated", log_->chips.size(),
        "the log does not relate the chip's cycles to the host's time: its events are drawn as late as they can have "
-       "been, their rows being written after them; distances between events of a chip are exact",
-       Severity::note);
-  note("log_unreadable", failure_.empty() ? 0 : 1, fmt::format("{}: {}", name_, failure_), Severity::error);
+       "been, their rows being written after them; distances between events of a chip are exact");
+  note("log_unreadable", failure_.empty() ? 0 : 1, fmt::format("{}: {}", name_, failure_));
   note("log_written_anew", readings_ > 1 ? readings_ - 1 : 0,
        fmt::format("{}: the file was written anew while it was followed; {} rows came again and count once", name_,
-                   repeated_),
-       Severity::note);
+                   repeated_));
   note("rows_lost", cut_rows_.size(),
        fmt::format("{}: rows were cut off in their middle when the file was written anew, and did not come again",
-                   name_),
-       Severity::warning);
+                   name_));
   note(
       "bytes_lost", lost_bytes_,
       fmt::format("{}: bytes of the log were gone before they could be read, for the file was cut or replaced; let the "
                   "capture write to a faster viewer or disk",
-                  name_),
-      Severity::warning);
+                  name_));
   note("rows_left_out", left_out_,
        fmt::format("{}: rows that were there before the capture began, or came while it was paused, are not in the "
                    "session",
-                   name_),
-       Severity::note);
+                   name_));
   note("rows_late", late_,
        fmt::format("{}: rows came after later ones of their processor had been handed on; their zones lie below the "
                    "others. Import the file for the exact nesting",
-                   name_),
-       Severity::warning);
+                   name_));
 }
 
 }  // namespace accelscope::capture::sources::tt_metal

@@ -149,10 +149,8 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
     return Error{fmt::format("{}: nothing can be salvaged: no chunk of a described lane is whole", path)};
   (*store)->add_quality({"salvaged", report.events,
                          fmt::format("this session was salvaged from a damaged file: {} events in {} chunks are whole",
-                                     report.events, report.chunks),
-                         Severity::warning});
-  for (const std::string& sentence : report.missing)
-    (*store)->add_quality({"salvage_lost", 1, sentence, Severity::error});
+                                     report.events, report.chunks)});
+  for (const std::string& sentence : report.missing) (*store)->add_quality({"salvage_lost", 1, sentence});
   return store;
 }
 

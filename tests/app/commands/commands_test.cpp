@@ -4,6 +4,7 @@
 #include "app/palette/key_chord.h"
 #include "core/base/text.h"
 
+using namespace accelscope;
 using namespace accelscope::app;
 using accelscope::render::Key;
 

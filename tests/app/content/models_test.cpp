@@ -361,12 +361,12 @@ TEST_CASE("jobs: a cancelled job stops, and its result comes to the one who aske
 TEST_CASE("quality: one sentence says the worst") {
   Snapshot snapshot;
   CHECK(quality_text(summarise_quality(snapshot)) == "Data complete");
-  snapshot.quality.push_back({"a", 1, "", Severity::note});
+  snapshot.quality.push_back({"clock_residual", 1, ""});
   CHECK(quality_text(summarise_quality(snapshot)) == "1 note on data quality");
-  snapshot.quality.push_back({"b", 1, "", Severity::warning});
-  snapshot.quality.push_back({"c", 1, "", Severity::warning});
+  snapshot.quality.push_back({"rows_lost", 1, ""});
+  snapshot.quality.push_back({"stray_bytes", 1, ""});
   CHECK(quality_text(summarise_quality(snapshot)) == "2 warnings on data quality");
   CHECK_FALSE(summarise_quality(snapshot).complete());
-  snapshot.quality.push_back({"d", 1, "", Severity::error});
+  snapshot.quality.push_back({"truncated", 1, ""});
   CHECK(quality_text(summarise_quality(snapshot)) == "1 error in the data");
 }

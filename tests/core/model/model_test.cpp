@@ -116,7 +116,7 @@ std::vector<Definition> every_definition() {
           StringBatch{1, {"MATMUL", "", "\xff\xfe"}},
           SourceFile{"kernel.py", std::string("a\0b", 3)},
           MetaEntry{"k", "v"},
-          QualityEntry{"rows_skipped", 3, "why", Severity::warning},
+          QualityEntry{"rows_skipped", 3, "why"},
           Metric{"mfu", "tensor", 0.25, "", "text"}};
 }
 

@@ -108,7 +108,7 @@ struct TestSession {
     allocate(200, 512, 64);
     allocate(300, -4096, 0xffff'8000'0000'0000);
     writer.set_meta("instance", "test");
-    writer.add_quality({.kind = "rows_skipped", .count = 3, .detail = "three rows"});
+    writer.add_quality({"rows_skipped", 3, "three rows"});
     writer.add_metric({.name = "total", .group = "overall", .value = 1.5, .unit = "s"});
     writer.add_source_file("k.py", "abc");
   }

@@ -79,7 +79,7 @@ Written write_session(EventSink& sink, std::uint32_t seed, int events_per_track)
   written.events += 300;
   writer.add_source_file("kernel.py", "x = 1\n");
   writer.set_meta("device", "nc0");
-  writer.add_quality({"rows_skipped", 2, "two rows had no time", Severity::warning});
+  writer.add_quality({"rows_skipped", 2, "two rows had no time"});
   writer.add_metric({"total_time", "overall", 0.5, "s", ""});
   CHECK(writer.finish().ok());
   return written;

@@ -151,26 +151,24 @@ void TraceFacts::write(SessionWriter& writer, ImportReport& report) const {
   std::size_t lines = 0;
   for (const auto& [line, count] : complaints_) {
     if (++lines > kMostLines) break;
-    report.note("profiler_message", fmt::format("the profiler that wrote the trace says: {}", line), Severity::warning,
-                count);
+    report.note("profiler_message", fmt::format("the profiler that wrote the trace says: {}", line), count);
   }
   report.note("records_out_of_range",
               "records of the device lay outside of the captured steps and were left out by the profiler; in a short "
               "capture that may be all of them: record more steps, with a warm-up step before",
-              Severity::note, out_of_range_);
+              out_of_range_);
   if (overflowed_) {
     report.note(
         "buffer_overflow",
         "the tracer's buffer overflowed, so events are missing; record a shorter time, fewer categories or with "
-        "a larger buffer",
-        Severity::warning);
+        "a larger buffer");
   }
   report.note("secrets_left_out",
               "values of the metadata that look like passwords or tokens were left out of the session; the file "
               "itself still holds them",
-              Severity::note, secrets_);
+              secrets_);
   report.note("facts_left_out", "facts beside the events that are too many or too long were left out or cut short",
-              Severity::note, over_limit_);
+              over_limit_);
 }
 
 }  // namespace accelscope::capture::sources::chrome

@@ -202,13 +202,11 @@ void ProfileFacts::write_metrics(SessionWriter& writer, ImportReport& report, co
     if (field.kind == json::JsonKind::not_finite) {
       report.note("vendor_value_implausible",
                   fmt::format("the file states {} for {}; compare with the figure computed from the events", field.text,
-                              field.name),
-                  Severity::note);
+                              field.name));
     } else if (value && metric.unit == "share" && *value > kLargestShare) {
       report.note("vendor_value_implausible",
                   fmt::format("the file states {:.2f} % for {}; compare with the figure computed from the events",
-                              *value * 100, field.name),
-                  Severity::note);
+                              *value * 100, field.name));
     }
     writer.add_metric(std::move(metric));
   }

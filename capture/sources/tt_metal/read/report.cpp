@@ -13,7 +13,7 @@ namespace {
 
 struct ProblemText {
   RowProblem problem;
-  std::string_view kind;
+  QualityKind kind;
   std::string_view text;  // {} is the line
 };
 constexpr ProblemText kProblems[] = {
@@ -94,55 +94,45 @@ void write_sources(const DeviceLogDictionary& dictionary, const std::vector<std:
 }
 
 void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, SessionWriter& writer) {
-  const auto note = [&](std::string_view kind, std::uint64_t count, std::string detail, Severity severity) {
-    if (count > 0) writer.add_quality({std::string(kind), count, std::move(detail), severity});
+  const auto note = [&](QualityKind kind, std::uint64_t count, std::string detail) {
+    if (count > 0) writer.add_quality({kind, count, std::move(detail)});
   };
   for (const ProblemText& text : kProblems) {
     const RowProblemCount& counted = counts.problems[text.problem];
-    note(text.kind, counted.count, fmt::format(fmt::runtime(text.text), counted.first_line),
-         text.problem == RowProblem::cut_short ? Severity::error : Severity::warning);
+    note(text.kind, counted.count, fmt::format(fmt::runtime(text.text), counted.first_line));
   }
-  note("rows_skipped", counts.long_lines, "lines of more than half a MiB were skipped; is this a text file?",
-       Severity::warning);
-  note("file_holes", counts.hole_bytes, hole_in_words(counts.first_hole), Severity::error);
-  note("unreadable", counts.unreadable.empty() ? 0 : 1, counts.unreadable, Severity::error);
+  note("rows_skipped", counts.long_lines, "lines of more than half a MiB were skipped; is this a text file?");
+  note("file_holes", counts.hole_bytes, hole_in_words(counts.first_hole));
+  note("unreadable", counts.unreadable.empty() ? 0 : 1, counts.unreadable);
   note(
       "no_rows", counts.rows == 0 ? 1 : 0,
       "the log has a header but no rows; run the program with TT_METAL_DEVICE_PROFILER=1 and read the device's profile "
-      "before it ends",
-      Severity::warning);
+      "before it ends");
   note("unmatched_begins", counts.unfinished.total(),
        fmt::format("zones begin but never end, on {}: the device's marker buffer was full or the log was taken while "
                    "kernels ran. They are drawn to where their parent ends and marked unfinished; read the device's "
                    "profile more often",
-                   counts.unfinished.names()),
-       Severity::warning);
+                   counts.unfinished.names()));
   note("unmatched_ends", counts.lone_ends.total(),
        fmt::format(
            "zones end that never began, on {}: the device's marker buffer dropped their begin. They are instants "
            "in ts_event; read the device's profile more often",
-           counts.lone_ends.names()),
-       Severity::warning);
-  note("duplicate_rows", counts.duplicates, "rows that repeat another one to the last digit were counted once",
-       Severity::warning);
+           counts.lone_ends.names()));
+  note("duplicate_rows", counts.duplicates, "rows that repeat another one to the last digit were counted once");
   note("unknown_types", counts.unknown_types,
-       "rows of types that this version does not know; they are instants in ts_event with their type", Severity::note);
+       "rows of types that this version does not know; they are instants in ts_event with their type");
   note("names_left_out", counts.names_left_out,
-       "more different names, ids or meta data than can be kept apart; the later ones are missing from their events",
-       Severity::warning);
+       "more different names, ids or meta data than can be kept apart; the later ones are missing from their events");
   note("lanes_left_out", counts.left_out.total(),
        fmt::format("events found no lane, for a session holds {} of them, on {}; split the log by its chips and import "
                    "the parts",
-                   kMaxLocalNumber, counts.left_out.names()),
-       Severity::warning);
+                   kMaxLocalNumber, counts.left_out.names()));
   note("frequency_missing", layout.frequency_mhz > 0 ? 0 : 1,
-       "the log states no frequency of the chip (CHIP_FREQ in its first line): a cycle is shown as 1 ns",
-       Severity::warning);
+       "the log states no frequency of the chip (CHIP_FREQ in its first line): a cycle is shown as 1 ns");
   note("chips_not_synchronised", counts.chips > 1 ? counts.chips : 0,
        "chips count cycles of their own that the log does not relate: times within a chip are exact, and each chip "
        "begins at "
-       "its own first event; compare no times between chips",
-       Severity::warning);
+       "its own first event; compare no times between chips");
   if (layout.extras.empty()) return;
   std::string names;
   for (const DeviceLogLayout::Extra& extra : layout.extras) {
@@ -150,7 +140,7 @@ void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, 
     names += extra.name.substr(0, 60) + "\"";
   }
   note("unknown_columns", layout.extras.size(),
-       fmt::format("columns that this version does not know were kept as text: {}", names), Severity::note);
+       fmt::format("columns that this version does not know were kept as text: {}", names));
 }
 
 }  // namespace accelscope::capture::sources::tt_metal

@@ -43,8 +43,8 @@ class HandMade {
   void add(TrackNumber track, std::int64_t begin, std::int64_t end, const char* name = "COPY") {
     writer_.begin_event(track, begin, end - begin, writer_.intern(name));
   }
-  void lacks(const char* kind, std::uint64_t count, Severity severity) {
-    writer_.add_quality({kind, count, "what to try", severity});
+  void lacks(QualityKind kind, std::uint64_t count, Severity severity) {
+    writer_.add_quality({kind.as(severity), count, "what to try"});
   }
   SessionLoad load(const TimeRange& active) {
     REQUIRE(writer_.finish().ok());
@@ -209,9 +209,9 @@ TEST_CASE("verdict: it ends with the gravest gap in the data, and says nothing o
   lines.lines = {line("mlp.py", 33, 0, 344'000)};
   HandMade session;
   session.add(session.track("stream 7", "stream", "gpu 0"), 0, 2'000);
-  session.lacks("clock_estimated", 1, Severity::note);
+  session.lacks("host_times_estimated", 1, Severity::note);
   session.lacks("rows_skipped", 1'204, Severity::error);
-  session.lacks("stacks_missing", 1, Severity::warning);
+  session.lacks("missing_source_locations", 1, Severity::warning);
   const Verdict verdict = session.verdict(TimeRange{0, 2'000}, lines);
   CHECK(verdict.missing == "rows skipped (1,204)");
   CHECK(verdict.text() ==

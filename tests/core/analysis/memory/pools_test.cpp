@@ -125,7 +125,7 @@ TEST_CASE("lifetimes that the source guessed are marked, stated ones beside them
   MemorySession session;
   const TrackNumber stated = session.track("", "stated");
   session.change(stated, 10, 64, 0x100, 5);
-  session.writer().add_quality({"memory_estimated", 1, "lifetimes are not in the file", Severity::note});
+  session.writer().add_quality({"memory_estimated", 1, "lifetimes are not in the file"});
   CHECK_FALSE(session.usage().pools[0].estimated);  // it has an address
 }
 

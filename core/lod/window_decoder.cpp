@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/model/palette.h"
+#include "core/scan/column_values.h"
 
 namespace accelscope {
 namespace {
@@ -44,6 +45,8 @@ void add_micro_weights(const std::vector<WindowEvent>& events, std::vector<Micro
   return {sample.ticks, sample.ticks, value, value, sample.value, 0};
 }
 
+const StringMap kNoStrings;  // names are looked up one by one: a map of all would be made anew for each lane
+
 [[nodiscard]] bool is_wait_name(const Schema* schema, std::string_view name) {
   return schema != nullptr &&
          std::find(schema->wait_names.begin(), schema->wait_names.end(), name) != schema->wait_names.end();
@@ -78,13 +81,15 @@ Result<LaneWindow> WindowDecoder::decode(const LaneSnapshot& lane, const StringP
     const std::uint32_t block = first_leaf + i - place.first_leaf;
     if (block >= view_.block_count()) return Error{"A chunk of the session is shorter than its index says."};
     window.first_ordinal[i] = place.first_ordinal + std::uint64_t{block} * kBlockEvents;
+    reader_.open(lane, kNoStrings, place, view_);
+    reader_.seek(block);
     LaneWindow& target = detail == WindowDetail::events ? window : leaf;
     leaf.events.clear();
     leaf.samples.clear();
     if (counter) {
-      add_samples(lane, block, target);
+      add_samples(lane, target);
     } else {
-      add_events(lane, strings, block, target);
+      add_events(lane, strings, target);
     }
     if (detail == WindowDetail::micro) {
       add_micro_nodes(leaf.events, window.nodes, event_node);
@@ -123,34 +128,22 @@ const WindowDecoder::Name& WindowDecoder::name(const LaneSnapshot& lane, const S
   return entry;
 }
 
-void WindowDecoder::add_events(const LaneSnapshot& lane, const StringPool& strings, std::uint32_t block,
-                               LaneWindow& window) {
-  BlockTimes times;
-  std::array<std::uint64_t, kBlockEvents> names;
-  view_.times(block, times);
-  view_.names(block, names.data());
-  for (std::uint32_t i = 0; i < view_.block_size(block); ++i) {
+void WindowDecoder::add_events(const LaneSnapshot& lane, const StringPool& strings, LaneWindow& window) {
+  const BlockTimes& times = reader_.ticks();
+  const std::uint64_t* names = reader_.local_names();
+  for (std::uint32_t i = 0; i < view_.block_size(reader_.block()); ++i) {
     const Name& known = name(lane, strings, names[i]);
     window.events.push_back({times.begins[i], times.ends[i], known.session, known.slot, known.waits});
   }
 }
 
-void WindowDecoder::add_samples(const LaneSnapshot& lane, std::uint32_t block, LaneWindow& window) {
-  BlockTimes times;
-  view_.times(block, times);
-  const bool has_value = view_.column_count() > 0 && lane.schema != nullptr && !lane.schema->columns.empty();
-  const ColumnType type = has_value ? lane.schema->columns[0].type : ColumnType::float64;
-  for (std::uint32_t i = 0; i < view_.block_size(block); ++i) {
-    const std::uint32_t row = block * kBlockEvents + i;
-    double value = 0;
-    if (has_value && type == ColumnType::float64) {
-      value = view_.float64(0, row);
-    } else if (has_value && type == ColumnType::int64) {
-      value = static_cast<double>(view_.int64(0, row));
-    } else if (has_value) {
-      value = static_cast<double>(view_.uint64(0, row));
-    }
-    window.samples.push_back({times.begins[i], value});
+void WindowDecoder::add_samples(const LaneSnapshot& lane, LaneWindow& window) {
+  const BlockTimes& times = reader_.ticks();
+  const bool has_value = lane.schema != nullptr && !lane.schema->columns.empty();
+  const ColumnType type = has_value ? lane.schema->columns[0].type : ColumnType::text;
+  const BlockValues found = is_text(type) ? BlockValues{} : reader_.column(0, type);
+  for (std::uint32_t i = 0; i < view_.block_size(reader_.block()); ++i) {
+    window.samples.push_back({times.begins[i], found.has(i) ? real_number(type, found.values[i]) : 0});
   }
 }
 

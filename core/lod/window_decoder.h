@@ -8,6 +8,7 @@
 #include "core/base/result.h"
 #include "core/chunk/chunk_view.h"
 #include "core/lod/lane_window.h"
+#include "core/scan/block_reader.h"
 
 namespace accelscope {
 
@@ -29,8 +30,8 @@ class WindowDecoder {
     bool waits = false;
   };
   Result<void> load(const LaneSnapshot& lane, std::uint32_t chunk_index);
-  void add_events(const LaneSnapshot& lane, const StringPool& strings, std::uint32_t block, LaneWindow& window);
-  void add_samples(const LaneSnapshot& lane, std::uint32_t block, LaneWindow& window);
+  void add_events(const LaneSnapshot& lane, const StringPool& strings, LaneWindow& window);
+  void add_samples(const LaneSnapshot& lane, LaneWindow& window);
   const Name& name(const LaneSnapshot& lane, const StringPool& strings, std::uint64_t local);
 
   ReadChunk read_chunk_;
@@ -38,6 +39,7 @@ class WindowDecoder {
   std::uint32_t loaded_chunk_ = 0;
   Bytes bytes_;
   ChunkView view_;
+  BlockReader reader_;           // of the chunk
   std::array<Name, 256> names_;  // direct-mapped; the pool takes a lock for every look-up
 };
 

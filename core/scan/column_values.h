@@ -21,6 +21,12 @@ namespace accelscope {
   return std::abs(value) < 9.2e18 ? std::llround(value) : 0;
 }
 
+// A number of a block as a real one.
+[[nodiscard]] inline double real_number(ColumnType type, std::uint64_t value) noexcept {
+  if (type == ColumnType::float64) return std::bit_cast<double>(value);
+  return type == ColumnType::int64 ? static_cast<double>(static_cast<std::int64_t>(value)) : static_cast<double>(value);
+}
+
 // A stored value of a numeric column, rounded to whole units.
 [[nodiscard]] inline std::int64_t whole_number(const ChunkView& view, std::size_t column, ColumnType type,
                                                std::uint64_t stored) noexcept {

@@ -68,6 +68,7 @@ class NeuronImporter final : public json::JsonRowHandler {
   // What a table's rows mean beyond their columns. False: the row is not an event after all (a reason was counted).
   [[nodiscard]] bool look_at(NeuronTable kind, ImportTable& into, BoundRow& row, const json::RowPlace& place);
   void look_at_instruction(ImportTable& into, const BoundRow& row);
+  void look_at_warning(const BoundRow& row);
   void look_at_move(ImportTable& into, const BoundRow& row, bool is_transfer);
   void look_at_collective(ImportTable& into, const BoundRow& row);
   void look_at_throttle(ImportTable& into, const BoundRow& row);

@@ -85,7 +85,7 @@ bool NeuronImporter::look_at(NeuronTable kind, ImportTable& into, BoundRow& row,
       }
       break;
     case NeuronTable::warnings:
-      report_.note("vendor_warning", std::string(row.text("message")));
+      look_at_warning(row);
       break;
     default:
       break;
@@ -96,6 +96,10 @@ bool NeuronImporter::look_at(NeuronTable kind, ImportTable& into, BoundRow& row,
     return false;
   }
   return true;
+}
+
+void NeuronImporter::look_at_warning(const BoundRow& row) {
+  report_.note("vendor_warning", std::string(row.text("message")));
 }
 
 void NeuronImporter::look_at_instruction(ImportTable& into, const BoundRow& row) {

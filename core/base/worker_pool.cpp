@@ -34,9 +34,8 @@ void WorkerPool::begin_threads(std::size_t count, bool urgent_only) {
     threads_.emplace_back([this, i, urgent_only] { work(i, urgent_only); });
 }
 
-void WorkerPool::wake_for(Priority priority) {
-  changed_.notify_one();
-  if (priority == Priority::drawing) urgent_.notify_one();
+std::condition_variable& WorkerPool::to_wake(Priority priority) noexcept {
+  return priority == Priority::drawing && urgent_idle_ >= queue(priority).size() ? urgent_ : changed_;
 }
 
 WorkerPool::~WorkerPool() {
@@ -88,6 +87,7 @@ std::deque<WorkerPool::Job>* WorkerPool::next_queue(bool urgent_only) noexcept {
 
 void WorkerPool::enqueue(Job job) {
   const Priority priority = job.priority;
+  std::condition_variable* wake = nullptr;
   {
     const std::scoped_lock lock(mutex_);
     if (stopping_) job.cancel();
@@ -97,17 +97,20 @@ void WorkerPool::enqueue(Job job) {
     }
     queue(priority).push_back(std::move(job));
     note_waiting();
+    wake = &to_wake(priority);
   }
-  wake_for(priority);
+  wake->notify_one();
 }
 
 void WorkerPool::work(std::size_t thread, bool urgent_only) {
   std::unique_lock lock(mutex_);
   while (true) {
     std::deque<Job>* jobs = nullptr;
+    urgent_idle_ += urgent_only ? 1 : 0;
     (urgent_only ? urgent_ : changed_).wait(lock, [&] {
       return (jobs = next_queue(urgent_only)) != nullptr || stopping_;
     });
+    urgent_idle_ -= urgent_only ? 1 : 0;
     if (jobs == nullptr) return;
     Job job = std::move(jobs->front());
     jobs->pop_front();
@@ -160,13 +163,15 @@ struct WorkerPool::Loop {
 
 void WorkerPool::enqueue_helper(std::shared_ptr<Loop> loop, std::size_t worker) {
   const Priority priority = loop->priority;
+  std::condition_variable* wake = nullptr;
   {
     const std::scoped_lock lock(mutex_);
     queue(priority).push_front(
         {[this, loop = std::move(loop), worker] { help(loop, worker); }, [] {}, priority, false});
     note_waiting();
+    wake = &to_wake(priority);
   }
-  wake_for(priority);
+  wake->notify_one();
 }
 
 void WorkerPool::help(const std::shared_ptr<Loop>& loop, std::size_t worker) {

@@ -183,7 +183,8 @@ class WorkerPool {
   void enqueue_helper(std::shared_ptr<Loop> loop, std::size_t worker);
   void help(const std::shared_ptr<Loop>& loop, std::size_t worker);
   void begin_threads(std::size_t count, bool urgent_only);
-  void wake_for(Priority priority);
+  // Wakes one thread for a job that has just come to its queue: a needless one takes time from whoever draws.
+  [[nodiscard]] std::condition_variable& to_wake(Priority priority) noexcept;
   void work(std::size_t thread, bool urgent_only);
 
   std::mutex mutex_;
@@ -191,6 +192,7 @@ class WorkerPool {
   std::array<std::deque<Job>, kPriorities> jobs_;
   std::atomic<unsigned> waiting_{0};            // a bit for each priority with jobs
   std::size_t background_running_ = 0;          // tasks that can wait
+  std::size_t urgent_idle_ = 0;                 // threads of what a frame waits for
   std::vector<std::function<void()>> running_;  // how to cancel what each thread runs
   std::function<void()> told_finished_;
   bool stopping_ = false;

@@ -126,7 +126,9 @@ void LaneStrips::end_frame() {
       lane->flight.batch = batch;
       lane->flight.place = i;
     }
-    const std::size_t threads = std::min({pool_.concurrency(), kMostMakers, missing_.size()});
+    // One core stays with the thread that draws.
+    const std::size_t makers = std::clamp<std::size_t>(pool_.concurrency() - 2, 1, kMostMakers);
+    const std::size_t threads = std::min(makers, missing_.size());
     for (std::size_t i = 0; i < threads; ++i) {
       batch->tasks.push_back(pool_.start(Priority::drawing, [batch](TaskControl& control) {
         batch->build(control);

@@ -97,7 +97,7 @@ struct SystemNames {
 };
 [[nodiscard]] SystemNames this_system();
 [[nodiscard]] std::string own_program();  // the whole path of this program; "" if the system does not tell
-[[nodiscard]] std::string environment_value(const char* name);    // "" if there is none
+[[nodiscard]] std::string environment_value(const char* name);  // "" if there is none
 // As a program with these settings of its own has it, "NAME=VALUE"; of several the last counts.
 [[nodiscard]] std::string environment_value(const std::string& name, const std::vector<std::string>& settings);
 void wipe(std::string& secret) noexcept;                          // overwrites and empties

@@ -3,10 +3,12 @@
 // lock. Untouched parts of a segment cost address space, not memory.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <type_traits>
 
@@ -26,12 +28,20 @@ class AppendOnlyArray {
 
   void push_back(const T& value) {
     const auto [segment, offset] = place(size_);
-    if (segments_[segment] == nullptr) {
-      segments_[segment] = static_cast<T*>(std::malloc(sizeof(T) * segment_size(segment)));
-      if (segments_[segment] == nullptr) throw std::bad_alloc();
-    }
-    segments_[segment][offset] = value;
+    made(segment)[offset] = value;
     ++size_;
+  }
+  // `count` elements as they lie in memory, whatever their alignment.
+  void append(const void* elements, std::size_t count) {
+    const auto* from = static_cast<const char*>(elements);
+    while (count > 0) {
+      const auto [segment, offset] = place(size_);
+      const std::size_t some = std::min(count, segment_size(segment) - offset);
+      std::memcpy(made(segment) + offset, from, some * sizeof(T));
+      from += some * sizeof(T);
+      size_ += some;
+      count -= some;
+    }
   }
   [[nodiscard]] const T& operator[](std::size_t index) const noexcept {
     const auto [segment, offset] = place(index);
@@ -46,6 +56,13 @@ class AppendOnlyArray {
   static constexpr std::size_t kFirstSegment = 64;
 
  private:
+  [[nodiscard]] T* made(std::size_t segment) {
+    if (segments_[segment] == nullptr) {
+      segments_[segment] = static_cast<T*>(std::malloc(sizeof(T) * segment_size(segment)));
+      if (segments_[segment] == nullptr) throw std::bad_alloc();
+    }
+    return segments_[segment];
+  }
   struct Place {
     std::size_t segment;
     std::size_t offset;

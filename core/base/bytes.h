@@ -24,8 +24,9 @@ class ByteWriter {
   template <typename T>
     requires std::is_arithmetic_v<T>
   void number(T value) {
-    const auto* raw = reinterpret_cast<const std::byte*>(&value);
-    bytes_.insert(bytes_.end(), raw, raw + sizeof value);
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + sizeof value);
+    std::memcpy(bytes_.data() + at, &value, sizeof value);
   }
   void text(std::string_view value) {
     number(static_cast<std::uint32_t>(value.size()));

@@ -47,7 +47,7 @@ class LaneTree {
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
   // For loading a saved tree: nodes of one level in order.
-  void restore(std::size_t level, const Node& node) { levels_[level].push_back(node); }
+  void restore(std::size_t level, const void* nodes, std::size_t count) { levels_[level].append(nodes, count); }
 
  private:
   std::array<AppendOnlyArray<Node>, kTreeLevels> levels_;

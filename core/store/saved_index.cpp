@@ -25,15 +25,11 @@ Bytes pack_array(std::size_t count, const T& at) {
   return blob;
 }
 
-// Calls add for every element; false if the size does not fit the type.
+// add(elements, count); false if the size does not fit the type.
 template <typename T, typename Add>
 bool unpack_array(ByteView blob, const Add& add) {
   if (blob.size() % sizeof(T) != 0) return false;
-  for (std::size_t i = 0; i < blob.size(); i += sizeof(T)) {
-    T value;
-    std::memcpy(&value, blob.data() + i, sizeof value);
-    add(value);
-  }
+  add(blob.data(), blob.size() / sizeof(T));
   return true;
 }
 
@@ -110,12 +106,15 @@ bool read_lane_index(LaneData& data, std::int64_t part, std::int64_t saved_level
   if (!content) return false;
   const ByteView blob = *content;
   if (part == kPlaces) {
-    return unpack_array<ChunkPlace>(blob, [&](const ChunkPlace& place) { data.chunks.push_back(place); });
+    return unpack_array<ChunkPlace>(blob,
+                                    [&](const void* places, std::size_t count) { data.chunks.append(places, count); });
   }
   if (part == kTree && level < kTreeLevels) {
-    return data.kind == EventKind::counter
-               ? unpack_array<CounterNode>(blob, [&](const CounterNode& node) { data.counters.restore(level, node); })
-               : unpack_array<SliceNode>(blob, [&](const SliceNode& node) { data.slices.restore(level, node); });
+    const auto restore = [&](auto& tree) {
+      return [&tree, level](const void* nodes, std::size_t count) { tree.restore(level, nodes, count); };
+    };
+    return data.kind == EventKind::counter ? unpack_array<CounterNode>(blob, restore(data.counters))
+                                           : unpack_array<SliceNode>(blob, restore(data.slices));
   }
   return part != kTotals || level >= NameTotals::kLevels || unpack_totals(blob, level, data.totals);
 }

@@ -10,6 +10,7 @@
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/lod/range_statistics.h"
+#include "core/model/track_kinds.h"
 #include "core/scan/chunk_cache.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"

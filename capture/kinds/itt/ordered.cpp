@@ -6,6 +6,8 @@
 #include <bit>
 #include <limits>
 
+#include "capture/json/json_cursor.h"
+
 namespace accelscope::capture::kinds::itt {
 namespace {
 

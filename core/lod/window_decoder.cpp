@@ -130,7 +130,8 @@ const WindowDecoder::Name& WindowDecoder::name(const LaneSnapshot& lane, const S
 
 void WindowDecoder::add_events(const LaneSnapshot& lane, const StringPool& strings, LaneWindow& window) {
   const BlockTimes& times = reader_.ticks();
-  const std::uint64_t* names = reader_.local_names();
+  std::array<std::uint64_t, kBlockEvents> names;  // numbered by their source
+  view_.names(reader_.block(), names.data());
   for (std::uint32_t i = 0; i < view_.block_size(reader_.block()); ++i) {
     const Name& known = name(lane, strings, names[i]);
     window.events.push_back({times.begins[i], times.ends[i], known.session, known.slot, known.waits});

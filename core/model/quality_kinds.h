@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "core/base/immediate.h"
+
 namespace accelscope {
 
 enum class Severity : std::uint8_t { note, warning, error };
@@ -166,7 +168,7 @@ inline constexpr QualityKindRow kQualityKinds[] = {
 class QualityKind {
  public:
   // NOLINTNEXTLINE(google-explicit-constructor): so that a name in the code is one of the table.
-  consteval QualityKind(const char* name) : row_(row_of(name)) {}
+  ACCELSCOPE_CONSTEVAL QualityKind(const char* name) : row_(row_of(name)) {}
   [[nodiscard]] constexpr std::string_view name() const noexcept { return row_.name; }
   [[nodiscard]] constexpr Severity severity() const noexcept { return row_.severity; }
   [[nodiscard]] constexpr QualityKind as(Severity severity) const noexcept {  // where it is graver or less so
@@ -176,7 +178,7 @@ class QualityKind {
   }
 
  private:
-  static consteval QualityKindRow row_of(std::string_view name) {
+  static ACCELSCOPE_CONSTEVAL QualityKindRow row_of(std::string_view name) {
     for (const QualityKindRow& row : kQualityKinds) {
       if (row.name == name) return row;
     }

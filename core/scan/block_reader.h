@@ -87,12 +87,6 @@ class BlockReader {
     if (names_serial_ != serial_) read_names();
     return names_.data();
   }
-  // As the chunk has them, numbered by their source.
-  [[nodiscard]] const std::uint64_t* local_names() {
-    view_->names(block_, ids_.data());
-    ids_serial_ = 0;
-    return ids_.data();
-  }
   [[nodiscard]] BlockValues column(std::size_t column, ColumnType type) {
     const Column* decoded = column < columns_.size() ? columns_[column].get() : nullptr;
     if (decoded != nullptr && decoded->serial == serial_) return {decoded->valid, decoded->values.data()};

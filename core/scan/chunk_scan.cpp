@@ -1,9 +1,9 @@
 #include "core/scan/chunk_scan.h"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "core/scan/chunk_cache.h"
@@ -140,40 +140,43 @@ Result<void> scan_chunks(const QueryContext& query, const LaneIndices& lanes, co
   return scan_chunks(query, requests, body);
 }
 
+void ChunkOpener::add_strings(std::uint32_t lane) {
+  const std::uint32_t scope = scope_of(query_.snapshot->lanes[lane].number());
+  if (!strings_.contains(scope)) strings_.emplace(scope, StringMap(query_.snapshot->strings->scope_map(scope)));
+}
+
+Result<void> ChunkOpener::open(const ChunkRequest& request, std::size_t request_index, std::size_t worker,
+                               const std::function<void(const ScannedChunk&)>& body) {
+  const LaneSnapshot& lane = query_.snapshot->lanes[request.lane];
+  const Result<LoadedChunk> loaded = load_chunk(query_.store, lane, request.chunk);
+  if (!loaded) return loaded.error();
+  const ChunkPlace& place = lane.chunk(request.chunk);
+  const StringMap& strings = strings_.find(scope_of(lane.number()))->second;
+  BlockReader& reader = readers_[worker];
+  reader.open(lane, strings, place, loaded->view);
+  body({lane, request.lane, request.chunk, place, loaded->view, reader, request.range, request_index, strings,
+        mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks), query_.mask.get()});
+  return {};
+}
+
 Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkRequest>& requests, const ChunkBody& body) {
-  const Snapshot& snapshot = *query.snapshot;
-  std::map<std::uint32_t, StringMap> strings;  // by scope
-  for (const ChunkRequest& request : requests) {
-    const std::uint32_t scope = scope_of(snapshot.lanes[request.lane].number());
-    if (!strings.contains(scope)) strings.emplace(scope, StringMap(snapshot.strings->scope_map(scope)));
-  }
+  ChunkOpener chunks(query, requests | std::views::transform(&ChunkRequest::lane));
   query.control.add_total(requests.size());
   std::mutex failure_mutex;
   std::optional<Error> failure;
   std::atomic<bool> failed{false};
-  const auto fail = [&](const Error& error) {
-    const std::scoped_lock lock(failure_mutex);
-    if (!failure) failure = error;
-    failed.store(true, std::memory_order_relaxed);
-  };
-  std::vector<BlockReader> readers(query.pool.concurrency());
   query.pool.for_each(requests.size(), query.control, [&](std::size_t index, std::size_t worker) {
     if (failed.load(std::memory_order_relaxed)) return;
     const ChunkRequest& request = requests[index];
-    const LaneSnapshot& lane = snapshot.lanes[request.lane];
-    const Result<LoadedChunk> loaded = load_chunk(query.store, lane, request.chunk);
-    const ChunkPlace& place = lane.chunk(request.chunk);
-    if (!loaded) {
-      if (query.report == nullptr) return fail(loaded.error());
-      query.report->skip(place.count, loaded.message());
-      query.control.add_done(1);
+    const Result<void> opened =
+        chunks.open(request, index, worker, [&](const ScannedChunk& chunk) { body(chunk, worker); });
+    if (!opened && query.report == nullptr) {
+      const std::scoped_lock lock(failure_mutex);
+      if (!failure) failure = opened.error();
+      failed.store(true, std::memory_order_relaxed);
       return;
     }
-    const StringMap& of_scope = strings.find(scope_of(lane.number()))->second;
-    readers[worker].open(lane, of_scope, place, loaded->view);
-    body(ScannedChunk{lane, request.lane, request.chunk, place, loaded->view, readers[worker], request.range, index,
-                      of_scope, mean_ns_per_tick(*lane.clock, place.begin_ticks, place.end_ticks), query.mask.get()},
-         worker);
+    if (!opened) query.report->skip(query.snapshot->lanes[request.lane].chunk(request.chunk).count, opened.message());
     query.control.add_done(1);
   });
   if (failure) return *failure;

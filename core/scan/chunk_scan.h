@@ -9,6 +9,7 @@
 
 #include <bit>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -135,5 +136,26 @@ struct ChunkRequest {
                                        const ChunkBody& body);
 [[nodiscard]] Result<void> scan_chunks(const QueryContext& query, const std::vector<ChunkRequest>& requests,
                                        const ChunkBody& body);
+
+// What the loops over chunks open them with: the strings of their sources and a reader for each worker. The query must
+// outlive it.
+class ChunkOpener {
+ public:
+  // `lanes`: a range of the lanes to come, as indices.
+  template <typename Lanes>
+  ChunkOpener(const QueryContext& query, const Lanes& lanes) : query_(query), readers_(query.pool.concurrency()) {
+    for (const std::uint32_t lane : lanes) add_strings(lane);
+  }
+  // Reads the chunk and calls the body with it.
+  [[nodiscard]] Result<void> open(const ChunkRequest& request, std::size_t request_index, std::size_t worker,
+                                  const std::function<void(const ScannedChunk&)>& body);
+
+ private:
+  void add_strings(std::uint32_t lane);
+
+  const QueryContext& query_;
+  std::map<std::uint32_t, StringMap> strings_;  // by scope
+  std::vector<BlockReader> readers_;            // by worker
+};
 
 }  // namespace accelscope

@@ -1,6 +1,7 @@
 #include "capture/sim/output/session_events.h"
 
 #include "capture/sim/kernel/profile_text.h"
+#include "core/base/immediate.h"
 
 namespace accelscope::capture::sim {
 
@@ -36,7 +37,7 @@ constexpr auto kTrafficColumns = [] {
 }();
 
 template <NeuronTable kTable>
-consteval std::size_t at(std::string_view column) {
+ACCELSCOPE_CONSTEVAL std::size_t at(std::string_view column) {
   return sources::neuron::neuron_column(kTable, column);
 }
 

@@ -16,6 +16,7 @@
 
 #include "capture/json/json_field.h"
 #include "capture/sources/base/event_sorter.h"
+#include "core/base/immediate.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::sources::neuron {
@@ -48,7 +49,7 @@ inline constexpr auto kCapturedKeys = [] {
 class Captured {
  public:
   constexpr Captured() = default;  // none
-  consteval Captured(const char* key) : place_(by_key(key).place_) {
+  ACCELSCOPE_CONSTEVAL Captured(const char* key) : place_(by_key(key).place_) {
     if (!is_any()) std::abort();
   }
   [[nodiscard]] static constexpr Captured by_key(std::string_view key) noexcept {

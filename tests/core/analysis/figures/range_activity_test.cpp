@@ -93,9 +93,12 @@ TEST_CASE("activity: each moment of a range counts once, with an index, without 
   REQUIRE(index.ok());
   std::mt19937_64 random(5);
   const WorkKinds kinds(*session.snapshot);
-  for (int i = 0; i < 12; ++i) {
+  for (int i = 0; i < 16; ++i) {
     EventFilter filter;
     if (i != 0) filter.range = session.random_range();
+    for (const TrackSnapshot& track : session.snapshot->tracks) {
+      if (i % 3 == 1 && random() % 2 == 0) filter.tracks.push_back(track.track->number);
+    }
     QueryContext query = session.context();
     const std::string name = i % 4 == 3 ? "matmul_4" : "";
     if (!name.empty()) {
@@ -111,6 +114,7 @@ TEST_CASE("activity: each moment of a range counts once, with an index, without 
     for (const PlainEvent& event : session.events) {
       if (event.waits || (!name.empty() && event.name_text != name) || !is_device_work(kinds.of_lane(event.lane)))
         continue;
+      if (!filter.has_track(session.snapshot->lanes[event.lane].track)) continue;
       const std::int64_t begin = std::max(event.begin_ns, range.begin_ns), end = std::min(event.end_ns, range.end_ns);
       if (begin < end) busy.emplace_back(begin, end);
     }
@@ -119,6 +123,7 @@ TEST_CASE("activity: each moment of a range counts once, with an index, without 
     REQUIRE(with_index.ok());
     REQUIRE(without.ok());
     // Edges of ranges fall between the ticks of a lane.
+    CHECK((*without)->filter == filter);
     CHECK(std::abs((*with_index)->active_ns - (*without)->active_ns) <= 4);
     CHECK(std::abs((*without)->active_ns - length_of_union(busy)) <= 4);
   }

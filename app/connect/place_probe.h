@@ -50,7 +50,6 @@ class PlaceProbe {
   // Seconds until update() has something to do; nothing when only a thread or the user can change anything.
   [[nodiscard]] std::optional<double> due_in(double now_s) const;
   [[nodiscard]] const PlaceVerdict* first_reached() const noexcept;
-  [[nodiscard]] bool asking() const noexcept { return !runs_.empty(); }
 
  private:
   struct Shared;

@@ -64,10 +64,12 @@ void DerivedValues::take() {
 void DerivedValues::want(SessionAnalysis& analysis, const Snapshot& snapshot, const DerivedCounters& counters,
                          const render::TimeView& view, double stretch_pixels, double now_s) {
   take();
+  waits_ = false;
   if (counters.empty()) return;
   const bool wants_work = std::any_of(counters.begin(), counters.end(),
                                       [](const auto& counter) { return counter->kind == DerivedCounter::Kind::mfu; });
   const auto work = wants_work ? analysis.leaf_work() : nullptr;
+  waits_ = wants_work && !work && analysis.leaf_work_pending();
   if (task_.valid() || (!error_.empty() && now_s - asked_s_ < SessionAnalysis::kRenewSeconds)) return;
   const std::int64_t step = stretch_for(view, stretch_pixels);
   const bool all_known =
@@ -77,8 +79,9 @@ void DerivedValues::want(SessionAnalysis& analysis, const Snapshot& snapshot, co
   const bool fits = all_known && answer_->stretch_ns == step && covers(*answer_, shown(snapshot, view, 0, step));
   if (fits && (answer_->version == snapshot.version || now_s - asked_s_ < SessionAnalysis::kRenewSeconds)) return;
   asked_s_ = now_s;
-  task_ = analysis.start([counters, work, range = shown(snapshot, view, view.span_ns() / 2, step), step](
-                             const QueryContext& query) { return add_up(query, counters, work.get(), range, step); });
+  task_ = analysis.start([counters, work, range = shown(snapshot, view, view.span_ns() / 2, step),
+                          step](const QueryContext& query) { return add_up(query, counters, work.get(), range, step); },
+                         Priority::drawing);
 }
 
 const std::vector<float>* DerivedValues::values_of(const DerivedCounter& counter) const {

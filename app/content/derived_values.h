@@ -30,7 +30,7 @@ class DerivedValues {
   // Once per frame, with the counters that are seen. `stretch_pixels`: no stretch is narrower.
   void want(SessionAnalysis& analysis, const Snapshot& snapshot, const DerivedCounters& counters,
             const render::TimeView& view, double stretch_pixels, double now_s);
-  [[nodiscard]] bool pending() const noexcept { return task_.valid(); }
+  [[nodiscard]] bool pending() const noexcept { return task_.valid() || waits_; }
   [[nodiscard]] const Answer* answer() const noexcept { return answer_.get(); }
   [[nodiscard]] const std::string& error() const noexcept { return error_; }
   // A strip of the counter for the view; empty until there are values. False while there are none.
@@ -46,6 +46,7 @@ class DerivedValues {
   std::shared_ptr<const Answer> answer_;
   Task<Result<std::shared_ptr<const Answer>>> task_;
   double asked_s_ = -1e9;
+  bool waits_ = false;                    // for what they are made of
   std::map<std::string, float> highest_;  // seen so far, by key
   std::string error_;
 };

@@ -22,7 +22,9 @@ void SessionAnalysis::begin_frame(std::shared_ptr<const Snapshot> snapshot, doub
   held_ = false;
   due_s_ = kNever;
   free_retired();
-  take(search_);
+  // Also those that nobody shows now: how long an answer took says when it is renewed.
+  for (auto& mask : masks_) take(mask);
+  std::apply([&](auto&... each) { (take(each), ...); }, answers(*this));
 }
 
 namespace {
@@ -76,11 +78,8 @@ bool SessionAnalysis::timeline_pending() const {
 
 template <typename Is>
 bool SessionAnalysis::any_answer(Is is) const {
-  const auto all = std::tie(memory_, colours_, lines_, passing_, dependencies_, active_, verdict_, incidents_,
-                            leaf_work_, whole_figures_, part_figures_, summary_index_, summary_, hit_summary_, report_,
-                            activity_, search_, hit_list_, hit_rank_, status_);
   return std::any_of(masks_.begin(), masks_.end(), is) ||
-         std::apply([&](const auto&... each) { return (is(each) || ...); }, all);
+         std::apply([&](const auto&... each) { return (is(each) || ...); }, answers(*this));
 }
 
 bool SessionAnalysis::pending() const {
@@ -178,7 +177,6 @@ std::shared_ptr<const EventMask> SessionAnalysis::mask(MaskUse use, const EventF
   EventFilter wanted = filter;
   wanted.range.reset();
   if (answer.key != wanted) answer = {.key = wanted};
-  take(answer);
   if (!answer.error.empty()) return answer.value;  // a wrong term stays one
   return ask(answer, wanted, {}, [wanted, previous = answer.value](const QueryContext& query) {
     return event_mask(query, wanted, previous.get());
@@ -190,7 +188,6 @@ std::shared_ptr<const EventColours> SessionAnalysis::colours(const ColourChoice&
     colours_ = {};
     return nullptr;
   }
-  take(colours_);  // what another choice left may hold tables of this one
   return ask(colours_, choice, {}, [choice, previous = colours_.value](const QueryContext& query) {
     return event_colours(query, choice, previous.get());
   });
@@ -252,7 +249,6 @@ std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter
     ask(summary_index_,
         [last = summary_index_.value](const QueryContext& query) { return SummaryIndex::build(query, last); });
   }
-  take(summary_);
   if (!summary_index_.value) return summary_.value;
   // What is under way for a box that has moved on is let end: it takes less than a frame or two.
   return ask(summary_, filter, {.is_let_end = true, .tells_itself = true},
@@ -275,7 +271,6 @@ std::shared_ptr<const RangeActivity> SessionAnalysis::activity() {
 }
 
 std::shared_ptr<const RangeReport> SessionAnalysis::report(const EventFilter& filter) {
-  take(report_);
   (void)activity();
   const ReportInput input{activity_.value ? activity_.value->index : nullptr, dependencies(), memory()};
   const auto summary = summary_.value;  // its mask is the filter's
@@ -294,13 +289,12 @@ std::shared_ptr<const RangeReport> SessionAnalysis::report(const EventFilter& fi
 }
 
 std::optional<double> SessionAnalysis::summary_index_share() const {
-  if (summary_index_.value) return std::nullopt;
+  if (summary_index_.value || !summary_index_.error.empty()) return std::nullopt;
   const double total = static_cast<double>(summary_index_.task.total());
   return total > 0 ? static_cast<double>(summary_index_.task.done()) / total : 0.0;
 }
 
 StoreStatus SessionAnalysis::store_status() {
-  take(status_);
   if (!status_.task.valid() && now_s_ - status_.asked_s >= kRenewSeconds) {
     status_.asked_s = std::max(now_s_, 0.0);
     status_.task = pool_.start(
@@ -372,7 +366,6 @@ Hit hit_of(const Snapshot& snapshot, EventReader& reader, const SearchPosition& 
 
 std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range) {
   const auto& hits = search_.value;
-  take(hit_list_);
   if (!hits) return nullptr;
   if (hit_list_.key.hits != hits) hit_list_.value = nullptr;
   return ask(hit_list_, {hits, range}, {.busy_s = kRestSeconds, .ages = false},
@@ -388,7 +381,6 @@ std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range)
 
 std::shared_ptr<const HitRank> SessionAnalysis::hit_rank(EventId event) {
   const auto& hits = search_.value;
-  take(hit_rank_);
   if (!hits) return nullptr;
   if (hit_rank_.key.hits != hits) hit_rank_.value = nullptr;
   return ask(hit_rank_, {hits, event}, {.ages = false}, [hits, event](const QueryContext& query) -> Found<HitRank> {
@@ -402,7 +394,6 @@ std::shared_ptr<const HitRank> SessionAnalysis::hit_rank(EventId event) {
 }
 
 std::shared_ptr<const SessionSummary> SessionAnalysis::hit_summary(const TimeRange& range) {
-  take(hit_summary_);
   if (search_text().empty() || !search_error().empty()) return nullptr;
   const EventFilter wanted = both(filter_, {.range = range, .tracks = {}, .terms = {{search_text(), false}}});
   // All hits of the range are looked at: one such look at a time.

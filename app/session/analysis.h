@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -80,8 +81,8 @@ class SessionAnalysis {
 
   // Work of one who keeps the answer himself. It gets a query context whose store and snapshot live as long as it runs.
   template <typename Work>
-  auto start(Work work) {
-    return pool_.start([store = store_, snapshot = snapshot_, &pool = pool_, work](TaskControl& control) {
+  auto start(Work work, Priority priority = Priority::question) {
+    return pool_.start(priority, [store = store_, snapshot = snapshot_, &pool = pool_, work](TaskControl& control) {
       return work(QueryContext{*store, snapshot, pool, control});
     });
   }
@@ -132,6 +133,7 @@ class SessionAnalysis {
   std::shared_ptr<const Incidents> incidents();
   // What the events of each leaf worked, for derived counters.
   std::shared_ptr<const LeafWork> leaf_work();
+  [[nodiscard]] bool leaf_work_pending() const { return leaf_work_.task.valid(); }
   // What bounds the session, its worst line, what its data lack; waits for the active stretch, the activity and the
   // source lines.
   std::shared_ptr<const Verdict> verdict();
@@ -146,9 +148,11 @@ class SessionAnalysis {
   std::shared_ptr<const RangeReport> report(const EventFilter& filter);
   // How the time of the whole session was used; null until the first answer.
   std::shared_ptr<const RangeActivity> activity();
-  // How much of the index is made, 0 to 1; nothing once there is one.
+  // How much of the index is made, 0 to 1, while the first one is under way or waits for the timeline.
   [[nodiscard]] std::optional<double> summary_index_share() const;
-  [[nodiscard]] const std::string& summary_error() const noexcept { return summary_.error; }
+  [[nodiscard]] const std::string& summary_error() const noexcept {
+    return summary_index_.value ? summary_.error : summary_index_.error;
+  }
   // Of at most kRenewSeconds ago: asking the store itself may wait for a save or a chunk.
   StoreStatus store_status();
 
@@ -226,6 +230,14 @@ class SessionAnalysis {
   template <typename T, typename Work>
   std::shared_ptr<const T> ask(Answer<T>& answer, Work work) {
     return ask(answer, NoKey{}, {}, std::move(work));
+  }
+  // All answers but the masks.
+  template <typename Self>
+  static auto answers(Self& self) {
+    return std::tie(self.memory_, self.colours_, self.lines_, self.passing_, self.dependencies_, self.active_,
+                    self.verdict_, self.incidents_, self.leaf_work_, self.whole_figures_, self.part_figures_,
+                    self.summary_index_, self.summary_, self.hit_summary_, self.report_, self.activity_, self.search_,
+                    self.hit_list_, self.hit_rank_, self.status_);
   }
   template <typename Is>
   [[nodiscard]] bool any_answer(Is is) const;

@@ -106,7 +106,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   draw_row_menu(frame);
   draw_legend(frame);
   state.windows.end_frame();
-  if (state.windows.pending()) ui.request_frame_after(0.01);  // their threads wake nobody
+  if (state.windows.pending()) ui.request_frame_after(0.01);  // a task of many windows wakes us at its end only
   if (const std::string error = state.windows.last_error(); !error.empty()) tab.last_error = error;
 }
 

@@ -249,8 +249,7 @@ void Workspace::look_for_recoverable() {
 
 void Workspace::recover(std::size_t index) {
   if (index >= recoverable_.size()) return;
-  const capture::client::Recoverable left = recoverable_[index];
-  recoverable_.erase(recoverable_.begin() + static_cast<std::ptrdiff_t>(index));
+  const capture::client::Recoverable left = take_recoverable(index);
   start({.title = left.title, .left = left}, "Recovering " + left.title,
         [recover = options_.services.recover, left, options = session_options()](std::shared_ptr<Store> store) {
           return recover(left, std::move(store), options);
@@ -259,10 +258,28 @@ void Workspace::recover(std::size_t index) {
 
 void Workspace::discard_recoverable(std::size_t index) {
   if (index >= recoverable_.size()) return;
-  if (auto done = options_.services.discard(recoverable_[index]); !done) {
-    return notify(Severity::error, done.message());
-  }
+  const capture::client::Recoverable left = take_recoverable(index);
+  Starting starting{.title = left.title, .left = left};
+  auto work = [discard = options_.services.discard, left](JobControl&) { return discard(left); };
+  starting.job = std::make_unique<BackgroundJob>("Discarding " + left.title, std::move(work), options_.wake);
+  starting_.push_back(std::move(starting));
+}
+
+capture::client::Recoverable Workspace::take_recoverable(std::size_t index) {
+  capture::client::Recoverable left = std::move(recoverable_[index]);
   recoverable_.erase(recoverable_.begin() + static_cast<std::ptrdiff_t>(index));
+  return left;
+}
+
+// What was begun is given up; what a former run had left is there still.
+void Workspace::drop_started(Starting starting) {
+  auto drop = [result = starting.result, taken_up = starting.left.has_value()](TaskControl&) {
+    if (result->link && !taken_up) result->link->discard();
+    result->link.reset();
+    return true;
+  };
+  closing_.push_back({"", std::make_shared<Task<bool>>(pool_.start(Priority::background, std::move(drop)))});
+  if (starting.left) recoverable_.push_back(std::move(*starting.left));
 }
 
 void Workspace::take_started() {
@@ -277,6 +294,11 @@ void Workspace::take_started() {
     if (auto done = starting.job->finish(); !done) {
       if (starting.left) recoverable_.push_back(std::move(*starting.left));  // it is still there
       notify(Severity::error, done.message());
+      continue;
+    }
+    if (!starting.result->link) continue;  // what was left is discarded
+    if (starting.job->cancelled()) {
+      drop_started(std::move(starting));
       continue;
     }
     SessionTab& tab = adopt_live(std::move(starting.result->link), std::move(starting.result->store), starting.title);

@@ -39,11 +39,6 @@ Result<std::unique_ptr<LiveLink>> link_of(Result<std::unique_ptr<capture::client
   return std::unique_ptr<LiveLink>(std::make_unique<SessionLink>(std::move(session).value()));
 }
 
-capture::client::CaptureSessionOptions with_version(capture::client::CaptureSessionOptions options) {
-  if (options.description.empty()) options.description = "Accelscope viewer";
-  return options;
-}
-
 // To an agent in this process.
 class DemoLink final : public SessionLink {
  public:
@@ -52,7 +47,7 @@ class DemoLink final : public SessionLink {
   Result<void> begin(std::shared_ptr<Store> store, const capture::client::CaptureSessionOptions& options) {
     capture::client::CapturePlan plan;
     plan.places = {agent_->address().text()};
-    auto session = capture::client::CaptureSession::begin(std::move(plan), std::move(store), with_version(options));
+    auto session = capture::client::CaptureSession::begin(std::move(plan), std::move(store), options);
     if (!session) return session.error();
     session_ = std::move(*session);
     return {};
@@ -75,11 +70,11 @@ CaptureServices real_capture_services() {
   CaptureServices services;
   services.begin = [](const capture::client::CapturePlan& plan, std::shared_ptr<Store> store,
                       const capture::client::CaptureSessionOptions& options) {
-    return link_of(capture::client::CaptureSession::begin(plan, std::move(store), with_version(options)));
+    return link_of(capture::client::CaptureSession::begin(plan, std::move(store), options));
   };
   services.recover = [](const capture::client::Recoverable& left, std::shared_ptr<Store> store,
                         const capture::client::CaptureSessionOptions& options) {
-    return link_of(capture::client::CaptureSession::recover(left, std::move(store), with_version(options)));
+    return link_of(capture::client::CaptureSession::recover(left, std::move(store), options));
   };
   services.reach = [](const std::string& place, const std::string& token_file, const std::function<bool()>& cancelled) {
     return capture::client::reach(place, token_file, {}, cancelled);

@@ -166,7 +166,8 @@ class Workspace {
     std::shared_ptr<LiveLink> link;
     std::shared_ptr<Store> store;
   };
-  // A capture on its way to its tab: its store and its link are made by a job.
+  // A capture on its way to its tab: its store and its link are made by a job. Or what was left and is discarded: no
+  // link.
   struct Starting {
     std::string title;
     ConfigurationName from = {};
@@ -186,7 +187,9 @@ class Workspace {
   [[nodiscard]] capture::client::CaptureSessionOptions session_options() const;
   void look_for_recoverable();
   void start(Starting starting, const std::string& job_title, BeginLink begin);
+  capture::client::Recoverable take_recoverable(std::size_t index);
   void take_started();
+  void drop_started(Starting starting);
   void remember(const OpenTab& tab, const std::string& path);
   void remove_tab(std::size_t index, bool discard);  // discard: what its capture keeps for recovery goes too
   OpenTab& add_tab(std::string title, std::shared_ptr<Store> store, KeptBeside kept = {});

@@ -121,6 +121,7 @@ struct CaptureSession::Implementation {
   void remove_folder();
   void ask_token(const std::string& place, const std::weak_ptr<CapturedAgent>& agent);
   [[nodiscard]] std::vector<std::shared_ptr<CapturedAgent>> all() const;
+  [[nodiscard]] std::shared_ptr<RecoveryFolder> kept_folder() const;
   template <typename Act>
   void each_connection(const Act& act) const {
     for (const std::shared_ptr<CapturedAgent>& agent : all()) {
@@ -136,8 +137,8 @@ struct CaptureSession::Implementation {
   std::string viewer_id = system::random_id();
   std::shared_ptr<ingest::SessionClock> clock = std::make_shared<ingest::SessionClock>();
   std::shared_ptr<HostNames> hosts = std::make_shared<HostNames>();
-  std::unique_ptr<RecoveryFolder> folder;
-  mutable std::mutex mutex;
+  mutable std::mutex mutex;  // a session that is saved or discarded gives up its folder on a thread of its own
+  std::shared_ptr<RecoveryFolder> folder;
   std::vector<std::shared_ptr<CapturedAgent>> agents;
 };
 
@@ -157,11 +158,15 @@ Result<void> CaptureSession::Implementation::make_folder() {
 
 // One that cannot be removed is offered for recovery later, which does no harm.
 void CaptureSession::Implementation::remove_folder() {
-  if (!folder) return;
-  if (Result<void> removed = folder->remove(); !removed) {
+  std::shared_ptr<RecoveryFolder> left;
+  {
+    const std::lock_guard lock(mutex);
+    left.swap(folder);
+  }
+  if (!left) return;
+  if (Result<void> removed = left->remove(); !removed) {
     store->add_quality({QualityKind("recovery_file").as(Severity::note), 1, removed.message()});
   }
-  folder.reset();
 }
 
 AgentFeedOptions CaptureSession::Implementation::feed_options(const std::string& place,
@@ -186,8 +191,14 @@ std::vector<std::shared_ptr<CapturedAgent>> CaptureSession::Implementation::all(
   return agents;
 }
 
+std::shared_ptr<RecoveryFolder> CaptureSession::Implementation::kept_folder() const {
+  const std::lock_guard lock(mutex);
+  return folder;
+}
+
 Result<void> CaptureSession::Implementation::begin_agent(const std::string& place) {
-  const std::filesystem::path agent_folder = folder ? folder->new_agent() : std::filesystem::path();
+  const std::shared_ptr<RecoveryFolder> kept = kept_folder();
+  const std::filesystem::path agent_folder = kept ? kept->new_agent() : std::filesystem::path();
   const auto agent = std::make_shared<CapturedAgent>(*store, feed_options(place, agent_folder));
   wire::Start start;
   start.mode = plan.mode;
@@ -230,7 +241,7 @@ Result<void> CaptureSession::Implementation::connect(const std::shared_ptr<Captu
   }
   connection.window_bytes = options.window_bytes;
   connection.give_up = options.give_up;
-  connection.stay_after_end = folder == nullptr;  // else everything is safe by then
+  connection.stay_after_end = kept_folder() == nullptr;  // else everything is safe by then
   connection.limits = options.limits;
   connection.token = [transport = agent->transport.get()] { return transport->token(); };
   connection.must_prove = agent->transport->must_prove();

@@ -53,11 +53,11 @@ class RecoveryFolder {
   std::uint32_t last_agent_ = 0;
 };
 
-// Those that are there, in their order.
 // For a folder whose capture had ended before anything was noted of it: removes it, and gives the name by which the
 // agents may know that viewer ("": it had none yet). Nothing for any other folder, which is left as it is.
 [[nodiscard]] std::optional<std::string> clear_unbegun(const std::filesystem::path& folder);
 
+// Those that are there, in their order.
 [[nodiscard]] std::vector<std::filesystem::path> list_agent_folders(const std::filesystem::path& folder);
 
 // An agent that was started for the capture, beside its frames: how to reach it again.

@@ -14,7 +14,7 @@
 
 namespace accelscope::probe {
 
-constexpr std::uint32_t kChannelVersion = 1;
+constexpr std::uint32_t kChannelVersion = 2;
 
 // In the environment of a program that an agent starts: the folder of the sockets, KIND.sock each. Without it a probe
 // looks in the folder where an agent waits for programs that this user starts by hand: $XDG_RUNTIME_DIR/accelscope,

@@ -21,7 +21,7 @@ namespace accelscope::capture::sources {
 namespace {
 
 constexpr std::array kFormats = {
-    SourceFormat{"session", "Accelscope session", session::probe_session, session::replay_session},
+    SourceFormat{"session", "Accelscope session", session::probe_session, session::replay_session, false, true},
     SourceFormat{"neuron-json", "Neuron Profile JSON", neuron::probe_neuron_json, neuron::import_neuron_json},
     SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", neuron::probe_ntff, neuron::import_ntff,
                  true},
@@ -41,17 +41,25 @@ std::string known_names() {
   return names;
 }
 
+struct FirstBytes {
+  std::string text;  // inflated
+  bool packed = false;
+};
+
 // Some of it is enough: a file that is damaged behind it can be recognised all the same.
-Result<std::string> read_first_bytes(const std::string& path) {
+Result<FirstBytes> read_first_bytes(const std::string& path) {
   std::error_code failure;
-  if (std::filesystem::is_directory(path, failure)) return std::string();
+  if (std::filesystem::is_directory(path, failure)) return FirstBytes{};
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{fmt::format("{}: cannot be opened: {}; check the path", path, std::strerror(errno))};
   std::string head(kProbeBytes, '\0');
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(file.gcount()));
   if (head.empty()) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", path)};
-  return json::is_packed(head) ? json::read_head(path, kProbeBytes) : head;
+  if (!json::is_packed(head)) return FirstBytes{std::move(head)};
+  Result<std::string> inflated = json::read_head(path, kProbeBytes);
+  if (!inflated) return inflated.error();
+  return FirstBytes{std::move(*inflated), true};
 }
 
 }  // namespace
@@ -66,17 +74,17 @@ Result<const SourceFormat*> find_format(std::string_view name) {
 }
 
 bool is_recognised(const SourceFormat& format, const std::string& path) {
-  const Result<std::string> head = read_first_bytes(path);
-  return head && format.probe(*head, path) > 0;
+  const Result<FirstBytes> head = read_first_bytes(path);
+  return head && format.probe(head->text, path) > 0 && !(head->packed && format.in_place);
 }
 
 Result<const SourceFormat*> guess_format(const std::string& path) {
-  const Result<std::string> head = read_first_bytes(path);
+  const Result<FirstBytes> head = read_first_bytes(path);
   if (!head) return head.error();
   const SourceFormat* best = nullptr;
   int best_confidence = 0;
   for (const SourceFormat& format : kFormats) {
-    const int confidence = format.probe(*head, path);
+    const int confidence = format.probe(head->text, path);
     if (confidence > best_confidence) {
       best = &format;
       best_confidence = confidence;
@@ -87,6 +95,10 @@ Result<const SourceFormat*> guess_format(const std::string& path) {
     return Error{
         fmt::format("{}: the format was not recognised; if it is one of {}, read it with accelscope import --format",
                     path, known_names())};
+  }
+  if (head->packed && best->in_place) {
+    return Error{fmt::format("{}: a packed {}, which is read where it lies; unpack it first (gunzip, unzstd)", path,
+                             best->title)};
   }
   return best;
 }

@@ -35,10 +35,14 @@ constexpr auto kNewFolder = std::chrono::minutes(1);
   return ::poll(&waiting, 1, timeout_ms) > 0;
 }
 
+constexpr int kBacklog = 128;
+
 [[nodiscard]] Result<sockaddr_un> local_address(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return Error{path + ": this path is too long for a socket"};
+  if (path.size() >= sizeof(address.sun_path)) {
+    return Error{path + ": this path is too long for a socket; set XDG_RUNTIME_DIR or TMPDIR to a shorter folder"};
+  }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   return address;
 }
@@ -224,7 +228,7 @@ Result<LocalListener> LocalListener::open(const std::string& path) {
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return system_error("a socket");
   if (::bind(socket.get(), plain(address.value()), sizeof(sockaddr_un)) != 0 || ::chmod(path.c_str(), 0600) != 0 ||
-      ::listen(socket.get(), 8) != 0) {
+      ::listen(socket.get(), kBacklog) != 0) {
     return system_error(path);
   }
   return LocalListener(std::move(socket));

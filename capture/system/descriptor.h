@@ -15,10 +15,10 @@
 
 namespace accelscope::capture::system {
 
-// Owns an open descriptor.
 // "WHAT: No such file or directory", from errno.
 [[nodiscard]] Error system_error(std::string_view what);
 
+// Owns an open descriptor.
 class Descriptor {
  public:
   Descriptor() = default;

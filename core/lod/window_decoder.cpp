@@ -1,6 +1,7 @@
 #include "core/lod/window_decoder.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/model/palette.h"
 #include "core/scan/column_values.h"
@@ -87,7 +88,7 @@ Result<LaneWindow> WindowDecoder::decode(const LaneSnapshot& lane, const StringP
     leaf.events.clear();
     leaf.samples.clear();
     if (counter) {
-      add_samples(lane, target);
+      add_samples(lane, first_leaf + i, target);
     } else {
       add_events(lane, strings, target);
     }
@@ -103,16 +104,16 @@ Result<LaneWindow> WindowDecoder::decode(const LaneSnapshot& lane, const StringP
 }
 
 Result<void> WindowDecoder::load(const LaneSnapshot& lane, std::uint32_t chunk_index) {
-  if (loaded_lane_ == lane.data.get() && loaded_chunk_ == chunk_index) return {};
-  if (loaded_lane_ != lane.data.get()) names_.fill(Name{});
-  loaded_lane_ = nullptr;
+  if (loaded_lane_ == lane.data && loaded_chunk_ == chunk_index) return {};
+  if (loaded_lane_ != lane.data) names_.fill(Name{});
+  loaded_lane_.reset();
   Result<Bytes> bytes = read_chunk_(lane, chunk_index);
   if (!bytes) return bytes.error();
   bytes_ = std::move(bytes).value();
   Result<ChunkView> view = ChunkView::parse(bytes_);
   if (!view) return view.error();
   view_ = std::move(view).value();
-  loaded_lane_ = lane.data.get();
+  loaded_lane_ = lane.data;
   loaded_chunk_ = chunk_index;
   return {};
 }
@@ -138,13 +139,17 @@ void WindowDecoder::add_events(const LaneSnapshot& lane, const StringPool& strin
   }
 }
 
-void WindowDecoder::add_samples(const LaneSnapshot& lane, LaneWindow& window) {
+void WindowDecoder::add_samples(const LaneSnapshot& lane, std::uint32_t leaf, LaneWindow& window) {
   const BlockTimes& times = reader_.ticks();
   const bool has_value = lane.schema != nullptr && !lane.schema->columns.empty();
   const ColumnType type = has_value ? lane.schema->columns[0].type : ColumnType::text;
   const BlockValues found = is_text(type) ? BlockValues{} : reader_.column(0, type);
+  // A sample without a value repeats the one before, as in the lane's tree.
+  double value = leaf == 0 ? 0 : lane.data->counters.node(0, leaf - 1).last;
   for (std::uint32_t i = 0; i < view_.block_size(reader_.block()); ++i) {
-    window.samples.push_back({times.begins[i], found.has(i) ? real_number(type, found.values[i]) : 0});
+    const double next = found.has(i) ? real_number(type, found.values[i]) : value;
+    if (std::isfinite(next)) value = next;
+    window.samples.push_back({times.begins[i], value});
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 
 #include "core/base/result.h"
 #include "core/chunk/chunk_view.h"
@@ -31,11 +32,11 @@ class WindowDecoder {
   };
   Result<void> load(const LaneSnapshot& lane, std::uint32_t chunk_index);
   void add_events(const LaneSnapshot& lane, const StringPool& strings, LaneWindow& window);
-  void add_samples(const LaneSnapshot& lane, LaneWindow& window);
+  void add_samples(const LaneSnapshot& lane, std::uint32_t leaf, LaneWindow& window);
   const Name& name(const LaneSnapshot& lane, const StringPool& strings, std::uint64_t local);
 
   ReadChunk read_chunk_;
-  const LaneData* loaded_lane_ = nullptr;
+  std::shared_ptr<const LaneData> loaded_lane_;  // kept, so that no other lane comes to lie where it lay
   std::uint32_t loaded_chunk_ = 0;
   Bytes bytes_;
   ChunkView view_;

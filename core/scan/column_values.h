@@ -27,7 +27,14 @@ namespace accelscope {
   return type == ColumnType::int64 ? static_cast<double>(static_cast<std::int64_t>(value)) : static_cast<double>(value);
 }
 
-// A stored value of a numeric column, rounded to whole units.
+// A stored value of a numeric column.
+[[nodiscard]] inline double real_number(const ChunkView& view, std::size_t column, ColumnType type,
+                                        std::uint64_t stored) noexcept {
+  if (type == ColumnType::float64) return view.to_float64(column, stored);
+  return real_number(type, type == ColumnType::int64 ? stored ^ (std::uint64_t{1} << 63) : stored);
+}
+
+// The same, rounded to whole units.
 [[nodiscard]] inline std::int64_t whole_number(const ChunkView& view, std::size_t column, ColumnType type,
                                                std::uint64_t stored) noexcept {
   if (type == ColumnType::float64) return rounded(view.to_float64(column, stored));

@@ -101,7 +101,7 @@ Result<void> LaneIndexer::add(LaneData& lane, const Schema& schema, const ChunkV
   counter_leaves_.clear();
   totals_.clear();
   if (schema.kind == EventKind::counter) {
-    if (Result<void> result = index_counters(chunk, schema); !result) return result;
+    if (Result<void> result = index_counters(lane.counters, chunk, schema); !result) return result;
   } else {
     if (Result<void> result = index_slices(chunk, names, names.slots(schema)); !result) return result;
     collect_totals();
@@ -176,14 +176,16 @@ void LaneIndexer::collect_totals() {
   }
 }
 
-Result<void> LaneIndexer::index_counters(const ChunkView& chunk, const Schema& schema) {
+Result<void> LaneIndexer::index_counters(const LaneTree<CounterNode>& tree, const ChunkView& chunk,
+                                         const Schema& schema) {
   if (schema.columns.empty()) return Error{fmt::format("counter schema {} has no column for the value", schema.name)};
   const bool is_float = schema.columns[0].type == ColumnType::float64;
   const bool is_signed = schema.columns[0].type == ColumnType::int64;
   BlockTimes times;
   std::array<std::uint64_t, kBlockEvents> stored;
   std::int64_t last_end = chunk.header().begin_ticks;
-  double value = 0;  // a sample without a value repeats the one before
+  const std::uint32_t leaves = tree.counts().nodes[0];
+  double value = leaves == 0 ? 0 : tree.node(0, leaves - 1).last;  // a sample without a value repeats the one before
   for (std::uint32_t block = 0; block < chunk.block_count(); ++block) {
     const std::uint32_t size = chunk.block_size(block);
     chunk.times(block, times);

@@ -45,7 +45,7 @@ class LaneIndexer {
 
  private:
   Result<void> index_slices(const ChunkView& chunk, NameTable& names, const std::vector<std::uint8_t>& slots);
-  Result<void> index_counters(const ChunkView& chunk, const Schema& schema);
+  Result<void> index_counters(const LaneTree<CounterNode>& tree, const ChunkView& chunk, const Schema& schema);
   void collect_totals();
 
   struct Total {

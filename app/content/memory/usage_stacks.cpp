@@ -11,7 +11,8 @@ std::shared_ptr<const MemoryPlotData> UsageStacks::get(SessionAnalysis& analysis
   const MemoryPlotKey wanted{
       .version = usage->snapshot_version, .pool = pool, .range = range, .pixels = pixels, .most_series = most_series};
   if ((entry.data && entry.data->key == wanted) || entry.task.valid()) return entry.data;
-  entry.task = analysis.start([usage, wanted](const QueryContext&) { return make_memory_plot(usage, wanted, 0); });
+  entry.task = analysis.start([usage, wanted](const QueryContext&) { return make_memory_plot(usage, wanted, 0); },
+                              Priority::drawing);
   return entry.data;
 }
 

@@ -86,10 +86,10 @@ void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
     return;
   }
   if (!answer_) {
-    const double share = context.analysis().summary_index_share().value_or(1.0);
-    ui.request_frame_after(0.1);  // for the share that is done
+    const std::optional<double> share = context.analysis().summary_index_share();
+    if (share) ui.request_frame_after(0.1);  // for the share that is done
     empty_state(ui, "selection.loading", rest, icon::kClock,
-                fmt::format("Adding up the session's events ... {:.0f} %", share * 100));
+                fmt::format("Adding up the session's events ... {:.0f} %", share.value_or(1.0) * 100));
     return;
   }
   if (answer_->summary->event_count == 0) {

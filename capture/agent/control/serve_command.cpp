@@ -38,7 +38,6 @@ void log_line(const std::string& line) {
 // Names what is made, if it is the same each time; else "".
 std::string what_repeats(const std::vector<request::KindChoice>& fixed) {
   for (const request::KindChoice& choice : fixed) {
-    const Result<const request::CaptureKind*> kind = request::find_kind(choice.name);
     if (!request::repeats(choice)) return {};
   }
   return system::shell_command(request::kind_arguments(fixed, request::declared_kinds()));

@@ -11,6 +11,7 @@
 //   const bool was_open = tasks.end(id, [&](Task& task, std::uint32_t lane) { ... });
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
@@ -89,20 +90,21 @@ class OverlappingSpans {
     std::uint32_t lane;
   };
   [[nodiscard]] std::uint32_t take_lane() {
-    std::uint32_t lane = 0;
-    while (lane < taken_.size() && taken_[lane]) ++lane;
-    if (lane == taken_.size()) taken_.push_back(false);
-    taken_[lane] = true;
-    return lane;
+    while (free_ < taken_.size() && taken_[free_]) ++free_;
+    if (free_ == taken_.size()) taken_.push_back(false);
+    taken_[free_] = true;
+    return free_++;
   }
   template <typename Write>
   void give(Open& open, Write write) {
     taken_[open.lane] = false;
+    free_ = std::min(free_, open.lane);
     write(open.span, open.lane);
   }
 
   std::unordered_map<Key, std::vector<Open>, Hash> open_;
   std::vector<bool> taken_;
+  std::uint32_t free_ = 0;  // no lane below it is free
 };
 
 }  // namespace accelscope::capture::kinds

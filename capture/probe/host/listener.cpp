@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,26 +19,10 @@
 namespace accelscope::capture::probes {
 namespace {
 
-constexpr int kBacklog = 128;
 constexpr timeval kHelloPatience{2, 0};  // a program says hello as soon as it has connected
 constexpr std::size_t kMaxHelloBytes = 1U << 20;
 
 Error listener_error(const std::string& what) { return Error{fmt::format("{}: {}", what, std::strerror(errno))}; }
-
-Result<sockaddr_un> address_of(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) {
-    return Error{fmt::format("{}: the path is too long for a socket; set XDG_RUNTIME_DIR to a shorter folder", path)};
-  }
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return address;
-}
-
-bool somebody_listens(const sockaddr_un& address) {
-  const system::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  return socket && ::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-}
 
 void notify(const system::Descriptor& event) {
   const std::uint64_t one = 1;
@@ -66,26 +49,22 @@ Result<std::unique_ptr<ProbeListener>> ProbeListener::open(const std::string& ki
   std::unique_ptr<ProbeListener> listener(new ProbeListener);
   listener->kind_ = kind;
   const std::string path = folder + "/" + kind + ".sock";
-  const Result<sockaddr_un> address = address_of(path);
-  if (!address) return address.error();
-  if (somebody_listens(*address)) {
+  if (system::connect_to_local(path)) {
     return Error{
         fmt::format("{}: another agent of this user waits there for programs that are started by hand; stop its "
                     "capture first, or let this one start the program",
                     path)};
   }
   (void)::unlink(path.c_str());  // left by one that was killed
-  listener->listening_ = system::Descriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!listener->listening_ ||
-      ::bind(listener->listening_.get(), reinterpret_cast<const sockaddr*>(&*address), sizeof *address) != 0) {
-    return listener_error(path);
-  }
+  Result<system::LocalListener> listening = system::LocalListener::open(path);
+  if (!listening) return listening.error();
+  listener->listening_ = std::move(*listening);
   listener->path_ = path;
   listener->wake_event_ = system::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   listener->stop_event_ = system::Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   listener->control_memory_ = system::Descriptor(::memfd_create("accelscope-control", MFD_CLOEXEC));
-  if (::listen(listener->listening_.get(), kBacklog) != 0 || !listener->wake_event_ || !listener->stop_event_ ||
-      !listener->control_memory_ || ::ftruncate(listener->control_memory_.get(), sizeof(probe::ControlPage)) != 0) {
+  if (!listener->wake_event_ || !listener->stop_event_ || !listener->control_memory_ ||
+      ::ftruncate(listener->control_memory_.get(), sizeof(probe::ControlPage)) != 0) {
     return listener_error(path);
   }
   void* page = ::mmap(nullptr, sizeof(probe::ControlPage), PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -114,13 +93,13 @@ void ProbeListener::stop_serving() {
   if (!thread_.joinable()) return;
   notify(stop_event_);
   thread_.join();
-  listening_.close();
+  listening_.reset();
   (void)::unlink(std::exchange(path_, {}).c_str());
 }
 
 void ProbeListener::serve_until_stopped() {
   for (;;) {
-    std::array<pollfd, 2> events{{{listening_.get(), POLLIN, 0}, {stop_event_.get(), POLLIN, 0}}};
+    std::array<pollfd, 2> events{{{listening_->descriptor().get(), POLLIN, 0}, {stop_event_.get(), POLLIN, 0}}};
     if (::poll(events.data(), events.size(), -1) < 0 && errno != EINTR) return;
     const bool stop = events[1].revents != 0;
     accept_pending();
@@ -129,14 +108,7 @@ void ProbeListener::serve_until_stopped() {
 }
 
 void ProbeListener::accept_pending() {
-  for (;;) {
-    system::Descriptor socket(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (socket) {
-      welcome(std::move(socket));
-    } else if (errno != EINTR && errno != ECONNABORTED) {
-      return;
-    }
-  }
+  while (std::optional<system::Descriptor> socket = listening_->take()) welcome(std::move(*socket));
 }
 
 void ProbeListener::welcome(system::Descriptor socket) {

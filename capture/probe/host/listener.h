@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -60,7 +61,7 @@ class ProbeListener {
 
   std::string kind_;
   std::string path_;
-  system::Descriptor listening_;
+  std::optional<system::LocalListener> listening_;
   system::Descriptor control_memory_;
   system::Descriptor wake_event_;
   system::Descriptor stop_event_;

@@ -25,6 +25,10 @@ std::string stack_text(const KernelProgram& program, Site site, Site caller) {
   return text;
 }
 
+std::int64_t frame_id(Site site, Site caller) noexcept {
+  return static_cast<std::int64_t>(site) + 100 * static_cast<std::int64_t>(caller);
+}
+
 std::string bir_id(std::uint32_t operation) { return "sg0000:" + std::to_string(operation); }
 
 std::string penguin_id(std::uint16_t tile) { return "sg0000:" + std::to_string(tile); }

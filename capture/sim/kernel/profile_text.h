@@ -13,6 +13,7 @@ namespace accelscope::capture::sim {
 [[nodiscard]] std::string semaphore_name(int semaphore, std::string_view owner);             // "S[5] (Tensor)"
 [[nodiscard]] std::string packet_queue_name(Queue queue, unsigned engine);                   // "qSyncPIO0-Q3-E0"
 [[nodiscard]] std::string stack_text(const KernelProgram& program, Site site, Site caller);  // innermost first
+[[nodiscard]] std::int64_t frame_id(Site site, Site caller) noexcept;                        // of the frame tables
 [[nodiscard]] std::string bir_id(std::uint32_t operation);                                   // "sg0000:112"
 [[nodiscard]] std::string penguin_id(std::uint16_t tile);
 [[nodiscard]] std::string bir_instruction_name(const KernelProgram& program, std::uint32_t operation);

@@ -142,6 +142,9 @@ const std::vector<SessionEvents::OperationStrings>& SessionEvents::strings_of(co
     strings.name = writer_.intern(program.names[operation.name]);
     strings.location = writer_.intern(program.sites[operation.site].location);
     strings.stack = writer_.intern(stack_text(program, static_cast<Site>(operation.site), text.caller));
+    if (vendor_file_ && strings.stack != 0) {
+      strings.frames = writer_.intern(std::to_string(frame_id(static_cast<Site>(operation.site), text.caller)));
+    }
     strings.hlo = writer_.intern(text.hlo);
     if (vendor_file_ && text.layer != 0) {
       strings.attributes = writer_.intern(R"([{"op_type":"","source_file":"","source_line":"0"}])");
@@ -240,6 +243,7 @@ void SessionEvents::write_instruction(const KernelTrace& trace, const Instructio
   string_unless_empty(row, at<kInstruction>("nki_source_location"), strings.location);
   string_unless_empty(row, at<kInstruction>("bir_debug_info_source_location"), strings.location);
   string_unless_empty(row, at<kInstruction>("stack_frames"), strings.stack);
+  string_unless_empty(row, at<kInstruction>("stack_frame_ids"), strings.frames);
   string_unless_empty(row, at<kInstruction>("hlo_name"), strings.hlo);
   string_unless_empty(row, at<kInstruction>("hlo_attrs"), strings.attributes);
   string_unless_empty(row, at<kInstruction>("raw_framework_id"), strings.framework);

@@ -48,8 +48,9 @@ class SessionEvents {
  private:
   // String ids of an operation's texts, made once per program.
   struct OperationStrings {
-    StringId name = 0, location = 0, stack = 0, hlo = 0, activation = 0, type = 0, bir_name = 0, penguin = 0,
-             attributes = 0, framework = 0, label = 0, engine = 0, compiler_opcode = 0, source = 0, dest = 0;
+    StringId name = 0, location = 0, stack = 0, frames = 0, hlo = 0, activation = 0, type = 0, bir_name = 0,
+             penguin = 0, attributes = 0, framework = 0, label = 0, engine = 0, compiler_opcode = 0, source = 0,
+             dest = 0;
   };
   // String ids of what all packets of a queue, and all updates of a semaphore, say.
   struct QueueStrings {
@@ -77,6 +78,7 @@ class SessionEvents {
   void write_tensors(const KernelProgram& program, const RunMetrics& metrics);
   void write_program_tables(const KernelProgram& program, const RunMetrics& metrics);
   void write_vendor_facts(const RunMetrics& metrics);
+  void write_frame_tables(const KernelProgram& program);
 
   SessionWriter& writer_;
   SessionTracks tracks_;

@@ -1,8 +1,14 @@
 // What is known when a simulated run is over: the vendor's figures, and tables about tensors, queues and the program.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "capture/sim/kernel/demo_source.h"
 #include "capture/sim/kernel/profile_text.h"
 #include "capture/sim/output/session_events.h"
+#include "core/export/neuron/neuron_facts.h"
 
 namespace accelscope::capture::sim {
 namespace {
@@ -36,12 +42,49 @@ class TableRow {
   NeuronTable table_;
 };
 
+// Rows of texts that name each other.
+class IdTable {
+ public:
+  IdTable(SessionWriter& writer, std::string name, std::initializer_list<const char*> columns) : writer_(writer) {
+    Schema schema{.name = name, .kind = EventKind::table, .name_column = "row"};
+    for (const char* column : columns) schema.columns.push_back({.name = column, .type = ColumnType::string});
+    const SchemaNumber number = writer.add_schema(std::move(schema));
+    track_ = writer.add_track({.name = std::move(name), .kind = "table", .device = "nc0", .schema = number});
+  }
+  void add(const std::vector<std::string>& values) {
+    Row row = writer_.begin_event(track_, 0, 0, 0);
+    for (std::size_t i = 0; i < values.size(); ++i) row.string(i, writer_.intern(values[i]));
+  }
+
+ private:
+  SessionWriter& writer_;
+  TrackNumber track_;
+};
+
+constexpr std::string_view kSummaryGroups[] = {"overall_stats",
+                                               "data_movement",
+                                               "software_data_movement",
+                                               "hardware_data_movement",
+                                               "tensor_engine",
+                                               "vector_engine",
+                                               "scalar_engine",
+                                               "sync_engine",
+                                               "gpsimd_engine",
+                                               "cc_engine",
+                                               "system",
+                                               "throttling_nc0",
+                                               "throttling_nc1",
+                                               "server_upload"};
+
 }  // namespace
 
 void SessionEvents::write_tables(const KernelProgram& program, const RunMetrics& metrics) {
   if (!devices_.empty()) write_layer(metrics.whole_graph(), devices_.front());
   for (Metric& metric : metrics.summary()) writer_.add_metric(std::move(metric));
-  if (vendor_file_) write_vendor_facts(metrics);
+  if (vendor_file_) {
+    write_vendor_facts(metrics);
+    write_frame_tables(program);
+  }
   write_tensors(program, metrics);
   write_program_tables(program, metrics);
 }
@@ -83,6 +126,45 @@ void SessionEvents::write_vendor_facts(const RunMetrics& metrics) {
   writer_.add_metric({.name = "instance_type", .group = "system", .text = "simulated"});
   writer_.add_metric({.name = "profiler_version", .group = "summary", .text = "simulated"});
   for (const char* index : {"nd_idx", "nc_idx"}) writer_.add_metric({.name = index, .group = "summary"});
+  for (std::size_t place = 0; place < std::size(kSummaryGroups); ++place) {
+    writer_.set_meta(fmt::format("summary_group_order.{}", kSummaryGroups[place]), fmt::format("{}", place));
+  }
+  std::string terminology;
+  for (const Metric& metric : metrics.summary()) {
+    std::string words = metric.name;
+    std::replace(words.begin(), words.end(), '_', ' ');
+    terminology +=
+        fmt::format("{}\"{}\":\"The {} of the simulated run.\"", terminology.empty() ? "{" : ",", metric.name, words);
+  }
+  writer_.set_meta(std::string(neuron::kKeptRowPrefix) + "terminology", terminology + "}");
+}
+
+// The vendor keeps the frames of stacks as ids of ids. Every pair of line and caller is a frame, and so is the caller.
+void SessionEvents::write_frame_tables(const KernelProgram& program) {
+  IdTable frames(writer_, "stack_frame", {"id", "file_location_id", "parent_frame_id"});
+  IdTable locations(writer_, "stack_frame_file_location", {"id", "file_name_id", "function_name_id", "line_number"});
+  IdTable files(writer_, "stack_frame_file_name", {"id", "file_name"});
+  IdTable functions(writer_, "stack_frame_function_name", {"id", "function_name"});
+  const auto text = [](auto number) { return std::to_string(static_cast<std::int64_t>(number)); };
+  std::set<std::pair<Site, Site>> pairs;
+  for (std::size_t index = 1; index < program.operations.size(); ++index) {
+    const auto site = static_cast<Site>(program.operations[index].site);
+    const Site caller = program.texts[index].caller;
+    if (site != Site::none) pairs.emplace(site, caller);
+    if (caller != Site::none) pairs.emplace(caller, Site::none);
+  }
+  for (const auto& [site, caller] : pairs) {
+    const std::string parent = caller == Site::none ? "" : text(frame_id(caller, Site::none));
+    frames.add({text(frame_id(site, caller)), text(site), parent});
+  }
+  files.add({"1", std::string(kDemoFile)});
+  std::map<std::string_view, std::string> known;  // functions
+  for (std::size_t site = 1; site < program.sites.size(); ++site) {
+    const SitePlace& place = program.sites[site];
+    const auto [function, is_new] = known.try_emplace(place.function, text(known.size() + 1));
+    if (is_new) functions.add({function->second, std::string(place.function)});
+    locations.add({text(site), "1", function->second, text(place.line)});
+  }
 }
 
 void SessionEvents::write_tensors(const KernelProgram& program, const RunMetrics& metrics) {

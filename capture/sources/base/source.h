@@ -38,7 +38,8 @@ struct SourceFormat {
   // Writes the whole input into the sink: definitions before the chunks that use them, partial input as far as it goes
   // with quality entries. Fails only if nothing could be read or the sink failed.
   Result<void> (*run)(const std::string& path, const ImportOptions& options, EventSink& sink);
-  bool raw = false;  // what a vendor's tool has to convert first; its conversion beside it is read in its place
+  bool raw = false;       // what a vendor's tool has to convert first; its conversion beside it is read in its place
+  bool in_place = false;  // a packed one is not read
 };
 
 [[nodiscard]] std::span<const SourceFormat> source_formats();

@@ -57,7 +57,7 @@ using FilesByName = std::map<std::string, std::vector<fs::path>>;
 
 FoundSources find_source_files(const std::set<std::string>& names, const std::vector<std::string>& roots) {
   FoundSources search;
-  const FilesByName files = roots.empty() ? FilesByName{} : index_files(names, roots);
+  const FilesByName files = roots.empty() || names.empty() ? FilesByName{} : index_files(names, roots);
   for (const std::string& name : names) {
     const auto found = files.find(fs::path(name).filename().string());
     std::optional<std::string> content;

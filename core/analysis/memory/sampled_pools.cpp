@@ -64,9 +64,7 @@ std::optional<Gauge> gauge_of(const Snapshot& snapshot, const LaneSnapshot& lane
 std::optional<double> sample_at(const ScannedChunk& chunk, std::size_t column, std::uint32_t row) {
   if (column >= chunk.view.column_count() || !chunk.view.has_value(column, row)) return std::nullopt;
   const ColumnType type = chunk.lane.schema->columns[column].type;
-  const std::uint64_t stored = chunk.view.stored(column, row);
-  if (type == ColumnType::float64) return chunk.view.to_float64(column, stored);
-  return static_cast<double>(whole_number(chunk.view, column, type, stored));
+  return real_number(chunk.view, column, type, chunk.view.stored(column, row));
 }
 
 }  // namespace

@@ -139,6 +139,28 @@ TEST_CASE("capture: no frame waits for its begin: store and link are made on ano
   CHECK_FALSE(on_this_thread);
 }
 
+TEST_CASE("capture: a connection that is given up before it stands becomes no tab, and what it began is dropped") {
+  test::FakeCapture fake;
+  CaptureServices services = fake.services();
+  std::atomic<bool> may_go_on{false};
+  services.begin = [begin = services.begin, &may_go_on](const capture::client::CapturePlan& plan,
+                                                        std::shared_ptr<Store> store,
+                                                        const capture::client::CaptureSessionOptions& options) {
+    may_go_on.wait(false);
+    return begin(plan, std::move(store), options);
+  };
+  Workspace workspace({.services = services});
+  workspace.connect("a:1");
+  REQUIRE(workspace.jobs().size() == 1);
+  workspace.jobs()[0]->cancel();
+  may_go_on = true;
+  may_go_on.notify_all();
+  REQUIRE(test::step_until([&] { return workspace.settled(); }, [&] { workspace.update(0); }));
+  CHECK(workspace.tab_count() == 0);
+  CHECK(workspace.notices().empty());
+  CHECK(fake.was("discard"));
+}
+
 TEST_CASE("capture: several agents feed one tab, and one that is there is not added again") {
   Live live;
   live.workspace.connect("a:1,b:1");
@@ -237,5 +259,7 @@ TEST_CASE("recovery: what was left behind is listed, taken up as a live tab with
   CHECK(fake.seen().recovered == std::vector<std::string>{folder.file("one")});
   workspace.discard_recoverable(0);
   CHECK(workspace.recoverable().empty());
+  until([&] { return workspace.jobs().empty(); });
   CHECK(fake.seen().discarded == std::vector<std::string>{folder.file("two")});
+  CHECK(workspace.tab_count() == 1);
 }

@@ -35,6 +35,18 @@ std::map<std::string, Totals> totals_by_schema(const RecordingSink& sink) {
   return totals;
 }
 
+std::map<std::string, std::uint64_t> instructions_by_stack(const RecordingSink& sink) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const RecordedEvent& event : sink.events()) {
+    const Schema& schema = sink.schema_of(event);
+    if (schema.name != "instruction") continue;
+    const std::size_t column = schema.find("stack_frames").value();
+    const ChunkView chunk = sink.view(event);
+    ++counts[chunk.has_value(column, event.row) ? sink.strings.at(chunk.uint64(column, event.row)) : ""];
+  }
+  return counts;
+}
+
 }  // namespace
 
 TEST_CASE("a simulated Neuron JSON file imports into the events that the simulation makes") {
@@ -70,6 +82,13 @@ TEST_CASE("a simulated Neuron JSON file imports into the events that the simulat
     CAPTURE(entry.detail);
     CHECK(entry.severity != Severity::error);
   }
+  // The file says frames as ids of ids: resolved, they are the stacks of the simulation.
+  const std::map<std::string, std::uint64_t> stacks = instructions_by_stack(simulated);
+  CHECK(stacks.size() > 5);
+  CHECK(instructions_by_stack(imported) == stacks);
+  CHECK(found.count("stack_frame") == 1);
+  CHECK(imported.meta.count("summary_group_order.tensor_engine") == 1);
+  CHECK(imported.meta["source.row.terminology"].find("mfu") != std::string::npos);
 }
 
 TEST_CASE("a store takes all that the simulation makes, in either detail") {

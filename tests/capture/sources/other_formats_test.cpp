@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
+#include <zlib.h>
 
 #include <fstream>
 #include <string>
@@ -57,6 +58,24 @@ TEST_CASE("databases of other tools are named, and a session is never taken for 
   REQUIRE(empty_store()->save(session, [](auto, auto) { return true; }).ok());
   CHECK_FALSE(tables_of_other_database(session));
   CHECK_FALSE(sources::find_other_format(session));
+}
+
+TEST_CASE("a packed session is no session, and the error says what to do") {
+  const TestFolder folder;
+  const std::string session = (folder.path / "s.accel").string();
+  REQUIRE(empty_store()->save(session, [](auto, auto) { return true; }).ok());
+  std::ifstream file(session, std::ios::binary);
+  const std::string content(std::istreambuf_iterator<char>(file), {});
+  const std::string packed = session + ".gz";
+  gzFile out = gzopen(packed.c_str(), "wb");
+  REQUIRE(gzwrite(out, content.data(), static_cast<unsigned>(content.size())) == static_cast<int>(content.size()));
+  REQUIRE(gzclose(out) == Z_OK);
+  CHECK(sources::guess_format(session).value()->name == "session");
+  const auto guessed = sources::guess_format(packed);
+  REQUIRE_FALSE(guessed);
+  CHECK(contains(guessed.message(), "s.accel.gz"));
+  CHECK(contains(guessed.message(), "gunzip"));
+  CHECK_FALSE(sources::is_recognised(**sources::find_format("session"), packed));
 }
 
 TEST_CASE("texts and binary files of other tools are named with what to do") {

@@ -13,7 +13,7 @@
 namespace accelscope {
 namespace {
 
-// A lane of 5,000 events in chunks of odd sizes, and a counter.
+// A lane of 5,000 events in chunks of odd sizes, and a counter of which some samples have no value or none that is one.
 struct WindowSession {
   std::shared_ptr<Store> store = std::move(Store::create()).value();
   StoreSink sink{*store};
@@ -22,7 +22,7 @@ struct WindowSession {
 
   WindowSession() {
     const SchemaNumber slices = writer.add_schema({.name = "instruction", .wait_names = {"WAIT"}});
-    Column value{.name = "value", .type = ColumnType::float64, .role = Role::value, .required = true};
+    Column value{.name = "value", .type = ColumnType::float64, .role = Role::value};
     const SchemaNumber counters =
         writer.add_schema({.name = "counter", .kind = EventKind::counter, .columns = {value}});
     const TrackNumber engine = writer.add_track({.name = "Tensor", .kind = "engine", .schema = slices});
@@ -31,7 +31,11 @@ struct WindowSession {
     const StringId names[] = {writer.intern("MATMUL"), writer.intern("WAIT"), writer.intern("ACTIVATE")};
     for (std::int64_t i = 0; i < 5000; ++i) {
       (void)writer.begin_event(engine, i * 10, 7, names[random() % 3]);
-      writer.sample(counter, i * 10, static_cast<double>(i));
+      if (i % 500 < 130 || i % 7 == 0) {
+        (void)writer.begin_event(counter, i * 10, 0, 0);  // without a value
+      } else {
+        writer.sample(counter, i * 10, i % 500 == 200 ? std::nan("") : static_cast<double>(i));
+      }
       if (random() % 300 == 0) writer.flush();
     }
     REQUIRE(writer.finish());
@@ -131,6 +135,7 @@ TEST_CASE("micro nodes of a leaf add up to the leaf") {
       REQUIRE(last > first);
       if (lane.data->kind == EventKind::counter) {
         const CounterNode sum = merge(window->counter_nodes.data() + first, last - first);
+        CHECK(sum.min == lane.data->counters.node(0, leaf).min);
         CHECK(sum.max == lane.data->counters.node(0, leaf).max);
         CHECK(sum.integral == doctest::Approx(lane.data->counters.node(0, leaf).integral));
       } else {

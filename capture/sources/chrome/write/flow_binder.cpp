@@ -1,6 +1,8 @@
 #include "capture/sources/chrome/write/flow_binder.h"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -29,34 +31,49 @@ constexpr std::string_view kFlowExternalId = "External id";
 }
 
 struct HeldEvent {
-  const ChunkView& chunk;
-  std::uint32_t row = 0;
   EventId id = kNoEvent;
   std::int64_t begin = 0;
   std::int64_t end = 0;
-
-  // Of a column of numbers; nothing where it has none, or 0, which stands for none.
-  [[nodiscard]] std::optional<std::uint64_t> number(std::size_t column) const {
-    if (!chunk.has_value(column, row) || chunk.int64(column, row) == 0) return std::nullopt;
-    return static_cast<std::uint64_t>(chunk.int64(column, row));
-  }
+  StringId name = 0;
+  std::array<std::uint64_t, 2> numbers = {};  // of the columns asked for; 0: none
 };
 
-// Every event of a lane.
+// Every event of a lane, decoded a block at a time.
 template <typename Visit>
-Result<void> for_each_event(const HeldSink::HeldLane& lane, ChunkSpill& spill, Visit visit) {
+Result<void> for_each_event(const HeldSink::HeldLane& lane, ChunkSpill& spill,
+                            std::initializer_list<std::optional<std::size_t>> columns, Visit visit) {
+  using Words = std::array<std::uint64_t, kBlockEvents>;
+  BlockTimes times;
+  Words names;
+  std::array<Words, 2> numbers;
   std::uint64_t ordinal = 0;
   for (const std::size_t index : lane.chunks) {
     const Result<Bytes> bytes = spill.copy(index);
     if (!bytes) return bytes.error();
     const Result<ChunkView> chunk = ChunkView::parse(bytes.value());
     if (!chunk) return chunk.error();
-    for (std::uint32_t row = 0; row < chunk->count(); ++row) {
-      HeldEvent event{*chunk, row, make_event_id(lane.lane.number, ordinal + row)};
-      chunk->event_times(row, event.begin, event.end);
-      visit(event);
+    for (std::uint32_t block = 0; block < chunk->block_count(); ++block) {
+      chunk->times(block, times);
+      chunk->names(block, names.data());
+      std::array<std::uint64_t, 2> valid = {};
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const std::optional<std::size_t> column = columns.begin()[i];
+        if (column) valid[i] = chunk->validity(*column, block);
+        if (valid[i] != 0) chunk->values(*column, block, numbers[i].data());
+      }
+      for (std::uint32_t row = 0; row < chunk->block_size(block); ++row) {
+        HeldEvent event{make_event_id(lane.lane.number, ordinal + row),
+                        times.begins[row],
+                        times.ends[row],
+                        static_cast<StringId>(names[row]),
+                        {}};
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+          if (valid[i] >> row & 1) event.numbers[i] = numbers[i][row] ^ (std::uint64_t{1} << 63);
+        }
+        visit(event);
+      }
+      ordinal += chunk->block_size(block);
     }
-    ordinal += chunk->count();
   }
   return {};
 }
@@ -126,8 +143,8 @@ Result<void> FlowBinder::join_correlations(const Tracks& tracks, HeldSink& held,
     const auto column = number_column(*track->second.schema, kFlowCorrelation);
     if (!column) continue;
     std::vector<Correlated>& found = track->second.table == ChromeTable::runtime_call ? calls : works;
-    const Result<void> read = for_each_event(lane, held.spill(), [&](const HeldEvent& event) {
-      if (const auto correlation = event.number(*column)) found.push_back({*correlation, event.id, event.begin});
+    const Result<void> read = for_each_event(lane, held.spill(), {column}, [&](const HeldEvent& event) {
+      if (event.numbers[0] != 0) found.push_back({event.numbers[0], event.id, event.begin});
     });
     if (!read) return read;
   }
@@ -162,16 +179,15 @@ Result<void> FlowBinder::join_external_ids(const Tracks& tracks, HeldSink& held,
     const auto correlation = number_column(*track->second.schema, kFlowCorrelation);
     if (!external) continue;
     auto& origins = table == ChromeTable::cpu_op ? operators : annotations;
-    const Result<void> read = for_each_event(lane, held.spill(), [&](const HeldEvent& event) {
-      const auto id = event.number(*external);
-      if (!id) return;
+    const Result<void> read = for_each_event(lane, held.spill(), {external, correlation}, [&](const HeldEvent& event) {
+      const auto [id, call] = event.numbers;
+      if (id == 0) return;
       if (!of_device) {
-        origins.try_emplace(*id, Origin{event.id, event.begin});
+        origins.try_emplace(id, Origin{event.id, event.begin});
         return;
       }
-      const std::uint64_t call = correlation ? event.number(*correlation).value_or(0) : 0;
-      if (joined_.contains(call) || call == *id) return;  // of 2022: this is no id of an operator
-      works.push_back({*id, call, event.id, event.begin, table == ChromeTable::gpu_user_annotation});
+      if (joined_.contains(call) || call == id) return;  // of 2022: this is no id of an operator
+      works.push_back({id, call, event.id, event.begin, table == ChromeTable::gpu_user_annotation});
     });
     if (!read) return read;
   }
@@ -199,8 +215,8 @@ Result<void> FlowBinder::bind_ends(const Tracks& tracks, HeldSink& held) {
     const auto found = by_thread.find(track->second.thread);
     if (found == by_thread.end()) continue;
     LaneSweep sweep{found->second, 0};
-    const Result<void> read = for_each_event(lane, held.spill(), [&](const HeldEvent& event) {
-      offer_event(sweep, track->second, {event.begin, event.end, event.chunk.name(event.row), event.id});
+    const Result<void> read = for_each_event(lane, held.spill(), {}, [&](const HeldEvent& event) {
+      offer_event(sweep, track->second, {event.begin, event.end, event.name, event.id});
     });
     if (!read) return read;
   }

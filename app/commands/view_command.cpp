@@ -9,6 +9,7 @@
 #include "app/commands/summary_output.h"
 #include "app/commands/terminology_output.h"
 #include "app/commands/view_json.h"
+#include "app/commands/view_table.h"
 #include "app/export/output_file.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
@@ -21,6 +22,7 @@ namespace accelscope::app {
 namespace {
 
 constexpr std::array<std::string_view, 4> kFormats = {"summary-text", "summary-json", "json", "db"};
+constexpr std::array<std::string_view, 3> kTableFormats = {"table", "csv", "json"};
 // Names that users of the vendors' tools will try, so that the refusal can say more than "unknown".
 constexpr std::array<std::string_view, 9> kLaterFormats = {
     "perfetto", "csv", "html", "chrome", "vtune-csv", "ops-csv", "device-stats", "rearranged-csv", "tt-perf"};
@@ -39,6 +41,7 @@ struct ViewCommand {
   bool memory_tracker = false;
   bool perfetto_flows = false;
   bool terminology = false;
+  std::string table;
   // Of the vendor's server.
   std::string db_endpoint;
   std::string db_org;
@@ -54,6 +57,7 @@ struct ViewCommand {
                       const CommandRun& run) const;
   int write_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
                     const CommandRun& run) const;
+  int write_table(const CommandRun& run) const;
 };
 
 Result<std::string> ViewCommand::chosen_format(const CommandRun& run) const {
@@ -139,12 +143,29 @@ int ViewCommand::write_session(const std::vector<std::string>& paths, const Open
   return kExitDone;
 }
 
+int ViewCommand::write_table(const CommandRun& run) const {
+  const auto paths = chosen_inputs();
+  if (!paths) return run.fail_usage("view", paths.message());
+  if (paths->size() != 1) return run.fail_usage("view", "--table prints a table of one session; name one FILE");
+  if (!filter.empty()) {
+    return run.fail_usage("view", "--range, --filter and --tracks choose events; accelscope query takes them with SQL");
+  }
+  if (!format.empty() && std::find(kTableFormats.begin(), kTableFormats.end(), format) == kTableFormats.end()) {
+    return run.fail_usage(
+        "view", fmt::format("--output-format {}: a table is printed as {}", format, fmt::join(kTableFormats, ", ")));
+  }
+  OpenSessionOptions options = input_options;
+  options.neff = neff;
+  return view_table({paths->front(), options, table, format.empty() ? "table" : format, output_file, force}, run);
+}
+
 int ViewCommand::run(const CommandRun& run) const {
   if (terminology) {
     if (inputs.size() > 1) return run.fail_usage("view", "--terminology explains one figure, or all of them");
     const auto printed = print_terminology(run.streams.out, inputs.empty() ? "" : inputs.front(), run.json);
     return printed ? kExitDone : run.fail(printed.message());
   }
+  if (!table.empty()) return write_table(run);
   const auto chosen = chosen_format(run);
   if (!chosen) return run.fail_usage("view", chosen.message());
   const auto paths = chosen_inputs();
@@ -183,6 +204,9 @@ CommandAction declare_view(command_line::OptionSet& options) {
                    "Ask the vendor's tool for allocations, and say what the file holds of them");
   options.add_flag("--ingest-only", command->ingest_only, "Write the session file and nothing else");
   options.add_flag("--force", command->force, "Replace existing output");
+  options.add_option("--table", command->table,
+                     "Print one table, such as neff_node, dma_queues_info or meta; --output-format csv or json for "
+                     "programs");
   options.add_flag("--terminology", command->terminology, "Explain the figures, or the one named instead of FILE");
   options.add_flag("--show-perfetto-flows", command->perfetto_flows, "Accepted; of use once Perfetto is written");
   options.add_option("--db-endpoint", command->db_endpoint, "Accepted and not needed: there is no server");

@@ -14,6 +14,7 @@
 #include "app/panels/source/panel.h"
 #include "app/panels/sql/panel.h"
 #include "app/panels/stack/panel.h"
+#include "app/panels/tables/panel.h"
 #include "render/base/icons.h"
 
 namespace accelscope::app {
@@ -46,6 +47,8 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"quality", "Data quality", Place::bottom, icon::kWarning, make<QualityPanel>,
      "Not filtered: the quality of all data"},
     {"metrics", "Metrics", Place::bottom, icon::kLineChart, make<MetricsPanel>},
+    {"tables", "Tables", Place::bottom, icon::kTable, make<TablesPanel>,
+     "Not filtered: tables without time belong to the whole session"},
     {"sql", "SQL", Place::bottom, icon::kDatabase, make<SqlPanel>},
     {"output", "Output", Place::bottom, icon::kPrint, make<OutputPanel>, "Not filtered: the output of the whole run"},
 });

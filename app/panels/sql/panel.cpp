@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <sstream>
 
 #include "app/export/query_output.h"
@@ -26,68 +25,6 @@ constexpr float kEditorShare = 0.42F, kWideAspect = 2.2F;
 constexpr float kStackedEditor = 150, kCandidates = 210, kTools = 34, kAnswerHead = 30;
 constexpr std::string_view kExamplePrefix = "example:", kSavedPrefix = "saved:", kHistoryPrefix = "run:",
                            kForgetPrefix = "forget:";
-
-bool is_number(const SqlValue& value) {
-  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
-}
-
-bool is_null(const SqlValue& value) { return std::holds_alternative<std::monostate>(value); }
-
-// Times, sizes and counts are read in groups of three digits; ids and addresses are copied, so they are plain.
-bool grouped(std::string_view column) {
-  return column != "id" && !column.ends_with("_id") && column.find("address") == std::string_view::npos &&
-         column != "line";
-}
-
-TableCell cell_of(const SqlValue& value, std::string_view column) {
-  if (is_null(value)) return {.text = "NULL", .colour = Colour::text3, .style = TextStyle::small};
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
-    return {.text = grouped(column) ? format_signed(*integer) : std::to_string(*integer),
-            .data = std::to_string(*integer)};
-  }
-  if (const auto* real = std::get_if<double>(&value)) {
-    return {.text = fmt::format("{:.6g}", *real), .exact = fmt::format("{}", *real), .data = fmt::format("{}", *real)};
-  }
-  if (const auto* blob = std::get_if<SqlBlob>(&value)) {
-    return {.text = fmt::format("{} bytes", blob->bytes.size()), .colour = Colour::text3};
-  }
-  return {.text = std::get<std::string>(value), .style = TextStyle::body, .fit = Fit::middle};
-}
-
-// As SQL orders: nothing, then numbers, then texts, then bytes.
-int rank(const SqlValue& value) { return is_null(value) ? 0 : is_number(value) ? 1 : static_cast<int>(value.index()); }
-
-bool less(const SqlValue& a, const SqlValue& b) {
-  if (rank(a) != rank(b)) return rank(a) < rank(b);
-  if (is_null(a)) return false;
-  if (!is_number(a)) return a.index() == 3 ? std::get<std::string>(a) < std::get<std::string>(b) : false;
-  const auto* ia = std::get_if<std::int64_t>(&a);
-  const auto* ib = std::get_if<std::int64_t>(&b);
-  if (ia != nullptr && ib != nullptr) return *ia < *ib;
-  const double da = ia != nullptr ? static_cast<double>(*ia) : std::get<double>(a);
-  const double db = ib != nullptr ? static_cast<double>(*ib) : std::get<double>(b);
-  return da < db;
-}
-
-std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result) {
-  constexpr std::size_t kSampled = 200;
-  constexpr float kLeast = 70, kMost = 360;
-  std::vector<TableColumn> columns;
-  for (std::size_t column = 0; column < result.columns.size(); ++column) {
-    bool numbers = true;
-    float widest = text_width(ui, TextStyle::small_strong, result.columns[column]) + ui.px(34);
-    for (std::size_t row = 0; row < std::min(result.row_count(), kSampled); ++row) {
-      const SqlValue& value = result.at(row, column);
-      if (!is_null(value) && !is_number(value)) numbers = false;
-      const TableCell cell = cell_of(value, result.columns[column]);
-      widest = std::max(widest, text_width(ui, cell.style, cell.text) + ui.px(20));
-    }
-    columns.push_back({.title = result.columns[column],
-                       .width = std::clamp(widest / ui.px(1), kLeast, kMost),
-                       .align = numbers ? Align::right : Align::left});
-  }
-  return columns;
-}
 
 std::string first_line(const std::string& sql) {
   std::string line = sql;
@@ -140,7 +77,7 @@ std::string summary_of(const SqlAnswer& answer) {
 
 void SqlPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  if (console_.update(context.tab)) ordered_ = false;
+  (void)console_.update(context.tab);
   if (console_.running()) ui.request_frame_after(0.1);  // for the share that is done
   Rect rest = area;
   const bool side_by_side = area.width() > kWideAspect * area.height();
@@ -351,7 +288,7 @@ void SqlPanel::draw_candidates(const PanelContext& context, Rect area) {
 void SqlPanel::ask(const PanelContext& context) {
   if (auto kept = book_.remember(text_); !kept) context.actions.notify(Severity::warning, kept.message());
   console_.run(context.tab, text_, wanted_filter(context.tab));
-  table_.cursor.reset();
+  table_.forget_cursor();
 }
 
 void SqlPanel::set_text(std::string sql) {
@@ -380,7 +317,7 @@ void SqlPanel::draw_answer(const PanelContext& context, Rect area) {
     empty_state(ui, "sql.none", area, icon::kTable, "No row matches.");
     return;
   }
-  draw_rows(context, *answer, area);
+  draw_rows(context, area);
 }
 
 void SqlPanel::draw_answer_head(const PanelContext& context, const SqlAnswer& answer, Rect row) {
@@ -410,40 +347,10 @@ void SqlPanel::draw_answer_head(const PanelContext& context, const SqlAnswer& an
   draw_text(ui, row, text, {.colour = stale || answer.result.truncated ? Colour::warning : Colour::text2});
 }
 
-void SqlPanel::order_rows(const SqlAnswer& answer) {
-  rows_.resize(answer.result.row_count());
-  std::iota(rows_.begin(), rows_.end(), 0U);
-  if (table_.sort_column < 0 || static_cast<std::size_t>(table_.sort_column) >= answer.result.columns.size()) return;
-  const auto column = static_cast<std::size_t>(table_.sort_column);
-  std::stable_sort(rows_.begin(), rows_.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return table_.descending ? less(answer.result.at(b, column), answer.result.at(a, column))
-                             : less(answer.result.at(a, column), answer.result.at(b, column));
-  });
-}
-
-void SqlPanel::draw_rows(const PanelContext& context, const SqlAnswer& answer, const Rect& area) {
-  Ui& ui = context.ui;
-  const SqlResult& result = answer.result;
-  if (!ordered_) {
-    ordered_ = true;
-    table_ = {};
-    columns_ = columns_of(ui, result);
-    order_rows(answer);
-  }
-  const auto content = [&](std::size_t row, std::size_t column) {
-    return cell_of(result.at(rows_[row], column), result.columns[column]);
-  };
-  const TableResult hand =
-      table(ui, "sql.rows", area, columns_, rows_.size(), content, table_,
-            {.selected = [&](std::size_t row) { return table_.cursor == row; },
-             .detached = [&]() -> TableContent {
-               return [shared = console_.shared_answer(), rows = rows_](std::size_t row, std::size_t column) {
-                 return cell_of(shared->result.at(rows[row], column), shared->result.columns[column]);
-               };
-             }});
-  if (hand.sort_changed) order_rows(answer);
-  if (hand.clicked) show_row(context, rows_[*hand.clicked], false);
-  if (hand.double_clicked) show_row(context, rows_[*hand.double_clicked], true);
+void SqlPanel::draw_rows(const PanelContext& context, const Rect& area) {
+  const AnswerTable::Hand hand = table_.draw(context.ui, "sql.rows", area, console_.shared_answer());
+  if (hand.clicked) show_row(context, *hand.clicked, false);
+  if (hand.double_clicked) show_row(context, *hand.double_clicked, true);
 }
 
 // Which event it means is found out by a worker.

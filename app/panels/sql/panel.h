@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/content/sql_console.h"
+#include "app/content/sql/console.h"
+#include "app/panels/answer_table.h"
 #include "app/panels/context.h"
 #include "app/persist/query_history.h"
-#include "render/widgets/table.h"
 #include "render/widgets/text_input.h"
 
 namespace accelscope::app {
@@ -27,14 +27,13 @@ class SqlPanel final : public Panel {
   void draw_editor(const PanelContext& context, const render::Rect& area);
   void draw_candidates(const PanelContext& context, render::Rect area);
   void draw_answer(const PanelContext& context, render::Rect area);
-  void draw_rows(const PanelContext& context, const SqlAnswer& answer, const render::Rect& area);
+  void draw_rows(const PanelContext& context, const render::Rect& area);
   void draw_answer_head(const PanelContext& context, const SqlAnswer& answer, render::Rect row);
   void draw_filtered(const PanelContext& context, render::Rect row);
   [[nodiscard]] EventFilter wanted_filter(const SessionTab& tab) const;
   void ask(const PanelContext& context);
   void insert_candidate(std::size_t index);
   void set_text(std::string sql);
-  void order_rows(const SqlAnswer& answer);
   void show_row(const PanelContext& context, std::size_t row, bool fit) const;
 
   SqlConsole console_;
@@ -49,10 +48,7 @@ class SqlPanel final : public Panel {
   bool filtered_ = true;            // queries see what passes the filter of the session, where there is one
   bool naming_ = false;
   std::string name_;
-  bool ordered_ = false;             // rows_ and columns_ are those of the answer
-  std::vector<std::uint32_t> rows_;  // of the answer, as they are shown
-  std::vector<render::TableColumn> columns_;
-  render::TableState table_;
+  AnswerTable table_;
 };
 
 }  // namespace accelscope::app

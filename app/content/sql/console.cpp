@@ -1,4 +1,4 @@
-#include "app/content/sql_console.h"
+#include "app/content/sql/console.h"
 
 #include <array>
 #include <chrono>

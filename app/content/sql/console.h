@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/content/sql_text.h"
+#include "app/content/sql/text.h"
 #include "app/session/tab.h"
 #include "core/base/worker_pool.h"
 #include "core/sql/base/sql.h"

@@ -1,0 +1,124 @@
+#include "app/panels/answer_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/base/format.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+bool is_number(const SqlValue& value) {
+  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+}
+
+bool is_null(const SqlValue& value) { return std::holds_alternative<std::monostate>(value); }
+
+// Times, sizes and counts are read in groups of three digits; ids and addresses are copied, so they are plain.
+bool grouped(std::string_view column) {
+  return column != "id" && !column.ends_with("_id") && column.find("address") == std::string_view::npos &&
+         column != "line";
+}
+
+TableCell cell_of(const SqlValue& value, std::string_view column) {
+  if (is_null(value)) return {.text = "NULL", .colour = Colour::text3, .style = TextStyle::small};
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    return {.text = grouped(column) ? format_signed(*integer) : std::to_string(*integer),
+            .data = std::to_string(*integer)};
+  }
+  if (const auto* real = std::get_if<double>(&value)) {
+    return {.text = fmt::format("{:.6g}", *real), .exact = fmt::format("{}", *real), .data = fmt::format("{}", *real)};
+  }
+  if (const auto* blob = std::get_if<SqlBlob>(&value)) {
+    return {.text = fmt::format("{} bytes", blob->bytes.size()), .colour = Colour::text3};
+  }
+  return {.text = std::get<std::string>(value), .style = TextStyle::body, .fit = Fit::middle};
+}
+
+// As SQL orders: nothing, then numbers, then texts, then bytes.
+int rank(const SqlValue& value) { return is_null(value) ? 0 : is_number(value) ? 1 : static_cast<int>(value.index()); }
+
+bool less(const SqlValue& a, const SqlValue& b) {
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  if (is_null(a)) return false;
+  if (!is_number(a)) return a.index() == 3 ? std::get<std::string>(a) < std::get<std::string>(b) : false;
+  const auto* ia = std::get_if<std::int64_t>(&a);
+  const auto* ib = std::get_if<std::int64_t>(&b);
+  if (ia != nullptr && ib != nullptr) return *ia < *ib;
+  const double da = ia != nullptr ? static_cast<double>(*ia) : std::get<double>(a);
+  const double db = ib != nullptr ? static_cast<double>(*ib) : std::get<double>(b);
+  return da < db;
+}
+
+std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::vector<AnswerTable::Note> notes) {
+  notes.resize(result.columns.size());
+  constexpr std::size_t kSampled = 200;
+  constexpr float kLeast = 70, kMost = 360;
+  std::vector<TableColumn> columns;
+  for (std::size_t column = 0; column < result.columns.size(); ++column) {
+    const bool is_named = !notes[column].title.empty();
+    std::string title = is_named ? notes[column].title : result.columns[column];
+    bool numbers = true;
+    float widest = text_width(ui, TextStyle::small_strong, title) + ui.px(34);
+    for (std::size_t row = 0; row < std::min(result.row_count(), kSampled); ++row) {
+      const SqlValue& value = result.at(row, column);
+      if (!is_null(value) && !is_number(value)) numbers = false;
+      const TableCell cell = cell_of(value, result.columns[column]);
+      widest = std::max(widest, text_width(ui, cell.style, cell.text) + ui.px(20));
+    }
+    columns.push_back({.title = std::move(title),
+                       .width = std::clamp(widest / ui.px(1), kLeast, kMost),
+                       .align = numbers ? Align::right : Align::left,
+                       .tooltip = std::move(notes[column].tooltip),
+                       .data_title = result.columns[column]});
+  }
+  return columns;
+}
+
+}  // namespace
+
+void AnswerTable::order_rows() {
+  const SqlResult& result = answer_->result;
+  rows_.resize(result.row_count());
+  std::iota(rows_.begin(), rows_.end(), 0U);
+  if (table_.sort_column < 0 || static_cast<std::size_t>(table_.sort_column) >= result.columns.size()) return;
+  const auto column = static_cast<std::size_t>(table_.sort_column);
+  std::stable_sort(rows_.begin(), rows_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return table_.descending ? less(result.at(b, column), result.at(a, column))
+                             : less(result.at(a, column), result.at(b, column));
+  });
+}
+
+AnswerTable::Hand AnswerTable::draw(Ui& ui, std::string_view name, const Rect& area,
+                                    std::shared_ptr<const SqlAnswer> answer, std::vector<Note> notes) {
+  if (answer_ != answer) {
+    answer_ = std::move(answer);
+    table_ = {};
+    columns_ = columns_of(ui, answer_->result, std::move(notes));
+    order_rows();
+  }
+  const SqlResult& result = answer_->result;
+  const auto content = [&](std::size_t row, std::size_t column) {
+    return cell_of(result.at(rows_[row], column), result.columns[column]);
+  };
+  const TableResult hand =
+      table(ui, name, area, columns_, rows_.size(), content, table_,
+            {.selected = [&](std::size_t row) { return table_.cursor == row; },
+             .detached = [&]() -> TableContent {
+               return [shared = answer_, rows = rows_](std::size_t row, std::size_t column) {
+                 return cell_of(shared->result.at(rows[row], column), shared->result.columns[column]);
+               };
+             }});
+  if (hand.sort_changed) order_rows();
+  const auto of_answer = [&](const std::optional<std::size_t>& row) {
+    return row ? std::optional<std::size_t>(rows_[*row]) : std::nullopt;
+  };
+  return {of_answer(hand.clicked), of_answer(hand.double_clicked)};
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,248 @@
+#include "app/panels/tables/panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/analysis/figures/terminology.h"
+#include "core/base/format.h"
+#include "core/base/text.h"
+#include "core/names/table_titles.h"
+#include "render/base/icons.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/states.h"
+#include "render/widgets/text_input.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr std::string_view kGlossary = "terminology";
+constexpr float kListWidth = 230, kHead = 36;
+
+[[nodiscard]] std::string text_of(const SqlValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return "";
+}
+
+[[nodiscard]] std::string title_of(const Column& column) {
+  const std::string& title = column.title.empty() ? column.name : column.title;
+  return column.unit.empty() ? title : fmt::format("{} ({})", title, column.unit);
+}
+
+}  // namespace
+
+void TablesPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  refresh(context.tab);
+  (void)console_.update(context.tab);
+  Rect rest = area;
+  Rect list = rest.cut_left(std::min(ui.px(kListWidth), std::round(area.width() / 3)));
+  vertical_line(ui, list.x1 - ui.px(1), list.y0, list.y1, ui.colour(Colour::line2));
+  list.x1 -= ui.px(1);
+  if (chosen_.empty()) choose(context, tables_.empty() ? std::string(kGlossary) : tables_.front().name);
+  const auto grown = std::find_if(tables_.begin(), tables_.end(), [&](const FactTable& each) {
+    return each.name == chosen_ && each.name == shown_.name && each.rows != shown_.rows;
+  });
+  if (grown != tables_.end() && !console_.running()) choose(context, chosen_);
+  draw_list(context, list);
+  chosen_ == kGlossary ? draw_glossary(context, rest) : draw_chosen(context, rest);
+}
+
+void TablesPanel::refresh(const SessionTab& tab) {
+  if (version_ == tab.snapshot->version) return;
+  version_ = tab.snapshot->version;
+  tables_ = fact_tables(*tab.snapshot);
+  terms_.clear();
+}
+
+void TablesPanel::choose(const PanelContext& context, std::string table) {
+  chosen_ = std::move(table);
+  if (chosen_ == kGlossary) return;
+  const Snapshot& snapshot = *context.tab.snapshot;
+  const auto known =
+      std::find_if(tables_.begin(), tables_.end(), [&](const auto& each) { return each.name == chosen_; });
+  shown_ = known == tables_.end() ? FactTable{chosen_, chosen_, 0} : *known;
+  const auto schema = std::find_if(snapshot.schemas.begin(), snapshot.schemas.end(),
+                                   [&](const auto& each) { return each->name == chosen_; });
+  schema_ = schema == snapshot.schemas.end() ? nullptr : *schema;
+  console_.run(context.tab, sql_of_table(snapshot, chosen_));
+}
+
+void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const float height = ui.px(size::kTableRow);
+  ScrollArea scroll(ui, "tables.list", area, height * static_cast<float>(tables_.size() + 1) + ui.px(8));
+  Rect rest = scroll.content();
+  rest.cut_top(ui.px(4));
+  std::optional<std::string> wanted;
+  const auto entry = [&](const std::string& name, std::string_view title, const std::string& count) {
+    Rect row = rest.cut_top(height);
+    const Interaction hand = interact(ui, "tables.list." + name, row);
+    if (chosen_ == name || hand.hovered) fill(ui, row, ui.colour(chosen_ == name ? Colour::accent_bg : Colour::bg3));
+    if (hand.pressed) wanted = name;
+    row = row.inset(ui.px(size::kPanelPadding), 0);
+    const Rect number = row.cut_right(text_width(ui, TextStyle::mono_small, count));
+    draw_text(ui, number, count, {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+    row.cut_right(ui.px(6));
+    draw_text(ui, row, title, {.fit = Fit::ellipsis});
+  };
+  for (const FactTable& table : tables_) entry(table.name, table.title, format_count(table.rows));
+  entry(std::string(kGlossary), "Terminology", "");
+  if (tables_.empty()) {
+    rest.cut_top(ui.px(8));
+    draw_paragraph(ui, rest.inset(ui.px(size::kPanelPadding), 0),
+                   "No table without time came with this session. Neuron profiles bring their program, tensors, queues "
+                   "and device memory; Tracy files the totals of their zones.",
+                   {.style = TextStyle::small, .colour = Colour::text3}, ui.px(16));
+  }
+  if (wanted) choose(context, *wanted);
+}
+
+void TablesPanel::draw_chosen(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  const Rect head = area.cut_top(ui.px(kHead)).inset(ui.px(size::kPanelPadding), 0);
+  const SqlAnswer* answer = console_.running() ? nullptr : console_.answer();
+  std::string hint = shown_.name;
+  if (answer != nullptr && answer->result.truncated)
+    hint = fmt::format("the first {} of {} rows", format_count(answer->result.row_count()), format_count(shown_.rows));
+  heading(ui, head, shown_.title, hint);
+  if (answer == nullptr) {
+    empty_state(ui, "tables.loading", area, icon::kClock, "Reading the table.");
+  } else if (!answer->error.empty()) {
+    empty_state(ui, "tables.error", area, icon::kWarning, answer->error);
+  } else if (answer->result.row_count() == 1) {
+    draw_fields(context, area);
+  } else {
+    draw_rows(context, area);
+  }
+}
+
+const Column* TablesPanel::column_named(std::string_view name) const {
+  if (schema_ == nullptr) return nullptr;
+  const auto column = schema_->find(name);
+  return column ? &schema_->columns[*column] : nullptr;
+}
+
+void TablesPanel::draw_rows(const PanelContext& context, const Rect& area) {
+  std::vector<AnswerTable::Note> notes;
+  for (const std::string& name : console_.answer()->result.columns) {
+    const Column* column = column_named(name);
+    notes.push_back(column == nullptr ? AnswerTable::Note{}
+                                      : AnswerTable::Note{title_of(*column), column->explanation});
+  }
+  const AnswerTable::Hand hand =
+      rows_.draw(context.ui, "tables.rows", area, console_.shared_answer(), std::move(notes));
+  if (hand.clicked) select_row(context, *hand.clicked);
+}
+
+void TablesPanel::select_row(const PanelContext& context, std::size_t row) const {
+  if (schema_ == nullptr) return;  // facts speak of no events
+  const std::string name = text_of(console_.answer()->result.at(row, 0));
+  const std::optional<EventFilter> events = events_of_row(*context.tab.snapshot, name);
+  if (!events) return context.actions.say("This row has no name to find events by");
+  context.tab.region = *events;
+  context.actions.say("Selected the events of " + name);
+}
+
+void TablesPanel::draw_fields(const PanelContext& context, const Rect& area) {
+  const SqlResult& result = console_.answer()->result;
+  if (fields_of_ != console_.shared_answer()) {
+    fields_of_ = console_.shared_answer();
+    fields_table_ = {};
+    fields_.clear();
+    for (std::size_t column = 0; column < result.columns.size(); ++column) {
+      if (!std::holds_alternative<std::monostate>(result.at(0, column))) fields_.push_back(column);
+    }
+  }
+  const std::array<TableColumn, 3> columns = {{{.title = "Field", .width = 300, .sortable = false},
+                                               {.title = "Value", .width = 300, .sortable = false},
+                                               {.title = "Meaning", .sortable = false}}};
+  const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
+    const std::size_t field = fields_[row];
+    const Column* known = column_named(result.columns[field]);
+    if (column == 0) {
+      return {.text = known == nullptr ? result.columns[field] : title_of(*known),
+              .style = TextStyle::body,
+              .detail = known == nullptr ? "" : known->name,
+              .data = result.columns[field]};
+    }
+    if (column == 1) return {.text = text_of(result.at(0, field)), .fit = Fit::middle};
+    return {.text = known == nullptr ? "" : known->explanation, .colour = Colour::text3, .style = TextStyle::small};
+  };
+  (void)table(context.ui, "tables.fields", area, columns, fields_.size(), content, fields_table_);
+}
+
+void TablesPanel::find_terms(const Snapshot& snapshot) {
+  if (terms_.empty()) {
+    for (const FigureTerm& term : figure_terms()) {
+      std::string meaning(term.text);
+      if (!term.how.empty()) meaning += fmt::format(" Computed: {}", term.how);
+      terms_.push_back(
+          {std::string(term.name), "", "figure, " + std::string(term.group), std::string(term.unit), meaning});
+    }
+    for (const auto& schema : snapshot.schemas) {
+      for (const Column& column : schema->columns) {
+        if (column.explanation.empty()) continue;
+        terms_.push_back({column.name, column.title, table_title(schema->name), column.unit, column.explanation});
+      }
+    }
+    found_for_ = "\n";
+  }
+  if (found_for_ == looked_for_) return;
+  found_for_ = looked_for_;
+  found_terms_.clear();
+  const std::string lower = lower_case(looked_for_);
+  for (std::uint32_t i = 0; i < terms_.size(); ++i) {
+    const Term& term = terms_[i];
+    const bool any = std::ranges::any_of(std::array{&term.name, &term.title, &term.place, &term.meaning},
+                                         [&](const std::string* text) { return contains_text(*text, lower); });
+    if (any) found_terms_.push_back(i);
+  }
+}
+
+void TablesPanel::draw_glossary(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  find_terms(*context.tab.snapshot);
+  Rect head = area.cut_top(ui.px(kHead)).inset(ui.px(size::kPanelPadding), 0);
+  text_input(ui, "tables.term", head.cut_right(ui.px(240)).middle(ui.px(size::kControl)), looked_for_,
+             {.placeholder = "Word to look up", .icon = icon::kSearch});
+  head.cut_right(ui.px(12));
+  heading(ui, head, "Terminology",
+          fmt::format("{} of {} terms", format_count(found_terms_.size()), format_count(terms_.size())));
+  if (found_terms_.empty()) {
+    constexpr std::array<std::string_view, 1> kActions = {"Show all"};
+    if (empty_state(ui, "tables.no_term", area, icon::kSearch, "No term matches \"" + looked_for_ + "\".", kActions)) {
+      looked_for_.clear();
+    }
+    return;
+  }
+  const std::array<TableColumn, 4> columns = {{{.title = "Term", .width = 330, .sortable = false},
+                                               {.title = "Of", .width = 190, .sortable = false},
+                                               {.title = "Unit", .width = 70, .sortable = false},
+                                               {.title = "Meaning", .sortable = false}}};
+  const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
+    const Term& term = terms_[found_terms_[row]];
+    switch (column) {
+      case 0:
+        return {.text = term.title.empty() ? term.name : term.title,
+                .style = TextStyle::body,
+                .detail = term.title.empty() ? "" : term.name,
+                .data = term.name};
+      case 1:
+        return {.text = term.place, .colour = Colour::text2, .style = TextStyle::small};
+      case 2:
+        return {.text = term.unit, .colour = Colour::text2};
+      default:
+        return {.text = term.meaning, .colour = Colour::text2, .style = TextStyle::small, .exact = term.meaning};
+    }
+  };
+  (void)table(ui, "tables.terms", area, columns, found_terms_.size(), content, terms_table_);
+}
+
+}  // namespace accelscope::app

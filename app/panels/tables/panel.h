@@ -1,0 +1,57 @@
+// The tables of a session that have no time, one at a time beside their list: sorted, filtered, exported; a row selects
+// the events that it speaks of. A table of one row stands as fields with what they mean. Last in the list is the
+// glossary: every figure and every column of the session in our own words.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/content/fact_tables.h"
+#include "app/content/sql/console.h"
+#include "app/panels/answer_table.h"
+#include "app/panels/context.h"
+#include "render/widgets/table.h"
+
+namespace accelscope::app {
+
+class TablesPanel final : public Panel {
+ public:
+  explicit TablesPanel(WorkerPool& pool) : console_(pool) {}
+
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] bool pending() const override { return console_.pending(); }
+
+ private:
+  struct Term {
+    std::string name, title, place, unit, meaning;
+  };
+  void refresh(const SessionTab& tab);
+  void choose(const PanelContext& context, std::string table);
+  void draw_list(const PanelContext& context, const render::Rect& area);
+  void draw_chosen(const PanelContext& context, render::Rect area);
+  void draw_rows(const PanelContext& context, const render::Rect& area);
+  void draw_fields(const PanelContext& context, const render::Rect& area);
+  void draw_glossary(const PanelContext& context, render::Rect area);
+  void find_terms(const Snapshot& snapshot);
+  void select_row(const PanelContext& context, std::size_t row) const;
+  [[nodiscard]] const Column* column_named(std::string_view name) const;
+
+  SqlConsole console_;
+  std::uint64_t version_ = ~std::uint64_t{0};  // of the snapshot that the list is of
+  std::vector<FactTable> tables_;
+  FactTable shown_;     // that the answer is of, as it was when it was asked for
+  std::string chosen_;  // "": the first of the list
+  std::shared_ptr<const Schema> schema_;
+  AnswerTable rows_;
+  std::vector<std::size_t> fields_;  // columns of the answer's one row that have a value
+  std::shared_ptr<const SqlAnswer> fields_of_;
+  render::TableState fields_table_;
+  std::string looked_for_;  // in the glossary
+  std::vector<Term> terms_;
+  std::vector<std::uint32_t> found_terms_;
+  std::string found_for_ = "\n";  // what found_terms_ were looked up for; nobody types a line's end
+  render::TableState terms_table_;
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,106 @@
+// The Tables panel with real clicks on a simulated Neuron session: what is listed, what a row selects, fields of tables
+// with one row, and the glossary.
+#include "app/session/analysis.h"
+#include "capture/sim/output/simulator.h"
+#include "core/sql/base/sql.h"
+#include "tests/gui/viewer.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using namespace accelscope::test;
+
+namespace {
+
+struct TablesViewer : Viewer {
+  TemporaryFolder folder;
+  std::shared_ptr<Store> store = std::move(Store::create()).value();
+  TablesViewer() {
+    StoreSink sink(*store);
+    REQUIRE(capture::sim::simulate({.seed = 3, .kernels = 1}, sink).ok());
+    REQUIRE(store->save(folder.file("simulated.accel")).ok());
+    open(folder.file("simulated.accel"));
+    app.layout().show("tables");
+    REQUIRE(shell.settle());
+  }
+  void choose(std::string_view table) {
+    REQUIRE(shell.click("tables.list." + std::string(table)));
+    REQUIRE(shell.settle());
+  }
+  [[nodiscard]] std::int64_t number(const std::string& sql) {
+    WorkerPool pool(1);
+    TaskControl control;
+    auto result = SqlSession(*store, store->snapshot(), pool).run(sql, {}, control);
+    REQUIRE(result.ok());
+    return std::get<std::int64_t>(result->at(0, 0));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("tables: tensors of the program are listed, and a row selects the events that are called so") {
+  TablesViewer viewer;
+  CHECK(viewer.shell.shows("Tensor of the program"));
+  CHECK(viewer.shell.shows("DMA queue"));
+  viewer.choose("neff_node");
+  CHECK(viewer.shell.find("tables.rows.row.0") != nullptr);
+  CHECK(viewer.shell.shows("[1024 2048]"));  // the shape of w1
+  REQUIRE(viewer.shell.click("tables.rows.row.1"));
+  REQUIRE(viewer.tab().region);
+  REQUIRE(viewer.tab().region->terms.size() == 1);
+  CHECK(viewer.tab().region->terms[0].search == "name=\"w1\"");
+  std::shared_ptr<const SessionSummary> summary;
+  REQUIRE(viewer.wait_for([&] {
+    summary = viewer.tab().analysis->summary(*viewer.tab().region);
+    return summary && summary->summary->filter == *viewer.tab().region;
+  }));
+  const std::int64_t called = viewer.number("SELECT count(*) FROM slice WHERE name = 'w1'");
+  CHECK(called > 0);
+  CHECK(static_cast<std::int64_t>(summary->summary->event_count) >= called);
+}
+
+TEST_CASE("tables: a click on a head sorts by what the column holds") {
+  TablesViewer viewer;
+  viewer.choose("neff_node");
+  REQUIRE(viewer.shell.click("tables.rows.head.0"));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("tables.rows.row.0"));
+  const std::string first = viewer.tab().region->terms[0].search;
+  REQUIRE(viewer.shell.click("tables.rows.head.0"));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("tables.rows.row.0"));
+  CHECK(viewer.tab().region->terms[0].search != first);
+}
+
+TEST_CASE("tables: a table of one row stands as fields with what they mean") {
+  TablesViewer viewer;
+  viewer.choose("neff_header");
+  CHECK(viewer.shell.shows("Meaning"));
+  CHECK(viewer.shell.shows("major_version"));
+  CHECK(viewer.shell.shows("dge"));
+  viewer.choose("meta");
+  CHECK(viewer.shell.shows("Facts"));
+}
+
+TEST_CASE("tables: words are looked up in the glossary, of figures and of columns") {
+  TablesViewer viewer;
+  viewer.choose("terminology");
+  REQUIRE(viewer.shell.click("tables.term"));
+  viewer.shell.type("repeat");
+  viewer.shell.frame(2);
+  CHECK(viewer.shell.shows("load_to_sbuf_repeat_factor"));
+  CHECK_FALSE(viewer.shell.shows("mfu_estimated_percent"));
+  viewer.shell.type("zzz");
+  viewer.shell.frame(2);
+  CHECK(viewer.shell.shows("No term matches \"repeatzzz\"."));
+  REQUIRE(viewer.shell.click("tables.no_term.0"));
+  viewer.shell.frame(2);
+  CHECK(viewer.shell.find("tables.terms.row.0") != nullptr);
+}
+
+TEST_CASE("tables: a session without such tables says what would bring them") {
+  OpenViewer viewer;
+  viewer.app.layout().show("tables");
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.shell.visible_text().find("came with this session") != std::string::npos);
+  CHECK(viewer.shell.find("tables.terms.row.0") != nullptr);
+}

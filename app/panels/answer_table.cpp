@@ -80,6 +80,15 @@ std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::
   return columns;
 }
 
+std::vector<bool> empty_columns(const SqlResult& result, const std::vector<AnswerTable::Note>& notes) {
+  std::vector<bool> empty(notes.size());
+  for (std::size_t column = 0; column < empty.size(); ++column) empty[column] = notes[column].hides;
+  for (std::size_t i = 0; i < result.cells.size() && !empty.empty(); ++i) {
+    if (!is_null(result.cells[i])) empty[i % empty.size()] = false;
+  }
+  return empty;
+}
+
 }  // namespace
 
 void AnswerTable::order_rows() {
@@ -99,6 +108,7 @@ AnswerTable::Hand AnswerTable::draw(Ui& ui, std::string_view name, const Rect& a
   if (answer_ != answer) {
     answer_ = std::move(answer);
     table_ = {};
+    table_.hidden = empty_columns(answer_->result, notes);
     columns_ = columns_of(ui, answer_->result, std::move(notes));
     order_rows();
   }

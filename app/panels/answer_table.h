@@ -19,6 +19,7 @@ class AnswerTable {
   struct Note {
     std::string title;    // in place of the column's name; "": the name
     std::string tooltip;  // what it means
+    bool hides = false;   // at first, where no row has a value
   };
   struct Hand {
     std::optional<std::size_t> clicked, double_clicked;

@@ -21,7 +21,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr std::string_view kGlossary = "terminology";
-constexpr float kListWidth = 230, kHead = 36;
+constexpr float kTablesList = 230, kTablesHead = 36;
 
 [[nodiscard]] std::string text_of(const SqlValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
@@ -32,7 +32,7 @@ constexpr float kListWidth = 230, kHead = 36;
 
 [[nodiscard]] std::string title_of(const Column& column) {
   const std::string& title = column.title.empty() ? column.name : column.title;
-  return column.unit.empty() ? title : fmt::format("{} ({})", title, column.unit);
+  return column.unit.empty() || lower_case(title) == column.unit ? title : fmt::format("{} ({})", title, column.unit);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void TablesPanel::draw(const PanelContext& context, const Rect& area) {
   refresh(context.tab);
   (void)console_.update(context.tab);
   Rect rest = area;
-  Rect list = rest.cut_left(std::min(ui.px(kListWidth), std::round(area.width() / 3)));
+  Rect list = rest.cut_left(std::min(ui.px(kTablesList), std::round(area.width() / 3)));
   vertical_line(ui, list.x1 - ui.px(1), list.y0, list.y1, ui.colour(Colour::line2));
   list.x1 -= ui.px(1);
   if (chosen_.empty()) choose(context, tables_.empty() ? std::string(kGlossary) : tables_.front().name);
@@ -106,7 +106,7 @@ void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
 
 void TablesPanel::draw_chosen(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  const Rect head = area.cut_top(ui.px(kHead)).inset(ui.px(size::kPanelPadding), 0);
+  const Rect head = area.cut_top(ui.px(kTablesHead)).inset(ui.px(size::kPanelPadding), 0);
   const SqlAnswer* answer = console_.running() ? nullptr : console_.answer();
   std::string hint = shown_.name;
   if (answer != nullptr && answer->result.truncated)
@@ -133,8 +133,15 @@ void TablesPanel::draw_rows(const PanelContext& context, const Rect& area) {
   std::vector<AnswerTable::Note> notes;
   for (const std::string& name : console_.answer()->result.columns) {
     const Column* column = column_named(name);
-    notes.push_back(column == nullptr ? AnswerTable::Note{}
-                                      : AnswerTable::Note{title_of(*column), column->explanation});
+    AnswerTable::Note& note = notes.emplace_back();
+    note.hides = true;
+    if (column != nullptr) {
+      note.title = title_of(*column);
+      note.tooltip = column->explanation;
+    } else if (schema_ != nullptr && name == schema_->name_column) {
+      note.title = "Name";
+      note.tooltip = schema_->name_explanation;
+    }
   }
   const AnswerTable::Hand hand =
       rows_.draw(context.ui, "tables.rows", area, console_.shared_answer(), std::move(notes));
@@ -209,7 +216,7 @@ void TablesPanel::find_terms(const Snapshot& snapshot) {
 void TablesPanel::draw_glossary(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   find_terms(*context.tab.snapshot);
-  Rect head = area.cut_top(ui.px(kHead)).inset(ui.px(size::kPanelPadding), 0);
+  Rect head = area.cut_top(ui.px(kTablesHead)).inset(ui.px(size::kPanelPadding), 0);
   text_input(ui, "tables.term", head.cut_right(ui.px(240)).middle(ui.px(size::kControl)), looked_for_,
              {.placeholder = "Word to look up", .icon = icon::kSearch});
   head.cut_right(ui.px(12));

@@ -33,6 +33,11 @@ struct PanelContext {
     ui.copy_to_clipboard(text);
     actions.say("Copied " + what);
   }
+  // Opens the glossary at the word: the name of a figure or of a column.
+  void look_up(const std::string& word) const {
+    tab.looked_up = word;
+    actions.show_panel("tables");
+  }
 };
 
 // What is drawn in a place. Which panels there are says app/frame/panel_table.cpp; each keeps what it shows of one

@@ -79,6 +79,7 @@ struct SessionTab {
   std::optional<EventId> hovered;
   std::optional<std::int64_t> cursor_ns;         // time under the pointer, in any panel with a time axis
   std::string selected_source;                   // "file.py:37": the line lit in the source view
+  std::optional<std::string> looked_up;          // a word that the glossary shall explain in the next frame
   std::vector<EventId> related;                  // lit beside the selected one: its dependencies, a call's event
   std::shared_ptr<const EventMask> lit;          // all events of the source line that was asked for; may be null
   std::vector<EventId> also_selected;            // by Ctrl+click, beside the selected one

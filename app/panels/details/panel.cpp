@@ -232,6 +232,7 @@ void DetailsPanel::draw_field(const PanelContext& context, const DetailField& fi
   const bool operands = field.look == FieldLook::operands && !details_->operands.empty();
   if (hand.hovered && hand.hovered_for >= kHoverCardDelay) explain(context, field, row);
   if (hand.clicked) follow(context, field);
+  if (hand.right_clicked) context.look_up(field.field.empty() ? field.label : field.field);
   if (operands && std::exchange(open_operands_, false)) open_popover(ui, kOperandCard);
   if (operands) draw_operands(context, row);
 }
@@ -317,7 +318,7 @@ void DetailsPanel::explain(const PanelContext& context, const DetailField& field
   if (field.look == FieldLook::source_link) click = "Click: open the source.";
   if (field.look == FieldLook::such_link) click = "Click: select all events with it.";
   if (field.look == FieldLook::operands) click = "Click: keep this open beside a general example.";
-  card.footer += (card.footer.empty() ? "" : " ") + std::string(click);
+  card.footer += (card.footer.empty() ? "" : " ") + std::string(click) + " Right click: look it up.";
   hover_card(context.ui, card, row);
 }
 

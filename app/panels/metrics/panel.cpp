@@ -170,7 +170,9 @@ void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, boo
                 .icon_colour = Colour::warning_line};
     }
   };
-  const TableResult result = table(ui, "metrics.table", area, columns, rows_.size(), content, table_);
+  const std::array<std::string, 1> menu = {"Look it up"};
+  const TableResult result = table(ui, "metrics.table", area, columns, rows_.size(), content, table_, {.menu = menu});
+  if (result.menu_choice) context.look_up(rows_[result.menu_row].metric->name);
   if (result.double_clicked) {
     const FigureRow& row = rows_[*result.double_clicked];
     const std::string& value = row.computed.empty() ? row.stated : row.computed;

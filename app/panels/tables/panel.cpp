@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "core/analysis/figures/terminology.h"
 #include "core/base/format.h"
@@ -30,9 +31,15 @@ constexpr float kTablesList = 230, kTablesHead = 36;
   return "";
 }
 
-[[nodiscard]] std::string title_of(const Column& column) {
+[[nodiscard]] std::string title_of(const accelscope::Column& column) {
   const std::string& title = column.title.empty() ? column.name : column.title;
   return column.unit.empty() || lower_case(title) == column.unit ? title : fmt::format("{} ({})", title, column.unit);
+}
+
+// A figure is looked up by the family that it belongs to, "<engine>_engine_active_time", if it has no term of its own.
+[[nodiscard]] std::string term_of(const std::string& word) {
+  const FigureTerm* term = find_term(word);
+  return term == nullptr ? word : std::string(term->name);
 }
 
 }  // namespace
@@ -45,6 +52,10 @@ void TablesPanel::draw(const PanelContext& context, const Rect& area) {
   Rect list = rest.cut_left(std::min(ui.px(kTablesList), std::round(area.width() / 3)));
   vertical_line(ui, list.x1 - ui.px(1), list.y0, list.y1, ui.colour(Colour::line2));
   list.x1 -= ui.px(1);
+  if (const std::optional<std::string> word = std::exchange(context.tab.looked_up, std::nullopt)) {
+    chosen_ = kGlossary;
+    looked_for_ = term_of(*word);
+  }
   if (chosen_.empty()) choose(context, tables_.empty() ? std::string(kGlossary) : tables_.front().name);
   const auto grown = std::find_if(tables_.begin(), tables_.end(), [&](const FactTable& each) {
     return each.name == chosen_ && each.name == shown_.name && each.rows != shown_.rows;
@@ -123,7 +134,7 @@ void TablesPanel::draw_chosen(const PanelContext& context, Rect area) {
   }
 }
 
-const Column* TablesPanel::column_named(std::string_view name) const {
+const accelscope::Column* TablesPanel::column_named(std::string_view name) const {
   if (schema_ == nullptr) return nullptr;
   const auto column = schema_->find(name);
   return column ? &schema_->columns[*column] : nullptr;
@@ -132,7 +143,7 @@ const Column* TablesPanel::column_named(std::string_view name) const {
 void TablesPanel::draw_rows(const PanelContext& context, const Rect& area) {
   std::vector<AnswerTable::Note> notes;
   for (const std::string& name : console_.answer()->result.columns) {
-    const Column* column = column_named(name);
+    const accelscope::Column* column = column_named(name);
     AnswerTable::Note& note = notes.emplace_back();
     note.hides = true;
     if (column != nullptr) {
@@ -172,7 +183,7 @@ void TablesPanel::draw_fields(const PanelContext& context, const Rect& area) {
                                                {.title = "Meaning", .sortable = false}}};
   const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
     const std::size_t field = fields_[row];
-    const Column* known = column_named(result.columns[field]);
+    const accelscope::Column* known = column_named(result.columns[field]);
     if (column == 0) {
       return {.text = known == nullptr ? result.columns[field] : title_of(*known),
               .style = TextStyle::body,
@@ -194,7 +205,7 @@ void TablesPanel::find_terms(const Snapshot& snapshot) {
           {std::string(term.name), "", "figure, " + std::string(term.group), std::string(term.unit), meaning});
     }
     for (const auto& schema : snapshot.schemas) {
-      for (const Column& column : schema->columns) {
+      for (const accelscope::Column& column : schema->columns) {
         if (column.explanation.empty()) continue;
         terms_.push_back({column.name, column.title, table_title(schema->name), column.unit, column.explanation});
       }

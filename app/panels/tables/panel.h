@@ -35,7 +35,7 @@ class TablesPanel final : public Panel {
   void draw_glossary(const PanelContext& context, render::Rect area);
   void find_terms(const Snapshot& snapshot);
   void select_row(const PanelContext& context, std::size_t row) const;
-  [[nodiscard]] const Column* column_named(std::string_view name) const;
+  [[nodiscard]] const accelscope::Column* column_named(std::string_view name) const;
 
   SqlConsole console_;
   std::uint64_t version_ = ~std::uint64_t{0};  // of the snapshot that the list is of

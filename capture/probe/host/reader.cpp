@@ -36,6 +36,7 @@ struct Thread {
   ProbeThread facts;
   std::unique_ptr<ProbeRing> ring;
   std::uint64_t until = 0;  // how far it is read in this turn
+  bool closed = false;      // by its thread, when that was noted
 };
 
 std::string typed_command(std::string_view words) {
@@ -71,15 +72,14 @@ class Attached {
   // False once it has left and all that it told has been read.
   [[nodiscard]] bool turn() {
     clock_.anchor();
-    for (Thread& thread : threads_) thread.until = thread.ring ? thread.ring->written() : 0;
+    note_rings();
     const bool here = frames_.receive(socket_.get());
     if (!take_frames()) return false;
-    if (!here) {  // nothing is written any more, except by threads that were about to when it detached
-      for (Thread& thread : threads_) thread.until = thread.ring ? thread.ring->written() : 0;
-    }
+    if (!here) note_rings();  // nothing is written any more, except by threads that were about to when it detached
     for (Thread& thread : threads_) {
       if (!read(thread)) return false;
     }
+    for (Thread& thread : threads_) end_if_closed(thread);
     reader_->read_until(clock_.last_ns());
     return here;
   }
@@ -102,6 +102,11 @@ class Attached {
   [[nodiscard]] bool program_lives() const { return process_lives(session_); }
 
  private:
+  // How far to read. What others wrote before a thread ended is read before its end is told.
+  void note_rings() {
+    for (Thread& thread : threads_) thread.closed = thread.ring && thread.ring->closed();
+    for (Thread& thread : threads_) thread.until = thread.ring ? thread.ring->written() : 0;
+  }
   // False if it broke the rules.
   bool take_frames() {
     for (;;) {
@@ -158,17 +163,17 @@ class Attached {
   }
   bool read(Thread& thread) {
     if (!thread.ring) return true;
-    const bool closed = thread.ring->closed() && thread.until == thread.ring->written();
     const Result<void> done =
         thread.ring->read_until(thread.until, [&](probe::RecordHead head, std::span<const std::uint64_t> words) {
           reader_->record(thread.facts, head, words);
         });
-    if (!done) return broken(done.message());
-    if (!closed) return true;
+    return done || broken(done.message());
+  }
+  void end_if_closed(Thread& thread) {
+    if (!thread.ring || !thread.closed || thread.until != thread.ring->written()) return;
     dropped_ += thread.ring->dropped();
     thread.ring.reset();
     reader_->thread_ended(thread.facts, clock_.last_ns());
-    return true;
   }
   bool broken(const std::string& what) {
     writer_.add_quality({"probe_broken", 1,

@@ -282,7 +282,7 @@ TEST_CASE("start page: unfinished captures come first, are recovered, and discar
   CHECK(live.fake.seen().discarded.empty());
   live.shell().frame(2);
   REQUIRE(live.shell().click("start.left.1.discard"));
-  CHECK(live.fake.seen().discarded.size() == 1);
+  CHECK(live.until([&] { return live.fake.seen().discarded.size() == 1; }));
   REQUIRE(live.shell().click("start.left.0.recover"));
   REQUIRE(live.until([&] { return live.viewer->app.workspace().tab_count() == 1; }));
   live.fake.set_phase(CapturePhase::ended);

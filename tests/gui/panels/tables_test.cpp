@@ -1,5 +1,7 @@
 // The Tables panel with real clicks on a simulated Neuron session: what is listed, what a row selects, fields of tables
 // with one row, and the glossary.
+#include <algorithm>
+
 #include "app/session/analysis.h"
 #include "capture/sim/output/simulator.h"
 #include "core/sql/base/sql.h"
@@ -105,4 +107,33 @@ TEST_CASE("tables: a session without such tables says what would bring them") {
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.shell.visible_text().find("No table without time") != std::string::npos);
   CHECK(viewer.shell.find("tables.terms.row.0") != nullptr);
+}
+
+TEST_CASE("tables: a figure and a field of an event are looked up where they stand") {
+  TablesViewer viewer;
+  viewer.app.layout().show("metrics");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("metrics.table.row.0") != nullptr; }));
+  REQUIRE(viewer.shell.click("metrics.filter"));
+  viewer.shell.type("spill_save");
+  viewer.shell.frame(3);
+  REQUIRE(viewer.shell.click("metrics.table.row.0", render::MouseButton::right));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("metrics.table.menu.3"));
+  viewer.shell.frame(3);
+  CHECK(viewer.app.layout().is_seen("tables"));
+  CHECK(viewer.shell.shows("spill_save_bytes"));
+  CHECK_FALSE(viewer.shell.shows("spill_reload_bytes"));
+
+  const auto& lanes = viewer.tab().snapshot->lanes;
+  const auto engine =
+      std::find_if(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.schema->name == "instruction"; });
+  REQUIRE(engine != lanes.end());
+  viewer.tab().selected = make_event_id(engine->number(), 0);
+  viewer.app.layout().show("details");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("details.field.pc") != nullptr; }));
+  REQUIRE(viewer.shell.click("details.field.pc", render::MouseButton::right));
+  viewer.shell.frame(3);
+  CHECK(viewer.app.layout().is_seen("tables"));
+  CHECK(viewer.shell.shows("pc"));
+  CHECK_FALSE(viewer.shell.shows("spill_save_bytes"));
 }

@@ -99,6 +99,8 @@ def silent_rooms(paths):
             continue
         with open(f"{room}/README.md", encoding="utf-8") as file:
             text = file.read()
+        if not text.startswith("# "):
+            yield f"{room}/README.md: does not begin with a title: # {room}"
         for path in sorted(known):
             if os.path.dirname(path) == room and path.endswith(".h") and os.path.basename(path) not in text:
                 yield f"{path}: {room}/README.md does not name it"

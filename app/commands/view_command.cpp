@@ -154,6 +154,9 @@ int ViewCommand::write_table(const CommandRun& run) const {
     return run.fail_usage(
         "view", fmt::format("--output-format {}: a table is printed as {}", format, fmt::join(kTableFormats, ", ")));
   }
+  if (ingest_only) return run.fail_usage("view", "--ingest-only writes a session file, and --table prints a table");
+  if (auto roots = check_source_roots(input_options.source_roots); !roots) return run.fail(roots.message());
+  say_unneeded(run);
   OpenSessionOptions options = input_options;
   options.neff = neff;
   return view_table({paths->front(), options, table, format.empty() ? "table" : format, output_file, force}, run);

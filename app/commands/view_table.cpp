@@ -7,6 +7,7 @@
 #include "app/content/fact_tables.h"
 #include "app/export/output_file.h"
 #include "app/export/query_output.h"
+#include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
 #include "core/base/nearest_name.h"
 
@@ -43,10 +44,19 @@ int view_table(const TableViewRequest& request, const CommandRun& run) {
   if (!output) return run.fail(output.message());
   const auto rows = make_query_output(run.json ? "json" : request.format, (*output)->stream(),
                                       path == kStandardOutput && run.streams.out_is_terminal);
+  const Interruptible interruptible;
   TaskControl control;
-  if (auto done = sql.visit(sql_of_table(*snapshot, request.table), *rows, control); !done) {
-    return run.fail(fmt::format("{}: {}", request.input, done.message()));
+  Result<void> done;
+  {
+    QueryWatch watch(control, interruptible, run);
+    watch.hide_progress();
+    done = sql.visit(sql_of_table(*snapshot, request.table), *rows, control);
   }
+  if (!done && control.cancelled() && interruptible.interrupted()) {
+    (void)run.fail(fmt::format("{}: interrupted; the table is not complete", request.input));
+    return kExitInterrupted;
+  }
+  if (!done) return run.fail(fmt::format("{}: {}", request.input, done.message()));
   rows->finish();
   const Result<void> finished = (*output)->finish();
   if (!finished) return run.fail(finished.message());

@@ -38,15 +38,18 @@ std::vector<FactTable> fact_tables(const Snapshot& snapshot) {
 
 std::string sql_of_table(const Snapshot& snapshot, std::string_view table) {
   if (table == kMeta) return "SELECT key, value FROM meta ORDER BY key";
-  const auto schema = std::find_if(snapshot.schemas.begin(), snapshot.schemas.end(),
-                                   [table](const auto& each) { return each->name == table; });
-  std::string columns;
-  if (schema != snapshot.schemas.end()) {
-    const std::string& name = (*schema)->name_column;
-    columns = quoted_identifier(name.empty() ? "name" : name);
-    for (const Column& column : (*schema)->columns) columns += ", " + quoted_identifier(column.name);
+  std::vector<std::string> columns;  // of several schemas of one name, as of several files: all
+  const auto add = [&](const std::string& name) {
+    const std::string column = quoted_identifier(name);
+    if (std::find(columns.begin(), columns.end(), column) == columns.end()) columns.push_back(column);
+  };
+  for (const auto& schema : snapshot.schemas) {
+    if (schema->name != table || schema->kind != EventKind::table) continue;
+    add(schema->name_column.empty() ? "name" : schema->name_column);
+    for (const Column& column : schema->columns) add(column.name);
   }
-  return fmt::format("SELECT {} FROM {}", columns.empty() ? "*" : columns, quoted_identifier(table));
+  return fmt::format("SELECT {} FROM {}", columns.empty() ? "*" : fmt::format("{}", fmt::join(columns, ", ")),
+                     quoted_identifier(table));
 }
 
 std::optional<EventFilter> events_of_row(const Snapshot& snapshot, std::string_view name) {

@@ -22,7 +22,7 @@ struct FactTable {
 // Those with rows, as the session defines them, and last its facts, "meta".
 [[nodiscard]] std::vector<FactTable> fact_tables(const Snapshot& snapshot);
 
-// What the table says, without ids and times: SELECT "variable_name", "type" FROM "neff_node".
+// What the table says, without ids and times: SELECT "variable_name", "type" FROM "neff_node". Of one with times all.
 [[nodiscard]] std::string sql_of_table(const Snapshot& snapshot, std::string_view table);
 
 // The events of a row: those on tracks that are called as it is (of queues, also their rings), else those of its name.

@@ -80,12 +80,18 @@ std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::
   return columns;
 }
 
+bool says_nothing(const SqlValue& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return is_null(value) || (text != nullptr && text->empty());
+}
+
 std::vector<bool> empty_columns(const SqlResult& result, const std::vector<AnswerTable::Note>& notes) {
   std::vector<bool> empty(notes.size());
   for (std::size_t column = 0; column < empty.size(); ++column) empty[column] = notes[column].hides;
   for (std::size_t i = 0; i < result.cells.size() && !empty.empty(); ++i) {
-    if (!is_null(result.cells[i])) empty[i % empty.size()] = false;
+    if (!says_nothing(result.cells[i])) empty[i % empty.size()] = false;
   }
+  if (std::find(empty.begin(), empty.end(), false) == empty.end()) empty.clear();
   return empty;
 }
 
@@ -106,9 +112,14 @@ void AnswerTable::order_rows() {
 AnswerTable::Hand AnswerTable::draw(Ui& ui, std::string_view name, const Rect& area,
                                     std::shared_ptr<const SqlAnswer> answer, std::vector<Note> notes) {
   if (answer_ != answer) {
+    const bool same_columns =
+        answer_ && answer_->sql == answer->sql && answer_->result.columns == answer->result.columns;
     answer_ = std::move(answer);
-    table_ = {};
-    table_.hidden = empty_columns(answer_->result, notes);
+    table_.matching = {};
+    if (!same_columns) {
+      table_ = {};
+      table_.hidden = empty_columns(answer_->result, notes);
+    }
     columns_ = columns_of(ui, answer_->result, std::move(notes));
     order_rows();
   }

@@ -25,7 +25,7 @@ class AnswerTable {
     std::optional<std::size_t> clicked, double_clicked;
   };
 
-  // An answer that is another one than in the frame before is shown from its first row, unsorted. notes: of the
+  // Another answer of the same columns is sorted and filtered as the one before. notes: of the
   // answer's columns, as many as there are, or none.
   Hand draw(render::Ui& ui, std::string_view name, const render::Rect& area, std::shared_ptr<const SqlAnswer> answer,
             std::vector<Note> notes = {});

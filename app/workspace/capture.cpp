@@ -74,7 +74,8 @@ void Workspace::start(Starting starting, const std::string& job_title, BeginLink
 }
 
 void Workspace::connect(const capture::client::CapturePlan& plan, const ConfigurationName& from) {
-  start({.title = title_of_plan(plan), .from = from}, "Connecting",
+  const bool is_new = plan.mode == capture::wire::StartMode::begin;
+  start({.title = title_of_plan(plan), .from = from, .is_new = is_new}, "Connecting",
         [begin = options_.services.begin, plan, options = session_options()](std::shared_ptr<Store> store) {
           return begin(plan, std::move(store), options);
         });
@@ -92,9 +93,10 @@ void Workspace::connect(const std::string& places) {
 }
 
 void Workspace::start_demo() {
-  start({.title = "Demo"}, "Starting the demo", [options = session_options()](std::shared_ptr<Store> store) {
-    return make_demo_link(std::move(store), options);
-  });
+  start({.title = "Demo", .is_new = true}, "Starting the demo",
+        [options = session_options()](std::shared_ptr<Store> store) {
+          return make_demo_link(std::move(store), options);
+        });
 }
 
 bool Workspace::is_live(std::size_t index) const {
@@ -271,15 +273,15 @@ capture::client::Recoverable Workspace::take_recoverable(std::size_t index) {
   return left;
 }
 
-// What was begun is given up; what a former run had left is there still.
+// What was begun here is given up; what was taken up or watched goes on without this viewer.
 void Workspace::drop_started(Starting starting) {
-  auto drop = [result = starting.result, taken_up = starting.left.has_value()](TaskControl&) {
-    if (result->link && !taken_up) result->link->discard();
+  auto drop = [result = starting.result, is_new = starting.is_new](TaskControl&) {
+    if (result->link && is_new) result->link->discard();
     result->link.reset();
     return true;
   };
-  closing_.push_back({"", std::make_shared<Task<bool>>(pool_.start(Priority::background, std::move(drop)))});
-  if (starting.left) recoverable_.push_back(std::move(*starting.left));
+  closing_.push_back(
+      {"", std::make_shared<Task<bool>>(pool_.start(Priority::background, std::move(drop))), std::move(starting.left)});
 }
 
 void Workspace::take_started() {

@@ -64,7 +64,11 @@ Workspace::~Workspace() {
 }
 
 void Workspace::update(double now_s) {
-  std::erase_if(closing_, [](const Closing& closing) { return closing.task->ready(); });
+  std::erase_if(closing_, [this](Closing& closing) {
+    if (!closing.task->ready()) return false;
+    if (closing.left) recoverable_.push_back(std::move(*closing.left));
+    return true;
+  });
   take_opened();
   take_started();
   for (std::size_t i = 0; i < tabs_.size(); ++i) {

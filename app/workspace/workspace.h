@@ -156,6 +156,7 @@ class Workspace {
   struct Closing {
     std::string path;
     std::shared_ptr<Task<bool>> task;
+    std::optional<capture::client::Recoverable> left = {};  // is to be offered again, once nobody holds it
   };
   struct Opening {
     std::string path;
@@ -172,6 +173,7 @@ class Workspace {
     std::string title;
     ConfigurationName from = {};
     std::optional<capture::client::Recoverable> left = {};  // what it takes up
+    bool is_new = false;                                    // begun here: nobody else wants it
     std::unique_ptr<BackgroundJob> job = {};
     std::shared_ptr<Started> result = std::make_shared<Started>();
   };

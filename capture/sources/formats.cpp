@@ -57,9 +57,7 @@ Result<FirstBytes> read_first_bytes(const std::string& path) {
   head.resize(static_cast<std::size_t>(file.gcount()));
   if (head.empty()) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", path)};
   if (!json::is_packed(head)) return FirstBytes{std::move(head)};
-  Result<std::string> inflated = json::read_head(path, kProbeBytes);
-  if (!inflated) return inflated.error();
-  return FirstBytes{std::move(*inflated), true};
+  return FirstBytes{json::read_head(path, kProbeBytes), true};
 }
 
 }  // namespace

@@ -235,11 +235,14 @@ Result<LocalListener> LocalListener::open(const std::string& path) {
 }
 
 std::optional<Descriptor> LocalListener::take() const {
-  Descriptor peer(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  ucred user{};
-  socklen_t size = sizeof(user);
-  if (!peer || ::getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &user, &size) != 0) return std::nullopt;
-  return user.uid == ::geteuid() ? std::optional(std::move(peer)) : std::nullopt;
+  for (;;) {
+    Descriptor peer(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!peer && errno != EINTR && errno != ECONNABORTED) return std::nullopt;
+    ucred user{};
+    socklen_t size = sizeof(user);
+    const bool known = peer && ::getsockopt(peer.get(), SOL_SOCKET, SO_PEERCRED, &user, &size) == 0;
+    if (known && (user.uid == ::geteuid() || user.uid == 0)) return peer;
+  }
 }
 
 std::optional<Descriptor> LocalListener::accept(const std::function<bool()>& stop) const {

@@ -79,7 +79,7 @@ class PrivateFolder {
 class LocalListener {
  public:
   [[nodiscard]] static Result<LocalListener> open(const std::string& path);
-  // The next connection of this user, if one waits; those of other users are closed unread.
+  // The next connection of this user or of root, if one waits; those of other users are closed unread.
   [[nodiscard]] std::optional<Descriptor> take() const;
   [[nodiscard]] std::optional<Descriptor> accept(
       const std::function<bool()>& stop) const;                                    // nothing when stop() says so

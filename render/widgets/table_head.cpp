@@ -231,8 +231,10 @@ void TableDrawing::show_menu() {
     copy(index);
     return;
   }
+  const auto row = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#row"));
+  if (row >= rows_) return;  // it has gone while the menu was open
   result_.menu_choice = index - kCopies;
-  result_.menu_row = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#row"));
+  result_.menu_row = row;
 }
 
 void TableDrawing::show_head_menu() {

@@ -21,7 +21,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr std::string_view kGlossary = "terminology";
+constexpr std::string_view kGlossary = "(glossary)";  // no table is called so
 constexpr float kTablesList = 230, kTablesHead = 36;
 
 [[nodiscard]] std::string text_of(const SqlValue& value) {
@@ -82,7 +82,8 @@ void TablesPanel::choose(const PanelContext& context, std::string table) {
   const auto schema = std::find_if(snapshot.schemas.begin(), snapshot.schemas.end(),
                                    [&](const auto& each) { return each->name == chosen_; });
   schema_ = schema == snapshot.schemas.end() ? nullptr : *schema;
-  console_.run(context.tab, sql_of_table(snapshot, chosen_));
+  asked_ = sql_of_table(snapshot, chosen_);
+  console_.run(context.tab, asked_);
 }
 
 void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
@@ -118,7 +119,8 @@ void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
 void TablesPanel::draw_chosen(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   const Rect head = area.cut_top(ui.px(kTablesHead)).inset(ui.px(size::kPanelPadding), 0);
-  const SqlAnswer* answer = console_.running() ? nullptr : console_.answer();
+  const SqlAnswer* answer = console_.answer();
+  if (answer != nullptr && answer->sql != asked_) answer = nullptr;
   std::string hint = shown_.name;
   if (answer != nullptr && answer->result.truncated)
     hint = fmt::format("the first {} of {} rows", format_count(answer->result.row_count()), format_count(shown_.rows));
@@ -181,6 +183,9 @@ void TablesPanel::draw_fields(const PanelContext& context, const Rect& area) {
   const std::array<TableColumn, 3> columns = {{{.title = "Field", .width = 300, .sortable = false},
                                                {.title = "Value", .width = 300, .sortable = false},
                                                {.title = "Meaning", .sortable = false}}};
+  const auto names_events = [&](std::size_t field) {
+    return field == 0 && schema_ != nullptr && !text_of(result.at(0, 0)).empty();
+  };
   const auto content = [&](std::size_t row, std::size_t column) -> TableCell {
     const std::size_t field = fields_[row];
     const accelscope::Column* known = column_named(result.columns[field]);
@@ -190,10 +195,11 @@ void TablesPanel::draw_fields(const PanelContext& context, const Rect& area) {
               .detail = known == nullptr ? "" : known->name,
               .data = result.columns[field]};
     }
-    if (column == 1) return {.text = text_of(result.at(0, field)), .fit = Fit::middle};
+    if (column == 1) return {.text = text_of(result.at(0, field)), .fit = Fit::middle, .link = names_events(field)};
     return {.text = known == nullptr ? "" : known->explanation, .colour = Colour::text3, .style = TextStyle::small};
   };
-  (void)table(context.ui, "tables.fields", area, columns, fields_.size(), content, fields_table_);
+  const TableResult hand = table(context.ui, "tables.fields", area, columns, fields_.size(), content, fields_table_);
+  if (hand.clicked_link && names_events(fields_[*hand.clicked_link])) select_row(context, 0);
 }
 
 void TablesPanel::find_terms(const Snapshot& snapshot) {

@@ -78,4 +78,5 @@ TEST_CASE("view --table prints what a query of it prints, and an unknown one nam
   CHECK(holds(wrong.err, "did you mean neff_node?"));
   CHECK(holds(wrong.err, "dma_queues_info"));
   CHECK(run({"view", path, "--table", "meta", "--range", "10%:20%"}).code != kExitDone);
+  CHECK(holds(run({"view", path, "--table", "instruction", "--output-format", "csv"}).out.substr(0, 200), "ts_ns"));
 }

@@ -61,21 +61,6 @@ class IdTable {
   TrackNumber track_;
 };
 
-constexpr std::string_view kSummaryGroups[] = {"overall_stats",
-                                               "data_movement",
-                                               "software_data_movement",
-                                               "hardware_data_movement",
-                                               "tensor_engine",
-                                               "vector_engine",
-                                               "scalar_engine",
-                                               "sync_engine",
-                                               "gpsimd_engine",
-                                               "cc_engine",
-                                               "system",
-                                               "throttling_nc0",
-                                               "throttling_nc1",
-                                               "server_upload"};
-
 }  // namespace
 
 void SessionEvents::write_tables(const KernelProgram& program, const RunMetrics& metrics) {
@@ -126,11 +111,11 @@ void SessionEvents::write_vendor_facts(const RunMetrics& metrics) {
   writer_.add_metric({.name = "instance_type", .group = "system", .text = "simulated"});
   writer_.add_metric({.name = "profiler_version", .group = "summary", .text = "simulated"});
   for (const char* index : {"nd_idx", "nc_idx"}) writer_.add_metric({.name = index, .group = "summary"});
-  for (std::size_t place = 0; place < std::size(kSummaryGroups); ++place) {
-    writer_.set_meta(fmt::format("summary_group_order.{}", kSummaryGroups[place]), fmt::format("{}", place));
-  }
+  std::map<std::string, std::size_t> groups;  // in the order in which the figures name them
   std::string terminology;
   for (const Metric& metric : metrics.summary()) {
+    const auto [group, is_new] = groups.try_emplace(metric.group, groups.size());
+    if (is_new) writer_.set_meta("summary_group_order." + metric.group, fmt::format("{}", group->second));
     std::string words = metric.name;
     std::replace(words.begin(), words.end(), '_', ' ');
     terminology +=

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <ostream>
@@ -10,6 +11,7 @@
 #include "app/commands/terminology_output.h"
 #include "app/commands/view_json.h"
 #include "app/commands/view_table.h"
+#include "app/content/listings/listings.h"
 #include "app/export/output_file.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
@@ -42,6 +44,7 @@ struct ViewCommand {
   bool perfetto_flows = false;
   bool terminology = false;
   std::string table;
+  std::vector<std::string> by;
   // Of the vendor's server.
   std::string db_endpoint;
   std::string db_org;
@@ -147,9 +150,6 @@ int ViewCommand::write_table(const CommandRun& run) const {
   const auto paths = chosen_inputs();
   if (!paths) return run.fail_usage("view", paths.message());
   if (paths->size() != 1) return run.fail_usage("view", "--table prints a table of one session; name one FILE");
-  if (!filter.empty()) {
-    return run.fail_usage("view", "--range, --filter and --tracks choose events; accelscope query takes them with SQL");
-  }
   if (!format.empty() && std::find(kTableFormats.begin(), kTableFormats.end(), format) == kTableFormats.end()) {
     return run.fail_usage(
         "view", fmt::format("--output-format {}: a table is printed as {}", format, fmt::join(kTableFormats, ", ")));
@@ -159,7 +159,8 @@ int ViewCommand::write_table(const CommandRun& run) const {
   say_unneeded(run);
   OpenSessionOptions options = input_options;
   options.neff = neff;
-  return view_table({paths->front(), options, table, format.empty() ? "table" : format, output_file, force}, run);
+  return view_table({paths->front(), options, table, by, filter, format.empty() ? "table" : format, output_file, force},
+                    run);
 }
 
 int ViewCommand::run(const CommandRun& run) const {
@@ -185,6 +186,17 @@ int ViewCommand::run(const CommandRun& run) const {
   return write_summaries(*paths, options, *chosen == "summary-json", run);
 }
 
+// "incidents (errors, throttling ...), ..."
+std::string listings_help() {
+  std::vector<std::string> all;
+  for (const ListingKind& kind : listing_kinds()) {
+    std::string summary(kind.summary);
+    summary.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(summary.front())));
+    all.push_back(fmt::format("{} ({})", kind.name, summary));
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
 }  // namespace
 
 CommandAction declare_view(command_line::OptionSet& options) {
@@ -208,8 +220,11 @@ CommandAction declare_view(command_line::OptionSet& options) {
   options.add_flag("--ingest-only", command->ingest_only, "Write the session file and nothing else");
   options.add_flag("--force", command->force, "Replace existing output");
   options.add_option("--table", command->table,
-                     "Print one table, such as neff_node, dma_queues_info or meta; --output-format csv or json for "
-                     "programs");
+                     fmt::format("Print one table, as a panel shows it: {}; or one of the file, such as neff_node; "
+                                 "--output-format csv or json for programs",
+                                 listings_help()));
+  options.add_option("--by", command->by, "What the rows of the table are grouped by, where it has a choice")
+      .separated_by(',');
   options.add_flag("--terminology", command->terminology, "Explain the figures, or the one named instead of FILE");
   options.add_flag("--show-perfetto-flows", command->perfetto_flows, "Accepted; of use once Perfetto is written");
   options.add_option("--db-endpoint", command->db_endpoint, "Accepted and not needed: there is no server");

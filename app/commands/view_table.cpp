@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "app/content/fact_tables.h"
+#include "app/content/listings/listings.h"
 #include "app/export/output_file.h"
 #include "app/export/query_output.h"
 #include "app/terminal/query_watch.h"
@@ -14,16 +16,88 @@
 namespace accelscope::app {
 namespace {
 
+std::string listing_names() {
+  std::vector<std::string_view> names;
+  for (const ListingKind& kind : listing_kinds()) names.push_back(kind.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 [[nodiscard]] Error unknown_table(const TableViewRequest& request, const Snapshot& snapshot,
                                   const std::vector<std::string>& known) {
   std::vector<std::string> without_time;
   for (const FactTable& table : fact_tables(snapshot)) without_time.push_back(table.name);
-  const std::string nearest = nearest_name(request.table, known);
+  std::vector<std::string> names = known;
+  for (const ListingKind& kind : listing_kinds()) names.emplace_back(kind.name);
+  const std::string nearest = nearest_name(request.table, names);
   return Error{
-      fmt::format("{}: it has no table {}{}; without time it has {}; accelscope query {} --tables lists all",
-                  request.input, request.table, nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest),
+      fmt::format("it has no table {}{}; made of events there are {}; without time it has {}; accelscope query {} "
+                  "--tables lists all",
+                  request.table, nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest), listing_names(),
                   without_time.empty() ? "none" : fmt::format("{}", fmt::join(without_time, ", ")), request.input)};
 }
+
+// What a listing or SQL gives, as it is printed.
+class TableViewer {
+ public:
+  TableViewer(const TableViewRequest& request, const CommandRun& run, const OpenedSession& session)
+      : request_(request), run_(run), session_(session), snapshot_(session.store->snapshot()) {}
+
+  Result<void> print(QueryOutput& rows, TaskControl& control) {
+    return listing_ == nullptr ? print_sql(rows, control) : print_listing(rows, control);
+  }
+  // Nothing is printed of a table that does not exist or of a filter that makes no sense.
+  [[nodiscard]] Result<void> check() {
+    if (listing_ == nullptr) {
+      if (!request_.filter.empty() || !request_.by.empty())
+        return Error{
+            fmt::format("--filter, --tracks, --range and --by are for tables that are made of events: {}; "
+                        "accelscope query takes filters with SQL",
+                        listing_names())};
+      sql_.emplace(*session_.store, snapshot_, pool_);
+      std::vector<std::string> known;
+      for (const SqlTable& table : sql_->tables()) known.push_back(table.name);
+      if (std::find(known.begin(), known.end(), request_.table) == known.end())
+        return unknown_table(request_, *snapshot_, known);
+      return {};
+    }
+    if (!request_.by.empty() && !listing_->takes_by)
+      return Error{fmt::format("--by: the rows of {} are always grouped in the same way", request_.table)};
+    auto filter = read_filter(request_.filter, *session_.store);
+    if (!filter) return filter.error();
+    filter_ = std::move(*filter);
+    return {};
+  }
+  [[nodiscard]] std::string note() const { return listing_ == nullptr ? sql_->note() : note_; }
+
+ private:
+  Result<void> print_sql(QueryOutput& rows, TaskControl& control) {
+    return sql_->visit(sql_of_table(*snapshot_, request_.table), rows, control);
+  }
+  Result<void> print_listing(QueryOutput& rows, TaskControl& control) {
+    const auto query = masked({*session_.store, snapshot_, pool_, control}, filter_);
+    if (!query) return query.error();
+    const auto listing = listing_->make(*query, {filter_, request_.by});
+    if (!listing) return listing.error();
+    note_ = listing->note;
+    const SqlResult& all = listing->rows;
+    if (!rows.columns(all.columns)) return {};
+    for (std::size_t row = 0; row < all.row_count(); ++row) {
+      const auto first = all.cells.begin() + static_cast<std::ptrdiff_t>(row * all.columns.size());
+      if (!rows.row({first, first + static_cast<std::ptrdiff_t>(all.columns.size())})) break;
+    }
+    return {};
+  }
+
+  const TableViewRequest& request_;
+  const CommandRun& run_;
+  const OpenedSession& session_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  WorkerPool pool_;
+  const ListingKind* listing_ = find_listing(request_.table);
+  EventFilter filter_;
+  std::optional<SqlSession> sql_;
+  std::string note_;
+};
 
 }  // namespace
 
@@ -32,14 +106,8 @@ int view_table(const TableViewRequest& request, const CommandRun& run) {
   if (auto may = may_write(path, request.force, {request.input}); !may) return run.fail(may.message());
   const auto session = open_input({request.input}, request.input_options, run);
   if (!session) return run.fail(session.message());
-  const auto snapshot = session->store->snapshot();
-  WorkerPool pool;
-  SqlSession sql(*session->store, snapshot, pool);
-  std::vector<std::string> known;
-  for (const SqlTable& table : sql.tables()) known.push_back(table.name);
-  if (std::find(known.begin(), known.end(), request.table) == known.end()) {
-    return run.fail(unknown_table(request, *snapshot, known).message);
-  }
+  TableViewer viewer(request, run, *session);
+  if (auto known = viewer.check(); !known) return run.fail(fmt::format("{}: {}", request.input, known.message()));
   const auto output = OutputFile::open(path, run.streams.out);
   if (!output) return run.fail(output.message());
   const auto rows = make_query_output(run.json ? "json" : request.format, (*output)->stream(),
@@ -50,7 +118,7 @@ int view_table(const TableViewRequest& request, const CommandRun& run) {
   {
     QueryWatch watch(control, interruptible, run);
     watch.hide_progress();
-    done = sql.visit(sql_of_table(*snapshot, request.table), *rows, control);
+    done = viewer.print(*rows, control);
   }
   if (!done && control.cancelled() && interruptible.interrupted()) {
     (void)run.fail(fmt::format("{}: interrupted; the table is not complete", request.input));
@@ -60,7 +128,7 @@ int view_table(const TableViewRequest& request, const CommandRun& run) {
   rows->finish();
   const Result<void> finished = (*output)->finish();
   if (!finished) return run.fail(finished.message());
-  if (const std::string note = sql.note(); !note.empty())
+  if (const std::string note = viewer.note(); !note.empty())
     run.say(fmt::format("accelscope: {}: {}", request.input, note));
   return kExitDone;
 }

@@ -1,9 +1,12 @@
-// `view --table NAME`: one table of a session, as the Tables panel shows it.
+// `view --table NAME`: one table of a session, as a panel shows it: a listing (app/content/listings), else a table of
+// SQL.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/terminal/command.h"
+#include "app/terminal/filter_options.h"
 #include "app/workspace/opening.h"
 
 namespace accelscope::app {
@@ -11,7 +14,9 @@ namespace accelscope::app {
 struct TableViewRequest {
   std::string input;
   OpenSessionOptions input_options;
-  std::string table;             // of SQL
+  std::string table;
+  std::vector<std::string> by;   // of a listing that has a choice
+  FilterOptions filter;          // of a listing
   std::string format = "table";  // or csv, json
   std::string output_file;       // "": the standard output
   bool force = false;

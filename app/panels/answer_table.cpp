@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "app/content/figure_text.h"
+#include "app/panels/targets.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -25,7 +27,21 @@ bool grouped(std::string_view column) {
          column != "line";
 }
 
-TableCell cell_of(const SqlValue& value, std::string_view column) {
+double number_of(const SqlValue& value) {
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+}
+
+// With a unit: nothing is a dash, a number stands in the unit of its size, exact on hover.
+TableCell cell_with_unit(const SqlValue& value, std::string_view unit) {
+  if (is_null(value)) return {.text = "–", .colour = Colour::text3, .style = TextStyle::small};
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  const std::string digits = integer != nullptr ? std::to_string(*integer) : fmt::format("{}", number_of(value));
+  return {.text = figure_text(number_of(value), unit), .exact = fmt::format("{} {}", digits, unit), .data = digits};
+}
+
+TableCell cell_of(const SqlValue& value, std::string_view column, std::string_view unit = {}) {
+  if (!unit.empty() && (is_null(value) || is_number(value))) return cell_with_unit(value, unit);
   if (is_null(value)) return {.text = "NULL", .colour = Colour::text3, .style = TextStyle::small};
   if (const auto* integer = std::get_if<std::int64_t>(&value)) {
     return {.text = grouped(column) ? format_signed(*integer) : std::to_string(*integer),
@@ -62,13 +78,14 @@ std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::
   std::vector<TableColumn> columns;
   for (std::size_t column = 0; column < result.columns.size(); ++column) {
     const bool is_named = !notes[column].title.empty();
+    const std::string& unit = notes[column].unit;
     std::string title = is_named ? notes[column].title : result.columns[column];
     bool numbers = true;
     float widest = text_width(ui, TextStyle::small_strong, title) + ui.px(34);
     for (std::size_t row = 0; row < std::min(result.row_count(), kSampled); ++row) {
       const SqlValue& value = result.at(row, column);
       if (!is_null(value) && !is_number(value)) numbers = false;
-      const TableCell cell = cell_of(value, result.columns[column]);
+      const TableCell cell = cell_of(value, result.columns[column], unit);
       widest = std::max(widest, text_width(ui, cell.style, cell.text) + ui.px(20));
     }
     columns.push_back({.title = std::move(title),
@@ -98,7 +115,7 @@ std::vector<bool> empty_columns(const SqlResult& result, const std::vector<Answe
 }  // namespace
 
 void AnswerTable::order_rows() {
-  const SqlResult& result = answer_->result;
+  const SqlResult& result = *answer_;
   rows_.resize(result.row_count());
   std::iota(rows_.begin(), rows_.end(), 0U);
   if (table_.sort_column < 0 || static_cast<std::size_t>(table_.sort_column) >= result.columns.size()) return;
@@ -110,29 +127,33 @@ void AnswerTable::order_rows() {
 }
 
 AnswerTable::Hand AnswerTable::draw(Ui& ui, std::string_view name, const Rect& area,
-                                    std::shared_ptr<const SqlAnswer> answer, std::vector<Note> notes) {
+                                    std::shared_ptr<const SqlResult> answer, std::string_view origin,
+                                    std::vector<Note> notes, const std::function<bool(std::size_t row)>& selected) {
   if (answer_ != answer) {
-    const bool same_columns =
-        answer_ && answer_->sql == answer->sql && answer_->result.columns == answer->result.columns;
+    const bool same_columns = answer_ && origin_ == origin && answer_->columns == answer->columns;
     answer_ = std::move(answer);
+    origin_ = origin;
     table_.matching = {};
     if (!same_columns) {
       table_ = {};
-      table_.hidden = empty_columns(answer_->result, notes);
+      table_.hidden = empty_columns(*answer_, notes);
     }
-    columns_ = columns_of(ui, answer_->result, std::move(notes));
+    units_.clear();
+    for (const Note& note : notes) units_.push_back(note.unit);
+    units_.resize(answer_->columns.size());
+    columns_ = columns_of(ui, *answer_, std::move(notes));
     order_rows();
   }
-  const SqlResult& result = answer_->result;
+  const SqlResult& result = *answer_;
   const auto content = [&](std::size_t row, std::size_t column) {
-    return cell_of(result.at(rows_[row], column), result.columns[column]);
+    return cell_of(result.at(rows_[row], column), result.columns[column], units_[column]);
   };
   const TableResult hand =
       table(ui, name, area, columns_, rows_.size(), content, table_,
-            {.selected = [&](std::size_t row) { return table_.cursor == row; },
+            {.selected = [&](std::size_t row) { return selected ? selected(rows_[row]) : table_.cursor == row; },
              .detached = [&]() -> TableContent {
-               return [shared = answer_, rows = rows_](std::size_t row, std::size_t column) {
-                 return cell_of(shared->result.at(rows[row], column), shared->result.columns[column]);
+               return [shared = answer_, rows = rows_, units = units_](std::size_t row, std::size_t column) {
+                 return cell_of(shared->at(rows[row], column), shared->columns[column], units[column]);
                };
              }});
   if (hand.sort_changed) order_rows();
@@ -140,6 +161,23 @@ AnswerTable::Hand AnswerTable::draw(Ui& ui, std::string_view name, const Rect& a
     return row ? std::optional<std::size_t>(rows_[*row]) : std::nullopt;
   };
   return {of_answer(hand.clicked), of_answer(hand.double_clicked)};
+}
+
+AnswerTable::Hand AnswerTable::draw(const PanelContext& context, std::string_view name, const Rect& area,
+                                    std::shared_ptr<const Listing> listing) {
+  std::vector<Note> notes;
+  if (answer_.get() != &listing->rows) {
+    for (const ListingColumn& column : listing->columns)
+      notes.push_back({.title = column.title, .tooltip = column.explanation, .unit = column.unit});
+  }
+  const auto selected = [&](std::size_t row) {
+    return row < listing->targets.size() && is_selected(context.tab, listing->targets[row]);
+  };
+  const Hand hand = draw(context.ui, name, area, {listing, &listing->rows}, name, std::move(notes), selected);
+  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
+  if (row && *row < listing->targets.size())
+    select_target(context, listing->targets[*row], hand.double_clicked.has_value());
+  return hand;
 }
 
 }  // namespace accelscope::app

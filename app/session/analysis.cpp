@@ -95,38 +95,15 @@ void SessionAnalysis::hold_until(double at_s) {
   due_s_ = std::min(due_s_, at_s);
 }
 
-template <typename T, typename Key>
-void SessionAnalysis::take(Answer<T, Key>& answer) {
-  if (!answer.task.valid() || !answer.task.ready()) return;
-  auto result = answer.task.take();
-  answer.took_s = now_s_ - answer.asked_s;
-  answer.error = result ? std::string() : result.message();
-  if (result) retire(std::exchange(answer.value, std::move(*result)));
-}
-
-template <typename T, typename Key, typename Work>
-std::shared_ptr<const T> SessionAnalysis::ask(Answer<T, Key>& answer, const Key& key, const Renewal& renewal,
-                                              Work work) {
-  take(answer);
-  if (!answer.error.empty() && !renewal.tells_itself) error_ = answer.error;
-  const bool busy = answer.task.valid();
-  const bool same = answer.asked_s >= 0 && answer.key == key;
-  held_ = held_ || busy;  // whoever asked for it takes it
-  if (same && (busy || !renewal.ages || answer.version == snapshot_->version)) return answer.value;
-  if (busy && renewal.is_let_end) return answer.value;
-  const double pause = same   ? std::max(renewal.every_s, renewal.idle_share * answer.took_s)
-                       : busy ? renewal.busy_s
-                              : renewal.rest_s;
-  if (now_s_ - answer.asked_s < pause) {
-    hold_until(answer.asked_s + pause);
-    return answer.value;
+Result<QueryContext> SessionAnalysis::masked(const QueryContext& query, const EventFilter& filter,
+                                             const std::shared_ptr<const EventMask>& known) {
+  QueryContext filtered = query;
+  if (filter.needs_mask()) {
+    auto mask = known ? Result(known) : event_mask(query, filter);
+    if (!mask) return mask.error();
+    filtered.mask = std::move(*mask);
   }
-  answer.key = key;
-  answer.version = snapshot_->version;
-  answer.asked_s = std::max(now_s_, 0.0);
-  answer.task = start(std::move(work));
-  held_ = true;
-  return answer.value;
+  return filtered;
 }
 
 std::shared_ptr<const MemoryUsage> SessionAnalysis::memory() {
@@ -226,22 +203,14 @@ std::shared_ptr<const EventMask> SessionAnalysis::known_mask(const EventFilter& 
 }
 
 std::shared_ptr<const SessionFigures> SessionAnalysis::figures(const EventFilter& filter) {
-  // What is under way for a range that nobody sees any more is dropped, but starting anew each frame would never end.
-  const Renewal renewal{.idle_share = kIdleShare, .rest_s = kRestSeconds, .busy_s = kRenewSeconds};
-  return ask(
-      filter.empty() ? whole_figures_ : part_figures_, filter, renewal,
-      [filter, memory = memory_.value, known = known_mask(filter)](const QueryContext& query) -> Found<SessionFigures> {
-        const bool usable = memory && memory->snapshot_version == query.snapshot->version;
-        QueryContext filtered = query;
-        if (filter.needs_mask()) {
-          auto mask = known ? Result(known) : event_mask(query, filter);
-          if (!mask) return mask.error();
-          filtered.mask = std::move(*mask);
-        }
-        auto metrics = session_metrics(filtered, filter.range.value_or(TimeRange{}), usable ? memory.get() : nullptr);
-        if (!metrics) return metrics.error();
-        return shared<SessionFigures>(SessionFigures{filter, query.snapshot->version, std::move(*metrics)});
-      });
+  return ask_of(filter.empty() ? whole_figures_ : part_figures_, filter, NoKey{},
+                [filter, memory = memory_.value](const QueryContext& query) -> Found<SessionFigures> {
+                  const bool usable = memory && memory->snapshot_version == query.snapshot->version;
+                  auto metrics =
+                      session_metrics(query, filter.range.value_or(TimeRange{}), usable ? memory.get() : nullptr);
+                  if (!metrics) return metrics.error();
+                  return shared<SessionFigures>(SessionFigures{filter, query.snapshot->version, std::move(*metrics)});
+                });
 }
 
 std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter& filter) {

@@ -3,6 +3,7 @@
 // do. While a capture runs, an answer is renewed at most every kRenewSeconds. UI thread only.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -86,6 +87,60 @@ class SessionAnalysis {
       return work(QueryContext{*store, snapshot, pool, control});
     });
   }
+
+  // An answer, its question and the work for it. The work gets a QueryContext and returns a Found<T>.
+  template <typename T>
+  using Found = Result<std::shared_ptr<const T>>;
+  struct NoKey {
+    bool operator==(const NoKey&) const = default;
+  };
+  // What was asked, and the last answer to it or to the question before.
+  template <typename T, typename Key = NoKey>
+  struct Kept {
+    std::shared_ptr<const T> value;
+    Task<Found<T>> task;
+    Key key{};                  // of the question that `task` answers, or that was last answered
+    std::uint64_t version = 0;  // of the snapshot it was asked for
+    Key value_key{};            // of the question that `value` answers
+    double asked_s = -1e9;      // below 0: never
+    double took_s = 0;
+    std::string error;  // of the last work, where it failed
+    // There is a value, and it is not of the question that was asked last.
+    [[nodiscard]] bool stale() const { return value && !(value_key == key); }
+    // How much of the work is done, 0 to 1; nothing while none is under way or its end is unknown.
+    [[nodiscard]] std::optional<double> share() const {
+      const double total = static_cast<double>(task.total());
+      return total > 0 ? std::optional(static_cast<double>(task.done()) / total) : std::nullopt;
+    }
+  };
+  // When an answer is asked for anew: the same question when the session has grown, another one at once.
+  struct Renewal {
+    double every_s = kRenewSeconds;
+    double idle_share = 0;      // what is added up from the beginning is renewed for a fraction of the time only
+    double rest_s = 0;          // how long ago the last one must be before another question is taken up
+    double busy_s = 0;          // the same while work for the last one is under way, which then is dropped
+    bool is_let_end = false;    // it is not dropped
+    bool ages = true;           // else the answer is not of a state of the session
+    bool tells_itself = false;  // whoever asks shows its error
+  };
+  // The last answer to the question or, until it is there, to the one before.
+  template <typename T, typename Key, typename Work>
+  std::shared_ptr<const T> ask(Kept<T, Key>& answer, const Key& key, const Renewal& renewal, Work work);
+  template <typename T, typename Work>
+  std::shared_ptr<const T> ask(Kept<T>& answer, Work work) {
+    return ask(answer, NoKey{}, {}, std::move(work));
+  }
+  // The same of what passes a filter: the mask of its tracks and terms is in the query, its range is left to the work.
+  // While the range keeps changing, the answer is renewed when it rests.
+  template <typename Question>
+  struct Filtered {
+    EventFilter filter;
+    Question question{};
+    bool operator==(const Filtered&) const = default;
+  };
+  template <typename T, typename Question, typename Work>
+  std::shared_ptr<const T> ask_of(Kept<T, Filtered<Question>>& answer, const EventFilter& filter,
+                                  const Question& question, Work work);
 
   // Once per frame, before anything is asked.
   void begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s);
@@ -177,32 +232,6 @@ class SessionAnalysis {
   [[nodiscard]] const std::string& error() const noexcept { return error_; }  // of the last work that failed
 
  private:
-  template <typename T>
-  using Found = Result<std::shared_ptr<const T>>;
-  struct NoKey {
-    bool operator==(const NoKey&) const = default;
-  };
-  // What was asked, and the last answer to it or to the question before.
-  template <typename T, typename Key = NoKey>
-  struct Answer {
-    std::shared_ptr<const T> value;
-    Task<Found<T>> task;
-    Key key;                    // of the question that `task` answers, or that was last answered
-    std::uint64_t version = 0;  // of the snapshot it was asked for
-    double asked_s = -1e9;      // below 0: never
-    double took_s = 0;
-    std::string error;  // of the last work, where it failed
-  };
-  // When an answer is asked for anew: the same question when the session has grown, another one at once.
-  struct Renewal {
-    double every_s = kRenewSeconds;
-    double idle_share = 0;      // what is added up from the beginning is renewed for a fraction of the time only
-    double rest_s = 0;          // how long ago the last one must be before another question is taken up
-    double busy_s = 0;          // the same while work for the last one is under way, which then is dropped
-    bool is_let_end = false;    // it is not dropped
-    bool ages = true;           // else the answer is not of a state of the session
-    bool tells_itself = false;  // whoever asks shows its error
-  };
   struct Activity {
     std::shared_ptr<const ActivityIndex> index;
     std::shared_ptr<const RangeActivity> whole;
@@ -224,13 +253,7 @@ class SessionAnalysis {
     bool operator==(const ReportKey&) const = default;
   };
   template <typename T, typename Key>
-  void take(Answer<T, Key>& answer);
-  template <typename T, typename Key, typename Work>
-  std::shared_ptr<const T> ask(Answer<T, Key>& answer, const Key& key, const Renewal& renewal, Work work);
-  template <typename T, typename Work>
-  std::shared_ptr<const T> ask(Answer<T>& answer, Work work) {
-    return ask(answer, NoKey{}, {}, std::move(work));
-  }
+  void take(Kept<T, Key>& answer);
   // All answers but the masks.
   template <typename Self>
   static auto answers(Self& self) {
@@ -243,6 +266,9 @@ class SessionAnalysis {
   [[nodiscard]] bool any_answer(Is is) const;
   [[nodiscard]] bool hold();  // true: not yet
   void hold_until(double at_s);
+  // The query with the mask of a filter, which may be known already.
+  [[nodiscard]] static Result<QueryContext> masked(const QueryContext& query, const EventFilter& filter,
+                                                   const std::shared_ptr<const EventMask>& known);
   // What a better answer replaces. Large ones take milliseconds to free, so the pool does that once nobody shows them.
   void retire(std::shared_ptr<const void> answer);
   void free_retired();
@@ -259,26 +285,75 @@ class SessionAnalysis {
   EventFilter filter_;
   std::string error_;
 
-  Answer<MemoryUsage> memory_;
-  std::array<Answer<EventMask, EventFilter>, kMaskUses> masks_;  // of filters without their range
-  Answer<EventColours, ColourChoice> colours_;
-  Answer<SourceLines, EventFilter> lines_;
-  Answer<PassingCount, EventFilter> passing_;
-  Answer<Dependencies> dependencies_;
-  Answer<std::optional<TimeRange>> active_;
-  Answer<Verdict> verdict_;
-  Answer<Incidents> incidents_;
-  Answer<LeafWork> leaf_work_;
-  Answer<SessionFigures, EventFilter> whole_figures_, part_figures_;
-  Answer<SummaryIndex> summary_index_;
-  Answer<SessionSummary, EventFilter> summary_, hit_summary_;
-  Answer<RangeReport, ReportKey> report_;
-  Answer<Activity> activity_;
-  Answer<EventSearch, SearchKey> search_;
-  Answer<HitList, OfHits<TimeRange>> hit_list_;
-  Answer<HitRank, OfHits<EventId>> hit_rank_;
-  Answer<StoreStatus> status_;
+  Kept<MemoryUsage> memory_;
+  std::array<Kept<EventMask, EventFilter>, kMaskUses> masks_;  // of filters without their range
+  Kept<EventColours, ColourChoice> colours_;
+  Kept<SourceLines, EventFilter> lines_;
+  Kept<PassingCount, EventFilter> passing_;
+  Kept<Dependencies> dependencies_;
+  Kept<std::optional<TimeRange>> active_;
+  Kept<Verdict> verdict_;
+  Kept<Incidents> incidents_;
+  Kept<LeafWork> leaf_work_;
+  Kept<SessionFigures, Filtered<NoKey>> whole_figures_, part_figures_;
+  Kept<SummaryIndex> summary_index_;
+  Kept<SessionSummary, EventFilter> summary_, hit_summary_;
+  Kept<RangeReport, ReportKey> report_;
+  Kept<Activity> activity_;
+  Kept<EventSearch, SearchKey> search_;
+  Kept<HitList, OfHits<TimeRange>> hit_list_;
+  Kept<HitRank, OfHits<EventId>> hit_rank_;
+  Kept<StoreStatus> status_;
   Task<Result<LineEvents>> line_events_;
 };
+
+template <typename T, typename Key>
+void SessionAnalysis::take(Kept<T, Key>& answer) {
+  if (!answer.task.valid() || !answer.task.ready()) return;
+  auto result = answer.task.take();
+  answer.took_s = now_s_ - answer.asked_s;
+  answer.error = result ? std::string() : result.message();
+  if (!result) return;
+  retire(std::exchange(answer.value, std::move(*result)));
+  answer.value_key = answer.key;
+}
+
+template <typename T, typename Key, typename Work>
+std::shared_ptr<const T> SessionAnalysis::ask(Kept<T, Key>& answer, const Key& key, const Renewal& renewal, Work work) {
+  take(answer);
+  if (!answer.error.empty() && !renewal.tells_itself) error_ = answer.error;
+  const bool busy = answer.task.valid();
+  const bool same = answer.asked_s >= 0 && answer.key == key;
+  held_ = held_ || busy;  // whoever asked for it takes it
+  if (same && (busy || !renewal.ages || answer.version == snapshot_->version)) return answer.value;
+  if (busy && renewal.is_let_end) return answer.value;
+  const double pause = same   ? std::max(renewal.every_s, renewal.idle_share * answer.took_s)
+                       : busy ? renewal.busy_s
+                              : renewal.rest_s;
+  if (now_s_ - answer.asked_s < pause) {
+    hold_until(answer.asked_s + pause);
+    return answer.value;
+  }
+  answer.key = key;
+  answer.version = snapshot_->version;
+  answer.asked_s = std::max(now_s_, 0.0);
+  answer.task = start(std::move(work));
+  held_ = true;
+  return answer.value;
+}
+
+template <typename T, typename Question, typename Work>
+std::shared_ptr<const T> SessionAnalysis::ask_of(Kept<T, Filtered<Question>>& answer, const EventFilter& filter,
+                                                 const Question& question, Work work) {
+  constexpr double kIdleShare = 4, kRestSeconds = 0.1;
+  const Renewal renewal{
+      .idle_share = kIdleShare, .rest_s = kRestSeconds, .busy_s = kRenewSeconds, .tells_itself = true};
+  return ask(answer, {filter, question}, renewal,
+             [filter, known = known_mask(filter), work = std::move(work)](const QueryContext& query) -> Found<T> {
+               const auto filtered = masked(query, filter, known);
+               if (!filtered) return filtered.error();
+               return work(*filtered);
+             });
+}
 
 }  // namespace accelscope::app

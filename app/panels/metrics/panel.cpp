@@ -23,14 +23,6 @@ namespace {
 
 constexpr int kStated = 2, kComputed = 3, kDifference = 4, kMeaning = 5;  // columns of the table
 
-EventFilter wanted_filter(const PanelContext& context, bool visible_range) {
-  const EventFilter& filter = context.tab.choices.filter;
-  if (!visible_range) return filter;
-  EventFilter visible;
-  visible.range = context.tab.view.whole_ns();
-  return both(filter, visible);
-}
-
 FigureOrder order_of(int column) {
   if (column == 1) return FigureOrder::by_name;
   if (column == kStated || column == kComputed) return FigureOrder::by_value;
@@ -41,7 +33,7 @@ FigureOrder order_of(int column) {
 
 void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  const EventFilter wanted = wanted_filter(context, visible_range_);
+  const EventFilter wanted = scope_filter(context.tab, scope_);
   const auto figures = context.analysis().figures(wanted);
   const bool stale = figures && (figures->filter != wanted || figures->version != context.tab.snapshot->version);
   Rect rest = area;
@@ -76,19 +68,10 @@ void MetricsPanel::draw_head(const PanelContext& context, Rect head, bool stale)
   text_input(ui, "metrics.filter", head.cut_right(ui.px(240)).middle(ui.px(size::kControl)), filter_,
              {.placeholder = "Name, group or device", .icon = icon::kSearch});
   head.cut_right(ui.px(12));
-  const std::array<Segment, 2> choices = {
-      {{.label = "Whole session", .tooltip = "Beside what the file states for the whole run"},
-       {.label = "Visible range",
-        .tooltip = "Of the stretch that the timeline shows; events at its edges by their share"}}};
-  int chosen = visible_range_ ? 1 : 0;
-  const Rect place = head.cut_right(segmented_width(ui, choices)).middle(ui.px(size::kControl));
-  if (segmented(ui, "metrics.range", place, choices, chosen)) visible_range_ = chosen == 1;
-  head.cut_right(ui.px(12));
+  (void)draw_scope(context, "metrics.range", head, scope_);
   std::string hint = "what the file states, and what we compute from the events";
-  if (!context.tab.choices.filter.empty()) hint = "of what passes the filter, computed from the events";
-  if (visible_range_)
-    hint = "of " + format_duration(context.tab.view.span_ns()) + " in view" +
-           (context.tab.choices.filter.empty() ? "" : " and passes the filter") + ", computed from the events";
+  if (scope_ != Scope::session || !context.tab.choices.filter.empty())
+    hint = "of " + scope_text(context.tab, scope_) + ", computed from the events";
   if (stale) hint = "updating ...";
   heading(ui, head, "Metrics", hint);
 }

@@ -8,6 +8,7 @@
 
 #include "app/content/figure_text.h"
 #include "app/panels/context.h"
+#include "app/panels/scope.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
@@ -24,7 +25,7 @@ class MetricsPanel final : public Panel {
   [[nodiscard]] bool not_filtered(const SessionMetric& metric) const;
   void explain(const PanelContext& context, const FigureRow& row, const render::Rect& at) const;
 
-  bool visible_range_ = false;
+  Scope scope_ = Scope::session;
   std::string filter_;
   render::TableState table_;
   std::shared_ptr<const SessionFigures> figures_;  // that the rows are of

@@ -157,7 +157,7 @@ void TablesPanel::draw_rows(const PanelContext& context, const Rect& area) {
     }
   }
   const AnswerTable::Hand hand =
-      rows_.draw(context.ui, "tables.rows", area, console_.shared_answer(), std::move(notes));
+      rows_.draw(context.ui, "tables.rows", area, answer_rows(console_.shared_answer()), asked_, std::move(notes));
   if (hand.clicked) select_row(context, *hand.clicked);
 }
 

@@ -18,6 +18,7 @@ std::string help_on_kind(const std::string& kind);
 CommandAction declare_record(command_line::OptionSet& options);
 CommandAction declare_view(command_line::OptionSet& options);
 CommandAction declare_show_session(command_line::OptionSet& options);
+CommandAction declare_list(command_line::OptionSet& options);
 CommandAction declare_query(command_line::OptionSet& options);
 CommandAction declare_screenshot(command_line::OptionSet& options);
 CommandAction declare_simulate(command_line::OptionSet& options);
@@ -41,6 +42,8 @@ constexpr std::array kCommands = {
         "query", "Ask a session in SQL",
         "accelscope query run.accel \"SELECT name, count(*), sum(dur_ns) FROM slice GROUP BY name ORDER BY 3 DESC\"",
         declare_query},
+    ProgramCommand{"list", "List the sessions of folders with device, date, tags and their main figures",
+                   "accelscope list ~/runs --search mlp --json", declare_list},
     ProgramCommand{"screenshot", "Draw a session into a PNG; needs no display",
                    "accelscope screenshot run.accel -o run.png --range 10%:20% --theme light", declare_screenshot},
     ProgramCommand{"simulate", "Write a session or a profile of a simulated accelerator",

@@ -40,8 +40,8 @@ constexpr std::array kDoors = {
 
 }  // namespace
 
-void StartPage::draw(Ui& ui, Workspace& workspace, ConnectForm* form, const Rect& area,
-                     const std::function<void(std::string_view)>& run, const std::function<void(std::string)>& say) {
+void StartPage::draw(Ui& ui, Workspace& workspace, Library& library, ConnectForm* form, const Rect& area,
+                     const PanelActions& actions) {
   fill(ui, area, ui.colour(Colour::bg2));
   Rect rest = area.inset(ui.px(kMargin), ui.px(24));
   form_seen_ = form != nullptr && area.width() >= ui.px(kLeastWithForm);
@@ -58,16 +58,16 @@ void StartPage::draw(Ui& ui, Workspace& workspace, ConnectForm* form, const Rect
     horizontal_line(ui, card.x0, card.x1, inside.y0, ui.colour(Colour::line1));
     head.cut_left(draw_text(ui, head, "Connect and record", {.style = TextStyle::title}) + ui.px(16));
     inside.cut_bottom(ui.px(4));
-    form->draw(ui, head, inside, say);
+    form->draw(ui, head, inside, actions.say);
   }
   Rect title = rest.cut_top(ui.px(32));
   title.cut_left(draw_text(ui, title, "Accelscope", {.style = TextStyle::display}) + ui.px(16));
   draw_text(ui, title, "Profiles of AI accelerators, from a device or a file", {.colour = Colour::text3});
   rest.cut_top(ui.px(16));
-  draw_doors(ui, rest.cut_top(ui.px(kDoorHeight)), run);
+  draw_doors(ui, rest.cut_top(ui.px(kDoorHeight)), actions.run);
   rest.cut_top(ui.px(20));
   draw_recoverable(ui, workspace, rest);
-  draw_recent(ui, workspace, rest, run);
+  draw_sessions(ui, workspace, library, rest, actions);
 }
 
 void StartPage::draw_doors(Ui& ui, Rect area, const std::function<void(std::string_view)>& run) {
@@ -143,14 +143,28 @@ std::string recoverable_text(const capture::client::Recoverable& left) {
   return events + format_bytes(static_cast<double>(left.bytes)) + ": " + name + "from " + places;
 }
 
-void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect area, const std::function<void(std::string_view)>& run) {
+void StartPage::draw_sessions(Ui& ui, Workspace& workspace, Library& library, Rect area, const PanelActions& actions) {
   Rect head = area.cut_top(ui.px(32));
+  constexpr std::array<Segment, 2> kLists = {
+      {{.label = "Recent sessions"}, {.label = "Library", .tooltip = "The sessions of your folders"}}};
+  int chosen = shows_library_ ? 1 : 0;
+  const Rect place = head.cut_left(segmented_width(ui, kLists)).middle(ui.px(size::kControl));
+  if (segmented(ui, "start.list", place, kLists, chosen)) shows_library_ = chosen == 1;
+  head.cut_left(ui.px(20));
+  if (shows_library_) {
+    library_.draw(ui, library, workspace, actions, head, area);
+  } else {
+    draw_recent(ui, workspace, head, area, actions.run);
+  }
+}
+
+void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect head, Rect area,
+                            const std::function<void(std::string_view)>& run) {
   const bool any = !workspace.recent().list().empty();
   if (any) {
     text_input(ui, "start.filter", head.cut_right(ui.px(240)).middle(ui.px(size::kControl)), filter_,
                {.placeholder = "Name, device or path", .icon = icon::kSearch});
   }
-  head.cut_left(draw_text(ui, head, "Recent sessions", {.style = TextStyle::title}) + ui.px(20));
   head.cut_right(ui.px(8));
   draw_projects(ui, workspace.recent().projects(), head);
   area.cut_top(ui.px(4));
@@ -178,7 +192,7 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect area, const std::
   draw_text(ui, area.cut_top(hint_height),
             "Double click or Enter opens, arrows move. Del takes a session off this list (the file stays).",
             {.style = TextStyle::small, .colour = Colour::text3});
-  draw_recent_head(ui, list.cut_top(ui.px(size::kTableHead)));
+  (void)draw_session_head(ui, "start.recent", list.cut_top(ui.px(size::kTableHead)), {.when = "Opened"});
   move_cursor(ui, rows.size());
   std::optional<std::size_t> opened;
   {
@@ -230,74 +244,20 @@ void StartPage::move_cursor(Ui& ui, std::size_t rows) {
   cursor_moved_ = true;
 }
 
-namespace {
-
-struct RecentCells {
-  Rect session, device, active, events, opened, verdict;
-};
-
-RecentCells recent_cells(const Ui& ui, Rect row) {
-  RecentCells cells;
-  row = row.inset(ui.px(12), 0);
-  cells.verdict = row.cut_right(ui.px(44));
-  cells.opened = row.cut_right(ui.px(110));
-  cells.events = row.cut_right(ui.px(100));
-  cells.active = row.cut_right(ui.px(90));
-  cells.device = row.cut_right(ui.px(110));
-  row.cut_right(ui.px(12));
-  cells.session = row;
-  return cells;
-}
-
-}  // namespace
-
-void StartPage::draw_recent_head(Ui& ui, const Rect& row) {
-  fill(ui, row, ui.colour(Colour::bg3));
-  const RecentCells cells = recent_cells(ui, row);
-  const TextOptions left{.style = TextStyle::body, .colour = Colour::text2};
-  const TextOptions right{.style = TextStyle::body, .colour = Colour::text2, .align = Align::right};
-  draw_text(ui, cells.session, "Session", left);
-  draw_text(ui, cells.device, "Device", left);
-  draw_text(ui, cells.active, "Active", right);
-  draw_text(ui, cells.events, "Events", right);
-  draw_text(ui, cells.opened, "Opened", right);
-}
-
-bool StartPage::draw_recent_row(Ui& ui, const Rect& row, std::size_t index, const RecentSession& session) {
-  const Interaction hand = interact(ui, "start.recent.row." + std::to_string(index), row);
-  const bool chosen = cursor_ == index;
-  if (chosen || hand.hovered) fill(ui, row, ui.colour(chosen ? Colour::accent_bg : Colour::bg3));
-  if (chosen) fill(ui, {row.x0, row.y0, row.x0 + ui.px(size::kAccentLine), row.y1}, ui.colour(Colour::accent));
-  horizontal_line(ui, row.x0, row.x1, row.y1 - 1, ui.colour(Colour::line1));
-  RecentCells cells = recent_cells(ui, row);
-  Rect lines = cells.session.inset(0, ui.px(4));
-  Rect name_line = lines.cut_top(lines.height() / 2);
-  name_line.cut_left(draw_text(ui, name_line, session.title, {.style = TextStyle::heading, .fit = Fit::middle}));
+bool StartPage::draw_recent_row(Ui& ui, const Rect& place, std::size_t index, const RecentSession& session) {
+  SessionRow row{.title = session.title,
+                 .below = shorten_home(session.path, home_directory(process_environment())),
+                 .device = session.device,
+                 .active = format_duration(static_cast<double>(session.active_ns)),
+                 .events = format_count(session.events),
+                 .when = format_when(session.opened_unix_s, unix_now()),
+                 .warnings = session.warnings,
+                 .is_fine = session.warnings == 0,
+                 .is_chosen = cursor_ == index};
   for (const std::string& tag : {session.project, session.configuration}) {
-    const float width = std::ceil(text_width(ui, TextStyle::small, tag)) + ui.px(12);
-    if (tag.empty() || name_line.width() < width + ui.px(8)) continue;
-    name_line.cut_left(ui.px(8));
-    const Rect box = name_line.cut_left(width).middle(ui.px(17));
-    fill(ui, box, ui.colour(Colour::bg4), size::kChipRadius);
-    draw_text(ui, box, tag, {.style = TextStyle::small, .colour = Colour::text2, .align = Align::centre});
+    if (!tag.empty()) row.tags.push_back(tag);
   }
-  draw_text(ui, lines, shorten_home(session.path, home_directory(process_environment())),
-            {.style = TextStyle::small, .colour = Colour::text3, .fit = Fit::middle});
-  const std::int64_t now = unix_now();
-  const TextOptions figure{.style = TextStyle::mono, .align = Align::right};
-  draw_text(ui, cells.device, session.device, {.colour = Colour::text2});
-  draw_text(ui, cells.active, format_duration(static_cast<double>(session.active_ns)), figure);
-  draw_text(ui, cells.events, format_count(session.events), figure);
-  draw_text(ui, cells.opened, format_when(session.opened_unix_s, now),
-            {.colour = Colour::text2, .align = Align::right});
-  const bool fine = session.warnings == 0;
-  if (!fine) {
-    draw_text(ui, cells.verdict.cut_right(text_width(ui, TextStyle::mono, format_count(session.warnings))),
-              format_count(session.warnings), figure);
-  }
-  draw_icon(ui, cells.verdict.cut_right(ui.px(22)), fine ? icon::kCheckCircle : icon::kWarning,
-            ui.colour(fine ? Colour::ok : Colour::warning_line));
-  if (hand.hovered) set_cursor(Cursor::hand);
+  const Interaction hand = draw_session_row(ui, "start.recent.row." + std::to_string(index), place, row);
   if (hand.clicked) cursor_ = index;
   return hand.double_clicked;
 }

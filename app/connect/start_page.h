@@ -1,5 +1,5 @@
 // What a first start shows: three doors (open, connect, demo), captures that were left unfinished, the sessions that
-// were opened before, and the form that connects to an agent.
+// were opened before or lie in the folders of the library, and the form that connects to an agent.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/connect/form.h"
+#include "app/connect/library_view.h"
 #include "app/workspace/workspace.h"
 #include "render/base/ui.h"
 
@@ -15,9 +16,9 @@ namespace accelscope::app {
 
 class StartPage {
  public:
-  // run: a command of the table by id. say: a confirmation in the status bar. form: null while it is shown elsewhere.
-  void draw(render::Ui& ui, Workspace& workspace, ConnectForm* form, const render::Rect& area,
-            const std::function<void(std::string_view)>& run, const std::function<void(std::string)>& say);
+  // form: null while it is shown elsewhere.
+  void draw(render::Ui& ui, Workspace& workspace, Library& library, ConnectForm* form, const render::Rect& area,
+            const PanelActions& actions);
 
   // The form stood on the page when it was drawn last.
   [[nodiscard]] bool form_seen() const noexcept { return form_seen_; }
@@ -25,17 +26,20 @@ class StartPage {
 
  private:
   void draw_doors(render::Ui& ui, render::Rect area, const std::function<void(std::string_view)>& run);
-  void draw_recent(render::Ui& ui, Workspace& workspace, render::Rect area,
+  void draw_sessions(render::Ui& ui, Workspace& workspace, Library& library, render::Rect area,
+                     const PanelActions& actions);
+  void draw_recent(render::Ui& ui, Workspace& workspace, render::Rect head, render::Rect area,
                    const std::function<void(std::string_view)>& run);
 
   void draw_recoverable(render::Ui& ui, Workspace& workspace, render::Rect& area);
   void draw_projects(render::Ui& ui, const std::vector<std::string>& projects, render::Rect row);
-  void draw_recent_head(render::Ui& ui, const render::Rect& row);
   // True when the session is to be opened.
   bool draw_recent_row(render::Ui& ui, const render::Rect& row, std::size_t index, const RecentSession& session);
   void move_cursor(render::Ui& ui, std::size_t rows);
 
   bool form_seen_ = false;
+  bool shows_library_ = false;
+  LibraryView library_;
   std::string filter_;
   std::optional<std::size_t> cursor_;  // the chosen row
   bool cursor_moved_ = false;          // by keys: scroll it into view

@@ -83,6 +83,7 @@ AppState::AppState(AppOptions app_options)
       searches(options.state_directory.empty()
                    ? std::string()
                    : (std::filesystem::path(options.state_directory) / "searches.txt").string()),
+      library(workspace.settings(), workspace.pool(), [bell = bell] { bell->ring(); }),
       file_dialog(workspace.pool()) {
   for (QueryHistory* book : {&queries, &searches}) {
     if (auto loaded = book->load(); !loaded) workspace.notify(Severity::warning, loaded.message());
@@ -332,6 +333,7 @@ void App::frame(Ui& ui) {
   if (ui.zoom() != state.zoom) ui.set_zoom(state.zoom);
   if (!ui.can_offer_file()) ui.set_file_taker([&state](FileOffer offer) { state.export_text(std::move(offer)); });
   state.workspace.update(state.now_s);
+  for (std::string& wrong : state.library.update()) state.workspace.notify(Severity::warning, std::move(wrong));
   forget_closed_tabs(state);
   prepare_first_session(state);
   state.take_exported();
@@ -352,7 +354,7 @@ void App::frame(Ui& ui) {
     if (state.layout.maximised() || state.timeline.settled(*tab)) tab->analysis->timeline_drawn();
   } else {
     ConnectForm* form = state.dialog == "connect" ? nullptr : &state.connect_form;
-    state.start_page.draw(ui, state.workspace, form, rest, state.actions.run, state.actions.say);
+    state.start_page.draw(ui, state.workspace, state.library, form, rest, state.actions);
   }
   draw_dialogs(state, ui);
   draw_capture_question(state, ui);
@@ -377,7 +379,7 @@ bool App::close_requested() {
 bool App::wants_to_quit() const { return state_->quit; }
 
 bool App::animates() const {
-  if (!state_->workspace.jobs().empty()) return true;
+  if (!state_->workspace.jobs().empty() || !state_->library.jobs().empty()) return true;
   const SessionTab* tab = state_->tab();
   return tab != nullptr && may_grow(*tab);
 }
@@ -390,6 +392,7 @@ bool App::timeline_complete() const {
 
 bool App::settled() const {
   if (state_->frames < 3 || !state_->workspace.settled() || state_->file_dialog.loading()) return false;
+  if (!state_->library.settled()) return false;
   SessionTab* tab = state_->tab();
   if (tab == nullptr) return true;
   const auto panels = state_->panels.find(tab);

@@ -17,6 +17,7 @@
 #include "app/connect/start_page.h"
 #include "app/frame/app.h"
 #include "app/frame/places.h"
+#include "app/library/library.h"
 #include "app/palette/command_box.h"
 #include "app/panels/details/panel.h"
 #include "app/panels/markers/panel.h"
@@ -74,6 +75,7 @@ struct AppState {
   PanelActions actions;
   TimelinePanel timeline;
   std::unordered_map<const SessionTab*, std::unique_ptr<TabPanels>> panels;
+  Library library;
   StartPage start_page;
   ConnectForm connect_form{workspace};
   FileDialog file_dialog;

@@ -68,7 +68,9 @@ void leave_list_in_front(AppState& state, SessionTab& tab) {
 }  // namespace
 
 void draw_notices(AppState& state, Ui& ui, Rect& area) {
-  for (BackgroundJob* job : state.workspace.jobs()) {
+  std::vector<BackgroundJob*> jobs = state.workspace.jobs();
+  for (BackgroundJob* job : state.library.jobs()) jobs.push_back(job);
+  for (BackgroundJob* job : jobs) {
     const JobProgress progress = job->progress();
     if (job->elapsed_s() < 0.2) continue;  // short work shows nothing
     const Rect row = area.cut_top(ui.px(size::kControl));

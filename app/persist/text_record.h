@@ -2,6 +2,7 @@
 // backslash escaped, read tolerantly and written whole by rename. No types in here: users parse their fields.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,14 @@ using TextRecord = std::vector<std::string>;
 
 [[nodiscard]] std::string encode_record(const TextRecord& fields);  // without a line end
 [[nodiscard]] TextRecord decode_record(std::string_view line);
+
+// All of the text is a number of this type.
+template <typename Number>
+[[nodiscard]] bool read_number(const std::string& text, Number& number) {
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end;
+}
 
 // A missing file reads as no records.
 [[nodiscard]] Result<std::vector<TextRecord>> read_records(const std::string& path);

@@ -11,6 +11,7 @@
 #include "app/terminal/interrupt.h"
 #include "app/terminal/standard_files.h"
 #include "app/terminal/terminal.h"
+#include "app/workspace/headline.h"
 #include "capture/wire/messages.h"
 #include "core/base/format.h"
 
@@ -79,6 +80,9 @@ Result<OpenedSession> open_input(const std::vector<std::string>& paths, const Op
 
 Result<void> save_session(Store& store, const std::string& path, const CommandRun& run) {
   return with_progress("Saving " + path, run, [&](JobControl& control) {
+    WorkerPool pool;
+    const std::string name(store.snapshot()->meta_value("name"));
+    keep_headline(store, name.empty() ? title_of_path(path) : name, pool);
     return store.save(path, [&](std::uint64_t done, std::uint64_t total) { return control.report(done, total); });
   });
 }

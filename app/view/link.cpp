@@ -118,12 +118,6 @@ struct Part {
 }
 
 template <typename Number>
-[[nodiscard]] bool read_number(const std::string& text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
-template <typename Number>
 [[nodiscard]] bool read_stretch(const Elements& elements, Number& begin, Number& end) {
   return elements.size() == 2 && elements[0].size() == 1 && elements[1].size() == 1 &&
          read_number(elements[0][0], begin) && read_number(elements[1][0], end);

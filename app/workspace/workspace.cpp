@@ -6,6 +6,7 @@
 #include "app/plan/form_model.h"
 #include "app/session/analysis.h"
 #include "app/view/record.h"
+#include "app/workspace/headline.h"
 #include "core/base/text.h"
 
 namespace accelscope::app {
@@ -24,11 +25,6 @@ std::string absolute_path(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
   return error ? path : absolute.lexically_normal().string();
-}
-
-std::uint64_t count_warnings(const Snapshot& snapshot) {
-  return static_cast<std::uint64_t>(std::count_if(snapshot.quality.begin(), snapshot.quality.end(),
-                                                  [](const QualityEntry& e) { return e.severity != Severity::note; }));
 }
 
 ViewRange with_margin(std::int64_t begin_ns, std::int64_t end_ns) {
@@ -238,8 +234,9 @@ void Workspace::save(std::size_t index, const std::string& typed_path) {
   // A command that was captured may hold what is for nobody else.
   const FileAccess access = tab.session->capture.agents.empty() ? FileAccess::umask : FileAccess::owner;
   auto work = [store = tab.session->store, unwritten = tab.session->writer->queue(), version = tab.saving_version, path,
-               access](JobControl& control) -> Result<void> {
+               access, name = tab.session->title, &pool = pool_](JobControl& control) -> Result<void> {
     StoreWriter::flush(*unwritten);
+    keep_headline(*store, name, pool);
     *version = store->version();
     return store->save(
         path, [&control](std::uint64_t done, std::uint64_t total) { return control.report(done, total); }, access);

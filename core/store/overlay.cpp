@@ -1,6 +1,12 @@
 // Markers, tags and view state: small rows beside the data, written in short transactions of their own.
-#include <fmt/format.h>
+#include "core/store/overlay.h"
 
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <filesystem>
+
+#include "core/store/session_check.h"
 #include "core/store/store_state.h"
 
 namespace accelscope {
@@ -15,6 +21,42 @@ constexpr const char* kSelectMarkers = "SELECT id, set_name, ts_ns, end_ns, name
 constexpr const char* kPutMarker =
     "INSERT OR REPLACE INTO marker(id, set_name, ts_ns, end_ns, name, note) VALUES(?, ?, ?, ?, ?, ?)";
 constexpr const char* kPutValue = "INSERT OR REPLACE INTO overlay(key, value) VALUES(?, ?)";
+constexpr int kPatienceMs = 2000;  // while another program writes
+
+Result<void> add_values(const std::string& path, bool is_sidecar, OverlayValues& values) {
+  Result<std::unique_ptr<Database>> database = Database::open(path, OpenMode::read_only);
+  if (!database) return database.error();
+  sqlite3_busy_timeout((*database)->handle(), kPatienceMs);
+  if (!is_sidecar) {
+    if (Result<void> plain = check_session_schema(**database, path); !plain) return plain;
+  }
+  const ReadingLimit limit(**database, path);
+  const Result<std::int64_t> has_table = (*database)->integer(
+      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'overlay' AND sql LIKE 'CREATE TABLE%'");
+  if (!has_table) return has_table.error();
+  if (*has_table == 0) return {};
+  Result<Statement> select = (*database)->prepare("SELECT key, value FROM overlay");
+  if (!select) return select.error();
+  Result<bool> row = select->step();
+  for (; row && *row; row = select->step()) values[std::string(select->text(0))] = select->text(1);
+  return row ? Result<void>() : Result<void>(row.error());
+}
+
+Result<void> put_value(const std::string& path, OpenMode mode, const std::string& key, const std::string& value) {
+  Result<std::unique_ptr<Database>> database = Database::open(path, mode);
+  if (!database) return database.error();
+  sqlite3_busy_timeout((*database)->handle(), kPatienceMs);
+  if (mode != OpenMode::create) {
+    if (Result<void> plain = check_session_schema(**database, path); !plain) return plain;
+  }
+  if (Result<void> made = (*database)->execute(kOverlayTables); !made) return made;
+  if (value.empty()) {
+    Result<Statement> remove = (*database)->prepare("DELETE FROM overlay WHERE key = ?");
+    return remove ? remove->run(std::string_view(key)) : Result<void>(remove.error());
+  }
+  Result<Statement> put = (*database)->prepare(kPutValue);
+  return put ? put->run(std::string_view(key), std::string_view(value)) : Result<void>(put.error());
+}
 
 }  // namespace
 
@@ -119,6 +161,30 @@ Result<void> Store::set_overlay_value(const std::string& key, const std::string&
     return overlay_error(result.error());
   }
   return {};
+}
+
+Result<OverlayValues> read_overlay(const std::string& path) {
+  if (Result<void> is_session = check_session_file(path); !is_session) return is_session.error();
+  OverlayValues values;
+  if (Result<void> read = add_values(path, false, values); !read) return read.error();
+  const std::string sidecar = path + ".overlay";
+  std::error_code error;
+  if (std::filesystem::exists(sidecar, error)) {
+    if (Result<void> read = add_values(sidecar, true, values); !read) return read.error();
+  }
+  return values;
+}
+
+Result<void> write_overlay_value(const std::string& path, const std::string& key, const std::string& value) {
+  if (Result<void> is_session = check_session_file(path); !is_session) return is_session;
+  const std::string sidecar = path + ".overlay";
+  std::error_code error;
+  const bool has_sidecar = std::filesystem::exists(sidecar, error);  // its values hide those of the file
+  const Result<void> in_place =
+      has_sidecar ? Result<void>(Error{sidecar}) : put_value(path, OpenMode::read_write, key, value);
+  if (in_place) return {};
+  const Result<void> beside = put_value(sidecar, OpenMode::create, key, value);
+  return beside ? beside : Result<void>(overlay_error(has_sidecar ? beside.error() : in_place.error()));
 }
 
 }  // namespace accelscope

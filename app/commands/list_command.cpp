@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <ostream>
+
+#include "app/export/text_table.h"
+#include "app/library/entry.h"
+#include "app/persist/recent_sessions.h"
+#include "app/terminal/command.h"
+#include "capture/command_line/options.h"
+#include "core/base/format.h"
+#include "core/base/text.h"
+
+namespace accelscope::app {
+namespace {
+
+struct ListCommand {
+  std::vector<std::string> folders;
+  std::string search;
+  bool profiles = false;
+
+  int run(const CommandRun& run) const;
+};
+
+std::string json_of(const LibraryEntry& entry) {
+  std::vector<std::string> tags;
+  for (const std::string& tag : entry.tags) tags.push_back(json_quote(tag));
+  const Headline& head = entry.headline;
+  return fmt::format(
+      "{{\"path\": {}, \"name\": {}, \"format\": {}, \"device\": {}, \"saved_unix_s\": {}, \"events\": {}, "
+      "\"duration_ns\": {}, \"active_ns\": {}, \"warnings\": {}, \"tags\": [{}], \"project\": {}, "
+      "\"configuration\": {}, \"size_bytes\": {}, \"problem\": {}}}",
+      json_quote(entry.path), json_quote(entry.name), json_quote(entry.is_session ? "session" : entry.format),
+      json_quote(head.device), entry.when_unix_s(), head.events, head.duration_ns, head.active_ns, head.warnings,
+      fmt::join(tags, ", "), json_quote(entry.project), json_quote(entry.configuration), entry.size_bytes,
+      json_quote(entry.problem));
+}
+
+void print_entries(std::ostream& out, const std::vector<LibraryEntry>& entries) {
+  TextTable table({CellAlign::left, CellAlign::left, CellAlign::right, CellAlign::right, CellAlign::right,
+                   CellAlign::left, CellAlign::left, CellAlign::left});
+  table.row({"NAME", "DEVICE", "ACTIVE", "EVENTS", "WARNINGS", "SAVED", "TAGS", "PATH"});
+  for (const LibraryEntry& entry : entries) {
+    const Headline& head = entry.headline;
+    const std::string when = format_when(entry.when_unix_s(), unix_now());
+    if (!entry.is_session || !entry.problem.empty()) {
+      const std::string what = entry.is_session ? "unreadable" : entry.format;
+      table.row({entry.name, what, "–", "–", "–", when, joined(entry.tags, ", "), entry.path});
+      continue;
+    }
+    table.row({entry.name, head.device, format_duration(static_cast<double>(head.active_ns)), format_count(head.events),
+               format_count(head.warnings), when, joined(entry.tags, ", "), entry.path});
+  }
+  table.print(out);
+}
+
+int ListCommand::run(const CommandRun& run) const {
+  if (folders.empty()) return run.fail_usage("list", "name a folder of sessions: accelscope list runs/");
+  WorkerPool pool;
+  LibraryScan scan = scan_library(folders, pool);
+  std::erase_if(scan.entries,
+                [&](const LibraryEntry& entry) { return (!entry.is_session && !profiles) || !matches(entry, search); });
+  if (run.json) {
+    std::string text = "[";
+    for (const LibraryEntry& entry : scan.entries) text += (text.size() > 1 ? ",\n" : "\n") + json_of(entry);
+    run.streams.out << text << "\n]\n";
+  } else if (scan.entries.empty()) {
+    run.say(fmt::format("{}: no session is there", joined(folders)));
+  } else {
+    print_entries(run.streams.out, scan.entries);
+  }
+  for (const LibraryEntry& entry : scan.entries) {
+    if (!entry.problem.empty()) run.say(entry.problem);
+  }
+  for (const std::string& problem : scan.problems) (void)run.fail(problem);
+  return scan.problems.empty() ? kExitDone : kExitFailed;
+}
+
+}  // namespace
+
+CommandAction declare_list(command_line::OptionSet& options) {
+  auto command = std::make_shared<ListCommand>();
+  options.add_option("FOLDER", command->folders, "Folders of sessions, and what lies below them");
+  options.add_option("--search", command->search, "Only those with these words in name, device, tags, project or path");
+  options.add_flag("--profiles", command->profiles, "Also profiles of other programs that can be imported");
+  return [command](const CommandRun& run) { return command->run(run); };
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,59 @@
+// What a list says of a file, and what can be changed of it: of a session its headline, tags and project from the file
+// itself, of a profile of another program that it can be imported.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/workspace/headline.h"
+
+namespace accelscope::app {
+
+struct LibraryEntry {
+  std::string path;
+  std::string folder;  // that was listed
+  std::uint64_t size_bytes = 0;
+  std::int64_t changed_unix_s = 0;
+  bool is_session = true;  // else a profile, to be imported
+  std::string format;      // of a profile: "neuron-json"
+  std::string name;        // given in a list, else the session's own, else the file's
+  Headline headline;       // of a session
+  std::vector<std::string> tags;
+  std::string project, configuration;
+  std::string problem;  // why it cannot be read; "": it can
+
+  // When it was saved first; where the file does not say, when it was changed last.
+  [[nodiscard]] std::int64_t when_unix_s() const noexcept {
+    return headline.saved_unix_s > 0 ? headline.saved_unix_s : changed_unix_s;
+  }
+};
+
+// A session file, or a profile that an importer takes. Nothing is opened whole, but for a session without a headline.
+[[nodiscard]] LibraryEntry read_entry(const std::string& path, const std::string& folder, WorkerPool& pool);
+
+struct LibraryScan {
+  std::vector<LibraryEntry> entries;  // by path
+  std::vector<std::string> problems;  // folders that cannot be read, in sentences
+};
+// Sessions and profiles in the folders and, to some depth, below them. One file is given too. Calls `told` with every
+// entry; false ends it.
+[[nodiscard]] LibraryScan scan_library(const std::vector<std::string>& folders, WorkerPool& pool,
+                                       const std::function<bool(std::size_t done, std::size_t total)>& told = {});
+
+// Those with every word of the text in their name, device, path, tags, project or configuration, whatever the case.
+[[nodiscard]] bool matches(const LibraryEntry& entry, std::string_view text);
+
+[[nodiscard]] std::vector<std::string> split_tags(std::string_view text);  // "a, b,c"
+[[nodiscard]] std::string join_tags(const std::vector<std::string>& tags);
+
+// Changes of what lies on the disk. Errors name the file and what to try.
+Result<void> set_tags(const std::string& path, const std::vector<std::string>& tags);
+Result<void> set_title(const std::string& path, const std::string& title);  // "": its own name again
+Result<void> set_project(const std::string& path, const std::string& project);
+// With the sidecar that it may have. Nothing is replaced. The new path.
+[[nodiscard]] Result<std::string> move_session(const std::string& path, const std::string& folder);
+Result<void> delete_session(const std::string& path);
+
+}  // namespace accelscope::app

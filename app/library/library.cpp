@@ -1,0 +1,177 @@
+#include "app/library/library.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
+#include "app/persist/text_record.h"
+#include "app/workspace/opening.h"
+#include "core/base/natural_order.h"
+#include "core/base/text.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr std::string_view kFoldersSetting = "library.folders";
+
+[[nodiscard]] bool comes_before(const LibraryEntry& a, const LibraryEntry& b, LibraryOrder order) {
+  switch (order) {
+    case LibraryOrder::name:
+      return natural_less(a.name, b.name);
+    case LibraryOrder::device:
+      return natural_less(a.headline.device, b.headline.device);
+    case LibraryOrder::active:
+      return a.headline.active_ns < b.headline.active_ns;
+    case LibraryOrder::events:
+      return a.headline.events < b.headline.events;
+    case LibraryOrder::when:
+      return a.when_unix_s() < b.when_unix_s();
+  }
+  return false;
+}
+
+[[nodiscard]] std::vector<std::string> most_used_first(const std::map<std::string, std::size_t>& counts) {
+  std::vector<std::pair<std::string, std::size_t>> all(counts.begin(), counts.end());
+  std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> words;
+  for (auto& [word, count] : all) words.push_back(std::move(word));
+  return words;
+}
+
+}  // namespace
+
+Library::Library(Settings& settings, WorkerPool& pool, std::function<void()> wake)
+    : settings_(settings), pool_(pool), wake_(std::move(wake)) {
+  const std::string kept = settings_.value(kFoldersSetting);
+  if (!kept.empty()) folders_ = decode_record(kept);
+}
+
+void Library::add_folder(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(folder, error);
+  const std::string path = error ? folder : absolute.lexically_normal().string();
+  if (std::find(folders_.begin(), folders_.end(), path) != folders_.end()) return;
+  folders_.push_back(path);
+  settings_.set(kFoldersSetting, encode_record(folders_));
+  scanned_ = false;
+  scan();
+}
+
+void Library::remove_folder(const std::string& folder) {
+  std::erase(folders_, folder);
+  settings_.set(kFoldersSetting, folders_.empty() ? "" : encode_record(folders_));
+  scan();
+}
+
+void Library::scan() {
+  if (scanning_) {
+    scan_again_ = true;
+    return;
+  }
+  scan_again_ = false;
+  scan_result_ = std::make_shared<LibraryScan>();
+  auto work = [folders = folders_, result = scan_result_, &pool = pool_](JobControl& control) -> Result<void> {
+    *result =
+        scan_library(folders, pool, [&](std::size_t done, std::size_t total) { return control.report(done, total); });
+    return {};
+  };
+  scanning_ = std::make_unique<BackgroundJob>("Reading the library", std::move(work), wake_);
+}
+
+void Library::scan_once() {
+  if (!scanned_ && !scanning_ && !folders_.empty()) scan();
+}
+
+void Library::take_scan() {
+  if (!scanning_ || !scanning_->finished()) return;
+  (void)scanning_->finish();
+  scanning_.reset();
+  entries_ = std::move(scan_result_->entries);
+  for (std::string& problem : scan_result_->problems) wrong_.push_back(std::move(problem));
+  scanned_ = true;
+  matched_ = false;
+  matched_entries_.clear();
+  count_words();
+  if (scan_again_) scan();
+}
+
+void Library::count_words() {
+  std::map<std::string, std::size_t> tags, projects;
+  for (const LibraryEntry& entry : entries_) {
+    for (const std::string& tag : entry.tags) ++tags[tag];
+    if (!entry.project.empty()) ++projects[entry.project];
+  }
+  tags_ = most_used_first(tags);
+  projects_ = most_used_first(projects);
+}
+
+std::vector<std::string> Library::update() {
+  take_scan();
+  bool any_ended = false;
+  for (auto work = works_.begin(); work != works_.end();) {
+    if (!work->job->finished()) {
+      ++work;
+      continue;
+    }
+    const Result<void> done = work->job->finish();
+    if (!done && !work->job->cancelled()) wrong_.push_back(done.message());
+    work = works_.erase(work);
+    any_ended = true;
+  }
+  if (any_ended) scan();
+  return std::exchange(wrong_, {});
+}
+
+const std::vector<const LibraryEntry*>& Library::matching(const Wish& wish) {
+  if (matched_ && matched_for_ == wish) return matched_entries_;
+  matched_ = true;
+  matched_for_ = wish;
+  matched_entries_.clear();
+  for (const LibraryEntry& entry : entries_) {
+    const bool has_tag =
+        wish.tag.empty() || std::find(entry.tags.begin(), entry.tags.end(), wish.tag) != entry.tags.end();
+    if (!has_tag || (!wish.project.empty() && entry.project != wish.project) || !matches(entry, wish.text)) continue;
+    matched_entries_.push_back(&entry);
+  }
+  std::stable_sort(matched_entries_.begin(), matched_entries_.end(), [&](const auto* a, const auto* b) {
+    return wish.descending ? comes_before(*b, *a, wish.order) : comes_before(*a, *b, wish.order);
+  });
+  return matched_entries_;
+}
+
+void Library::change(std::string title, std::function<Result<void>()> work) {
+  auto job = [work = std::move(work)](JobControl&) { return work(); };
+  works_.push_back({"", std::make_unique<BackgroundJob>(std::move(title), std::move(job), wake_)});
+}
+
+void Library::import(const std::string& path, const OpenSessionOptions& open_options) {
+  if (importing(path) != nullptr) return;
+  auto work = [path, open_options, &pool = pool_](JobControl& control) -> Result<void> {
+    const std::string target = (std::filesystem::path(path).parent_path() / (title_of_path(path) + ".accel")).string();
+    std::error_code error;
+    if (std::filesystem::exists(target, error))
+      return Error{target + ": is there already; open it, or rename it to import " + file_name(path) + " anew"};
+    auto session = load_session({path}, open_options, control);
+    if (!session) return session.error();
+    keep_headline(*session->store, session->title, pool);
+    return session->store->save(target,
+                                [&](std::uint64_t done, std::uint64_t total) { return control.report(done, total); });
+  };
+  works_.push_back({path, std::make_unique<BackgroundJob>("Importing " + file_name(path), std::move(work), wake_)});
+}
+
+const BackgroundJob* Library::importing(const std::string& path) const {
+  const auto found = std::find_if(works_.begin(), works_.end(), [&](const Work& work) { return work.path == path; });
+  return found == works_.end() ? nullptr : found->job.get();
+}
+
+std::vector<BackgroundJob*> Library::jobs() const {
+  std::vector<BackgroundJob*> jobs;
+  for (const Work& work : works_) {
+    if (!work.path.empty()) jobs.push_back(work.job.get());
+  }
+  if (scanning_) jobs.push_back(scanning_.get());
+  return jobs;
+}
+
+}  // namespace accelscope::app

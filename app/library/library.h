@@ -1,0 +1,80 @@
+// The folders that the viewer lists: which they are (kept in the settings), what lies in them, and what is done with
+// that. Everything that touches the disk is a job; the list is that of the last scan until the next one has ended. UI
+// thread only.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/library/entry.h"
+#include "app/persist/settings.h"
+#include "app/session/background_job.h"
+
+namespace accelscope::app {
+
+enum class LibraryOrder : std::uint8_t { name, device, active, events, when };
+
+class Library {
+ public:
+  // The pool must outlive it. wake: from any thread, a job has ended.
+  Library(Settings& settings, WorkerPool& pool, std::function<void()> wake);
+
+  // Once per frame; what went wrong since the last one, in sentences.
+  [[nodiscard]] std::vector<std::string> update();
+
+  [[nodiscard]] const std::vector<std::string>& folders() const noexcept { return folders_; }
+  void add_folder(const std::string& folder);
+  void remove_folder(const std::string& folder);  // from the list; the folder stays
+  void scan();                                    // anew; also once the work under way has ended
+  void scan_once();                               // unless they were or are read
+
+  // Matching entries in order; "" as tag or project matches all. Valid until the next update().
+  struct Wish {
+    std::string text, tag, project;
+    LibraryOrder order = LibraryOrder::when;
+    bool descending = true;
+    bool operator==(const Wish&) const = default;
+  };
+  [[nodiscard]] const std::vector<const LibraryEntry*>& matching(const Wish& wish);
+  [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
+  [[nodiscard]] const std::vector<std::string>& tags() const noexcept { return tags_; }          // most used first
+  [[nodiscard]] const std::vector<std::string>& projects() const noexcept { return projects_; }  // the same
+  [[nodiscard]] bool scanned() const noexcept { return scanned_; }  // at least once since the folders changed
+
+  // Jobs; each is followed by a scan.
+  void change(std::string title, std::function<Result<void>()> work);
+  // A profile becomes a session beside it: "kernel.accel" of "kernel.json". `open_options`: as for opening.
+  void import(const std::string& path, const OpenSessionOptions& open_options);
+  [[nodiscard]] const BackgroundJob* importing(const std::string& path) const;  // null: it is not
+  [[nodiscard]] std::vector<BackgroundJob*> jobs() const;                       // with progress that is worth showing
+  [[nodiscard]] bool settled() const noexcept { return !scanning_ && works_.empty(); }
+
+ private:
+  struct Work {
+    std::string path;  // of what is imported; else ""
+    std::unique_ptr<BackgroundJob> job;
+  };
+  void take_scan();
+  void count_words();
+
+  Settings& settings_;
+  WorkerPool& pool_;
+  std::function<void()> wake_;
+  std::vector<std::string> folders_;
+  std::vector<LibraryEntry> entries_;
+  std::vector<std::string> tags_, projects_;
+  std::unique_ptr<BackgroundJob> scanning_;
+  std::shared_ptr<LibraryScan> scan_result_;
+  bool scan_again_ = false;
+  bool scanned_ = false;
+  std::vector<Work> works_;
+  std::vector<std::string> wrong_;
+  Wish matched_for_;
+  bool matched_ = false;
+  std::vector<const LibraryEntry*> matched_entries_;
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,100 @@
+#include "app/workspace/headline.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "app/persist/recent_sessions.h"
+#include "app/persist/text_record.h"
+#include "app/workspace/opening.h"
+#include "core/analysis/time/session_activity.h"
+#include "core/analysis/time/time_cells.h"
+#include "core/analysis/time/work_kind.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr std::string_view kHeadlineVersion = "1";
+constexpr std::size_t kHeadlineFields = 9;
+
+// Devices' work; where a session has none, what its hosts did in their outermost calls.
+[[nodiscard]] LaneIndices lanes_that_work(const Snapshot& snapshot) {
+  const WorkKinds kinds(snapshot);
+  LaneIndices lanes;
+  for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
+    const LaneSnapshot& each = snapshot.lanes[lane];
+    if (each.event_count == 0 || each.data->kind != EventKind::slice) continue;
+    const WorkKind kind = kinds.of_lane(lane);
+    if (kind == WorkKind::none || !kinds.covers_time(lane)) continue;
+    if (kind == WorkKind::host ? !kinds.any_device() && each.data->lane.depth == 0 : true) lanes.push_back(lane);
+  }
+  return lanes;
+}
+
+[[nodiscard]] Result<std::string> activity_of(const QueryContext& query, const TimeRange& range) {
+  std::vector<double> cells(Headline::kCells);
+  for (const std::uint32_t lane : lanes_that_work(*query.snapshot)) {
+    if (Result<void> added = add_busy_time(query, lane, range, cells); !added) return added.error();
+  }
+  const double most = *std::max_element(cells.begin(), cells.end());
+  if (most <= 0) return std::string();
+  std::string text;
+  for (const double cell : cells) {
+    const double share = std::clamp(cell / most, 0.0, 1.0);
+    text += static_cast<char>('0' + static_cast<int>(share > 0 ? std::max(1.0, share * 9 + 0.5) : 0));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::uint64_t count_warnings(const Snapshot& snapshot) {
+  return static_cast<std::uint64_t>(std::count_if(snapshot.quality.begin(), snapshot.quality.end(),
+                                                  [](const QualityEntry& e) { return e.severity != Severity::note; }));
+}
+
+Result<Headline> find_headline(const QueryContext& query, const std::string& name, std::int64_t saved_unix_s) {
+  const Snapshot& snapshot = *query.snapshot;
+  Headline headline{.name = name,
+                    .device = device_of(snapshot),
+                    .events = snapshot.event_count,
+                    .duration_ns = snapshot.end_ns - snapshot.begin_ns,
+                    .warnings = count_warnings(snapshot),
+                    .saved_unix_s = saved_unix_s};
+  const auto active = find_active_stretch(query);
+  if (!active) return active.error();
+  const TimeRange range = active->value_or(TimeRange{snapshot.begin_ns, snapshot.end_ns});
+  headline.active_ns = range.length_ns();
+  auto activity = activity_of(query, range);
+  if (!activity) return activity.error();
+  headline.activity = std::move(*activity);
+  return headline;
+}
+
+std::string to_text(const Headline& headline) {
+  return encode_record({std::string(kHeadlineVersion), headline.name, headline.device, std::to_string(headline.events),
+                        std::to_string(headline.duration_ns), std::to_string(headline.active_ns),
+                        std::to_string(headline.warnings), std::to_string(headline.saved_unix_s), headline.activity});
+}
+
+std::optional<Headline> headline_of(std::string_view text) {
+  const TextRecord fields = decode_record(text);
+  if (fields.size() < kHeadlineFields || fields[0] != kHeadlineVersion) return std::nullopt;
+  Headline headline{.name = fields[1], .device = fields[2]};
+  const bool whole = read_number(fields[3], headline.events) && read_number(fields[4], headline.duration_ns) &&
+                     read_number(fields[5], headline.active_ns) && read_number(fields[6], headline.warnings) &&
+                     read_number(fields[7], headline.saved_unix_s);
+  if (!whole) return std::nullopt;
+  const bool digits = std::all_of(fields[8].begin(), fields[8].end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (digits && fields[8].size() == Headline::kCells) headline.activity = fields[8];
+  return headline;
+}
+
+void keep_headline(Store& store, const std::string& name, WorkerPool& pool) {
+  const std::optional<Headline> last = headline_of(store.overlay_value(kHeadlineKey));
+  TaskControl control;
+  const auto headline =
+      find_headline({store, store.snapshot(), pool, control}, name, last ? last->saved_unix_s : unix_now());
+  if (headline && *headline != last) (void)store.set_overlay_value(kHeadlineKey, to_text(*headline));
+}
+
+}  // namespace accelscope::app

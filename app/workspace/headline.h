@@ -1,0 +1,45 @@
+// What identifies a session in a list of many: kept beside its events in its file, so that a list opens none. Written
+// whenever a session is saved by the viewer or a command.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/model/time_range.h"
+#include "core/scan/chunk_scan.h"
+
+namespace accelscope::app {
+
+inline constexpr const char* kHeadlineKey = "headline";
+inline constexpr const char* kTagsKey = "tags";          // with commas between them
+inline constexpr const char* kDisplayNameKey = "title";  // that a user gave it in a list
+
+struct Headline {
+  static constexpr std::size_t kCells = 64;
+  std::string name;    // of the session by itself
+  std::string device;  // "trn1-07 nc0", "4 devices"
+  std::uint64_t events = 0;
+  std::int64_t duration_ns = 0;  // from the first event to the last
+  std::int64_t active_ns = 0;    // of that the stretch with work
+  std::uint64_t warnings = 0;    // of the data-quality report
+  std::int64_t saved_unix_s = 0;
+  // How busy the devices (hosts where there is none) were over the active stretch: kCells digits '0' to '9' of the
+  // busiest cell; "" where nothing worked.
+  std::string activity;
+  bool operator==(const Headline&) const = default;
+};
+
+// Reads trees, and of chunks only long leaves.
+[[nodiscard]] Result<Headline> find_headline(const QueryContext& query, const std::string& name,
+                                             std::int64_t saved_unix_s);
+[[nodiscard]] std::string to_text(const Headline& headline);
+[[nodiscard]] std::optional<Headline> headline_of(std::string_view text);  // nothing: it is none
+
+// Before a save; the time of the first one stays. A session without one can be read all the same, so that a failure is
+// no reason not to save.
+void keep_headline(Store& store, const std::string& name, WorkerPool& pool);
+
+[[nodiscard]] std::uint64_t count_warnings(const Snapshot& snapshot);
+
+}  // namespace accelscope::app

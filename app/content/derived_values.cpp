@@ -31,21 +31,29 @@ namespace {
 
 [[nodiscard]] Result<std::shared_ptr<const DerivedValues::Answer>> add_up(const QueryContext& query,
                                                                           const DerivedCounters& counters,
-                                                                          const LeafWork* work, const TimeRange& range,
-                                                                          std::int64_t step) {
+                                                                          const DerivedInput& input,
+                                                                          const TimeRange& range, std::int64_t step) {
   auto answer = std::make_shared<DerivedValues::Answer>();
   answer->range = range;
   answer->stretch_ns = step;
   answer->version = query.snapshot->version;
-  answer->has_work = work != nullptr;
   const auto stretches = static_cast<std::size_t>(range.length_ns() / step);
   for (const auto& counter : counters) {
-    if (counter->kind == DerivedCounter::Kind::mfu && work == nullptr) continue;
-    auto values = derived_values(query, *counter, work, range, stretches);
+    if (!input.serves(*counter)) continue;
+    auto values = derived_values(query, *counter, input, range, stretches);
     if (!values) return values.error();
     answer->values.emplace(counter->key, std::move(*values));
   }
   return std::shared_ptr<const DerivedValues::Answer>(std::move(answer));
+}
+
+// 1, 2 or 5 times a power of ten.
+[[nodiscard]] double round_above(double value) {
+  const double power = std::pow(10, std::floor(std::log10(value)));
+  for (const double digit : {1, 2, 5}) {
+    if (value <= digit * power * (1 + 1e-6)) return digit * power;
+  }
+  return 10 * power;
 }
 
 }  // namespace
@@ -56,7 +64,9 @@ void DerivedValues::take() {
     error_ = result ? std::string() : result.message();
     if (result) answer_ = std::move(*result);
     for (const auto& [key, values] : answer_ ? answer_->values : std::map<std::string, std::vector<float>>()) {
-      for (const float value : values) highest_[key] = std::max(highest_[key], value);
+      for (const float value : values) {
+        if (value > highest_[key]) highest_[key] = value;  // not a number is not
+      }
     }
   }
 }
@@ -66,22 +76,28 @@ void DerivedValues::want(SessionAnalysis& analysis, const Snapshot& snapshot, co
   take();
   waits_ = false;
   if (counters.empty()) return;
-  const bool wants_work = std::any_of(counters.begin(), counters.end(),
-                                      [](const auto& counter) { return counter->kind == DerivedCounter::Kind::mfu; });
+  const auto any = [&](auto is) { return std::any_of(counters.begin(), counters.end(), is); };
+  const bool wants_work = any([](const auto& counter) { return counter->kind == DerivedCounter::Kind::mfu; });
+  const bool wants_launches = any([](const auto& counter) { return counter->is_of_launches(); });
   const auto work = wants_work ? analysis.leaf_work() : nullptr;
-  waits_ = wants_work && !work && analysis.leaf_work_pending();
+  const auto launches = wants_launches ? analysis.launch_queues() : nullptr;
+  const DerivedInput input{work.get(), launches.get()};
+  waits_ = (wants_work && !work && analysis.leaf_work_pending()) ||
+           (wants_launches && !launches && analysis.launch_queues_pending());
   if (task_.valid() || (!error_.empty() && now_s - asked_s_ < SessionAnalysis::kRenewSeconds)) return;
   const std::int64_t step = stretch_for(view, stretch_pixels);
-  const bool all_known =
-      answer_ && std::all_of(counters.begin(), counters.end(), [&](const auto& counter) {
-        return answer_->values.contains(counter->key) || (counter->kind == DerivedCounter::Kind::mfu && !work);
-      });
+  const bool all_known = answer_ && std::all_of(counters.begin(), counters.end(), [&](const auto& counter) {
+                           return answer_->values.contains(counter->key) || !input.serves(*counter);
+                         });
   const bool fits = all_known && answer_->stretch_ns == step && covers(*answer_, shown(snapshot, view, 0, step));
   if (fits && (answer_->version == snapshot.version || now_s - asked_s_ < SessionAnalysis::kRenewSeconds)) return;
   asked_s_ = now_s;
-  task_ = analysis.start([counters, work, range = shown(snapshot, view, view.span_ns() / 2, step),
-                          step](const QueryContext& query) { return add_up(query, counters, work.get(), range, step); },
-                         Priority::drawing);
+  task_ = analysis.start(
+      [counters, work, launches, range = shown(snapshot, view, view.span_ns() / 2, step),
+       step](const QueryContext& query) {
+        return add_up(query, counters, {work.get(), launches.get()}, range, step);
+      },
+      Priority::drawing);
 }
 
 const std::vector<float>* DerivedValues::values_of(const DerivedCounter& counter) const {
@@ -106,6 +122,7 @@ bool DerivedValues::strip(const DerivedCounter& counter, const render::TimeView&
     const double place = std::floor(ns / static_cast<double>(answer_->stretch_ns));
     if (place < 0 || place >= static_cast<double>(values.size())) continue;
     const float value = values[static_cast<std::size_t>(place)];
+    if (std::isnan(value)) continue;
     strip.low[x] = value;
     strip.any = true;
     strip.mean += static_cast<double>(value);
@@ -121,10 +138,8 @@ double DerivedValues::scale(const DerivedCounter& counter) const {
   if (counter.kind == DerivedCounter::Kind::utilisation) return 1;
   const auto found = highest_.find(counter.key);
   const double highest = found == highest_.end() ? 1 : static_cast<double>(found->second);
-  for (const double round : {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5}) {
-    if (highest <= round) return round;
-  }
-  return 1;
+  if (counter.kind == DerivedCounter::Kind::mfu) return std::min(1.0, round_above(std::max(highest, 0.001)));
+  return round_above(std::max(highest, 1.0));
 }
 
 }  // namespace accelscope::app

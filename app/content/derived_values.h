@@ -18,12 +18,11 @@ namespace accelscope::app {
 
 class DerivedValues {
  public:
-  // Shares in stretches of equal length, from the begin of the range.
+  // Values in stretches of equal length, from the begin of the range.
   struct Answer {
     TimeRange range;
     std::int64_t stretch_ns = 1;
     std::uint64_t version = 0;
-    bool has_work = false;                             // it knows the work of the events: mfu has values
     std::map<std::string, std::vector<float>> values;  // by DerivedCounter::key
   };
 
@@ -36,7 +35,8 @@ class DerivedValues {
   // A strip of the counter for the view; empty until there are values. False while there are none.
   [[nodiscard]] bool strip(const DerivedCounter& counter, const render::TimeView& view,
                            render::CounterStrip& strip) const;
-  // Value at the upper edge of the counter's row: the whole of a utilisation, and for mfu a round value above all seen.
+  // Value at the upper edge of the counter's row: the whole of a utilisation, and for others a round value above all
+  // that were seen.
   [[nodiscard]] double scale(const DerivedCounter& counter) const;
 
  private:

@@ -18,6 +18,15 @@ PanelLayout minimal_layout() {
   return layout;
 }
 
+// Host, queues and devices under each other, the calls of what is selected beside them.
+void show_platform(AppState& state) {
+  for (const PanelInfo& panel : all_panels()) {
+    if (panel.name != "stack" && panel.name != "details" && panel.name != "selection") state.layout.close(panel.name);
+  }
+  for (const PanelId panel : {"details", "selection", "stack"}) state.layout.show(panel);
+  if (state.tab() != nullptr) state.actions.run("expand_groups");
+}
+
 void add(AppState& state, const std::string& id, std::string title, std::function<void()> run, bool line = false) {
   state.commands.add({.id = std::string(kPrefix) + id,
                       .title = std::move(title),
@@ -32,6 +41,8 @@ void add(AppState& state, const std::string& id, std::string title, std::functio
 void add_layout_commands(AppState& state) {
   state.commands.remove(kPrefix);
   add(state, "minimal", "Timeline and Details only", [&state] { arrange(state, minimal_layout()); });
+  add(state, "platform", "Platform view: host calls, queues, devices and counters in one time",
+      [&state] { show_platform(state); });
   add(state, "full", "All panels", [&state] { arrange(state, PanelLayout()); });
   add(
       state, "save", "Save layout as...", [&state] { state.open_dialog("save_layout"); }, true);

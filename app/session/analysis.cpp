@@ -184,6 +184,13 @@ std::shared_ptr<const LeafWork> SessionAnalysis::leaf_work() {
              [last = leaf_work_.value](const QueryContext& query) { return accelscope::leaf_work(query, last.get()); });
 }
 
+std::shared_ptr<const LaunchQueues> SessionAnalysis::launch_queues() {
+  const std::shared_ptr<const Dependencies> known = dependencies();
+  if (!known) return launch_queues_.value;
+  return ask(launch_queues_, NoKey{}, {.idle_share = kIdleShare},
+             [known](const QueryContext& query) { return accelscope::launch_queues(query, known.get()); });
+}
+
 std::shared_ptr<const Verdict> SessionAnalysis::verdict() {
   const std::optional<TimeRange> stretch = active();
   const std::shared_ptr<const SourceLines> lines = source_lines();

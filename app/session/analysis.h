@@ -189,6 +189,9 @@ class SessionAnalysis {
   // What the events of each leaf worked, for derived counters.
   std::shared_ptr<const LeafWork> leaf_work();
   [[nodiscard]] bool leaf_work_pending() const { return leaf_work_.task.valid(); }
+  // When work was launched and when it began, for derived counters; waits for the dependencies.
+  std::shared_ptr<const LaunchQueues> launch_queues();
+  [[nodiscard]] bool launch_queues_pending() const { return launch_queues_.task.valid() || !dependencies_.value; }
   // What bounds the session, its worst line, what its data lack; waits for the active stretch, the activity and the
   // source lines.
   std::shared_ptr<const Verdict> verdict();
@@ -258,9 +261,9 @@ class SessionAnalysis {
   template <typename Self>
   static auto answers(Self& self) {
     return std::tie(self.memory_, self.colours_, self.lines_, self.passing_, self.dependencies_, self.active_,
-                    self.verdict_, self.incidents_, self.leaf_work_, self.whole_figures_, self.part_figures_,
-                    self.summary_index_, self.summary_, self.hit_summary_, self.report_, self.activity_, self.search_,
-                    self.hit_list_, self.hit_rank_, self.status_);
+                    self.verdict_, self.incidents_, self.leaf_work_, self.launch_queues_, self.whole_figures_,
+                    self.part_figures_, self.summary_index_, self.summary_, self.hit_summary_, self.report_,
+                    self.activity_, self.search_, self.hit_list_, self.hit_rank_, self.status_);
   }
   template <typename Is>
   [[nodiscard]] bool any_answer(Is is) const;
@@ -295,6 +298,7 @@ class SessionAnalysis {
   Kept<Verdict> verdict_;
   Kept<Incidents> incidents_;
   Kept<LeafWork> leaf_work_;
+  Kept<LaunchQueues> launch_queues_;
   Kept<SessionFigures, Filtered<NoKey>> whole_figures_, part_figures_;
   Kept<SummaryIndex> summary_index_;
   Kept<SessionSummary, EventFilter> summary_, hit_summary_;

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <cmath>
+#include <limits>
 
 #include "app/timeline/frame.h"
 #include "core/base/format.h"
@@ -19,6 +20,12 @@ constexpr double kStretchPixels = 3;  // at 100 %: narrower ones would say when 
 
 [[nodiscard]] std::string share_text(double share) {
   return share > 0 && share < 0.1 ? fmt::format("{:.2g} %", share * 100) : percent(share);
+}
+
+[[nodiscard]] std::string value_text(const DerivedCounter& counter, double value) {
+  if (counter.kind == DerivedCounter::Kind::queue_depth) return format_number(value);
+  if (counter.kind == DerivedCounter::Kind::launch_latency) return format_duration(value);
+  return share_text(value);
 }
 
 // The value at the pointer, what it is a share of, and how long the stretches are.
@@ -61,17 +68,20 @@ std::string draw_derived(TimelineFrame& frame, const DrawnRow& drawn) {
   const double scale = frame.state.derived.scale(counter);
   const Pixel colour = frame.ui.theme().slice(palette_slot(counter.name));
   if (strip.any) {
-    paint_counter(frame.ui, frame.list, {strip, canvas, colour, scale, share_text(scale), true});
+    paint_counter(frame.ui, frame.list, {strip, canvas, colour, scale, value_text(counter, scale), true});
   }
-  double value = strip.mean;
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  double value = strip.any ? strip.mean : kNone;
   if (frame.tab.cursor_ns) {
     const double x = frame.view.x(static_cast<double>(*frame.tab.cursor_ns));
     const bool inside = x >= 0 && x < frame.view.width;
-    const float at = inside ? strip.last[static_cast<std::size_t>(x)] : 0;
-    value = std::isnan(at) ? 0 : static_cast<double>(at);
+    value = inside ? static_cast<double>(strip.last[static_cast<std::size_t>(x)]) : kNone;
+    // Of shares, where nothing is there is nothing at work.
+    if (std::isnan(value) && strip.any && !counter.is_of_launches()) value = 0;
   }
-  explain(frame, drawn, share_text(value));
-  return strip.any ? share_text(value) : "–";
+  const std::string text = std::isnan(value) ? "–" : value_text(counter, value);
+  explain(frame, drawn, text);
+  return text;
 }
 
 }  // namespace accelscope::app

@@ -39,6 +39,7 @@ struct Device {
   Recorded recorded;
   std::vector<const TrackSnapshot*> engines, streams;
   bool has_work = false;
+  std::size_t number = 0;
 };
 
 void add_recorded(Recorded& recorded, const std::string& track_name) {
@@ -64,6 +65,7 @@ void add_recorded(Recorded& recorded, const std::string& track_name) {
   for (std::size_t i = 0; i < snapshot.tracks.size(); ++i) {
     const TrackSnapshot& track = snapshot.tracks[i];
     Device& device = devices[labels.of_track(i)];
+    device.number = labels.of_track(i);
     if (is_counter(track)) {
       add_recorded(device.recorded, track.track->name);
       continue;
@@ -107,6 +109,17 @@ class Lister {
     }
   }
 
+  void add_launches(std::vector<DerivedCounter>& counters) const {
+    DerivedCounter depth = make(label_ + ":queue", "Queue depth");
+    depth.kind = DerivedCounter::Kind::queue_depth;
+    depth.formula = "Launches whose call has begun and whose work has not, mean over each stretch";
+    counters.push_back(std::move(depth));
+    DerivedCounter latency = make(label_ + ":latency", "Launch latency");
+    latency.kind = DerivedCounter::Kind::launch_latency;
+    latency.formula = "From the begin of the launching call to the begin of the work, mean of what begins in a stretch";
+    counters.push_back(std::move(latency));
+  }
+
  private:
   [[nodiscard]] DerivedCounter make(const std::string& key, std::string name) const {
     DerivedCounter counter;
@@ -114,6 +127,7 @@ class Lister {
     counter.name = std::move(name);
     counter.host = device_.first->host;
     counter.device = device_.first->device;
+    counter.number = device_.number;
     return counter;
   }
 
@@ -133,15 +147,25 @@ class Lister {
   std::string label_;
 };
 
+// Whether it may tell which call launched which work: of hosts and their flows to devices.
+[[nodiscard]] bool may_have_launches(const Snapshot& snapshot) {
+  return std::any_of(snapshot.lanes.begin(), snapshot.lanes.end(), [](const LaneSnapshot& lane) {
+    return lane.data->kind == EventKind::flow && lane.event_count > 0;
+  });
+}
+
 }  // namespace
 
 std::vector<DerivedCounter> derived_counters(const Snapshot& snapshot) {
   std::vector<DerivedCounter> counters;
   const TrackDevices labels(snapshot);
+  const bool launches = may_have_launches(snapshot);
   for (const auto& [index, device] : find_devices(snapshot, labels)) {
     if (device.first == nullptr) continue;
     const std::string& label = labels.label(index);
-    Lister(device, label).run(device.has_work ? device_peaks(snapshot, label).flops : 0, counters);
+    Lister lister(device, label);
+    lister.run(device.has_work ? device_peaks(snapshot, label).flops : 0, counters);
+    if (launches && !device.streams.empty()) lister.add_launches(counters);
   }
   return counters;
 }
@@ -183,10 +207,26 @@ Result<std::shared_ptr<const LeafWork>> leaf_work(const QueryContext& query, con
   return std::shared_ptr<const LeafWork>(std::move(work));
 }
 
+namespace {
+
+[[nodiscard]] std::vector<float> launch_values(const DerivedCounter& counter, const LaunchQueues* launches,
+                                               const TimeRange& range, std::size_t stretches) {
+  if (launches == nullptr || counter.number >= launches->devices.size()) return std::vector<float>(stretches);
+  std::vector<double> values(stretches);
+  const LaunchQueue& queue = launches->devices[counter.number];
+  counter.kind == DerivedCounter::Kind::queue_depth ? queue.add_depth(range, values) : queue.add_latency(range, values);
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
 Result<std::vector<float>> derived_values(const QueryContext& query, const DerivedCounter& counter,
-                                          const LeafWork* work, const TimeRange& range, std::size_t stretches) {
+                                          const DerivedInput& input, const TimeRange& range, std::size_t stretches) {
   std::vector<float> values(stretches);
-  if (range.empty() || stretches == 0 || counter.tracks.empty()) return values;
+  if (range.empty() || stretches == 0) return values;
+  if (counter.is_of_launches()) return launch_values(counter, input.launches, range, stretches);
+  if (counter.tracks.empty()) return values;
+  const LeafWork* work = input.work;
   const bool mfu = counter.kind == DerivedCounter::Kind::mfu;
   const double stretch_ns = static_cast<double>(range.length_ns()) / static_cast<double>(stretches);
   const double all = mfu ? counter.peak * stretch_ns * 1e-9 : stretch_ns;  // of one track in one stretch

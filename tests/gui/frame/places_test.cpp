@@ -139,3 +139,32 @@ TEST_CASE("panel layout: the bottom is a share of the window, in every window th
   CHECK(old.rects(large, 1).places[1].height() == doctest::Approx(236).epsilon(0.02));
   CHECK(old.rects(small, 1).places[1].height() < 200);
 }
+
+TEST_CASE("places: the platform view shows host calls, devices and how long launches wait, and the calls beside them") {
+  const TemporaryFolder folder;
+  const std::string trace = folder.file("trace.json");
+  std::string events;
+  for (int i = 0; i < 20; ++i) {
+    const std::string id = std::to_string(i + 1), at = std::to_string(i * 100), later = std::to_string(2'000 + i * 100);
+    const auto add = [&](const std::string& event) { events += (events.empty() ? "{" : ",\n{") + event + "}"; };
+    add(R"("ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": )" + at +
+        R"(, "dur": 10, "args": {"correlation": )" + id + "}");
+    add(R"("ph": "X", "cat": "kernel", "name": "gemm", "pid": 0, "tid": 7, "ts": )" + later +
+        R"(, "dur": 90, "args": {"device": 0, "stream": 7, "correlation": )" + id + "}");
+    add(R"("ph": "s", "cat": "ac2g", "name": "ac2g", "id": )" + id + R"(, "pid": 7, "tid": 7, "ts": )" + at);
+    add(R"("ph": "f", "bp": "e", "cat": "ac2g", "name": "ac2g", "id": )" + id + R"(, "pid": 0, "tid": 7, "ts": )" +
+        later);
+  }
+  write_file(trace, R"({"schemaVersion": 1, "traceEvents": [)" + events + "]}");
+  Viewer viewer;
+  viewer.open(trace);
+  REQUIRE(viewer.app.commands().run("layout.platform"));
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.app.layout().is_seen("stack"));
+  CHECK_FALSE(viewer.app.layout().is_open("sql"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("Queue depth"); }));
+  CHECK(viewer.shell.shows("Launch latency"));
+  CHECK(viewer.shell.shows("stream 7"));
+  CHECK(viewer.shell.shows("Main thread"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("2 ms"); }));  // all wait as long
+}

@@ -63,7 +63,7 @@ TEST_CASE("an engine's utilisation over time is what adding up its events in eac
     for (const DerivedCounter& counter : counters) {
       if (counter.tracks.size() != 1) continue;
       const LaneIndices& lanes = counter.tracks.front();
-      const auto values = derived_values(session.context(), counter, nullptr, range, cells);
+      const auto values = derived_values(session.context(), counter, {}, range, cells);
       REQUIRE(values.ok());
       const std::vector<double> expected = busy_plainly(session, lanes, range, cells);
       const double cell_ns = static_cast<double>(range.length_ns()) / static_cast<double>(cells);
@@ -100,7 +100,7 @@ TEST_CASE("a device's utilisation is the mean of its engines', of streams that o
     WorkerPool pool(1);
     TaskControl control;
     const QueryContext query{*store, store->snapshot(), pool, control};
-    const auto values = derived_values(query, counters[0], nullptr, {0, 200}, 4);
+    const auto values = derived_values(query, counters[0], {}, {0, 200}, 4);
     REQUIRE(values.ok());
     const bool mean = kind == std::string("engine");
     CHECK(*values == (mean ? std::vector<float>{0.5F, 1, 0.5F, 0} : std::vector<float>{1, 1, 1, 0}));
@@ -150,7 +150,7 @@ TEST_CASE("MFU over time is the useful work of the events over the peak, and add
     CHECK(counter.peak == doctest::Approx(2 * 128 * 128 * 2.8e9 * 2));
     const TimeRange range{session.snapshot->begin_ns, session.snapshot->end_ns};
     for (const std::size_t cells : {std::size_t{5}, std::size_t{400}}) {
-      const auto values = derived_values(query, counter, work->get(), range, cells);
+      const auto values = derived_values(query, counter, {.work = work->get()}, range, cells);
       REQUIRE(values.ok());
       std::vector<double> expected(cells);
       for (const PlainRow& row : session.rows) {

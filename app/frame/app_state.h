@@ -140,6 +140,7 @@ void draw_notices(AppState& state, render::Ui& ui, render::Rect& area);  // wind
 void draw_dialogs(AppState& state, render::Ui& ui);                      // dialogs.cpp
 // Dialogs: false when they are over.
 [[nodiscard]] bool draw_view_settings(AppState& state, render::Ui& ui);  // view_settings_dialog.cpp
+[[nodiscard]] bool draw_editor_command(AppState& state, render::Ui& ui);
 [[nodiscard]] bool draw_go_to_time(AppState& state, render::Ui& ui);     // these in small_dialogs.cpp
 [[nodiscard]] bool draw_save_layout(AppState& state, render::Ui& ui);
 [[nodiscard]] bool draw_go_to_link(AppState& state, render::Ui& ui);

@@ -6,10 +6,12 @@
 #include "app/content/capture/text.h"
 #include "app/frame/app_state.h"
 #include "app/palette/key_chord.h"
+#include "app/plan/editor.h"
 #include "app/session/analysis.h"
 #include "app/view/record.h"
 #include "app/view/settings.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 #include "render/widgets/popup.h"
 
 namespace accelscope::app {
@@ -86,6 +88,23 @@ void save_active(AppState& state, bool ask_for_path) {
     });
   }
   state.workspace.save(index, tab.path);
+}
+
+bool has_source(AppState& state) { return has_tab(state) && !state.tab()->selected_source.empty(); }
+
+// With the user's command, which is asked for first where there is none.
+void open_in_editor(AppState& state) {
+  std::string_view path;
+  std::uint32_t line = 0;
+  if (!parse_source_location(state.tab()->selected_source, path, line)) return;
+  std::string command = state.workspace.settings().value(kEditorSetting);
+  if (command.empty()) return state.open_dialog("editor_command");
+  if (state.exporting.valid()) return state.say("Something is still being written");
+  state.exporting = state.workspace.pool().start(
+      [command = std::move(command), file = std::string(path), line](TaskControl&) -> Result<std::string> {
+        if (auto started = start_editor(command, file, line); !started) return started.error();
+        return "Opened " + file_name(file) + ":" + std::to_string(line) + " in the editor";
+      });
 }
 
 bool selected(AppState& state) { return has_tab(state) && state.tab()->selected.has_value(); }
@@ -214,6 +233,9 @@ const std::array kCommands = std::to_array<ViewerCommand>({
      has_tab},
     {"next_hit", "Next hit", kAnalyse, "F3", [](State s) { step_hit(s, true); }, searches},
     {"previous_hit", "Previous hit", kAnalyse, "Shift+F3", [](State s) { step_hit(s, false); }, searches},
+    {"open_in_editor", "Open the source line in an editor", kAnalyse, "F4", open_in_editor, has_source,
+     nullptr, kLineAbove},
+    {"editor_command", "Command of the editor...", kAnalyse, "", [](State s) { s.open_dialog("editor_command"); }},
     {"go_to_time", "Go to time...", kAnalyse, "Ctrl+G", [](State s) { s.open_dialog("go_to_time"); }, has_tab},
     {"predecessor", "To what it waited for", kAnalyse, "[", [](State s) { follow_dependency(s, true); }, selected,
      nullptr, kLineAbove},

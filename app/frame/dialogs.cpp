@@ -210,6 +210,7 @@ void draw_dialogs(AppState& state, Ui& ui) {
   constexpr std::array kDialogs = std::to_array<DialogRow>({{"connect", draw_connect},
                                                             {"keys", draw_keys},
                                                             {"about", draw_about},
+                                                            {"editor_command", draw_editor_command},
                                                             {"go_to_time", draw_go_to_time},
                                                             {"save_layout", draw_save_layout},
                                                             {"go_to_link", draw_go_to_link},

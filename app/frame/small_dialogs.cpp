@@ -1,5 +1,6 @@
 // Dialogs of one line: a stretch of time or a link to go to, the name of a layout or a set of markers.
 #include "app/frame/app_state.h"
+#include "app/plan/editor.h"
 #include "app/view/link.h"
 #include "app/view/marker_range.h"
 #include "render/widgets/controls.h"
@@ -53,6 +54,25 @@ void tell(AppState& state, const Result<void>& done, const std::string& text) {
 }
 
 }  // namespace
+
+bool draw_editor_command(AppState& state, Ui& ui) {
+  if (!state.dialog_focused && state.dialog_text.empty())
+    state.dialog_text = state.workspace.settings().value(kEditorSetting);
+  LineDialog line{"editor_command", "Command of the editor", kEditorExample.data(), "Keep"};
+  line.hint =
+      "{file} and {line} are filled in:\ncode -g {file}:{line},  emacsclient -n +{line} {file},  clion --line {line} "
+      "{file},\nxterm -e vim +{line} {file}";
+  if (!state.dialog_text.empty()) {
+    const auto words = editor_arguments(state.dialog_text, "file.py", 1);
+    line.may_finish = words.ok();
+    if (!words) line.error = words.message();
+  }
+  return draw_line_dialog(state, ui, line, [&] {
+    state.workspace.settings().set(kEditorSetting, state.dialog_text);
+    state.workspace.write_settings();
+    state.say("F4 opens the source line in it");
+  });
+}
 
 bool draw_go_to_time(AppState& state, Ui& ui) {
   SessionTab* tab = state.tab();

@@ -32,17 +32,18 @@ double number_of(const SqlValue& value) {
   return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
 }
 
-// With a unit: nothing is a dash, a number stands in the unit of its size, exact on hover.
-TableCell cell_with_unit(const SqlValue& value, std::string_view unit) {
-  if (is_null(value)) return {.text = "–", .colour = Colour::text3, .style = TextStyle::small};
+// A number in the unit of its size, exact on hover.
+TableCell figure_cell(const SqlValue& value, const std::string& unit) {
   const auto* integer = std::get_if<std::int64_t>(&value);
   const std::string digits = integer != nullptr ? std::to_string(*integer) : fmt::format("{}", number_of(value));
-  return {.text = figure_text(number_of(value), unit), .exact = fmt::format("{} {}", digits, unit), .data = digits};
+  return {.text = figure_text(number_of(value), unit),
+          .exact = unit.empty() ? digits : fmt::format("{} {}", digits, unit),
+          .data = digits};
 }
 
-TableCell cell_of(const SqlValue& value, std::string_view column, std::string_view unit = {}) {
-  if (!unit.empty() && (is_null(value) || is_number(value))) return cell_with_unit(value, unit);
-  if (is_null(value)) return {.text = "NULL", .colour = Colour::text3, .style = TextStyle::small};
+TableCell cell_of(const SqlValue& value, std::string_view column, const std::string& unit, bool dashes) {
+  if (is_null(value)) return {.text = dashes ? "–" : "NULL", .colour = Colour::text3, .style = TextStyle::small};
+  if (is_number(value) && (!unit.empty() || (dashes && grouped(column)))) return figure_cell(value, unit);
   if (const auto* integer = std::get_if<std::int64_t>(&value)) {
     return {.text = grouped(column) ? format_signed(*integer) : std::to_string(*integer),
             .data = std::to_string(*integer)};
@@ -79,13 +80,14 @@ std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::
   for (std::size_t column = 0; column < result.columns.size(); ++column) {
     const bool is_named = !notes[column].title.empty();
     const std::string& unit = notes[column].unit;
+    const bool dashes = notes[column].dashes;
     std::string title = is_named ? notes[column].title : result.columns[column];
     bool numbers = true;
     float widest = text_width(ui, TextStyle::small_strong, title) + ui.px(34);
     for (std::size_t row = 0; row < std::min(result.row_count(), kSampled); ++row) {
       const SqlValue& value = result.at(row, column);
       if (!is_null(value) && !is_number(value)) numbers = false;
-      const TableCell cell = cell_of(value, result.columns[column], unit);
+      const TableCell cell = cell_of(value, result.columns[column], unit, dashes);
       widest = std::max(widest, text_width(ui, cell.style, cell.text) + ui.px(20));
     }
     columns.push_back({.title = std::move(title),
@@ -108,6 +110,7 @@ std::vector<bool> empty_columns(const SqlResult& result, const std::vector<Answe
   for (std::size_t i = 0; i < result.cells.size() && !empty.empty(); ++i) {
     if (!says_nothing(result.cells[i])) empty[i % empty.size()] = false;
   }
+  for (std::size_t column = 0; column < empty.size(); ++column) empty[column] = empty[column] || notes[column].aside;
   if (std::find(empty.begin(), empty.end(), false) == empty.end()) empty.clear();
   return empty;
 }
@@ -138,22 +141,23 @@ AnswerTable::Hand AnswerTable::draw(Ui& ui, std::string_view name, const Rect& a
       table_ = {};
       table_.hidden = empty_columns(*answer_, notes);
     }
-    units_.clear();
-    for (const Note& note : notes) units_.push_back(note.unit);
-    units_.resize(answer_->columns.size());
+    forms_.clear();
+    for (const Note& note : notes) forms_.push_back({note.unit, note.dashes});
+    forms_.resize(answer_->columns.size());
     columns_ = columns_of(ui, *answer_, std::move(notes));
     order_rows();
   }
   const SqlResult& result = *answer_;
   const auto content = [&](std::size_t row, std::size_t column) {
-    return cell_of(result.at(rows_[row], column), result.columns[column], units_[column]);
+    return cell_of(result.at(rows_[row], column), result.columns[column], forms_[column].unit, forms_[column].dashes);
   };
   const TableResult hand =
       table(ui, name, area, columns_, rows_.size(), content, table_,
             {.selected = [&](std::size_t row) { return selected ? selected(rows_[row]) : table_.cursor == row; },
              .detached = [&]() -> TableContent {
-               return [shared = answer_, rows = rows_, units = units_](std::size_t row, std::size_t column) {
-                 return cell_of(shared->at(rows[row], column), shared->columns[column], units[column]);
+               return [shared = answer_, rows = rows_, forms = forms_](std::size_t row, std::size_t column) {
+                 return cell_of(shared->at(rows[row], column), shared->columns[column], forms[column].unit,
+                                forms[column].dashes);
                };
              }});
   if (hand.sort_changed) order_rows();
@@ -168,7 +172,12 @@ AnswerTable::Hand AnswerTable::draw(const PanelContext& context, std::string_vie
   std::vector<Note> notes;
   if (answer_.get() != &listing->rows) {
     for (const ListingColumn& column : listing->columns)
-      notes.push_back({.title = column.title, .tooltip = column.explanation, .unit = column.unit});
+      notes.push_back({.title = column.title,
+                       .tooltip = column.explanation,
+                       .unit = column.unit,
+                       .hides = true,
+                       .aside = column.aside,
+                       .dashes = true});
   }
   const auto selected = [&](std::size_t row) {
     return row < listing->targets.size() && is_selected(context.tab, listing->targets[row]);

@@ -25,6 +25,8 @@ class AnswerTable {
     std::string tooltip;  // what it means
     std::string unit;     // numbers are shown in the unit of their size: "ns", "B", as in figure_text.h
     bool hides = false;   // at first, where no row has a value
+    bool aside = false;   // hidden at first
+    bool dashes = false;  // what is missing is "–", as in tables of figures; else NULL
   };
   struct Hand {
     std::optional<std::size_t> clicked, double_clicked;
@@ -48,7 +50,11 @@ class AnswerTable {
   std::string origin_;
   std::vector<std::uint32_t> rows_;  // of the answer, as they are shown
   std::vector<render::TableColumn> columns_;
-  std::vector<std::string> units_;  // of columns; may be fewer
+  struct Form {
+    std::string unit;
+    bool dashes = false;
+  };
+  std::vector<Form> forms_;  // of columns
   render::TableState table_;
 };
 

@@ -18,6 +18,7 @@ struct ListingColumn {
   std::string title;  // for people: "Busy"
   std::string unit;   // as in figure_text.h: "ns", "B", "B/s", "share" (of 1), "FLOP"; "": a plain number or a text
   std::string explanation;  // what it means and how it is computed
+  bool aside = false;       // for programs; a panel shows it on wish only
 };
 
 // What a row speaks of: nothing that can be selected, an event, or all events that pass a filter.

@@ -4,11 +4,14 @@
 #include <array>
 
 #include "app/content/listings/incidents.h"
+#include "app/content/listings/instructions.h"
 
 namespace accelscope::app {
 namespace {
 
 constexpr std::array kListings = std::to_array<ListingKind>({
+    {"instructions", "What each place of a program cost, in its order; --by kernel.py:33 of one line",
+     list_instructions, true},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
 });
 

@@ -97,6 +97,11 @@ void SourcePanel::draw_foot(const PanelContext& context, Rect area) {
   }
   const float side = ui.px(size::kSmallControl);
   head.cut_right(ui.px(4));
+  if (icon_button(ui, "source.editor", head.cut_right(side).middle(side), icon::kFileCode,
+                  "Open the line in your editor (F4)")) {
+    context.actions.run("open_in_editor");
+  }
+  head.cut_right(ui.px(4));
   if (icon_button(ui, "source.event.next", head.cut_right(side).middle(side), icon::kArrowRight,
                   "Next event of this line", step)) {
     step_event(context, 1);

@@ -31,15 +31,31 @@ struct HeatChoice {
 constexpr std::array kHeats = {HeatChoice{Heat::busy, "busy time"}, HeatChoice{Heat::wait, "wait time"},
                                HeatChoice{Heat::events, "events"}, HeatChoice{Heat::bytes, "bytes"}};
 
+constexpr float kWidthWithListing = 900, kTextShare = 0.5F;  // the instruction listing stands beside the text
+
 }  // namespace
+
+struct SourcePanel::PageName {
+  Page page;
+  const char* id;  // as it is kept
+  const char* title;
+  const char* icon;
+};
+const std::array<SourcePanel::PageName, 3> SourcePanel::kTablePages = {
+    {{Page::lines, "lines", "Lines by cost", icon::kList},
+     {Page::files, "files", "Files by cost", icon::kTable},
+     {Page::instructions, "instructions", "Instructions", icon::kChip}}};
 
 // The page that the user last chose in this session, else the first file that there is.
 void SourcePanel::begin(const PanelContext& context) {
   const auto& sources = context.tab.snapshot->sources;
   if (!std::exchange(begun_, true)) {
     const std::string kept = kept_value(context.tab, kSourcePageKey);
-    page_chosen_ = kept == "lines" || kept == "files";
-    if (page_chosen_) page_ = kept == "files" ? Page::files : Page::lines;
+    for (const PageName& page : kTablePages) {
+      if (kept != page.id) continue;
+      page_ = page.page;
+      page_chosen_ = true;
+    }
     if (kept.starts_with("text ")) {
       if (const auto found = find_source(sources, std::string_view(kept).substr(5))) open_text(sources[*found]);
     }
@@ -162,7 +178,7 @@ void SourcePanel::draw(const PanelContext& context, const Rect& area) {
   take_stored(context);
   find_causes(context);
   Ui& ui = context.ui;
-  if (!file_ && (!all_ || all_->lines.empty())) {
+  if (!file_ && page_ != Page::instructions && (!all_ || all_->lines.empty())) {
     constexpr std::string_view kNoLines =
         "No event names a source line. Kernels compiled with debug information do; the sources are then stored with "
         "the session.";
@@ -175,8 +191,18 @@ void SourcePanel::draw(const PanelContext& context, const Rect& area) {
   const Rect tools = rest.cut_top(ui.px(kFindRow));
   if (lit_ && all_) draw_foot(context, rest.cut_bottom(ui.px(kFootHeight)));
   if (page_ == Page::text) {
-    draw_find(context, tools);
+    if (area.width() >= ui.px(kWidthWithListing)) {
+      const Rect beside{area.x0 + std::round(area.width() * kTextShare), tools.y0, area.x1, rest.y1};
+      vertical_line(ui, beside.x0, beside.y0, beside.y1, ui.colour(Colour::line2));
+      rest.x1 = beside.x0;
+      draw_find(context, {tools.x0, tools.y0, beside.x0, tools.y1});
+      draw_instructions(context, {beside.x0 + ui.px(1), beside.y0, beside.x1, beside.y1}, true);
+    } else {
+      draw_find(context, tools);
+    }
     draw_code(context, rest);
+  } else if (page_ == Page::instructions) {
+    draw_instructions(context, {tools.x0, tools.y0, rest.x1, rest.y1}, false);
   } else {
     draw_narrow(context, tools);
     page_ == Page::lines ? draw_lines(context, rest) : draw_files(context, rest);
@@ -197,6 +223,8 @@ void SourcePanel::draw_head(const PanelContext& context, Rect row) {
   std::string hint;
   if (page_ == Page::text) hint = std::filesystem::path(file_->path).parent_path().string();
   if (page_ == Page::lines) hint = format_count(order_.size()) + " lines";
+  if (page_ == Page::instructions && instructions_.value)
+    hint = format_count(instructions_.value->rows.row_count()) + " places";
   if (page_ == Page::files) hint = format_count(files_.size()) + " files";
   draw_text(ui, place, hint, {.style = TextStyle::mono, .colour = Colour::text3, .fit = Fit::middle});
 }
@@ -221,9 +249,10 @@ void SourcePanel::draw_heat(const PanelContext& context, Rect& row) {
 // What is shown: all lines, all files, or one of the files, each with its cost.
 void SourcePanel::draw_choice(const PanelContext& context, Rect& row) {
   Ui& ui = context.ui;
-  const std::string title = page_ == Page::text    ? file_name(file_->path)
-                            : page_ == Page::lines ? "Lines by cost"
-                                                   : "Files by cost";
+  std::string title = page_ == Page::text ? file_name(file_->path) : "";
+  for (const PageName& page : kTablePages) {
+    if (page.page == page_) title = page.title;
+  }
   const float caret = ui.px(16);
   const float width = std::min(text_width(ui, TextStyle::heading, title) + caret, row.width());
   Rect place = row.cut_left(width).middle(ui.px(size::kControl));
@@ -236,9 +265,9 @@ void SourcePanel::draw_choice(const PanelContext& context, Rect& row) {
   draw_icon(ui, place.cut_right(caret), icon::kCaretDown, ui.colour(Colour::text2));
   draw_text(ui, place, title, {.style = TextStyle::heading, .fit = Fit::middle});
 
-  std::vector<MenuItem> items = {
-      {.id = "lines", .label = "Lines by cost", .icon = icon::kList, .checked = page_ == Page::lines},
-      {.id = "files", .label = "Files by cost", .icon = icon::kTable, .checked = page_ == Page::files}};
+  std::vector<MenuItem> items;
+  for (const PageName& page : kTablePages)
+    items.push_back({.id = page.id, .label = page.title, .icon = page.icon, .checked = page.page == page_});
   for (std::size_t i = 0; i < std::min(files_.size(), kMostFilesInMenu); ++i) {
     items.push_back({.id = std::to_string(i),
                      .label = file_name(files_[i].path),
@@ -249,8 +278,8 @@ void SourcePanel::draw_choice(const PanelContext& context, Rect& row) {
   }
   const auto chosen = popup_menu(ui, "source.files", items);
   if (!chosen) return;
-  if (*chosen == "lines" || *chosen == "files") {
-    return show_page(context, *chosen == "lines" ? Page::lines : Page::files, "");
+  for (const PageName& page : kTablePages) {
+    if (*chosen == page.id) return show_page(context, page.page, "");
   }
   std::size_t index = 0;
   std::from_chars(chosen->data(), chosen->data() + chosen->size(), index);
@@ -271,7 +300,10 @@ void SourcePanel::show_page(const PanelContext& context, Page page, const std::s
     page_ = Page::lines;
     narrow_ = path;
   }
-  const std::string kept = page_ == Page::files ? "files" : page_ == Page::lines ? "lines" : "text " + file_->path;
+  std::string kept = page_ == Page::text ? "text " + file_->path : "";
+  for (const PageName& each : kTablePages) {
+    if (each.page == page_) kept = each.id;
+  }
   keep_value(context.tab, kSourcePageKey, kept);
 }
 

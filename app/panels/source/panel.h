@@ -1,14 +1,17 @@
 // The traced source beside the timeline: what every line cost in the margin, the line of the selected event lit, a
 // clicked line's events lit on the timeline. Without the text, or on wish, the lines and files of the session as tables
-// by cost. The text, its tokens and the costs come from app/content/source/text and app/content/source/costs.
+// by cost, or what the devices executed as an instruction listing: beside the text where there is room. The text, its
+// tokens and the costs come from app/content/source/text and app/content/source/costs.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/content/source/costs.h"
+#include "app/panels/answer_table.h"
 #include "app/panels/context.h"
 #include "core/analysis/dependencies/wait_causes.h"
 #include "core/base/worker_pool.h"
@@ -23,7 +26,9 @@ class SourcePanel final : public Panel {
   [[nodiscard]] bool pending() const override { return storing_.valid() || causes_task_.valid(); }
 
  private:
-  enum class Page : std::uint8_t { text, lines, files };
+  enum class Page : std::uint8_t { text, lines, files, instructions };
+  struct PageName;
+  static const std::array<PageName, 3> kTablePages;
   struct Place {  // a line, as the events name its file
     std::string path;
     std::uint32_t line = 0;  // 1 is the first
@@ -62,6 +67,9 @@ class SourcePanel final : public Panel {
   void draw_narrow(const PanelContext& context, render::Rect row);
   void draw_lines(const PanelContext& context, const render::Rect& area);
   void draw_files(const PanelContext& context, const render::Rect& area);
+
+  // source/listing.cpp: the instruction listing
+  void draw_instructions(const PanelContext& context, render::Rect area, bool beside_text);
 
   // source/foot.cpp: the lit line
   void draw_foot(const PanelContext& context, render::Rect area);
@@ -106,6 +114,10 @@ class SourcePanel final : public Panel {
   bool order_stale_ = true;
   bool show_lit_row_ = false;
   render::TableState lines_table_, files_table_;
+
+  SessionAnalysis::Kept<Listing, SessionAnalysis::Filtered<std::string>> instructions_;  // of a line; "": of all
+  AnswerTable instruction_rows_;
+  bool instructions_of_line_ = true;
 
   std::shared_ptr<std::string> chosen_folder_ = std::make_shared<std::string>();  // the dialog may outlive the panel
   Task<Result<Stored>> storing_;

@@ -32,6 +32,7 @@ struct Vendor {
   };
 
   std::span<const std::string_view> setup_names;  // of events that set up, order or synchronise others' work
+  std::string_view place_column;                  // of a table of instructions: where in the program each stands
   std::string_view load_name;                     // of events that load code: work, but not where work begins
   std::span<const DetailedTable> detailed_tables;
   bool (*has_work)(const LaneSnapshot& lane);  // whether its events can have floating point operations

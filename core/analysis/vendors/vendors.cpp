@@ -25,6 +25,7 @@ constexpr std::array<Vendor::DetailedTable, 2> kNeuronDetails = {
 
 constexpr std::array<Vendor, 1> kVendors = {{
     {.setup_names = neuron::kSetupOpcodes,
+     .place_column = neuron::kPlaceColumn,
      .load_name = neuron::kTableLoadOpcode,
      .detailed_tables = kNeuronDetails,
      .has_work = neuron::MatmulWork::has_work,

@@ -281,3 +281,48 @@ TEST_CASE("source text: finding goes from hit to hit, a number goes to the line,
   REQUIRE(viewer.shell.click("source.hot.previous"));
   CHECK(viewer.tab().selected_source == "/kernels/kernel.py:3");
 }
+
+TEST_CASE("source: the instruction listing is in the order of the program, of the lit line or of all, and selects") {
+  NoTextViewer viewer;
+  REQUIRE(viewer.shell.click("source.file"));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("source.files.instructions"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("source.instructions.row.1") != nullptr; }));
+  CHECK(viewer.shell.shows("MATMUL"));
+  CHECK(viewer.shell.shows("2 places"));  // a queue executes nothing
+  REQUIRE(viewer.shell.click("source.instructions.row.1"));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.tab().region);
+  CHECK(viewer.tab().region->tracks.size() == 1);
+  REQUIRE(viewer.tab().region->terms.size() == 1);
+  CHECK(viewer.tab().region->terms[0].search.find("ADD") != std::string::npos);
+  // With a line lit only its instructions, unless all are wanted.
+  viewer.tab().selected_source = "model.py:7";
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("source.file"));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("source.files.instructions"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("source.instructions.row.1") == nullptr; }));
+  REQUIRE(viewer.shell.find("source.instructions.row.0") != nullptr);
+  CHECK(viewer.shell.shows_in(*viewer.shell.find("source.instructions.row.0"), "MATMUL"));
+  REQUIRE(viewer.shell.click("source.instructions.of.1"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("source.instructions.row.1") != nullptr; }));
+}
+
+TEST_CASE("source: the lit line opens in the user's editor, whose command is asked for first") {
+  NoTextViewer viewer;
+  const std::string file = viewer.folder.file("kernel.py"), told = viewer.folder.file("told");
+  write_file(file, "x = 1\n");
+  viewer.tab().selected_source = file + ":7";
+  viewer.shell.frame(2);
+  viewer.shell.key(Key::f4);
+  viewer.shell.frame(3);
+  INFO(viewer.tab().selected_source, viewer.shell.visible_text());
+  CHECK(viewer.shell.shows("Command of the editor"));
+  viewer.shell.type("touch '" + told + "-{line}'");
+  viewer.shell.frame(2);
+  viewer.shell.key(Key::enter);
+  viewer.shell.frame(3);
+  viewer.shell.key(Key::f4);
+  REQUIRE(viewer.wait_for([&] { return std::filesystem::exists(told + "-7"); }));
+}

@@ -15,4 +15,7 @@ inline constexpr std::array<std::string_view, 10> kSetupOpcodes = {
 // Loads the Scalar engine's functions: the vendor counts it as work, but it says nothing of where the work begins.
 inline constexpr std::string_view kTableLoadOpcode = "ACT_TABLE_LOAD";
 
+// Where an instruction stands in the program of its engine.
+inline constexpr std::string_view kPlaceColumn = "pc";
+
 }  // namespace accelscope::neuron

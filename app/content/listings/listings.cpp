@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <array>
 
+#include "app/content/listings/core_grid.h"
 #include "app/content/listings/incidents.h"
 
 namespace accelscope::app {
 namespace {
 
 constexpr std::array kListings = std::to_array<ListingKind>({
+    {"core-grid",
+     "The cores of the devices by their places, with a measure of each: --by busy, wait, events, zone:NAME, part:NAME "
+     "or TABLE.COLUMN",
+     list_core_grid, true},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
 });
 

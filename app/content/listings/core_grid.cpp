@@ -19,18 +19,22 @@ std::vector<ListingColumn> core_grid_columns(const GridFrames& frames, const Sna
                               ? "Time covered by its events, each moment once over all processors of the core. It is "
                                 "occupancy: a zone that waits inside for data counts, too"
                               : "Of the events of the range";
-  return {{"core", "Core", "", ""},
-          {"note", "Note", "",
-           "The core of most and of least; far: farther from the median than three standard deviations, as the median "
-           "deviation tells them"},
-          {value, grid_measure_title(measure, snapshot), unit, how},
-          {"cycles", "Cycles", "", "The same time in cycles of the chip's clock"},
-          {"share", "Share", "share", measure.is_time() ? "Of the range" : "Of all cores together"},
-          {"events", "Events", "", "Events of the measure that share time with the range"},
-          {"chip", "Chip", "", ""},
-          {"x", "x", "", "Column"},
-          {"y", "y", "", "Row"},
-          {"parts", "Processors", "", "Those of the core that recorded events"}};
+  std::vector<ListingColumn> columns = {
+      {"core", frames.grid.has_places() ? "Core" : "Lane", "", ""},
+      {"note", "Note", "",
+       "The core of most and of least; far: farther from the median than three standard deviations, as the median "
+       "deviation tells them"},
+      {value, grid_measure_title(measure, snapshot), unit, how}};
+  if (frames.grid.has_places() && measure.is_time())
+    columns.push_back({"cycles", "Cycles", "", "The same time in cycles of the chip's clock"});
+  columns.push_back({"share", "Share", "share", measure.is_time() ? "Of the range" : "Of all cores together"});
+  columns.push_back({"events", "Events", "", "Events of the measure that share time with the range"});
+  columns.push_back({"chip", "Chip", "", "The device that the core is part of"});
+  if (!frames.grid.has_places()) return columns;
+  columns.push_back({"x", "x", "", "Column of the core on the chip"});
+  columns.push_back({"y", "y", "", "Row of the core on the chip"});
+  columns.push_back({"parts", "Processors", "", "Those of the core that recorded events"});
+  return columns;
 }
 
 std::string parts_text(const CoreGrid& grid, const GridCell& cell) {
@@ -75,7 +79,7 @@ Listing core_grid_listing(const GridFrames& frames, const Snapshot& snapshot, st
   Listing listing(core_grid_columns(frames, snapshot));
   const std::vector<double> values = core_grid_values(frames, first, last);
   const CoreSpread spread = core_spread(values);
-  const bool is_time = frames.measure.is_time();
+  const bool is_time = frames.measure.is_time(), on_chips = frames.grid.has_places();
   const double whole = is_time ? static_cast<double>(frames.stretch(first, last).length_ns())
                                : std::accumulate(values.begin(), values.end(), 0.0);
   for (const std::size_t index : order) {
@@ -88,15 +92,24 @@ Listing core_grid_listing(const GridFrames& frames, const Snapshot& snapshot, st
     EventFilter target;
     target.tracks = frames.grid.tracks_of(index);
     const bool whole_number = value == std::floor(value) && std::abs(value) < 9e15;
-    listing.add(
-        {cell.name, note, whole_number ? SqlValue(static_cast<std::int64_t>(value)) : SqlValue(value),
-         is_time && cell.ticks_per_ns > 0 ? SqlValue(static_cast<std::int64_t>(std::llround(value * cell.ticks_per_ns)))
-                                          : SqlValue(),
-         whole > 0 ? SqlValue(value / whole) : SqlValue(), static_cast<std::int64_t>(frames.events(index, first, last)),
-         chip_text(frames.grid, cell), std::int64_t{cell.x}, std::int64_t{cell.y}, parts_text(frames.grid, cell)},
-        target);
+    std::vector<SqlValue> cells = {cell.name, note,
+                                   whole_number ? SqlValue(static_cast<std::int64_t>(value)) : SqlValue(value)};
+    if (on_chips && is_time) {
+      cells.push_back(cell.ticks_per_ns > 0
+                          ? SqlValue(static_cast<std::int64_t>(std::llround(value * cell.ticks_per_ns)))
+                          : SqlValue());
+    }
+    cells.push_back(whole > 0 ? SqlValue(value / whole) : SqlValue());
+    cells.emplace_back(static_cast<std::int64_t>(frames.events(index, first, last)));
+    cells.emplace_back(chip_text(frames.grid, cell));
+    if (on_chips) {
+      cells.emplace_back(std::int64_t{cell.x});
+      cells.emplace_back(std::int64_t{cell.y});
+      cells.emplace_back(parts_text(frames.grid, cell));
+    }
+    listing.add(std::move(cells), target);
   }
-  if (spread.imbalance > 0)
+  if (spread.imbalance > 0 && values.size() > 1)
     listing.note = fmt::format("the most loaded core has {:.3g} times the mean of all", spread.imbalance);
   return listing;
 }

@@ -114,7 +114,8 @@ FoundCells cells_by_engine(const Snapshot& snapshot, const TrackDevices& devices
   return found;
 }
 
-void add_cell(CoreGrid& grid, const Snapshot& snapshot, GridCell cell, FoundCell found) {
+// has_cycles: the clock of its tracks counts the cycles of the core, not any other unit.
+void add_cell(CoreGrid& grid, const Snapshot& snapshot, GridCell cell, FoundCell found, bool has_cycles) {
   std::stable_sort(found.parts.begin(), found.parts.end(),
                    [](const FoundPart& a, const FoundPart& b) { return a.order < b.order; });
   cell.name = std::move(found.name);
@@ -130,7 +131,7 @@ void add_cell(CoreGrid& grid, const Snapshot& snapshot, GridCell cell, FoundCell
         grid.lane_parts[lane] = static_cast<std::int32_t>(grid.parts.size() - 1);
       }
       for (const auto& clock : snapshot.clocks) {
-        if (clock->number == track->track->clock) cell.ticks_per_ns = clock->ticks_per_ns;
+        if (has_cycles && clock->number == track->track->clock) cell.ticks_per_ns = clock->ticks_per_ns;
       }
     }
     grid.part_cells.push_back(grid.cells.size());
@@ -237,12 +238,13 @@ CoreGrid core_grid_of(const Snapshot& snapshot) {
   grid.lane_parts.assign(snapshot.lanes.size(), -1);
   const TrackDevices devices(snapshot);
   FoundCells found = cells_by_name(snapshot, devices, grid.chips);
-  if (found.empty()) found = cells_by_engine(snapshot, devices, grid.chips);
+  const bool has_coordinates = !found.empty();
+  if (!has_coordinates) found = cells_by_engine(snapshot, devices, grid.chips);
   for (auto& [place, cell] : found) {
     if (cell.parts.empty()) continue;
     GridCell made;
     std::tie(made.chip, made.y, made.x) = place;
-    add_cell(grid, snapshot, std::move(made), std::move(cell));
+    add_cell(grid, snapshot, std::move(made), std::move(cell), has_coordinates);
   }
   const std::string_view arch = snapshot.meta_value("arch");
   for (std::size_t chip = 0; chip < grid.chips.size(); ++chip) measure_chip(grid, chip, arch);

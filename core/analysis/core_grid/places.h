@@ -44,6 +44,8 @@ struct CoreGrid {
   std::vector<GridPart> parts;  // by cell
 
   [[nodiscard]] bool empty() const noexcept { return cells.empty(); }
+  // Else the cells are engines or streams by devices, which have no places on a chip.
+  [[nodiscard]] bool has_places() const noexcept { return !chips.empty() && !chips.front().name.empty(); }
   [[nodiscard]] std::optional<std::size_t> find(std::size_t chip, int x, int y) const;
   [[nodiscard]] std::optional<std::size_t> cell_of_lane(std::uint32_t lane) const noexcept {
     return lane < lane_parts.size() && lane_parts[lane] >= 0

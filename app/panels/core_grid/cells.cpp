@@ -216,8 +216,12 @@ void CoreGridPanel::draw_cell(const PanelContext& context, std::size_t cell, con
   const bool in_region = tab.region && !tab.region->tracks.empty() &&
                          tab.region->has_track(shown.frames.grid.parts[of.first_part].tracks.front());
   const bool selected = core_of(tab.selected) == cell, hovered = core_of(tab.hovered) == cell;
-  if (in_region) outline(ui, inside, ui.colour(Colour::accent), size::kSliceRadius, 2);
-  if (selected) outline(ui, inside, ui.colour(Colour::selection), size::kSliceRadius, 2);
+  if (selected) ui.register_widget("grid.selected", at);
+  if (in_region || selected) {
+    // On a rim, so that it is seen on every colour of the ramp; the accent is one of them.
+    outline(ui, inside.inset(ui.px(2)), ui.colour(Colour::bg1), 0);
+    outline(ui, inside, ui.colour(Colour::selection), size::kSliceRadius, 2);
+  }
   if (touch.hovered || hovered) outline(ui, inside, ui.colour(Colour::text2), size::kSliceRadius);
   if (touch.hovered) {
     set_cursor(Cursor::hand);

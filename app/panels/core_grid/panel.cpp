@@ -103,27 +103,30 @@ void CoreGridPanel::draw_measure(const PanelContext& context, Rect row) {
   }
   int zone = place(zones, measure_.zone), part = place(parts, measure_.part);
   const bool has_parts = parts.size() > 1;
-  const float each = (row.width() - ui.px(has_parts ? 16 : 8)) / (has_parts ? 3 : 2);
-  const auto cut = [&](const std::string& value, const DropdownOptions& options) {
-    const Rect at = row.cut_left(std::min(each, dropdown_width(ui, value, options))).middle(ui.px(size::kControl));
+  // kept: units for those that follow.
+  const auto cut = [&](const std::string& value, const DropdownOptions& options, float kept) {
+    const float most = std::max(ui.px(60), row.width() - ui.px(kept));
+    const Rect at = row.cut_left(std::min(most, dropdown_width(ui, value, options))).middle(ui.px(size::kControl));
     row.cut_left(ui.px(8));
     return at;
   };
   const DropdownOptions shown = {.tooltip =
                                      "What the cells show. Busy is the time covered by events, each moment once over "
                                      "all processors of a core: a zone that waits inside counts, too"};
-  if (dropdown(ui, "grid.measure", cut(titles[static_cast<std::size_t>(measure)], shown), titles, measure, shown)) {
+  if (dropdown(ui, "grid.measure", cut(titles[static_cast<std::size_t>(measure)], shown, has_parts ? 250 : 110), titles,
+               measure, shown)) {
     const GridMeasure& chosen = choices[static_cast<std::size_t>(measure)];
     measure_.kind = chosen.kind;
     measure_.table = chosen.table;
     measure_.column = chosen.column;
   }
   const DropdownOptions of_zone = {.label = "Zone: ", .tooltip = "Only events of this name"};
-  if (dropdown(ui, "grid.zone", cut(zones[static_cast<std::size_t>(zone)], of_zone), zones, zone, of_zone))
+  if (dropdown(ui, "grid.zone", cut(zones[static_cast<std::size_t>(zone)], of_zone, has_parts ? 150 : 0), zones, zone,
+               of_zone))
     measure_.zone = zone == 0 ? "" : zones[static_cast<std::size_t>(zone)];
   if (!has_parts) return;
   const DropdownOptions of_part = {.label = "Processor: ", .tooltip = "Only what ran on this processor of each core"};
-  if (dropdown(ui, "grid.part", cut(parts[static_cast<std::size_t>(part)], of_part), parts, part, of_part))
+  if (dropdown(ui, "grid.part", cut(parts[static_cast<std::size_t>(part)], of_part, 0), parts, part, of_part))
     measure_.part = part == 0 ? "" : parts[static_cast<std::size_t>(part)];
 }
 

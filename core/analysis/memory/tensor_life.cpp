@@ -78,6 +78,7 @@ Result<std::shared_ptr<const TensorLife>> tensor_life(const QueryContext& query,
     const LaneSnapshot& lane = snapshot.lanes[i];
     const EventKind kind = lane.data->kind;
     if ((kind != EventKind::slice && kind != EventKind::instant) || lane.event_count == 0 || !lane.schema) continue;
+    if (!kinds.covers_time(i)) continue;  // its packets are counted
     for (std::uint32_t chunk = 0; chunk < lane.chunk_count; ++chunk) {
       if (!query.mask || query.mask->passing_in(i, lane.chunk(chunk)) > 0) requests.push_back({i, chunk, {}});
     }

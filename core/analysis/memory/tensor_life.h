@@ -23,7 +23,7 @@ struct TensorLife {
 };
 
 // All events are counted; the cells show those of the range. Lanes of counters, tables, flows and allocations take no
-// part. At least one cell.
+// part, nor transfers whose packets are known. At least one cell.
 [[nodiscard]] Result<std::shared_ptr<const TensorLife>> tensor_life(const QueryContext& query, const TimeRange& range,
                                                                     std::size_t cells);
 

@@ -155,7 +155,16 @@ TEST_CASE("core grid panel: the core of the selected event and the row of a core
   REQUIRE(viewer.shell.click("grid.table.row.0"));
   viewer.shell.frame(2);
   REQUIRE(viewer.tab().region);
-  // The most loaded one is the slow core of chip 0, or one that is as busy.
+  CHECK(viewer.shell.find("grid.selected") == nullptr);
+  const TrackSnapshot* track = viewer.tab().snapshot->find_track(viewer.tracks_of("chip 1", "core 2,8").front());
+  REQUIRE(track != nullptr);
+  viewer.tab().selected = make_event_id(viewer.tab().snapshot->lanes[track->lanes.front()].number(), 3);
+  viewer.shell.frame(3);
+  REQUIRE(viewer.shell.find("grid.selected") != nullptr);
+  CHECK(viewer.shell.find("grid.selected")->x0 == viewer.shell.find("grid.cell.1.2.8")->x0);
+  CHECK(viewer.shell.find("grid.selected")->y0 == viewer.shell.find("grid.cell.1.2.8")->y0);
+  viewer.tab().selected.reset();
+  viewer.shell.frame(3);
   CHECK(viewer.tab().region->tracks.size() >= 3);
   CHECK(viewer.shell.hover("grid.cell.0.3.8"));
   viewer.shell.wait(0.3);

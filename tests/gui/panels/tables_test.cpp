@@ -152,6 +152,8 @@ TEST_CASE("tables: a tensor shows when it is moved and where it lies, and the se
   viewer.tab().region.reset();
   REQUIRE(viewer.shell.settle());
   viewer.tab().selected = static_cast<EventId>(viewer.number("SELECT min(id) FROM slice WHERE name = 'w2'"));
+  viewer.shell.frame(3);  // which brings its details to the front
+  viewer.app.layout().show("tables");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("w2 over time"); }));
   // The time of all of its events.
   const ViewRange before = viewer.tab().view;

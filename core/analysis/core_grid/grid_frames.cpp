@@ -12,9 +12,47 @@
 namespace accelscope {
 namespace {
 
-// Several workers add to one table; each place is met rarely.
-void add_to(double& place, double value) { std::atomic_ref(place).fetch_add(value, std::memory_order_relaxed); }
-void count_in(std::uint32_t& place) { std::atomic_ref(place).fetch_add(1, std::memory_order_relaxed); }
+// Several workers add to one table. What one worker adds to a place, one after another, is added at once.
+template <typename T>
+class PlaceSum {
+ public:
+  void add(T& place, T value) {
+    if (&place != place_) {
+      flush();
+      place_ = &place;
+    }
+    sum_ += value;
+  }
+  void flush() {
+    if (place_ != nullptr) std::atomic_ref(*place_).fetch_add(sum_, std::memory_order_relaxed);
+    place_ = nullptr;
+    sum_ = 0;
+  }
+
+ private:
+  T* place_ = nullptr;
+  T sum_ = 0;
+};
+
+// Finds frames of times that come in order, mostly, without a division.
+class FrameFinder {
+ public:
+  explicit FrameFinder(const GridFrames& frames) {
+    edges_.reserve(frames.count + 1);
+    for (std::size_t frame = 0; frame <= frames.count; ++frame) edges_.push_back(frames.edge(frame));
+  }
+  [[nodiscard]] std::int64_t end_of(std::size_t frame) const noexcept { return edges_[frame + 1]; }
+  [[nodiscard]] std::int64_t begin_of(std::size_t frame) const noexcept { return edges_[frame]; }
+  [[nodiscard]] std::size_t at(std::int64_t ns) noexcept {  // the nearest one for times outside
+    if (edges_[last_] <= ns && ns < edges_[last_ + 1]) return last_;
+    const auto after = std::upper_bound(edges_.begin() + 1, edges_.end() - 1, ns);
+    return last_ = static_cast<std::size_t>(after - edges_.begin()) - 1;
+  }
+
+ private:
+  std::vector<std::int64_t> edges_;
+  std::size_t last_ = 0;
+};
 
 // What the events of a table are to the measure.
 struct TableRule {
@@ -23,12 +61,13 @@ struct TableRule {
   ColumnType type = ColumnType::int64;
   bool intervals = false;  // their time counts
   bool takes_part = true;
+  bool by_name = false;  // whether an event counts depends on its name
 };
 
 class FrameGatherer {
  public:
   FrameGatherer(GridFrames& frames, const std::map<const Schema*, TableRule>& rules, std::optional<StringId> zone)
-      : frames_(frames), rules_(rules), zone_(zone), parts_(frames.grid.parts.size()) {}
+      : frames_(frames), finder_(frames), rules_(rules), zone_(zone), parts_(frames.grid.parts.size()) {}
 
   void add(const ScannedChunk& chunk, const ScanWindow& window) {
     const auto part = static_cast<std::size_t>(frames_.grid.lane_parts[chunk.lane_index]);
@@ -46,16 +85,20 @@ class FrameGatherer {
       for (; i < touched_.size() && frames_.grid.part_cells[touched_[i]] == cell; ++i) {
         Part& part = parts_[touched_[i]];
         part.time.take_stretches([&](std::int64_t begin, std::int64_t end) {
-          spread(frames_.parts, touched_[i], begin, end, static_cast<double>(end - begin));
+          spread(frames_.parts, part_sum_, touched_[i], begin, end, static_cast<double>(end - begin));
           cell_time_.add(begin, end);
         });
         part.empty = true;
       }
       cell_time_.take_stretches([&](std::int64_t begin, std::int64_t end) {
-        spread(frames_.cells, cell, begin, end, static_cast<double>(end - begin));
+        spread(frames_.cells, cell_sum_, cell, begin, end, static_cast<double>(end - begin));
       });
     }
     touched_.clear();
+    part_sum_.flush();
+    cell_sum_.flush();
+    begun_.flush();
+    entering_.flush();
   }
 
  private:
@@ -66,13 +109,9 @@ class FrameGatherer {
 
   void add_block(const ScannedChunk& chunk, const ScannedBlock& block, const ScanWindow& window, std::size_t part,
                  const TableRule& rule) {
-    const GridMeasure& measure = frames_.measure;
     const BlockValues values = rule.column ? block.reader.column(*rule.column, rule.type) : BlockValues{};
     for (std::uint32_t i = block.first; i < block.last; ++i) {
-      const StringId name = block.name(i);
-      if (zone_ && name != *zone_) continue;
-      if (measure.kind == GridMeasureKind::wait && !rule.waits.contains(name)) continue;
-      if (measure.kind == GridMeasureKind::busy && !zone_ && rule.waits.contains(name)) continue;
+      if (rule.by_name && !counts(block.name(i), rule)) continue;
       const std::int64_t begin = block.begin_ns(i), end = block.end_ns(i);
       if (rule.intervals) {
         parts_[part].time.add(std::max(begin, std::max(window.range.begin_ns, frames_.range.begin_ns)),
@@ -84,48 +123,65 @@ class FrameGatherer {
     }
   }
 
+  [[nodiscard]] bool counts(StringId name, const TableRule& rule) const {
+    if (zone_ && name != *zone_) return false;
+    const GridMeasureKind kind = frames_.measure.kind;
+    if (kind == GridMeasureKind::wait) return rule.waits.contains(name);
+    return kind != GridMeasureKind::busy || zone_ || !rule.waits.contains(name);
+  }
+
   void add_value(std::size_t part, std::int64_t begin, std::int64_t end, double value) {
     const TimeRange& range = frames_.range;
     const double inside = value * share_inside(range, begin, end);
     const std::int64_t first = std::max(begin, range.begin_ns), last = std::min(end, range.end_ns);
-    spread(frames_.parts, part, first, last, inside);
-    spread(frames_.cells, frames_.grid.part_cells[part], first, last, inside);
+    spread(frames_.parts, part_sum_, part, first, last, inside);
+    spread(frames_.cells, cell_sum_, frames_.grid.part_cells[part], first, last, inside);
   }
 
   // Evenly over [begin, end); all of it at once where that is empty.
-  void spread(std::vector<double>& table, std::size_t row, std::int64_t begin, std::int64_t end, double amount) {
-    std::size_t frame = frames_.frame_at(begin);
+  void spread(std::vector<double>& table, PlaceSum<double>& sum, std::size_t row, std::int64_t begin, std::int64_t end,
+              double amount) {
+    std::size_t frame = finder_.at(begin);
     double* const values = table.data() + row * frames_.count;
-    if (end <= begin || end <= frames_.edge(frame + 1)) return add_to(values[frame], amount);
+    if (end <= finder_.end_of(frame)) return sum.add(values[frame], amount);
     const double length = static_cast<double>(end - begin);
     for (std::int64_t from = begin; from < end && frame < frames_.count; ++frame) {
-      const std::int64_t to = std::min(end, frames_.edge(frame + 1));
+      const std::int64_t to = std::min(end, finder_.end_of(frame));
       const auto part = static_cast<double>(to - from);
-      add_to(values[frame], amount == length ? part : amount * (part / length));
+      sum.add(values[frame], amount == length ? part : amount * (part / length));
       from = to;
     }
   }
 
   void count(std::size_t part, std::int64_t begin, std::int64_t end) {
     const std::size_t row = frames_.grid.part_cells[part] * frames_.count;
-    const std::size_t first = frames_.frame_at(begin);
-    if (frames_.measure.kind == GridMeasureKind::events) add_to(frames_.parts[part * frames_.count + first], 1);
-    count_in(begin >= frames_.range.begin_ns ? frames_.begun[row + first] : frames_.entering[row]);
-    for (std::size_t frame = first + 1; frame < frames_.count && frames_.edge(frame) < end; ++frame)
-      count_in(frames_.entering[row + frame]);
+    const std::size_t first = finder_.at(begin);
+    if (frames_.measure.kind == GridMeasureKind::events) part_sum_.add(frames_.parts[part * frames_.count + first], 1);
+    if (begin >= frames_.range.begin_ns) {
+      begun_.add(frames_.begun[row + first], 1);
+    } else {
+      entering_.add(frames_.entering[row], 1);
+    }
+    for (std::size_t frame = first + 1; frame < frames_.count && finder_.begin_of(frame) < end; ++frame)
+      entering_.add(frames_.entering[row + frame], 1);
   }
 
   GridFrames& frames_;
+  FrameFinder finder_;
   const std::map<const Schema*, TableRule>& rules_;
   std::optional<StringId> zone_;
   std::vector<Part> parts_;
   std::vector<std::size_t> touched_;  // parts with events in this window
   CoveredTime cell_time_;
+  PlaceSum<double> part_sum_, cell_sum_;
+  PlaceSum<std::uint32_t> begun_, entering_;
 };
 
 TableRule rule_of(const Schema& schema, const GridMeasure& measure, const Snapshot& snapshot) {
   TableRule rule;
   rule.waits = WaitNames(&schema, *snapshot.strings);
+  rule.by_name = !measure.zone.empty() || measure.kind == GridMeasureKind::wait ||
+                 (measure.kind == GridMeasureKind::busy && !schema.wait_names.empty());
   if (schema.kind == EventKind::table || schema.kind == EventKind::flow || schema.kind == EventKind::memory) {
     rule.takes_part = false;
   } else if (measure.is_time()) {

@@ -40,7 +40,8 @@ class CoveredTime {
   // is forgotten.
   template <typename Visit>
   void take_stretches(Visit visit) {
-    std::sort(parts_.begin(), parts_.end());
+    // Those of a single lane are.
+    if (!std::is_sorted(parts_.begin(), parts_.end())) std::sort(parts_.begin(), parts_.end());
     for (std::size_t i = 0; i < parts_.size();) {
       const std::int64_t begin = parts_[i].first;
       std::int64_t reached = parts_[i].second;

@@ -332,6 +332,14 @@ void App::frame(Ui& ui) {
   if (ui.theme().kind() != state.theme) ui.set_theme(state.theme);
   if (ui.zoom() != state.zoom) ui.set_zoom(state.zoom);
   if (!ui.can_offer_file()) ui.set_file_taker([&state](FileOffer offer) { state.export_text(std::move(offer)); });
+  if (!ui.can_look_up()) {
+    ui.set_explainer([&state](const LabelWord& word) {
+      SessionTab* tab = state.tab();
+      if (tab == nullptr) return;
+      tab->looked_up = {word.name.empty() ? word.title : word.name, word.title, word.meaning};
+      state.layout.show("tables");
+    });
+  }
   state.workspace.update(state.now_s);
   for (std::string& wrong : state.library.update()) state.workspace.notify(Severity::warning, std::move(wrong));
   forget_closed_tabs(state);

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "app/frame/places.h"
+#include "app/panels/core_grid/panel.h"
 #include "app/panels/details/panel.h"
 #include "app/panels/markers/panel.h"
 #include "app/panels/memory/panel.h"
@@ -38,6 +39,7 @@ constexpr std::string_view kOfSelected = "Not filtered: the selected event with 
 constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"source", "Source", Place::right, icon::kFileCode, make<SourcePanel>},
     {"stack", "Stack trace", Place::right, icon::kList, make<StackPanel>, kOfSelected},
+    {"core-grid", "Core grid", Place::right, icon::kTh, make<CoreGridPanel>},
     {"details", "Details", Place::bottom, icon::kInfo, make<DetailsPanel>, kOfSelected},
     {"search", "Search", Place::bottom, icon::kList, make<SearchPanel>},
     {"selection", "Selection", Place::bottom, icon::kTable, make<SelectionPanel>},

@@ -27,10 +27,13 @@ void draw_splitter(AppState& state, Ui& ui, Place place, const Rect& bar, const 
   if (std::abs(moved) >= 1) state.layout.drag_splitter(place, moved, area, ui.scale());
 }
 
-// Whether the right column has anything to show: a panel that the user put there, or a source line of any event.
+// Whether the right column has anything to show: a panel that the user put there or chose, or a source line of any
+// event.
 bool column_says_something(AppState& state, SessionTab& tab) {
   for (const PanelId id : state.layout.panels_in(Place::right)) {
-    if (id != "source" && id != "stack") return true;
+    const bool tells_of_source = id == "source" || id == "stack";
+    if (panel_info(id).place != Place::right || (!tells_of_source && state.layout.front(Place::right) == id))
+      return true;
   }
   TabPanels& panels = state.panels_of(tab);
   if (!panels.lines_known && !may_grow(tab) && tab.choices.filter.empty()) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "app/content/figure_text.h"
 #include "app/panels/targets.h"
@@ -151,9 +152,15 @@ AnswerTable::Hand AnswerTable::draw(Ui& ui, std::string_view name, const Rect& a
   const auto content = [&](std::size_t row, std::size_t column) {
     return cell_of(result.at(rows_[row], column), result.columns[column], forms_[column].unit, forms_[column].dashes);
   };
+  std::optional<std::size_t> show_row;
+  if (const auto wanted = std::exchange(show_, std::nullopt)) {
+    const auto place = std::find(rows_.begin(), rows_.end(), *wanted);
+    if (place != rows_.end()) show_row = static_cast<std::size_t>(place - rows_.begin());
+  }
   const TableResult hand =
       table(ui, name, area, columns_, rows_.size(), content, table_,
             {.selected = [&](std::size_t row) { return selected ? selected(rows_[row]) : table_.cursor == row; },
+             .show_row = show_row,
              .detached = [&]() -> TableContent {
                return [shared = answer_, rows = rows_, forms = forms_](std::size_t row, std::size_t column) {
                  return cell_of(shared->at(rows[row], column), shared->columns[column], forms[column].unit,

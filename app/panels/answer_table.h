@@ -42,6 +42,8 @@ class AnswerTable {
   Hand draw(const PanelContext& context, std::string_view name, const render::Rect& area,
             std::shared_ptr<const Listing> listing);
   void forget_cursor() { table_.cursor.reset(); }
+  // Scrolls a row of the answer into sight when it is drawn next.
+  void show(std::size_t row) { show_ = row; }
 
  private:
   void order_rows();
@@ -56,6 +58,7 @@ class AnswerTable {
   };
   std::vector<Form> forms_;  // of columns
   render::TableState table_;
+  std::optional<std::size_t> show_;
 };
 
 // The rows of an answer, which they keep.

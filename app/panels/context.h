@@ -35,7 +35,7 @@ struct PanelContext {
   }
   // Opens the glossary at the word: the name of a figure or of a column.
   void look_up(const std::string& word) const {
-    tab.looked_up = word;
+    tab.looked_up = {word, "", ""};
     actions.show_panel("tables");
   }
 };

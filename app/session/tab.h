@@ -32,6 +32,13 @@ enum class LiveState : std::uint8_t { none, connecting, recording, ended, failed
 // Where an event was chosen that is selected a frame or more later.
 enum class ChosenIn : std::uint8_t { elsewhere, timeline, sql };
 
+// A word as it stands somewhere.
+struct LookedUpWord {
+  std::string name;     // of a figure or column, for programs
+  std::string title;    // for people; may be empty
+  std::string meaning;  // where the glossary does not know it; may be empty
+};
+
 struct SessionTab {
   std::string title;   // "mlp_fwd"
   std::string device;  // "trn1-07 nc0"
@@ -79,7 +86,7 @@ struct SessionTab {
   std::optional<EventId> hovered;
   std::optional<std::int64_t> cursor_ns;         // time under the pointer, in any panel with a time axis
   std::string selected_source;                   // "file.py:37": the line lit in the source view
-  std::optional<std::string> looked_up;          // a word that the glossary shall explain in the next frame
+  std::optional<LookedUpWord> looked_up;         // that the glossary shall explain in the next frame
   std::vector<EventId> related;                  // lit beside the selected one: its dependencies, a call's event
   std::shared_ptr<const EventMask> lit;          // all events of the source line that was asked for; may be null
   std::vector<EventId> also_selected;            // by Ctrl+click, beside the selected one

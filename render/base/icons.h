@@ -43,6 +43,7 @@ inline constexpr const char* kRestore = "\uf2d2";
 inline constexpr const char* kCopy = "\uf0c5";
 inline constexpr const char* kSave = "\uf0c7";
 inline constexpr const char* kTable = "\uf0ce";
+inline constexpr const char* kTh = "\uf00a";  // nine cells
 inline constexpr const char* kCaretDown = "\uf0d7";
 inline constexpr const char* kCaretUp = "\uf0d8";
 inline constexpr const char* kCaretRight = "\uf0da";

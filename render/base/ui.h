@@ -53,6 +53,13 @@ struct FileOffer {
   std::function<std::string()> text;
 };
 
+// A label that the user wants explained.
+struct LabelWord {
+  std::string name;     // for programs, "busy_ns"; "": the title is all there is
+  std::string title;    // as it stands on the screen
+  std::string meaning;  // what its tooltip says; may be empty
+};
+
 class Ui {
  public:
   // ---- The look
@@ -85,6 +92,12 @@ class Ui {
   }
   [[nodiscard]] bool can_offer_file() const noexcept { return takes_file_ != nullptr; }
   void set_file_taker(std::function<void(FileOffer)> taker) { takes_file_ = std::move(taker); }
+  // Explains a label, elsewhere than in place; nothing happens while nobody does.
+  void look_up(const LabelWord& word) const {
+    if (explains_) explains_(word);
+  }
+  [[nodiscard]] bool can_look_up() const noexcept { return explains_ != nullptr; }
+  void set_explainer(std::function<void(const LabelWord&)> explainer) { explains_ = std::move(explainer); }
   // Reads back what this frame shows, once it is drawn. The null shell gives an empty picture.
   void take_picture(std::function<void(Result<Picture>)> done) { picture_requests_.push_back(std::move(done)); }
 
@@ -136,6 +149,7 @@ class Ui {
   int hovered_frame_ = -1;  // the last that asked
   std::vector<std::function<void(Result<Picture>)>> picture_requests_;
   std::function<void(FileOffer)> takes_file_;
+  std::function<void(const LabelWord&)> explains_;
   KeyboardFocus keyboard_focus_;
   std::string typed_into_;  // a menu
   std::string type_ahead_;

@@ -62,7 +62,10 @@ void TableDrawing::draw_head(const Rect& head, float scroll_x) {
     const Interaction at =
         interact(ui_, part("head", index), cell, {.disabled = !column.sortable, .below_others = true});
     const bool sorted = state_.sort_column == static_cast<int>(index);
-    if (at.right_clicked) open_menu(ui_, std::string(name_) + ".columns");
+    if (at.right_clicked) {
+      ui_.remembered(std::string(name_) + "#head") = static_cast<float>(index);
+      open_menu(ui_, std::string(name_) + ".columns");
+    }
     if (at.clicked && column.sortable) {
       state_.descending = sorted ? !state_.descending : column.align == Align::right;
       state_.sort_column = static_cast<int>(index);
@@ -239,6 +242,8 @@ void TableDrawing::show_menu() {
 
 void TableDrawing::show_head_menu() {
   std::vector<MenuItem> items;
+  const auto head = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#head"));
+  const bool can_look_up = ui_.can_look_up() && head < columns_.size() && !columns_[head].title.empty();
   const auto left = static_cast<std::size_t>(
       std::count_if(spans_.begin(), spans_.end(), [](const ColumnSpan& s) { return s.width > 0; }));
   for (std::size_t index = 0; index < columns_.size(); ++index) {
@@ -249,13 +254,17 @@ void TableDrawing::show_head_menu() {
                      .checked = !hidden});
   }
   items.push_back({.id = "all", .label = "All columns, as wide as at first", .line_above = true});
+  if (can_look_up)
+    items.push_back({.id = "look_up", .label = "Look up \"" + columns_[head].title + "\"", .icon = icon::kInfo});
   items.push_back({.id = "filter", .label = "Filter rows", .shortcut = "Ctrl+Shift+F", .icon = icon::kFilter});
   items.push_back({.id = "copy", .label = "Copy table", .icon = icon::kCopy});
   if (options_.can_export && ui_.can_offer_file())
     items.push_back({.id = "csv", .label = "Export CSV...", .icon = icon::kSave});
   const auto chosen = popup_menu(ui_, std::string(name_) + ".columns", items);
   if (!chosen) return;
-  if (*chosen == "all") {
+  if (*chosen == "look_up") {
+    ui_.look_up({columns_[head].data_title, columns_[head].title, columns_[head].tooltip});
+  } else if (*chosen == "all") {
     state_.hidden.clear();
     state_.widths.clear();
   } else if (*chosen == "filter") {

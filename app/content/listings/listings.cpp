@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/content/listings/core_grid.h"
 #include "app/content/listings/incidents.h"
 #include "app/content/listings/instructions.h"
 
@@ -12,6 +13,10 @@ namespace {
 constexpr std::array kListings = std::to_array<ListingKind>({
     {"instructions", "What each place of a program cost, in its order; --by kernel.py:33 of one line",
      list_instructions, true},
+    {"core-grid",
+     "The cores of the devices by their places, with a measure of each: --by busy, wait, events, zone:NAME, part:NAME "
+     "or TABLE.COLUMN",
+     list_core_grid, true},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
 });
 

@@ -36,6 +36,13 @@ constexpr float kTablesList = 230, kTablesHead = 36;
   return column.unit.empty() || lower_case(title) == column.unit ? title : fmt::format("{} ({})", title, column.unit);
 }
 
+// Cheaply: whether a selection may be that of the row of this name.
+[[nodiscard]] bool may_speak_of(const Snapshot& snapshot, const EventFilter& region, const std::string& name) {
+  if (region.tracks.empty()) return region.terms.size() == 1 && region.terms[0].search.find(name) != std::string::npos;
+  const TrackSnapshot* track = snapshot.find_track(region.tracks.front());
+  return track != nullptr && track->track->name.starts_with(name);
+}
+
 // A figure is looked up by the family that it belongs to, "<engine>_engine_active_time", if it has no term of its own.
 [[nodiscard]] std::string term_of(const std::string& word) {
   const FigureTerm* term = find_term(word);
@@ -52,10 +59,7 @@ void TablesPanel::draw(const PanelContext& context, const Rect& area) {
   Rect list = rest.cut_left(std::min(ui.px(kTablesList), std::round(area.width() / 3)));
   vertical_line(ui, list.x1 - ui.px(1), list.y0, list.y1, ui.colour(Colour::line2));
   list.x1 -= ui.px(1);
-  if (const std::optional<std::string> word = std::exchange(context.tab.looked_up, std::nullopt)) {
-    chosen_ = kGlossary;
-    looked_for_ = term_of(*word);
-  }
+  if (const auto word = std::exchange(context.tab.looked_up, std::nullopt)) look_up(*context.tab.snapshot, *word);
   if (chosen_.empty()) choose(context, tables_.empty() ? std::string(kGlossary) : tables_.front().name);
   const auto grown = std::find_if(tables_.begin(), tables_.end(), [&](const FactTable& each) {
     return each.name == chosen_ && each.name == shown_.name && each.rows != shown_.rows;
@@ -142,7 +146,50 @@ const accelscope::Column* TablesPanel::column_named(std::string_view name) const
   return column ? &schema_->columns[*column] : nullptr;
 }
 
-void TablesPanel::draw_rows(const PanelContext& context, const Rect& area) {
+// The row that was chosen here, else that of the selected event: of what it is called, of the tensor that it names, or
+// of the queue that it is on.
+void TablesPanel::point_at_selection(const PanelContext& context) {
+  const SessionTab& tab = context.tab;
+  const EventRecord* event = tab.selected ? tab.events->find(*tab.selected) : nullptr;
+  if (tab.selected && event == nullptr && !tab.region) return;  // it is being read
+  if (pointed_by_ == tab.selected && pointed_by_region_ == tab.region && pointed_in_ == console_.shared_answer())
+    return;
+  pointed_by_ = tab.selected;
+  pointed_by_region_ = tab.region;
+  pointed_in_ = console_.shared_answer();
+  pointed_row_.reset();
+  std::vector<std::string> names;
+  if (event != nullptr) {
+    names.push_back(event->name_text);
+    const auto tensor = event->lane->schema ? event->lane->schema->find(Role::tensor) : std::nullopt;
+    if (tensor && *tensor < event->fields.size()) {
+      if (const auto* text = std::get_if<std::string>(&event->fields[*tensor])) names.push_back(*text);
+    }
+    if (const TrackSnapshot* track = tab.snapshot->find_track(event->lane->track)) names.push_back(track->track->name);
+  }
+  const SqlResult& rows = pointed_in_->result;
+  for (std::size_t row = 0; row < rows.row_count() && !pointed_row_; ++row) {
+    const std::string name = text_of(rows.at(row, 0));
+    if (name.empty()) continue;
+    const bool of_event = std::find(names.begin(), names.end(), name) != names.end();
+    const bool of_region = tab.region && may_speak_of(*tab.snapshot, *tab.region, name) &&
+                           events_of_row(*tab.snapshot, name) == tab.region;
+    if (of_region || (of_event && !tab.region)) pointed_row_ = row;
+  }
+  if (pointed_row_) rows_.show(*pointed_row_);
+}
+
+void TablesPanel::draw_rows(const PanelContext& context, Rect area) {
+  if (schema_ != nullptr) point_at_selection(context);
+  std::string life_of;
+  Rect life;
+  if (schema_ != nullptr && pointed_row_ && *pointed_row_ < console_.answer()->result.row_count()) {
+    life_of = text_of(console_.answer()->result.at(*pointed_row_, 0));
+    const auto events = events_of_row(*context.tab.snapshot, life_of);
+    const float height = events ? context.ui.px(life_.height(context, life_of, *events)) : 0;
+    // The table keeps most of the room.
+    if (height > 0 && height < area.height() * 0.6F) life = area.cut_bottom(height);
+  }
   std::vector<AnswerTable::Note> notes;
   for (const std::string& name : console_.answer()->result.columns) {
     const accelscope::Column* column = column_named(name);
@@ -157,7 +204,9 @@ void TablesPanel::draw_rows(const PanelContext& context, const Rect& area) {
     }
   }
   const AnswerTable::Hand hand =
-      rows_.draw(context.ui, "tables.rows", area, answer_rows(console_.shared_answer()), asked_, std::move(notes));
+      rows_.draw(context.ui, "tables.rows", area, answer_rows(console_.shared_answer()), asked_, std::move(notes),
+                 [this](std::size_t row) { return pointed_row_ == row; });
+  if (!life.empty()) life_.draw(context, life, life_of);
   if (hand.clicked) select_row(context, *hand.clicked);
 }
 
@@ -202,7 +251,24 @@ void TablesPanel::draw_fields(const PanelContext& context, const Rect& area) {
   if (hand.clicked_link && names_events(fields_[*hand.clicked_link])) select_row(context, 0);
 }
 
-void TablesPanel::find_terms(const Snapshot& snapshot) {
+// By its name, else by its title; a word that the glossary does not have is added with what stands where it was asked.
+void TablesPanel::look_up(const Snapshot& snapshot, const LookedUpWord& word) {
+  chosen_ = kGlossary;
+  make_terms(snapshot);
+  const auto knows = [&](const std::string& wanted) {
+    return std::any_of(terms_.begin(), terms_.end(), [lower = lower_case(wanted)](const Term& term) {
+      return lower_case(term.name) == lower || lower_case(term.title) == lower;
+    });
+  };
+  looked_for_ = term_of(word.name);
+  if (word.title.empty() || knows(looked_for_)) return;
+  looked_for_ = word.title;
+  if (knows(word.title) || word.meaning.empty()) return;
+  terms_.push_back({word.name, word.title, "column of a table", "", word.meaning});
+  found_for_ = "\n";
+}
+
+void TablesPanel::make_terms(const Snapshot& snapshot) {
   if (terms_.empty()) {
     for (const FigureTerm& term : figure_terms()) {
       std::string meaning(term.text);
@@ -218,6 +284,10 @@ void TablesPanel::find_terms(const Snapshot& snapshot) {
     }
     found_for_ = "\n";
   }
+}
+
+void TablesPanel::find_terms(const Snapshot& snapshot) {
+  make_terms(snapshot);
   if (found_for_ == looked_for_) return;
   found_for_ = looked_for_;
   found_terms_.clear();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "app/content/sql/console.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/context.h"
+#include "app/panels/tables/life_strip.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
@@ -30,9 +32,12 @@ class TablesPanel final : public Panel {
   void choose(const PanelContext& context, std::string table);
   void draw_list(const PanelContext& context, const render::Rect& area);
   void draw_chosen(const PanelContext& context, render::Rect area);
-  void draw_rows(const PanelContext& context, const render::Rect& area);
+  void draw_rows(const PanelContext& context, render::Rect area);
+  void point_at_selection(const PanelContext& context);
   void draw_fields(const PanelContext& context, const render::Rect& area);
   void draw_glossary(const PanelContext& context, render::Rect area);
+  void look_up(const Snapshot& snapshot, const LookedUpWord& word);
+  void make_terms(const Snapshot& snapshot);
   void find_terms(const Snapshot& snapshot);
   void select_row(const PanelContext& context, std::size_t row) const;
   [[nodiscard]] const accelscope::Column* column_named(std::string_view name) const;
@@ -45,6 +50,12 @@ class TablesPanel final : public Panel {
   std::string chosen_;  // "": the first of the list
   std::shared_ptr<const Schema> schema_;
   AnswerTable rows_;
+  LifeStrip life_;
+  // What the selection speaks of: the row of its tensor or queue.
+  std::optional<EventId> pointed_by_;
+  std::optional<EventFilter> pointed_by_region_;
+  std::shared_ptr<const SqlAnswer> pointed_in_;
+  std::optional<std::size_t> pointed_row_;
   std::vector<std::size_t> fields_;  // columns of the answer's one row that have a value
   std::shared_ptr<const SqlAnswer> fields_of_;
   render::TableState fields_table_;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -28,20 +29,24 @@ class CoveredTime {
 
   // Sums up what was added since the last call and forgets it. What comes later must not overlap it.
   void close_window(LongestGaps* gaps = nullptr) {
-    std::sort(parts_.begin(), parts_.end());
-    std::int64_t reached = 0;
-    bool any = false;
-    for (const auto& [begin, end] : parts_) {
+    take_stretches([this, gaps](std::int64_t begin, std::int64_t end) {
       if (gaps != nullptr) gaps->add(begin, end);
-      if (!any || begin > reached) {
-        ++stretches_;
-        length_ns_ += end - begin;
-        reached = end;
-      } else if (end > reached) {
-        length_ns_ += end - reached;
-        reached = end;
-      }
-      any = true;
+      ++stretches_;
+      length_ns_ += end - begin;
+    });
+  }
+
+  // visit(begin, end) for each gapless stretch of what was added since the last call, in the order of time, which then
+  // is forgotten.
+  template <typename Visit>
+  void take_stretches(Visit visit) {
+    // Those of a single lane are.
+    if (!std::is_sorted(parts_.begin(), parts_.end())) std::sort(parts_.begin(), parts_.end());
+    for (std::size_t i = 0; i < parts_.size();) {
+      const std::int64_t begin = parts_[i].first;
+      std::int64_t reached = parts_[i].second;
+      for (++i; i < parts_.size() && parts_[i].first <= reached; ++i) reached = std::max(reached, parts_[i].second);
+      visit(begin, reached);
     }
     parts_.clear();
   }

@@ -140,3 +140,43 @@ TEST_CASE("tables: a figure and a field of an event are looked up where they sta
   CHECK(viewer.shell.find("tables.terms.row.0") != nullptr);
   CHECK_FALSE(viewer.shell.shows("spill_save_bytes"));
 }
+
+TEST_CASE("tables: a tensor shows when it is moved and where it lies, and the selected transfer points at its row") {
+  TablesViewer viewer;
+  viewer.choose("neff_node");
+  CHECK(viewer.shell.find("tables.life") == nullptr);
+  REQUIRE(viewer.shell.click("tables.rows.row.1"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("w1 over time") && viewer.shell.shows("transfers of"); }));
+  CHECK(viewer.shell.find("tables.life") != nullptr);
+  CHECK(viewer.shell.shows("moved"));
+  viewer.tab().region.reset();
+  REQUIRE(viewer.shell.settle());
+  viewer.tab().selected = static_cast<EventId>(viewer.number("SELECT min(id) FROM slice WHERE name = 'w2'"));
+  viewer.shell.frame(3);  // which brings its details to the front
+  viewer.app.layout().show("tables");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("w2 over time"); }));
+  // The time of all of its events.
+  const ViewRange before = viewer.tab().view;
+  const render::Rect life = *viewer.shell.find("tables.life");
+  viewer.shell.click(life.centre(), render::MouseButton::left, 2);
+  viewer.shell.frame(3);
+  CHECK_FALSE(viewer.tab().view == before);
+}
+
+TEST_CASE("tables: the head of any table is looked up in the glossary, with its tooltip where that has no such word") {
+  TablesViewer viewer;
+  viewer.choose("neff_node");
+  REQUIRE(viewer.shell.click("tables.rows.head.0", render::MouseButton::right));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("tables.rows.columns.look_up"));
+  viewer.shell.frame(3);
+  CHECK(viewer.shell.find("tables.terms.row.0") != nullptr);
+  viewer.app.layout().show("core-grid");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("grid.table.head.1") != nullptr; }));
+  REQUIRE(viewer.shell.click("grid.table.head.1", render::MouseButton::right));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("grid.table.columns.look_up"));
+  viewer.shell.frame(3);
+  CHECK(viewer.app.layout().is_seen("tables"));
+  CHECK(viewer.shell.visible_text().find("farther from the median") != std::string::npos);
+}

@@ -64,6 +64,8 @@ constexpr ColumnSpec kRunOnly[] = {
     {"cores", kInt, "", kOperation, "Cores", "Cores that took part in the run."},
 };
 
+// What kernels sum up while they wait at a circular buffer for data or for room.
+constexpr std::array<std::string_view, 2> kTotalWaits = {"CB-COMPUTE-WAIT-FRONT", "CB-COMPUTE-RESERVE-BACK"};
 constexpr std::string_view kMarkerName = "Name of the zone or marker; by its timer if it has none.";
 struct LogTableSpec {
   SchemaSpec schema;
@@ -71,7 +73,7 @@ struct LogTableSpec {
 };
 constexpr std::array<LogTableSpec, kLogTableCount> kLogTables = {{
     {{"zone", EventKind::slice, "zone_name", kMarkerName}, kZone},
-    {{"zone_total", EventKind::instant, "zone_name", kMarkerName}, kZoneTotal},
+    {{"zone_total", EventKind::instant, "zone_name", kMarkerName, kTotalWaits}, kZoneTotal},
     {{"ts_data", EventKind::instant, "zone_name", kMarkerName}, kData},
     {{"ts_event", EventKind::instant, "zone_name", kMarkerName}, kEvent},
     {{"perf_counter", EventKind::counter, "counter_type", "Kind of the performance counter."}, kCounter},

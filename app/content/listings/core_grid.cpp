@@ -1,0 +1,134 @@
+#include "app/content/listings/core_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/analysis/core_grid/spread.h"
+
+namespace accelscope::app {
+namespace {
+
+std::vector<ListingColumn> core_grid_columns(const GridFrames& frames, const Snapshot& snapshot) {
+  const GridMeasure& measure = frames.measure;
+  const std::string unit = grid_measure_unit(measure, snapshot);
+  const std::string value = unit == "ns" ? "value_ns" : unit == "B" ? "value_bytes" : "value";
+  const std::string how = measure.is_time()
+                              ? "Time covered by its events, each moment once over all processors of the core. It is "
+                                "occupancy: a zone that waits inside for data counts, too"
+                              : "Of the events of the range";
+  std::vector<ListingColumn> columns = {
+      {"core", frames.grid.has_places() ? "Core" : "Lane", "", ""},
+      {"note", "Note", "",
+       "The core of most and of least; far: farther from the median than three standard deviations, as the median "
+       "deviation tells them"},
+      {value, grid_measure_title(measure, snapshot), unit, how}};
+  if (frames.grid.has_places() && measure.is_time())
+    columns.push_back({"cycles", "Cycles", "", "The same time in cycles of the chip's clock"});
+  columns.push_back({"share", "Share", "share", measure.is_time() ? "Of the range" : "Of all cores together"});
+  columns.push_back({"events", "Events", "", "Events of the measure that share time with the range"});
+  columns.push_back({"chip", "Chip", "", "The device that the core is part of"});
+  if (!frames.grid.has_places()) return columns;
+  columns.push_back({"x", "x", "", "Column of the core on the chip"});
+  columns.push_back({"y", "y", "", "Row of the core on the chip"});
+  columns.push_back({"parts", "Processors", "", "Those of the core that recorded events"});
+  return columns;
+}
+
+std::string parts_text(const CoreGrid& grid, const GridCell& cell) {
+  std::string text;
+  for (std::size_t p = 0; p < cell.part_count; ++p) {
+    const std::string& name = grid.parts[cell.first_part + p].name;
+    if (!name.empty()) text += (text.empty() ? "" : " ") + name;
+  }
+  return text;
+}
+
+std::string chip_text(const CoreGrid& grid, const GridCell& cell) {
+  const GridChip& chip = grid.chips[cell.chip];
+  if (!chip.name.empty() || chip.row_labels.empty()) return chip.name;
+  return chip.row_labels[static_cast<std::size_t>(cell.y)];
+}
+
+}  // namespace
+
+std::vector<double> core_grid_values(const GridFrames& frames, std::size_t first, std::size_t last) {
+  std::vector<double> values(frames.grid.cells.size());
+  for (std::size_t cell = 0; cell < values.size(); ++cell) values[cell] = frames.of_cell(cell, first, last);
+  return values;
+}
+
+std::vector<std::size_t> core_grid_order(const GridFrames& frames, std::size_t first, std::size_t last) {
+  const std::vector<double> values = core_grid_values(frames, first, last);
+  const CoreSpread spread = core_spread(values);
+  std::vector<int> ranks(values.size(), 3);
+  for (const std::size_t cell : spread.outliers) ranks[cell] = 2;
+  if (!values.empty()) ranks[spread.least] = 1, ranks[spread.most] = 0;
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return ranks[a] != ranks[b] ? ranks[a] < ranks[b] : values[a] > values[b];
+  });
+  return order;
+}
+
+Listing core_grid_listing(const GridFrames& frames, const Snapshot& snapshot, std::size_t first, std::size_t last,
+                          std::span<const std::size_t> order) {
+  Listing listing(core_grid_columns(frames, snapshot));
+  const std::vector<double> values = core_grid_values(frames, first, last);
+  const CoreSpread spread = core_spread(values);
+  const bool is_time = frames.measure.is_time(), on_chips = frames.grid.has_places();
+  const double whole = is_time ? static_cast<double>(frames.stretch(first, last).length_ns())
+                               : std::accumulate(values.begin(), values.end(), 0.0);
+  for (const std::size_t index : order) {
+    const GridCell& cell = frames.grid.cells[index];
+    const double value = values[index];
+    const bool far = std::binary_search(spread.outliers.begin(), spread.outliers.end(), index);
+    std::string note = far ? "far" : "";
+    if (spread.max > spread.min && index == spread.most) note = far ? "most, far" : "most";
+    if (spread.max > spread.min && index == spread.least) note = far ? "least, far" : "least";
+    EventFilter target;
+    target.tracks = frames.grid.tracks_of(index);
+    const bool whole_number = value == std::floor(value) && std::abs(value) < 9e15;
+    std::vector<SqlValue> cells = {cell.name, note,
+                                   whole_number ? SqlValue(static_cast<std::int64_t>(value)) : SqlValue(value)};
+    if (on_chips && is_time) {
+      cells.push_back(cell.ticks_per_ns > 0
+                          ? SqlValue(static_cast<std::int64_t>(std::llround(value * cell.ticks_per_ns)))
+                          : SqlValue());
+    }
+    cells.push_back(whole > 0 ? SqlValue(value / whole) : SqlValue());
+    cells.emplace_back(static_cast<std::int64_t>(frames.events(index, first, last)));
+    cells.emplace_back(chip_text(frames.grid, cell));
+    if (on_chips) {
+      cells.emplace_back(std::int64_t{cell.x});
+      cells.emplace_back(std::int64_t{cell.y});
+      cells.emplace_back(parts_text(frames.grid, cell));
+    }
+    listing.add(std::move(cells), target);
+  }
+  if (spread.imbalance > 0 && values.size() > 1)
+    listing.note = fmt::format("the most loaded core has {:.3g} times the mean of all", spread.imbalance);
+  return listing;
+}
+
+Result<Listing> list_core_grid(const QueryContext& query, const ListingRequest& request) {
+  const Snapshot& snapshot = *query.snapshot;
+  const CoreGrid grid = core_grid_of(snapshot);
+  const auto measure = parse_grid_measure(request.by, snapshot, grid);
+  if (!measure) return measure.error();
+  const auto frames = core_grid_frames(query, request.filter, *measure, 1);
+  if (!frames) return frames.error();
+  if ((*frames)->grid.empty() || (*frames)->count == 0) {
+    Listing listing(core_grid_columns(**frames, snapshot));
+    listing.note = grid.empty() ? "no track is named by the coordinates of a core, and there is no engine or stream"
+                                : "the range holds no event";
+    return listing;
+  }
+  const std::vector<std::size_t> order = core_grid_order(**frames, 0, (*frames)->count);
+  return core_grid_listing(**frames, snapshot, 0, (*frames)->count, order);
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,101 @@
+// Any measure of the cores by their places: each chip a picture of cells with their values, a table of the cores beside
+// or below it, and the range of time that both are of, which can be dragged and played. A click on a cell selects what
+// ran on the core, in every panel; a double click pins its rows. The core of the selected event is ringed.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/content/listings/core_grid.h"
+#include "app/panels/answer_table.h"
+#include "app/panels/context.h"
+#include "app/panels/core_grid/brush.h"
+#include "app/panels/scope.h"
+#include "core/analysis/core_grid/spread.h"
+
+namespace accelscope::app {
+
+class CoreGridPanel final : public Panel {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area) override;
+
+ private:
+  // What is drawn in a frame.
+  struct Shown {
+    const GridFrames& frames;
+    FrameSpan span;
+    std::vector<double> values;  // by cell
+    CoreSpread spread;
+    double low = 0, high = 1;  // of the ramp
+    std::string unit;
+  };
+  struct CellSize {
+    float width = 0, height = 0;  // pixels, with the gap
+  };
+  enum class Drag : std::uint8_t { none, begin, end, move, fresh };
+
+  // panel.cpp
+  void ask(const PanelContext& context);
+  void draw_head(const PanelContext& context, render::Rect& area);
+  void draw_measure(const PanelContext& context, render::Rect row);
+  void draw_chip_choice(const PanelContext& context, render::Rect& row);
+  bool draw_problem(const PanelContext& context, const render::Rect& area);
+  void draw_body(const PanelContext& context, const render::Rect& area);
+  void draw_table(const PanelContext& context, const render::Rect& area, const Shown& shown);
+  [[nodiscard]] Shown make_shown(const PanelContext& context) const;
+  // cells.cpp
+  [[nodiscard]] static CellSize fitting_cells(const PanelContext& context, const GridFrames& frames,
+                                              const std::vector<std::size_t>& chips, render::Point room);
+  [[nodiscard]] static float labels_width(const PanelContext& context, const GridChip& chip);
+  [[nodiscard]] render::Point place_chips(const PanelContext& context, const GridFrames& frames, render::Point room);
+  void draw_chips(const PanelContext& context, render::Rect area, const Shown& shown);
+  void draw_chip(const PanelContext& context, std::size_t chip, const render::Rect& area, const Shown& shown);
+  void draw_axes(const PanelContext& context, const GridChip& chip, const render::Rect& cells) const;
+  void draw_plan(const PanelContext& context, std::size_t chip, const render::Rect& cells, const Shown& shown);
+  void draw_cell(const PanelContext& context, std::size_t cell, const render::Rect& at, const Shown& shown);
+  [[nodiscard]] std::string cell_text(double value, const Shown& shown) const;
+  [[nodiscard]] std::string value_text(double value, const Shown& shown) const;
+  void explain(const PanelContext& context, std::size_t cell, const render::Rect& at, const Shown& shown) const;
+  void select_core(const PanelContext& context, std::size_t cell, bool adds, bool pins, const Shown& shown) const;
+  void draw_legend(const PanelContext& context, render::Rect row, const Shown& shown) const;
+  // strip.cpp
+  void play(const PanelContext& context);
+  void draw_strip(const PanelContext& context, render::Rect area, const Shown& shown);
+  void draw_curve(const PanelContext& context, const render::Rect& plot, const Shown& shown);
+  void take_hand(const PanelContext& context, const render::Rect& plot, const GridFrames& frames);
+
+  struct Question {
+    GridMeasure measure;
+    bool operator==(const Question&) const = default;
+  };
+  SessionAnalysis::Kept<GridOffer, SessionAnalysis::Filtered<SessionAnalysis::NoKey>> offer_kept_;
+  SessionAnalysis::Kept<GridFrames, SessionAnalysis::Filtered<Question>> frames_kept_;
+  std::shared_ptr<const GridOffer> offer_;
+  std::shared_ptr<const GridFrames> frames_;
+  GridMeasure measure_;
+  Scope scope_ = Scope::visible;  // most of a session is idle
+  std::size_t chip_ = 0;          // that is shown where not all fit
+  CellSize cell_;
+  std::vector<std::size_t> chips_;  // that are shown
+  bool was_double_ = false;         // the release to come belongs to a double click
+
+  GridBrush brush_;
+  Drag drag_ = Drag::none;
+  double drag_from_ns_ = 0, drag_offset_ns_ = 0;
+  bool dragged_ = false;
+  bool playing_ = false;
+  double played_at_s_ = 0;
+  int speed_ = 1;
+
+  std::vector<double> curve_;  // mean of the cores, by frame; 0 to 1
+  std::shared_ptr<const GridFrames> curve_of_, table_of_;
+  FrameSpan table_span_;
+  double table_made_s_ = 0;
+  std::vector<std::size_t> order_;
+  std::shared_ptr<const Listing> listing_;
+  AnswerTable table_;
+};
+
+}  // namespace accelscope::app

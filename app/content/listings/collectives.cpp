@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/base/format.h"
 
@@ -66,11 +67,14 @@ std::string collective_title(const CollectiveKind& kind) {
 
 EventFilter instance_events(const Collectives& all, const CollectiveInstance& instance) {
   EventFilter filter;
-  filter.range = {instance.first_arrival_ns, std::max(instance.end_ns, instance.first_arrival_ns + 1)};
+  TimeRange range = {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
   for (const CollectiveCell& cell : all.cells_of(instance)) {
+    range.begin_ns = std::min(range.begin_ns, cell.arrival_ns + cell.set_by_ns);
+    range.end_ns = std::max({range.end_ns, cell.end_ns + cell.set_by_ns, range.begin_ns + 1});
     const std::vector<TrackNumber>& tracks = all.ranks[cell.rank].told_on;
     filter.tracks.insert(filter.tracks.end(), tracks.begin(), tracks.end());
   }
+  filter.range = range;
   return filter;
 }
 

@@ -16,7 +16,7 @@ namespace accelscope::app {
 
 // "AllReduce 4 MiB"
 [[nodiscard]] std::string collective_title(const CollectiveKind& kind);
-// All parts of an instance: its tracks, from the first arrival to the end, with the names of its events.
+// All parts of an instance: its tracks, from the first arrival to the end, as the timeline shows them.
 [[nodiscard]] EventFilter instance_events(const Collectives& all, const CollectiveInstance& instance);
 // What the clocks allow: "Clocks set by 48 collectives; residual ø 420 ns, at most 1.31 µs (rank 58)".
 [[nodiscard]] std::string clocks_text(const Collectives& all);

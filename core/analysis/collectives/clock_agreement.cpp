@@ -128,13 +128,10 @@ void set_rank_clocks(Collectives& collectives, const Snapshot& snapshot, RankClo
   if (!by_ends) return;
   for (CollectiveCell& cell : collectives.cells) {
     const CollectiveRank& rank = collectives.ranks[cell.rank];
-    const auto moved = [&](std::int64_t ns) {
-      const double by = rank.offset_ns + rank.drift * (static_cast<double>(ns) - origin);
-      return ns - std::llround(by);
-    };
-    cell.arrival_ns = moved(cell.arrival_ns);
-    cell.begin_ns = moved(cell.begin_ns);
-    cell.end_ns = moved(cell.end_ns);
+    cell.set_by_ns = std::llround(rank.offset_ns + rank.drift * (static_cast<double>(cell.end_ns) - origin));
+    cell.arrival_ns -= cell.set_by_ns;
+    cell.begin_ns -= cell.set_by_ns;
+    cell.end_ns -= cell.set_by_ns;
   }
 }
 

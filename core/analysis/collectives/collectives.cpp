@@ -205,7 +205,7 @@ class CollectiveFinder {
       for (std::size_t i = 0; i < part.events.size(); ++i) {
         const CollectiveArrival& event = events[part.events[i]];
         const std::uint32_t at = next[matching.instance_of[p][i]]++;
-        found_.cells[base + at] = {part.rank, event.event, event.arrival_ns, event.begin_ns, event.end_ns};
+        found_.cells[base + at] = {part.rank, event.event, event.arrival_ns, event.begin_ns, event.end_ns, 0};
         facts_[at] = event.facts;
       }
     }

@@ -61,6 +61,7 @@ struct CollectiveCell {
   std::uint32_t rank = 0;  // index into Collectives::ranks
   EventId event = kNoEvent;
   std::int64_t arrival_ns = 0, begin_ns = 0, end_ns = 0;  // after its clock was set
+  std::int64_t set_by_ns = 0;                             // what was taken from them: with it they are as recorded
 };
 
 struct CollectiveInstance {

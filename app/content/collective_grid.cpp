@@ -109,6 +109,16 @@ std::shared_ptr<const ShownOperation> shown_operation(const CollectivesReport& r
   return std::make_shared<const ShownOperation>(std::move(shown));
 }
 
+std::optional<std::size_t> instance_with(const CollectivesReport& report, EventId event) {
+  const Collectives& all = *report.of;
+  for (std::size_t i = 0; i < report.instances.size(); ++i) {
+    for (const CollectiveCell& cell : all.cells_of(all.instances[report.instances[i]])) {
+      if (cell.event == event) return i;
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<std::uint32_t> ranks_to_compare(const CollectivesReport& report, std::size_t most) {
   const auto& ranks = report.of->ranks;
   std::vector<std::uint32_t> present;

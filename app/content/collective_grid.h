@@ -49,6 +49,9 @@ struct CollectiveGrid {
 [[nodiscard]] std::shared_ptr<const ShownOperation> shown_operation(const CollectivesReport& report,
                                                                     std::size_t number);
 
+// Among the report's: the instance that the event is a part of.
+[[nodiscard]] std::optional<std::size_t> instance_with(const CollectivesReport& report, EventId event);
+
 // At most so many ranks to be laid above each other: the straggler, and others spread evenly over the rest.
 [[nodiscard]] std::vector<std::uint32_t> ranks_to_compare(const CollectivesReport& report, std::size_t most);
 

@@ -20,24 +20,10 @@ namespace {
   return bytes == 0 ? SqlValue(std::monostate{}) : count_of(bytes);
 }
 
-// What the numbers lack.
 [[nodiscard]] std::string note_of(const CollectivesReport& report) {
-  const Collectives& all = *report.of;
-  std::vector<std::string> parts;
-  const std::size_t missing = all.ranks.size() - all.present();
-  if (missing > 0) {
-    parts.push_back(
-        fmt::format("{} of {} ranks are not in the session: waits may be for these", missing, all.ranks.size()));
-  } else if (report.incomplete > 0) {
-    parts.push_back(
-        fmt::format("{} instances lack ranks of their group: waits may be for these", format_count(report.incomplete)));
-  }
-  if (all.by_time > 0) {
-    parts.push_back(
-        fmt::format("ranks have not equally many: {} instances were matched by time", format_count(all.by_time)));
-  }
-  if (all.present() > 1) parts.push_back(clocks_text(all));
-  return fmt::format("{}", fmt::join(parts, "; "));
+  const std::string lacking = lacking_text(report);
+  if (report.of->present() < 2) return lacking;
+  return lacking + (lacking.empty() ? "" : "; ") + clocks_text(*report.of);
 }
 
 [[nodiscard]] Result<std::shared_ptr<const CollectivesReport>> report_of(const QueryContext& query,
@@ -59,6 +45,24 @@ namespace {
 }
 
 }  // namespace
+
+std::string lacking_text(const CollectivesReport& report) {
+  const Collectives& all = *report.of;
+  const std::size_t missing = all.ranks.size() - all.present();
+  std::string text;
+  if (missing > 0) {
+    text = fmt::format("{} of {} ranks {} not in the session: waits may be for {}", missing, all.ranks.size(),
+                       missing == 1 ? "is" : "are", missing == 1 ? "it" : "them");
+  } else if (report.incomplete > 0) {
+    text =
+        fmt::format("{} instances lack ranks of their group: waits may be for these", format_count(report.incomplete));
+  }
+  if (all.by_time > 0) {
+    text += fmt::format("{}ranks have not equally many: {} instances were matched by time", text.empty() ? "" : "; ",
+                        format_count(all.by_time));
+  }
+  return text;
+}
 
 std::string collective_title(const CollectiveKind& kind) {
   if (kind.bytes == 0) return kind.operation;
@@ -94,33 +98,33 @@ Listing collectives_listing(const CollectivesReport& report, const Snapshot& sna
   Listing listing(
       {{"operation", "Operation", "", "What the ranks do together"},
        {"size_bytes", "Size", "B", "The larger of what a rank brings and what it receives"},
-       {"algorithm", "Algorithm", "", "How the ranks exchange their parts"},
-       {"ranks", "Ranks", "", "Ranks of the group"},
        {"count", "Count", "", "Instances"},
-       {"bytes", "Bytes", "B", "Sizes of all instances added up"},
-       {"busy_ns", "Busy", "ns", "Durations added up: each from the last arrival to the end on the last rank"},
-       {"wait_ns", "Wait", "ns", "From each rank's arrival to the begin of the transfer, all ranks added up"},
-       {"mean_skew_ns", "⌀ skew", "ns", "From the first to the last arrival, the mean of all instances"},
-       {"algbw_bytes_per_s", "Algorithm", "B/s", "Size over the median duration"},
-       {"busbw_bytes_per_s", "Bus", "B/s",
-        "Algorithm bandwidth times what a link carries for each byte: 2 (n - 1) / n for AllReduce, (n - 1) / n "
-        "for AllGather, ReduceScatter and AllToAll, else 1"},
-       {"min_ns", "Min", "ns", "Shortest duration"},
-       {"median_ns", "p50", "ns", "Median duration"},
+       {"median_ns", "p50", "ns", "Median duration: from the last arrival to the end on the last rank"},
        {"p99_ns", "p99", "ns", "99th percentile of the durations, nearest rank"},
-       {"max_ns", "Max", "ns", "Longest duration"},
+       {"algbw_bytes_per_s", "Algorithm bw", "B/s", "Size over the median duration"},
+       {"busbw_bytes_per_s", "Bus bw", "B/s",
+        "Algorithm bandwidth times what a link carries for each byte: 2 (n - 1) / n for AllReduce, (n - 1) / n for "
+        "AllGather, ReduceScatter and AllToAll, else 1"},
+       {"mean_skew_ns", "⌀ skew", "ns", "From the first to the last arrival, the mean of all instances"},
        {"outliers", "Outliers", "",
-        "Instances longer than the third quartile and 1.5 times the distance of the quartiles"}});
+        "Instances longer than the third quartile and 1.5 times the distance of the quartiles"},
+       {"min_ns", "Min", "ns", "Shortest duration"},
+       {"max_ns", "Max", "ns", "Longest duration"},
+       {"busy_ns", "Busy", "ns", "Durations added up"},
+       {"wait_ns", "Wait", "ns", "From each rank's arrival to the begin of the transfer, all ranks added up"},
+       {"bytes", "Bytes", "B", "Sizes of all instances added up"},
+       {"ranks", "Ranks", "", "Ranks of the group"},
+       {"algorithm", "Algorithm", "", "How the ranks exchange their parts"}});
   for (const CollectiveFigures& each : report.kinds) {
     const CollectiveKind& kind = report.of->kinds[each.kind];
     EventFilter events = kind_events(report, kind, snapshot);
     if (report.range != TimeRange{}) events.range = report.range;
-    listing.add(
-        {kind.operation, bytes_of(kind.bytes), kind.algorithm, count_of(kind.ranks), count_of(each.count),
-         bytes_of(each.bytes), each.busy_ns, each.wait_ns,
-         whole(static_cast<double>(each.skew_ns) / static_cast<double>(each.count)), if_known(each.algorithm_bandwidth),
-         if_known(each.bus_bandwidth), each.min_ns, each.median_ns, each.p99_ns, each.max_ns, count_of(each.outliers)},
-        std::move(events));
+    listing.add({kind.operation, bytes_of(kind.bytes), count_of(each.count), each.median_ns, each.p99_ns,
+                 if_known(each.algorithm_bandwidth), if_known(each.bus_bandwidth),
+                 whole(static_cast<double>(each.skew_ns) / static_cast<double>(each.count)), count_of(each.outliers),
+                 each.min_ns, each.max_ns, each.busy_ns, each.wait_ns, bytes_of(each.bytes), count_of(kind.ranks),
+                 kind.algorithm},
+                std::move(events));
   }
   listing.note = note_of(report);
   return listing;
@@ -130,16 +134,17 @@ Listing ranks_listing(const CollectivesReport& report) {
   Listing listing(
       {{"rank", "Rank", "", ""},
        {"host", "Host", "", ""},
-       {"device", "Device", "", "As its tracks name it; a rank that is missing has none"},
-       {"instances", "Instances", "", "Collectives that it took part in"},
-       {"last_in", "Last in", "", "Of these, where it was the last to arrive, by more than the clocks' residual"},
+       {"last_in", "Last in", "", "Collectives where it was the last to arrive, by more than the clocks' residual"},
        {"mean_late_ns", "⌀ late", "ns", "Its arrival after the first one, the mean"},
-       {"waited_ns", "Waited", "ns", "For others, until the transfers began"},
        {"others_waited_ns", "Others waited", "ns",
-        "How much earlier the transfers had begun if it had come with the last but one: all others wait for "
-        "so long, at once"},
+        "How much earlier the transfers had begun if it had come with the last but one: all others wait for so long, "
+        "at "
+        "once"},
+       {"waited_ns", "Waited", "ns", "For others, until the transfers began"},
+       {"straggler", "Straggler", "", "yes: the others waited for it twice as long as for any other"},
+       {"instances", "Instances", "", "Collectives that it took part in"},
        {"clock_residual_ns", "Clock residual", "ns", "How far its clock may be off; below it nothing is claimed"},
-       {"straggler", "Straggler", "", "yes: the others waited for it twice as long as for any other"}});
+       {"device", "Device", "", "As its tracks name it; a rank that is missing has none"}});
   for (std::size_t r = 0; r < report.ranks.size(); ++r) {
     const CollectiveRank& rank = report.of->ranks[r];
     const RankLateness& late = report.ranks[r];
@@ -148,12 +153,11 @@ Listing ranks_listing(const CollectivesReport& report) {
     EventFilter events;
     events.tracks = rank.tracks;
     if (report.range != TimeRange{}) events.range = report.range;
-    listing.add(
-        {rank.name, rank.host, rank.missing ? SqlValue(std::monostate{}) : SqlValue(rank.device),
-         count_of(late.instances), known(static_cast<std::int64_t>(late.last_in)),
-         is_known ? whole(late.mean_late_ns()) : SqlValue(std::monostate{}), known(late.waited_ns),
-         known(late.others_waited_ns), if_known(rank.residual_ns), std::string(report.straggler == r ? "yes" : "")},
-        rank.tracks.empty() ? ListingTarget() : ListingTarget(std::move(events)));
+    listing.add({rank.name, rank.host, known(static_cast<std::int64_t>(late.last_in)),
+                 is_known ? whole(late.mean_late_ns()) : SqlValue(std::monostate{}), known(late.others_waited_ns),
+                 known(late.waited_ns), std::string(report.straggler == r ? "yes" : ""), count_of(late.instances),
+                 if_known(rank.residual_ns), rank.missing ? SqlValue(std::monostate{}) : SqlValue(rank.device)},
+                rank.tracks.empty() ? ListingTarget() : ListingTarget(std::move(events)));
   }
   listing.note = note_of(report);
   return listing;

@@ -16,6 +16,7 @@
 #include "render/base/heat_ramp.h"
 #include "render/base/icons.h"
 #include "render/widgets/interact.h"
+#include "render/widgets/layout.h"
 #include "render/widgets/popup.h"
 #include "render/widgets/states.h"
 
@@ -26,7 +27,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kSkewHeight = 26, kHostsWidth = 72, kLatenessWidth = 92, kLatenessBar = 58, kAxisHeight = 16,
-                kLegendHeight = 18, kLeastRow = 3, kMostRow = 22, kLeastColumn = 2, kMostColumn = 40;
+                kLegendHeight = 18, kLeastRow = 3, kMostRow = 22, kLeastColumn = 2, kMostColumn = 40, kLowest = 44;
 constexpr std::array<std::string_view, 3> kMeasureWords = {"after the first", "from the last arrival to the end",
                                                            "waiting for the last"};
 
@@ -38,9 +39,11 @@ CollectivesPanel::MapPlaces CollectivesPanel::place_map(const Ui& ui, const Rect
   const CollectivesReport& report = *shown_->report;
   MapPlaces places;
   Rect rest = area;
-  places.legend = rest.cut_bottom(ui.px(kLegendHeight));
-  places.axis = rest.cut_bottom(ui.px(kAxisHeight));
-  places.skews = rest.cut_top(ui.px(kSkewHeight));
+  // A low panel keeps the rows of ranks: first it lacks the legend, then the skews, then the numbers of instances.
+  const float height = area.height();
+  places.legend = rest.cut_bottom(height < ui.px(kLowest * 3) ? 0 : ui.px(kLegendHeight));
+  places.axis = rest.cut_bottom(height < ui.px(kLowest) ? 0 : ui.px(kAxisHeight));
+  places.skews = rest.cut_top(height < ui.px(kLowest * 2) ? 0 : ui.px(kSkewHeight));
   rest.cut_top(ui.px(4));
   places.hosts = rest.cut_left(ui.px(kHostsWidth));
   places.lateness = rest.cut_right(ui.px(kLatenessWidth));
@@ -76,22 +79,37 @@ void CollectivesPanel::draw_map(const PanelContext& context, const Rect& area) {
   // Beside few instances the bars stand where the cells end.
   places.lateness = {places.cells.x1 + ui.px(8), places.lateness.y0, places.cells.x1 + ui.px(8 + kLatenessWidth),
                      places.lateness.y1};
-  draw_skews(context, places);
-  const bool fits = places.cells.y1 <= places.axis.y0;
+  if (!places.skews.empty()) draw_skews(context, places);
   const Rect seen{area.x0, places.cells.y0, area.x1, std::min(places.cells.y1, places.axis.y0)};
-  ui.draw()->PushClipRect({seen.x0, seen.y0}, {seen.x1, seen.y1}, true);
-  draw_cells(context, places);
-  draw_hosts(context, places);
-  draw_lateness(context, places);
-  draw_marks(context, places);
-  ui.draw()->PopClipRect();
-  if (!fits) places.cells.y1 = places.hosts.y1 = places.lateness.y1 = places.axis.y0;
-  const float below = places.cells.y1 + ui.px(2);
+  draw_rows(context, places, seen);
+  const float below = seen.y1 + ui.px(2);
   const Rect axis = places.axis, legend = places.legend;
   places.axis = {axis.x0, std::min(below, axis.y0), axis.x1, std::min(below, axis.y0) + axis.height()};
   places.legend = {legend.x0, places.axis.y1, legend.x1, places.axis.y1 + legend.height()};
   draw_axis(context, places);
-  touch_cells(context, places);
+}
+
+// All that has a line for each rank: it scrolls where there are more ranks than room.
+void CollectivesPanel::draw_rows(const PanelContext& context, MapPlaces places, const Rect& seen) {
+  Ui& ui = context.ui;
+  const float height = places.cells.height();
+  ScrollArea scroll(ui, "collectives.scroll", seen, height);
+  for (Rect* each : {&places.cells, &places.hosts, &places.lateness}) {
+    each->y0 = scroll.content().y0;
+    each->y1 = scroll.content().y0 + height;
+  }
+  draw_cells(context, places);
+  draw_hosts(context, places);
+  draw_lateness(context, places);
+  draw_marks(context, places);
+  touch_cells(context, places, seen);
+  const auto of = map_->of->of.get();
+  if (scrolled_for_ == of) return;
+  scrolled_for_ = of;  // the straggler comes into sight at first
+  const auto straggler = map_->of->straggler;
+  if (straggler)
+    scroll.show(
+        {seen.x0, places.y_of(*straggler) - seen.height() / 2, seen.x1, places.y_of(*straggler) + seen.height() / 2});
 }
 
 void CollectivesPanel::draw_cells(const PanelContext& context, const MapPlaces& places) const {
@@ -145,9 +163,17 @@ void CollectivesPanel::draw_hosts(const PanelContext& context, const MapPlaces& 
   }
 }
 
-void CollectivesPanel::draw_skews(const PanelContext& context, const MapPlaces& places) const {
+void CollectivesPanel::draw_skews(const PanelContext& context, const MapPlaces& places) {
   Ui& ui = context.ui;
   if (map_->of->of->present() < 2) return;
+  const Interaction bar =
+      interact(ui, "collectives.skews", {places.cells.x0, places.skews.y0, places.cells.x1, places.skews.y1});
+  const auto under =
+      std::min(map_->columns - 1,
+               static_cast<std::size_t>(std::max(0.0F, (ui.input().mouse.x - places.cells.x0) / places.column)));
+  if (bar.hovered) set_cursor(Cursor::hand);
+  if (bar.clicked) choose_instance(context, map_->chosen[under]);
+  if (bar.hovered && bar.hovered_for >= kHoverCardDelay) explain(context, places, under, map_->of->of->ranks.size());
   draw_text(ui, {places.hosts.x0, places.skews.y1 - ui.px(16), places.hosts.x1 - ui.px(6), places.skews.y1}, "skew",
             {.style = TextStyle::small, .colour = Colour::text3});
   const Rect late{places.lateness.x0, places.skews.y1 - ui.px(16), places.lateness.x1, places.skews.y1};
@@ -212,7 +238,7 @@ void CollectivesPanel::draw_axis(const PanelContext& context, const MapPlaces& p
   Ui& ui = context.ui;
   const CollectivesReport& report = *map_->of;
   float last = -1e9F;
-  for (std::size_t column = 0; column < map_->columns; ++column) {
+  for (std::size_t column = 0; column < map_->columns && !places.axis.empty(); ++column) {
     const std::uint32_t number = report.instances[map_->instances(column).first];
     const float x = std::round(places.x_of(column));
     const std::string text = fmt::format("#{}", number);
@@ -222,6 +248,7 @@ void CollectivesPanel::draw_axis(const PanelContext& context, const MapPlaces& p
               {.style = TextStyle::mono_small, .colour = Colour::text3, .fit = Fit::clip});
     last = x + width;
   }
+  if (places.legend.empty()) return;
   // The ramp, with what it begins and ends with.
   Rect legend = places.legend;
   legend.cut_left(ui.px(kHostsWidth));
@@ -253,20 +280,19 @@ void CollectivesPanel::draw_axis(const PanelContext& context, const MapPlaces& p
   }
 }
 
-void CollectivesPanel::touch_cells(const PanelContext& context, const MapPlaces& places) {
+void CollectivesPanel::touch_cells(const PanelContext& context, const MapPlaces& places, const Rect& seen) {
   Ui& ui = context.ui;
   const std::size_t ranks = map_->of->of->ranks.size();
   const auto rank_at = [&](float y) {
     return std::min(ranks - 1, static_cast<std::size_t>(std::max(0.0F, (y - places.cells.y0) / places.row)));
   };
   const Point mouse = ui.input().mouse;
-  const Rect columns{places.cells.x0, places.skews.y0, places.cells.x1, places.cells.y1};
-  const Interaction cell = interact(ui, "collectives.map", columns);
+  const Interaction cell = interact(ui, "collectives.map", places.cells.intersected(seen));
   const auto column = std::min(map_->columns - 1,
                                static_cast<std::size_t>(std::max(0.0F, (mouse.x - places.cells.x0) / places.column)));
   for (const Rect& beside : {places.hosts, places.lateness}) {
     const std::string name = beside.x0 == places.hosts.x0 ? "collectives.hosts" : "collectives.lateness";
-    const Interaction label = interact(ui, name, beside);
+    const Interaction label = interact(ui, name, beside.intersected(seen));
     if (label.hovered) set_cursor(Cursor::hand);
     if (label.clicked || label.double_clicked)
       choose_rank(context, static_cast<std::uint32_t>(rank_at(mouse.y)), label.double_clicked);
@@ -275,13 +301,11 @@ void CollectivesPanel::touch_cells(const PanelContext& context, const MapPlaces&
   }
   if (!cell.hovered) return;
   set_cursor(Cursor::hand);
-  const bool on_cells = mouse.y >= places.cells.y0;
   if (cell.clicked) {
-    if (on_cells && !map_->of->of->ranks[rank_at(mouse.y)].missing)
-      chosen_rank_ = static_cast<std::uint32_t>(rank_at(mouse.y));
+    if (!map_->of->of->ranks[rank_at(mouse.y)].missing) chosen_rank_ = static_cast<std::uint32_t>(rank_at(mouse.y));
     choose_instance(context, map_->chosen[column]);
   }
-  if (cell.hovered_for >= kHoverCardDelay) explain(context, places, column, on_cells ? rank_at(mouse.y) : ranks);
+  if (cell.hovered_for >= kHoverCardDelay) explain(context, places, column, rank_at(mouse.y));
 }
 
 // Its events become what is selected, and the timeline goes there with a margin on both sides.
@@ -306,6 +330,7 @@ void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& pla
   };
   const auto duration = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)); };
   Rect explained{places.cells.x0, places.cells.y0, places.cells.x1, places.cells.y1};
+  if (rank >= all.ranks.size()) explained.y0 = places.skews.y0, explained.y1 = places.skews.y1;
   if (rank < all.ranks.size()) explained.y0 = places.y_of(rank), explained.y1 = places.y_of(rank + 1);
   if (column < map_->columns) explained.x0 = places.x_of(column), explained.x1 = places.x_of(column + 1);
   if (column >= map_->columns) {

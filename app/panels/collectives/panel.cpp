@@ -20,7 +20,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kCollectivesHead = 36, kSentence = 24, kRoomForBoth = 1000, kLeastTables = 460;
+constexpr float kCollectivesHead = 36, kSentence = 24, kRoomForBoth = 1000, kLeastTables = 460, kRoomForTables = 280,
+                kRoomForStrips = 380, kStrips = 88;
 
 constexpr std::array<std::string_view, 3> kMeasures = {"Arrival", "Duration", "Wait"};
 constexpr std::array<std::string_view, 3> kMeasureTips = {"When each rank arrived, after the first of them",
@@ -65,9 +66,26 @@ void CollectivesPanel::ask(const PanelContext& context) {
   if (told) shown_ = told;
 }
 
+// What is selected elsewhere is marked with all parts of its operation.
+void CollectivesPanel::follow_selected(const PanelContext& context) {
+  const std::optional<EventId> event = context.tab.selected;
+  if (!shown_ || !event || *event == followed_) return;
+  const auto found = context.analysis().ask(
+      selected_, SelectedQuestion{shown_->report, *event}, {.ages = false},
+      [report = shown_->report, event = *event](const QueryContext&) -> SessionAnalysis::Found<OfSelected> {
+        return std::make_shared<const OfSelected>(OfSelected{event, instance_with(*report, event)});
+      });
+  if (!found || found->event != *event) return;
+  followed_ = *event;
+  if (!found->number) return;
+  chosen_instance_ = shown_->report->instances[*found->number];
+  context.tab.operation = shown_operation(*shown_->report, *found->number);
+}
+
 void CollectivesPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   ask(context);
+  follow_selected(context);
   Rect rest = area;
   const bool narrow = area.width() < ui.px(kRoomForBoth);
   draw_head(context, rest.cut_top(ui.px(kCollectivesHead)).inset(ui.px(size::kPanelPadding), 0), narrow);
@@ -173,8 +191,9 @@ void CollectivesPanel::draw_sentence(const PanelContext& context, Rect row) cons
   const bool named = shown_->report->straggler.has_value();
   const bool stale = found_.stale() || told_.stale();
   ui.register_widget("collectives.sentence", row);
-  draw_icon(ui, row.cut_left(ui.px(20)), named ? icon::kBalance : icon::kInfo,
+  draw_icon(ui, row.cut_left(ui.px(18)), named ? icon::kBalance : icon::kInfo,
             ui.colour(named ? Colour::warning_line : Colour::text2));
+  row.cut_left(ui.px(6));
   const auto say = [&](const std::string& text, TextStyle style, Colour colour) {
     if (text.empty() || row.empty()) return;
     row.cut_left(draw_text(ui, row, text, {.style = style, .colour = stale ? Colour::text3 : colour}) + ui.px(10));
@@ -182,11 +201,27 @@ void CollectivesPanel::draw_sentence(const PanelContext& context, Rect row) cons
   say(shown_->straggler.who, TextStyle::heading, named ? Colour::warning : Colour::text1);
   say(shown_->straggler.what, TextStyle::body, Colour::text1);
   say(shown_->cause, TextStyle::body, Colour::text2);
-  const std::string& note = shown_->ranks->note;
-  if (shown_->report->incomplete > 0 || shown_->report->of->by_time > 0) say(note, TextStyle::small, Colour::text3);
+  say(lacking_text(*shown_->report), TextStyle::small, Colour::text3);
 }
 
 void CollectivesPanel::draw_tables(const PanelContext& context, Rect area) {
+  if (area.height() < context.ui.px(kRoomForTables)) {
+    if (part_ == Part::map) part_ = Part::operations;
+    Ui& ui = context.ui;
+    const std::array<Segment, 2> parts = {{{.label = "By operation"}, {.label = "By rank"}}};
+    int part = part_ == Part::ranks ? 1 : 0;
+    Rect head = area.cut_top(ui.px(28));
+    if (segmented(ui, "collectives.table", head.cut_left(segmented_width(ui, parts)).middle(ui.px(size::kSmallControl)),
+                  parts, part)) {
+      part_ = part == 1 ? Part::ranks : Part::operations;
+    }
+    draw_rows_of(context, area, part_);
+    return;
+  }
+  if (area.height() >= context.ui.px(kRoomForStrips)) {
+    draw_strips(context, area.cut_bottom(context.ui.px(kStrips)));
+    area.cut_bottom(context.ui.px(8));
+  }
   const std::size_t rows = shown_->operations->rows.row_count();
   const float wanted = context.ui.px(24 + size::kTableHead + size::kTableRow * (static_cast<float>(rows) + 0.5F) + 14);
   const float height = std::min(wanted, std::round(area.height() * 0.5F));
@@ -201,7 +236,11 @@ void CollectivesPanel::draw_table(const PanelContext& context, Rect area, Part p
   heading(ui, area.cut_top(ui.px(24)), operations ? "By operation" : "By rank",
           operations ? "times from the last arrival: waits are not in them"
                      : "others wait at once: their times are not added up");
-  if (operations) {
+  draw_rows_of(context, area, part);
+}
+
+void CollectivesPanel::draw_rows_of(const PanelContext& context, const Rect& area, Part part) {
+  if (part != Part::ranks) {
     (void)operations_.draw(context, "collectives.operations", area, shown_->operations);
     return;
   }

@@ -54,23 +54,42 @@ class CollectivesPanel final : public Panel {
     [[nodiscard]] float y_of(std::size_t at) const noexcept { return cells.y0 + static_cast<float>(at) * row; }
   };
 
+  // The instance that the selected event is a part of; nothing where it is of none.
+  struct OfSelected {
+    EventId event = kNoEvent;
+    std::optional<std::size_t> number;  // among the report's
+  };
+  struct SelectedQuestion {
+    std::shared_ptr<const CollectivesReport> of;
+    EventId event = kNoEvent;
+    bool operator==(const SelectedQuestion&) const = default;
+  };
+
   void ask(const PanelContext& context);
+  void follow_selected(const PanelContext& context);
   void draw_head(const PanelContext& context, render::Rect head, bool narrow);
   void draw_operations_choice(const PanelContext& context, render::Rect& head);
   void draw_sentence(const PanelContext& context, render::Rect row) const;
   void draw_tables(const PanelContext& context, render::Rect area);
   void draw_table(const PanelContext& context, render::Rect area, Part part);
+  void draw_rows_of(const PanelContext& context, const render::Rect& area, Part part);
+
+  // strips.cpp
+  void draw_strips(const PanelContext& context, render::Rect area) const;
+  void draw_durations(const PanelContext& context, render::Rect area) const;
+  void draw_arrivals(const PanelContext& context, render::Rect area) const;
 
   // map.cpp
   void draw_map(const PanelContext& context, const render::Rect& area);
   [[nodiscard]] MapPlaces place_map(const render::Ui& ui, const render::Rect& area) const;
   void draw_cells(const PanelContext& context, const MapPlaces& places) const;
   void draw_hosts(const PanelContext& context, const MapPlaces& places) const;
-  void draw_skews(const PanelContext& context, const MapPlaces& places) const;
+  void draw_rows(const PanelContext& context, MapPlaces places, const render::Rect& seen);
+  void draw_skews(const PanelContext& context, const MapPlaces& places);
   void draw_lateness(const PanelContext& context, const MapPlaces& places) const;
   void draw_axis(const PanelContext& context, const MapPlaces& places) const;
   void draw_marks(const PanelContext& context, const MapPlaces& places) const;
-  void touch_cells(const PanelContext& context, const MapPlaces& places);
+  void touch_cells(const PanelContext& context, const MapPlaces& places, const render::Rect& seen);
   void explain(const PanelContext& context, const MapPlaces& places, std::size_t column, std::size_t rank) const;
   void choose_instance(const PanelContext& context, std::size_t number);
 
@@ -88,11 +107,14 @@ class CollectivesPanel final : public Panel {
   SessionAnalysis::Kept<Collectives, SessionAnalysis::Filtered<Question>> found_;
   SessionAnalysis::Kept<Told, SessionAnalysis::Filtered<ReportQuestion>> told_;
   SessionAnalysis::Kept<CollectiveGrid, GridQuestion> grid_;
+  SessionAnalysis::Kept<OfSelected, SelectedQuestion> selected_;
+  EventId followed_ = kNoEvent;  // the selected event whose instance is chosen
   std::shared_ptr<const Told> shown_;
   std::shared_ptr<const CollectiveGrid> map_;
   std::optional<std::uint32_t> chosen_instance_;  // index into Collectives::instances
   std::optional<std::uint32_t> chosen_rank_;
   std::shared_ptr<const Collectives> chosen_of_;  // that the chosen ones are of
+  const void* scrolled_for_ = nullptr;            // the collectives whose straggler has come into sight
   AnswerTable operations_, ranks_;
 };
 

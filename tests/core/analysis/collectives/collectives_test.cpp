@@ -1,5 +1,5 @@
-// Collectives across ranks against a naive computation over the same events, and against what a simulated run has planted:
-// a straggler, clocks that lie apart, a rank that is missing.
+// Collectives across ranks against a naive computation over the same events, and against what a simulated run has
+// planted: a straggler, clocks that lie apart, a rank that is missing.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -48,13 +48,13 @@ struct RankSession {
     using namespace columns;
     StoreSink sink(*store);
     SessionWriter writer(sink);
-    const SchemaNumber schema =
-        writer.add_schema(make_schema({"collective_part", EventKind::slice, "operation"},
-                                      {{"waited", kInt, "ns", kTiming, "", "", options.has_wait ? Role::wait_ns : Role::none},
-                                       {"input_size", kInt, "B", kMemory},
-                                       {"output_size", kInt, "B", kMemory},
-                                       {"replica_group", kString, "", kOperation},
-                                       {"op_id", kUnsigned, "", kIds}}));
+    const SchemaNumber schema = writer.add_schema(
+        make_schema({"collective_part", EventKind::slice, "operation"},
+                    {{"waited", kInt, "ns", kTiming, "", "", options.has_wait ? Role::wait_ns : Role::none},
+                     {"input_size", kInt, "B", kMemory},
+                     {"output_size", kInt, "B", kMemory},
+                     {"replica_group", kString, "", kOperation},
+                     {"op_id", kUnsigned, "", kIds}}));
     struct Event {
       const PlantedPart* part;
       const PlantedInstance* instance;
@@ -77,7 +77,8 @@ struct RankSession {
         track.clock = writer.add_clock(std::move(clock));
       }
       const TrackNumber number = writer.add_track(std::move(track));
-      std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.part->begin < b.part->begin; });
+      std::sort(events.begin(), events.end(),
+                [](const Event& a, const Event& b) { return a.part->begin < b.part->begin; });
       for (const Event& each : events) {
         Row row = writer.begin_event(number, each.part->begin, each.part->end - each.part->begin,
                                      writer.intern(each.instance->operation));
@@ -103,7 +104,9 @@ struct RankSession {
 std::vector<PlantedInstance> drawn_instances(std::mt19937_64& random, std::uint32_t ranks, std::size_t count,
                                              bool halves) {
   constexpr std::array<std::string_view, 3> kNames = {"AllReduce", "all-gather", "reduce_scatter"};
-  const auto drawn = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most)); };
+  const auto drawn = [&](std::int64_t most) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
+  };
   const auto group_text = [](std::uint32_t first, std::uint32_t last) {
     std::string text = "[";
     for (std::uint32_t r = first; r < last; ++r) text += fmt::format("{}{}", r == first ? "" : ", ", r);
@@ -153,8 +156,14 @@ TEST_CASE("collectives: matched instances, arrivals and waits are those of a nai
     // Both in the order of the transfers.
     std::vector<const PlantedInstance*> order;
     for (const auto& each : planted) order.push_back(&each);
-    std::stable_sort(order.begin(), order.end(),
-                     [](const auto* a, const auto* b) { return a->parts[0].begin < b->parts[0].begin; });
+    const auto end_of = [](const PlantedInstance& each) {
+      std::int64_t end = 0;
+      for (const PlantedPart& part : each.parts) end = std::max(end, part.end);
+      return end;
+    };
+    std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+      return std::pair(a->parts[0].begin, end_of(*a)) < std::pair(b->parts[0].begin, end_of(*b));
+    });
     std::vector<std::int64_t> waited(ranks, 0), alone(ranks, 0), late(ranks, 0);
     std::map<std::pair<std::string, std::int64_t>, std::vector<std::int64_t>> durations;
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -328,7 +337,8 @@ TEST_CASE("collectives: clocks apart are set by the ends, and nothing is said be
   }
   for (std::size_t i = 0; i < planted.size(); ++i) {  // steps apart, so that ranks do not overlap themselves
     for (PlantedPart& part : planted[i].parts) {
-      for (std::int64_t* ns : {&part.arrival, &part.begin, &part.end}) *ns += static_cast<std::int64_t>(i) * 60'000 + 200'000;
+      for (std::int64_t* ns : {&part.arrival, &part.begin, &part.end})
+        *ns += static_cast<std::int64_t>(i) * 60'000 + 200'000;
     }
   }
   const std::map<std::uint32_t, std::int64_t> offsets = {{0, 90'000}, {1, -70'000}, {2, 0}, {3, -50'000}};

@@ -20,7 +20,10 @@ struct SimulateCommand {
   std::string output;
   std::string format = "session";
   bool slim = false;
+  bool ranks = false;
   bool force = false;
+  std::string late = "40us", clock_skew = "0";
+  int straggler = -1, missing_rank = -1;  // below 0: none
   capture::sim::SimulationOptions simulation;
 
   struct Written {
@@ -28,6 +31,7 @@ struct SimulateCommand {
     std::int64_t ns = 0;
   };
   int run(const CommandRun& run) const;
+  [[nodiscard]] Result<void> take_faults();
   [[nodiscard]] Result<std::unique_ptr<Store>> simulated(const capture::sim::SimulationOptions& options,
                                                          const std::string& path, const CommandRun& run) const;
   [[nodiscard]] Result<Written> write_session(const std::string& path, const CommandRun& run) const;
@@ -86,6 +90,18 @@ Result<void> SimulateCommand::write_vendor_file(const std::string& path, const C
   return (*file)->finish();
 }
 
+Result<void> SimulateCommand::take_faults() {
+  const auto late_ns = parse_time(late, 0, 0);
+  if (!late_ns) return Error{"--late: " + late_ns.message()};
+  const auto skew_ns = parse_time(clock_skew, 0, 0);
+  if (!skew_ns) return Error{"--clock-skew: " + skew_ns.message()};
+  if (straggler >= 0) simulation.faults.straggler = static_cast<std::uint32_t>(straggler);
+  if (missing_rank >= 0) simulation.faults.missing = static_cast<std::uint32_t>(missing_rank);
+  simulation.faults.late_ns = *late_ns;
+  simulation.faults.clock_skew_ns = *skew_ns;
+  return {};
+}
+
 int SimulateCommand::run(const CommandRun& run) const {
   const bool is_session = format == "session";
   const std::string name = !output.empty() ? output : is_session ? "simulated.accel" : "simulated.json";
@@ -133,9 +149,21 @@ CommandAction declare_simulate(command_line::OptionSet& options) {
   options.add_option("--kernels", command->simulation.kernels, "End after so many passes through the layer");
   options.add_option("--devices", command->simulation.devices, "NeuronCores, 1 to 64").in_range(1, 64);
   options.add_flag("--force", command->force, "Replace a file that -o does not name");
-  options.add_flag("--slim", command->slim, "One schema of six columns instead of everything a profile holds");
+  const auto slim =
+      options.add_flag("--slim", command->slim, "One schema of six columns instead of everything a profile holds");
+  const auto ranks =
+      options.add_flag("--ranks", command->ranks,
+                       "Each device a rank, told by its collectives and the work between them: for many ranks");
+  options.add_option("--straggler", command->straggler, "Of --ranks: a rank that comes late").in_range(0, 63);
+  options.add_option("--late", command->late, "Of --ranks: by how much it does, such as 40us");
+  options.add_option("--missing-rank", command->missing_rank, "Of --ranks: a rank that is not told of").in_range(0, 63);
+  options.add_option("--clock-skew", command->clock_skew,
+                     "Of --ranks: how far the clocks of hosts lie apart, such as 5us; 0: all share one");
+  ranks.excludes(slim);
   return [command](const CommandRun& run) {
     if (command->slim) command->simulation.detail = capture::sim::Detail::slim;
+    if (command->ranks) command->simulation.detail = capture::sim::Detail::ranks;
+    if (const auto taken = command->take_faults(); !taken) return run.fail_usage("simulate", taken.message());
     return command->run(run);
   };
 }

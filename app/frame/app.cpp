@@ -106,6 +106,10 @@ AppState::AppState(AppOptions app_options)
   actions.choose_folder = [this](std::string title, std::function<void(const std::string&)> chosen) {
     file_dialog.show_folders(std::move(title), start_folder(), dialog_places(workspace), std::move(chosen));
   };
+  actions.open_part = [this](std::string title, std::string device, const std::vector<TrackNumber>& tracks) {
+    if (workspace.active_index())
+      workspace.open_part(*workspace.active_index(), std::move(title), std::move(device), tracks);
+  };
   actions.reveal = [this](EventId event) {
     if (tab() != nullptr) timeline.reveal(*tab(), event);
   };

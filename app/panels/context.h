@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/session/analysis.h"
 #include "app/session/tab.h"
@@ -19,6 +20,9 @@ struct PanelActions {
   std::function<void(std::string text)> say;          // a short confirmation in the status bar
   std::function<void(EventId)> reveal;                // scrolls its lane into sight
   std::function<void(Severity, std::string)> notify;  // something went wrong
+  // Another tab on the same session, whose timeline has the rows of these tracks alone and whose filter passes no
+  // others: a rank of many.
+  std::function<void(std::string title, std::string device, const std::vector<TrackNumber>& tracks)> open_part;
   // Asks for a folder; `chosen` is called only if the user names one.
   std::function<void(std::string title, std::function<void(const std::string& folder)> chosen)> choose_folder;
 };

@@ -27,7 +27,9 @@ struct RowChoices {
   std::set<std::string> shared_scale;               // groups whose counters of one unit have one scale
   std::set<std::string> counter_lines;              // groups whose counters are lines without an area
   std::uint32_t layer_depth = 0;                    // levels of the Layers groups that are shown; 0: all
-  bool minimal = false;                             // only what executes, and counters of how well it is used
+  // Rows of these tracks and no others; empty: all. For the time being: neither kept nor in links.
+  std::vector<std::uint32_t> only;
+  bool minimal = false;  // only what executes, and counters of how well it is used
 
   bool operator==(const RowChoices&) const = default;
 

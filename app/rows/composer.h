@@ -55,6 +55,7 @@ class RowComposer {
         derived_(derived),
         names_(snapshot),
         places_(placed_tracks(snapshot)) {
+    if (!choices.only.empty()) keep_only(places_, choices.only);
     if (choices.minimal) keep_essential(places_);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <unordered_set>
 
 #include "core/analysis/time/work_kind.h"
 #include "core/base/natural_order.h"
@@ -196,6 +197,11 @@ std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
   }
   std::stable_sort(places.begin(), places.end());
   return places;
+}
+
+void keep_only(std::vector<TrackPlace>& places, const std::vector<TrackNumber>& tracks) {
+  const std::unordered_set<TrackNumber> kept(tracks.begin(), tracks.end());
+  std::erase_if(places, [&](const TrackPlace& place) { return !kept.contains(place.track->track->number); });
 }
 
 void keep_essential(std::vector<TrackPlace>& places) {

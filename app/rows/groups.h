@@ -54,6 +54,9 @@ struct TrackPlace {
 // counter), and the counters of how well it is used.
 void keep_essential(std::vector<TrackPlace>& places);
 
+// Leaves those tracks.
+void keep_only(std::vector<TrackPlace>& places, const std::vector<TrackNumber>& tracks);
+
 // Runs of programs on a device: what they are a band of lies below them.
 [[nodiscard]] bool is_runs(const TrackSnapshot& track) noexcept;
 

@@ -138,6 +138,9 @@ RowSection& RowComposer::counter_section(const std::string& device) {
 
 void RowComposer::add_derived() {
   for (const auto& counter : derived_) {
+    const std::string device = device_name(counter->host, counter->device);
+    const auto is_of_device = [&](const TrackPlace& place) { return place.device == device; };
+    if (!choices_.only.empty() && std::none_of(places_.begin(), places_.end(), is_of_device)) continue;
     counter_section(device_name(counter->host, counter->device)).derived.push_back(counter);
   }
 }

@@ -29,6 +29,21 @@ struct TimelineState;   // app/timeline/state.h
 // recording: also while the capture is paused, taken up again, or ending; `capture` says which.
 enum class LiveState : std::uint8_t { none, connecting, recording, ended, failed };
 
+// An operation that several ranks did together, as the timeline marks it: on the lane of each its wait and a box round
+// its event. Times are those that the timeline shows.
+struct ShownOperation {
+  struct Part {
+    EventId event = kNoEvent;
+    std::int64_t arrival_ns = 0, transfer_ns = 0, end_ns = 0;
+    bool is_last = false;  // to arrive, for certain
+  };
+  std::string title;        // "#29 first in"
+  std::string skew;         // "skew 49.6 µs"; "" where the clocks do not tell
+  std::vector<Part> parts;  // of each rank
+  bool one_clock = true;    // the ranks' times are those of one clock: first and last arrival can be drawn across
+  std::int64_t first_arrival_ns = 0, last_arrival_ns = 0;
+};
+
 // Where an event was chosen that is selected a frame or more later.
 enum class ChosenIn : std::uint8_t { elsewhere, timeline, sql };
 
@@ -92,10 +107,11 @@ struct SessionTab {
   std::vector<EventId> also_selected;            // by Ctrl+click, beside the selected one
   bool dependency_chain = false;                 // arrows and lists go along the whole chain, not one step
   std::shared_ptr<const DependencyChain> chain;  // of the selected event, once it is known
-  std::optional<EventFilter> region;        // selected beside single events: a box, or all of a name, a line, a layer
-  std::vector<Marker> markers;              // by time; changed by put_marker() and remove_marker()
-  std::map<std::string, std::string> kept;  // other values beside the events; changed by keep_value()
-  std::shared_ptr<TimelineState> timeline;  // what only the timeline remembers: scroll, what is collapsed
+  std::optional<EventFilter> region;  // selected beside single events: a box, or all of a name, a line, a layer
+  std::shared_ptr<const ShownOperation> operation;  // marked on the timeline; null: none
+  std::vector<Marker> markers;                      // by time; changed by put_marker() and remove_marker()
+  std::map<std::string, std::string> kept;          // other values beside the events; changed by keep_value()
+  std::shared_ptr<TimelineState> timeline;          // what only the timeline remembers: scroll, what is collapsed
 
   LiveState live = LiveState::none;
   capture::client::CaptureStatus capture;  // of this frame; empty when the session was opened from a file

@@ -123,6 +123,7 @@ void clear_all_selection(const TimelineHand& hand) {
   tab.related.clear();
   tab.lit.reset();
   tab.region.reset();
+  tab.operation.reset();
   hand.state.box_armed = false;
   if (hand.state.gesture == Gesture::box) hand.state.gesture = Gesture::none;
 }

@@ -123,6 +123,59 @@ void draw_cursor(TimelineFrame& frame) {
   vertical_line(frame.ui, x, frame.ruler.y1, frame.rows.y1, with_alpha(frame.ui.colour(Colour::accent), 0.45F));
 }
 
+// A chip on the marker row over a line through all lanes.
+void draw_flagged_line(TimelineFrame& frame, std::int64_t ns, const std::string& text, bool is_late) {
+  const float x = std::floor(frame.x(static_cast<double>(ns)));
+  if (x < frame.canvas_x || x > frame.rows.x1) return;
+  Ui& ui = frame.ui;
+  const Pixel colour = ui.colour(is_late ? Colour::warning_line : Colour::text2);
+  if (is_late) {
+    vertical_line(ui, x, frame.rows.y0, frame.rows.y1, colour);
+  } else {
+    dashed_line(ui, frame.list, {x, frame.rows.y0}, {x, frame.rows.y1}, colour);
+  }
+  if (text.empty()) return;
+  const float width = text_width(ui, TextStyle::mono_small, text) + ui.px(12);
+  const float y = frame.rows.y0 + ui.px(2);
+  const Rect chip = is_late ? Rect{x, y, x + width, y + ui.px(16)} : Rect{x - width, y, x, y + ui.px(16)};
+  fill(ui, chip, ui.colour(is_late ? Colour::warning_bg : Colour::bg4), size::kChipRadius);
+  draw_text(ui, chip, text,
+            {.style = TextStyle::mono_small,
+             .colour = is_late ? Colour::warning : Colour::text1,
+             .align = Align::centre,
+             .fit = Fit::clip});
+}
+
+// Each rank's part of the operation that was chosen: its wait hatched, its event in a box; amber for the last to come.
+void draw_operation(TimelineFrame& frame) {
+  const ShownOperation* operation = frame.tab.operation.get();
+  if (operation == nullptr) return;
+  Ui& ui = frame.ui;
+  for (std::size_t i = 0; i < frame.state.lane_count; ++i) {
+    const DrawnLane& lane = frame.state.lanes[i];
+    const LaneNumber number = frame.snapshot.lanes[lane.lane].number();
+    for (const ShownOperation::Part& part : operation->parts) {
+      if (lane_of(part.event) != number) continue;
+      const auto x_of = [&](std::int64_t ns) {
+        return std::clamp(frame.x(static_cast<double>(ns)), frame.canvas_x - ui.px(4), frame.rows.x1 + ui.px(4));
+      };
+      const float from = x_of(part.arrival_ns), begin = x_of(part.transfer_ns), end = x_of(part.end_ns);
+      frame.list->PushClipRect(low(lane.clip), high(lane.clip), true);
+      if (begin > from) {
+        fill(ui, {from, lane.rect.y0, begin, lane.rect.y1}, ui.colour(Colour::hatch_bg));
+        hatch(ui, frame.list, {from, lane.rect.y0, begin, lane.rect.y1}, ui.colour(Colour::hatch));
+      }
+      outline(ui, Rect{from, lane.rect.y0, std::max(end, from + 2), lane.rect.y1}.inset(-ui.px(1)),
+              ui.colour(part.is_last ? Colour::warning_line : Colour::selection), size::kSliceRadius + 1, 2);
+      frame.list->PopClipRect();
+      ui.register_widget("timeline.operation", {from, lane.rect.y0, end, lane.rect.y1});
+    }
+  }
+  if (!operation->one_clock) return;
+  draw_flagged_line(frame, operation->first_arrival_ns, operation->title, false);
+  draw_flagged_line(frame, operation->last_arrival_ns, operation->skew, true);
+}
+
 // The edge of an event that the gesture holds on to.
 void draw_snap(TimelineFrame& frame) {
   if (!frame.state.snapped || frame.state.gesture == Gesture::none) return;
@@ -139,6 +192,7 @@ void draw_overlay(TimelineFrame& frame) {
   frame.list->PushClipRect(ImVec2(frame.canvas_x, frame.markers.y0), high(frame.rows), true);
   draw_cursor(frame);
   frame.list->PushClipRect(low(frame.canvas(frame.rows)), high(frame.rows), true);
+  draw_operation(frame);
   draw_outlines(frame);
   draw_gap(frame);
   frame.list->PopClipRect();

@@ -56,6 +56,7 @@ void select_event(SessionTab& tab, EventId id) { select_and_show(tab, id, true);
 void select_in_view(SessionTab& tab, EventId id) { select_and_show(tab, id, false); }
 
 void clear_selection(SessionTab& tab) {
+  tab.operation.reset();
   tab.events->drop(EventWish::selection);
   tab.selected.reset();
   tab.selected_source.clear();

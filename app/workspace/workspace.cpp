@@ -215,6 +215,22 @@ SessionTab& Workspace::adopt(OpenedSession opened) {
   return session;
 }
 
+SessionTab& Workspace::open_part(std::size_t index, std::string title, std::string device,
+                                 const std::vector<TrackNumber>& tracks) {
+  const SessionTab& whole = *tabs_[index]->session;
+  const ViewRange view = whole.view;
+  const std::optional<TimeRange> active = whole.active;
+  OpenTab& tab = add_tab(std::move(title), whole.store, {whole.markers, whole.kept});
+  SessionTab& session = *tab.session;
+  session.device = std::move(device);
+  session.active = active;
+  tab.fitted = true;
+  session.choices.filter.tracks = tracks;
+  session.choices.rows.only = tracks;
+  session.show(view);
+  return session;
+}
+
 void Workspace::refresh(OpenTab& tab, double now_s) {
   SessionTab& session = *tab.session;
   const std::uint64_t known = session.snapshot->version;

@@ -70,6 +70,10 @@ class Workspace {
   // The tab appears when the capture has begun.
   void connect(const std::string& places);  // "127.0.0.1:7420", several with commas: whatever they were started for
   void start_demo();
+  // Another tab on the session of this one, of some of its tracks: a rank of many. Both have one store; what is saved
+  // from either is all of it.
+  SessionTab& open_part(std::size_t index, std::string title, std::string device,
+                        const std::vector<TrackNumber>& tracks);
   SessionTab& adopt(OpenedSession session);  // made elsewhere: tests, other commands
   SessionTab& adopt_live(std::shared_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title);
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "app/content/listings/core_grid.h"
+#include "app/content/listings/collectives.h"
 #include "app/content/listings/incidents.h"
 #include "app/content/listings/instructions.h"
 
@@ -17,6 +18,9 @@ constexpr std::array kListings = std::to_array<ListingKind>({
      "The cores of the devices by their places, with a measure of each: --by busy, wait, events, zone:NAME, part:NAME "
      "or TABLE.COLUMN",
      list_core_grid, true},
+    {"collectives", "What ranks do together: time, bandwidth and outliers of each operation", list_collectives},
+    {"collective-instances", "Every instance of these, with the rank that came last", list_collective_instances},
+    {"ranks", "How late each rank came to them, and how long others waited for it", list_ranks},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
 });
 

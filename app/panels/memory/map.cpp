@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "app/panels/memory/panel.h"
-#include "app/panels/memory/rect_batch.h"
+#include "app/panels/rect_batch.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"

@@ -4,7 +4,7 @@
 
 #include "app/content/time_axis.h"
 #include "app/panels/memory/panel.h"
-#include "app/panels/memory/rect_batch.h"
+#include "app/panels/rect_batch.h"
 #include "core/base/format.h"
 #include "imgui.h"
 #include "render/widgets/layout.h"

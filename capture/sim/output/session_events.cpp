@@ -2,6 +2,7 @@
 
 #include "capture/sim/kernel/profile_text.h"
 #include "core/base/immediate.h"
+#include "core/names/collective_words.h"
 
 namespace accelscope::capture::sim {
 
@@ -61,7 +62,12 @@ SessionEvents::SessionEvents(SessionWriter& writer, const SimulationOptions& opt
   writer_.set_meta("capacity.PSUM", std::to_string(kPsumBanks * kPsumBankBytes));
   writer_.set_meta("pe_clock_freq", "2.8");
   writer_.set_meta("hbm_ddr_bandwidth", std::to_string(static_cast<std::int64_t>(kHbmBytesPerSecond)));
-  for (std::uint32_t device = 0; device < options.devices; ++device) devices_.push_back(tracks_.define_device(device));
+  std::string members;
+  for (std::uint32_t device = 0; device < options.devices; ++device) {
+    devices_.push_back(tracks_.define_device(device));
+    members += (device == 0 ? "" : ",") + std::to_string(device);
+  }
+  replica_group_ = writer.intern(options.devices == 1 ? std::string(kReplicaGroup) : "[[" + members + "]]");
 }
 
 void SessionEvents::list(const KernelTrace& trace, std::vector<SessionItem>& items) const {
@@ -352,11 +358,12 @@ void SessionEvents::write_collective(const KernelTrace& trace, const CollectiveR
   row.integer(at<kCollective>("cc_trigger"), record.trigger_start);
   row.integer(at<kCollective>("cc_trigger_start_delay"), record.start - record.trigger_start);
   row.real(at<kCollective>("algorithm_bandwidth"), rate);
-  row.real(at<kCollective>("bus_bandwidth"), rate * 2 * (kModelledRanks - 1) / kModelledRanks);
+  const std::size_t ranks = devices_.size() == 1 ? kModelledRanks : devices_.size();
+  row.real(at<kCollective>("bus_bandwidth"), rate * bus_factor("AllReduce", ranks));
   row.string(at<kCollective>("algorithm"), writer_.intern("Ring"));
   row.string(at<kCollective>("dtype"), writer_.intern("bfloat16"));
   row.integer(at<kCollective>("num_elements"), operation.bytes / 2);
-  row.string(at<kCollective>("replica_group"), writer_.intern(kReplicaGroup));
+  row.string(at<kCollective>("replica_group"), replica_group_);
   row.string(at<kCollective>("trigger_engine"), writer_.intern("Scalar"));
   row.integer(at<kCollective>("input_size"), operation.bytes);
   row.integer(at<kCollective>("output_size"), operation.bytes);

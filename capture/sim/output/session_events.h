@@ -84,6 +84,7 @@ class SessionEvents {
   SessionTracks tracks_;
   bool vendor_file_ = false;
   std::vector<DeviceTracks> devices_;
+  StringId replica_group_ = 0;  // the simulated devices; with one, the ranks that are drawn beside it too
   std::vector<std::pair<const KernelProgram*, std::vector<OperationStrings>>> strings_;
   std::vector<StringId> layers_;  // by pass % kModelLayers and layer
   std::array<QueueStrings, kQueueCount> queues_ = {};

@@ -1,5 +1,6 @@
 #include "capture/sim/output/simulator.h"
 
+#include "capture/sim/output/rank_run.h"
 #include "capture/sim/output/session_run.h"
 #include "capture/sim/output/slim_run.h"
 
@@ -10,6 +11,7 @@ Result<void> simulate(const SimulationOptions& options, EventSink& sink) {
     return Error{"simulate: " + std::to_string(options.devices) + " devices; choose 1 to 64"};
   }
   if (!(options.rate_events_per_second > 0)) return Error{"simulate: the rate must be above zero, or max"};
+  if (options.detail == Detail::ranks) return run_ranks(options, sink);
   return options.detail == Detail::slim ? run_slim(options, sink) : run_session(options, sink);
 }
 

@@ -7,6 +7,7 @@
 #include "capture/json/json_cursor.h"
 #include "capture/sources/base/source_finder.h"
 #include "capture/sources/neuron/importer.h"
+#include "core/names/collective_words.h"
 
 namespace accelscope::capture::sources::neuron {
 namespace {
@@ -14,30 +15,9 @@ namespace {
 constexpr std::size_t kMaxLocations = 1'000'000;
 
 // Members of the first group: "[[0, 1, 2, 3], [4, 5, 6, 7]]" -> 4.
-[[nodiscard]] std::size_t group_size(std::string_view replica_group) noexcept {
-  const std::size_t end = replica_group.find(']');
-  const std::string_view group = replica_group.substr(0, end);
-  std::size_t members = 0;
-  bool in_number = false;
-  for (const char c : group) {
-    const bool digit = c >= '0' && c <= '9';
-    if (digit && !in_number) ++members;
-    in_number = digit;
-  }
-  return members;
-}
-
-// What a link carries for each byte of the result, by the usual accounting of collective benchmarks.
-[[nodiscard]] double bus_factor(std::string_view operation, std::size_t ranks) noexcept {
-  if (ranks < 2) return 1;
-  const double share = static_cast<double>(ranks - 1) / static_cast<double>(ranks);
-  const auto is = [&](std::string_view word) {
-    return std::search(operation.begin(), operation.end(), word.begin(), word.end(),
-                       [](char a, char b) { return (a | 0x20) == b; }) != operation.end();
-  };
-  if (is("allreduce") || is("all-reduce")) return 2 * share;
-  if (is("gather") || is("scatter") || is("alltoall") || is("all-to-all")) return share;
-  return 1;
+[[nodiscard]] std::size_t group_size(std::string_view replica_group) {
+  const auto groups = replica_groups(replica_group);
+  return groups.empty() ? 0 : groups.front().size();
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class RandomViews {
   }
   void fill(RowChoices& rows) {
     auto& [open, hidden, pinned, sizes, order, name_filter, counter_mode, shared_scale, counter_lines, layer_depth,
-           minimal] = rows;
+           only, minimal] = rows;
     repeat([&] { open[text()] = chance(); });
     repeat([&] { hidden.insert(text()); });
     repeat([&] { pinned.push_back(text()); });
@@ -56,6 +56,7 @@ class RandomViews {
     repeat([&] { shared_scale.insert(text()); });
     repeat([&] { counter_lines.insert(text()); });
     layer_depth = static_cast<std::uint32_t>(random_() % 5);
+    only.clear();  // for the time being: neither kept nor in links
     minimal = chance();
   }
   template <typename Make>

@@ -1,0 +1,181 @@
+#include "app/content/collective_grid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "core/base/format.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr double kRampEnd = 0.995;
+constexpr double kTellingRatio = 1.02;
+
+[[nodiscard]] std::string place_of(const CollectiveRank& rank) {
+  return rank.host.empty() || rank.host == rank.name ? rank.name : fmt::format("{} ({})", rank.name, rank.host);
+}
+
+[[nodiscard]] std::string with_capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z' && text.starts_with("rank ")) text[0] = 'R';
+  return text;
+}
+
+}  // namespace
+
+std::size_t CollectiveGrid::column_of(std::size_t instance) const noexcept {
+  std::size_t column =
+      columns == 0 ? 0 : std::min(columns - 1, instance * columns / std::max<std::size_t>(1, of->instances.size()));
+  while (column + 1 < columns && instances(column).second <= instance) ++column;
+  while (column > 0 && instances(column).first > instance) --column;
+  return column;
+}
+
+std::int64_t measured_ns(const CollectiveInstance& instance, const CollectiveCell& cell,
+                         CollectiveMeasure measure) noexcept {
+  switch (measure) {
+    case CollectiveMeasure::duration:
+      return std::max<std::int64_t>(0, cell.end_ns - std::max(instance.transfer_ns, cell.arrival_ns));
+    case CollectiveMeasure::wait:
+      return Collectives::wait_ns(instance, cell);
+    default:
+      return cell.arrival_ns - instance.first_arrival_ns;
+  }
+}
+
+std::shared_ptr<const CollectiveGrid> make_collective_grid(std::shared_ptr<const CollectivesReport> report,
+                                                           CollectiveMeasure measure, std::size_t most) {
+  const Collectives& all = *report->of;
+  const std::size_t ranks = all.ranks.size();
+  CollectiveGrid grid;
+  grid.columns = std::min(report->instances.size(), most);
+  grid.measure = measure;
+  grid.of = report;
+  grid.values.assign(grid.columns * ranks, CollectiveGrid::kNone);
+  grid.skews.assign(grid.columns, 0);
+  grid.chosen.assign(grid.columns, 0);
+  for (std::size_t column = 0; column < grid.columns; ++column) {
+    const auto [first, last] = grid.instances(column);
+    grid.chosen[column] = static_cast<std::uint32_t>(first);
+    for (std::size_t i = first; i < last; ++i) {
+      const CollectiveInstance& instance = all.instances[report->instances[i]];
+      const auto skew = static_cast<float>(instance.skew_ns());
+      if (skew > grid.skews[column]) {
+        grid.skews[column] = skew;
+        grid.chosen[column] = static_cast<std::uint32_t>(i);
+      }
+      for (const CollectiveCell& cell : all.cells_of(instance)) {
+        float& value = grid.values[column * ranks + cell.rank];
+        value = std::max(value, static_cast<float>(measured_ns(instance, cell, measure)));
+      }
+    }
+    grid.most_skew_ns = std::max(grid.most_skew_ns, grid.skews[column]);
+  }
+  std::vector<float> known;
+  known.reserve(grid.values.size());
+  for (const float value : grid.values) {
+    if (value >= 0) known.push_back(value);
+  }
+  if (!known.empty()) {
+    const auto place =
+        known.begin() + static_cast<std::ptrdiff_t>(std::ceil(kRampEnd * static_cast<double>(known.size())) - 1);
+    std::nth_element(known.begin(), place, known.end());
+    grid.most_ns = *place;
+  }
+  return std::make_shared<const CollectiveGrid>(std::move(grid));
+}
+
+std::shared_ptr<const ShownOperation> shown_operation(const CollectivesReport& report, std::size_t number) {
+  const Collectives& all = *report.of;
+  const std::uint32_t index = report.instances[number];
+  const CollectiveInstance& instance = all.instances[index];
+  ShownOperation shown;
+  const auto noise = instance.count < 2 ? std::nullopt : all.noise_ns(instance.last_rank, instance.second_rank);
+  const std::int64_t alone = instance.last_arrival_ns - instance.second_last_ns;
+  const bool is_told = noise && static_cast<double>(alone) > *noise;
+  shown.title = fmt::format("#{} first in", index);
+  if (is_told) shown.skew = "skew " + format_duration(static_cast<double>(instance.skew_ns()));
+  shown.first_arrival_ns = instance.first_arrival_ns;
+  shown.last_arrival_ns = instance.last_arrival_ns;
+  for (const CollectiveCell& cell : all.cells_of(instance)) {
+    if (cell.set_by_ns != 0) shown.one_clock = false;
+    shown.parts.push_back({cell.event, cell.arrival_ns + cell.set_by_ns,
+                           std::clamp(instance.transfer_ns, cell.arrival_ns, cell.end_ns) + cell.set_by_ns,
+                           cell.end_ns + cell.set_by_ns, is_told && cell.rank == instance.last_rank});
+  }
+  if (instance.count < 2) shown.one_clock = false;
+  return std::make_shared<const ShownOperation>(std::move(shown));
+}
+
+std::optional<std::size_t> instance_with(const CollectivesReport& report, EventId event) {
+  const Collectives& all = *report.of;
+  for (std::size_t i = 0; i < report.instances.size(); ++i) {
+    for (const CollectiveCell& cell : all.cells_of(all.instances[report.instances[i]])) {
+      if (cell.event == event) return i;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::uint32_t> ranks_to_compare(const CollectivesReport& report, std::size_t most) {
+  const auto& ranks = report.of->ranks;
+  std::vector<std::uint32_t> present;
+  for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+    if (!ranks[r].missing) present.push_back(r);
+  }
+  std::set<std::uint32_t> chosen;
+  if (report.straggler) chosen.insert(*report.straggler);
+  for (std::size_t i = 0; i < most && chosen.size() < std::min(most, present.size()); ++i) {
+    chosen.insert(present[i * present.size() / most]);
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+StragglerText straggler_text(const CollectivesReport& report, const Snapshot& snapshot) {
+  const Collectives& all = *report.of;
+  if (all.present() < 2) {
+    return {"One rank is in the session: who came late cannot be told.",
+            "Open the profiles of all ranks as one folder to see who waited for whom."};
+  }
+  if (report.compared == 0) return {"No collective here has parts of two ranks.", ""};
+  const TimeRange range{std::max(report.range.begin_ns, snapshot.begin_ns),
+                        std::min(report.range.end_ns, snapshot.end_ns)};
+  if (!report.straggler) {
+    std::int64_t waited = 0;
+    for (const RankLateness& each : report.ranks) waited += each.others_waited_ns;
+    const std::string told = report.below_noise == report.compared
+                                 ? std::string("Every difference is below the residual of the clocks.")
+                                 : fmt::format("The last to come differ; together they cost {}.",
+                                               format_duration(static_cast<double>(waited)));
+    return {"No rank is a straggler.", told};
+  }
+  const CollectiveRank& rank = all.ranks[*report.straggler];
+  const RankLateness& late = report.ranks[*report.straggler];
+  const auto waited = static_cast<double>(late.others_waited_ns);
+  const auto length = static_cast<double>(range.length_ns());
+  return {
+      fmt::format("{} is the straggler: last in {} of {} collectives.", with_capital(place_of(rank)),
+                  format_count(late.last_in), format_count(late.instances)),
+      fmt::format("{} {} for it, {} of {}.", all.present() == 2 ? "The other waits" : "All others wait",
+                  format_duration(waited), format_share(length > 0 ? waited / length : 0), format_duration(length))};
+}
+
+std::string cause_text(const LateCause& cause, const Snapshot& snapshot) {
+  std::string text;
+  if (cause.name != 0 && (cause.ratio == 0 || cause.ratio > kTellingRatio)) {
+    const std::string more = format_duration(static_cast<double>(cause.excess_ns));
+    const std::string_view name = snapshot.strings->text(cause.name);
+    text = cause.ratio > 0
+               ? fmt::format("{} takes {:.2f} times as long as on the others, {} more", name, cause.ratio, more)
+               : fmt::format("{} takes {}, and the others have none", name, more);
+  }
+  if (cause.throttled_ns > cause.others_throttled_ns) {
+    text += fmt::format("{}throttled for {} more", text.empty() ? "" : "; ",
+                        format_duration(static_cast<double>(cause.throttled_ns - cause.others_throttled_ns)));
+  }
+  return text;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,67 @@
+// The heat map of collectives: instances in the order of time along it, ranks below each other, as many columns as
+// there is room for. Made on a worker.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "app/session/tab.h"
+#include "core/analysis/collectives/report.h"
+
+namespace accelscope::app {
+
+enum class CollectiveMeasure : std::uint8_t {
+  arrival,   // after the first arrival
+  duration,  // from the transfer's begin to the rank's end
+  wait,      // from the arrival to the transfer's begin
+};
+
+struct CollectiveGrid {
+  static constexpr float kNone = -1;  // the rank took no part
+
+  std::shared_ptr<const CollectivesReport> of;
+  CollectiveMeasure measure = CollectiveMeasure::arrival;
+  std::size_t columns = 0;            // at most as many as instances
+  std::vector<float> values;          // ns, of each column all ranks; the largest of the column's instances
+  std::vector<float> skews;           // ns, of each column the largest
+  std::vector<std::uint32_t> chosen;  // of each column the instance with the largest skew: index into report instances
+  float most_ns = 0;                  // that the ramp ends with: what 99.5 % of the values do not exceed
+  float most_skew_ns = 0;
+
+  [[nodiscard]] float at(std::size_t column, std::size_t rank) const noexcept {
+    return values[column * of->of->ranks.size() + rank];
+  }
+  // The instances of a column: [first, last) of the report's.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> instances(std::size_t column) const noexcept {
+    const std::size_t count = of->instances.size();
+    return {column * count / columns, (column + 1) * count / columns};
+  }
+  [[nodiscard]] std::size_t column_of(std::size_t instance) const noexcept;
+};
+
+[[nodiscard]] std::int64_t measured_ns(const CollectiveInstance& instance, const CollectiveCell& cell,
+                                       CollectiveMeasure measure) noexcept;
+[[nodiscard]] std::shared_ptr<const CollectiveGrid> make_collective_grid(
+    std::shared_ptr<const CollectivesReport> report, CollectiveMeasure measure, std::size_t most);
+
+// What the timeline marks of an instance; number: among the report's.
+[[nodiscard]] std::shared_ptr<const ShownOperation> shown_operation(const CollectivesReport& report,
+                                                                    std::size_t number);
+
+// Among the report's: the instance that the event is a part of.
+[[nodiscard]] std::optional<std::size_t> instance_with(const CollectivesReport& report, EventId event);
+
+// At most so many ranks to be laid above each other: the straggler, and others spread evenly over the rest.
+[[nodiscard]] std::vector<std::uint32_t> ranks_to_compare(const CollectivesReport& report, std::size_t most);
+
+// "Rank 37 (host 4) is the straggler: last in 43 of 48 collectives." and "All others wait 1.258 ms for it, 3.0 %
+// of 41.28 ms."; where there is none, why not.
+struct StragglerText {
+  std::string who, what;
+};
+[[nodiscard]] StragglerText straggler_text(const CollectivesReport& report, const Snapshot& snapshot);
+// "mlp bwd takes 1.27 times as long as on the others, 1.7 ms more"; "" where nothing exceeds the others.
+[[nodiscard]] std::string cause_text(const LateCause& cause, const Snapshot& snapshot);
+
+}  // namespace accelscope::app

@@ -1,0 +1,121 @@
+// Collectives across ranks. A heat map of instances by ranks, with the skew of each instance above and the mean
+// lateness of each rank beside it; the figures of each kind of operation and of each rank as tables; a sentence that
+// names the straggler. A click on a column brings the timeline to the instance and marks it there; a rank is chosen,
+// shown among a few on the timeline, or opened in a tab of its own.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/content/collective_grid.h"
+#include "app/panels/answer_table.h"
+#include "app/panels/scope.h"
+
+namespace accelscope::app {
+
+class CollectivesPanel final : public Panel {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area) override;
+
+ private:
+  static constexpr std::size_t kMostShown = 8, kUsuallyShown = 4;
+  enum class Part : std::uint8_t { map, operations, ranks };  // that is seen where there is no room for all
+
+  // What the answer is of, besides the filter.
+  struct Question {
+    RankClocks clocks = RankClocks::automatic;
+    bool operator==(const Question&) const = default;
+  };
+  struct ReportQuestion {
+    std::shared_ptr<const Collectives> of;
+    CollectivesScope scope;
+    bool operator==(const ReportQuestion&) const = default;
+  };
+  // A report with all that is drawn of it.
+  struct Told {
+    std::shared_ptr<const CollectivesReport> report;
+    std::shared_ptr<const Listing> operations, ranks;
+    StragglerText straggler;
+    std::string cause;
+  };
+  struct GridQuestion {
+    std::shared_ptr<const CollectivesReport> of;
+    CollectiveMeasure measure = CollectiveMeasure::arrival;
+    std::size_t columns = 0;
+    bool operator==(const GridQuestion&) const = default;
+  };
+  // Where the parts of the map lie, and which column and rank the pointer is on.
+  struct MapPlaces {
+    render::Rect skews, hosts, cells, lateness, axis, legend;
+    float row = 0, column = 0;  // pixels
+    [[nodiscard]] float x_of(std::size_t at) const noexcept { return cells.x0 + static_cast<float>(at) * column; }
+    [[nodiscard]] float y_of(std::size_t at) const noexcept { return cells.y0 + static_cast<float>(at) * row; }
+  };
+
+  // The instance that the selected event is a part of; nothing where it is of none.
+  struct OfSelected {
+    EventId event = kNoEvent;
+    std::optional<std::size_t> number;  // among the report's
+  };
+  struct SelectedQuestion {
+    std::shared_ptr<const CollectivesReport> of;
+    EventId event = kNoEvent;
+    bool operator==(const SelectedQuestion&) const = default;
+  };
+
+  void ask(const PanelContext& context);
+  void follow_selected(const PanelContext& context);
+  void draw_head(const PanelContext& context, render::Rect head, bool narrow);
+  void draw_operations_choice(const PanelContext& context, render::Rect& head);
+  void draw_sentence(const PanelContext& context, render::Rect row) const;
+  void draw_tables(const PanelContext& context, render::Rect area);
+  void draw_table(const PanelContext& context, render::Rect area, Part part);
+  void draw_rows_of(const PanelContext& context, const render::Rect& area, Part part);
+
+  // strips.cpp
+  void draw_strips(const PanelContext& context, render::Rect area) const;
+  void draw_durations(const PanelContext& context, render::Rect area) const;
+  void draw_arrivals(const PanelContext& context, render::Rect area) const;
+
+  // map.cpp
+  void draw_map(const PanelContext& context, const render::Rect& area);
+  [[nodiscard]] MapPlaces place_map(const render::Ui& ui, const render::Rect& area) const;
+  void draw_cells(const PanelContext& context, const MapPlaces& places) const;
+  void draw_hosts(const PanelContext& context, const MapPlaces& places) const;
+  void draw_rows(const PanelContext& context, MapPlaces places, const render::Rect& seen);
+  void draw_skews(const PanelContext& context, const MapPlaces& places);
+  void draw_lateness(const PanelContext& context, const MapPlaces& places) const;
+  void draw_axis(const PanelContext& context, const MapPlaces& places) const;
+  void draw_marks(const PanelContext& context, const MapPlaces& places) const;
+  void touch_cells(const PanelContext& context, const MapPlaces& places, const render::Rect& seen);
+  void explain(const PanelContext& context, const MapPlaces& places, std::size_t column, std::size_t rank) const;
+  void choose_instance(const PanelContext& context, std::size_t number);
+
+  // ranks.cpp
+  void choose_rank(const PanelContext& context, std::uint32_t rank, bool zoom);
+  void draw_ranks_menu(const PanelContext& context, render::Rect& head);
+  void show_ranks(const PanelContext& context, const std::vector<std::uint32_t>& ranks) const;
+  [[nodiscard]] std::size_t shown_ranks(const SessionTab& tab) const;
+
+  Scope scope_ = Scope::session;
+  Question question_;
+  CollectiveMeasure measure_ = CollectiveMeasure::arrival;
+  Part part_ = Part::map;
+  std::optional<std::uint32_t> kind_;  // only this one, of found_
+  SessionAnalysis::Kept<Collectives, SessionAnalysis::Filtered<Question>> found_;
+  SessionAnalysis::Kept<Told, SessionAnalysis::Filtered<ReportQuestion>> told_;
+  SessionAnalysis::Kept<CollectiveGrid, GridQuestion> grid_;
+  SessionAnalysis::Kept<OfSelected, SelectedQuestion> selected_;
+  EventId followed_ = kNoEvent;  // the selected event whose instance is chosen
+  std::shared_ptr<const Told> shown_;
+  std::shared_ptr<const CollectiveGrid> map_;
+  std::optional<std::uint32_t> chosen_instance_;  // index into Collectives::instances
+  std::optional<std::uint32_t> chosen_rank_;
+  std::shared_ptr<const Collectives> chosen_of_;  // that the chosen ones are of
+  const void* scrolled_for_ = nullptr;            // the collectives whose straggler has come into sight
+  AnswerTable operations_, ranks_;
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,49 @@
+// The events of a session that are parts of collective operations, by the rank that took part: what the matching of
+// core/analysis/collectives/matching.h starts from.
+//
+// A rank is a device that has such events: on tracks of the kind "collective", or kernels on a stream whose names say
+// so (names_collective of work_kind.h). Where a device has the former, the latter are left out.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/scan/chunk_scan.h"
+
+namespace accelscope {
+
+// What is said of an operation by the event of one rank.
+struct CollectiveFacts {
+  StringId name = 0;  // of the event
+  StringId operation_text = 0, algorithm = 0, type = 0, group = 0;
+  std::uint64_t bytes = 0;       // 0: not known
+  std::uint32_t group_size = 0;  // 0: not known
+  bool operator==(const CollectiveFacts&) const = default;
+};
+
+// A rank's part of an operation. All times are session time.
+struct CollectiveArrival {
+  EventId event = kNoEvent;
+  std::int64_t arrival_ns = 0;  // when the rank was ready: before the begin by what the event says that it waited
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::uint64_t id = 0;     // the source's own number of the operation; 0: none
+  std::uint32_t facts = 0;  // index into CollectiveArrivals::facts
+};
+
+struct ArrivingRank {
+  std::size_t device = 0;                 // as TrackDevices counts them
+  std::vector<CollectiveArrival> events;  // by begin
+};
+
+struct CollectiveArrivals {
+  std::vector<CollectiveFacts> facts;
+  std::vector<ArrivingRank> ranks;  // in the order of their devices
+  bool has_waits = false;           // events say how long they waited
+};
+
+// Of all events that pass the query's mask.
+[[nodiscard]] Result<CollectiveArrivals> read_arrivals(const QueryContext& query);
+
+}  // namespace accelscope

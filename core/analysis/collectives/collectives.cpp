@@ -1,0 +1,393 @@
+#include "core/analysis/collectives/collectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "core/analysis/collectives/arrivals.h"
+#include "core/analysis/collectives/clock_agreement.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/names/collective_words.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::string_view kRankWord = "rank ";
+
+// "rank 37" of "rank 37 nc5"; "" where the device names no rank.
+[[nodiscard]] std::string_view rank_named_in(std::string_view device) noexcept {
+  if (!device.starts_with(kRankWord)) return {};
+  const std::size_t end = device.find_first_not_of("0123456789", kRankWord.size());
+  return end == kRankWord.size() ? std::string_view() : device.substr(0, end);
+}
+
+// The digits that the text ends with.
+[[nodiscard]] std::optional<std::uint32_t> number_at_end(std::string_view text) noexcept {
+  const std::size_t last = text.find_last_not_of("0123456789");
+  const std::string_view digits = last == std::string_view::npos ? text : text.substr(last + 1);
+  std::uint32_t number = 0;
+  const auto [end, wrong] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (wrong != std::errc() || digits.empty()) return std::nullopt;
+  return number;
+}
+
+// A rank is called by its number where one has but one device; ranks of several are called by their devices.
+[[nodiscard]] std::vector<CollectiveRank> named_ranks(const Snapshot& snapshot, const CollectiveArrivals& arrivals) {
+  const TrackDevices devices(snapshot);
+  std::map<std::string_view, std::size_t> devices_of_rank;
+  std::map<std::uint32_t, std::size_t> uses;
+  for (const ArrivingRank& each : arrivals.ranks) {
+    const std::string& label = devices.label(each.device);
+    if (const std::string_view rank = rank_named_in(label); !rank.empty()) ++devices_of_rank[rank];
+  }
+  std::vector<CollectiveRank> ranks;
+  for (const ArrivingRank& each : arrivals.ranks) {
+    CollectiveRank rank;
+    rank.device = devices.label(each.device);
+    const std::string_view named = rank_named_in(rank.device);
+    const bool is_only = !named.empty() && devices_of_rank[named] == 1;
+    rank.name = is_only ? std::string(named) : rank.device;
+    rank.number = number_at_end(rank.name);
+    if (rank.number) ++uses[*rank.number];
+    rank.events = each.events.size();
+    std::set<TrackNumber> told;
+    for (const CollectiveArrival& event : each.events) {
+      const LaneSnapshot* lane = snapshot.find_lane(lane_of(event.event));
+      if (lane != nullptr) told.insert(lane->track);
+    }
+    rank.told_on.assign(told.begin(), told.end());
+    for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
+      if (devices.of_track(t) != each.device) continue;
+      const Track& track = *snapshot.tracks[t].track;
+      rank.tracks.push_back(track.number);
+      if (rank.host.empty()) rank.host = track.host;
+    }
+    ranks.push_back(std::move(rank));
+  }
+  for (CollectiveRank& rank : ranks) {
+    if (rank.number && uses[*rank.number] > 1) rank.number.reset();  // it tells nothing
+  }
+  return ranks;
+}
+
+// The events of one operation and group, by rank.
+struct Sequence {
+  std::string operation;
+  std::vector<std::uint32_t> members;  // numbers of ranks; empty: not known
+  std::uint32_t expected = 0;          // ranks of the group; 0: not known
+  struct Part {
+    std::uint32_t rank = 0;
+    std::vector<std::uint32_t> events;  // indices into ArrivingRank::events
+  };
+  std::vector<Part> parts;
+};
+
+class CollectiveFinder {
+ public:
+  CollectiveFinder(const Snapshot& snapshot, CollectiveArrivals arrivals)
+      : snapshot_(snapshot), arrivals_(std::move(arrivals)) {
+    found_.ranks = named_ranks(snapshot_, arrivals_);
+  }
+
+  std::shared_ptr<const Collectives> find(RankClocks clocks) {
+    for (std::uint32_t r = 0; r < arrivals_.ranks.size(); ++r) sort_into_sequences(r);
+    for (const auto& [key, sequence] : sequences_) add_instances(sequence);
+    sequences_.clear();
+    add_missing();
+    order_ranks();
+    set_rank_clocks(found_, snapshot_, clocks);
+    for (CollectiveInstance& each : found_.instances) time_instance(each);
+    std::sort(found_.instances.begin(), found_.instances.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.transfer_ns, a.end_ns, a.first) < std::tie(b.transfer_ns, b.end_ns, b.first);
+    });
+    return std::make_shared<const Collectives>(std::move(found_));
+  }
+
+ private:
+  using SequenceKey = std::tuple<std::string_view, std::vector<std::uint32_t>, StringId>;
+
+  [[nodiscard]] std::string_view operation_of(const CollectiveFacts& facts) const {
+    const std::string_view text = snapshot_.strings->text(facts.operation_text);
+    if (const auto named = collective_operation(text)) return *named;
+    const std::string_view name = snapshot_.strings->text(facts.name);
+    return collective_operation(name).value_or(name);
+  }
+
+  // The members of the rank's own group; none if the group is not known or does not name the rank.
+  [[nodiscard]] std::vector<std::uint32_t> members_of(StringId group, std::uint32_t rank) {
+    const auto [place, is_new] = groups_.try_emplace(group);
+    if (is_new) place->second = replica_groups(snapshot_.strings->text(group));
+    const std::optional<std::uint32_t> number = found_.ranks[rank].number;
+    if (!number) return {};
+    for (std::vector<std::uint32_t>& each : place->second) {
+      if (std::find(each.begin(), each.end(), *number) != each.end()) return each;
+    }
+    return {};
+  }
+
+  void sort_into_sequences(std::uint32_t rank) {
+    const std::vector<CollectiveArrival>& events = arrivals_.ranks[rank].events;
+    std::vector<Sequence::Part*> of_facts(arrivals_.facts.size(), nullptr);
+    for (std::uint32_t i = 0; i < events.size(); ++i) {
+      Sequence::Part*& part = of_facts[events[i].facts];
+      if (part == nullptr) part = &part_of(arrivals_.facts[events[i].facts], rank);
+      part->events.push_back(i);
+    }
+  }
+
+  Sequence::Part& part_of(const CollectiveFacts& facts, std::uint32_t rank) {
+    std::vector<std::uint32_t> members = members_of(facts.group, rank);
+    const std::string_view operation = operation_of(facts);
+    const StringId group = members.empty() ? facts.group : 0;
+    const auto [place, is_new] = sequences_.try_emplace(SequenceKey{operation, members, group});
+    Sequence& sequence = place->second;
+    if (is_new) {
+      sequence.operation = operation;
+      sequence.expected = members.empty() ? facts.group_size : static_cast<std::uint32_t>(members.size());
+      if (sequence.expected == 0) {
+        const auto& groups = groups_.at(facts.group);
+        if (groups.size() == 1) sequence.expected = static_cast<std::uint32_t>(groups.front().size());
+      }
+      sequence.members = std::move(members);
+      sequence.parts.reserve(arrivals_.ranks.size());  // parts are pointed at
+    }
+    if (sequence.parts.empty() || sequence.parts.back().rank != rank) sequence.parts.push_back({rank, {}});
+    return sequence.parts.back();
+  }
+
+  void add_instances(const Sequence& sequence) {
+    std::vector<std::vector<MatchedEvent>> events;
+    for (const Sequence::Part& part : sequence.parts) {
+      std::vector<MatchedEvent>& into = events.emplace_back();
+      into.reserve(part.events.size());
+      for (const std::uint32_t i : part.events) {
+        const CollectiveArrival& event = arrivals_.ranks[part.rank].events[i];
+        into.push_back({event.begin_ns, event.id});
+      }
+    }
+    const CollectiveMatching matching = match_collectives(events);
+    if (matching.by == MatchedBy::time) found_.by_time += matching.instances;
+    events.clear();
+    const std::vector<std::uint32_t> firsts = place_cells(sequence, matching);
+    for (std::size_t i = 0; i + 1 < firsts.size(); ++i) {
+      const auto present = firsts[i + 1] - firsts[i];
+      if (present == 0) continue;
+      CollectiveInstance instance;
+      instance.first = firsts[i];
+      instance.count = present;
+      instance.expected = std::max(sequence.expected, present);
+      instance.kind = kind_of(sequence, instance, firsts[i]);
+      found_.instances.push_back(instance);
+    }
+    facts_.clear();
+  }
+
+  // Cells of each instance by rank; facts_ gets the facts of each. Returns where each instance's begin.
+  [[nodiscard]] std::vector<std::uint32_t> place_cells(const Sequence& sequence, const CollectiveMatching& matching) {
+    const auto base = static_cast<std::uint32_t>(found_.cells.size());
+    std::vector<std::uint32_t> firsts(matching.instances + 1, 0);
+    for (const auto& places : matching.instance_of) {
+      for (const std::uint32_t place : places) ++firsts[place + 1];
+    }
+    for (std::size_t i = 1; i < firsts.size(); ++i) firsts[i] += firsts[i - 1];
+    std::vector<std::uint32_t> next(firsts.begin(), firsts.end() - (firsts.empty() ? 0 : 1));
+    found_.cells.resize(base + firsts.back());
+    facts_base_ = base;
+    facts_.resize(firsts.back());
+    for (std::size_t p = 0; p < sequence.parts.size(); ++p) {
+      const Sequence::Part& part = sequence.parts[p];
+      const std::vector<CollectiveArrival>& events = arrivals_.ranks[part.rank].events;
+      for (std::size_t i = 0; i < part.events.size(); ++i) {
+        const CollectiveArrival& event = events[part.events[i]];
+        const std::uint32_t at = next[matching.instance_of[p][i]]++;
+        found_.cells[base + at] = {part.rank, event.event, event.arrival_ns, event.begin_ns, event.end_ns, 0};
+        facts_[at] = event.facts;
+      }
+    }
+    for (std::uint32_t& first : firsts) first += base;
+    return firsts;
+  }
+
+  [[nodiscard]] std::uint32_t kind_of(const Sequence& sequence, const CollectiveInstance& instance,
+                                      std::uint32_t first) {
+    const std::uint32_t facts = facts_[first - facts_base_];
+    const bool all_alike =
+        std::all_of(facts_.begin() + (first - facts_base_), facts_.begin() + (first - facts_base_) + instance.count,
+                    [facts](std::uint32_t each) { return each == facts; });
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = 0; i < instance.count; ++i) {
+      bytes = std::max(bytes, arrivals_.facts[facts_[first - facts_base_ + i]].bytes);
+    }
+    const auto key = std::make_tuple(&sequence, facts, instance.expected, bytes);
+    if (all_alike && last_kind_ && last_kind_->first == key) return last_kind_->second;
+    const CollectiveFacts& said = arrivals_.facts[facts];
+    CollectiveKind kind;
+    kind.operation = sequence.operation;
+    kind.algorithm = snapshot_.strings->text(said.algorithm);
+    kind.name = said.name;
+    if (kind.algorithm.empty()) kind.algorithm = collective_algorithm(snapshot_.strings->text(said.name));
+    kind.type = snapshot_.strings->text(said.type);
+    kind.bytes = bytes;
+    kind.ranks = instance.expected;
+    kind.bus_factor = bus_factor(kind.operation, kind.ranks);
+    const auto [place, is_new] =
+        kinds_.try_emplace(std::make_tuple(kind.operation, kind.algorithm, kind.type, kind.bytes, kind.ranks),
+                           static_cast<std::uint32_t>(found_.kinds.size()));
+    if (is_new) found_.kinds.push_back(kind);
+    last_kind_.emplace(key, place->second);
+    return place->second;
+  }
+
+  // Members of groups that no rank of the session is; only where the numbers are those that groups use.
+  void add_missing() {
+    std::set<std::uint32_t> known, wanted;
+    for (const CollectiveRank& rank : found_.ranks) {
+      if (rank.number) known.insert(*rank.number);
+    }
+    for (const auto& [group, groups] : groups_) {
+      std::set<std::uint32_t> named;
+      for (const auto& each : groups) named.insert(each.begin(), each.end());
+      const bool fits = std::any_of(known.begin(), known.end(), [&](std::uint32_t n) { return named.contains(n); });
+      if (fits) wanted.insert(named.begin(), named.end());
+    }
+    for (const std::uint32_t number : wanted) {
+      if (known.contains(number)) continue;
+      CollectiveRank rank;
+      rank.name = fmt::format("{}{}", kRankWord, number);
+      rank.number = number;
+      rank.missing = true;
+      rank.host = host_beside(number);
+      found_.ranks.push_back(std::move(rank));
+    }
+  }
+
+  // A missing rank stands with the ranks whose numbers lie around it.
+  [[nodiscard]] std::string host_beside(std::uint32_t number) const {
+    const CollectiveRank* below = nullptr;
+    for (const CollectiveRank& rank : found_.ranks) {
+      if (rank.missing || !rank.number || *rank.number > number) continue;
+      if (below == nullptr || *below->number < *rank.number) below = &rank;
+    }
+    return below == nullptr ? std::string() : below->host;
+  }
+
+  void order_ranks() {
+    std::map<std::string, std::size_t> hosts;  // by the lowest number of their ranks, else as they come
+    for (std::size_t r = 0; r < found_.ranks.size(); ++r) {
+      const std::size_t at = found_.ranks[r].number.value_or(static_cast<std::uint32_t>(r));
+      const auto [place, is_new] = hosts.try_emplace(found_.ranks[r].host, at);
+      if (!is_new) place->second = std::min(place->second, at);
+    }
+    std::vector<std::uint32_t> order(found_.ranks.size());
+    for (std::uint32_t r = 0; r < order.size(); ++r) order[r] = r;
+    const auto key = [&](std::uint32_t r) {
+      const CollectiveRank& rank = found_.ranks[r];
+      return std::make_tuple(hosts.at(rank.host), std::cref(rank.host), rank.number.value_or(~std::uint32_t{0}), r);
+    };
+    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    std::vector<std::uint32_t> place(order.size());
+    std::vector<CollectiveRank> ranks;
+    for (std::uint32_t at = 0; at < order.size(); ++at) {
+      place[order[at]] = at;
+      ranks.push_back(std::move(found_.ranks[order[at]]));
+    }
+    found_.ranks = std::move(ranks);
+    for (CollectiveCell& cell : found_.cells) cell.rank = place[cell.rank];
+    const auto by_rank = [](const CollectiveCell& a, const CollectiveCell& b) { return a.rank < b.rank; };
+    for (const CollectiveInstance& each : found_.instances) {
+      const auto first = found_.cells.begin() + each.first, last = first + each.count;
+      if (!std::is_sorted(first, last, by_rank)) std::sort(first, last, by_rank);
+    }
+  }
+
+  void time_instance(CollectiveInstance& instance) const {
+    const std::span<const CollectiveCell> cells = found_.cells_of(instance);
+    const CollectiveCell *last = nullptr, *second = nullptr;
+    std::int64_t earliest_begin = cells.front().begin_ns;
+    instance.first_arrival_ns = cells.front().arrival_ns;
+    instance.end_ns = cells.front().end_ns;
+    for (const CollectiveCell& cell : cells) {
+      instance.first_arrival_ns = std::min(instance.first_arrival_ns, cell.arrival_ns);
+      earliest_begin = std::min(earliest_begin, cell.begin_ns);
+      instance.end_ns = std::max(instance.end_ns, cell.end_ns);
+      if (last == nullptr || cell.arrival_ns > last->arrival_ns) {
+        second = std::exchange(last, &cell);
+      } else if (second == nullptr || cell.arrival_ns > second->arrival_ns) {
+        second = &cell;
+      }
+    }
+    if (second == nullptr) second = last;
+    instance.last_rank = last->rank;
+    instance.second_rank = second->rank;
+    instance.last_arrival_ns = last->arrival_ns;
+    instance.second_last_ns = second->arrival_ns;
+    instance.transfer_ns = instance.last_arrival_ns;
+    if (instance.count < instance.expected && arrivals_.has_waits) {
+      instance.transfer_ns = std::max(instance.transfer_ns, earliest_begin);
+    }
+  }
+
+  const Snapshot& snapshot_;
+  CollectiveArrivals arrivals_;
+  Collectives found_;
+  std::map<SequenceKey, Sequence> sequences_;
+  std::map<StringId, std::vector<std::vector<std::uint32_t>>> groups_;
+  std::vector<std::uint32_t> facts_;  // of the cells of the sequence at hand
+  std::uint32_t facts_base_ = 0;
+  std::map<std::tuple<std::string, std::string, std::string, std::uint64_t, std::uint32_t>, std::uint32_t> kinds_;
+  std::optional<std::pair<std::tuple<const Sequence*, std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t>>
+      last_kind_;
+};
+
+}  // namespace
+
+const CollectiveCell* Collectives::cell(const CollectiveInstance& instance, std::uint32_t rank) const noexcept {
+  const std::span<const CollectiveCell> all = cells_of(instance);
+  const auto found = std::lower_bound(all.begin(), all.end(), rank,
+                                      [](const CollectiveCell& c, std::uint32_t r) { return c.rank < r; });
+  return found != all.end() && found->rank == rank ? &*found : nullptr;
+}
+
+std::int64_t Collectives::wait_ns(const CollectiveInstance& instance, const CollectiveCell& cell) noexcept {
+  return std::max<std::int64_t>(0, std::min(instance.transfer_ns, cell.end_ns) - cell.arrival_ns);
+}
+
+std::size_t Collectives::present() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(ranks.begin(), ranks.end(), [](const CollectiveRank& rank) { return !rank.missing; }));
+}
+
+std::optional<double> Collectives::noise_ns(std::uint32_t rank, std::uint32_t other) const noexcept {
+  const auto &one = ranks[rank].residual_ns, &two = ranks[other].residual_ns;
+  if (!one || !two) return std::nullopt;
+  return *one + *two;
+}
+
+std::optional<Collectives::Residual> Collectives::residual() const noexcept {
+  Residual found;
+  std::size_t count = 0;
+  for (std::uint32_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].missing) continue;
+    if (!ranks[r].residual_ns) return std::nullopt;
+    ++count;
+    found.mean_ns += *ranks[r].residual_ns;
+    if (*ranks[r].residual_ns > found.most_ns || count == 1) found.most_ns = *ranks[r].residual_ns, found.rank = r;
+  }
+  if (count == 0) return std::nullopt;
+  found.mean_ns /= static_cast<double>(count);
+  return found;
+}
+
+Result<std::shared_ptr<const Collectives>> find_collectives(const QueryContext& query, RankClocks clocks) {
+  auto arrivals = read_arrivals(query);
+  if (!arrivals) return arrivals.error();
+  if (query.control.cancelled()) return cancelled_error();
+  return CollectiveFinder(*query.snapshot, std::move(*arrivals)).find(clocks);
+}
+
+}  // namespace accelscope

@@ -1,0 +1,187 @@
+// The Collectives panel with real clicks on simulated runs of eight and sixty-four ranks: the straggler's sentence, the
+// map, what a click on a column, a rank and a row selects, which ranks the timeline shows, and what is said where
+// nothing can be.
+#include <algorithm>
+
+#include "app/session/analysis.h"
+#include "capture/sim/output/simulator.h"
+#include "tests/gui/viewer.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using namespace accelscope::test;
+
+namespace {
+
+struct CollectivesViewer : Viewer {
+  TemporaryFolder folder;
+  explicit CollectivesViewer(const capture::sim::RankFaults& faults, std::uint32_t devices = 8) {
+    const std::shared_ptr<Store> store = std::move(Store::create()).value();
+    StoreSink sink(*store);
+    REQUIRE(capture::sim::simulate(
+                {.seed = 3, .devices = devices, .detail = capture::sim::Detail::ranks, .faults = faults}, sink)
+                .ok());
+    REQUIRE(store->save(folder.file("ranks.accel")).ok());
+    open(folder.file("ranks.accel"));
+    app.layout().show("collectives");
+    app.layout().maximise("collectives");
+    REQUIRE(wait_for([&] { return shell.find("collectives.map") != nullptr; }));
+  }
+  [[nodiscard]] bool says(const std::string& text) const {
+    return shell.visible_text().find(text) != std::string::npos;
+  }
+  // Where a rank's line and an instance's column meet.
+  [[nodiscard]] render::Point cell(std::size_t column, std::size_t columns, std::size_t rank, std::size_t ranks) const {
+    const render::Rect& map = *shell.find("collectives.map");
+    return {map.x0 + map.width() * (static_cast<float>(column) + 0.5F) / static_cast<float>(columns),
+            map.y0 + map.height() * (static_cast<float>(rank) + 0.5F) / static_cast<float>(ranks)};
+  }
+  void choose(const char* item) {
+    REQUIRE(shell.click("collectives.shown"));
+    shell.frame(2);
+    REQUIRE(shell.click(std::string("collectives.shown_menu.") + item));
+    shell.frame(3);
+    REQUIRE(shell.settle());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("collectives panel: the planted straggler is named with the time that others waited, and why") {
+  CollectivesViewer viewer({.straggler = 3});
+  CHECK(viewer.says("Rank 3 (host 0) is the straggler: last in "));
+  CHECK(viewer.says("All others wait 1."));
+  CHECK(viewer.says("mlp bwd takes 1.2"));
+  CHECK(viewer.says("all ranks share one clock"));
+  CHECK(viewer.shell.find("collectives.operations.row.0") != nullptr);
+  CHECK(viewer.shell.find("collectives.ranks.row.7") != nullptr);
+}
+
+TEST_CASE("collectives panel: no rank is blamed where none is late, and clocks apart are told of") {
+  CollectivesViewer viewer({.clock_skew_ns = 20'000}, 16);
+  CHECK(viewer.says("No rank is a straggler."));
+  CHECK(viewer.says("clocks set by 48 collectives; residual"));
+  REQUIRE(viewer.shell.click("collectives.clocks"));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("collectives.clocks.1"));
+  CHECK(viewer.wait_for([&] { return viewer.says("clocks as recorded; residual"); }));
+  CHECK(viewer.says("Every difference is below the residual of the clocks."));
+}
+
+TEST_CASE("collectives panel: a click on a column selects the instance's events, and the timeline goes there") {
+  CollectivesViewer viewer({.straggler = 3});
+  const ViewRange before = viewer.tab().view;
+  viewer.shell.click(viewer.cell(10, 48, 5, 8));
+  viewer.shell.frame(3);
+  REQUIRE(viewer.tab().region);
+  REQUIRE(viewer.tab().region->range);
+  CHECK(viewer.tab().region->tracks.size() == 8);
+  CHECK_FALSE(viewer.tab().view == before);
+  const TimeRange range = *viewer.tab().region->range;
+  CHECK(viewer.tab().view.begin_ns <= static_cast<double>(range.begin_ns));
+  CHECK(viewer.tab().view.end_ns >= static_cast<double>(range.end_ns));
+  REQUIRE(viewer.tab().operation);
+  CHECK(viewer.tab().operation->parts.size() == 8);
+  CHECK(viewer.tab().operation->title == "#10 first in");
+  CHECK(std::count_if(viewer.tab().operation->parts.begin(), viewer.tab().operation->parts.end(),
+                      [](const auto& part) { return part.is_last; }) == 1);
+  viewer.app.layout().restore();
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.shell.find("timeline.operation") != nullptr);
+  CHECK(viewer.says("#10 first in"));
+  CHECK(viewer.says("skew "));
+  viewer.app.layout().maximise("collectives");
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.says("Arrivals in #10"));
+  CHECK(viewer.says("7 wait "));
+  CHECK(viewer.says("Durations of "));
+  viewer.app.layout().restore();
+  REQUIRE(viewer.shell.settle());
+  // Without a selection the mark goes too.
+  viewer.shell.key(render::Key::escape);
+  viewer.shell.frame(3);
+  CHECK_FALSE(viewer.tab().operation);
+}
+
+TEST_CASE("collectives panel: an event that is selected elsewhere is marked with all parts of its operation") {
+  CollectivesViewer viewer({});
+  const auto& lanes = viewer.tab().snapshot->lanes;
+  const auto part =
+      std::find_if(lanes.begin(), lanes.end(), [](const auto& lane) { return lane.schema->name == "cc_op"; });
+  REQUIRE(part != lanes.end());
+  viewer.tab().selected = make_event_id(part->number(), 7);
+  REQUIRE(viewer.wait_for([&] { return viewer.tab().operation != nullptr; }));
+  CHECK(viewer.tab().operation->title == "#7 first in");
+}
+
+TEST_CASE("collectives panel: the card says when a rank came, and what others waited") {
+  CollectivesViewer viewer({.straggler = 3});
+  viewer.shell.move(viewer.cell(10, 48, 3, 8));
+  viewer.shell.wait(0.5);
+  CHECK(viewer.wait_for([&] { return viewer.says("#10, rank 3"); }));
+  CHECK(viewer.says("Arrives"));
+  CHECK(viewer.says("Median of the others"));
+  CHECK(viewer.says("Bus bandwidth"));
+}
+
+TEST_CASE("collectives panel: the timeline shows a few ranks, one, or all again") {
+  CollectivesViewer viewer({.straggler = 37}, 64);
+  CHECK(viewer.says("All 64 ranks shown"));
+  viewer.choose("few");
+  CHECK(viewer.says("4 of 64 ranks shown"));
+  CHECK(viewer.tab().choices.rows.only.size() == 8);  // two tracks each
+  viewer.shell.click(viewer.cell(2, 48, 37, 64));
+  viewer.shell.frame(3);
+  viewer.choose("one");
+  CHECK(viewer.says("1 of 64 ranks shown"));
+  viewer.app.layout().restore();
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.says("Compute"));
+  CHECK_FALSE(viewer.says("rank 36"));
+  viewer.app.layout().maximise("collectives");
+  REQUIRE(viewer.shell.settle());
+  viewer.choose("all");
+  CHECK(viewer.tab().choices.rows.only.empty());
+}
+
+TEST_CASE("collectives panel: a rank opens in a tab of its own, with its rows and events alone") {
+  CollectivesViewer viewer({.straggler = 3});
+  viewer.shell.click(viewer.cell(2, 48, 6, 8));
+  viewer.shell.frame(3);
+  viewer.choose("tab");
+  REQUIRE(viewer.app.workspace().tab_count() == 2);
+  CHECK(viewer.tab().title == "rank 6");
+  CHECK(viewer.tab().choices.filter.tracks.size() == 2);
+  CHECK(viewer.tab().store == viewer.app.workspace().tab(0).store);
+  CHECK(viewer.app.workspace().tab(0).choices.filter.empty());
+  CHECK_FALSE(viewer.tab().modified);
+}
+
+TEST_CASE("collectives panel: a rank that is missing has a hatched row, and its absence is said") {
+  CollectivesViewer viewer({.straggler = 3, .missing = 5});
+  CHECK(viewer.shell.find("collectives.missing.5") != nullptr);
+  CHECK(viewer.says("1 of 8 ranks is not in the session"));
+  viewer.shell.click(viewer.cell(4, 48, 5, 8));
+  viewer.shell.frame(3);
+  REQUIRE(viewer.tab().operation);
+  CHECK(viewer.tab().operation->parts.size() == 7);
+}
+
+TEST_CASE("collectives panel: one operation is chosen, and measures change what the map says") {
+  CollectivesViewer viewer({.straggler = 3});
+  CHECK(viewer.says("after the first"));
+  REQUIRE(viewer.shell.click("collectives.measure.2"));
+  CHECK(viewer.wait_for([&] { return viewer.says("waiting for the last"); }));
+  REQUIRE(viewer.shell.click("collectives.operations_of"));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("collectives.operations_of.2"));
+  CHECK(viewer.wait_for([&] { return viewer.says(" collectives.") && !viewer.says(" of 48 collectives."); }));
+}
+
+TEST_CASE("collectives panel: a session without collectives says what would bring them") {
+  OpenViewer viewer;
+  viewer.app.layout().show("collectives");
+  REQUIRE(viewer.wait_for([&] {
+    return viewer.shell.visible_text().find("No collective operation in this session") != std::string::npos;
+  }));
+}

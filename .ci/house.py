@@ -14,7 +14,7 @@ import sys
 # for all folders directly below, none of which includes another.
 ORDER = {
     "core": """base names model chunk index store store/salvage scan search lod
-        analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/memory analysis/dependencies
+        analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/statistics analysis/memory analysis/dependencies
         analysis/neuron analysis/figures colour sql/base sql/tables sql/planned sql export export/neuron
         sqlite_extension""",
     "render": "base shell widgets timeline",

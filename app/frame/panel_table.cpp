@@ -14,6 +14,7 @@
 #include "app/panels/source/panel.h"
 #include "app/panels/sql/panel.h"
 #include "app/panels/stack/panel.h"
+#include "app/panels/statistics/panel.h"
 #include "app/panels/tables/panel.h"
 #include "render/base/icons.h"
 
@@ -41,6 +42,7 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"details", "Details", Place::bottom, icon::kInfo, make<DetailsPanel>, kOfSelected},
     {"search", "Search", Place::bottom, icon::kList, make<SearchPanel>},
     {"selection", "Selection", Place::bottom, icon::kTable, make<SelectionPanel>},
+    {"statistics", "Statistics", Place::bottom, icon::kBarChart, make<StatisticsPanel>},
     {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},
     {"markers", "Markers", Place::bottom, icon::kFlag, make<MarkersPanel>,
      "Not filtered: markers belong to the whole session"},

@@ -33,15 +33,18 @@ double number_of(const SqlValue& value) {
 }
 
 // With a unit: nothing is a dash, a number stands in the unit of its size, exact on hover.
-TableCell cell_with_unit(const SqlValue& value, std::string_view unit) {
+TableCell cell_with_unit(const SqlValue& value, std::string_view unit, bool bar = false) {
   if (is_null(value)) return {.text = "–", .colour = Colour::text3, .style = TextStyle::small};
   const auto* integer = std::get_if<std::int64_t>(&value);
   const std::string digits = integer != nullptr ? std::to_string(*integer) : fmt::format("{}", number_of(value));
-  return {.text = figure_text(number_of(value), unit), .exact = fmt::format("{} {}", digits, unit), .data = digits};
+  TableCell cell{.text = figure_text(number_of(value), unit), .data = digits};
+  cell.exact = unit == "share" ? digits : fmt::format("{} {}", digits, unit);
+  if (bar) cell.bar = std::clamp(number_of(value), 0.0, 1.0);
+  return cell;
 }
 
-TableCell cell_of(const SqlValue& value, std::string_view column, std::string_view unit = {}) {
-  if (!unit.empty() && (is_null(value) || is_number(value))) return cell_with_unit(value, unit);
+TableCell cell_of(const SqlValue& value, std::string_view column, std::string_view unit = {}, bool bar = false) {
+  if (!unit.empty() && (is_null(value) || is_number(value))) return cell_with_unit(value, unit, bar);
   if (is_null(value)) return {.text = "NULL", .colour = Colour::text3, .style = TextStyle::small};
   if (const auto* integer = std::get_if<std::int64_t>(&value)) {
     return {.text = grouped(column) ? format_signed(*integer) : std::to_string(*integer),
@@ -74,7 +77,7 @@ bool less(const SqlValue& a, const SqlValue& b) {
 std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::vector<AnswerTable::Note> notes) {
   notes.resize(result.columns.size());
   constexpr std::size_t kSampled = 200;
-  constexpr float kLeast = 70, kMost = 360;
+  constexpr float kLeast = 70, kMost = 360, kBarWidth = 64;
   std::vector<TableColumn> columns;
   for (std::size_t column = 0; column < result.columns.size(); ++column) {
     const bool is_named = !notes[column].title.empty();
@@ -88,6 +91,7 @@ std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::
       const TableCell cell = cell_of(value, result.columns[column], unit);
       widest = std::max(widest, text_width(ui, cell.style, cell.text) + ui.px(20));
     }
+    if (notes[column].bar) widest += ui.px(kBarWidth);
     columns.push_back({.title = std::move(title),
                        .width = std::clamp(widest / ui.px(1), kLeast, kMost),
                        .align = numbers ? Align::right : Align::left,
@@ -139,14 +143,19 @@ AnswerTable::Hand AnswerTable::draw(Ui& ui, std::string_view name, const Rect& a
       table_.hidden = empty_columns(*answer_, notes);
     }
     units_.clear();
-    for (const Note& note : notes) units_.push_back(note.unit);
+    bars_.clear();
+    for (const Note& note : notes) {
+      units_.push_back(note.unit);
+      bars_.push_back(note.bar);
+    }
     units_.resize(answer_->columns.size());
+    bars_.resize(answer_->columns.size());
     columns_ = columns_of(ui, *answer_, std::move(notes));
     order_rows();
   }
   const SqlResult& result = *answer_;
   const auto content = [&](std::size_t row, std::size_t column) {
-    return cell_of(result.at(rows_[row], column), result.columns[column], units_[column]);
+    return cell_of(result.at(rows_[row], column), result.columns[column], units_[column], bars_[column]);
   };
   const TableResult hand =
       table(ui, name, area, columns_, rows_.size(), content, table_,
@@ -168,7 +177,7 @@ AnswerTable::Hand AnswerTable::draw(const PanelContext& context, std::string_vie
   std::vector<Note> notes;
   if (answer_.get() != &listing->rows) {
     for (const ListingColumn& column : listing->columns)
-      notes.push_back({.title = column.title, .tooltip = column.explanation, .unit = column.unit});
+      notes.push_back({.title = column.title, .tooltip = column.explanation, .unit = column.unit, .bar = column.bar});
   }
   const auto selected = [&](std::size_t row) {
     return row < listing->targets.size() && is_selected(context.tab, listing->targets[row]);

@@ -24,6 +24,7 @@ class AnswerTable {
     std::string title;    // in place of the column's name; "": the name
     std::string tooltip;  // what it means
     std::string unit;     // numbers are shown in the unit of their size: "ns", "B", as in figure_text.h
+    bool bar = false;     // shares are bars
     bool hides = false;   // at first, where no row has a value
   };
   struct Hand {
@@ -49,6 +50,7 @@ class AnswerTable {
   std::vector<std::uint32_t> rows_;  // of the answer, as they are shown
   std::vector<render::TableColumn> columns_;
   std::vector<std::string> units_;  // of columns; may be fewer
+  std::vector<bool> bars_;          // likewise
   render::TableState table_;
 };
 

@@ -101,8 +101,8 @@ std::vector<GroupColumn> group_columns(const Snapshot& snapshot) {
   }
   for (const Schema* schema : schemas) {
     if (!schema->name_column.empty() && !schema->find(schema->name_column)) {
-      columns.push_back(
-          {schema->name, schema->name + "." + schema->name_column, schema->name_column, "", schema->name_explanation});
+      columns.push_back({schema->name, schema->name + "." + schema->name_column, table_title(schema->name_column), "",
+                         schema->name_explanation});
     }
     for (const Column& column : schema->columns) columns.push_back(described(*schema, column));
   }

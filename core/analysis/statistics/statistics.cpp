@@ -152,6 +152,7 @@ Result<std::shared_ptr<const Statistics>> statistics(const QueryContext& query, 
   if (!keys) return keys.error();
   auto found = std::make_shared<Statistics>();
   found->question = question;
+  found->snapshot_version = snapshot.version;
   found->unit = (*keys)->value_unit();
   found->lanes = (*keys)->lanes();
   const TimeRange range = question.filter.range.value_or(TimeRange{});

@@ -41,6 +41,7 @@ struct Statistics {
   static constexpr std::uint64_t kMostExact = 4U << 20U;
 
   StatisticsQuestion question;
+  std::uint64_t snapshot_version = 0;
   std::string unit;                 // of what is measured
   std::vector<StatisticsRow> rows;  // largest total first
   ValueFigures all;

@@ -8,20 +8,11 @@
 namespace accelscope {
 namespace {
 
-// 1, 2 or 5 times a power of ten, at least `least`.
-double round_step(double least) noexcept {
-  const double decade = std::pow(10.0, std::floor(std::log10(least)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (decade * factor >= least * (1 - 1e-9)) return decade * factor;
-  }
-  return decade * 10;
-}
-
 std::vector<double> linear_edges(double min, double max, bool whole) {
   const double span = max - min;
   double least = span > 0 ? span / static_cast<double>(ValueDetails::kMostBins - 2) : std::abs(min) / 100;
   least = std::max(least, whole ? 1.0 : std::max(std::abs(max), std::abs(min)) * 1e-12);
-  const double step = round_step(least > 0 ? least : 1);
+  const double step = round_value_step(least > 0 ? least : 1);
   const double first = std::floor(min / step);
   const auto bins = static_cast<std::size_t>(std::floor(max / step) - first) + 1;
   std::vector<double> edges;
@@ -65,9 +56,11 @@ class BinFinder {
   [[nodiscard]] double least() const noexcept { return edges_.front(); }
   // Of a value that lies between the first and the last edge.
   [[nodiscard]] std::size_t of(double value) const noexcept {
-    if (bins_per_unit_ == 0)
-      return static_cast<std::size_t>(std::upper_bound(edges_.begin(), edges_.end(), value) - edges_.begin()) - 1;
     const std::size_t last = edges_.size() - 2;
+    if (bins_per_unit_ == 0) {
+      const auto above = std::upper_bound(edges_.begin(), edges_.end(), value) - edges_.begin();
+      return std::min(last, static_cast<std::size_t>(above) - 1);
+    }
     auto bin = std::min(last, static_cast<std::size_t>((value - edges_.front()) * bins_per_unit_));
     while (bin > 0 && value < edges_[bin]) --bin;
     while (bin < last && value >= edges_[bin + 1]) ++bin;
@@ -188,6 +181,15 @@ Result<void> name_outliers(const QueryContext& query, std::vector<ValueOutlier>&
 
 }  // namespace
 
+double round_value_step(double least) noexcept {
+  if (!(least > 0)) return 1;
+  const double decade = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (decade * factor >= least * (1 - 1e-9)) return decade * factor;
+  }
+  return decade * 10;
+}
+
 std::vector<double> bin_edges(double min, double max, BinScale scale, bool whole) {
   if (scale == BinScale::linear) return linear_edges(min, max, whole);
   return max > 0 && min > 0 ? log_edges(min, max, whole) : std::vector<double>{};
@@ -196,7 +198,7 @@ std::vector<double> bin_edges(double min, double max, BinScale scale, bool whole
 Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& query, const StatisticsQuestion& question,
                                                           BinScale scale, const std::vector<FieldValue>* wanted,
                                                           std::shared_ptr<const Statistics> known) {
-  if (!known) {
+  if (!known || known->snapshot_version != query.snapshot->version || known->question != question) {
     auto made = statistics(query, question);
     if (!made) return made.error();
     known = std::move(*made);

@@ -48,13 +48,15 @@ struct ValueDetails {
   std::uint64_t outlier_count = 0;     // of the group, or of all
 };
 
-// statistics: of the same question and query, where they are known already. A group that has no event any more has no
-// bins.
+// known: statistics of the same question with the same mask, if there are any; those of another state of the session
+// are not used. A group that has no event any more has no bins.
 [[nodiscard]] Result<std::shared_ptr<const ValueDetails>> value_details(
     const QueryContext& query, const StatisticsQuestion& question, BinScale scale,
-    const std::vector<FieldValue>* keys = nullptr, std::shared_ptr<const Statistics> statistics = nullptr);
+    const std::vector<FieldValue>* keys = nullptr, std::shared_ptr<const Statistics> known = nullptr);
 
 // The edges for values from min to max. whole: values are whole numbers, so no bin is narrower than 1.
 [[nodiscard]] std::vector<double> bin_edges(double min, double max, BinScale scale, bool whole);
+// 1, 2 or 5 times a power of ten, at least `least`; 1 where that is not above 0.
+[[nodiscard]] double round_value_step(double least) noexcept;
 
 }  // namespace accelscope

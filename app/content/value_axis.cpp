@@ -55,7 +55,9 @@ std::vector<ValueTick> ValueAxis::ticks(std::size_t most, std::string_view unit)
       const double value = base * factor;
       if (value < min_ * (1 - 1e-9) || value > max_ * (1 + 1e-9)) continue;
       const bool labelled = factor == 1 ? std::fmod(std::abs(decade), every) < 0.5 : halves;
-      ticks.push_back({value, labelled ? axis_text(value, base, unit) : std::string()});
+      // Far apart, each in the unit of its own size.
+      const std::string text = unit == "ns" ? format_duration(value) : axis_text(value, base, unit);
+      ticks.push_back({value, labelled ? text : std::string()});
     }
   }
   return ticks;

@@ -23,6 +23,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kLeastSpread = 280, kLeastTableBeside = 360, kSpreadShare = 0.3F;
+constexpr float kHeadWithLabels = 460;  // less is for what is chosen alone
 constexpr std::string_view kNothing = "nothing";
 
 // General columns first, then a submenu for each table.
@@ -179,7 +180,10 @@ void StatisticsPanel::draw_progress(const PanelContext& context, const Rect& are
 
 void StatisticsPanel::draw_choices(const PanelContext& context, Rect& head) {
   Ui& ui = context.ui;
+  const bool by_preset = choice_.by.size() > 2 || choice_.also_ns;
+  const bool has_labels = head.width() >= ui.px(kHeadWithLabels);
   const auto label = [&](std::string_view text) {
+    if (!has_labels) return;
     const float width = text_width(ui, TextStyle::body, text);
     draw_text(ui, head.cut_left(width + 1), text, {.colour = Colour::text2});
     head.cut_left(ui.px(8));
@@ -191,7 +195,6 @@ void StatisticsPanel::draw_choices(const PanelContext& context, Rect& head) {
     head.cut_left(ui.px(8));
     return dropdown_menu(ui, name, place, value, items, {.tooltip = tip});
   };
-  const bool by_preset = choice_.by.size() > 2 || choice_.also_ns;
   label("Group by");
   std::string first = choice_.by.empty() ? std::string(kNothing) : chosen_title(group_columns_, choice_.by.front());
   for (const StatisticsPreset& preset : presets_) {

@@ -162,6 +162,20 @@ class DetailScan {
   std::map<std::vector<FieldValue>, std::uint32_t> rows_;
 };
 
+// Empty bins at both ends say nothing.
+void trim(ValueBins& bins) {
+  const auto is_used = [](std::uint64_t count) { return count > 0; };
+  const auto first = std::find_if(bins.counts.begin(), bins.counts.end(), is_used) - bins.counts.begin();
+  const auto last = bins.counts.rend() - std::find_if(bins.counts.rbegin(), bins.counts.rend(), is_used);
+  if (first >= last) {
+    bins.edges.clear();
+    bins.counts.clear();
+    return;
+  }
+  bins.edges = std::vector<double>(bins.edges.begin() + first, bins.edges.begin() + last + 1);
+  bins.counts = std::vector<std::uint64_t>(bins.counts.begin() + first, bins.counts.begin() + last);
+}
+
 // Whether each value is a whole number, as far as its columns tell.
 bool values_are_whole(const GroupKeys& keys) {
   return std::all_of(keys.lanes().begin(), keys.lanes().end(),
@@ -243,6 +257,7 @@ Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& qu
     details->outlier_count += worker->outlier_count;
     for (const FarValue& each : worker->farthest.values()) farthest.add(each, ValueDetails::kMostOutliers);
   }
+  trim(details->bins);
   std::vector<FarValue> sorted = farthest.values();
   std::sort(sorted.begin(), sorted.end());
   for (FarValue& each : sorted) details->outliers.push_back(std::move(each.outlier));

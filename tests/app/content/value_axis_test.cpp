@@ -34,7 +34,7 @@ TEST_CASE("value axis: a place and the value at it are each other's inverse on b
 
 TEST_CASE("value axis: ticks are round, in the unit of their step, and no more than there is room for") {
   CHECK(labels(ValueAxis(1'230'000, 1'680'000, BinScale::linear), 5, "ns") ==
-        std::vector<std::string>{"1,300 µs", "1,400 µs", "1,500 µs", "1,600 µs"});
+        std::vector<std::string>{"1.3 ms", "1.4 ms", "1.5 ms", "1.6 ms"});
   CHECK(labels(ValueAxis(1, 1e6, BinScale::log), 7, "ns") ==
         std::vector<std::string>{"1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms"});
   CHECK(labels(ValueAxis(1, 1e6, BinScale::log), 3, "").size() <= 4);

@@ -67,7 +67,7 @@ struct StatisticsViewer : Viewer {
 
 }  // namespace
 
-TEST_CASE("statistics: names with their figures; a row selects its events, and the histogram is of them") {
+TEST_CASE("statistics: names with their figures, and a row selects its events, and the histogram is of them") {
   StatisticsViewer viewer;
   CHECK(viewer.shell.shows("multiply"));
   CHECK(viewer.shell.shows("Median"));
@@ -96,7 +96,7 @@ TEST_CASE("statistics: rows by two columns, of another value, within the visible
   CHECK(viewer.rests_with("2 rows, 10 events"));
 }
 
-TEST_CASE("statistics: dragging over the histogram filters by value, and the histogram stays whole; Clear ends it") {
+TEST_CASE("statistics: dragging over the histogram filters by value, and the histogram stays whole until Clear") {
   StatisticsViewer viewer;
   viewer.brush(0.5F, 0.999F);
   REQUIRE(viewer.terms().size() == 1);

@@ -87,9 +87,12 @@ std::vector<ListingColumn> columns_of(const Snapshot& snapshot, const Statistics
   }
   const std::string& unit = statistics.unit;
   add_column(columns, {"count", "Count", "", "Events that share time with the range and have the value"});
-  const auto figure = [&](const RowFigure& each, const std::string& of, const std::string& title) {
-    add_column(columns, {std::string(each.name) + unit_suffix(of), fmt::format("{}{}", each.title, title), of,
-                         std::string(each.explanation)});
+  const auto figure = [&](const RowFigure& each, const std::string& of, std::string_view more) {
+    // A unit that numbers are not scaled in stands in the head.
+    const bool scales = of == "ns" || of == "s" || of == "B" || of == "B/s" || of == "%";
+    const std::string title = fmt::format("{}{}{}", more, of.empty() || scales ? "" : ", ", scales ? "" : of);
+    add_column(columns, {std::string(each.name) + unit_suffix(of), fmt::format("{}{}", each.title, title),
+                         scales ? of : "", std::string(each.explanation)});
   };
   for (const RowFigure& each : kRowFigures) {
     if (shape.also_ns && !each.in_short) continue;
@@ -179,8 +182,8 @@ std::vector<StatisticsPreset> statistics_presets(const Snapshot& snapshot) {
   return presets;
 }
 
-RowFilters::RowFilters(const Snapshot& snapshot, const StatisticsQuestion& question)
-    : snapshot_(snapshot), question_(question) {
+RowFilters::RowFilters(const Snapshot& snapshot, const StatisticsQuestion& question, EventFilter within)
+    : snapshot_(snapshot), within_(std::move(within)) {
   const auto found = GroupKeys::find(snapshot, question.filter, question.by, question.value);
   if (!found || (*found)->lanes().empty()) return;
   keys_ = *found;
@@ -204,7 +207,7 @@ RowFilters::RowFilters(const Snapshot& snapshot, const StatisticsQuestion& quest
 
 std::optional<EventFilter> RowFilters::of(const std::vector<FieldValue>& keys) const {
   if (!keys_ || keys.size() != parts_.size()) return std::nullopt;
-  EventFilter filter = question_.filter;
+  EventFilter filter = within_;
   LaneIndices lanes = keys_->lanes();
   for (std::size_t k = 0; k < keys.size(); ++k) {
     const Key& part = parts_[k];
@@ -229,7 +232,8 @@ std::optional<EventFilter> RowFilters::of(const std::vector<FieldValue>& keys) c
   return filter.tracks.empty() ? std::nullopt : std::optional(std::move(filter));
 }
 
-Result<StatisticsTable> statistics_table(const QueryContext& query, const StatisticsQuestion& question, bool also_ns) {
+Result<StatisticsTable> statistics_table(const QueryContext& query, const StatisticsQuestion& question, bool also_ns,
+                                         const std::optional<EventFilter>& within) {
   auto found = statistics(query, question);
   if (!found) return found.error();
   const Snapshot& snapshot = *query.snapshot;
@@ -248,7 +252,7 @@ Result<StatisticsTable> statistics_table(const QueryContext& query, const Statis
   TableShape shape{.also_ns = also_ns};
   for (const StatisticsRow& row : all.rows) shape.self = shape.self || row.self_ns.has_value();
   table.listing = Listing(columns_of(snapshot, all, shape));
-  const RowFilters filters(snapshot, question);
+  const RowFilters filters(snapshot, question, within.value_or(question.filter));
   double whole = 0;
   for (const StatisticsRow& row : all.rows) whole += row.figures.total;
   for (std::size_t index = 0; index < all.rows.size(); ++index) {

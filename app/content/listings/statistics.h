@@ -28,14 +28,16 @@ struct StatisticsTable {
   std::shared_ptr<const Statistics> statistics;  // that it is made of
 };
 
-// also_ns: the figures of the durations of the same events stand beside those of what is measured.
+// also_ns: the figures of the durations of the same events stand beside those of what is measured. within: what the
+// rows' targets narrow; the filter of the question if nothing.
 [[nodiscard]] Result<StatisticsTable> statistics_table(const QueryContext& query, const StatisticsQuestion& question,
-                                                       bool also_ns = false);
+                                                       bool also_ns = false,
+                                                       const std::optional<EventFilter>& within = {});
 
-// The events that a row adds up, as a filter within that of the question. The snapshot must outlive it.
+// The events that a row adds up, as a filter within another one. The snapshot must outlive it.
 class RowFilters {
  public:
-  RowFilters(const Snapshot& snapshot, const StatisticsQuestion& question);
+  RowFilters(const Snapshot& snapshot, const StatisticsQuestion& question, EventFilter within);
   // Nothing where the keys cannot be written as a filter.
   [[nodiscard]] std::optional<EventFilter> of(const std::vector<FieldValue>& keys) const;
 
@@ -47,7 +49,7 @@ class RowFilters {
     bool lines = false;     // it holds source lines under some name
   };
   const Snapshot& snapshot_;
-  StatisticsQuestion question_;
+  EventFilter within_;
   std::shared_ptr<const GroupKeys> keys_;
   std::vector<Key> parts_;
   bool narrows_ = false;  // to the tracks whose events have the columns

@@ -101,13 +101,17 @@ void StatisticsPanel::take_answers(const PanelContext& context) {
     presets_ = statistics_presets(snapshot);
   }
   const EventFilter wanted = scope_filter(tab, scope_);
-  table_ = context.analysis().ask_of(
-      table_kept_, wanted, choice_,
-      [wanted, choice = choice_](const QueryContext& query) -> SessionAnalysis::Found<StatisticsTable> {
-        auto made = statistics_table(query, {wanted, choice.by, choice.value}, choice.also_ns);
-        if (!made) return made.error();
-        return std::make_shared<const StatisticsTable>(std::move(*made));
-      });
+  TableChoice asked{.choice = choice_, .within = {}};
+  if (scope_ == Scope::visible) asked.within.range = tab.view.whole_ns();
+  if (scope_ == Scope::selection && tab.region) asked.within = *tab.region;
+  table_ =
+      context.analysis().ask_of(table_kept_, wanted, asked,
+                                [wanted, asked](const QueryContext& query) -> SessionAnalysis::Found<StatisticsTable> {
+                                  auto made = statistics_table(query, {wanted, asked.choice.by, asked.choice.value},
+                                                               asked.choice.also_ns, asked.within);
+                                  if (!made) return made.error();
+                                  return std::make_shared<const StatisticsTable>(std::move(*made));
+                                });
   if (!table_) return;
   if (keys_ && region_seen_ && !tab.region) keys_.reset();
   // The histogram stays whole under its own brush.

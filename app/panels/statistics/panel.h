@@ -28,6 +28,11 @@ class StatisticsPanel final : public Panel {
     bool also_ns = false;
     bool operator==(const Choice&) const = default;
   };
+  struct TableChoice {
+    Choice choice;
+    EventFilter within;  // what rows select more of: the scope without the session's filter
+    bool operator==(const TableChoice&) const = default;
+  };
   struct DetailChoice {
     Choice choice;
     BinScale scale = BinScale::log;
@@ -64,7 +69,7 @@ class StatisticsPanel final : public Panel {
   };
   std::optional<Brush> brush_;
 
-  KeptAnswer<StatisticsTable, Choice> table_kept_;
+  KeptAnswer<StatisticsTable, TableChoice> table_kept_;
   KeptAnswer<ValueDetails, DetailChoice> details_kept_;
   std::shared_ptr<const StatisticsTable> table_;
   std::shared_ptr<const ValueDetails> details_;

@@ -1,6 +1,7 @@
 #include "core/analysis/statistics/distribution.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -35,21 +36,40 @@ double between_ranks(double below, double above, double part) noexcept {
 void Distribution::Moments::add(const double* values, std::size_t size) {
   if (size == 0) return;
   if (count == 0) centre = min = max = values[0];
-  double total = 0, offsets = 0, squares = 0, least = min, greatest = max;
-  bool all_whole = whole;
-  for (std::size_t i = 0; i < size; ++i) {
-    const double value = values[i], from_centre = value - centre;
-    total += value;
-    offsets += from_centre;
-    squares += from_centre * from_centre;
-    least = value < least ? value : least;
-    greatest = value > greatest ? value : greatest;
-    all_whole &= std::trunc(value) == value;
+  // Sums of their own for every fourth value, so that one need not wait for the other.
+  constexpr std::size_t kLanes = 4;
+  std::array<double, kLanes> totals{}, offsets{}, squares{}, leasts{}, greatests{};
+  leasts.fill(min);
+  greatests.fill(max);
+  const auto add_one = [&](std::size_t lane, double value) {
+    const double from_centre = value - centre;
+    totals[lane] += value;
+    offsets[lane] += from_centre;
+    squares[lane] += from_centre * from_centre;
+    leasts[lane] = value < leasts[lane] ? value : leasts[lane];
+    greatests[lane] = value > greatests[lane] ? value : greatests[lane];
+  };
+  std::size_t i = 0;
+  for (; i + kLanes <= size; i += kLanes) {
+    add_one(0, values[i]);
+    add_one(1, values[i + 1]);
+    add_one(2, values[i + 2]);
+    add_one(3, values[i + 3]);
   }
+  for (; i < size; ++i) add_one(0, values[i]);
+  const double least = *std::min_element(leasts.begin(), leasts.end());
+  const double greatest = *std::max_element(greatests.begin(), greatests.end());
+  bool all_whole = whole;
+  constexpr double kMost = 9e18;  // what an int64 holds
+  if (!(least > -kMost && greatest < kMost)) all_whole = false;
+  for (std::size_t v = 0; v < size && all_whole; ++v)
+    all_whole = static_cast<double>(static_cast<std::int64_t>(values[v])) == values[v];
   count += size;
-  sum += total;
-  offset_sum += offsets;
-  offset_squares += squares;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    sum += totals[lane];
+    offset_sum += offsets[lane];
+    offset_squares += squares[lane];
+  }
   min = least;
   max = greatest;
   whole = all_whole;
@@ -73,32 +93,46 @@ void Distribution::Moments::merge(const Moments& other) noexcept {
   whole = whole && other.whole;
 }
 
-Distribution::Page& Distribution::page(std::uint32_t number) {
-  if (pages_.empty()) first_page_ = number;
-  if (number < first_page_) {
-    std::vector<std::unique_ptr<Page>> wider(pages_.size() + first_page_ - number);
-    std::move(pages_.begin(), pages_.end(), wider.begin() + static_cast<std::ptrdiff_t>(first_page_ - number));
-    pages_ = std::move(wider);
-    first_page_ = number;
+// Most values of a group lie within a few powers of two: those pages lie side by side, so that a bin is found without
+// a branch. Others are found one by one.
+void Distribution::widen(std::uint32_t first, std::uint32_t last) {
+  const std::uint32_t first_page = first / kBins, last_page = last / kBins;
+  if (dense_.empty()) {
+    dense_first_ = first_page;
+    dense_.resize(kBins);
   }
-  if (number - first_page_ >= pages_.size()) pages_.resize(number - first_page_ + 1);
-  std::unique_ptr<Page>& found = pages_[number - first_page_];
-  if (!found) found = std::make_unique<Page>();
-  return *found;
+  const auto end = dense_first_ + static_cast<std::uint32_t>(dense_.size() / kBins);
+  const std::uint32_t wanted_first = std::min(dense_first_, first_page), wanted_end = std::max(end, last_page + 1);
+  if (wanted_end - wanted_first > kMostDense || (wanted_first == dense_first_ && wanted_end == end)) return;
+  std::vector<std::uint32_t> wider(std::size_t{wanted_end - wanted_first} * kBins);
+  std::copy(dense_.begin(), dense_.end(), wider.begin() + std::ptrdiff_t{dense_first_ - wanted_first} * kBins);
+  dense_ = std::move(wider);
+  dense_first_ = wanted_first;
+}
+
+void Distribution::count_bin(std::uint32_t bin, std::uint32_t times) {
+  const std::uint32_t place = bin - dense_first_ * static_cast<std::uint32_t>(kBins);
+  if (place < dense_.size()) {
+    dense_[place] += times;
+  } else {
+    far_[bin] += times;
+  }
 }
 
 void Distribution::fold() {
   if (kept_.empty()) return;
   moments_.add(kept_.data(), kept_.size());
-  std::uint32_t known = ~0U;
-  Page* counts = nullptr;
-  for (const double value : kept_) {
-    const std::uint32_t bin = bin_of(value);
-    if (bin / kBins != known) {
-      known = bin / kBins;
-      counts = &page(known);
+  const auto [least, greatest] = std::pair{bin_of(moments_.min), bin_of(moments_.max)};
+  widen(least, greatest);
+  const std::uint32_t base = dense_first_ * static_cast<std::uint32_t>(kBins);
+  if (least >= base && greatest - base < dense_.size()) {
+    for (const double value : kept_) ++dense_[bin_of(value) - base];
+  } else {
+    for (const double value : kept_) {
+      const std::uint32_t bin = bin_of(value);
+      widen(bin, bin);
+      count_bin(bin, 1);
     }
-    ++(*counts)[bin % kBins];
   }
   kept_.clear();
 }
@@ -114,10 +148,26 @@ void Distribution::merge(Distribution&& other) {
 void Distribution::merge(const Distribution& other) {
   kept_.insert(kept_.end(), other.kept_.begin(), other.kept_.end());
   moments_.merge(other.moments_);
-  for (std::size_t p = 0; p < other.pages_.size(); ++p) {
-    if (!other.pages_[p]) continue;
-    Page& into = page(other.first_page_ + static_cast<std::uint32_t>(p));
-    for (std::size_t bin = 0; bin < kBins; ++bin) into[bin] += (*other.pages_[p])[bin];
+  if (other.moments_.count == 0) return;
+  other.for_each_bin([this](std::uint32_t bin, std::uint32_t count) {
+    widen(bin, bin);
+    count_bin(bin, count);
+    return true;
+  });
+}
+
+template <typename Body>
+void Distribution::for_each_bin(Body&& body) const {
+  auto far = far_.begin();
+  const std::uint32_t base = dense_first_ * static_cast<std::uint32_t>(kBins);
+  for (; far != far_.end() && far->first < base; ++far) {
+    if (!body(far->first, far->second)) return;
+  }
+  for (std::size_t i = 0; i < dense_.size(); ++i) {
+    if (dense_[i] != 0 && !body(base + static_cast<std::uint32_t>(i), dense_[i])) return;
+  }
+  for (; far != far_.end(); ++far) {
+    if (!body(far->first, far->second)) return;
   }
 }
 
@@ -133,27 +183,39 @@ double Distribution::kept_quantile(double share, std::size_t& sorted_until) {
   return between_ranks(*at, *std::min_element(at + 1, kept_.end()), part);
 }
 
+double Distribution::counted_quantile(const std::vector<std::uint32_t>& counts, const Moments& of_all, double share) {
+  const double place = static_cast<double>(of_all.count - 1) * share;
+  const auto rank = static_cast<std::uint64_t>(place);
+  std::uint64_t before = 0;
+  std::size_t at = 0;
+  while (rank >= before + counts[at]) before += counts[at++];
+  std::size_t next = at;
+  if (rank + 1 >= before + counts[at] && rank + 1 < of_all.count) {
+    do ++next;
+    while (counts[next] == 0);
+  }
+  return between_ranks(of_all.min + static_cast<double>(at), of_all.min + static_cast<double>(next),
+                       place - static_cast<double>(rank));
+}
+
 // Within its bin, as if the bin's values were spread evenly.
 double Distribution::order_statistic(std::uint64_t rank) const {
   std::uint64_t before = 0;
-  for (std::size_t p = 0; p < pages_.size(); ++p) {
-    if (!pages_[p]) continue;
-    for (std::size_t bin = 0; bin < kBins; ++bin) {
-      const std::uint64_t count = (*pages_[p])[bin];
-      if (rank >= before + count) {
-        before += count;
-        continue;
-      }
-      const auto number = (first_page_ + static_cast<std::uint32_t>(p)) * static_cast<std::uint32_t>(kBins) +
-                          static_cast<std::uint32_t>(bin);
-      const double least = std::max(least_of_bin(number), moments_.min);
-      const double next = std::min(least_of_bin(number + 1), moments_.max);
-      const double part = (static_cast<double>(rank - before) + 0.5) / static_cast<double>(count);
-      const double found = least + (next - least) * part;
-      return std::clamp(moments_.whole ? std::floor(found) : found, moments_.min, moments_.max);
+  double found = moments_.max;
+  for_each_bin([&](std::uint32_t bin, std::uint32_t count) {
+    if (rank >= before + count) {
+      before += count;
+      return true;
     }
-  }
-  return moments_.max;
+    const double least = std::max(least_of_bin(bin), moments_.min);
+    const double next = std::min(least_of_bin(bin + 1), moments_.max);
+    const double part = (static_cast<double>(rank - before) + 0.5) / static_cast<double>(count);
+    found = least + (next - least) * part;
+    if (moments_.whole) found = std::floor(found);
+    found = std::clamp(found, moments_.min, moments_.max);
+    return false;
+  });
+  return found;
 }
 
 double Distribution::binned_quantile(double share) const {
@@ -162,6 +224,16 @@ double Distribution::binned_quantile(double share) const {
   const double part = place - static_cast<double>(rank);
   const double below = order_statistic(rank);
   return part == 0 ? below : between_ranks(below, order_statistic(rank + 1), part);
+}
+
+// Whole numbers that lie close together are counted: each has a bin of its own.
+bool Distribution::count_kept(const Moments& of_all, std::vector<std::uint32_t>& counts) const {
+  constexpr double kMostCounts = 1U << 20U;
+  const double span = of_all.max - of_all.min;
+  if (!of_all.whole || span >= kMostCounts || span > static_cast<double>(kept_.size())) return false;
+  counts.assign(static_cast<std::size_t>(span) + 1, 0);
+  for (const double value : kept_) ++counts[static_cast<std::size_t>(value - of_all.min)];
+  return true;
 }
 
 ValueFigures Distribution::figures() {
@@ -180,12 +252,18 @@ ValueFigures Distribution::figures() {
   figures.min = of_all.min;
   figures.max = of_all.max;
   std::size_t sorted_until = 0;
+  std::vector<std::uint32_t> counts;
+  const bool counted = !binned && count_kept(of_all, counts);
   for (const auto& [share, value] : {std::pair{0.25, &figures.q1},
                                      {0.5, &figures.median},
                                      {0.75, &figures.q3},
                                      {0.9, &figures.p90},
                                      {0.99, &figures.p99}}) {
-    *value = binned ? binned_quantile(share) : kept_quantile(share, sorted_until);
+    if (counted) {
+      *value = counted_quantile(counts, of_all, share);
+    } else {
+      *value = binned ? binned_quantile(share) : kept_quantile(share, sorted_until);
+    }
   }
   constexpr double kExactBelow = 512;  // where a bin holds one whole number
   figures.exact =

@@ -11,9 +11,9 @@
 // below 512; else an order statistic is known to 1/256 of its size (0.4 %). Sums of whole numbers are exact below 2^53.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <map>
 #include <vector>
 
 namespace accelscope {
@@ -53,19 +53,27 @@ class Distribution {
     void add(const double* values, std::size_t count);
     void merge(const Moments& other) noexcept;
   };
-  static constexpr std::size_t kBins = 256;
-  using Page = std::array<std::uint32_t, kBins>;  // of one power of two
+  static constexpr std::size_t kBins = 256;        // of one power of two
+  static constexpr std::uint32_t kMostDense = 64;  // powers of two
 
   void fold();
-  [[nodiscard]] Page& page(std::uint32_t number);
+  void widen(std::uint32_t first_bin, std::uint32_t last_bin);
+  void count_bin(std::uint32_t bin, std::uint32_t times);
+  // Smallest first, those with values; until the body says false.
+  template <typename Body>
+  void for_each_bin(Body&& body) const;
+  [[nodiscard]] bool count_kept(const Moments& of_all, std::vector<std::uint32_t>& counts) const;
+  [[nodiscard]] static double counted_quantile(const std::vector<std::uint32_t>& counts, const Moments& of_all,
+                                               double share);
   [[nodiscard]] double kept_quantile(double share, std::size_t& sorted_until);
   [[nodiscard]] double binned_quantile(double share) const;
   [[nodiscard]] double order_statistic(std::uint64_t rank) const;
 
   std::vector<double> kept_;
-  Moments moments_;  // of those that are folded
-  std::uint32_t first_page_ = 0;
-  std::vector<std::unique_ptr<Page>> pages_;
+  Moments moments_;                             // of those that are folded
+  std::uint32_t dense_first_ = 0;               // page of the first of dense_
+  std::vector<std::uint32_t> dense_;            // counts of neighbouring bins
+  std::map<std::uint32_t, std::uint32_t> far_;  // of bins that lie far from those
 };
 
 }  // namespace accelscope

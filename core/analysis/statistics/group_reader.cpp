@@ -63,7 +63,9 @@ std::uint32_t GroupReader::group_of(const std::uint64_t* words) {
   const std::size_t count = keys_.count() + 1;
   for (std::size_t i = 0; i < count; ++i) hash = (hash ^ words[i]) * 0x9E3779B97F4A7C15U;
   Recent& recent = recent_[hash >> 52U];
-  if (recent.group != ~0U && std::equal(words, words + count, recent.words.begin())) return recent.group;
+  bool same = recent.group != ~0U;
+  for (std::size_t i = 0; i < count; ++i) same &= words[i] == recent.words[i];  // few: no call for them
+  if (same) return recent.group;
   std::copy(words, words + count, recent.words.begin());
   recent.group = static_cast<std::uint32_t>(groups_.find(words));
   return recent.group;

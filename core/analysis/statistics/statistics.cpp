@@ -138,10 +138,10 @@ class SelfTimesOfGroups {
   bool any_host_ = false;
 };
 
-ValueFigures figures_of_all(const std::vector<Distribution>& groups) {
+Distribution all_of(const std::vector<Distribution>& groups) {
   Distribution all;
   for (const Distribution& group : groups) all.merge(group);
-  return all.figures();
+  return all;
 }
 
 }  // namespace
@@ -183,9 +183,15 @@ Result<std::shared_ptr<const Statistics>> statistics(const QueryContext& query, 
   }
   std::vector<Distribution> parts;
   for (const std::size_t group : order) parts.push_back(std::move(merged->values[group]));
-  found->all = figures_of_all(parts);
+  Distribution all = all_of(parts);
   found->rows.resize(order.size());
-  query.pool.for_each(order.size(), query.control, [&](std::size_t i, std::size_t) {
+  // The figures of all take longest, so they are first.
+  query.pool.for_each(order.size() + 1, query.control, [&](std::size_t index, std::size_t) {
+    if (index == 0) {
+      found->all = all.figures();
+      return;
+    }
+    const std::size_t i = index - 1;
     found->rows[i] = {std::move(merged->texts[order[i]]), parts[i].figures(), self_times[order[i]]};
   });
   if (query.control.cancelled()) return cancelled_error();

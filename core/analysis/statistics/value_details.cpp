@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <map>
 
@@ -34,10 +35,11 @@ std::vector<double> log_edges(double min, double max, bool whole) {
   std::vector<double> edges;
   for (double i = 0; i <= decades * parts; ++i) {
     const double decade = std::floor(i / parts), part = i - decade * parts;
-    const double edge = std::pow(10.0, low + decade) * (part == 0 ? 1.0 : std::pow(10.0, part / parts));
-    // Between whole numbers no edge parts anything that the one before does not.
-    if (whole && !edges.empty() && std::ceil(edge) == std::ceil(edges.back())) continue;
-    edges.push_back(edge);
+    double edge = std::pow(10.0, low + decade) * (part == 0 ? 1.0 : std::pow(10.0, part / parts));
+    // Whole numbers are at least an edge where they are at least the whole number above it; of others four digits do.
+    const double digit = std::pow(10.0, low + decade - 3);
+    edge = whole ? std::ceil(edge * (1 - 1e-12)) : std::round(edge / digit) * digit;
+    if (edges.empty() || edge > edges.back()) edges.push_back(edge);
   }
   // No further than there are values.
   while (edges.size() > 2 && edges[1] <= min) edges.erase(edges.begin());
@@ -45,31 +47,41 @@ std::vector<double> log_edges(double min, double max, bool whole) {
   return edges;
 }
 
-// Which bin a value lies in, without a search where the edges are equally far apart on their scale.
+// Which bin a value lies in: a table by equal parts of the scale says the first that it may be, its edges the rest.
 class BinFinder {
  public:
-  BinFinder(const std::vector<double>& edges, BinScale scale) : edges_(edges) {
-    if (edges.size() < 2 || scale == BinScale::log) return;
-    const double span = edges.back() - edges.front();
-    if (span > 0) bins_per_unit_ = static_cast<double>(edges.size() - 1) / span;
+  BinFinder(const std::vector<double>& edges, BinScale scale) : edges_(edges), log_(scale == BinScale::log) {
+    if (edges.size() < 2) return;
+    if (!log_) parts_per_unit_ = static_cast<double>(edges.size() - 1) / (edges.back() - edges.front());
+    from_ = part_of(edges.front());
+    const std::size_t parts = part_of(edges.back()) - from_ + 1;
+    for (std::size_t part = 0, bin = 0; part < parts; ++part) {
+      while (bin + 2 < edges.size() && part_of(edges[bin + 1]) - from_ < part) ++bin;
+      first_bins_.push_back(static_cast<std::uint8_t>(bin));
+    }
   }
   [[nodiscard]] double least() const noexcept { return edges_.front(); }
-  // Of a value that lies between the first and the last edge.
+  // Of a value that is at least least().
   [[nodiscard]] std::size_t of(double value) const noexcept {
+    const std::size_t part = std::min(part_of(value) - from_, first_bins_.size() - 1);
     const std::size_t last = edges_.size() - 2;
-    if (bins_per_unit_ == 0) {
-      const auto above = std::upper_bound(edges_.begin(), edges_.end(), value) - edges_.begin();
-      return std::min(last, static_cast<std::size_t>(above) - 1);
-    }
-    auto bin = std::min(last, static_cast<std::size_t>((value - edges_.front()) * bins_per_unit_));
-    while (bin > 0 && value < edges_[bin]) --bin;
+    std::size_t bin = first_bins_[part];
     while (bin < last && value >= edges_[bin + 1]) ++bin;
     return bin;
   }
 
  private:
+  [[nodiscard]] std::size_t part_of(double value) const noexcept {
+    if (!log_) return static_cast<std::size_t>((value - edges_.front()) * parts_per_unit_);
+    return std::bit_cast<std::uint64_t>(value) >> 46U;  // 64 parts of every power of two
+  }
+  static_assert(ValueDetails::kMostBins + 2 < 256, "first_bins_ holds bins as bytes");
+
   const std::vector<double>& edges_;
-  double bins_per_unit_ = 0;
+  bool log_;
+  double parts_per_unit_ = 0;
+  std::size_t from_ = 0;
+  std::vector<std::uint8_t> first_bins_;
 };
 
 // Beyond which a value is an outlier of its group.

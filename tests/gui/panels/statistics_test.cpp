@@ -118,6 +118,21 @@ TEST_CASE("statistics: dragging over the histogram filters by value, and the his
   CHECK(viewer.terms().empty());
 }
 
+TEST_CASE("statistics: the chosen row stays marked while the filter changes, and its histogram with it") {
+  StatisticsViewer viewer;
+  REQUIRE(viewer.shell.click("statistics.rows.row.0"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("150 events"); }));
+  const EventFilter chosen = viewer.tab().region.value();
+  CHECK(chosen.terms.size() == 1);
+  viewer.brush(0, 0.3F);
+  REQUIRE(viewer.terms().size() == 1);
+  REQUIRE(viewer.rests_with("2 rows, 198 events"));
+  CHECK(viewer.tab().region == chosen);
+  CHECK(viewer.shell.shows("150 events"));  // it is not cut by its own brush
+  // Bounds that a person would write: durations are whole ns.
+  CHECK(viewer.terms()[0].search.find('.') == std::string::npos);
+}
+
 TEST_CASE("statistics: what takes far longer than its like is listed, and a click shows it") {
   StatisticsViewer viewer;
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("Outliers 2"); }));

@@ -45,6 +45,7 @@ struct ViewCommand {
   bool terminology = false;
   std::string table;
   std::vector<std::string> by;
+  std::string measured;
   // Of the vendor's server.
   std::string db_endpoint;
   std::string db_org;
@@ -159,8 +160,9 @@ int ViewCommand::write_table(const CommandRun& run) const {
   say_unneeded(run);
   OpenSessionOptions options = input_options;
   options.neff = neff;
-  return view_table({paths->front(), options, table, by, filter, format.empty() ? "table" : format, output_file, force},
-                    run);
+  return view_table(
+      {paths->front(), options, table, by, measured, filter, format.empty() ? "table" : format, output_file, force},
+      run);
 }
 
 int ViewCommand::run(const CommandRun& run) const {
@@ -225,6 +227,8 @@ CommandAction declare_view(command_line::OptionSet& options) {
                                  listings_help()));
   options.add_option("--by", command->by, "What the rows of the table are grouped by, where it has a choice")
       .separated_by(',');
+  options.add_option("--value", command->measured,
+                     "What the table measures, where it has a choice: a column of numbers");
   options.add_flag("--terminology", command->terminology, "Explain the figures, or the one named instead of FILE");
   options.add_flag("--show-perfetto-flows", command->perfetto_flows, "Accepted; of use once Perfetto is written");
   options.add_option("--db-endpoint", command->db_endpoint, "Accepted and not needed: there is no server");

@@ -48,9 +48,9 @@ class TableViewer {
   // Nothing is printed of a table that does not exist or of a filter that makes no sense.
   [[nodiscard]] Result<void> check() {
     if (listing_ == nullptr) {
-      if (!request_.filter.empty() || !request_.by.empty())
+      if (!request_.filter.empty() || !request_.by.empty() || !request_.value.empty())
         return Error{
-            fmt::format("--filter, --tracks, --range and --by are for tables that are made of events: {}; "
+            fmt::format("--filter, --tracks, --range, --by and --value are for tables that are made of events: {}; "
                         "accelscope query takes filters with SQL",
                         listing_names())};
       sql_.emplace(*session_.store, snapshot_, pool_);
@@ -62,6 +62,8 @@ class TableViewer {
     }
     if (!request_.by.empty() && !listing_->takes_by)
       return Error{fmt::format("--by: the rows of {} are always grouped in the same way", request_.table)};
+    if (!request_.value.empty() && !listing_->takes_value)
+      return Error{fmt::format("--value: {} has no choice of what is measured", request_.table)};
     auto filter = read_filter(request_.filter, *session_.store);
     if (!filter) return filter.error();
     filter_ = std::move(*filter);
@@ -76,7 +78,7 @@ class TableViewer {
   Result<void> print_listing(QueryOutput& rows, TaskControl& control) {
     const auto query = masked({*session_.store, snapshot_, pool_, control}, filter_);
     if (!query) return query.error();
-    const auto listing = listing_->make(*query, {filter_, request_.by});
+    const auto listing = listing_->make(*query, {filter_, request_.by, request_.value});
     if (!listing) return listing.error();
     note_ = listing->note;
     const SqlResult& all = listing->rows;

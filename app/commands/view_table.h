@@ -16,6 +16,7 @@ struct TableViewRequest {
   OpenSessionOptions input_options;
   std::string table;
   std::vector<std::string> by;   // of a listing that has a choice
+  std::string value;             // likewise, what it measures
   FilterOptions filter;          // of a listing
   std::string format = "table";  // or csv, json
   std::string output_file;       // "": the standard output

@@ -7,19 +7,6 @@
 namespace accelscope::app {
 namespace {
 
-// A quoted value cannot hold a quote: such a text is written as an expression for exactly it.
-std::string is_exactly(std::string_view column, std::string_view text) {
-  if (text.find('"') == std::string_view::npos) return fmt::format("{}=\"{}\"", column, text);
-  std::string expression;
-  for (const char c : text) {
-    const bool plain = static_cast<unsigned char>(c) >= 0x80 || c == '_' || (c >= '0' && c <= '9') ||
-                       (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (!plain) expression += '\\';
-    expression += c;
-  }
-  return fmt::format("{}~/^{}$/", column, expression);
-}
-
 // What all schemas call their column of the role; nothing if there is none or they differ.
 std::optional<std::string> column_of(const Snapshot& snapshot, Role role) {
   std::optional<std::string> name;
@@ -39,13 +26,30 @@ std::string between(std::string_view column, const SummaryBin& bin) {
 
 }  // namespace
 
+// A quoted value cannot hold a quote: such a text is written as an expression for exactly it.
+std::string search_of_text(std::string_view column, std::string_view text) {
+  if (text.find('"') == std::string_view::npos) return fmt::format("{}=\"{}\"", column, text);
+  std::string expression;
+  for (const char c : text) {
+    const bool plain = static_cast<unsigned char>(c) >= 0x80 || c == '_' || (c >= '0' && c <= '9') ||
+                       (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!plain) expression += '\\';
+    expression += c;
+  }
+  return fmt::format("{}~/^{}$/", column, expression);
+}
+
+std::string search_of_values(std::string_view column, double begin, double end) {
+  return fmt::format("{0}>={1} {0}<{2}", column, begin, end);
+}
+
 std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row, std::span<const SummaryRow> all) {
   const bool shared = std::any_of(all.begin(), all.end(), [&](const SummaryRow& other) {
     return other.text == row.text && other.kind != row.kind;
   });
   const bool is_column = std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
                                      [&](const auto& schema) { return schema->name_column == row.kind; });
-  return is_exactly(shared && is_column ? row.kind : "name", row.text);
+  return search_of_text(shared && is_column ? row.kind : "name", row.text);
 }
 
 std::string search_of_line(std::string_view line) {
@@ -55,7 +59,7 @@ std::string search_of_line(std::string_view line) {
 
 std::optional<std::string> search_of_layer(const Snapshot& snapshot, std::string_view layer) {
   const auto column = column_of(snapshot, Role::layer);
-  return column ? std::optional(is_exactly(*column, layer)) : std::nullopt;
+  return column ? std::optional(search_of_text(*column, layer)) : std::nullopt;
 }
 
 std::optional<std::string> search_of_sizes(const Snapshot& snapshot, const SummaryBin& bin) {

@@ -17,6 +17,8 @@ namespace accelscope::app {
 // Nothing where the schemas of a session call their layers or bytes by different names.
 [[nodiscard]] std::optional<std::string> search_of_layer(const Snapshot& snapshot, std::string_view layer);
 [[nodiscard]] std::optional<std::string> search_of_sizes(const Snapshot& snapshot, const SummaryBin& bin);
+[[nodiscard]] std::string search_of_text(std::string_view column, std::string_view text);       // column="text"
+[[nodiscard]] std::string search_of_values(std::string_view column, double begin, double end);  // begin to below end
 [[nodiscard]] std::string search_of_durations(const SummaryBin& bin);  // duration>=1000 duration<2000
 
 // The filter with the search, or without it where it had it already.

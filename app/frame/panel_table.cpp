@@ -3,8 +3,8 @@
 #include <type_traits>
 
 #include "app/frame/places.h"
-#include "app/panels/core_grid/panel.h"
 #include "app/panels/collectives/panel.h"
+#include "app/panels/core_grid/panel.h"
 #include "app/panels/details/panel.h"
 #include "app/panels/markers/panel.h"
 #include "app/panels/memory/panel.h"
@@ -16,6 +16,7 @@
 #include "app/panels/source/panel.h"
 #include "app/panels/sql/panel.h"
 #include "app/panels/stack/panel.h"
+#include "app/panels/statistics/panel.h"
 #include "app/panels/tables/panel.h"
 #include "render/base/icons.h"
 
@@ -45,6 +46,7 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"search", "Search", Place::bottom, icon::kList, make<SearchPanel>},
     {"selection", "Selection", Place::bottom, icon::kTable, make<SelectionPanel>},
     {"collectives", "Collectives", Place::bottom, icon::kBalance, make<CollectivesPanel>},
+    {"statistics", "Statistics", Place::bottom, icon::kBarChart, make<StatisticsPanel>},
     {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},
     {"markers", "Markers", Place::bottom, icon::kFlag, make<MarkersPanel>,
      "Not filtered: markers belong to the whole session"},

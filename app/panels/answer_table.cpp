@@ -33,18 +33,25 @@ double number_of(const SqlValue& value) {
   return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
 }
 
+// How the values of a column are shown.
+using ColumnForm = AnswerTable::Form;
+
 // A number in the unit of its size, exact on hover.
-TableCell figure_cell(const SqlValue& value, const std::string& unit) {
+TableCell figure_cell(const SqlValue& value, const ColumnForm& form) {
   const auto* integer = std::get_if<std::int64_t>(&value);
   const std::string digits = integer != nullptr ? std::to_string(*integer) : fmt::format("{}", number_of(value));
-  return {.text = figure_text(number_of(value), unit),
-          .exact = unit.empty() ? digits : fmt::format("{} {}", digits, unit),
-          .data = digits};
+  const bool is_plain = form.unit.empty() || form.unit == "share";
+  TableCell cell{.text = figure_text(number_of(value), form.unit),
+                 .exact = is_plain ? digits : fmt::format("{} {}", digits, form.unit),
+                 .data = digits};
+  if (form.bar) cell.bar = std::clamp(number_of(value), 0.0, 1.0);
+  return cell;
 }
 
-TableCell cell_of(const SqlValue& value, std::string_view column, const std::string& unit, bool dashes) {
+TableCell cell_of(const SqlValue& value, std::string_view column, const ColumnForm& form) {
+  const bool dashes = form.dashes || !form.unit.empty();
   if (is_null(value)) return {.text = dashes ? "–" : "NULL", .colour = Colour::text3, .style = TextStyle::small};
-  if (is_number(value) && (!unit.empty() || (dashes && grouped(column)))) return figure_cell(value, unit);
+  if (is_number(value) && (!form.unit.empty() || (form.dashes && grouped(column)))) return figure_cell(value, form);
   if (const auto* integer = std::get_if<std::int64_t>(&value)) {
     return {.text = grouped(column) ? format_signed(*integer) : std::to_string(*integer),
             .data = std::to_string(*integer)};
@@ -76,21 +83,21 @@ bool less(const SqlValue& a, const SqlValue& b) {
 std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::vector<AnswerTable::Note> notes) {
   notes.resize(result.columns.size());
   constexpr std::size_t kSampled = 200;
-  constexpr float kLeast = 70, kMost = 360;
+  constexpr float kLeast = 70, kMost = 360, kBarWidth = 64;
   std::vector<TableColumn> columns;
   for (std::size_t column = 0; column < result.columns.size(); ++column) {
     const bool is_named = !notes[column].title.empty();
-    const std::string& unit = notes[column].unit;
-    const bool dashes = notes[column].dashes;
+    const AnswerTable::Form form{notes[column].unit, notes[column].bar, notes[column].dashes};
     std::string title = is_named ? notes[column].title : result.columns[column];
     bool numbers = true;
     float widest = text_width(ui, TextStyle::small_strong, title) + ui.px(34);
     for (std::size_t row = 0; row < std::min(result.row_count(), kSampled); ++row) {
       const SqlValue& value = result.at(row, column);
       if (!is_null(value) && !is_number(value)) numbers = false;
-      const TableCell cell = cell_of(value, result.columns[column], unit, dashes);
+      const TableCell cell = cell_of(value, result.columns[column], form);
       widest = std::max(widest, text_width(ui, cell.style, cell.text) + ui.px(20));
     }
+    if (notes[column].bar) widest += ui.px(kBarWidth);
     columns.push_back({.title = std::move(title),
                        .width = std::clamp(widest / ui.px(1), kLeast, kMost),
                        .align = numbers ? Align::right : Align::left,
@@ -143,14 +150,14 @@ AnswerTable::Hand AnswerTable::draw(Ui& ui, std::string_view name, const Rect& a
       table_.hidden = empty_columns(*answer_, notes);
     }
     forms_.clear();
-    for (const Note& note : notes) forms_.push_back({note.unit, note.dashes});
+    for (const Note& note : notes) forms_.push_back({note.unit, note.bar, note.dashes});
     forms_.resize(answer_->columns.size());
     columns_ = columns_of(ui, *answer_, std::move(notes));
     order_rows();
   }
   const SqlResult& result = *answer_;
   const auto content = [&](std::size_t row, std::size_t column) {
-    return cell_of(result.at(rows_[row], column), result.columns[column], forms_[column].unit, forms_[column].dashes);
+    return cell_of(result.at(rows_[row], column), result.columns[column], forms_[column]);
   };
   std::optional<std::size_t> show_row;
   if (const auto wanted = std::exchange(show_, std::nullopt)) {
@@ -163,8 +170,7 @@ AnswerTable::Hand AnswerTable::draw(Ui& ui, std::string_view name, const Rect& a
              .show_row = show_row,
              .detached = [&]() -> TableContent {
                return [shared = answer_, rows = rows_, forms = forms_](std::size_t row, std::size_t column) {
-                 return cell_of(shared->at(rows[row], column), shared->columns[column], forms[column].unit,
-                                forms[column].dashes);
+                 return cell_of(shared->at(rows[row], column), shared->columns[column], forms[column]);
                };
              }});
   if (hand.sort_changed) order_rows();
@@ -182,6 +188,7 @@ AnswerTable::Hand AnswerTable::draw(const PanelContext& context, std::string_vie
       notes.push_back({.title = column.title,
                        .tooltip = column.explanation,
                        .unit = column.unit,
+                       .bar = column.bar,
                        .hides = true,
                        .aside = column.aside,
                        .dashes = true});

@@ -24,9 +24,15 @@ class AnswerTable {
     std::string title;    // in place of the column's name; "": the name
     std::string tooltip;  // what it means
     std::string unit;     // numbers are shown in the unit of their size: "ns", "B", as in figure_text.h
+    bool bar = false;     // shares are bars
     bool hides = false;   // at first, where no row has a value
     bool aside = false;   // hidden at first
     bool dashes = false;  // what is missing is "–", as in tables of figures; else NULL
+  };
+  // How the values of a column are shown: as its note says.
+  struct Form {
+    std::string unit;
+    bool bar = false, dashes = false;
   };
   struct Hand {
     std::optional<std::size_t> clicked, double_clicked;
@@ -52,10 +58,6 @@ class AnswerTable {
   std::string origin_;
   std::vector<std::uint32_t> rows_;  // of the answer, as they are shown
   std::vector<render::TableColumn> columns_;
-  struct Form {
-    std::string unit;
-    bool dashes = false;
-  };
   std::vector<Form> forms_;  // of columns
   render::TableState table_;
   std::optional<std::size_t> show_;

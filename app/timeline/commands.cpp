@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "app/content/folded_axis.h"
+#include "app/content/axes/folded_axis.h"
 #include "app/rows/track_names.h"
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"

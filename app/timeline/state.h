@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "app/content/axes/folded_axis.h"
 #include "app/content/derived_values.h"
 #include "app/content/event_labels.h"
-#include "app/content/folded_axis.h"
 #include "app/content/memory/usage_stacks.h"
 #include "app/rows/rows.h"
 #include "app/session/tab.h"

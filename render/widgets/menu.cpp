@@ -215,8 +215,11 @@ float dropdown_width(const Ui& ui, std::string_view value, const DropdownOptions
   return std::ceil(text) + (options.icon != nullptr ? ui.px(20) : 0) + ui.px(options.flat ? 20 : 40);
 }
 
-bool dropdown(Ui& ui, std::string_view name, const Rect& rect, std::span<const std::string> items, int& chosen,
-              const DropdownOptions& options) {
+namespace {
+
+// The closed box with its value; a press opens the menu of its name. True while that is open.
+bool dropdown_box(Ui& ui, std::string_view name, const Rect& rect, std::string_view value,
+                  const DropdownOptions& options) {
   const Interaction at = interact(ui, name, rect, {.disabled = options.disabled});
   const bool open = menu_is_open(name);
   if (!options.flat) {
@@ -232,8 +235,6 @@ bool dropdown(Ui& ui, std::string_view name, const Rect& rect, std::span<const s
     draw_icon(ui, inside.cut_left(ui.px(14)), options.icon, muted);
     inside.cut_left(ui.px(6));
   }
-  const bool valid = chosen >= 0 && static_cast<std::size_t>(chosen) < items.size();
-  const std::string value = valid ? items[static_cast<std::size_t>(chosen)] : std::string("\xe2\x80\x93");
   const TextStyle style = options.mono ? TextStyle::mono : TextStyle::body;
   const Colour colour = options.disabled ? Colour::disabled
                         : options.flat   ? (at.hovered ? Colour::text1 : Colour::text2)
@@ -247,7 +248,21 @@ bool dropdown(Ui& ui, std::string_view name, const Rect& rect, std::span<const s
   if (at.pressed && !options.disabled) open_menu_below(ui, name, rect);
   if (!open && !options.tooltip.empty()) tooltip(ui, at, rect, options.tooltip);
 
-  if (!menu_is_open(name)) return false;
+  return menu_is_open(name);
+}
+
+}  // namespace
+
+std::optional<std::string> dropdown_menu(Ui& ui, std::string_view name, const Rect& rect, std::string_view value,
+                                         std::span<const MenuItem> items, const DropdownOptions& options) {
+  return dropdown_box(ui, name, rect, value, options) ? popup_menu(ui, name, items) : std::nullopt;
+}
+
+bool dropdown(Ui& ui, std::string_view name, const Rect& rect, std::span<const std::string> items, int& chosen,
+              const DropdownOptions& options) {
+  const bool valid = chosen >= 0 && static_cast<std::size_t>(chosen) < items.size();
+  const std::string value = valid ? items[static_cast<std::size_t>(chosen)] : std::string("\xe2\x80\x93");
+  if (!dropdown_box(ui, name, rect, value, options)) return false;
   std::vector<MenuItem> entries;
   for (std::size_t index = 0; index < items.size(); ++index) {
     entries.push_back(

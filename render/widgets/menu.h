@@ -47,6 +47,10 @@ struct DropdownOptions {
   std::string_view tooltip = {};
 };
 [[nodiscard]] float dropdown_width(const Ui& ui, std::string_view value, const DropdownOptions& options = {});
+// The same with a menu of any items, submenus too: the id of what was chosen. Items register as NAME.ID while open.
+[[nodiscard]] std::optional<std::string> dropdown_menu(Ui& ui, std::string_view name, const Rect& rect,
+                                                       std::string_view value, std::span<const MenuItem> items,
+                                                       const DropdownOptions& options = {});
 // True when another item was chosen. Items register as NAME.0, NAME.1 ... while open.
 bool dropdown(Ui& ui, std::string_view name, const Rect& rect, std::span<const std::string> items, int& chosen,
               const DropdownOptions& options = {});

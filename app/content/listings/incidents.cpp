@@ -25,7 +25,7 @@ Result<Listing> list_incidents(const QueryContext& query, const ListingRequest& 
                    {"severity", "Severity", "", "error, throttling or warning"},
                    {"name", "What", "", "As the device or the source calls it"},
                    {"track", "Track", "", ""},
-                   {"event_id", "Event", "", "", true}});
+                   {"event_id", "Event", "", "", false, true}});
   for (const Incident& each : (*found)->list) {
     if (!range.holds(each.begin_ns, each.end_ns)) continue;
     if (query.mask && !query.mask->passes(snapshot, each.event)) continue;

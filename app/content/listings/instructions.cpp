@@ -45,7 +45,7 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
                    {"bytes", "Bytes", "B", "Read, written or moved"},
                    {"source", "Source", "", "Line that it comes from"},
                    {"operands", "Operands", "", "Of its first execution"},
-                   {"event_id", "First event", "", "Its first execution", true}});
+                   {"event_id", "First event", "", "Its first execution", false, true}});
   const auto text = [&](StringId id) -> SqlValue {
     if (id == 0) return {};
     return std::string(snapshot.strings->text(id));

@@ -18,6 +18,7 @@ struct ListingColumn {
   std::string title;  // for people: "Busy"
   std::string unit;   // as in figure_text.h: "ns", "B", "B/s", "share" (of 1), "FLOP"; "": a plain number or a text
   std::string explanation;  // what it means and how it is computed
+  bool bar = false;         // of shares: a panel draws them as bars
   bool aside = false;       // for programs; a panel shows it on wish only
 };
 
@@ -38,6 +39,7 @@ struct Listing {
 struct ListingRequest {
   EventFilter filter;
   std::vector<std::string> by;  // columns or levels that rows are grouped by, where a listing has a choice
+  std::string value = {};       // the column that is measured, where a listing has a choice; "": its own
 };
 
 struct ListingKind {
@@ -46,6 +48,7 @@ struct ListingKind {
   // The query's mask holds the filter's tracks and terms; its range is left to the function.
   Result<Listing> (*make)(const QueryContext& query, const ListingRequest& request);
   bool takes_by = false;
+  bool takes_value = false;
 };
 
 // The mask of the filter's tracks and terms, in the query. Errors name the term that is wrong.

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "app/content/listings/core_grid.h"
 #include "app/content/listings/collectives.h"
+#include "app/content/listings/core_grid.h"
 #include "app/content/listings/incidents.h"
 #include "app/content/listings/instructions.h"
+#include "app/content/listings/statistics.h"
 
 namespace accelscope::app {
 namespace {
@@ -22,6 +23,9 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"collective-instances", "Every instance of these, with the rank that came last", list_collective_instances},
     {"ranks", "How late each rank came to them, and how long others waited for it", list_ranks},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
+    {"statistics", "Count, total, mean and quantiles of events by the columns of --by, of the value of --value",
+     list_statistics, true, true},
+    {"device-stats", "Zones by core and processor, in cycles and ns", list_device_stats},
 });
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/content/axes/time_axis.h"
 #include "app/content/memory/model.h"
-#include "app/content/time_axis.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"

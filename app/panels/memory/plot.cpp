@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/content/time_axis.h"
+#include "app/content/axes/time_axis.h"
 #include "app/panels/memory/panel.h"
 #include "app/panels/rect_batch.h"
 #include "core/base/format.h"

@@ -14,6 +14,7 @@ void HostTimes::add(const HostTimes& other) {
   for (const auto& [name, time] : other.names) names[name].add(time);
   for (const auto& [line, time] : other.lines) lines[line].add(time);
   for (const auto& [line, time] : other.own_lines) own_lines[line].add(time);
+  for (const auto& [group, time] : other.groups) groups[group].add(time);
   busy_ns += other.busy_ns;
   wait_ns += other.wait_ns;
 }
@@ -39,7 +40,7 @@ const HostCalls::Known& HostCalls::known_of(StringId name) {
   return known->second;
 }
 
-void HostCalls::add(const ScannedChunk& chunk, const EventMask* passing) {
+void HostCalls::add(const ScannedChunk& chunk, const EventMask* passing, const GroupsOfBlock& groups) {
   const Schema& schema = *chunk.lane.schema;
   auto location = schema.find(Role::source_location);
   if (location && (*location >= chunk.view.column_count() || schema.columns[*location].type != ColumnType::string)) {
@@ -50,6 +51,7 @@ void HostCalls::add(const ScannedChunk& chunk, const EventMask* passing) {
   const std::int64_t rank = kinds_.rank_of_lane(chunk.lane_index);
   chunk.for_each_block([&](const ScannedBlock& block) {
     const BlockValues lines = location ? block.reader.column(*location, ColumnType::string) : BlockValues{};
+    const std::uint32_t* of_block = groups ? groups(block) : nullptr;
     for (std::uint32_t i = block.first; i < block.last; ++i) {
       Call call;
       call.begin_ns = block.begin_ns(i);
@@ -57,6 +59,7 @@ void HostCalls::add(const ScannedChunk& chunk, const EventMask* passing) {
       if (call.end_ns <= call.begin_ns) continue;
       call.rank = rank;
       call.name = block.name(i);
+      if (of_block != nullptr) call.group = of_block[i];
       const Known& known = known_of(call.name);
       if (known.marks) continue;
       call.waits = known.waits || waits.contains(call.name);
@@ -103,6 +106,7 @@ void HostCalls::run(std::vector<Call>& calls, const TimeRange& range, HostTimes&
     if (with_own_line != nullptr && with_own_line->counts) into.own_lines[with_own_line->line].add(time);
     if (call.counts) {
       into.names[call.name].add(time);
+      if (call.group != kNone) into.groups[call.group].add(time);
       into.busy_ns += time.busy_ns;
       into.wait_ns += time.wait_ns;
       if (CoveredTime* covered = call.waits ? waiting : busy; covered != nullptr) covered->add(reached, until);

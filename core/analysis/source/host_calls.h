@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -28,7 +29,8 @@ struct HostTimes {
   SelfTimes names;
   SelfTimes lines;      // by the innermost call that has a line
   SelfTimes own_lines;  // by the innermost call that has a line of the user's own (core/analysis/source/own_code.h)
-  std::int64_t busy_ns = 0, wait_ns = 0;  // over the threads
+  std::unordered_map<std::uint32_t, SelfTime> groups;  // of innermost calls, by what the caller of add() tells them by
+  std::int64_t busy_ns = 0, wait_ns = 0;               // over the threads
   void add(const HostTimes& other);
 };
 
@@ -38,7 +40,9 @@ class HostCalls {
 
   // A chunk of a host's lane. With `passing` only the time of events that pass it is counted, of lines where the call
   // that has the line passes; the chunk itself must have no mask, as the others still lie within and around.
-  void add(const ScannedChunk& chunk, const EventMask* passing = nullptr);
+  // `groups`: the number of every event of a block, for HostTimes::groups.
+  using GroupsOfBlock = std::function<const std::uint32_t*(const ScannedBlock&)>;
+  void add(const ScannedChunk& chunk, const EventMask* passing = nullptr, const GroupsOfBlock& groups = {});
   // Adds what was gathered, clipped to the range, and forgets it; the threads' busy time goes to `busy` too, what they
   // wait to `waiting`.
   void close(const TimeRange& range, HostTimes& into, CoveredTime* busy = nullptr, CoveredTime* waiting = nullptr);
@@ -48,6 +52,7 @@ class HostCalls {
     std::int64_t begin_ns = 0, end_ns = 0;
     std::int64_t rank = 0;
     StringId name = 0, line = 0;
+    std::uint32_t group = kNone;
     bool waits = false, counts = true, own = false;
   };
   struct Open;

@@ -1,11 +1,11 @@
 // What panels show, computed without drawing: details, operands, source lines, stacks, memory, axes, progress.
 #include <doctest/doctest.h>
 
+#include "app/content/axes/time_axis.h"
 #include "app/content/event_details.h"
 #include "app/content/memory/model.h"
 #include "app/content/source/python_tokens.h"
 #include "app/content/source/text.h"
-#include "app/content/time_axis.h"
 #include "app/panels/quality/panel.h"
 #include "app/session/background_job.h"
 #include "core/analysis/neuron/facts/operand_text.h"

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "app/content/listings/statistics.h"
 #include "capture/sim/output/simulator.h"
+#include "core/search/filter_mask.h"
 #include "tests/app/program_run.h"
 
 using namespace accelscope;
@@ -56,4 +58,60 @@ TEST_CASE("listings: as many cells as columns, of every listing, and columns tha
     for (const ListingColumn& column : listing->columns) CHECK_FALSE(column.title.empty());
   }
   CHECK(find_listing("no such listing") == nullptr);
+}
+
+TEST_CASE("listings: statistics by any columns are printed, and add up to what they are grouped from") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("s.accel");
+  {
+    const std::shared_ptr<Store> store = std::move(Store::create()).value();
+    StoreSink sink(*store);
+    REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
+    REQUIRE(store->save(path).ok());
+  }
+  const auto by_name = run({"view", path, "--table", "statistics", "--by", "name", "--output-format", "csv"});
+  REQUIRE(by_name.code == kExitDone);
+  CHECK(by_name.out.starts_with(
+      "name,count,total_ns,share,mean_ns,min_ns,median_ns,p90_ns,p99_ns,max_ns,deviation_ns\n"));
+  CHECK(holds(by_name.out, "\nMATMUL,"));
+  CHECK(run({"view", path, "--table", "statistics", "--output-format", "csv"}).out == by_name.out);
+  const auto two =
+      run({"view", path, "--table", "statistics", "--by", "instruction.opcode,track", "--output-format", "csv"});
+  REQUIRE(two.code == kExitDone);
+  CHECK(two.out.starts_with("opcode,track,count,"));
+  const auto bytes = run({"view", path, "--table", "statistics", "--value", "bytes", "--output-format", "csv"});
+  REQUIRE(bytes.code == kExitDone);
+  CHECK(bytes.out.starts_with("name,count,total_bytes,share,mean_bytes,"));
+  CHECK(holds(run({"view", path, "--table", "statistics", "--by", "nmae"}).err, "did you mean name?"));
+  CHECK(holds(run({"view", path, "--table", "incidents", "--value", "bytes"}).err, "no choice of what is measured"));
+  CHECK(holds(run({"view", path, "--table", "device-stats"}).err, "no zones"));
+}
+
+TEST_CASE("listings: a row of statistics selects the events that it counts, whatever it is grouped by") {
+  const std::shared_ptr<Store> store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  REQUIRE(capture::sim::simulate({.seed = 9, .kernels = 1}, sink).ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  const std::vector<StatisticsQuestion> questions = {{.by = {"instruction.opcode"}},
+                                                     {.by = {"instruction.opcode", "track"}},
+                                                     {.by = {"table", "device"}},
+                                                     {.by = {"dma.variable", "track"}},
+                                                     {.by = {"instruction.nki_source_location"}},
+                                                     {.by = {"dma.transfer_size"}, .value = "dma.transfer_size"}};
+  for (const StatisticsQuestion& question : questions) {
+    CAPTURE(question.by[0]);
+    const auto table = statistics_table(query, question);
+    if (!table) FAIL_CHECK(table.message());
+    if (!table) continue;
+    REQUIRE_FALSE(table->statistics->rows.empty());
+    for (std::size_t row = 0; row < std::min<std::size_t>(table->statistics->rows.size(), 12); ++row) {
+      const auto* filter = std::get_if<EventFilter>(&table->listing.targets[row]);
+      REQUIRE(filter != nullptr);
+      const auto mask = event_mask(query, *filter);
+      REQUIRE(mask.ok());
+      CHECK((*mask)->total() == table->statistics->rows[row].figures.count);
+    }
+  }
 }

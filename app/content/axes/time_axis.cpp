@@ -1,4 +1,4 @@
-#include "app/content/time_axis.h"
+#include "app/content/axes/time_axis.h"
 
 #include <algorithm>
 #include <array>

@@ -1,0 +1,348 @@
+#include "app/panels/statistics/panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "app/content/figure_text.h"
+#include "app/content/selection_terms.h"
+#include "core/base/format.h"
+#include "core/names/table_titles.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/menu.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kLeastSpread = 280, kLeastTableBeside = 360, kSpreadShare = 0.3F;
+constexpr float kHeadWithLabels = 460;  // less is for what is chosen alone
+constexpr std::string_view kNothing = "nothing";
+
+// General columns first, then a submenu for each table.
+std::vector<MenuItem> column_menu(const std::vector<GroupColumn>& columns, std::string_view chosen) {
+  std::vector<MenuItem> items;
+  std::string table;
+  for (const GroupColumn& column : columns) {
+    MenuItem item{.id = column.name, .label = column.title, .checked = column.name == chosen};
+    if (column.table.empty()) {
+      items.push_back(std::move(item));
+      continue;
+    }
+    if (column.table != table) {
+      items.push_back({.id = "table." + column.table, .label = table_title(column.table), .line_above = table.empty()});
+      table = column.table;
+    }
+    items.back().children.push_back(std::move(item));
+  }
+  return items;
+}
+
+std::string chosen_title(const std::vector<GroupColumn>& columns, std::string_view name) {
+  const auto found =
+      std::find_if(columns.begin(), columns.end(), [name](const GroupColumn& column) { return column.name == name; });
+  return found == columns.end() ? std::string(name) : found->title;
+}
+
+std::string keys_text(const std::vector<FieldValue>& keys) {
+  std::string text;
+  for (const FieldValue& key : keys) text += (text.empty() ? "" : " · ") + key_text(key);
+  return text;
+}
+
+EventFilter without_term(EventFilter filter, const std::optional<FilterTerm>& term) {
+  if (term) std::erase(filter.terms, *term);
+  return filter;
+}
+
+}  // namespace
+
+void StatisticsPanel::choose(Choice choice) {
+  if (choice.value != choice_.value) brush_.reset();  // its term stays in the filter
+  choice_ = std::move(choice);
+  keys_.reset();
+  shown_ = 0;
+}
+
+std::optional<ValueRange> StatisticsPanel::brush(const SessionTab& tab) const {
+  if (!brush_) return std::nullopt;
+  const std::vector<FilterTerm>& terms = tab.choices.filter.terms;
+  const bool is_there = std::find(terms.begin(), terms.end(), brush_->term) != terms.end();
+  return is_there ? std::optional(brush_->range) : std::nullopt;
+}
+
+void StatisticsPanel::set_brush(const PanelContext& context, const std::optional<ValueRange>& range) {
+  EventFilter filter = context.tab.choices.filter;
+  if (brush_) std::erase(filter.terms, brush_->term);
+  brush_.reset();
+  if (range) {
+    const std::string column(column_name(*context.tab.snapshot, choice_.value).column);
+    brush_ = Brush{{search_of_values(column, range->first, range->second), false}, *range};
+    filter.terms.push_back(brush_->term);
+  }
+  context.tab.change([&](ViewChoices& choices) { choices.filter = filter; });
+}
+
+void StatisticsPanel::take_answers(const PanelContext& context) {
+  const SessionTab& tab = context.tab;
+  const Snapshot& snapshot = *tab.snapshot;
+  const std::pair columns_of{snapshot.schemas.size(), snapshot.tracks.size()};
+  if (columns_of != columns_of_ || tab.live != LiveState::none) {
+    columns_of_ = columns_of;
+    group_columns_ = group_columns(snapshot);
+    value_columns_ = value_columns(snapshot);
+    presets_ = statistics_presets(snapshot);
+  }
+  const EventFilter wanted = scope_filter(tab, scope_);
+  TableChoice asked{.choice = choice_, .within = {}};
+  if (scope_ == Scope::visible) asked.within.range = tab.view.whole_ns();
+  if (scope_ == Scope::selection && tab.region) asked.within = *tab.region;
+  table_ =
+      context.analysis().ask_of(table_kept_, wanted, asked,
+                                [wanted, asked](const QueryContext& query) -> SessionAnalysis::Found<StatisticsTable> {
+                                  auto made = statistics_table(query, {wanted, asked.choice.by, asked.choice.value},
+                                                               asked.choice.also_ns, asked.within);
+                                  if (!made) return made.error();
+                                  return std::make_shared<const StatisticsTable>(std::move(*made));
+                                });
+  if (!table_) return;
+  if (keys_ && region_seen_ && !tab.region) keys_.reset();
+  // The histogram stays whole under its own brush.
+  const EventFilter unbrushed =
+      without_term(wanted, brush(tab) ? std::optional(brush_->term) : std::optional<FilterTerm>());
+  const DetailChoice detail{choice_, scale_, keys_};
+  details_ =
+      context.analysis().ask_of(details_kept_, unbrushed, detail,
+                                [unbrushed, detail, known = table_->statistics](
+                                    const QueryContext& query) -> SessionAnalysis::Found<ValueDetails> {
+                                  return value_details(query, {unbrushed, detail.choice.by, detail.choice.value},
+                                                       detail.scale, detail.keys ? &*detail.keys : nullptr, known);
+                                });
+  if (details_ == outliers_of_ || !details_) return;
+  outliers_of_ = details_;
+  outliers_ = std::make_shared<const Listing>(outlier_listing(*details_));
+}
+
+void StatisticsPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  take_answers(context);
+  Rect rest = area;
+  draw_head(context, rest.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0));
+  draw_progress(context, rest);
+  if (!draw_state(context, rest)) return;
+  const float spread = std::max(ui.px(kLeastSpread), std::floor(rest.width() * kSpreadShare));
+  if (rest.width() >= spread + ui.px(kLeastTableBeside)) {
+    Rect right = rest.cut_right(spread);
+    vertical_line(ui, right.x0, right.y0, right.y1, ui.colour(Colour::line1));
+    draw_spread(context, right.inset(ui.px(12), 0));
+  }
+  const std::string& note = shown_ == 0 ? table_->listing.note : outliers_ ? outliers_->note : table_->listing.note;
+  if (!note.empty()) {
+    draw_text(ui, rest.cut_bottom(ui.px(20)).inset(ui.px(size::kPanelPadding), 0), note,
+              {.style = TextStyle::small, .colour = Colour::text3});
+  }
+  shown_ == 0 ? draw_table(context, rest) : draw_outliers(context, rest);
+}
+
+bool StatisticsPanel::draw_state(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const std::string& wrong =
+      table_kept_.error.empty() ? context.analysis().mask_error(MaskUse::filter) : table_kept_.error;
+  if (!wrong.empty()) {
+    constexpr std::array<std::string_view, 1> kActions = {"Group by name"};
+    if (empty_state(ui, "statistics.wrong", area, icon::kWarning, wrong, kActions)) choose({});
+    return false;
+  }
+  if (!table_) {
+    empty_state(ui, "statistics.loading", area, icon::kClock, "Looking at every event ...");
+    return false;
+  }
+  if (!table_->statistics->rows.empty()) return true;
+  const bool filtered = !table_->statistics->question.filter.empty();
+  empty_state(ui, "statistics.empty", area, icon::kBarChart,
+              filtered ? "No event with such a value passes the filter in this range."
+                       : "The session holds no events with a time. Open a profile, or record one.");
+  return false;
+}
+
+// After 100 ms a bar on top says how much is done.
+void StatisticsPanel::draw_progress(const PanelContext& context, const Rect& area) const {
+  if (!table_kept_.task.valid()) return;
+  Ui& ui = context.ui;
+  const auto share = table_kept_.share();
+  if (!share || !table_kept_.stale()) return;
+  fill(ui, {area.x0, area.y0 - ui.px(2), area.x0 + area.width() * static_cast<float>(*share), area.y0},
+       ui.colour(Colour::accent));
+}
+
+void StatisticsPanel::draw_choices(const PanelContext& context, Rect& head) {
+  Ui& ui = context.ui;
+  const bool by_preset = choice_.by.size() > 2 || choice_.also_ns;
+  const bool has_labels = head.width() >= ui.px(kHeadWithLabels);
+  const auto label = [&](std::string_view text) {
+    if (!has_labels) return;
+    const float width = text_width(ui, TextStyle::body, text);
+    draw_text(ui, head.cut_left(width + 1), text, {.colour = Colour::text2});
+    head.cut_left(ui.px(8));
+  };
+  const auto menu = [&](std::string_view name, const std::string& value, const std::vector<MenuItem>& items,
+                        std::string_view tip) {
+    const float width = std::min(dropdown_width(ui, value), ui.px(180));
+    const Rect place = head.cut_left(width).middle(ui.px(size::kControl));
+    head.cut_left(ui.px(8));
+    return dropdown_menu(ui, name, place, value, items, {.tooltip = tip});
+  };
+  label("Group by");
+  std::string first = choice_.by.empty() ? std::string(kNothing) : chosen_title(group_columns_, choice_.by.front());
+  for (const StatisticsPreset& preset : presets_) {
+    if (by_preset && preset.by == choice_.by) first = preset.title;
+  }
+  std::vector<MenuItem> items = column_menu(group_columns_, by_preset || choice_.by.empty() ? "" : choice_.by.front());
+  if (!items.empty()) items.front().line_above = true;
+  for (std::size_t i = presets_.size(); i-- > 0;) {
+    items.insert(items.begin(), {.id = "preset." + std::string(presets_[i].name),
+                                 .label = std::string(presets_[i].title),
+                                 .checked = presets_[i].by == choice_.by && presets_[i].value == choice_.value});
+  }
+  if (const auto chosen = menu("statistics.by", first, items, "What rows are made of: a preset or a column")) {
+    const auto preset = std::find_if(presets_.begin(), presets_.end(), [&](const StatisticsPreset& each) {
+      return *chosen == "preset." + std::string(each.name);
+    });
+    if (preset != presets_.end()) return choose({preset->by, preset->value, preset->also_ns});
+    Choice next = by_preset ? Choice{} : choice_;
+    if (next.by.empty()) next.by.resize(1);
+    next.by.front() = *chosen;
+    if (next.by.size() > 1 && next.by[1] == *chosen) next.by.resize(1);
+    return choose(std::move(next));
+  }
+  if (!by_preset) {
+    label("then");
+    const std::string second =
+        choice_.by.size() > 1 ? chosen_title(group_columns_, choice_.by[1]) : std::string(kNothing);
+    items = column_menu(group_columns_, choice_.by.size() > 1 ? choice_.by[1] : "");
+    items.insert(items.begin(), {.id = std::string(kNothing), .label = "Nothing", .checked = choice_.by.size() < 2});
+    items[1].line_above = true;
+    if (const auto chosen = menu("statistics.then", second, items, "A second column that tells rows apart")) {
+      Choice next = choice_;
+      next.by.resize(1);
+      if (*chosen != kNothing && *chosen != next.by.front()) next.by.push_back(*chosen);
+      return choose(std::move(next));
+    }
+  }
+  label("Measure");
+  if (const auto chosen = menu("statistics.value", chosen_title(value_columns_, choice_.value),
+                               column_menu(value_columns_, choice_.value), "What of each event is measured")) {
+    Choice next = choice_;
+    next.value = *chosen;
+    next.also_ns = false;
+    choose(std::move(next));
+  }
+}
+
+void StatisticsPanel::draw_head(const PanelContext& context, Rect head) {
+  Ui& ui = context.ui;
+  (void)draw_scope(context, "statistics.scope", head, scope_);
+  draw_choices(context, head);
+  head.cut_left(ui.px(8));
+  if (!table_) return;
+  const Statistics& statistics = *table_->statistics;
+  const std::uint64_t outliers = details_ ? details_->outlier_count : 0;
+  const std::string far = fmt::format("Outliers {}", details_ ? format_count(outliers) : "–");
+  const std::array<Segment, 2> kinds = {
+      {{.label = "Groups"},
+       {.label = far, .tooltip = "Events more than three times the distance of their group's quartiles beyond these"}}};
+  const float width = segmented_width(ui, kinds);
+  if (head.width() < width) return;
+  segmented(ui, "statistics.shown", head.cut_left(width).middle(ui.px(size::kControl)), kinds, shown_);
+  head.cut_left(ui.px(12));
+  const bool stale = table_kept_.stale();
+  std::string text = fmt::format("{} {}, {} events, total {}", format_count(statistics.rows.size()),
+                                 statistics.rows.size() == 1 ? "row" : "rows", format_count(statistics.all.count),
+                                 figure_text(statistics.all.total, statistics.unit));
+  if (stale) text = "of the earlier range";
+  if (text_width(ui, TextStyle::small, text) <= head.width())
+    draw_text(ui, head, text, {.style = TextStyle::small, .colour = stale ? Colour::text3 : Colour::text2});
+}
+
+void StatisticsPanel::draw_table(const PanelContext& context, const Rect& area) {
+  const std::shared_ptr<const Listing> listing(table_, &table_->listing);
+  const AnswerTable::Hand hand = rows_.draw(context, "statistics.rows", area, listing);
+  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
+  if (!row || *row >= table_->statistics->rows.size()) return;
+  keys_ = table_->statistics->rows[*row].keys;
+  region_seen_ = std::holds_alternative<EventFilter>(table_->listing.targets[*row]);
+}
+
+void StatisticsPanel::draw_outliers(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  if (!outliers_ || outliers_->rows.row_count() == 0) {
+    constexpr std::array<std::string_view, 1> kActions = {"Show the groups"};
+    const std::string_view sentence = outliers_ ? "No event lies far from the others of its group."
+                                                : "Looking for events that lie far from the others ...";
+    if (empty_state(ui, "statistics.none_far", area, icon::kBarChart, sentence, kActions)) shown_ = 0;
+    return;
+  }
+  outlier_rows_.draw(context, "statistics.outliers", area, outliers_);
+}
+
+void StatisticsPanel::draw_spread(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  Rect head = area.cut_top(ui.px(28));
+  if (!details_) return;
+  const bool stale = details_kept_.stale();
+  const std::array<Segment, 2> scales = {{{.label = "linear"}, {.label = "log"}}};
+  int scale = scale_ == BinScale::linear ? 0 : 1;
+  const Rect place = head.cut_right(segmented_width(ui, scales)).middle(ui.px(size::kSmallControl));
+  if (segmented(ui, "statistics.scale", place, scales, scale)) scale_ = scale == 0 ? BinScale::linear : BinScale::log;
+  head.cut_right(ui.px(8));
+  const std::uint64_t events = details_->figures.count;
+  const std::string name = keys_ ? keys_text(*keys_) : "All";
+  const std::string count = fmt::format("{} {}", format_count(events), events == 1 ? "event" : "events");
+  const float hint = text_width(ui, TextStyle::small, count) + ui.px(8);
+  const std::string shown = fitted_text(ui, TextStyle::heading, name, head.width() - hint, Fit::middle);
+  const float used = draw_text(ui, head, shown, {.style = TextStyle::heading});
+  head.cut_left(used + ui.px(8));
+  draw_text(ui, head, stale ? "updating ..." : count, {.style = TextStyle::small, .colour = Colour::text3});
+
+  const Rect foot = area.cut_bottom(ui.px(22));
+  if (details_->bins.size() == 0) {
+    const bool none_above = details_->scale == BinScale::log && details_->bins.below > 0;
+    empty_state(
+        ui, "statistics.no_bins", area, icon::kBarChart,
+        none_above ? "No value is above 0: a log scale has no place for them." : "This group has no events here.");
+    return;
+  }
+  const HistogramView::Shown what{*details_, details_->statistics->unit, brush(context.tab), stale};
+  if (const auto brushed = histogram_.draw(ui, area, what)) set_brush(context, *brushed);
+  draw_brush_foot(context, foot);
+}
+
+void StatisticsPanel::draw_brush_foot(const PanelContext& context, Rect foot) {
+  Ui& ui = context.ui;
+  const ValueBins& bins = details_->bins;
+  const std::string& unit = details_->statistics->unit;
+  if (const auto range = brush(context.tab)) {
+    const bool escapes = ui.pressed(Key::escape, {}, false) && !ui.typing() && histogram_.hovered();
+    const float width = link_width(ui, "Clear");
+    if (link(ui, "statistics.clear", foot.cut_right(width), "Clear") || escapes)
+      return set_brush(context, std::nullopt);
+    foot.cut_right(ui.px(8));
+    draw_text(ui, foot,
+              fmt::format("{} – {}: {} of {}", figure_text(range->first, unit), figure_text(range->second, unit),
+                          format_count(HistogramView::count_in(bins, *range)), format_count(details_->figures.count)),
+              {.style = TextStyle::small, .colour = Colour::text2});
+    return;
+  }
+  std::string text = "Drag over bars to filter by value";
+  if (bins.below > 0) text = fmt::format("{} at 0 or below are not shown on a log scale", format_count(bins.below));
+  draw_text(ui, foot, text, {.style = TextStyle::small, .colour = Colour::text3});
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,205 @@
+#include "core/analysis/statistics/statistics.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/analysis/source/host_calls.h"
+#include "core/analysis/time/work_kind.h"
+#include "core/scan/event_mask.h"
+#include "core/scan/window_scan.h"
+
+namespace accelscope {
+namespace {
+
+// What one thread gathers.
+struct GroupGatherer {
+  explicit GroupGatherer(const GroupKeys& keys) : reader(keys) {}
+  GroupReader reader;
+  std::vector<Distribution> groups;  // as the reader numbers them
+
+  void add(const ScannedChunk& chunk, std::size_t most_kept) {
+    reader.open(chunk);
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      const GroupedBlock events = reader.read(block);
+      if (events.valid == 0) return;
+      if (groups.size() < reader.groups().size()) groups.resize(reader.groups().size());
+      if (events.valid == bits_between(block.first, block.last)) {
+        for (std::uint32_t i = block.first; i < block.last; ++i)
+          groups[events.groups[i]].add(events.values[i], most_kept);
+        return;
+      }
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        if (events.has(i)) groups[events.groups[i]].add(events.values[i], most_kept);
+      }
+    });
+  }
+};
+
+std::uint64_t events_in(const Snapshot& snapshot, const LaneIndices& lanes, const TimeRange& range) {
+  std::uint64_t events = 0;
+  for (const std::uint32_t index : lanes) {
+    const LaneSnapshot& lane = snapshot.lanes[index];
+    const ChunkSpan span = chunks_in(lane, tick_range(lane, range));
+    for (std::uint32_t c = span.first; c < span.last; ++c) events += lane.chunk(c).count;
+  }
+  return events;
+}
+
+// The groups of all threads as one.
+struct MergedGroups {
+  explicit MergedGroups(std::size_t key_count) : keys(key_count, {}, {}) {}
+  Groups keys;
+  std::vector<Distribution> values;
+  std::vector<std::vector<FieldValue>> texts;
+
+  void take(GroupGatherer& from) {
+    for (std::size_t g = 0; g < from.groups.size(); ++g) {
+      if (from.groups[g].count() == 0) continue;
+      const std::size_t into = keys.find(from.reader.groups().keys(g));
+      if (into == values.size()) {
+        values.emplace_back();
+        texts.push_back(from.reader.key_values(g));
+      }
+      values[into].merge(std::move(from.groups[g]));
+    }
+  }
+};
+
+Result<MergedGroups> gather_groups(const QueryContext& query, const GroupKeys& keys, const TimeRange& range) {
+  const bool keep_all = events_in(*query.snapshot, keys.lanes(), range) <= Statistics::kMostExact;
+  const std::size_t most_kept = keep_all ? Statistics::kMostExact + 1 : Distribution::kFolded;
+  std::vector<std::unique_ptr<GroupGatherer>> workers;
+  for (std::size_t w = 0; w < query.pool.concurrency(); ++w) workers.push_back(std::make_unique<GroupGatherer>(keys));
+  const Result<void> scanned =
+      scan_chunks(query, keys.lanes(), range,
+                  [&](const ScannedChunk& chunk, std::size_t worker) { workers[worker]->add(chunk, most_kept); });
+  if (!scanned) return scanned.error();
+  MergedGroups merged(keys.count());
+  for (const auto& worker : workers) merged.take(*worker);
+  return merged;
+}
+
+// The self time of the host's calls by the keys of their groups.
+class SelfTimesOfGroups {
+ public:
+  SelfTimesOfGroups(const QueryContext& query, const GroupKeys& keys)
+      : kinds_(*query.snapshot), keys_(keys), query_(query) {
+    for (const std::uint32_t lane : keys.lanes()) any_host_ = any_host_ || kinds_.of_lane(lane) == WorkKind::host;
+    for (std::uint32_t lane = 0; lane < query.snapshot->lanes.size(); ++lane) {
+      if (kinds_.of_lane(lane) == WorkKind::host && query.snapshot->lanes[lane].event_count > 0) hosts_.push_back(lane);
+    }
+  }
+
+  // Adds to `times`, by group of `merged`; those that had none stay nothing.
+  Result<void> add_to(const TimeRange& range, MergedGroups& merged, std::vector<std::optional<std::int64_t>>& times) {
+    if (!any_host_ || !keys_.value_is_duration()) return {};
+    struct Worker {
+      Worker(const Snapshot& snapshot, const WorkKinds& kinds, const GroupKeys& keys)
+          : reader(keys), calls(snapshot, kinds) {}
+      GroupReader reader;
+      HostCalls calls;
+      HostTimes times;
+    };
+    std::vector<std::unique_ptr<Worker>> workers;
+    for (std::size_t w = 0; w < query_.pool.concurrency(); ++w)
+      workers.push_back(std::make_unique<Worker>(*query_.snapshot, kinds_, keys_));
+    QueryContext unmasked = query_;
+    unmasked.mask = nullptr;
+    const Snapshot& snapshot = *query_.snapshot;
+    const TimeRange within{std::max(range.begin_ns, snapshot.begin_ns), std::min(range.end_ns, snapshot.end_ns)};
+    const auto chunk = [&](const ScannedChunk& scanned, const ScanWindow&, std::size_t w) {
+      Worker& worker = *workers[w];
+      const bool takes_part = std::binary_search(keys_.lanes().begin(), keys_.lanes().end(), scanned.lane_index);
+      if (!takes_part) return worker.calls.add(scanned, query_.mask.get());
+      worker.reader.open(scanned);
+      worker.calls.add(scanned, query_.mask.get(),
+                       [&worker](const ScannedBlock& block) { return worker.reader.read(block).groups; });
+    };
+    const auto end = [&](const ScanWindow& window, std::size_t w) {
+      workers[w]->calls.close(window.range, workers[w]->times);
+    };
+    const Result<void> scanned = scan_windows(unmasked, hosts_, within, {.chunk = chunk, .end = end});
+    if (!scanned) return scanned;
+    for (const auto& worker : workers) {
+      for (const auto& [group, time] : worker->times.groups) {
+        const std::size_t into = merged.keys.find(worker->reader.groups().keys(group));
+        if (into >= times.size()) continue;
+        times[into] = times[into].value_or(0) + time.busy_ns + time.wait_ns;
+      }
+    }
+    return {};
+  }
+
+ private:
+  WorkKinds kinds_;
+  const GroupKeys& keys_;
+  const QueryContext& query_;
+  LaneIndices hosts_;
+  bool any_host_ = false;
+};
+
+Distribution all_of(const std::vector<Distribution>& groups) {
+  Distribution all;
+  for (const Distribution& group : groups) all.merge(group);
+  return all;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Statistics>> statistics(const QueryContext& query, const StatisticsQuestion& question) {
+  const Snapshot& snapshot = *query.snapshot;
+  const auto keys = GroupKeys::find(snapshot, question.filter, question.by, question.value);
+  if (!keys) return keys.error();
+  auto found = std::make_shared<Statistics>();
+  found->question = question;
+  found->snapshot_version = snapshot.version;
+  found->unit = (*keys)->value_unit();
+  found->lanes = (*keys)->lanes();
+  const TimeRange range = question.filter.range.value_or(TimeRange{});
+  auto merged = gather_groups(query, **keys, range);
+  if (!merged) return merged.error();
+  std::vector<std::optional<std::int64_t>> self_times(merged->values.size());
+  const Result<void> added = SelfTimesOfGroups(query, **keys).add_to(range, *merged, self_times);
+  if (!added) return added.error();
+
+  // Those of most events are kept; the figures of all are made beside those of the groups.
+  std::vector<std::size_t> order(merged->values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (order.size() > Statistics::kMostGroups) {
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return merged->values[a].count() > merged->values[b].count();
+    });
+    found->left_out_groups = order.size() - Statistics::kMostGroups;
+    Distribution rest;
+    std::optional<std::int64_t> rest_self;
+    for (std::size_t i = Statistics::kMostGroups; i < order.size(); ++i) {
+      rest.merge(std::move(merged->values[order[i]]));
+      if (self_times[order[i]]) rest_self = rest_self.value_or(0) + *self_times[order[i]];
+    }
+    order.resize(Statistics::kMostGroups + 1);
+    merged->values[order.back()] = std::move(rest);
+    merged->texts[order.back()].assign(question.by.size(), FieldValue{});
+    self_times[order.back()] = rest_self;
+  }
+  std::vector<Distribution> parts;
+  for (const std::size_t group : order) parts.push_back(std::move(merged->values[group]));
+  Distribution all = all_of(parts);
+  found->rows.resize(order.size());
+  // The figures of all take longest, so they are first.
+  query.pool.for_each(order.size() + 1, query.control, [&](std::size_t index, std::size_t) {
+    if (index == 0) {
+      found->all = all.figures();
+      return;
+    }
+    const std::size_t i = index - 1;
+    found->rows[i] = {std::move(merged->texts[order[i]]), parts[i].figures(), self_times[order[i]]};
+  });
+  if (query.control.cancelled()) return cancelled_error();
+  const auto last = found->rows.end() - (found->left_out_groups > 0 ? 1 : 0);
+  std::sort(found->rows.begin(), last, [](const StatisticsRow& a, const StatisticsRow& b) {
+    return a.figures.total != b.figures.total ? a.figures.total > b.figures.total : a.keys < b.keys;
+  });
+  return std::shared_ptr<const Statistics>(std::move(found));
+}
+
+}  // namespace accelscope

@@ -1,0 +1,280 @@
+#include "core/analysis/statistics/value_details.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+
+namespace accelscope {
+namespace {
+
+std::vector<double> linear_edges(double min, double max, bool whole) {
+  const double span = max - min;
+  double least = span > 0 ? span / static_cast<double>(ValueDetails::kMostBins - 2) : std::abs(min) / 100;
+  least = std::max(least, whole ? 1.0 : std::max(std::abs(max), std::abs(min)) * 1e-12);
+  const double step = round_value_step(least > 0 ? least : 1);
+  const double first = std::floor(min / step);
+  const auto bins = static_cast<std::size_t>(std::floor(max / step) - first) + 1;
+  std::vector<double> edges;
+  for (std::size_t i = 0; i <= bins; ++i) edges.push_back((first + static_cast<double>(i)) * step);
+  if (edges.front() > min) edges.front() = min;
+  if (!(edges.back() > max)) edges.push_back(edges.back() + step);  // divisions round
+  return edges;
+}
+
+// Decades in so many equal parts that they are as many as fit.
+std::vector<double> log_edges(double min, double max, bool whole) {
+  const double low = std::floor(std::log10(min) * (1 + 1e-12)), high = std::floor(std::log10(max) + 1e-12) + 1;
+  const double decades = high - low;
+  double parts = 1;
+  for (const double finer : {2.0, 5.0, 10.0, 20.0, 50.0}) {
+    const double used = (std::log10(max) - std::log10(min)) * finer;
+    if (used + 2 <= static_cast<double>(ValueDetails::kMostBins)) parts = finer;
+  }
+  std::vector<double> edges;
+  for (double i = 0; i <= decades * parts; ++i) {
+    const double decade = std::floor(i / parts), part = i - decade * parts;
+    double edge = std::pow(10.0, low + decade) * (part == 0 ? 1.0 : std::pow(10.0, part / parts));
+    // Whole numbers are at least an edge where they are at least the whole number above it; of others four digits do.
+    const double digit = std::pow(10.0, low + decade - 3);
+    edge = whole ? std::ceil(edge * (1 - 1e-12)) : std::round(edge / digit) * digit;
+    if (edges.empty() || edge > edges.back()) edges.push_back(edge);
+  }
+  // No further than there are values.
+  while (edges.size() > 2 && edges[1] <= min) edges.erase(edges.begin());
+  while (edges.size() > 2 && edges[edges.size() - 2] > max) edges.pop_back();
+  return edges;
+}
+
+// Which bin a value lies in: a table by equal parts of the scale says the first that it may be, its edges the rest.
+class BinFinder {
+ public:
+  BinFinder(const std::vector<double>& edges, BinScale scale) : edges_(edges), log_(scale == BinScale::log) {
+    if (edges.size() < 2) return;
+    if (!log_) parts_per_unit_ = static_cast<double>(edges.size() - 1) / (edges.back() - edges.front());
+    from_ = part_of(edges.front());
+    const std::size_t parts = part_of(edges.back()) - from_ + 1;
+    for (std::size_t part = 0, bin = 0; part < parts; ++part) {
+      while (bin + 2 < edges.size() && part_of(edges[bin + 1]) - from_ < part) ++bin;
+      first_bins_.push_back(static_cast<std::uint8_t>(bin));
+    }
+  }
+  [[nodiscard]] double least() const noexcept { return edges_.front(); }
+  // Of a value that is at least least().
+  [[nodiscard]] std::size_t of(double value) const noexcept {
+    const std::size_t part = std::min(part_of(value) - from_, first_bins_.size() - 1);
+    const std::size_t last = edges_.size() - 2;
+    std::size_t bin = first_bins_[part];
+    while (bin < last && value >= edges_[bin + 1]) ++bin;
+    return bin;
+  }
+
+ private:
+  [[nodiscard]] std::size_t part_of(double value) const noexcept {
+    if (!log_) return static_cast<std::size_t>((value - edges_.front()) * parts_per_unit_);
+    return std::bit_cast<std::uint64_t>(value) >> 46U;  // 64 parts of every power of two
+  }
+  static_assert(ValueDetails::kMostBins + 2 < 256, "first_bins_ holds bins as bytes");
+
+  const std::vector<double>& edges_;
+  bool log_;
+  double parts_per_unit_ = 0;
+  std::size_t from_ = 0;
+  std::vector<std::uint8_t> first_bins_;
+};
+
+// Beyond which a value is an outlier of its group.
+struct Fences {
+  double low = 0, high = 0, q1 = 0, q3 = 0, distance = 0;
+  bool any = false;
+
+  explicit Fences(const ValueFigures& figures) {
+    if (figures.count < ValueDetails::kLeastForFences) return;
+    constexpr double kLeastShare = 0.05, kOuter = 3;
+    distance = std::max(figures.q3 - figures.q1, std::abs(figures.median) * kLeastShare);
+    if (!(distance > 0)) return;
+    q1 = figures.q1;
+    q3 = figures.q3;
+    low = q1 - kOuter * distance;
+    high = q3 + kOuter * distance;
+    any = true;
+  }
+  [[nodiscard]] bool holds(double value) const noexcept { return !any || (value >= low && value <= high); }
+  [[nodiscard]] double beyond(double value) const noexcept {
+    return value > q3 ? (value - q3) / distance : (value - q1) / distance;
+  }
+};
+
+struct FarValue {
+  ValueOutlier outlier;
+  bool operator<(const FarValue& other) const noexcept {
+    const double here = std::abs(outlier.quartile_distances), there = std::abs(other.outlier.quartile_distances);
+    return here != there ? here > there : outlier.event < other.outlier.event;
+  }
+};
+
+// What one thread finds.
+struct DetailGatherer {
+  explicit DetailGatherer(const GroupKeys& keys) : reader(keys) {}
+  GroupReader reader;
+  std::vector<std::uint32_t> rows;  // by group of the reader; kNone: not wanted
+  std::vector<std::uint64_t> counts;
+  std::uint64_t below = 0, outlier_count = 0;
+  Best<FarValue> farthest;
+};
+
+class DetailScan {
+ public:
+  DetailScan(const Statistics& statistics, const ValueDetails& details, const std::vector<FieldValue>* keys)
+      : finder_(details.bins.edges, details.scale), wanted_(keys) {
+    for (std::uint32_t row = 0; row < statistics.rows.size(); ++row) {
+      fences_.emplace_back(statistics.rows[row].figures);
+      rows_.emplace(statistics.rows[row].keys, row);
+    }
+    if (statistics.left_out_groups > 0) rows_.erase(statistics.rows.back().keys);
+  }
+
+  void add(DetailGatherer& worker, const ScannedChunk& chunk) const {
+    worker.reader.open(chunk);
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      const GroupedBlock events = worker.reader.read(block);
+      if (events.valid == 0) return;
+      while (worker.rows.size() < worker.reader.groups().size())
+        worker.rows.push_back(row_of(worker.reader, worker.rows.size()));
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        if (!events.has(i)) continue;
+        const std::uint32_t row = worker.rows[events.groups[i]];
+        if (row != kNone) add_value(worker, block.id(i), events.values[i], row);
+      }
+    });
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t row_of(const GroupReader& reader, std::size_t group) const {
+    const std::vector<FieldValue> keys = reader.key_values(group);
+    if (wanted_ != nullptr && keys != *wanted_) return kNone;
+    const auto found = rows_.find(keys);
+    return found == rows_.end() ? static_cast<std::uint32_t>(fences_.size()) : found->second;
+  }
+  void add_value(DetailGatherer& worker, EventId event, double value, std::uint32_t row) const {
+    if (worker.counts.empty() || value < finder_.least()) {
+      ++worker.below;
+    } else {
+      ++worker.counts[finder_.of(value)];
+    }
+    if (row >= fences_.size() || fences_[row].holds(value)) return;
+    ++worker.outlier_count;
+    worker.farthest.add(FarValue{{event, value, fences_[row].beyond(value), row, 0, {}}}, ValueDetails::kMostOutliers);
+  }
+
+  BinFinder finder_;
+  const std::vector<FieldValue>* wanted_;
+  std::vector<Fences> fences_;  // by row
+  std::map<std::vector<FieldValue>, std::uint32_t> rows_;
+};
+
+// Empty bins at both ends say nothing.
+void trim(ValueBins& bins) {
+  const auto is_used = [](std::uint64_t count) { return count > 0; };
+  const auto first = std::find_if(bins.counts.begin(), bins.counts.end(), is_used) - bins.counts.begin();
+  const auto last = bins.counts.rend() - std::find_if(bins.counts.rbegin(), bins.counts.rend(), is_used);
+  if (first >= last) {
+    bins.edges.clear();
+    bins.counts.clear();
+    return;
+  }
+  bins.edges = std::vector<double>(bins.edges.begin() + first, bins.edges.begin() + last + 1);
+  bins.counts = std::vector<std::uint64_t>(bins.counts.begin() + first, bins.counts.begin() + last);
+}
+
+// Whether each value is a whole number, as far as its columns tell.
+bool values_are_whole(const GroupKeys& keys) {
+  return std::all_of(keys.lanes().begin(), keys.lanes().end(),
+                     [&](std::uint32_t lane) { return keys.of_lane(lane).value.type != ColumnType::float64; });
+}
+
+Result<void> name_outliers(const QueryContext& query, std::vector<ValueOutlier>& outliers) {
+  EventReader reader(query.store, query.snapshot);
+  for (ValueOutlier& outlier : outliers) {
+    const auto event = reader.read(outlier.event);
+    if (!event) return event.error();
+    outlier.begin_ns = event->begin_ns;
+    outlier.name = event->name_text;
+  }
+  return {};
+}
+
+}  // namespace
+
+double round_value_step(double least) noexcept {
+  if (!(least > 0)) return 1;
+  const double decade = std::pow(10.0, std::floor(std::log10(least)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (decade * factor >= least * (1 - 1e-9)) return decade * factor;
+  }
+  return decade * 10;
+}
+
+std::vector<double> bin_edges(double min, double max, BinScale scale, bool whole) {
+  if (scale == BinScale::linear) return linear_edges(min, max, whole);
+  return max > 0 && min > 0 ? log_edges(min, max, whole) : std::vector<double>{};
+}
+
+Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& query, const StatisticsQuestion& question,
+                                                          BinScale scale, const std::vector<FieldValue>* wanted,
+                                                          std::shared_ptr<const Statistics> known) {
+  if (!known || known->snapshot_version != query.snapshot->version || known->question != question) {
+    auto made = statistics(query, question);
+    if (!made) return made.error();
+    known = std::move(*made);
+  }
+  const auto keys = GroupKeys::find(*query.snapshot, question.filter, question.by, question.value);
+  if (!keys) return keys.error();
+  auto details = std::make_shared<ValueDetails>();
+  details->scale = scale;
+  details->statistics = known;
+  details->figures = known->all;
+  if (wanted != nullptr) {
+    const auto row = std::find_if(known->rows.begin(), known->rows.end(),
+                                  [&](const StatisticsRow& each) { return each.keys == *wanted; });
+    details->figures = row == known->rows.end() ? ValueFigures{} : row->figures;
+  }
+  if (details->figures.count == 0) return std::shared_ptr<const ValueDetails>(std::move(details));
+  const bool whole = values_are_whole(**keys);
+  double least = details->figures.min;
+  if (scale == BinScale::log && least <= 0) {
+    // Whole numbers above 0 are at least 1; of others the least above 0 is not known.
+    least = whole ? 1 : details->figures.max * 1e-6;
+  }
+  details->bins.edges = bin_edges(std::min(least, details->figures.max), details->figures.max, scale, whole);
+  const std::size_t bins = details->bins.edges.empty() ? 0 : details->bins.edges.size() - 1;
+
+  const DetailScan scan(*known, *details, wanted);
+  std::vector<std::unique_ptr<DetailGatherer>> workers;
+  for (std::size_t w = 0; w < query.pool.concurrency(); ++w) {
+    workers.push_back(std::make_unique<DetailGatherer>(**keys));
+    workers.back()->counts.resize(bins);
+  }
+  const TimeRange range = question.filter.range.value_or(TimeRange{});
+  const Result<void> scanned =
+      scan_chunks(query, (*keys)->lanes(), range,
+                  [&](const ScannedChunk& chunk, std::size_t worker) { scan.add(*workers[worker], chunk); });
+  if (!scanned) return scanned.error();
+  details->bins.counts.resize(bins);
+  Best<FarValue> farthest;
+  for (const auto& worker : workers) {
+    for (std::size_t bin = 0; bin < bins; ++bin) details->bins.counts[bin] += worker->counts[bin];
+    details->bins.below += worker->below;
+    details->outlier_count += worker->outlier_count;
+    for (const FarValue& each : worker->farthest.values()) farthest.add(each, ValueDetails::kMostOutliers);
+  }
+  trim(details->bins);
+  std::vector<FarValue> sorted = farthest.values();
+  std::sort(sorted.begin(), sorted.end());
+  for (FarValue& each : sorted) details->outliers.push_back(std::move(each.outlier));
+  if (const Result<void> named = name_outliers(query, details->outliers); !named) return named.error();
+  return std::shared_ptr<const ValueDetails>(std::move(details));
+}
+
+}  // namespace accelscope

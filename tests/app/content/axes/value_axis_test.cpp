@@ -1,0 +1,46 @@
+// The axis of a histogram: places of values, and round ticks.
+#include "app/content/axes/value_axis.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using namespace accelscope;
+using namespace accelscope::app;
+
+namespace {
+
+std::vector<std::string> labels(const ValueAxis& axis, std::size_t most, std::string_view unit) {
+  std::vector<std::string> texts;
+  for (const ValueTick& tick : axis.ticks(most, unit)) {
+    if (!tick.text.empty()) texts.push_back(tick.text);
+  }
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("value axis: a place and the value at it are each other's inverse on both scales") {
+  for (const BinScale scale : {BinScale::linear, BinScale::log}) {
+    const ValueAxis axis(10, 100'000, scale);
+    CHECK(axis.place(10) == doctest::Approx(0));
+    CHECK(axis.place(100'000) == doctest::Approx(1));
+    for (double place = 0; place <= 1; place += 0.1) CHECK(axis.place(axis.value(place)) == doctest::Approx(place));
+  }
+  CHECK(ValueAxis(10, 100'000, BinScale::log).place(1000) == doctest::Approx(0.5));
+  CHECK(ValueAxis(5, 5, BinScale::linear).place(5) == doctest::Approx(0));  // nothing is divided by no span
+  CHECK(ValueAxis(1, 10, BinScale::log).place(0) < 0);
+}
+
+TEST_CASE("value axis: ticks are round, in the unit of their step, and no more than there is room for") {
+  CHECK(labels(ValueAxis(1'230'000, 1'680'000, BinScale::linear), 5, "ns") ==
+        std::vector<std::string>{"1.3 ms", "1.4 ms", "1.5 ms", "1.6 ms"});
+  CHECK(labels(ValueAxis(1, 1e6, BinScale::log), 7, "ns") ==
+        std::vector<std::string>{"1 ns", "10 ns", "100 ns", "1 µs", "10 µs", "100 µs", "1 ms"});
+  CHECK(labels(ValueAxis(1, 1e6, BinScale::log), 3, "").size() <= 4);
+  CHECK(labels(ValueAxis(0, 10, BinScale::linear), 5, "") == std::vector<std::string>{"0", "2", "4", "6", "8", "10"});
+  for (const ValueTick& tick : ValueAxis(3, 3000, BinScale::log).ticks(12, "B")) {
+    CHECK(tick.value >= 3 * (1 - 1e-9));
+    CHECK(tick.value <= 3000 * (1 + 1e-9));
+  }
+}

@@ -15,6 +15,7 @@
 #include "app/panels/sql/panel.h"
 #include "app/panels/stack/panel.h"
 #include "app/panels/tables/panel.h"
+#include "app/panels/warnings/panel.h"
 #include "render/base/icons.h"
 
 namespace accelscope::app {
@@ -41,6 +42,7 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"details", "Details", Place::bottom, icon::kInfo, make<DetailsPanel>, kOfSelected},
     {"search", "Search", Place::bottom, icon::kList, make<SearchPanel>},
     {"selection", "Selection", Place::bottom, icon::kTable, make<SelectionPanel>},
+    {"warnings", "Warnings", Place::bottom, icon::kWarning, make<WarningsPanel>},
     {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},
     {"markers", "Markers", Place::bottom, icon::kFlag, make<MarkersPanel>,
      "Not filtered: markers belong to the whole session"},

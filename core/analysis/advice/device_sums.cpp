@@ -26,6 +26,7 @@ struct ThrottleLimit {
 // What a window holds of a device until it is closed.
 struct OpenDevice {
   Stretches transfers, collectives;
+  Stretches setup;  // of engines: under way, but no work
   std::vector<std::int64_t> tiny_begins;
   std::vector<ThrottleLimit> limits;
 };
@@ -65,7 +66,8 @@ class SumsWorker {
         open_(plan.blank.size()),
         engines_(query.snapshot->tracks.size()),
         collective_(query.snapshot->strings->size(), kUnknown),
-        kernel_(query.snapshot->strings->size(), kUnknown) {}
+        kernel_(query.snapshot->strings->size(), kUnknown),
+        setup_(query.snapshot->strings->size(), kUnknown) {}
 
   void add(const ScannedChunk& chunk, const ScanWindow& window) {
     const LanePlan& lane = plan_.lanes[chunk.lane_index];
@@ -103,6 +105,17 @@ class SumsWorker {
     if (kernel_[name] == kUnknown) kernel_[name] = snapshot_.strings->text(name).ends_with(suffix) ? 1 : 0;
     return kernel_[name] == 1;
   }
+  bool is_setup(StringId name) {
+    if (name >= setup_.size()) return false;
+    if (setup_[name] == kUnknown) {
+      const std::string_view text = snapshot_.strings->text(name);
+      const auto prepares = [&](const Vendor& each) {
+        return std::find(each.setup_names.begin(), each.setup_names.end(), text) != each.setup_names.end();
+      };
+      setup_[name] = std::any_of(vendors().begin(), vendors().end(), prepares) ? 1 : 0;
+    }
+    return setup_[name] == 1;
+  }
   static StringId string_in(const BlockValues& values, std::uint32_t i) {
     return values.has(i) ? static_cast<StringId>(values.values[i]) : 0;
   }
@@ -125,6 +138,10 @@ class SumsWorker {
         if (begin >= end || waits.contains(name)) continue;
         if (lane.is_stream && is_collective(name)) {
           add_stretch(open.collectives, begin, end);
+          continue;
+        }
+        if (!lane.is_stream && is_setup(name)) {
+          add_stretch(open.setup, begin, end);
           continue;
         }
         add_stretch(engine, begin, end);
@@ -274,6 +291,10 @@ class SumsWorker {
     settle(open.transfers);
     settle(open.collectives);
     sum.throttled_ns += throttled(open.limits, compute);
+    if (!open.setup.empty()) {
+      compute.insert(compute.end(), open.setup.begin(), open.setup.end());
+      settle(compute);
+    }
     const Stretches any = sweep(sum, {&compute, &open.transfers, &open.collectives});
     if (!any.empty()) {
       std::sort(open.tiny_begins.begin(), open.tiny_begins.end());
@@ -355,8 +376,8 @@ class SumsWorker {
   const Snapshot& snapshot_;
   const SumsPlan& plan_;
   std::vector<OpenDevice> open_;
-  std::vector<Stretches> engines_;                 // by track
-  std::vector<std::uint8_t> collective_, kernel_;  // by name: 0, 1, or not looked at yet
+  std::vector<Stretches> engines_;                         // by track
+  std::vector<std::uint8_t> collective_, kernel_, setup_;  // by name: 0, 1, or not looked at yet
 };
 
 // What the workers gathered, together.

@@ -74,7 +74,7 @@ struct DeviceSum {
   std::string device;
   std::array<std::int64_t, 1U << kUnits> times_ns{};  // by the set of units under way
   TimeRange stretch{0, 0};                            // of its work
-  std::int64_t compute_ns = 0;                        // at least one engine works
+  std::int64_t compute_ns = 0;                        // at least one engine works, and does not only prepare
   std::vector<EngineSum> engines;                     // with any work
   std::vector<TrackNumber> tracks;                    // of work: where gaps show
   std::vector<TrackNumber> transfer_tracks;

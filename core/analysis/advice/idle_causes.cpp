@@ -46,7 +46,18 @@ struct SpanGatherer {
 
 void sort_spans(std::vector<HostSpan>& spans) {
   std::sort(spans.begin(), spans.end(), [](const HostSpan& a, const HostSpan& b) {
-    return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.event < b.event;
+    if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
+    return a.end_ns != b.end_ns ? a.end_ns > b.end_ns : a.event < b.event;
+  });
+}
+
+// Calls within calls tell no more than the outermost.
+void keep_outermost(std::vector<HostSpan>& spans) {
+  std::int64_t reached = INT64_MIN;
+  std::erase_if(spans, [&](const HostSpan& span) {
+    if (span.end_ns <= reached) return true;
+    reached = span.end_ns;
+    return false;
   });
 }
 
@@ -79,6 +90,7 @@ Result<HostSpans> host_spans(const QueryContext& query, const TimeRange& range) 
     }
   }
   for (auto list : {&HostSpans::loading, &HostSpans::synchronising, &HostSpans::compiling}) sort_spans(all.*list);
+  keep_outermost(all.loading);
   return all;
 }
 
@@ -100,8 +112,8 @@ std::vector<IdleGap> idle_causes(const std::vector<DeviceGap>& gaps, const HostS
     for (auto each = first_after(causes, span.begin_ns); each != causes.end() && each->gap.begin_ns < span.end_ns;
          ++each) {
       const std::int64_t both = shared(*each, span);
-      if (2 * both < each->gap.length_ns()) continue;
-      if (each->cause == IdleCause::loading && each->shared_ns >= both) continue;  // the outermost call names it
+      // A gap that is over before the loader is lies between kernels that were queued already.
+      if (span.end_ns > each->gap.end_ns || 2 * both < each->gap.length_ns()) continue;
       *each = {each->gap, IdleCause::loading, span, both};
     }
   }

@@ -88,9 +88,9 @@ void judge_matrix(const Judgement& judgement, const DeviceSum& device) {
   if (share_of(transposing, transposing + multiplying) > rule_of(RuleId::transposes).threshold) {
     Finding found = judgement.finding(RuleId::transposes, device, static_cast<double>(transposing), device.transposes,
                                       {std::string(vendors().front().transpose_term)});
-    found.headline =
-        fmt::format("{} transposes take {} of the matrix engine's time", format_count(device.transposes.count),
-                    format_share(share_of(transposing, transposing + multiplying)));
+    found.headline = fmt::format("{} of the matrix engine's time goes to transposes, {} of them",
+                                 format_share(share_of(transposing, transposing + multiplying)),
+                                 format_count(device.transposes.count));
     found.tab = fmt::format("transposes {}", duration_text(transposing));
     judgement.tell(std::move(found));
   }

@@ -49,6 +49,8 @@ struct AdviceRule {
   std::string_view explanation;  // why it costs time
   std::string_view remedy;       // what to try
   std::string_view page;         // of the vendor, by name
+  bool of_gaps = false;          // it rests on stretches in which nothing runs
+  bool of_device = false;        // it speaks of a device as a whole: a box on the timeline points at nothing
 };
 
 [[nodiscard]] std::span<const AdviceRule> advice_rules() noexcept;  // in the order of their numbers

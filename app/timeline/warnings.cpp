@@ -62,7 +62,7 @@ struct WarningBox {
   if (box.parts.empty()) return {};
   Ui& ui = frame.ui;
   box.text = box.place->note.empty() ? finding.tab : box.place->note;
-  const float width = text_width(ui, TextStyle::small_strong, box.text) + ui.px(30);
+  const float width = text_width(ui, TextStyle::small_strong, box.text) + ui.px(34);
   const Rect& first = box.parts.front();
   const float x = std::clamp(first.x0, frame.canvas_x + ui.px(2), std::max(frame.canvas_x, frame.rows.x1 - width));
   const float y = std::max(first.y0 - ui.px(kTabHeight), frame.rows.y0);
@@ -135,7 +135,7 @@ void draw_tab(TimelineFrame& frame, std::size_t index, const WarningBox& box) {
   fill(ui, box.tab, ui.colour(Colour::warning), size::kChipRadius);
   Rect inside = box.tab.inset(ui.px(6), 0);
   const Pixel ink = ui.colour(Colour::on_accent);
-  draw_icon(ui, inside.cut_left(ui.px(16)), icon::kWarning, ink, TextStyle::icon12);
+  draw_icon(ui, inside.cut_left(ui.px(18)), icon::kWarning, ink, TextStyle::icon12);
   draw_text(ui, inside, box.text, {.style = TextStyle::small_strong, .colour = Colour::on_accent, .fit = Fit::clip});
   if (touch.hovered) set_cursor(Cursor::hand);
   tooltip(ui, touch, box.tab,

@@ -38,7 +38,7 @@ const std::array<TableColumn, 6>& finding_columns() {
        .tooltip = "Of the device's active time; of gaps: of the time from its first to its last work",
        .data_title = "share"},
       {.title = "What", .tooltip = "A click selects what it rests on, a double click goes there"},
-      {.title = "Where", .width = 170, .tooltip = "The line of source that it costs most"},
+      {.title = "Where", .width = 200, .tooltip = "The line of source that it costs most"},
       {.title = "Count", .width = 76, .align = Align::right, .tooltip = "Events or gaps that it rests on"},
       {.title = "Device", .width = 84},
   }};
@@ -68,7 +68,7 @@ TableCell finding_cell(const Ui& ui, const Finding& finding, std::size_t column,
               .icon_colour = Colour::warning_line};
     case kWhere:
       if (finding.source.empty()) return {.text = "–", .colour = Colour::text3};
-      return {.text = file_and_line(finding.source), .exact = finding.source, .link = true};
+      return {.text = file_and_line(finding.source), .fit = Fit::middle, .exact = finding.source, .link = true};
     case kEvents:
       return {.text = format_count(finding.count), .data = std::to_string(finding.count)};
     default:
@@ -197,10 +197,11 @@ void WarningsPanel::draw_findings(const PanelContext& context, Rect area, const 
   }
   if (!advice) return;
   if (advice->findings.empty()) {
-    const bool judged = !advice->judged.empty();
+    const bool judged = !advice->judged.empty(), filtered = !context.analysis().filter().empty();
     empty_state(ui, "warnings.empty", area, judged ? icon::kCheckCircle : icon::kInfo,
-                judged ? judged_text(*advice) + ", and none found anything that costs much time."
-                       : "No rule could be judged: record engines, DMA queues or streams of a device.");
+                judged     ? judged_text(*advice) + ", and none found anything that costs much time."
+                : filtered ? "Nothing that passes the filter can be judged by a rule."
+                           : "No rule could be judged: record engines, DMA queues or streams of a device.");
     return;
   }
   if (ordered_ != advice) {

@@ -237,8 +237,8 @@ class SumsWorker {
     const bool reloads = from != 0 && source == vendor.spill_place;
     const bool saves = to != 0 && target == vendor.spill_place;
     if (reloads || saves) {
-      (reloads ? sum.spill_reloads : sum.spill_saves)
-          .add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line);
+      (reloads ? sum.reloaded_bytes : sum.saved_bytes) += move.bytes;
+      sum.spills.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line);
       return;  // told as spills, not as a tensor that is loaded again
     }
     if (!loads || sum.tensors.empty()) return;
@@ -303,8 +303,8 @@ class SumsWorker {
       edges.push_back({d, any.front().first, any.back().second, tiny_first});
     }
     open = {};
-    for (EvidenceSum* each : {&sum.small, &sum.spill_saves, &sum.spill_reloads, &sum.transposes, &sum.multiplications,
-                              &sum.throttled, &sum.tiny}) {
+    for (EvidenceSum* each :
+         {&sum.small, &sum.spills, &sum.transposes, &sum.multiplications, &sum.throttled, &sum.tiny}) {
       each->clear_open();
     }
     for (auto& [name, tensor] : sum.tensors) tensor.loads.clear_open();
@@ -393,11 +393,13 @@ void append_sums(DeviceSum& all, const DeviceSum& part) {
   all.large_bytes += part.large_bytes;
   all.large_ns += part.large_ns;
   all.off_chip_read += part.off_chip_read;
+  all.saved_bytes += part.saved_bytes;
+  all.reloaded_bytes += part.reloaded_bytes;
   all.flops += part.flops;
   all.throttled_ns += part.throttled_ns;
   all.runs.insert(all.runs.end(), part.runs.begin(), part.runs.end());
   constexpr EvidenceSum DeviceSum::*kSums[] = {
-      &DeviceSum::tiny,       &DeviceSum::small,           &DeviceSum::spill_saves, &DeviceSum::spill_reloads,
+      &DeviceSum::tiny,       &DeviceSum::small,           &DeviceSum::spills,
       &DeviceSum::transposes, &DeviceSum::multiplications, &DeviceSum::throttled};
   for (EvidenceSum DeviceSum::*each : kSums) (all.*each).append(part.*each);
   for (const auto& [name, tensor] : part.tensors) all.tensors[name].loads.append(tensor.loads);

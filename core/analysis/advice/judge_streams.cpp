@@ -16,7 +16,7 @@ double part_of(double part, std::int64_t all) { return all > 0 ? part / static_c
 std::string span_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
 
 std::string usual_name(std::string_view name) {
-  constexpr std::size_t kMostLetters = 48;
+  constexpr std::size_t kMostLetters = 64;
   if (name.size() <= kMostLetters) return std::string(name);
   const NameForms forms = name_forms(name);
   return forms.usual < forms.texts.size() ? forms.texts[forms.usual] : std::string(name);
@@ -60,6 +60,8 @@ std::string main_call(const Judgement& judgement, const CauseSum& sum) {
 
 Finding gap_finding(const Judgement& judgement, RuleId rule, const DeviceSum& device, CauseSum& sum) {
   Finding found = judgement.finding(rule, device, static_cast<double>(sum.length_ns));
+  found.tracks.insert(found.tracks.end(), device.transfer_tracks.begin(), device.transfer_tracks.end());
+  found.events.tracks = found.tracks;
   found.count = sum.places.size();
   found.first = sum.longest_call.event;
   set_places(found, std::move(sum.places));

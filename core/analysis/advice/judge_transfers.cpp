@@ -29,16 +29,14 @@ void judge_tensor(const Judgement& judgement, const DeviceSum& device, const Loa
 }
 
 void judge_spills(const Judgement& judgement, const DeviceSum& device) {
-  const auto reloaded = static_cast<double>(device.spill_reloads.bytes);
+  const auto reloaded = static_cast<double>(device.reloaded_bytes);
   const auto read = static_cast<double>(device.off_chip_read);
   if (read <= 0 || reloaded / read <= rule_of(RuleId::spills).threshold) return;
-  EvidenceSum both = device.spill_reloads;
-  both.append(device.spill_saves);
   const Vendor& words = transfer_words();
-  Finding found = judgement.finding(RuleId::spills, device, static_cast<double>(both.time.length_ns()), both,
-                                    {quoted_term(words.from_column, words.spill_place)});
+  Finding found = judgement.finding(RuleId::spills, device, static_cast<double>(device.spills.time.length_ns()),
+                                    device.spills, {quoted_term(words.from_column, words.spill_place)});
   found.headline = fmt::format("{} spilled and {} reloaded, {} of what is read",
-                               format_bytes(static_cast<double>(device.spill_saves.bytes)), format_bytes(reloaded),
+                               format_bytes(static_cast<double>(device.saved_bytes)), format_bytes(reloaded),
                                format_share(reloaded / read));
   found.tab = fmt::format("{} reloaded after spills", format_bytes(reloaded));
   judgement.tell(std::move(found));

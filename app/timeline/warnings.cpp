@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/session/analysis.h"
+#include "app/session/shown_advice.h"
 #include "app/timeline/frame.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
@@ -149,7 +149,7 @@ void draw_tab(TimelineFrame& frame, std::size_t index, const WarningBox& box) {
 }  // namespace
 
 void draw_warnings(TimelineFrame& frame) {
-  const std::shared_ptr<const Advice> advice = frame.tab.analysis ? frame.tab.analysis->advice() : nullptr;
+  const std::shared_ptr<const Advice> advice = shown_advice(frame.tab);
   if (!advice || advice->findings.empty()) return;
   const Rect canvas = frame.canvas(frame.rows);
   frame.list->PushClipRect(low(canvas), high(canvas), true);

@@ -19,6 +19,7 @@ void bench_session_file(const BenchOptions& options);
 void bench_slow_session(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
 void bench_selection(const BenchOptions& options);
+void bench_advice(const BenchOptions& options);
 void bench_metrics(const BenchOptions& options);
 void bench_search(const BenchOptions& options);
 void bench_sql_filter(const BenchOptions& options);
@@ -58,6 +59,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"slow_session", "a slow capture saved and opened: bytes an event, first frame", bench_slow_session},
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
     {"selection_summary", "the summary of any box, and the index that it is made from", bench_selection},
+    {"advice", "every warning of a session, and frames with their panel open", bench_advice},
     {"metrics", "every figure of a session, and of a part of it", bench_metrics},
     {"search", "a regular expression over names: hits counted and stepped", bench_search},
     {"sql_filter", "SQL with WHERE: rate of the scan, ranges of time, cost of a row", bench_sql_filter},

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/panels/source/panel.h"
+#include "app/session/shown_advice.h"
 #include "core/base/format.h"
 #include "core/model/source_location.h"
 #include "render/base/icons.h"
@@ -166,7 +167,7 @@ void SourcePanel::draw_line(const PanelContext& context, std::size_t index, Rect
 
 // The findings that cost a line of this file most.
 void SourcePanel::find_warnings(const PanelContext& context) {
-  advice_ = context.analysis().advice();
+  advice_ = shown_advice(context.tab);
   warnings_.clear();
   if (!advice_) return;
   for (const Finding& finding : advice_->findings) {

@@ -9,6 +9,7 @@
 #include "app/content/listings/warnings.h"
 #include "app/panels/targets.h"
 #include "app/panels/warnings/card.h"
+#include "app/session/shown_advice.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
@@ -22,7 +23,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kFindingCard = 460, kLeastFindings = 520;  // units
+constexpr float kFindingCard = 460, kNarrowCard = 360, kLeastFindings = 520;  // units
+constexpr float kRoomy = 1'400;
 enum FindingColumn : std::size_t { kSaves, kShare, kWhat, kWhere, kEvents, kRule };
 
 const std::array<TableColumn, 6>& finding_columns() {
@@ -102,7 +104,7 @@ std::string judged_text(const Advice& advice) {
 }  // namespace
 
 std::string WarningsPanel::badge(const SessionTab& tab) const {
-  const std::shared_ptr<const Advice> advice = tab.analysis ? tab.analysis->advice() : nullptr;
+  const std::shared_ptr<const Advice> advice = shown_advice(tab);
   return !advice || advice->findings.empty() ? "" : std::to_string(advice->findings.size());
 }
 
@@ -167,6 +169,16 @@ void WarningsPanel::order(const Advice& advice) {
   });
 }
 
+// Without lines of source their column only takes room; the user may still ask for it.
+void WarningsPanel::hide_where_nothing_is_known(const Advice& advice) {
+  const bool any = std::any_of(advice.findings.begin(), advice.findings.end(),
+                               [](const Finding& each) { return !each.source.empty(); });
+  if (hides_where_ == !any) return;
+  hides_where_ = !any;
+  table_.hidden.assign(finding_columns().size(), false);
+  table_.hidden[kWhere] = !any;
+}
+
 void WarningsPanel::draw_table(const PanelContext& context, const Rect& area, const Advice& advice) {
   Ui& ui = context.ui;
   const auto finding_of = [&](std::size_t row) -> const Finding& { return advice.findings[rows_[row]]; };
@@ -207,12 +219,14 @@ void WarningsPanel::draw_findings(const PanelContext& context, Rect area, const 
   if (ordered_ != advice) {
     ordered_ = advice;
     order(*advice);
+    hide_where_nothing_is_known(*advice);
   }
   const auto chosen = std::find_if(advice->findings.begin(), advice->findings.end(),
                                    [&](const Finding& each) { return each.key == context.tab.chosen_warning; });
   const Finding& told = chosen == advice->findings.end() ? advice->findings.front() : *chosen;
-  if (area.width() >= ui.px(kFindingCard + kLeastFindings)) {
-    const Rect card = area.cut_right(ui.px(kFindingCard));
+  const float card_width = ui.px(area.width() >= ui.px(kRoomy) ? kFindingCard : kNarrowCard);
+  if (area.width() >= card_width + ui.px(kLeastFindings)) {
+    const Rect card = area.cut_right(card_width);
     vertical_line(ui, card.x0, card.y0, card.y1, ui.colour(Colour::line2));
     if (draw_finding_card(context, told, card)) choose(context, told, true);
   }

@@ -28,6 +28,7 @@ class WarningsPanel final : public Panel {
   void draw_errors(const PanelContext& context, const render::Rect& area,
                    const std::shared_ptr<const ErrorReport>& errors);
   void order(const Advice& advice);
+  void hide_where_nothing_is_known(const Advice& advice);
   static void choose(const PanelContext& context, const Finding& finding, bool zoom);
 
   Page page_ = Page::warnings;
@@ -38,6 +39,7 @@ class WarningsPanel final : public Panel {
   std::shared_ptr<const Advice> ordered_;
   std::vector<std::uint32_t> rows_;  // of ordered_, as they are shown
   render::TableState table_;
+  bool hides_where_ = false;
 };
 
 }  // namespace accelscope::app

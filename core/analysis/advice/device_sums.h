@@ -85,7 +85,7 @@ struct DeviceSum {
   EvidenceSum small;                     // packets
   std::uint64_t packets = 0;             // with a payload
   double large_bytes = 0, large_ns = 0;  // of packets of twice the least size and more
-  EvidenceSum spills;  // saves and reloads
+  EvidenceSum spills;                    // saves and reloads
   std::uint64_t saved_bytes = 0, reloaded_bytes = 0;
   std::uint64_t off_chip_read = 0;  // bytes read from device memory
   EvidenceSum transposes, multiplications;

@@ -94,6 +94,28 @@ Result<HostSpans> host_spans(const QueryContext& query, const TimeRange& range) 
   return all;
 }
 
+HostWatch::HostWatch(const QueryContext& query) : reader_(query.store, query.snapshot) {
+  const WorkKinds kinds(*query.snapshot);
+  for (std::uint32_t lane = 0; lane < query.snapshot->lanes.size() && lanes_.size() < kMostLanes; ++lane) {
+    if (kinds.of_lane(lane) == WorkKind::host && query.snapshot->lanes[lane].event_count > 0) lanes_.push_back(lane);
+  }
+}
+
+std::optional<HostSpan> HostWatch::at(const TimeRange& gap) {
+  std::optional<HostSpan> best;
+  for (const std::uint32_t lane : lanes_) {
+    const auto event = reader_.event_at(reader_.snapshot().lanes[lane], gap.begin_ns + gap.length_ns() / 2, 0);
+    if (!event || !*event) continue;
+    const auto record = reader_.read(**event);
+    if (!record) continue;
+    const std::int64_t both = std::min(gap.end_ns, record->end_ns) - std::max(gap.begin_ns, record->begin_ns);
+    if (2 * both < gap.length_ns()) continue;
+    if (best && best->end_ns - best->begin_ns <= record->end_ns - record->begin_ns) continue;
+    best = HostSpan{record->begin_ns, record->end_ns, record->name, record->id};
+  }
+  return best;
+}
+
 std::vector<IdleGap> idle_causes(const std::vector<DeviceGap>& gaps, const HostSpans& host) {
   std::vector<IdleGap> causes;
   causes.reserve(gaps.size());

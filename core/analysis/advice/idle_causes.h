@@ -3,11 +3,13 @@
 // before the gap does, so that nothing was queued; else launching.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/analysis/advice/device_sums.h"
 #include "core/analysis/advice/words.h"
+#include "core/scan/event_reader.h"
 
 namespace accelscope {
 
@@ -32,6 +34,18 @@ struct IdleGap {
   IdleCause cause = IdleCause::launching;
   HostSpan call;               // of the two others
   std::int64_t shared_ns = 0;  // of the gap and the call
+};
+// The call that the host was in at the middle of a gap: of those that share half of it or more the shortest, which says
+// most. Nothing where there is none, or where a chunk cannot be read.
+class HostWatch {
+ public:
+  explicit HostWatch(const QueryContext& query);
+  [[nodiscard]] std::optional<HostSpan> at(const TimeRange& gap);
+
+ private:
+  static constexpr std::size_t kMostLanes = 96;
+  EventReader reader_;
+  LaneIndices lanes_;
 };
 [[nodiscard]] std::vector<IdleGap> idle_causes(const std::vector<DeviceGap>& gaps, const HostSpans& host);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/advice/stretches.h"
@@ -68,6 +69,25 @@ Finding gap_finding(const Judgement& judgement, RuleId rule, const DeviceSum& de
   return found;
 }
 
+// Where the host was in the longest gaps.
+void name_host_calls(const Judgement& judgement, Finding& finding) {
+  constexpr std::size_t kNamedGaps = 24;
+  if (!judgement.host.has_host) return;
+  std::vector<FindingPlace*> longest;
+  for (FindingPlace& each : finding.places) longest.push_back(&each);
+  const std::size_t named = std::min(kNamedGaps, longest.size());
+  std::partial_sort(
+      longest.begin(), longest.begin() + static_cast<std::ptrdiff_t>(named), longest.end(),
+      [](const FindingPlace* a, const FindingPlace* b) { return a->range.length_ns() > b->range.length_ns(); });
+  HostWatch watch(judgement.query);
+  for (std::size_t i = 0; i < named; ++i) {
+    const std::optional<HostSpan> call = watch.at(longest[i]->range);
+    if (!call) continue;
+    longest[i]->note = "host in " + usual_name(judgement.snapshot().strings->text(call->name));
+    if (i == 0) finding.first = call->event;
+  }
+}
+
 void judge_gaps(const Judgement& judgement, const DeviceSum& device) {
   const std::vector<IdleGap> gaps = idle_causes(device.gaps, judgement.host);
   const std::int64_t span = device.stretch.length_ns();
@@ -78,6 +98,7 @@ void judge_gaps(const Judgement& judgement, const DeviceSum& device) {
     found.headline = fmt::format("{} idle {} in {} gaps, {} of {}", device.device, span_text(found.saving_ns),
                                  format_count(found.count), format_share(found.share), span_text(span));
     found.tab = "idle, nothing launched";
+    name_host_calls(judgement, found);
     judgement.tell(std::move(found));
   }
   if (!judgement.host.has_host) return;

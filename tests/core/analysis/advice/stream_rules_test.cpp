@@ -29,6 +29,20 @@ TEST_CASE("advice: a device that idles between launches costs the gaps, not the 
   CHECK(busy.found(RuleId::launch_gaps) == nullptr);
 }
 
+TEST_CASE("advice: a gap says where the host was for half of it or more") {
+  PlantedSession session;
+  const TrackNumber stream = session.stream("stream 7"), thread = session.thread("11 python");
+  for (int i = 0; i < 5; ++i) session.work(stream, i * 20'000, 10'000, "gemm");
+  session.work(thread, 0, 90'000, "main");
+  session.work(thread, 10'500, 8'000, "optimizer.step");
+  session.work(thread, 31'000, 2'000, "short");
+  const Finding* found = session.found(RuleId::launch_gaps);
+  REQUIRE(found != nullptr);
+  REQUIRE(found->places.size() == 4);
+  CHECK(found->places[0].note == "host in optimizer.step");
+  CHECK(found->places[1].note == "host in main");
+}
+
 TEST_CASE("advice: a gap that another stream fills is none") {
   PlantedSession session;
   const TrackNumber first = session.stream("stream 7"), second = session.stream("stream 13");

@@ -6,7 +6,6 @@
 #include <array>
 #include <numeric>
 
-#include "app/content/listings/warnings.h"
 #include "app/panels/targets.h"
 #include "app/panels/warnings/card.h"
 #include "app/session/shown_advice.h"
@@ -116,6 +115,9 @@ void WarningsPanel::draw(const PanelContext& context, const Rect& area) {
   const std::shared_ptr<const ErrorReport> errors =
       analysis.ask_of(errors_, filter, SessionAnalysis::NoKey{},
                       [filter](const QueryContext& query) { return report_errors(query, filter); });
+  // Where there are errors and nothing else, they are what the user came for.
+  const bool only_errors = advice && advice->findings.empty() && errors && !errors->errors.empty();
+  if (!page_chosen_ && advice && errors) page_ = only_errors ? Page::errors : Page::warnings;
   Rect rest = area;
   draw_head(context, rest.cut_top(ui.px(36)), advice.get(), errors.get());
   if (page_ == Page::errors) return draw_errors(context, rest, errors);
@@ -134,7 +136,10 @@ void WarningsPanel::draw_head(const PanelContext& context, Rect row, const Advic
        {.label = errors_label, .tooltip = "What was reported as an error, with what ran around it on every engine"}}};
   int page = static_cast<int>(page_);
   const Rect place = row.cut_left(segmented_width(ui, pages)).middle(ui.px(size::kControl));
-  if (segmented(ui, "warnings.page", place, pages, page)) page_ = static_cast<Page>(page);
+  if (segmented(ui, "warnings.page", place, pages, page)) {
+    page_ = static_cast<Page>(page);
+    page_chosen_ = true;
+  }
   row.cut_left(ui.px(16));
   std::string hint;
   bool stale = false;
@@ -247,11 +252,7 @@ void WarningsPanel::draw_errors(const PanelContext& context, const Rect& area,
         "No error was reported. Errors of hardware come with device profiles (out of bounds, NaN, completion).");
     return;
   }
-  if (listed_ != errors) {
-    listed_ = errors;
-    listing_ = std::make_shared<const Listing>(errors_listing(*context.tab.snapshot, *errors));
-  }
-  errors_table_.draw(context, "warnings.errors", area, listing_);
+  errors_table_.draw(context, area, errors);
 }
 
 }  // namespace accelscope::app

@@ -6,10 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "app/panels/answer_table.h"
 #include "app/panels/context.h"
+#include "app/panels/warnings/error_tables.h"
 #include "core/analysis/advice/advice.h"
-#include "core/analysis/advice/error_surroundings.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
@@ -32,10 +31,9 @@ class WarningsPanel final : public Panel {
   static void choose(const PanelContext& context, const Finding& finding, bool zoom);
 
   Page page_ = Page::warnings;
+  bool page_chosen_ = false;  // by the user
   SessionAnalysis::Kept<ErrorReport, SessionAnalysis::Filtered<SessionAnalysis::NoKey>> errors_;
-  std::shared_ptr<const ErrorReport> listed_;
-  std::shared_ptr<const Listing> listing_;  // of listed_
-  AnswerTable errors_table_;
+  ErrorTables errors_table_;
   std::shared_ptr<const Advice> ordered_;
   std::vector<std::uint32_t> rows_;  // of ordered_, as they are shown
   render::TableState table_;

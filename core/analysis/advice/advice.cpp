@@ -56,6 +56,10 @@ void Judgement::tell(Finding finding) const {
   advice.findings.push_back(std::move(finding));
 }
 
+std::string count_text(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
+}
+
 std::string times_text(double times) {
   return fmt::format("{}×",
                      times >= 9.95 ? format_number(std::round(times)) : format_number(std::round(times * 10) / 10));

@@ -61,8 +61,8 @@ void judge_dispatch(const Judgement& judgement, const DeviceSum& device) {
   if (places.empty()) return;
   Finding found = judgement.finding(RuleId::dispatch_gaps, device, static_cast<double>(lost));
   found.count = places.size();
-  found.headline = fmt::format("{} idle {} in {} gaps between runs", device.device, time_of(static_cast<double>(lost)),
-                               format_count(places.size()));
+  found.headline = fmt::format("{} idle {} in {} between runs", device.device, time_of(static_cast<double>(lost)),
+                               count_text(places.size(), "gap"));
   found.tab = "no run dispatched";
   set_places(found, std::move(places));
   judgement.tell(std::move(found));

@@ -95,8 +95,8 @@ void judge_gaps(const Judgement& judgement, const DeviceSum& device) {
   CauseSum launching = sum_cause(judgement, gaps, IdleCause::launching);
   if (part_of(static_cast<double>(launching.length_ns), span) > rule_of(RuleId::launch_gaps).threshold) {
     Finding found = gap_finding(judgement, RuleId::launch_gaps, device, launching);
-    found.headline = fmt::format("{} idle {} in {} gaps, {} of {}", device.device, span_text(found.saving_ns),
-                                 format_count(found.count), format_share(found.share), span_text(span));
+    found.headline = fmt::format("{} idle {} in {}, {} of {}", device.device, span_text(found.saving_ns),
+                                 count_text(found.count, "gap"), format_share(found.share), span_text(span));
     found.tab = "idle, nothing launched";
     name_host_calls(judgement, found);
     judgement.tell(std::move(found));
@@ -106,16 +106,16 @@ void judge_gaps(const Judgement& judgement, const DeviceSum& device) {
   CauseSum synchronising = sum_cause(judgement, gaps, IdleCause::synchronising);
   const std::string call = main_call(judgement, synchronising);
   Finding drained = gap_finding(judgement, RuleId::synchronising, device, synchronising);
-  drained.headline = fmt::format("{} idle {} after {} synchronising calls, most after {}", device.device,
-                                 span_text(drained.saving_ns), format_count(drained.count), call);
+  drained.headline = fmt::format("{} idle {} after {}, most after {}", device.device, span_text(drained.saving_ns),
+                                 count_text(drained.count, "synchronising call"), call);
   drained.tab = fmt::format("idle after {}", call);
   judgement.tell(std::move(drained));
   judgement.judged(RuleId::loader_waits);
   CauseSum loading = sum_cause(judgement, gaps, IdleCause::loading);
   const std::string loader = main_call(judgement, loading);
   Finding waiting = gap_finding(judgement, RuleId::loader_waits, device, loading);
-  waiting.headline = fmt::format("{} idle {} in {} gaps while the host is in {}", device.device,
-                                 span_text(waiting.saving_ns), format_count(waiting.count), loader);
+  waiting.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device,
+                                 span_text(waiting.saving_ns), count_text(waiting.count, "gap"), loader);
   waiting.tab = fmt::format("host in {}", loader);
   judgement.tell(std::move(waiting));
 }

@@ -35,6 +35,8 @@ void judge_streams(const Judgement& judgement, const DeviceSum& device);
 void judge_cores(const Judgement& judgement, const DeviceSum& device);
 void judge_host(const Judgement& judgement);
 
+// "1 gap", "1,204 gaps"
+[[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
 // "4×", "2.5×"
 [[nodiscard]] std::string times_text(double times);
 // A value of a search term, in quotes where it has to be.

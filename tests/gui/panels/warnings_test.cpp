@@ -121,11 +121,16 @@ TEST_CASE("warnings: errors are told with what ran on every engine, and a click 
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("warnings.errors.row.0") != nullptr; }));
   CHECK(viewer.shell.shows("DMA2D access out of bounds"));
   CHECK(viewer.shell.shows("under way"));
-  viewer.press("warnings.errors.row.0");
+  viewer.press("warnings.around.row.1");
   REQUIRE(viewer.tab().selected);
   const auto event = read_event(viewer.tab(), *viewer.tab().selected);
   REQUIRE(event.ok());
   CHECK(event->lane->schema->kind == EventKind::slice);
+  const auto row = viewer.tab().selected;
+  viewer.press("warnings.errors.row.0");
+  REQUIRE(viewer.tab().selected);
+  CHECK(viewer.tab().selected != row);
+  CHECK(read_event(viewer.tab(), *viewer.tab().selected)->lane->schema->name == "error");
 }
 
 TEST_CASE("warnings: the filter leaves out what does not pass it, and nothing found says so") {

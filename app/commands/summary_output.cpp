@@ -10,6 +10,7 @@
 #include "app/content/figure_text.h"
 #include "app/export/quality_report.h"
 #include "app/export/text_table.h"
+#include "core/analysis/advice/advice.h"
 #include "core/analysis/figures/verdict.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/track_devices.h"
@@ -141,7 +142,14 @@ Result<std::string> verdict_text(const QueryContext& query, const TimeRange& ran
   if (!lines) return lines.error();
   const Result<Verdict> verdict = session_verdict(query, *active, **lines);
   if (!verdict) return verdict.error();
-  return verdict->text();
+  EventFilter filter;
+  if (range != TimeRange{}) filter.range = range;
+  const auto advice = find_advice(query, filter);
+  if (!advice) return advice.error();
+  const bool tells =
+      !(*advice)->findings.empty() &&
+      (!verdict->cause_range || verdict->cause_range->length_ns() < (*advice)->findings.front().saving_ns);
+  return verdict->text() + (tells ? "; " + advice_text(**advice) : "");
 }
 
 }  // namespace

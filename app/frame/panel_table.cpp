@@ -18,6 +18,7 @@
 #include "app/panels/stack/panel.h"
 #include "app/panels/statistics/panel.h"
 #include "app/panels/tables/panel.h"
+#include "app/panels/warnings/panel.h"
 #include "render/base/icons.h"
 
 namespace accelscope::app {
@@ -47,6 +48,7 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"selection", "Selection", Place::bottom, icon::kTable, make<SelectionPanel>},
     {"collectives", "Collectives", Place::bottom, icon::kBalance, make<CollectivesPanel>},
     {"statistics", "Statistics", Place::bottom, icon::kBarChart, make<StatisticsPanel>},
+    {"warnings", "Warnings", Place::bottom, icon::kWarning, make<WarningsPanel>},
     {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},
     {"markers", "Markers", Place::bottom, icon::kFlag, make<MarkersPanel>,
      "Not filtered: markers belong to the whole session"},

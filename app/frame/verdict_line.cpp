@@ -40,6 +40,10 @@ bool draw_finding(Ui& ui, Rect& row, const VerdictFinding& finding) {
 void follow(AppState& state, const Verdict& verdict, std::string_view finding) {
   if (finding == "verdict.missing") {
     state.layout.show("quality");
+  } else if (finding == "verdict.advice") {
+    const std::shared_ptr<const Advice> advice = state.tab()->analysis->advice();
+    if (advice && !advice->findings.empty()) state.tab()->chosen_warning = advice->findings.front().key;
+    state.layout.show("warnings");
   } else if (finding == "verdict.cause") {
     show_stretch(*state.tab(), verdict.cause_range->begin_ns, verdict.cause_range->end_ns);
   } else {
@@ -48,10 +52,21 @@ void follow(AppState& state, const Verdict& verdict, std::string_view finding) {
   }
 }
 
+// The finding that would save most, unless the cause that the verdict names is worth more.
+std::string top_advice(const SessionTab& tab, const Verdict& verdict) {
+  const std::shared_ptr<const Advice> advice = tab.analysis->advice();
+  if (!advice || advice->findings.empty()) return "";
+  const bool less = verdict.cause_range && verdict.cause_range->length_ns() >= advice->findings.front().saving_ns;
+  return less ? "" : advice_text(*advice);
+}
+
 void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
   std::vector<VerdictFinding> findings;
   const bool leads = verdict.cause_range.has_value();
   if (leads) findings.push_back({"verdict.cause", "", verdict.cause});
+  if (std::string advice = top_advice(*state.tab(), verdict); !advice.empty()) {
+    findings.push_back({"verdict.advice", "", std::move(advice)});
+  }
   if (verdict.worst) findings.push_back({"verdict.line", "Worst line", line_text(*verdict.worst)});
   if (!verdict.missing.empty()) findings.push_back({"verdict.missing", "Data quality", verdict.missing});
   const std::string bound_text =

@@ -114,6 +114,7 @@ void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   tab.hovered.reset();
   state.timeline.draw(ui, tab, rects.centre);
   if (state.timeline.take_region_made(tab)) state.layout.show("selection");
+  if (state.timeline.take_warning_chosen(tab)) state.layout.show("warnings");
   bring_details(state, tab);
   draw_splitter(state, ui, Place::right, rects.right_splitter, area);
   draw_splitter(state, ui, Place::bottom, rects.bottom_splitter, area);

@@ -201,6 +201,15 @@ std::shared_ptr<const Verdict> SessionAnalysis::verdict() {
   });
 }
 
+std::shared_ptr<const Advice> SessionAnalysis::advice() {
+  if (advice_.asked_s < 0 && hold()) return nullptr;
+  const std::shared_ptr<const Dependencies> known = dependencies();
+  if (!known) return advice_.value;
+  return ask_of(advice_, filter_, NoKey{}, [filter = filter_, known](const QueryContext& query) {
+    return find_advice(query, filter, known.get());
+  });
+}
+
 std::shared_ptr<const EventMask> SessionAnalysis::known_mask(const EventFilter& filter) const {
   const std::shared_ptr<const EventMask>& mask = masks_[static_cast<std::size_t>(MaskUse::filter)].value;
   if (!mask || mask->snapshot_version() != snapshot_->version) return nullptr;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/session/summary.h"
+#include "core/analysis/advice/advice.h"
 #include "core/analysis/dependencies/dependencies.h"
 #include "core/analysis/figures/derived_counters.h"
 #include "core/analysis/figures/incidents.h"
@@ -195,6 +196,10 @@ class SessionAnalysis {
   // What bounds the session, its worst line, what its data lack; waits for the active stretch, the activity and the
   // source lines.
   std::shared_ptr<const Verdict> verdict();
+  // What of the session costs time that could be saved, of what passes the filter; waits for the dependencies. Until
+  // the wanted ones are there the last are given.
+  std::shared_ptr<const Advice> advice();
+  [[nodiscard]] const Kept<Advice, Filtered<NoKey>>& advice_state() const noexcept { return advice_; }
   // Of the whole session (an empty filter) or a part. Until the wanted ones are there the last are given: compare
   // `filter` and `version`. While a range keeps changing, they are renewed when it rests.
   std::shared_ptr<const SessionFigures> figures(const EventFilter& filter);
@@ -261,9 +266,9 @@ class SessionAnalysis {
   template <typename Self>
   static auto answers(Self& self) {
     return std::tie(self.memory_, self.colours_, self.lines_, self.passing_, self.dependencies_, self.active_,
-                    self.verdict_, self.incidents_, self.leaf_work_, self.launch_queues_, self.whole_figures_,
-                    self.part_figures_, self.summary_index_, self.summary_, self.hit_summary_, self.report_,
-                    self.activity_, self.search_, self.hit_list_, self.hit_rank_, self.status_);
+                    self.verdict_, self.advice_, self.incidents_, self.leaf_work_, self.launch_queues_,
+                    self.whole_figures_, self.part_figures_, self.summary_index_, self.summary_, self.hit_summary_,
+                    self.report_, self.activity_, self.search_, self.hit_list_, self.hit_rank_, self.status_);
   }
   template <typename Is>
   [[nodiscard]] bool any_answer(Is is) const;
@@ -296,6 +301,7 @@ class SessionAnalysis {
   Kept<Dependencies> dependencies_;
   Kept<std::optional<TimeRange>> active_;
   Kept<Verdict> verdict_;
+  Kept<Advice, Filtered<NoKey>> advice_;
   Kept<Incidents> incidents_;
   Kept<LeafWork> leaf_work_;
   Kept<LaunchQueues> launch_queues_;

@@ -105,6 +105,7 @@ struct SessionTab {
   std::vector<EventId> related;                  // lit beside the selected one: its dependencies, a call's event
   std::shared_ptr<const EventMask> lit;          // all events of the source line that was asked for; may be null
   std::vector<EventId> also_selected;            // by Ctrl+click, beside the selected one
+  std::string chosen_warning;                    // key of the finding whose box the timeline shows; "": none
   bool dependency_chain = false;                 // arrows and lists go along the whole chain, not one step
   std::shared_ptr<const DependencyChain> chain;  // of the selected event, once it is known
   std::optional<EventFilter> region;  // selected beside single events: a box, or all of a name, a line, a layer

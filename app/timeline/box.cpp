@@ -11,14 +11,8 @@
 #include "render/widgets/interact.h"
 
 namespace accelscope::app {
-namespace {
 
-using namespace render;
-
-constexpr float kHandle = 8;       // units, side of a corner's square
-constexpr float kHandleReach = 5;  // units from a side within which it is taken hold of
-
-[[nodiscard]] std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const TimelineRow& row) {
+std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const TimelineRow& row) {
   std::set<TrackNumber> tracks;
   const bool holds_rows = row.kind == RowKind::group || row.kind == RowKind::bundle;
   if (holds_rows && row.open) return tracks;  // its rows speak for themselves
@@ -27,14 +21,20 @@ constexpr float kHandleReach = 5;  // units from a side within which it is taken
   return tracks;
 }
 
-// Where the row begins, in sight or not: pinned rows stand still, the others scroll below them.
-[[nodiscard]] float top_of(const TimelineFrame& frame, std::size_t row) {
+float top_of(const TimelineFrame& frame, std::size_t row) {
   const TimelineState& state = frame.state;
   const bool scrolls = row >= state.pinned_rows;
   float y = scrolls ? frame.scrolled.y0 - state.scroll : frame.rows.y0;
   for (std::size_t i = scrolls ? state.pinned_rows : 0; i < row; ++i) y += frame.ui.px(state.rows[i].height);
   return y;
 }
+
+namespace {
+
+using namespace render;
+
+constexpr float kHandle = 8;       // units, side of a corner's square
+constexpr float kHandleReach = 5;  // units from a side within which it is taken hold of
 
 // The nearest row, where there is none.
 [[nodiscard]] std::size_t row_at(const TimelineFrame& frame, float y) {

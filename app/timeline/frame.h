@@ -4,6 +4,8 @@
 
 #include <imgui.h>
 
+#include <set>
+
 #include "app/timeline/panel.h"
 #include "app/timeline/state.h"
 #include "app/view/motion.h"
@@ -88,10 +90,18 @@ void draw_ruler(TimelineFrame& frame);
 // timeline/signs.cpp: where errors, throttling and warnings happened.
 void draw_signs(TimelineFrame& frame);
 
+// timeline/warnings.cpp: a box round what the chosen finding, and the largest others, rest on, with its reason above.
+void draw_warnings(TimelineFrame& frame);
+
 // timeline/markers.cpp
 inline constexpr float kMarkerLine = 18;  // units: what a further line of flags takes
 void draw_markers(TimelineFrame& frame);
 void drop_marker(SessionTab& tab, std::int64_t ns, std::optional<std::int64_t> end_ns = {});
+
+// timeline/box.cpp: the tracks that a row shows by itself, and where a row begins, in sight or not: pinned rows stand
+// still, the others scroll below them.
+[[nodiscard]] std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const TimelineRow& row);
+[[nodiscard]] float top_of(const TimelineFrame& frame, std::size_t row);
 
 // timeline/box.cpp: the box of lanes and time that is selected (SessionTab::region).
 void begin_box(TimelineFrame& frame, bool whole);

@@ -97,6 +97,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   draw_row_filter(frame);
   draw_signs(frame);
   draw_markers(frame);
+  draw_warnings(frame);
   fill(ui, {frame.canvas_x - ui.px(1), rect.y0, frame.canvas_x, rect.y1}, ui.colour(Colour::line2));
   handle_mouse(frame);
   draw_overlay(frame);
@@ -123,6 +124,8 @@ bool TimelinePanel::settled(const SessionTab& tab) const {
 }
 
 bool TimelinePanel::take_region_made(SessionTab& tab) { return std::exchange(state_of(tab).region_made, false); }
+
+bool TimelinePanel::take_warning_chosen(SessionTab& tab) { return std::exchange(state_of(tab).warning_chosen, false); }
 
 void TimelinePanel::reveal(SessionTab& tab, EventId event) { state_of(tab).reveal = event; }
 

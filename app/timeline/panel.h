@@ -55,6 +55,7 @@ class TimelinePanel {
   void reveal(SessionTab& tab, EventId event);
   // Whether the user has just chosen a region: once for each.
   [[nodiscard]] bool take_region_made(SessionTab& tab);
+  [[nodiscard]] bool take_warning_chosen(SessionTab& tab);  // the same of a warning
 
  private:
   render::StripTexture lanes_texture_;  // one session is in front at a time

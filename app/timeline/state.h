@@ -187,6 +187,7 @@ struct TimelineState {
   bool box_armed = false;    // B was pressed: the next drag is a box
   bool box_wanted = false;   // of the press under way
   BoxDrag box;
+  bool warning_chosen = false;   // by the tab of its box: its panel tells the rest
   bool region_made = false;      // a box was finished, or events chosen by what they share: show what they are
   std::optional<float> snapped;  // pixel of the edge that the gesture holds on to in this frame
   std::int64_t held_marker = 0;

@@ -21,6 +21,7 @@ void bench_range_statistics(const BenchOptions& options);
 void bench_selection(const BenchOptions& options);
 void bench_core_grid(const BenchOptions& options);
 void bench_statistics(const BenchOptions& options);
+void bench_advice(const BenchOptions& options);
 void bench_metrics(const BenchOptions& options);
 void bench_collectives(const BenchOptions& options);
 void bench_search(const BenchOptions& options);
@@ -63,6 +64,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"selection_summary", "the summary of any box, and the index that it is made from", bench_selection},
     {"core_grid", "a measure of every core in 256 frames of time", bench_core_grid},
     {"statistics", "statistics of any column with quantiles, histogram and outliers", bench_statistics},
+    {"advice", "every warning of a session, and frames with their panel open", bench_advice},
     {"metrics", "every figure of a session, and of a part of it", bench_metrics},
     {"collectives", "collectives of 64 ranks, matched and added up", bench_collectives},
     {"search", "a regular expression over names: hits counted and stepped", bench_search},

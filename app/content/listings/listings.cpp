@@ -8,6 +8,7 @@
 #include "app/content/listings/incidents.h"
 #include "app/content/listings/instructions.h"
 #include "app/content/listings/statistics.h"
+#include "app/content/listings/warnings.h"
 
 namespace accelscope::app {
 namespace {
@@ -26,6 +27,8 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"statistics", "Count, total, mean and quantiles of events by the columns of --by, of the value of --value",
      list_statistics, true, true},
     {"device-stats", "Zones by core and processor, in cycles and ns", list_device_stats},
+    {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},
+    {"errors", "Of every reported error what ran around it on each engine, queue and stream", list_errors},
 });
 
 }  // namespace

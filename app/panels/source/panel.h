@@ -13,6 +13,7 @@
 #include "app/content/source/costs.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/context.h"
+#include "core/analysis/advice/advice.h"
 #include "core/analysis/dependencies/wait_causes.h"
 #include "core/base/worker_pool.h"
 #include "render/widgets/table.h"
@@ -62,6 +63,8 @@ class SourcePanel final : public Panel {
   void draw_code(const PanelContext& context, const render::Rect& area);
   void draw_line(const PanelContext& context, std::size_t index, render::Rect row);
   void draw_margin(const PanelContext& context, std::size_t index, render::Rect margin);
+  void find_warnings(const PanelContext& context);
+  void draw_warning(const PanelContext& context, std::size_t index, const render::Rect& row) const;
 
   // source/tables.cpp: lines and files by cost
   void draw_narrow(const PanelContext& context, render::Rect row);
@@ -96,6 +99,8 @@ class SourcePanel final : public Panel {
   std::string followed_;      // the tab's selected_source that was scrolled to
   std::optional<Place> lit_;  // the path as the events name it
   std::optional<std::uint32_t> scroll_to_;
+  std::shared_ptr<const Advice> advice_;                            // whose findings are in the lines below
+  std::vector<std::pair<std::uint32_t, const Finding*>> warnings_;  // by line of the file that is shown
   float text_height_ = 0;  // of the last frame: the lit line stays in sight when it changes
   LineEvents lit_events_;  // of lit_, by time, once they were asked for
   std::optional<Place> lit_events_of_;

@@ -3,10 +3,13 @@
 #include <cmath>
 
 #include "app/panels/source/panel.h"
+#include "app/session/shown_advice.h"
 #include "core/base/format.h"
+#include "core/model/source_location.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
 #include "render/widgets/text_input.h"
 
 namespace accelscope::app {
@@ -111,6 +114,7 @@ void SourcePanel::draw_code(const PanelContext& context, const Rect& area) {
                       static_cast<float>(widest) * text_width(ui, TextStyle::mono, "m");
   const bool lit_here = lit_ && same_source(lit_->path, file_->path);
   if (std::exchange(text_height_, area.height()) != area.height() && lit_here && !scroll_to_) scroll_to_ = lit_->line;
+  find_warnings(context);
   ScrollArea scroll(ui, "source.scroll", area, row_height * static_cast<float>(lines_.size() + 1), width);
   const Rect content = scroll.content();
   const Rect visible = scroll.visible();
@@ -119,6 +123,7 @@ void SourcePanel::draw_code(const PanelContext& context, const Rect& area) {
     const float y = content.y0 + static_cast<float>(i) * row_height;
     if (y > visible.y1) break;
     draw_line(context, i, {content.x0, y, std::max(content.x1, visible.x1), y + row_height});
+    draw_warning(context, i, {visible.x0, y, visible.x1, y + row_height});
   }
   if (scroll_to_ && *scroll_to_ > 0) {
     const float y = content.y0 + static_cast<float>(*scroll_to_ - 1) * row_height;
@@ -131,7 +136,7 @@ void SourcePanel::draw_line(const PanelContext& context, std::size_t index, Rect
   Ui& ui = context.ui;
   const auto number = static_cast<std::uint32_t>(index + 1);
   const std::string name = "source.line." + std::to_string(number);
-  const Interaction hand = interact(ui, name, row);
+  const Interaction hand = interact(ui, name, row, {.disabled = false, .below_others = true});
   const bool lit = lit_ && lit_->line == number && same_source(lit_->path, file_->path);
   const bool found = std::binary_search(found_.begin(), found_.end(), static_cast<std::uint32_t>(index));
   if (lit || hand.hovered) fill(ui, row, ui.colour(lit ? Colour::accent_bg : Colour::bg3));
@@ -158,6 +163,45 @@ void SourcePanel::draw_line(const PanelContext& context, std::size_t index, Rect
   if (hand.hovered) set_cursor(Cursor::hand);
   if (hand.clicked) light_line(context, {recorded_path(number), number});
   if (hand.double_clicked) fit_when_ready_ = true;
+}
+
+// The findings that cost a line of this file most.
+void SourcePanel::find_warnings(const PanelContext& context) {
+  advice_ = shown_advice(context.tab);
+  warnings_.clear();
+  if (!advice_) return;
+  for (const Finding& finding : advice_->findings) {
+    std::string_view path;
+    std::uint32_t line = 0;
+    const bool here = parse_source_location(finding.source, path, line) && same_source(path, file_->path);
+    if (here && line > 0) warnings_.emplace_back(line - 1, &finding);
+  }
+}
+
+// At the right end of the line, with all that is found there on hover; a click chooses the first.
+void SourcePanel::draw_warning(const PanelContext& context, std::size_t index, const Rect& row) const {
+  const Finding* first = nullptr;
+  std::string all;
+  for (const auto& [line, finding] : warnings_) {
+    if (line != index) continue;
+    if (first == nullptr) first = finding;
+    all += (all.empty() ? "" : "\n") + finding->headline + ", up to " +
+           format_duration(static_cast<double>(finding->saving_ns));
+  }
+  if (first == nullptr) return;
+  Ui& ui = context.ui;
+  const float width = text_width(ui, TextStyle::small, first->tab) + ui.px(30);
+  const Rect place{std::max(row.x0, row.x1 - width - ui.px(8)), row.y0, row.x1 - ui.px(8), row.y1};
+  fill(ui, place, ui.colour(Colour::bg1), size::kChipRadius);
+  const Interaction touch = interact(ui, "source.warning." + std::to_string(index + 1), place);
+  Rect inside = place.inset(ui.px(6), 0);
+  draw_icon(ui, inside.cut_left(ui.px(18)), icon::kWarning, ui.colour(Colour::warning_line), TextStyle::icon12);
+  draw_text(ui, inside, first->tab, {.style = TextStyle::small, .colour = Colour::warning, .fit = Fit::clip});
+  if (touch.hovered) set_cursor(Cursor::hand);
+  tooltip(ui, touch, place, all);
+  if (!touch.clicked) return;
+  context.tab.chosen_warning = first->key;
+  context.actions.show_panel("warnings");
 }
 
 void SourcePanel::draw_margin(const PanelContext& context, std::size_t index, Rect margin) {

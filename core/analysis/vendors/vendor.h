@@ -20,6 +20,8 @@ class EventWork {
   EventWork& operator=(const EventWork&) = delete;
   virtual void read(BlockReader& reader) = 0;
   [[nodiscard]] virtual double at(std::uint32_t index) const = 0;  // of the block that was read
+  // The event takes time of the matrix engine, but only moves data about.
+  [[nodiscard]] virtual bool transposes(std::uint32_t index) const = 0;
 };
 
 // visitor(address, written) for every operand with an address in on-chip memory.
@@ -41,9 +43,28 @@ struct Vendor {
   std::string_view on_chip_place;  // as transfers name it
   std::string_view reload_column;  // of a table of tensors: how often each was loaded into it
   void (*visit_addresses)(std::string_view operands, const AddressVisitor& visitor);
+  std::string_view size_column;      // of a table of tensors: bytes of one
+  std::string_view from_column;      // of transfers: the kind of memory that is read
+  std::string_view to_column;        // and written
+  std::string_view spill_place;      // memory for what on-chip memory has no room for
+  std::string_view packet_table;     // of transfers as DMA engines do them, one by one
+  std::int64_t no_payload_bytes;     // packets of up to so many carry signals
+  std::string_view purpose_column;   // of packets: what their queue is for
+  std::string_view program_purpose;  // it carries a program, no data
+  double packet_rate;                // bytes a second that a DMA engine can move
+  std::string_view transpose_term;   // a search that finds transposes of the matrix engine
+  std::string_view multiply_term;    // and its multiplications
+  std::string_view limit_column;     // of throttling: share of cycles in which an engine may work
+};
+
+// How a maker's logs tell of runs of a program on many cores.
+struct ProgramTables {
+  std::string_view run_table;      // a row for each run
+  std::string_view kernel_suffix;  // of the names of events in which a core does its part of a run
 };
 
 [[nodiscard]] std::span<const Vendor> vendors();
+[[nodiscard]] std::span<const ProgramTables> program_tables();
 
 // Of the vendor that knows the lane; null where its events have none.
 [[nodiscard]] const Vendor* vendor_of_work(const LaneSnapshot& lane);

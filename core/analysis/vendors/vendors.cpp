@@ -13,6 +13,7 @@ class NeuronWork final : public EventWork {
   NeuronWork(const LaneSnapshot& lane, const StringPool& pool) : work_(lane, pool) {}
   void read(BlockReader& reader) override { work_.read(reader); }
   [[nodiscard]] double at(std::uint32_t index) const override { return work_[index]; }
+  [[nodiscard]] bool transposes(std::uint32_t index) const override { return work_.transposes(index); }
 
  private:
   neuron::MatmulWork work_;
@@ -36,12 +37,28 @@ constexpr std::array<Vendor, 1> kVendors = {{
      .on_chip_place = neuron::kStateBufferEnd,
      .reload_column = neuron::kRepeatFactorColumn,
      .visit_addresses = [](std::string_view operands,
-                           const AddressVisitor& visitor) { neuron::visit_addresses(operands, visitor); }},
+                           const AddressVisitor& visitor) { neuron::visit_addresses(operands, visitor); },
+     .size_column = "size",
+     .from_column = "source",
+     .to_column = "dest",
+     .spill_place = neuron::kSpillPlace,
+     .packet_table = "dma",
+     .no_payload_bytes = neuron::kSemaphoreBytes,
+     .purpose_column = "queue_type",
+     .program_purpose = "instruction",
+     .packet_rate = neuron::kDmaEngineRate,
+     .transpose_term = "instruction_type=TRANSPOSE",
+     .multiply_term = "name=MATMUL",
+     .limit_column = "util_limit"},
 }};
+
+// tt-metal's device log.
+constexpr std::array<ProgramTables, 1> kProgramTables = {{{.run_table = "run", .kernel_suffix = "-KERNEL"}}};
 
 }  // namespace
 
 std::span<const Vendor> vendors() { return kVendors; }
+std::span<const ProgramTables> program_tables() { return kProgramTables; }
 
 const Vendor* vendor_of_work(const LaneSnapshot& lane) {
   for (const Vendor& vendor : kVendors) {

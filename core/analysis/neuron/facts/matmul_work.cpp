@@ -28,6 +28,12 @@ void MatmulWork::read(BlockReader& reader) {
   types_ = type_column_ ? reader.column(*type_column_, ColumnType::string) : BlockValues{};
 }
 
+bool MatmulWork::transposes(std::uint32_t index) const noexcept {
+  if (transpose_ == kNone) return false;
+  if (names_[index] == transpose_) return true;
+  return matmul_ != kNone && names_[index] == matmul_ && types_.has(index) && types_.values[index] == transpose_;
+}
+
 double MatmulWork::operator[](std::uint32_t index) const noexcept {
   if (matmul_ == kNone || names_[index] != matmul_) return 0;
   if (transpose_ != kNone && types_.has(index) && types_.values[index] == transpose_) return 0;

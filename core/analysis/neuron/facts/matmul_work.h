@@ -16,6 +16,9 @@ class MatmulWork {
   void read(BlockReader& reader);
   [[nodiscard]] double operator[](std::uint32_t index) const noexcept;  // of the block that was read
 
+  // A multiplication that only moves data about, or what is called so.
+  [[nodiscard]] bool transposes(std::uint32_t index) const noexcept;
+
   // Whether events of the lane can have any.
   [[nodiscard]] static bool has_work(const LaneSnapshot& lane);
 

@@ -10,6 +10,9 @@ namespace accelscope::neuron {
 
 inline constexpr std::string_view kStateBuffer = "SBUF";   // pools of it begin so
 inline constexpr std::string_view kStateBufferEnd = "SB";  // as DMA transfers name it
+inline constexpr std::string_view kSpillPlace = "VIRTUAL";  // as DMA transfers name the spill buffer in HBM
+inline constexpr std::int64_t kSemaphoreBytes = 4;          // a packet of so many bytes signals a semaphore
+inline constexpr double kDmaEngineRate = 27.2e9;            // bytes a second (NKI DMA Overview: NeuronCore v2 and v3)
 inline constexpr std::uint64_t kFirstPsumAddress = 0x2000000;
 inline constexpr std::string_view kRepeatFactorColumn = "load_to_sbuf_repeat_factor";
 

@@ -1,0 +1,90 @@
+#include "app/content/listings/warnings.h"
+
+#include <fmt/format.h>
+
+#include "core/base/format.h"
+
+namespace accelscope::app {
+namespace {
+
+SqlValue event_cell(EventId event) {
+  return event == kNoEvent ? SqlValue() : SqlValue(static_cast<std::int64_t>(event));
+}
+SqlValue text_cell(const std::string& text) { return text.empty() ? SqlValue() : SqlValue(text); }
+
+}  // namespace
+
+Listing warnings_listing(const Advice& advice) {
+  Listing listing(
+      {{"rule", "Rule", "", "Which rule found it"},
+       {"device", "Device", "", ""},
+       {"saving_ns", "Saves up to", "ns", "What mending this alone would save at most"},
+       {"share", "Share", "share", "Of the device's active time; of gaps: of the time from its first to its last work"},
+       {"count", "Count", "", "Events or gaps that it rests on"},
+       {"headline", "What", "", ""},
+       {"remedy", "What to try", "", ""},
+       {"source", "Source", "", "The line that it costs most"},
+       {"begin_ns", "Begin", "ns", "Of where it is seen, or of the longest gap"},
+       {"end_ns", "End", "ns", ""},
+       {"event_id", "First event", "", ""}});
+  for (const Finding& each : advice.findings) {
+    const TimeRange range = each.events.range.value_or(each.places.front().range);
+    listing.add({std::string(each.rule->name), text_cell(each.device), each.saving_ns, each.share,
+                 static_cast<std::int64_t>(each.count), each.headline, std::string(each.rule->remedy),
+                 text_cell(each.source), range.begin_ns, range.end_ns, event_cell(each.first)},
+                each.events);
+  }
+  listing.note = fmt::format("{} of {} rules could be judged; savings do not add up", advice.judged.size(), kRuleCount);
+  return listing;
+}
+
+Result<Listing> list_warnings(const QueryContext& query, const ListingRequest& request) {
+  QueryContext whole = query;
+  whole.mask = nullptr;
+  const auto dependencies = Dependencies::build(whole);
+  if (!dependencies) return dependencies.error();
+  const auto advice = find_advice(query, request.filter, dependencies->get());
+  if (!advice) return advice.error();
+  return warnings_listing(**advice);
+}
+
+Listing errors_listing(const Snapshot& snapshot, const ErrorReport& report) {
+  Listing listing({{"ts_ns", "Time", "ns", "When the error was reported"},
+                   {"error", "Error", "", "As the device or the source calls it"},
+                   {"details", "Details", "", "What was reported with it"},
+                   {"error_id", "Error event", "", ""},
+                   {"track", "Where", "", "An engine, a queue or a stream of the device"},
+                   {"state", "State", "", "under way when the error was reported, or the last before it"},
+                   {"name", "Ran", "", ""},
+                   {"since_ns", "Since", "ns", "From its begin to the error"},
+                   {"operands", "Operands", "", ""},
+                   {"source", "Source", "", "Its line, else the error's own"},
+                   {"event_id", "Event", "", ""}});
+  for (const ReportedError& error : report.errors) {
+    const std::int64_t at = error.incident.begin_ns;
+    const auto error_id = static_cast<std::int64_t>(error.incident.event);
+    if (error.around.empty()) {
+      listing.add({at, error.name, text_cell(error.details), error_id, SqlValue(), SqlValue(), SqlValue(), SqlValue(),
+                   SqlValue(), text_cell(error.source), SqlValue()},
+                  error.incident.event);
+    }
+    for (const RanAround& ran : error.around) {
+      const TrackSnapshot* track = snapshot.find_track(ran.track);
+      listing.add(
+          {at, error.name, text_cell(error.details), error_id, track == nullptr ? std::string() : track->track->name,
+           std::string(ran.under_way ? "under way" : "last before"), ran.name, at - ran.begin_ns,
+           text_cell(ran.operands), text_cell(ran.source.empty() ? error.source : ran.source), event_cell(ran.event)},
+          ran.event);
+    }
+  }
+  if (report.left_out > 0) listing.note = fmt::format("{} later errors are left out", format_count(report.left_out));
+  return listing;
+}
+
+Result<Listing> list_errors(const QueryContext& query, const ListingRequest& request) {
+  const auto report = report_errors(query, request.filter);
+  if (!report) return report.error();
+  return errors_listing(*query.snapshot, **report);
+}
+
+}  // namespace accelscope::app

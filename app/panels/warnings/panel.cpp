@@ -1,0 +1,258 @@
+#include "app/panels/warnings/panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "app/panels/targets.h"
+#include "app/panels/warnings/card.h"
+#include "app/session/shown_advice.h"
+#include "app/view/selection.h"
+#include "core/base/format.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kFindingCard = 460, kNarrowCard = 360, kLeastFindings = 520;  // units
+constexpr float kRoomy = 1'400;
+enum FindingColumn : std::size_t { kSaves, kShare, kWhat, kWhere, kEvents, kRule };
+
+const std::array<TableColumn, 6>& finding_columns() {
+  static const std::array<TableColumn, 6> kColumns = {{
+      {.title = "Saves up to",
+       .width = 150,
+       .align = Align::right,
+       .tooltip = "What mending this alone would save at most; savings do not add up",
+       .data_title = "saving_ns"},
+      {.title = "Share",
+       .width = 72,
+       .align = Align::right,
+       .tooltip = "Of the device's active time; of gaps: of the time from its first to its last work",
+       .data_title = "share"},
+      {.title = "What", .tooltip = "A click selects what it rests on, a double click goes there"},
+      {.title = "Where", .width = 200, .tooltip = "The line of source that it costs most"},
+      {.title = "Count", .width = 76, .align = Align::right, .tooltip = "Events or gaps that it rests on"},
+      {.title = "Device", .width = 84},
+  }};
+  return kColumns;
+}
+
+std::string file_and_line(const std::string& source) {
+  const std::size_t slash = source.rfind('/');
+  return slash == std::string::npos ? source : source.substr(slash + 1);
+}
+
+TableCell finding_cell(const Ui& ui, const Finding& finding, std::size_t column, std::int64_t largest) {
+  switch (column) {
+    case kSaves:
+      return {.text = format_duration(static_cast<double>(finding.saving_ns)),
+              .style = TextStyle::mono_strong,
+              .exact = "up to " + format_time_exact(finding.saving_ns),
+              .data = std::to_string(finding.saving_ns),
+              .bar = static_cast<double>(finding.saving_ns) / static_cast<double>(std::max<std::int64_t>(1, largest)),
+              .bar_colour = ui.colour(Colour::warning_line)};
+    case kShare:
+      return {.text = format_share(finding.share), .data = fmt::format("{}", finding.share)};
+    case kWhat:
+      return {.text = finding.headline,
+              .style = TextStyle::body,
+              .icon = icon::kWarning,
+              .icon_colour = Colour::warning_line};
+    case kWhere:
+      if (finding.source.empty()) return {.text = "–", .colour = Colour::text3};
+      return {.text = file_and_line(finding.source), .fit = Fit::middle, .exact = finding.source, .link = true};
+    case kEvents:
+      return {.text = format_count(finding.count), .data = std::to_string(finding.count)};
+    default:
+      return {.text = finding.device.empty() ? "–" : finding.device,
+              .colour = finding.device.empty() ? Colour::text3 : Colour::text2,
+              .style = TextStyle::body};
+  }
+}
+
+bool comes_first(const Finding& a, const Finding& b, int column) {
+  switch (static_cast<std::size_t>(column)) {
+    case kSaves:
+      return a.saving_ns < b.saving_ns;
+    case kShare:
+      return a.share < b.share;
+    case kWhat:
+      return a.headline < b.headline;
+    case kWhere:
+      return a.source < b.source;
+    case kEvents:
+      return a.count < b.count;
+    default:
+      return a.device < b.device;
+  }
+}
+
+std::string judged_text(const Advice& advice) {
+  return fmt::format("{} of {} rules could be judged", advice.judged.size(), kRuleCount);
+}
+
+}  // namespace
+
+std::string WarningsPanel::badge(const SessionTab& tab) const {
+  const std::shared_ptr<const Advice> advice = shown_advice(tab);
+  return !advice || advice->findings.empty() ? "" : std::to_string(advice->findings.size());
+}
+
+void WarningsPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  SessionAnalysis& analysis = context.analysis();
+  const std::shared_ptr<const Advice> advice = analysis.advice();
+  const EventFilter& filter = analysis.filter();
+  const std::shared_ptr<const ErrorReport> errors =
+      analysis.ask_of(errors_, filter, SessionAnalysis::NoKey{},
+                      [filter](const QueryContext& query) { return report_errors(query, filter); });
+  // Where there are errors and nothing else, they are what the user came for.
+  const bool only_errors = advice && advice->findings.empty() && errors && !errors->errors.empty();
+  if (!page_chosen_ && advice && errors) page_ = only_errors ? Page::errors : Page::warnings;
+  Rect rest = area;
+  draw_head(context, rest.cut_top(ui.px(36)), advice.get(), errors.get());
+  if (page_ == Page::errors) return draw_errors(context, rest, errors);
+  draw_findings(context, rest, advice);
+}
+
+void WarningsPanel::draw_head(const PanelContext& context, Rect row, const Advice* advice, const ErrorReport* errors) {
+  Ui& ui = context.ui;
+  row = row.inset(ui.px(size::kPanelPadding), 0);
+  const std::string warnings_label =
+      advice == nullptr ? "Warnings" : fmt::format("Warnings  {}", advice->findings.size());
+  const std::string errors_label =
+      errors == nullptr ? "Errors" : fmt::format("Errors  {}", format_count(errors->errors.size() + errors->left_out));
+  const std::array<Segment, 2> pages = {
+      {{.label = warnings_label, .tooltip = "What costs time that could be saved"},
+       {.label = errors_label, .tooltip = "What was reported as an error, with what ran around it on every engine"}}};
+  int page = static_cast<int>(page_);
+  const Rect place = row.cut_left(segmented_width(ui, pages)).middle(ui.px(size::kControl));
+  if (segmented(ui, "warnings.page", place, pages, page)) {
+    page_ = static_cast<Page>(page);
+    page_chosen_ = true;
+  }
+  row.cut_left(ui.px(16));
+  std::string hint;
+  bool stale = false;
+  if (page_ == Page::warnings && advice != nullptr) {
+    hint = "each alone: savings do not add up; " + judged_text(*advice);
+    stale = context.analysis().advice_state().stale();
+  } else if (page_ == Page::errors && errors != nullptr) {
+    hint = "what was under way on every engine when the error was reported, else what began last before";
+    stale = errors_.stale();
+  }
+  if (stale) hint = "of the earlier filter; " + hint;
+  draw_text(ui, row, hint, {.style = TextStyle::small, .colour = Colour::text3});
+}
+
+void WarningsPanel::choose(const PanelContext& context, const Finding& finding, bool zoom) {
+  SessionTab& tab = context.tab;
+  tab.chosen_warning = finding.key;
+  select_target(context, finding.events, zoom);
+  if (zoom && !finding.events.range) {
+    const TimeRange range = finding.places.front().range;
+    show_stretch(tab, range.begin_ns, range.end_ns);
+  }
+}
+
+void WarningsPanel::order(const Advice& advice) {
+  rows_.resize(advice.findings.size());
+  std::iota(rows_.begin(), rows_.end(), 0U);
+  if (table_.sort_column < 0) return;
+  std::stable_sort(rows_.begin(), rows_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return table_.descending ? comes_first(advice.findings[b], advice.findings[a], table_.sort_column)
+                             : comes_first(advice.findings[a], advice.findings[b], table_.sort_column);
+  });
+}
+
+// Without lines of source their column only takes room; the user may still ask for it.
+void WarningsPanel::hide_where_nothing_is_known(const Advice& advice) {
+  const bool any = std::any_of(advice.findings.begin(), advice.findings.end(),
+                               [](const Finding& each) { return !each.source.empty(); });
+  if (hides_where_ == !any) return;
+  hides_where_ = !any;
+  table_.hidden.assign(finding_columns().size(), false);
+  table_.hidden[kWhere] = !any;
+}
+
+void WarningsPanel::draw_table(const PanelContext& context, const Rect& area, const Advice& advice) {
+  Ui& ui = context.ui;
+  const auto finding_of = [&](std::size_t row) -> const Finding& { return advice.findings[rows_[row]]; };
+  const std::int64_t largest = advice.findings.front().saving_ns;
+  const TableResult hand =
+      table(ui, "warnings.table", area, finding_columns(), rows_.size(),
+            [&](std::size_t row, std::size_t column) { return finding_cell(ui, finding_of(row), column, largest); },
+            table_, {.selected = [&](std::size_t row) { return finding_of(row).key == context.tab.chosen_warning; }});
+  if (hand.sort_changed) order(advice);
+  if (hand.clicked_link) {
+    context.tab.selected_source = finding_of(*hand.clicked_link).source;
+    context.actions.show_panel("source");
+  }
+  if (hand.clicked) choose(context, finding_of(*hand.clicked), false);
+  if (hand.double_clicked) choose(context, finding_of(*hand.double_clicked), true);
+}
+
+void WarningsPanel::draw_findings(const PanelContext& context, Rect area, const std::shared_ptr<const Advice>& advice) {
+  Ui& ui = context.ui;
+  const auto& state = context.analysis().advice_state();
+  if (!state.error.empty()) {
+    const Rect place = area.cut_top(banner_height(ui, area.width(), state.error)).inset(ui.px(8), 0);
+    banner(ui, place, BannerKind::error, state.error, "Try another filter, or open the session again");
+  }
+  if (state.task.valid()) {
+    progress(ui, "warnings.progress", area.cut_top(ui.px(26)),
+             {.label = "Looking for what costs time", .share = state.share().value_or(-1)});
+  }
+  if (!advice) return;
+  if (advice->findings.empty()) {
+    const bool judged = !advice->judged.empty(), filtered = !context.analysis().filter().empty();
+    empty_state(ui, "warnings.empty", area, judged ? icon::kCheckCircle : icon::kInfo,
+                judged     ? judged_text(*advice) + ", and none found anything that costs much time."
+                : filtered ? "Nothing that passes the filter can be judged by a rule."
+                           : "No rule could be judged: record engines, DMA queues or streams of a device.");
+    return;
+  }
+  if (ordered_ != advice) {
+    ordered_ = advice;
+    order(*advice);
+    hide_where_nothing_is_known(*advice);
+  }
+  const auto chosen = std::find_if(advice->findings.begin(), advice->findings.end(),
+                                   [&](const Finding& each) { return each.key == context.tab.chosen_warning; });
+  const Finding& told = chosen == advice->findings.end() ? advice->findings.front() : *chosen;
+  const float card_width = ui.px(area.width() >= ui.px(kRoomy) ? kFindingCard : kNarrowCard);
+  if (area.width() >= card_width + ui.px(kLeastFindings)) {
+    const Rect card = area.cut_right(card_width);
+    vertical_line(ui, card.x0, card.y0, card.y1, ui.colour(Colour::line2));
+    if (draw_finding_card(context, told, card)) choose(context, told, true);
+  }
+  draw_table(context, area, *advice);
+}
+
+void WarningsPanel::draw_errors(const PanelContext& context, const Rect& area,
+                                const std::shared_ptr<const ErrorReport>& errors) {
+  Ui& ui = context.ui;
+  if (!errors) {
+    const std::string& problem = errors_.error;
+    if (!problem.empty()) banner(ui, area.inset(ui.px(8)), BannerKind::error, problem);
+    return;
+  }
+  if (errors->errors.empty()) {
+    empty_state(
+        ui, "warnings.errors.empty", area, icon::kCheckCircle,
+        "No error was reported. Errors of hardware come with device profiles (out of bounds, NaN, completion).");
+    return;
+  }
+  errors_table_.draw(context, area, errors);
+}
+
+}  // namespace accelscope::app

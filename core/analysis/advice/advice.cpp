@@ -1,0 +1,132 @@
+#include "core/analysis/advice/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/analysis/advice/judgement.h"
+#include "core/analysis/time/session_activity.h"
+#include "core/base/format.h"
+
+namespace accelscope {
+namespace {
+
+bool by_length(const FindingPlace& a, const FindingPlace& b) { return a.range.length_ns() > b.range.length_ns(); }
+
+}  // namespace
+
+void Judgement::judged(RuleId rule) const {
+  const AdviceRule* const row = &rule_of(rule);
+  if (std::find(advice.judged.begin(), advice.judged.end(), row) == advice.judged.end()) advice.judged.push_back(row);
+}
+
+Finding Judgement::finding(RuleId rule, const DeviceSum& device, double saving_ns, const std::string& subject) const {
+  Finding made;
+  made.rule = &rule_of(rule);
+  made.key = std::string(made.rule->name) + " " + device.device + (subject.empty() ? "" : " " + subject);
+  made.device = device.device;
+  made.saving_ns = static_cast<std::int64_t>(saving_ns);
+  const std::int64_t base = made.rule->base == CostBase::stretch ? device.stretch.length_ns() : device.active_ns();
+  made.share = base > 0 ? saving_ns / static_cast<double>(base) : 0;
+  made.tracks = device.tracks;
+  made.events.range = device.stretch;
+  made.events.tracks = device.tracks;
+  made.places = {{device.stretch, ""}};
+  return made;
+}
+
+Finding Judgement::finding(RuleId rule, const DeviceSum& device, double saving_ns, const EvidenceSum& evidence,
+                           std::vector<std::string> terms, const std::string& subject) const {
+  Finding made = finding(rule, device, saving_ns, subject);
+  made.count = evidence.count;
+  made.first = evidence.first;
+  made.source = snapshot().strings->text(evidence.costliest_line());
+  made.tracks.clear();
+  for (const auto& [track, events] : evidence.tracks) made.tracks.push_back(track);
+  made.events.tracks = made.tracks;
+  made.events.range = evidence.stretch;
+  for (std::string& term : terms) made.events.terms.push_back({std::move(term)});
+  made.places = {{evidence.stretch, ""}};
+  return made;
+}
+
+void Judgement::tell(Finding finding) const {
+  if (finding.saving_ns <= 0 || finding.share < finding.rule->least_share) return;
+  if (!finding.device.empty() && !finding.tracks.empty()) finding.share = std::min(1.0, finding.share);
+  advice.findings.push_back(std::move(finding));
+}
+
+std::string count_text(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
+}
+
+std::string times_text(double times) {
+  return fmt::format("{}×",
+                     times >= 9.95 ? format_number(std::round(times)) : format_number(std::round(times * 10) / 10));
+}
+
+std::string quoted_term(std::string_view column, std::string_view value) {
+  return fmt::format("{}=\"{}\"", column, value);
+}
+
+void set_places(Finding& finding, std::vector<FindingPlace> places) {
+  if (places.empty()) return;
+  if (places.size() > Finding::kMostPlaces) {
+    std::nth_element(places.begin(), places.begin() + Finding::kMostPlaces, places.end(), by_length);
+    places.resize(Finding::kMostPlaces);
+  }
+  std::sort(places.begin(), places.end(),
+            [](const FindingPlace& a, const FindingPlace& b) { return a.range.begin_ns < b.range.begin_ns; });
+  finding.places = std::move(places);
+  const auto longest = std::max_element(finding.places.begin(), finding.places.end(),
+                                        [](const auto& a, const auto& b) { return by_length(b, a); });
+  finding.events.range = longest->range;
+}
+
+Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, const EventFilter& filter,
+                                                  const Dependencies* dependencies) {
+  auto advice = std::make_shared<Advice>();
+  advice->snapshot_version = query.snapshot->version;
+  advice->filter = filter;
+  QueryContext whole = query;
+  whole.mask = nullptr;
+  const auto active = find_active_stretch(whole);
+  if (!active) return active.error();
+  if (!*active) return std::shared_ptr<const Advice>(std::move(advice));
+  EventFilter working = filter;
+  const TimeRange wanted = filter.range.value_or(TimeRange{});
+  working.range = TimeRange{std::max(wanted.begin_ns, (*active)->begin_ns), std::min(wanted.end_ns, (*active)->end_ns)};
+  if (working.range->empty()) return std::shared_ptr<const Advice>(std::move(advice));
+  const auto devices = device_sums(query, working);
+  if (!devices) return devices.error();
+  const auto host = host_spans(query, *working.range);
+  if (!host) return host.error();
+  const Judgement judgement{query, *working.range, dependencies, *host, *advice};
+  for (const DeviceSum& device : *devices) {
+    judge_transfers(judgement, device);
+    if (const Result<void> judged = judge_engines(judgement, device); !judged) return judged.error();
+    judge_streams(judgement, device);
+    judge_cores(judgement, device);
+  }
+  judge_host(judgement);
+  std::stable_sort(advice->findings.begin(), advice->findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.saving_ns > b.saving_ns; });
+  return std::shared_ptr<const Advice>(std::move(advice));
+}
+
+std::string advice_text(const Advice& advice) {
+  if (advice.findings.empty()) return "";
+  const Finding& top = advice.findings.front();
+  return fmt::format("{}, up to {}", top.headline, format_duration(static_cast<double>(top.saving_ns)));
+}
+
+const FindingPlace* longest_place(const Finding& finding, const TimeRange& view) noexcept {
+  const FindingPlace* longest = nullptr;
+  for (const FindingPlace& each : finding.places) {
+    if (!view.holds(each.range.begin_ns, each.range.end_ns)) continue;
+    if (longest == nullptr || each.range.length_ns() > longest->range.length_ns()) longest = &each;
+  }
+  return longest;
+}
+
+}  // namespace accelscope

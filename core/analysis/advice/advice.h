@@ -1,0 +1,62 @@
+// What of a session costs time that could be saved, by the rules of rules.h, each finding with what mending it would
+// save at most, the events it rests on, and where they lie. Savings do not add up: each is what that mending alone
+// would do.
+//
+//   const auto advice = find_advice(query, filter);
+//   for (const Finding& finding : (*advice)->findings) ... finding.headline, finding.saving_ns
+//
+// One pass over the events of devices feeds all rules; the host's calls are read where a device idles, the waits of the
+// busiest engine where it waits.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/analysis/advice/rules.h"
+#include "core/analysis/dependencies/dependencies.h"
+#include "core/model/event_filter.h"
+
+namespace accelscope {
+
+// Where a finding is seen, with its reason where that differs from the finding's.
+struct FindingPlace {
+  TimeRange range;
+  std::string note;  // "host in DataLoader.__next__ 2.53 ms"
+};
+
+struct Finding {
+  static constexpr std::size_t kMostPlaces = 2'000;
+  const AdviceRule* rule = nullptr;
+  std::string key;                   // stable while the session grows: "reloaded_tensor nc0 w1"
+  std::string device;                // "nc0"; "" of the whole session
+  std::string headline;              // "w1 loaded 4×: 24 MiB read again"
+  std::string tab;                   // the same in a few words, where there is little room: "w1 loaded 4×"
+  std::int64_t saving_ns = 0;        // at most
+  double share = 0;                  // of the rule's base
+  std::uint64_t count = 0;           // of events, or of gaps
+  EventId first = kNoEvent;          // an event to begin with; kNoEvent: it rests on gaps
+  EventFilter events;                // those it rests on, or the longest gap on its tracks
+  std::string source;                // "file.py:33": the line that it costs most; "" unknown
+  std::vector<TrackNumber> tracks;   // on which its box lies
+  std::vector<FindingPlace> places;  // by time, the longest kMostPlaces; at least one
+};
+
+struct Advice {
+  std::uint64_t snapshot_version = 0;
+  EventFilter filter;
+  std::vector<Finding> findings;          // the largest saving first
+  std::vector<const AdviceRule*> judged;  // rules whose events the session has, found or not
+};
+
+// `dependencies` may be null: then waits are put down to the semaphores' owners. Of the events that pass the filter.
+// Fails when a chunk cannot be read or when cancelled.
+[[nodiscard]] Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, const EventFilter& filter,
+                                                                const Dependencies* dependencies = nullptr);
+
+// "w1 loaded 4×: 24 MiB read again, up to 98 µs"; "" where nothing was found.
+[[nodiscard]] std::string advice_text(const Advice& advice);
+// Of the place that is longest in view; null where none is in it.
+[[nodiscard]] const FindingPlace* longest_place(const Finding& finding, const TimeRange& view) noexcept;
+
+}  // namespace accelscope

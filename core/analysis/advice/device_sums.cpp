@@ -1,0 +1,529 @@
+#include "core/analysis/advice/device_sums.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "core/analysis/advice/rules.h"
+#include "core/analysis/advice/stretches.h"
+#include "core/analysis/advice/sums_plan.h"
+#include "core/scan/column_values.h"
+#include "core/scan/wait_names.h"
+#include "core/scan/window_scan.h"
+
+namespace accelscope {
+namespace {
+
+struct KernelZone {
+  std::int64_t begin_ns, end_ns;
+  std::size_t core;
+};
+struct ThrottleLimit {
+  std::int64_t begin_ns, end_ns;
+  double limit;
+};
+
+// What a window holds of a device until it is closed.
+struct OpenDevice {
+  Stretches transfers, collectives;
+  Stretches setup;  // of engines: under way, but no work
+  std::vector<std::int64_t> tiny_begins;
+  std::vector<ThrottleLimit> limits;
+};
+
+// Where a window's work of a device begins and ends: the gap between two windows is known when all are.
+struct WindowEdge {
+  std::size_t device;
+  std::int64_t first_ns, last_ns;
+  bool tiny_first;
+};
+
+void keep_longest(std::vector<DeviceGap>& gaps) {
+  if (gaps.size() <= kMostGaps) return;
+  std::nth_element(gaps.begin(), gaps.begin() + kMostGaps, gaps.end(),
+                   [](const DeviceGap& a, const DeviceGap& b) { return a.length_ns() > b.length_ns(); });
+  gaps.resize(kMostGaps);
+}
+
+void add_gap(DeviceSum& sum, std::int64_t begin, std::int64_t end, bool before_tiny) {
+  const std::int64_t length = end - begin;
+  if (length <= 0) return;
+  if (before_tiny && length <= kMostPauseNs) sum.tiny_pauses_ns += length;
+  if (length < kLeastGapNs) return;
+  sum.gaps.push_back({begin, end});
+  if (sum.gaps.size() < 2 * kMostGaps) return;
+  keep_longest(sum.gaps);
+}
+
+class SumsWorker {
+ public:
+  SumsWorker(const QueryContext& query, const SumsPlan& plan)
+      : sums(plan.blank),
+        zones(plan.blank.size()),
+        engine_busy(query.snapshot->tracks.size(), 0),
+        snapshot_(*query.snapshot),
+        plan_(plan),
+        open_(plan.blank.size()),
+        engines_(query.snapshot->tracks.size()),
+        collective_(query.snapshot->strings->size(), kUnknown),
+        kernel_(query.snapshot->strings->size(), kUnknown),
+        setup_(query.snapshot->strings->size(), kUnknown) {}
+
+  void add(const ScannedChunk& chunk, const ScanWindow& window) {
+    const LanePlan& lane = plan_.lanes[chunk.lane_index];
+    switch (lane.part) {
+      case LanePlan::Part::runs:
+        return add_runs(chunk, window, lane);
+      case LanePlan::Part::throttle:
+        return add_limits(chunk, window, lane);
+      case LanePlan::Part::work:
+        if (lane.unit == Unit::compute) return add_compute(chunk, window, lane);
+        return add_moves(chunk, window, lane);
+      case LanePlan::Part::none:
+        return;
+    }
+  }
+
+  void close() {
+    for (std::size_t d = 0; d < sums.size(); ++d) close_device(d);
+  }
+
+  std::vector<DeviceSum> sums;                 // by device
+  std::vector<std::vector<KernelZone>> zones;  // by device
+  std::vector<std::int64_t> engine_busy;       // by track
+  std::vector<WindowEdge> edges;
+
+ private:
+  static constexpr std::uint8_t kUnknown = 2;
+  bool is_collective(StringId name) {
+    if (name >= collective_.size()) return names_collective(snapshot_.strings->text(name));
+    if (collective_[name] == kUnknown) collective_[name] = names_collective(snapshot_.strings->text(name)) ? 1 : 0;
+    return collective_[name] == 1;
+  }
+  bool is_kernel(StringId name, std::string_view suffix) {
+    if (name >= kernel_.size()) return false;
+    if (kernel_[name] == kUnknown) kernel_[name] = snapshot_.strings->text(name).ends_with(suffix) ? 1 : 0;
+    return kernel_[name] == 1;
+  }
+  bool is_setup(StringId name) {
+    if (name >= setup_.size()) return false;
+    if (setup_[name] == kUnknown) {
+      const std::string_view text = snapshot_.strings->text(name);
+      const auto prepares = [&](const Vendor& each) {
+        return std::find(each.setup_names.begin(), each.setup_names.end(), text) != each.setup_names.end();
+      };
+      setup_[name] = std::any_of(vendors().begin(), vendors().end(), prepares) ? 1 : 0;
+    }
+    return setup_[name] == 1;
+  }
+  static StringId string_in(const BlockValues& values, std::uint32_t i) {
+    return values.has(i) ? static_cast<StringId>(values.values[i]) : 0;
+  }
+
+  void add_compute(const ScannedChunk& chunk, const ScanWindow& window, const LanePlan& lane) {
+    const WaitNames waits(chunk.lane.schema.get(), *snapshot_.strings);
+    DeviceSum& sum = sums[lane.device];
+    OpenDevice& open = open_[lane.device];
+    Stretches& engine = engines_[lane.track];
+    std::unique_ptr<EventWork> work;
+    if (lane.matrix_vendor != nullptr) work = lane.matrix_vendor->event_work(chunk.lane, *snapshot_.strings);
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      if (work) work->read(block.reader);
+      const BlockValues lines = work && lane.line ? block.reader.column(*lane.line, ColumnType::string) : BlockValues{};
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const StringId name = block.name(i);
+        const std::int64_t whole_begin = block.begin_ns(i), whole_end = block.end_ns(i);
+        const std::int64_t begin = std::max(whole_begin, window.range.begin_ns);
+        const std::int64_t end = std::min(whole_end, window.range.end_ns);
+        if (begin >= end || waits.contains(name)) continue;
+        if (lane.is_stream && is_collective(name)) {
+          add_stretch(open.collectives, begin, end);
+          continue;
+        }
+        if (!lane.is_stream && is_setup(name)) {
+          add_stretch(open.setup, begin, end);
+          continue;
+        }
+        add_stretch(engine, begin, end);
+        const bool own = window.owns(chunk, block.ticks().begins[i]);
+        if (lane.is_stream && own) add_kernel(sum, open, block.id(i), lane.number, whole_begin, whole_end);
+        if (!lane.kernel_suffix.empty() && own && is_kernel(name, lane.kernel_suffix)) {
+          zones[lane.device].push_back({whole_begin, whole_end, lane.core});
+        }
+        if (!work) continue;
+        const double flops = work->at(i);
+        if (flops > 0) {
+          sum.multiplications.add(block.id(i), lane.number, begin, end, 0, string_in(lines, i));
+          sum.flops += flops * share_inside(window.range, whole_begin, whole_end);
+        } else if (work->transposes(i)) {
+          sum.transposes.add(block.id(i), lane.number, begin, end, 0, string_in(lines, i));
+        }
+      }
+    });
+  }
+
+  static void add_kernel(DeviceSum& sum, OpenDevice& open, EventId event, TrackNumber track, std::int64_t begin,
+                         std::int64_t end) {
+    ++sum.kernels;
+    if (end - begin >= kTinyKernelNs) return;
+    ++sum.tiny_kernels;
+    sum.tiny.add(event, track, begin, begin, 0, 0);
+    open.tiny_begins.push_back(begin);
+  }
+
+  void add_moves(const ScannedChunk& chunk, const ScanWindow& window, const LanePlan& lane) {
+    DeviceSum& sum = sums[lane.device];
+    OpenDevice& open = open_[lane.device];
+    const WaitNames waits(chunk.lane.schema.get(), *snapshot_.strings);
+    Stretches& parts = lane.unit == Unit::transfer ? open.transfers : open.collectives;
+    const bool looks = lane.vendor != nullptr && (lane.names_loads || lane.is_packets);
+    NumberBlock bytes;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      MoveColumns columns;
+      if (looks) {
+        if (lane.bytes) bytes.read(block.reader, *lane.bytes, chunk.lane.schema->columns[*lane.bytes].type);
+        const auto read = [&](const std::optional<std::size_t>& column) {
+          return column ? block.reader.column(*column, ColumnType::string) : BlockValues{};
+        };
+        columns = {read(lane.from), read(lane.to), read(lane.purpose), read(lane.line)};
+      }
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const std::int64_t begin = std::max(block.begin_ns(i), window.range.begin_ns);
+        const std::int64_t end = std::min(block.end_ns(i), window.range.end_ns);
+        if (begin >= end) continue;
+        if (!waits.contains(block.name(i)) && lane.covers) add_stretch(parts, begin, end);
+        if (!looks) continue;
+        const double share = share_inside(window.range, block.begin_ns(i), block.end_ns(i));
+        const auto size = static_cast<std::uint64_t>(std::max(0.0, static_cast<double>(bytes[i]) * share));
+        const Move move{block.id(i), begin, end, size, bytes[i], block.name(i)};
+        if (lane.is_packets) add_packet(sum, lane, move, string_in(columns.purpose, i), string_in(columns.line, i));
+        if (lane.names_loads) {
+          add_load(sum, lane, move, string_in(columns.from, i), string_in(columns.to, i), string_in(columns.line, i));
+        }
+      }
+    });
+  }
+
+  struct MoveColumns {
+    BlockValues from, to, purpose, line;
+  };
+  struct Move {
+    EventId event;
+    std::int64_t begin_ns, end_ns;
+    std::uint64_t bytes;       // inside of the window
+    std::int64_t whole_bytes;  // of all of it
+    StringId name;
+  };
+
+  void add_packet(DeviceSum& sum, const LanePlan& lane, const Move& move, StringId purpose, StringId line) {
+    const Vendor& vendor = *lane.vendor;
+    if (move.whole_bytes <= vendor.no_payload_bytes) return;
+    if (purpose != 0 && snapshot_.strings->text(purpose) == vendor.program_purpose) return;
+    ++sum.packets;
+    const double least = rule_of(RuleId::small_transfers).threshold;
+    if (static_cast<double>(move.whole_bytes) < least) {
+      sum.small.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line);
+    } else if (static_cast<double>(move.whole_bytes) >= 2 * least) {
+      sum.large_bytes += static_cast<double>(move.bytes);
+      sum.large_ns += static_cast<double>(move.end_ns - move.begin_ns);
+    }
+  }
+
+  void add_load(DeviceSum& sum, const LanePlan& lane, const Move& move, StringId from, StringId to, StringId line) {
+    const Vendor& vendor = *lane.vendor;
+    const std::string_view source = snapshot_.strings->text(from), target = snapshot_.strings->text(to);
+    const bool loads = to != 0 && target == vendor.on_chip_place;
+    if (loads && source != vendor.on_chip_place) sum.off_chip_read += move.bytes;
+    const bool reloads = from != 0 && source == vendor.spill_place;
+    const bool saves = to != 0 && target == vendor.spill_place;
+    if (reloads || saves) {
+      (reloads ? sum.reloaded_bytes : sum.saved_bytes) += move.bytes;
+      sum.spills.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line);
+      return;  // told as spills, not as a tensor that is loaded again
+    }
+    if (!loads || sum.tensors.empty()) return;
+    const auto tensor = sum.tensors.find(move.name);
+    if (tensor == sum.tensors.end()) return;
+    tensor->second.loads.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line);
+  }
+
+  void add_limits(const ScannedChunk& chunk, const ScanWindow& window, const LanePlan& lane) {
+    const ColumnType type = chunk.lane.schema->columns[*lane.limit].type;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      const BlockValues limits = is_text(type) ? BlockValues{} : block.reader.column(*lane.limit, type);
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const std::int64_t begin = std::max(block.begin_ns(i), window.range.begin_ns);
+        const std::int64_t end = std::min(block.end_ns(i), window.range.end_ns);
+        if (begin >= end || !limits.has(i)) continue;
+        const double limit = std::clamp(real_number(type, limits.values[i]), 0.0, 1.0);
+        if (limit >= 1) continue;
+        open_[lane.device].limits.push_back({begin, end, limit});
+        sums[lane.device].throttled.add(block.id(i), lane.number, begin, end, 0, 0);
+      }
+    });
+  }
+
+  void add_runs(const ScannedChunk& chunk, const ScanWindow& window, const LanePlan& lane) {
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        if (!window.owns(chunk, block.ticks().begins[i])) continue;
+        ProgramRun run;
+        run.event = block.id(i);
+        run.begin_ns = block.begin_ns(i);
+        run.end_ns = block.end_ns(i);
+        run.longest_track = lane.number;
+        sums[lane.device].runs.push_back(run);
+      }
+    });
+  }
+
+  void close_device(std::size_t d) {
+    OpenDevice& open = open_[d];
+    DeviceSum& sum = sums[d];
+    Stretches compute;
+    for (std::size_t t = 0; t < engines_.size(); ++t) {
+      if (engines_[t].empty() || plan_.devices.of_track(t) != d) continue;
+      engine_busy[t] += settle(engines_[t]);
+      compute.insert(compute.end(), engines_[t].begin(), engines_[t].end());
+      engines_[t].clear();
+    }
+    sum.compute_ns += settle(compute);
+    settle(open.transfers);
+    settle(open.collectives);
+    sum.throttled_ns += throttled(open.limits, compute);
+    if (!open.setup.empty()) {
+      compute.insert(compute.end(), open.setup.begin(), open.setup.end());
+      settle(compute);
+    }
+    const Stretches any = sweep(sum, {&compute, &open.transfers, &open.collectives});
+    if (!any.empty()) {
+      std::sort(open.tiny_begins.begin(), open.tiny_begins.end());
+      if (sum.has_streams) add_gaps(sum, any, open.tiny_begins);
+      const bool tiny_first = std::binary_search(open.tiny_begins.begin(), open.tiny_begins.end(), any.front().first);
+      edges.push_back({d, any.front().first, any.back().second, tiny_first});
+    }
+    open = {};
+    for (EvidenceSum* each :
+         {&sum.small, &sum.spills, &sum.transposes, &sum.multiplications, &sum.throttled, &sum.tiny}) {
+      each->clear_open();
+    }
+    for (auto& [name, tensor] : sum.tensors) tensor.loads.clear_open();
+  }
+
+  // Adds up the time of every set of units; returns the stretches in which any is under way.
+  static Stretches sweep(DeviceSum& sum, const std::array<const Stretches*, kUnits>& units) {
+    Stretches any;
+    std::array<std::size_t, kUnits> at{};
+    std::int64_t now = INT64_MIN;
+    for (;;) {
+      unsigned under_way = 0;
+      std::int64_t next = INT64_MAX;
+      for (std::size_t u = 0; u < kUnits; ++u) {
+        const Stretches& parts = *units[u];
+        while (at[u] < parts.size() && parts[at[u]].second <= now) ++at[u];
+        if (at[u] == parts.size()) continue;
+        const bool runs = parts[at[u]].first <= now;
+        if (runs) under_way |= 1U << u;
+        next = std::min(next, runs ? parts[at[u]].second : parts[at[u]].first);
+      }
+      if (next == INT64_MAX) return any;
+      if (under_way != 0) {
+        sum.times_ns[under_way] += next - now;
+        add_stretch(any, now, next);
+      }
+      now = next;
+    }
+  }
+
+  static void add_gaps(DeviceSum& sum, const Stretches& any, const std::vector<std::int64_t>& tiny) {
+    for (std::size_t i = 1; i < any.size(); ++i) {
+      const bool is_tiny = std::binary_search(tiny.begin(), tiny.end(), any[i].first);
+      add_gap(sum, any[i - 1].second, any[i].first, is_tiny);
+    }
+  }
+
+  // Time that limits cost while engines work: where several hold, the lowest counts.
+  static double throttled(std::vector<ThrottleLimit>& limits, const Stretches& compute) {
+    if (limits.empty() || compute.empty()) return 0;
+    std::vector<std::pair<std::int64_t, std::pair<double, bool>>> steps;  // time, limit, begins
+    for (const ThrottleLimit& each : limits) {
+      steps.push_back({each.begin_ns, {each.limit, true}});
+      steps.push_back({each.end_ns, {each.limit, false}});
+    }
+    std::sort(steps.begin(), steps.end());
+    std::multiset<double> holding;
+    double cost = 0;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+      const auto [limit, begins] = steps[i].second;
+      if (begins) {
+        holding.insert(limit);
+      } else if (const auto found = holding.find(limit); found != holding.end()) {
+        holding.erase(found);
+      }
+      if (holding.empty()) continue;
+      const std::int64_t begin = steps[i].first, end = steps[i + 1].first;
+      while (at < compute.size() && compute[at].second <= begin) ++at;
+      std::int64_t shared = 0;
+      for (std::size_t c = at; c < compute.size() && compute[c].first < end; ++c) {
+        shared += std::max<std::int64_t>(0, std::min(end, compute[c].second) - std::max(begin, compute[c].first));
+      }
+      cost += static_cast<double>(shared) * (1 - *holding.begin());
+    }
+    return cost;
+  }
+
+  const Snapshot& snapshot_;
+  const SumsPlan& plan_;
+  std::vector<OpenDevice> open_;
+  std::vector<Stretches> engines_;                         // by track
+  std::vector<std::uint8_t> collective_, kernel_, setup_;  // by name: 0, 1, or not looked at yet
+};
+
+// What the workers gathered, together.
+void append_sums(DeviceSum& all, const DeviceSum& part) {
+  for (std::size_t i = 0; i < all.times_ns.size(); ++i) all.times_ns[i] += part.times_ns[i];
+  all.compute_ns += part.compute_ns;
+  all.gaps.insert(all.gaps.end(), part.gaps.begin(), part.gaps.end());
+  keep_longest(all.gaps);
+  all.kernels += part.kernels;
+  all.tiny_kernels += part.tiny_kernels;
+  all.tiny_pauses_ns += part.tiny_pauses_ns;
+  all.packets += part.packets;
+  all.large_bytes += part.large_bytes;
+  all.large_ns += part.large_ns;
+  all.off_chip_read += part.off_chip_read;
+  all.saved_bytes += part.saved_bytes;
+  all.reloaded_bytes += part.reloaded_bytes;
+  all.flops += part.flops;
+  all.throttled_ns += part.throttled_ns;
+  all.runs.insert(all.runs.end(), part.runs.begin(), part.runs.end());
+  constexpr EvidenceSum DeviceSum::*kSums[] = {
+      &DeviceSum::tiny,       &DeviceSum::small,           &DeviceSum::spills,
+      &DeviceSum::transposes, &DeviceSum::multiplications, &DeviceSum::throttled};
+  for (EvidenceSum DeviceSum::*each : kSums) (all.*each).append(part.*each);
+  for (const auto& [name, tensor] : part.tensors) all.tensors[name].loads.append(tensor.loads);
+}
+
+// The gaps between windows, and from where to where each device works.
+void join_windows(std::vector<DeviceSum>& devices, std::vector<WindowEdge>& edges) {
+  std::sort(edges.begin(), edges.end(), [](const WindowEdge& a, const WindowEdge& b) {
+    return std::tie(a.device, a.first_ns) < std::tie(b.device, b.first_ns);
+  });
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    DeviceSum& device = devices[edges[i].device];
+    const bool begins = i == 0 || edges[i - 1].device != edges[i].device;
+    if (begins) device.stretch = {edges[i].first_ns, edges[i].last_ns};
+    if (!begins && device.has_streams) add_gap(device, edges[i - 1].last_ns, edges[i].first_ns, edges[i].tiny_first);
+    device.stretch.end_ns = std::max(device.stretch.end_ns, edges[i].last_ns);
+  }
+  for (DeviceSum& device : devices) {
+    std::sort(device.gaps.begin(), device.gaps.end(),
+              [](const DeviceGap& a, const DeviceGap& b) { return a.begin_ns < b.begin_ns; });
+  }
+}
+
+// Of every run the longest and the mean time of its cores: a core takes from its first kernel's begin to its last one's
+// end, as tt-metal's PER CORE columns have it.
+void measure_runs(std::vector<ProgramRun>& runs, std::vector<KernelZone>& zones,
+                  const std::vector<TrackNumber>& core_tracks) {
+  std::sort(runs.begin(), runs.end(), [](const ProgramRun& a, const ProgramRun& b) { return a.begin_ns < b.begin_ns; });
+  std::map<std::pair<std::size_t, std::size_t>, TimeRange> parts;  // by run and core
+  for (const KernelZone& zone : zones) {
+    auto run = std::upper_bound(runs.begin(), runs.end(), zone.begin_ns,
+                                [](std::int64_t ns, const ProgramRun& each) { return ns < each.begin_ns; });
+    if (run == runs.begin() || (--run)->end_ns < zone.begin_ns) continue;
+    const auto number = static_cast<std::size_t>(run - runs.begin());
+    TimeRange& part = parts.try_emplace({number, zone.core}, TimeRange{zone.begin_ns, zone.end_ns}).first->second;
+    part.begin_ns = std::min(part.begin_ns, zone.begin_ns);
+    part.end_ns = std::max(part.end_ns, zone.end_ns);
+  }
+  for (const auto& [place, part] : parts) {
+    ProgramRun& run = runs[place.first];
+    ++run.cores;
+    run.mean_ns += static_cast<double>(part.length_ns());
+    if (part.length_ns() <= run.longest_ns) continue;
+    run.longest_ns = part.length_ns();
+    if (place.second < core_tracks.size()) run.longest_track = core_tracks[place.second];
+  }
+  for (ProgramRun& run : runs) run.mean_ns = run.cores == 0 ? 0 : run.mean_ns / static_cast<double>(run.cores);
+}
+
+}  // namespace
+
+void EvidenceSum::add(EventId event, TrackNumber track, std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t size,
+                      StringId line) {
+  time.add(begin_ns, end_ns);
+  ++count;
+  bytes += size;
+  sum_ns += end_ns - begin_ns;
+  if (begin_ns < stretch.begin_ns) first = event;
+  stretch.begin_ns = std::min(stretch.begin_ns, begin_ns);
+  stretch.end_ns = std::max(stretch.end_ns, end_ns);
+  if (line != 0) lines[line] += end_ns - begin_ns;
+  ++tracks[track];
+}
+
+void EvidenceSum::append(const EvidenceSum& other) {
+  time.add(other.time);
+  count += other.count;
+  bytes += other.bytes;
+  sum_ns += other.sum_ns;
+  if (other.stretch.begin_ns < stretch.begin_ns) first = other.first;
+  stretch.begin_ns = std::min(stretch.begin_ns, other.stretch.begin_ns);
+  stretch.end_ns = std::max(stretch.end_ns, other.stretch.end_ns);
+  for (const auto& [line, ns] : other.lines) lines[line] += ns;
+  for (const auto& [track, events] : other.tracks) tracks[track] += events;
+}
+
+StringId EvidenceSum::costliest_line() const {
+  StringId best = 0;
+  std::int64_t most = 0;
+  for (const auto& [line, ns] : lines) {
+    if (ns > most || (ns == most && line < best)) best = line, most = ns;
+  }
+  return best;
+}
+
+std::int64_t DeviceSum::active_ns() const noexcept {
+  std::int64_t sum = 0;
+  for (const std::int64_t each : times_ns) sum += each;
+  return sum;
+}
+
+Result<std::vector<DeviceSum>> device_sums(const QueryContext& query, const EventFilter& filter) {
+  const Snapshot& snapshot = *query.snapshot;
+  const TimeRange wanted = filter.range.value_or(TimeRange{});
+  const TimeRange range{std::max(wanted.begin_ns, snapshot.begin_ns), std::min(wanted.end_ns, snapshot.end_ns)};
+  const SumsPlan plan(query, filter);
+  std::vector<SumsWorker> workers(query.pool.concurrency(), SumsWorker(query, plan));
+  const Result<void> scanned =
+      scan_windows(query, plan.chosen, range,
+                   {.chunk = [&](const ScannedChunk& chunk, const ScanWindow& window,
+                                 std::size_t worker) { workers[worker].add(chunk, window); },
+                    .end = [&](const ScanWindow&, std::size_t worker) { workers[worker].close(); }});
+  if (!scanned) return scanned.error();
+  std::vector<DeviceSum> devices = plan.blank;
+  std::vector<std::vector<KernelZone>> zones(devices.size());
+  std::vector<WindowEdge> edges;
+  std::vector<std::int64_t> busy(snapshot.tracks.size(), 0);
+  for (const SumsWorker& worker : workers) {
+    edges.insert(edges.end(), worker.edges.begin(), worker.edges.end());
+    for (std::size_t t = 0; t < busy.size(); ++t) busy[t] += worker.engine_busy[t];
+    for (std::size_t d = 0; d < devices.size(); ++d) {
+      append_sums(devices[d], worker.sums[d]);
+      zones[d].insert(zones[d].end(), worker.zones[d].begin(), worker.zones[d].end());
+    }
+  }
+  join_windows(devices, edges);
+  for (std::size_t t = 0; t < busy.size(); ++t) {
+    if (busy[t] <= 0) continue;
+    const Track& track = *snapshot.tracks[t].track;
+    devices[plan.devices.of_track(t)].engines.push_back({track.number, busy[t], track.kind == "stream"});
+  }
+  for (std::size_t d = 0; d < devices.size(); ++d) measure_runs(devices[d].runs, zones[d], plan.core_tracks[d]);
+  std::erase_if(devices, [](const DeviceSum& each) { return each.stretch.empty(); });
+  return devices;
+}
+
+}  // namespace accelscope

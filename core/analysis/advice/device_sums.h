@@ -1,0 +1,110 @@
+// What the rules need of the devices of a session, gathered in one pass over their events, window by window: which
+// units were under way when, how busy each engine was, the gaps between all that works, and sums over the events that
+// single rules look for. Times are those inside the range.
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/analysis/figures/range_activity.h"
+#include "core/analysis/time/covered_time.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/analysis/time/work_kind.h"
+
+namespace accelscope {
+
+inline constexpr std::int64_t kLeastGapNs = 1'000;    // shorter ones are the pauses of any stream
+inline constexpr std::int64_t kTinyKernelNs = 5'000;  // RuleId::tiny_kernels
+inline constexpr std::int64_t kMostPauseNs = 20'000;  // longer ones have another cause than a kernel's size
+inline constexpr std::size_t kMostGaps = 1'000'000;   // of a device
+
+// Events that a rule rests on.
+struct EvidenceSum {
+  CoveredTime time;  // in which at least one is under way
+  std::uint64_t count = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t sum_ns = 0;  // of all, however many at once
+  EventId first = kNoEvent;
+  TimeRange stretch{INT64_MAX, INT64_MIN};
+  std::unordered_map<StringId, std::int64_t> lines;  // source locations
+  std::map<TrackNumber, std::uint64_t> tracks;       // events on them
+
+  void add(EventId event, TrackNumber track, std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t size,
+           StringId line);
+  void append(const EvidenceSum& other);
+  void clear_open() { time.close_window(); }
+  [[nodiscard]] StringId costliest_line() const;
+};
+
+// A tensor whose size is known.
+struct LoadedTensor {
+  std::string name;
+  std::uint64_t size = 0;  // 0: unknown
+  double stated = 0;       // times loaded, as the source says; 0: it does not
+  EvidenceSum loads;
+};
+
+// A gap of a device: nothing of it is under way.
+struct DeviceGap {
+  std::int64_t begin_ns = 0, end_ns = 0;
+  [[nodiscard]] std::int64_t length_ns() const noexcept { return end_ns - begin_ns; }
+};
+
+// A run of a program on all cores of a chip, and the longest and mean time of its cores.
+struct ProgramRun {
+  EventId event = kNoEvent;
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::size_t cores = 0;
+  std::int64_t longest_ns = 0;
+  double mean_ns = 0;
+  TrackNumber longest_track = 0;
+};
+
+struct EngineSum {
+  TrackNumber track = 0;
+  std::int64_t busy_ns = 0;  // covered
+  bool is_stream = false;
+};
+
+struct DeviceSum {
+  std::string device;
+  std::array<std::int64_t, 1U << kUnits> times_ns{};  // by the set of units under way
+  TimeRange stretch{0, 0};                            // of its work
+  std::int64_t compute_ns = 0;                        // at least one engine works, and does not only prepare
+  std::vector<EngineSum> engines;                     // with any work
+  std::vector<TrackNumber> tracks;                    // of work: where gaps show
+  std::vector<TrackNumber> transfer_tracks;
+  std::vector<DeviceGap> gaps;  // of streams, by time; of at least kLeastGapNs, the longest kMostGaps
+  std::uint64_t kernels = 0, tiny_kernels = 0;
+  std::int64_t tiny_pauses_ns = 0;
+  EvidenceSum tiny;
+  EvidenceSum small;                     // packets
+  std::uint64_t packets = 0;             // with a payload
+  double large_bytes = 0, large_ns = 0;  // of packets of twice the least size and more
+  EvidenceSum spills;                    // saves and reloads
+  std::uint64_t saved_bytes = 0, reloaded_bytes = 0;
+  std::uint64_t off_chip_read = 0;  // bytes read from device memory
+  EvidenceSum transposes, multiplications;
+  double flops = 0;
+  EvidenceSum throttled;    // with a limit, while engines work
+  double throttled_ns = 0;  // time times one less the limit
+  std::map<StringId, LoadedTensor> tensors;
+  std::vector<ProgramRun> runs;  // by begin
+  bool has_streams = false, has_packets = false, has_places = false, has_limits = false, has_matrix = false,
+       has_waits = false;
+
+  [[nodiscard]] std::int64_t active_ns() const noexcept;
+  [[nodiscard]] std::int64_t alone_ns(Unit unit) const noexcept {
+    return times_ns[std::size_t{1} << static_cast<unsigned>(unit)];
+  }
+  [[nodiscard]] bool is_of_engines() const noexcept { return !has_streams && runs.empty() && !engines.empty(); }
+};
+
+// Of the devices that have work, in the order of TrackDevices.
+[[nodiscard]] Result<std::vector<DeviceSum>> device_sums(const QueryContext& query, const EventFilter& filter);
+
+}  // namespace accelscope

@@ -1,0 +1,136 @@
+// The rules about devices of engines that run programs of their own.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/analysis/advice/judgement.h"
+#include "core/analysis/dependencies/range_waits.h"
+#include "core/analysis/figures/vendor_figures.h"
+#include "core/analysis/vendors/vendor.h"
+#include "core/base/format.h"
+
+namespace accelscope {
+namespace {
+
+double share_of(std::int64_t part, std::int64_t all) {
+  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
+}
+
+std::string duration_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
+
+std::string track_name(const Judgement& judgement, TrackNumber number) {
+  const TrackSnapshot* track = judgement.snapshot().find_track(number);
+  return track == nullptr ? std::string() : track->track->name;
+}
+
+const EngineSum* busiest_engine(const DeviceSum& device) {
+  const auto busiest = std::max_element(device.engines.begin(), device.engines.end(),
+                                        [](const EngineSum& a, const EngineSum& b) { return a.busy_ns < b.busy_ns; });
+  return busiest == device.engines.end() ? nullptr : &*busiest;
+}
+
+void judge_starved(const Judgement& judgement, const DeviceSum& device) {
+  if (device.transfer_tracks.empty()) return;
+  judgement.judged(RuleId::starved);
+  const std::int64_t alone = device.alone_ns(Unit::transfer);
+  if (share_of(alone, device.active_ns()) <= rule_of(RuleId::starved).threshold) return;
+  const std::int64_t hidden = std::min(alone, device.alone_ns(Unit::compute));
+  Finding found = judgement.finding(RuleId::starved, device, static_cast<double>(hidden));
+  found.headline = fmt::format("{} engines wait for DMA {} of {}; overlap would hide {}", device.device,
+                               duration_text(alone), duration_text(device.active_ns()), duration_text(hidden));
+  found.tab = fmt::format("DMA alone {}", format_share(share_of(alone, device.active_ns())));
+  found.count = 1;
+  judgement.tell(std::move(found));
+}
+
+Result<void> judge_stalls(const Judgement& judgement, const DeviceSum& device, const EngineSum& busiest) {
+  if (!device.has_waits) return {};
+  judgement.judged(RuleId::stalls);
+  EventFilter engine;
+  engine.range = device.stretch;
+  engine.tracks = {busiest.track};
+  const auto waits = range_waits(judgement.query, engine, judgement.dependencies);
+  if (!waits) return waits.error();
+  const std::int64_t idle = std::max<std::int64_t>(0, device.active_ns() - busiest.busy_ns);
+  const std::int64_t waited = std::min(waits->wait_ns, idle);
+  if (share_of(waited, device.active_ns()) <= rule_of(RuleId::stalls).threshold) return {};
+  Finding found = judgement.finding(RuleId::stalls, device, static_cast<double>(waited));
+  const std::string name = track_name(judgement, busiest.track);
+  found.headline = fmt::format("{} waits {} of {}", name, duration_text(waited), duration_text(device.active_ns()));
+  if (!waits->causes.empty()) {
+    const WaitCause& most = waits->causes.front();
+    found.headline += fmt::format(", {} for {}", format_share(share_of(most.wait_ns, waits->wait_ns)), most.name);
+    for (const WaitCause& cause : waits->causes) found.count += cause.count;
+  }
+  found.tab = fmt::format("{} waits {}", name, duration_text(waited));
+  found.tracks = engine.tracks;
+  found.events = engine;
+  judgement.tell(std::move(found));
+  return {};
+}
+
+void judge_throttling(const Judgement& judgement, const DeviceSum& device) {
+  if (!device.has_limits) return;
+  judgement.judged(RuleId::throttling);
+  if (device.throttled.count == 0 || device.throttled_ns <= rule_of(RuleId::throttling).threshold) return;
+  Finding found = judgement.finding(RuleId::throttling, device, device.throttled_ns, device.throttled, {});
+  found.headline = fmt::format("{} throttled for {}, {} of it lost", device.device,
+                               duration_text(device.throttled.time.length_ns()), format_duration(device.throttled_ns));
+  found.tab = fmt::format("throttled {}", duration_text(device.throttled.time.length_ns()));
+  judgement.tell(std::move(found));
+}
+
+void judge_matrix(const Judgement& judgement, const DeviceSum& device) {
+  if (!device.has_matrix) return;
+  judgement.judged(RuleId::transposes);
+  const std::int64_t transposing = device.transposes.time.length_ns();
+  const std::int64_t multiplying = device.multiplications.time.length_ns();
+  if (share_of(transposing, transposing + multiplying) > rule_of(RuleId::transposes).threshold) {
+    Finding found = judgement.finding(RuleId::transposes, device, static_cast<double>(transposing), device.transposes,
+                                      {std::string(vendors().front().transpose_term)});
+    found.headline = fmt::format("{} of the matrix engine's time goes to transposes, {} of them",
+                                 format_share(share_of(transposing, transposing + multiplying)),
+                                 format_count(device.transposes.count));
+    found.tab = fmt::format("transposes {}", duration_text(transposing));
+    judgement.tell(std::move(found));
+  }
+  const DevicePeaks peaks = device_peaks(judgement.snapshot(), device.device);
+  if (peaks.flops <= 0 || multiplying <= 0) return;
+  judgement.judged(RuleId::low_utilisation);
+  const double ideal_ns = device.flops / peaks.flops * 1e9;
+  const double used = ideal_ns / static_cast<double>(multiplying);
+  if (used >= rule_of(RuleId::low_utilisation).threshold || device.flops <= 0) return;
+  Finding found = judgement.finding(RuleId::low_utilisation, device, static_cast<double>(multiplying) - ideal_ns,
+                                    device.multiplications, {std::string(vendors().front().multiply_term)});
+  found.headline =
+      fmt::format("Multiplications use {} of the array in {}", format_share(used), duration_text(multiplying));
+  found.tab = fmt::format("array {} used", format_share(used));
+  judgement.tell(std::move(found));
+}
+
+void judge_serial(const Judgement& judgement, const DeviceSum& device, const EngineSum& busiest) {
+  if (device.engines.size() < 2) return;
+  judgement.judged(RuleId::serial_engines);
+  const std::int64_t saved = device.compute_ns - busiest.busy_ns;
+  if (share_of(saved, device.compute_ns) <= rule_of(RuleId::serial_engines).threshold) return;
+  Finding found = judgement.finding(RuleId::serial_engines, device, static_cast<double>(saved));
+  found.headline = fmt::format("Engines work {}, the busiest ({}) only {} of it", duration_text(device.compute_ns),
+                               track_name(judgement, busiest.track), duration_text(busiest.busy_ns));
+  found.tab = fmt::format("engines one after another {}", duration_text(saved));
+  found.count = device.engines.size();
+  judgement.tell(std::move(found));
+}
+
+}  // namespace
+
+Result<void> judge_engines(const Judgement& judgement, const DeviceSum& device) {
+  judge_throttling(judgement, device);
+  const EngineSum* const busiest = busiest_engine(device);
+  if (!device.is_of_engines() || busiest == nullptr) return {};
+  judge_starved(judgement, device);
+  judge_matrix(judgement, device);
+  judge_serial(judgement, device, *busiest);
+  return judge_stalls(judgement, device, *busiest);
+}
+
+}  // namespace accelscope

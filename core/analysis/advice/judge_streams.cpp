@@ -1,0 +1,197 @@
+// The rules about devices that a host feeds through streams, and about the host.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "core/analysis/advice/judgement.h"
+#include "core/analysis/advice/stretches.h"
+#include "core/base/format.h"
+#include "core/names/name_forms.h"
+
+namespace accelscope {
+namespace {
+
+double part_of(double part, std::int64_t all) { return all > 0 ? part / static_cast<double>(all) : 0; }
+std::string span_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
+
+std::string usual_name(std::string_view name) {
+  constexpr std::size_t kMostLetters = 64;
+  if (name.size() <= kMostLetters) return std::string(name);
+  const NameForms forms = name_forms(name);
+  return forms.usual < forms.texts.size() ? forms.texts[forms.usual] : std::string(name);
+}
+
+// The gaps of one cause.
+struct CauseSum {
+  std::int64_t length_ns = 0;
+  std::vector<FindingPlace> places;
+  std::map<StringId, std::int64_t> calls;  // the gaps' time by the call that caused them
+  HostSpan longest_call;
+  std::int64_t longest_ns = 0;
+};
+
+CauseSum sum_cause(const Judgement& judgement, const std::vector<IdleGap>& gaps, IdleCause cause) {
+  CauseSum sum;
+  for (const IdleGap& each : gaps) {
+    if (each.cause != cause) continue;
+    sum.length_ns += each.gap.length_ns();
+    FindingPlace place{{each.gap.begin_ns, each.gap.end_ns}, ""};
+    if (cause != IdleCause::launching) {
+      sum.calls[each.call.name] += each.gap.length_ns();
+      if (each.gap.length_ns() > sum.longest_ns) {
+        sum.longest_ns = each.gap.length_ns();
+        sum.longest_call = each.call;
+      }
+      const std::string call = usual_name(judgement.snapshot().strings->text(each.call.name));
+      place.note = cause == IdleCause::loading ? fmt::format("host in {} {}", call, span_text(each.shared_ns))
+                                               : fmt::format("after {}", call);
+    }
+    sum.places.push_back(std::move(place));
+  }
+  return sum;
+}
+
+std::string main_call(const Judgement& judgement, const CauseSum& sum) {
+  const auto most = std::max_element(sum.calls.begin(), sum.calls.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == sum.calls.end() ? "" : usual_name(judgement.snapshot().strings->text(most->first));
+}
+
+Finding gap_finding(const Judgement& judgement, RuleId rule, const DeviceSum& device, CauseSum& sum) {
+  Finding found = judgement.finding(rule, device, static_cast<double>(sum.length_ns));
+  found.tracks.insert(found.tracks.end(), device.transfer_tracks.begin(), device.transfer_tracks.end());
+  found.events.tracks = found.tracks;
+  found.count = sum.places.size();
+  found.first = sum.longest_call.event;
+  set_places(found, std::move(sum.places));
+  return found;
+}
+
+// Where the host was in the longest gaps.
+void name_host_calls(const Judgement& judgement, Finding& finding) {
+  constexpr std::size_t kNamedGaps = 24;
+  if (!judgement.host.has_host) return;
+  std::vector<FindingPlace*> longest;
+  for (FindingPlace& each : finding.places) longest.push_back(&each);
+  const std::size_t named = std::min(kNamedGaps, longest.size());
+  std::partial_sort(
+      longest.begin(), longest.begin() + static_cast<std::ptrdiff_t>(named), longest.end(),
+      [](const FindingPlace* a, const FindingPlace* b) { return a->range.length_ns() > b->range.length_ns(); });
+  HostWatch watch(judgement.query);
+  for (std::size_t i = 0; i < named; ++i) {
+    const std::optional<HostSpan> call = watch.at(longest[i]->range);
+    if (!call) continue;
+    longest[i]->note = "host in " + usual_name(judgement.snapshot().strings->text(call->name));
+    if (i == 0) finding.first = call->event;
+  }
+}
+
+void judge_gaps(const Judgement& judgement, const DeviceSum& device) {
+  const std::vector<IdleGap> gaps = idle_causes(device.gaps, judgement.host);
+  const std::int64_t span = device.stretch.length_ns();
+  judgement.judged(RuleId::launch_gaps);
+  CauseSum launching = sum_cause(judgement, gaps, IdleCause::launching);
+  if (part_of(static_cast<double>(launching.length_ns), span) > rule_of(RuleId::launch_gaps).threshold) {
+    Finding found = gap_finding(judgement, RuleId::launch_gaps, device, launching);
+    found.headline = fmt::format("{} idle {} in {}, {} of {}", device.device, span_text(found.saving_ns),
+                                 count_text(found.count, "gap"), format_share(found.share), span_text(span));
+    found.tab = "idle, nothing launched";
+    name_host_calls(judgement, found);
+    judgement.tell(std::move(found));
+  }
+  if (!judgement.host.has_host) return;
+  judgement.judged(RuleId::synchronising);
+  CauseSum synchronising = sum_cause(judgement, gaps, IdleCause::synchronising);
+  const std::string call = main_call(judgement, synchronising);
+  Finding drained = gap_finding(judgement, RuleId::synchronising, device, synchronising);
+  drained.headline = fmt::format("{} idle {} after {}, most after {}", device.device, span_text(drained.saving_ns),
+                                 count_text(drained.count, "synchronising call"), call);
+  drained.tab = fmt::format("idle after {}", call);
+  judgement.tell(std::move(drained));
+  judgement.judged(RuleId::loader_waits);
+  CauseSum loading = sum_cause(judgement, gaps, IdleCause::loading);
+  const std::string loader = main_call(judgement, loading);
+  Finding waiting = gap_finding(judgement, RuleId::loader_waits, device, loading);
+  waiting.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device,
+                                 span_text(waiting.saving_ns), count_text(waiting.count, "gap"), loader);
+  waiting.tab = fmt::format("host in {}", loader);
+  judgement.tell(std::move(waiting));
+}
+
+void judge_tiny(const Judgement& judgement, const DeviceSum& device) {
+  judgement.judged(RuleId::tiny_kernels);
+  if (2 * device.tiny_kernels <= device.kernels) return;
+  Finding found = judgement.finding(RuleId::tiny_kernels, device, static_cast<double>(device.tiny_pauses_ns),
+                                    device.tiny, {fmt::format("duration<{}us", kTinyKernelNs / 1'000)});
+  found.headline =
+      fmt::format("{} of {} kernels are shorter than 5 µs, with {} of pauses before them",
+                  format_count(device.tiny_kernels), format_count(device.kernels), span_text(device.tiny_pauses_ns));
+  found.tab = fmt::format("{} tiny kernels", format_count(device.tiny_kernels));
+  judgement.tell(std::move(found));
+}
+
+void judge_one_stream(const Judgement& judgement, const DeviceSum& device) {
+  const auto streams =
+      std::count_if(device.engines.begin(), device.engines.end(), [](const EngineSum& each) { return each.is_stream; });
+  if (device.transfer_tracks.empty() || streams != 1) return;
+  judgement.judged(RuleId::one_stream);
+  const std::int64_t copies = device.alone_ns(Unit::transfer);
+  if (part_of(static_cast<double>(copies), device.active_ns()) <= rule_of(RuleId::one_stream).threshold) return;
+  const std::int64_t hidden = std::min(copies, device.alone_ns(Unit::compute));
+  Finding found = judgement.finding(RuleId::one_stream, device, static_cast<double>(hidden));
+  found.headline = fmt::format("Copies alone take {} while the only stream waits; overlap would hide {}",
+                               span_text(copies), span_text(hidden));
+  found.tab = fmt::format("copies alone {}", span_text(copies));
+  found.tracks = device.transfer_tracks;
+  found.events.tracks = device.transfer_tracks;
+  found.count = 1;
+  judgement.tell(std::move(found));
+}
+
+}  // namespace
+
+void judge_streams(const Judgement& judgement, const DeviceSum& device) {
+  if (!device.has_streams) return;
+  judge_gaps(judgement, device);
+  if (device.kernels > 0) judge_tiny(judgement, device);
+  judge_one_stream(judgement, device);
+}
+
+void judge_host(const Judgement& judgement) {
+  if (!judgement.host.has_host) return;
+  judgement.judged(RuleId::recompilation);
+  std::map<StringId, std::vector<HostSpan>> calls;
+  for (const HostSpan& span : judgement.host.compiling) calls[span.name].push_back(span);
+  Finding worst;
+  for (const auto& [name, spans] : calls) {
+    if (static_cast<double>(spans.size()) <= rule_of(RuleId::recompilation).threshold) continue;
+    Stretches again;
+    for (std::size_t i = 1; i < spans.size(); ++i) add_stretch(again, spans[i].begin_ns, spans[i].end_ns);
+    const std::int64_t length = settle(again);
+    if (length <= worst.saving_ns) continue;
+    const std::string text = usual_name(judgement.snapshot().strings->text(name));
+    worst = Finding{};
+    worst.rule = &rule_of(RuleId::recompilation);
+    worst.key = std::string(worst.rule->name);
+    worst.saving_ns = length;
+    worst.share = part_of(static_cast<double>(length), judgement.range.length_ns());
+    worst.count = spans.size();
+    worst.first = spans.front().event;
+    worst.headline =
+        fmt::format("{} called {} times, {} beyond the first", text, format_count(spans.size()), span_text(length));
+    worst.tab = fmt::format("compiled {} times", format_count(spans.size()));
+    const LaneSnapshot* lane = judgement.snapshot().find_lane(lane_of(worst.first));
+    if (lane != nullptr) worst.tracks = {lane->track};
+    worst.events.tracks = worst.tracks;
+    worst.events.terms.push_back({quoted_term("name", judgement.snapshot().strings->text(name))});
+    std::vector<FindingPlace> places;
+    for (std::size_t i = 1; i < spans.size(); ++i) places.push_back({{spans[i].begin_ns, spans[i].end_ns}, ""});
+    set_places(worst, std::move(places));
+    worst.events.range.reset();
+  }
+  if (worst.rule != nullptr) judgement.tell(std::move(worst));
+}
+
+}  // namespace accelscope

@@ -1,0 +1,77 @@
+// The rules about what DMA moves.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/analysis/advice/judgement.h"
+#include "core/analysis/vendors/vendor.h"
+#include "core/base/format.h"
+
+namespace accelscope {
+namespace {
+
+// Whoever's words the session's transfers have: those of the first maker that has any.
+const Vendor& transfer_words() { return vendors().front(); }
+
+void judge_tensor(const Judgement& judgement, const DeviceSum& device, const LoadedTensor& tensor) {
+  const auto loaded = static_cast<double>(tensor.loads.bytes);
+  const double times = tensor.size > 0 ? loaded / static_cast<double>(tensor.size) : tensor.stated;
+  if (tensor.loads.count == 0 || times <= rule_of(RuleId::reloaded_tensor).threshold) return;
+  const double again = 1 - 1 / times;
+  const Vendor& words = transfer_words();
+  Finding found = judgement.finding(
+      RuleId::reloaded_tensor, device, static_cast<double>(tensor.loads.time.length_ns()) * again, tensor.loads,
+      {quoted_term("name", tensor.name), quoted_term(words.to_column, words.on_chip_place)}, tensor.name);
+  found.headline =
+      fmt::format("{} loaded {}: {} read again", tensor.name, times_text(times), format_bytes(loaded * again));
+  found.tab = fmt::format("{} loaded {}", tensor.name, times_text(times));
+  judgement.tell(std::move(found));
+}
+
+void judge_spills(const Judgement& judgement, const DeviceSum& device) {
+  const auto reloaded = static_cast<double>(device.reloaded_bytes);
+  const auto read = static_cast<double>(device.off_chip_read);
+  if (read <= 0 || reloaded / read <= rule_of(RuleId::spills).threshold) return;
+  const Vendor& words = transfer_words();
+  Finding found = judgement.finding(RuleId::spills, device, static_cast<double>(device.spills.time.length_ns()),
+                                    device.spills, {quoted_term(words.from_column, words.spill_place)});
+  found.headline = fmt::format("{} spilled and {} reloaded, {} of what is read",
+                               format_bytes(static_cast<double>(device.saved_bytes)), format_bytes(reloaded),
+                               format_share(reloaded / read));
+  found.tab = fmt::format("{} reloaded after spills", format_bytes(reloaded));
+  judgement.tell(std::move(found));
+}
+
+void judge_small(const Judgement& judgement, const DeviceSum& device) {
+  const EvidenceSum& small = device.small;
+  if (small.count == 0) return;
+  const Vendor& words = transfer_words();
+  const double rate = device.large_ns > 0 ? device.large_bytes / device.large_ns : words.packet_rate / 1e9;
+  const double ideal = std::min(1.0, static_cast<double>(small.bytes) / rate / static_cast<double>(small.sum_ns));
+  Finding found = judgement.finding(RuleId::small_transfers, device,
+                                    static_cast<double>(small.time.length_ns()) * (1 - ideal), small,
+                                    {fmt::format("bytes<{:.0f}", rule_of(RuleId::small_transfers).threshold),
+                                     fmt::format("bytes>{}", words.no_payload_bytes)});
+  const double mean = static_cast<double>(small.bytes) / static_cast<double>(small.count);
+  found.headline =
+      fmt::format("{} of {} packets below 2 KiB, ⌀ {}, at {} of the rate of large ones", format_count(small.count),
+                  format_count(device.packets), format_bytes(mean), format_share(ideal));
+  found.tab = fmt::format("DMA packets of ⌀ {}", format_bytes(mean));
+  judgement.tell(std::move(found));
+}
+
+}  // namespace
+
+void judge_transfers(const Judgement& judgement, const DeviceSum& device) {
+  if (device.has_places) {
+    if (!device.tensors.empty()) judgement.judged(RuleId::reloaded_tensor);
+    for (const auto& [name, tensor] : device.tensors) judge_tensor(judgement, device, tensor);
+    judgement.judged(RuleId::spills);
+    judge_spills(judgement, device);
+  }
+  if (!device.has_packets) return;
+  judgement.judged(RuleId::small_transfers);
+  judge_small(judgement, device);
+}
+
+}  // namespace accelscope

@@ -1,0 +1,47 @@
+// What the rules are asked with, and the functions that answer, by kind of device. Each adds the findings of one
+// device, and which rules it could judge.
+#pragma once
+
+#include <optional>
+
+#include "core/analysis/advice/advice.h"
+#include "core/analysis/advice/device_sums.h"
+#include "core/analysis/advice/idle_causes.h"
+
+namespace accelscope {
+
+struct Judgement {
+  const QueryContext& query;
+  TimeRange range;  // in which the devices work, within the filter's
+  const Dependencies* dependencies = nullptr;
+  const HostSpans& host;
+  Advice& advice;
+
+  [[nodiscard]] const Snapshot& snapshot() const noexcept { return *query.snapshot; }
+  void judged(RuleId rule) const;
+  // A finding of the rule with what all have; `subject` tells several of one device apart.
+  [[nodiscard]] Finding finding(RuleId rule, const DeviceSum& device, double saving_ns,
+                                const std::string& subject = "") const;
+  // The same, that rests on events: their count, line, tracks, stretch, and the terms that find them.
+  [[nodiscard]] Finding finding(RuleId rule, const DeviceSum& device, double saving_ns, const EvidenceSum& evidence,
+                                std::vector<std::string> terms, const std::string& subject = "") const;
+  // Takes it, if what it saves is worth telling.
+  void tell(Finding finding) const;
+};
+
+void judge_transfers(const Judgement& judgement, const DeviceSum& device);
+[[nodiscard]] Result<void> judge_engines(const Judgement& judgement, const DeviceSum& device);
+void judge_streams(const Judgement& judgement, const DeviceSum& device);
+void judge_cores(const Judgement& judgement, const DeviceSum& device);
+void judge_host(const Judgement& judgement);
+
+// "1 gap", "1,204 gaps"
+[[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
+// "4×", "2.5×"
+[[nodiscard]] std::string times_text(double times);
+// A value of a search term, in quotes where it has to be.
+[[nodiscard]] std::string quoted_term(std::string_view column, std::string_view value);
+// Of places only the longest are kept; by time.
+void set_places(Finding& finding, std::vector<FindingPlace> places);
+
+}  // namespace accelscope

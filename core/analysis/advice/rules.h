@@ -1,0 +1,59 @@
+// The rules of advice, a row each: what must be seen, from where on it is told and who says so, what its cost means,
+// and what to try. Judging is left to the functions of judgement.h; words for the user come from here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace accelscope {
+
+enum class RuleId : std::uint8_t {
+  reloaded_tensor,
+  spills,
+  small_transfers,
+  starved,
+  stalls,
+  throttling,
+  transposes,
+  launch_gaps,
+  tiny_kernels,
+  synchronising,
+  one_stream,
+  unbalanced_cores,
+  dispatch_gaps,
+  loader_waits,
+  serial_engines,
+  low_utilisation,
+  recompilation,
+};
+inline constexpr std::size_t kRuleCount = 17;
+
+// What a saving is a share of.
+enum class CostBase : std::uint8_t {
+  active,   // the time in which anything of the device is under way
+  stretch,  // from the device's first to its last work
+};
+
+struct AdviceRule {
+  RuleId id{};
+  std::string_view name;    // for programs: "reloaded_tensor"
+  std::string_view title;   // "Tensor loaded more than twice"
+  std::string_view needs;   // what a session must hold for it
+  double threshold = 0;     // told from here on
+  std::string_view told;    // that in words: "loaded more than 2 times"
+  std::string_view source;  // where the threshold comes from
+  double least_share = 0;   // of the base: what saves less is not told
+  CostBase base = CostBase::active;
+  std::string_view cost;         // what the saving is an upper bound of
+  std::string_view explanation;  // why it costs time
+  std::string_view remedy;       // what to try
+  std::string_view page;         // of the vendor, by name
+  bool of_gaps = false;          // it rests on stretches in which nothing runs
+  bool of_device = false;        // it speaks of a device as a whole: a box on the timeline points at nothing
+};
+
+[[nodiscard]] std::span<const AdviceRule> advice_rules() noexcept;  // in the order of their numbers
+[[nodiscard]] const AdviceRule& rule_of(RuleId id) noexcept;
+
+}  // namespace accelscope

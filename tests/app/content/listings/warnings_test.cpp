@@ -1,0 +1,76 @@
+// Warnings and errors by the command line: ranked, within a range, and what ran around an error.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <vector>
+
+#include "capture/sim/output/simulator.h"
+#include "tests/app/program_run.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using test::holds;
+using test::run;
+
+namespace {
+
+struct SimulatedFile {
+  SimulatedFile() {
+    const std::shared_ptr<Store> store = std::move(Store::create()).value();
+    StoreSink sink(*store);
+    REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
+    REQUIRE(store->save(path).ok());
+  }
+  test::TemporaryFolder folder;
+  std::string path = folder.file("s.accel");
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("warnings: the weights that are read four times are told first, with their line and what to try") {
+  const SimulatedFile file;
+  const auto all = run({"view", file.path, "--table", "warnings", "--output-format", "csv"});
+  REQUIRE(all.code == kExitDone);
+  const std::vector<std::string> lines = lines_of(all.out);
+  REQUIRE(lines.size() > 3);
+  CHECK(lines[0].starts_with("rule,device,saving_ns,share,count,headline,remedy,source"));
+  CHECK(lines[1].starts_with("reloaded_tensor,nc0,"));
+  CHECK(holds(lines[1], "loaded 4×"));
+  CHECK(holds(lines[1], ".py:"));
+  std::int64_t last = INT64_MAX;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const std::size_t device = lines[i].find(',') + 1, saving = lines[i].find(',', device) + 1;
+    const std::int64_t ns = std::stoll(lines[i].substr(saving));
+    CHECK(ns <= last);
+    last = ns;
+  }
+  const auto none =
+      run({"view", file.path, "--table", "warnings", "--filter", "no such thing", "--output-format", "csv"});
+  CHECK(lines_of(none.out).size() == 1);
+  CHECK(holds(run({"view", file.path}).out, "loaded 4×"));  // the verdict names it
+}
+
+TEST_CASE("errors: of an error every engine is told, with operands and lines") {
+  const SimulatedFile file;
+  const auto all = run({"view", file.path, "--table", "errors", "--output-format", "csv"});
+  REQUIRE(all.code == kExitDone);
+  const std::vector<std::string> lines = lines_of(all.out);
+  REQUIRE(lines.size() > 6);
+  CHECK(lines[0].starts_with("ts_ns,error,details,error_id,track,state,name,since_ns,operands,source,event_id"));
+  for (const char* engine : {",Tensor,", ",Vector,", ",Scalar,", ",GpSimd,", ",Sync,", ",qSyncIOParam0,"}) {
+    CAPTURE(engine);
+    CHECK(holds(all.out, engine));
+  }
+  CHECK(holds(all.out, "under way"));
+  CHECK(holds(all.out, "S["));
+  const auto before = run({"view", file.path, "--table", "errors", "--range", "0%:1%", "--output-format", "csv"});
+  CHECK(lines_of(before.out).size() == 1);
+}

@@ -1,0 +1,179 @@
+// Each rule about devices that a host feeds, and about chips of many cores: a session that must raise it with the
+// planted cost, and one that must not.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "core/analysis/advice/words.h"
+#include "tests/core/analysis/advice/planted_session.h"
+
+using namespace accelscope;
+using test::PlantedSession;
+
+TEST_CASE("advice: a device that idles between launches costs the gaps, not the pauses of any stream") {
+  PlantedSession session;
+  const TrackNumber stream = session.stream("stream 7");
+  for (int i = 0; i < 100; ++i) {
+    session.work(stream, i * 20'000, 10'000, "gemm");
+    session.work(stream, i * 20'000 + 10'500, 1'500, "relu");  // half a us before it
+  }
+  const Finding* found = session.found(RuleId::launch_gaps);
+  CHECK_PLANTED(found, 99 * 8'000);
+  CHECK(found->count == 99);
+  CHECK(found->places.size() == 99);
+
+  PlantedSession busy;
+  const TrackNumber other = busy.stream("stream 7");
+  for (int i = 0; i < 100; ++i) busy.work(other, i * 20'000, 18'000, "gemm");
+  CHECK(busy.found(RuleId::launch_gaps) == nullptr);
+}
+
+TEST_CASE("advice: a gap says where the host was for half of it or more") {
+  PlantedSession session;
+  const TrackNumber stream = session.stream("stream 7"), thread = session.thread("11 python");
+  for (int i = 0; i < 5; ++i) session.work(stream, i * 20'000, 10'000, "gemm");
+  session.work(thread, 0, 90'000, "main");
+  session.work(thread, 10'500, 8'000, "optimizer.step");
+  session.work(thread, 31'000, 2'000, "short");
+  const Finding* found = session.found(RuleId::launch_gaps);
+  REQUIRE(found != nullptr);
+  REQUIRE(found->places.size() == 4);
+  CHECK(found->places[0].note == "host in optimizer.step");
+  CHECK(found->places[1].note == "host in main");
+}
+
+TEST_CASE("advice: a gap that another stream fills is none") {
+  PlantedSession session;
+  const TrackNumber first = session.stream("stream 7"), second = session.stream("stream 13");
+  for (int i = 0; i < 100; ++i) {
+    session.work(first, i * 20'000, 10'000, "gemm");
+    session.work(second, i * 20'000 + 10'000, 10'000, "gemm");
+  }
+  CHECK(session.advice()->findings.empty());
+}
+
+TEST_CASE("advice: every gap has one cause, launching, the data loader or a synchronising call") {
+  PlantedSession session;
+  const TrackNumber stream = session.stream("stream 7"), thread = session.thread("11 python");
+  std::mt19937_64 random(3);
+  std::int64_t at = 0, planted[3] = {0, 0, 0}, length = 0;
+  for (int i = 0; i < 300; ++i) {
+    session.work(stream, at, 12'000, "gemm");
+    at += 12'000;
+    length = 6'000 + static_cast<std::int64_t>(random() % 5'000);
+    const auto cause = random() % 3;
+    if (i == 299) break;
+    planted[cause] += length;
+    if (cause == 1) session.work(thread, at + 100, length - 200, "DataLoader.__next__");
+    if (cause == 2) session.work(thread, at - 5'000, 5'500, "cudaStreamSynchronize");
+    at += length;
+  }
+  // Waits for queued work: the gaps meanwhile are not its fault.
+  session.work(thread, at + 100, 50'000, "cudaStreamSynchronize");
+  CHECK_PLANTED(session.found(RuleId::loader_waits), planted[1]);
+  CHECK_PLANTED(session.found(RuleId::synchronising), planted[2]);
+  const Finding* launching = session.found(RuleId::launch_gaps);
+  if (launching != nullptr) CHECK(launching->saving_ns == planted[0]);
+  CHECK(session.found(RuleId::loader_waits)->places.front().note.starts_with("host in DataLoader.__next__"));
+}
+
+TEST_CASE("advice: a host that loads and waits beside a busy device costs nothing") {
+  PlantedSession session;
+  const TrackNumber stream = session.stream("stream 7"), thread = session.thread("11 python");
+  for (int i = 0; i < 100; ++i) session.work(stream, i * 10'000, 9'950, "gemm");
+  for (int i = 0; i < 10; ++i) {
+    session.work(thread, i * 100'000, 40'000, "DataLoader.__next__");
+    session.work(thread, i * 100'000 + 50'000, 40'000, "cudaStreamSynchronize");
+  }
+  CHECK(session.advice()->findings.empty());
+}
+
+TEST_CASE("advice: tiny kernels cost the pauses before them, if they are most") {
+  PlantedSession session;
+  const TrackNumber stream = session.stream("stream 7");
+  for (int i = 0; i < 200; ++i) session.work(stream, i * 5'000, 3'000, "add");
+  session.work(stream, 1'000'000 + 30'000, 3'000, "add");  // after a pause of another kind
+  CHECK_PLANTED(session.found(RuleId::tiny_kernels), 199 * 2'000);
+
+  PlantedSession few;
+  const TrackNumber other = few.stream("stream 7");
+  for (int i = 0; i < 100; ++i) {
+    few.work(other, i * 20'000, 8'000, "gemm");
+    few.work(other, i * 20'000 + 8'200, 3'000, "add");
+    few.work(other, i * 20'000 + 12'000, 8'000, "gemm");
+  }
+  CHECK(few.found(RuleId::tiny_kernels) == nullptr);
+}
+
+TEST_CASE("advice: copies that wait for the only stream would be hidden by another one") {
+  PlantedSession session;
+  const TrackNumber stream = session.stream("stream 7"), copies = session.copies("memcpy stream 7");
+  for (int i = 0; i < 50; ++i) {
+    session.work(copies, i * 10'000, 3'000, "Memcpy HtoD");
+    session.work(stream, i * 10'000 + 3'000, 7'000, "gemm");
+  }
+  CHECK_PLANTED(session.found(RuleId::one_stream), 50 * 3'000);
+
+  PlantedSession two;
+  const TrackNumber first = two.stream("stream 7"), second = two.stream("stream 13"),
+                    other = two.copies("memcpy stream 13");
+  for (int i = 0; i < 50; ++i) {
+    two.work(other, i * 10'000, 3'000, "Memcpy HtoD");
+    two.work(i % 2 == 0 ? first : second, i * 10'000 + 3'000, 7'000, "gemm");
+  }
+  CHECK(two.found(RuleId::one_stream) == nullptr);
+}
+
+TEST_CASE("advice: calls that compile again and again cost their time beyond the first") {
+  PlantedSession session;
+  const TrackNumber stream = session.stream("stream 7"), thread = session.thread("11 python");
+  session.work(stream, 0, 1'000'000, "gemm");
+  for (int i = 0; i < 5; ++i) session.work(thread, i * 100'000, 30'000, "clBuildProgram");
+  CHECK_PLANTED(session.found(RuleId::recompilation), 4 * 30'000);
+
+  PlantedSession twice;
+  const TrackNumber other = twice.stream("stream 7"), caller = twice.thread("11 python");
+  twice.work(other, 0, 1'000'000, "gemm");
+  for (int i = 0; i < 2; ++i) twice.work(caller, i * 100'000, 30'000, "clBuildProgram");
+  CHECK(twice.found(RuleId::recompilation) == nullptr);
+}
+
+TEST_CASE("advice: a run lasts as long as its slowest core, and chips wait between runs") {
+  PlantedSession session;
+  const TrackNumber runs = session.runs();
+  const TrackNumber cores[] = {session.core("core 1,1 BRISC"), session.core("core 1,2 BRISC"),
+                               session.core("core 1,2 NCRISC"), session.core("core 2,1 BRISC")};
+  for (int i = 0; i < 40; ++i) {
+    const std::int64_t at = i * 50'000;
+    session.work(runs, at, 30'000, "run");
+    session.work(cores[0], at, 30'000, "BRISC-FW");
+    session.work(cores[0], at + 1'000, 12'000, "BRISC-KERNEL");
+    session.work(cores[1], at + 1'000, 20'000, "BRISC-KERNEL");
+    session.work(cores[2], at + 5'000, 22'000, "NCRISC-KERNEL");  // core 1,2 takes 26 us in all
+    session.work(cores[3], at + 1'000, 10'000, "BRISC-KERNEL");
+  }
+  const Finding* found = session.found(RuleId::unbalanced_cores);
+  CHECK_PLANTED(found, 40 * (26'000 - (12'000 + 26'000 + 10'000) / 3));
+  CHECK(found->headline.find("core 1,2") != std::string::npos);
+  CHECK_PLANTED(session.found(RuleId::dispatch_gaps), 39 * 20'000);
+
+  PlantedSession even;
+  const TrackNumber other = even.runs(), one = even.core("core 1,1 BRISC"), two = even.core("core 1,2 BRISC");
+  for (int i = 0; i < 40; ++i) {
+    even.work(other, i * 30'000, 26'000, "run");
+    even.work(one, i * 30'000 + 100, 24'000, "BRISC-KERNEL");
+    even.work(two, i * 30'000 + 100, 25'000, "BRISC-KERNEL");
+  }
+  CHECK(even.found(RuleId::unbalanced_cores) == nullptr);
+  CHECK(even.found(RuleId::dispatch_gaps) == nullptr);
+}
+
+TEST_CASE("advice: names of host calls mean what they mean, and nothing else") {
+  CHECK(host_call_kind("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__") == HostCallKind::loads_data);
+  CHECK(host_call_kind("aten::item") == HostCallKind::synchronises);
+  CHECK(host_call_kind("cudaMemcpy") == HostCallKind::synchronises);
+  CHECK(host_call_kind("cudaMemcpyAsync") == HostCallKind::other);
+  CHECK(host_call_kind("aten::add") == HostCallKind::other);
+  CHECK(host_call_kind("") == HostCallKind::other);
+}

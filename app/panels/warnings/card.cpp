@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "app/content/time_axis.h"
+#include "app/content/axes/time_axis.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"

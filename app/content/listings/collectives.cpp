@@ -121,9 +121,10 @@ Listing collectives_listing(const CollectivesReport& report, const Snapshot& sna
     if (report.range != TimeRange{}) events.range = report.range;
     listing.add({kind.operation, bytes_of(kind.bytes), count_of(each.count), each.median_ns, each.p99_ns,
                  if_known(each.algorithm_bandwidth), if_known(each.bus_bandwidth),
-                 whole(static_cast<double>(each.skew_ns) / static_cast<double>(each.count)), count_of(each.outliers),
-                 each.min_ns, each.max_ns, each.busy_ns, each.wait_ns, bytes_of(each.bytes), count_of(kind.ranks),
-                 kind.algorithm},
+                 report.of->present() < 2 ? SqlValue(std::monostate{})
+                                          : whole(static_cast<double>(each.skew_ns) / static_cast<double>(each.count)),
+                 count_of(each.outliers), each.min_ns, each.max_ns, each.busy_ns, each.wait_ns, bytes_of(each.bytes),
+                 count_of(kind.ranks), kind.algorithm},
                 std::move(events));
   }
   listing.note = note_of(report);

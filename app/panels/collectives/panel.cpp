@@ -109,6 +109,8 @@ void CollectivesPanel::draw(const PanelContext& context, const Rect& area) {
                     : "No collective operation passes the filter.");
     return;
   }
+  // One rank alone neither comes late nor waits for others that are known.
+  if (shown_->report->of->present() < 2) measure_ = CollectiveMeasure::duration;
   rest = rest.inset(ui.px(size::kPanelPadding), 0);
   draw_sentence(context, rest.cut_top(ui.px(kSentence)));
   rest.cut_top(ui.px(4));

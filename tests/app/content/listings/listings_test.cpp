@@ -6,6 +6,7 @@
 
 #include "app/content/listings/statistics.h"
 #include "capture/sim/output/simulator.h"
+#include "core/chunk/session_writer.h"
 #include "core/search/filter_mask.h"
 #include "tests/app/program_run.h"
 
@@ -114,4 +115,54 @@ TEST_CASE("listings: a row of statistics selects the events that it counts, what
       CHECK((*mask)->total() == table->statistics->rows[row].figures.count);
     }
   }
+}
+
+TEST_CASE("listings: device-stats has zones by core and processor, in cycles and in ns of their clock") {
+  const std::shared_ptr<Store> store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  Schema schema{.name = "zone", .name_column = "zone_name"};
+  schema.columns = {{.name = "cycles", .unit = "cycles"},
+                    {.name = "pcie_slot"},
+                    {.name = "core_x"},
+                    {.name = "core_y"},
+                    {.name = "risc", .type = ColumnType::string}};
+  const SchemaNumber zones = writer.add_schema(schema);
+  const ClockNumber clock = writer.add_clock({.name = "chip", .ticks_per_ns = 2});
+  for (int core = 1; core <= 2; ++core) {
+    const TrackNumber track = writer.add_track({.name = "core " + std::to_string(core),
+                                                .kind = "engine",
+                                                .device = "chip 0",
+                                                .schema = zones,
+                                                .clock = clock});
+    for (int i = 0; i < 3; ++i) {
+      const std::int64_t cycles = 100 * core * (i + 1);
+      Row row = writer.begin_event(track, i * 10'000, cycles, writer.intern("FW"));
+      row.integer(0, cycles);
+      row.integer(1, 0);
+      row.integer(2, core);
+      row.integer(3, 7);
+      row.string(4, writer.intern("BRISC"));
+    }
+  }
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  const auto listing = list_device_stats({*store, store->snapshot(), pool, control}, {});
+  REQUIRE(listing.ok());
+  REQUIRE(listing->rows.row_count() == 2);
+  const auto cell = [&](std::size_t row, std::string_view column) {
+    const auto found = std::find(listing->rows.columns.begin(), listing->rows.columns.end(), column);
+    REQUIRE(found != listing->rows.columns.end());
+    return std::get<std::int64_t>(
+        listing->rows.at(row, static_cast<std::size_t>(found - listing->rows.columns.begin())));
+  };
+  CHECK(cell(0, "core_x") == 2);  // the larger total first
+  CHECK(cell(0, "count") == 3);
+  CHECK(cell(0, "total_cycles") == 1200);
+  CHECK(cell(0, "median_cycles") == 400);
+  CHECK(cell(0, "total_ns") == 600);
+  CHECK(cell(0, "max_ns") == 300);
+  CHECK(cell(1, "mean_cycles") == 200);
+  CHECK(cell(1, "min_ns") == 50);
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/analysis/time/longest_gaps.h"
+#include "core/analysis/time/sorted_runs.h"
 
 namespace accelscope {
 
@@ -28,7 +29,7 @@ class CoveredTime {
 
   // Sums up what was added since the last call and forgets it. What comes later must not overlap it.
   void close_window(LongestGaps* gaps = nullptr) {
-    std::sort(parts_.begin(), parts_.end());
+    sort_runs(parts_);
     std::int64_t reached = 0;
     bool any = false;
     for (const auto& [begin, end] : parts_) {

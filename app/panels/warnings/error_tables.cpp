@@ -15,12 +15,12 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kErrorsShare = 0.42F, kAroundHead = 26;
+constexpr float kErrorsShare = 0.45F, kAroundHead = 26;
 
 const std::array<TableColumn, 4>& error_columns() {
   static const std::array<TableColumn, 4> kColumns = {{
-      {.title = "Time", .width = 110, .align = Align::right, .sortable = false},
-      {.title = "Error", .width = 190, .sortable = false},
+      {.title = "Time", .width = 120, .align = Align::right, .sortable = false},
+      {.title = "Error", .width = 240, .sortable = false},
       {.title = "Details", .sortable = false, .tooltip = "What was reported with it"},
       {.title = "Device", .width = 70, .sortable = false},
   }};
@@ -29,8 +29,8 @@ const std::array<TableColumn, 4>& error_columns() {
 
 const std::array<TableColumn, 6>& around_columns() {
   static const std::array<TableColumn, 6> kColumns = {{
-      {.title = "Where", .width = 150, .sortable = false},
-      {.title = "Ran", .width = 150, .sortable = false},
+      {.title = "Where", .width = 140, .sortable = false},
+      {.title = "Ran", .width = 130, .sortable = false},
       {.title = "State", .width = 90, .sortable = false, .tooltip = "When the error was reported"},
       {.title = "Since",
        .width = 84,
@@ -39,7 +39,7 @@ const std::array<TableColumn, 6>& around_columns() {
        .tooltip = "From its begin to the error",
        .data_title = "since_ns"},
       {.title = "Operands", .sortable = false},
-      {.title = "Source", .width = 150, .sortable = false},
+      {.title = "Source", .width = 170, .sortable = false},
   }};
   return kColumns;
 }

@@ -218,7 +218,7 @@ class SumsWorker {
   void add_packet(DeviceSum& sum, const LanePlan& lane, const Move& move, StringId purpose, StringId line) {
     const Vendor& vendor = *lane.vendor;
     if (move.whole_bytes <= vendor.no_payload_bytes) return;
-    if (purpose != 0 && snapshot_.strings->text(purpose) == vendor.program_purpose) return;
+    if (purpose != 0 && purpose == lane.words.program) return;
     ++sum.packets;
     const double least = rule_of(RuleId::small_transfers).threshold;
     if (static_cast<double>(move.whole_bytes) < least) {
@@ -230,12 +230,10 @@ class SumsWorker {
   }
 
   void add_load(DeviceSum& sum, const LanePlan& lane, const Move& move, StringId from, StringId to, StringId line) {
-    const Vendor& vendor = *lane.vendor;
-    const std::string_view source = snapshot_.strings->text(from), target = snapshot_.strings->text(to);
-    const bool loads = to != 0 && target == vendor.on_chip_place;
-    if (loads && source != vendor.on_chip_place) sum.off_chip_read += move.bytes;
-    const bool reloads = from != 0 && source == vendor.spill_place;
-    const bool saves = to != 0 && target == vendor.spill_place;
+    const bool loads = to != 0 && to == lane.words.on_chip;
+    if (loads && from != lane.words.on_chip) sum.off_chip_read += move.bytes;
+    const bool reloads = from != 0 && from == lane.words.spill;
+    const bool saves = to != 0 && to == lane.words.spill;
     if (reloads || saves) {
       (reloads ? sum.reloaded_bytes : sum.saved_bytes) += move.bytes;
       sum.spills.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line);
@@ -460,8 +458,30 @@ void EvidenceSum::add(EventId event, TrackNumber track, std::int64_t begin_ns, s
   if (begin_ns < stretch.begin_ns) first = event;
   stretch.begin_ns = std::min(stretch.begin_ns, begin_ns);
   stretch.end_ns = std::max(stretch.end_ns, end_ns);
-  if (line != 0) lines[line] += end_ns - begin_ns;
-  ++tracks[track];
+  if (line != 0) {
+    OpenLine& open = open_lines_[line % kOpenLines];
+    if (open.line != line) {
+      if (open.line != 0) lines[open.line] += open.ns;
+      open = {line, 0};
+    }
+    open.ns += end_ns - begin_ns;
+  }
+  if (track != open_track_) {
+    if (open_events_ > 0) tracks[open_track_] += open_events_;
+    open_track_ = track;
+    open_events_ = 0;
+  }
+  ++open_events_;
+}
+
+void EvidenceSum::clear_open() {
+  time.close_window();
+  for (OpenLine& open : open_lines_) {
+    if (open.line != 0) lines[open.line] += open.ns;
+    open = {};
+  }
+  if (open_events_ > 0) tracks[open_track_] += open_events_;
+  open_events_ = 0;
 }
 
 void EvidenceSum::append(const EvidenceSum& other) {

@@ -36,8 +36,19 @@ struct EvidenceSum {
   void add(EventId event, TrackNumber track, std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t size,
            StringId line);
   void append(const EvidenceSum& other);
-  void clear_open() { time.close_window(); }
+  void clear_open();  // at the end of a window, and before anything is read but the sums
   [[nodiscard]] StringId costliest_line() const;
+
+ private:
+  // Not yet in `lines` and `tracks`: looking there for every event would cost more than all the rest.
+  static constexpr std::size_t kOpenLines = 64;  // a power of two
+  struct OpenLine {
+    StringId line = 0;
+    std::int64_t ns = 0;
+  };
+  std::array<OpenLine, kOpenLines> open_lines_{};
+  TrackNumber open_track_ = 0;
+  std::uint64_t open_events_ = 0;
 };
 
 // A tensor whose size is known.

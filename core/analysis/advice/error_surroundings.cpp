@@ -51,6 +51,8 @@ class Surroundings {
       if (!ran) return ran.error();
       if (*ran) error.around.push_back(std::move(**ran));
     }
+    std::stable_partition(error.around.begin(), error.around.end(),
+                          [](const RanAround& each) { return each.under_way; });
     return error;
   }
 

@@ -25,7 +25,7 @@ struct ReportedError {
   std::string device;
   std::string details;            // what the source reported with it
   std::string source;             // its own line; "": that of what was under way may tell
-  std::vector<RanAround> around;  // in the order of the tracks
+  std::vector<RanAround> around;  // what was under way first, each in the order of the tracks
 };
 
 struct ErrorReport {

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/time/sorted_runs.h"
+
 namespace accelscope {
 
 using Stretches = std::vector<std::pair<std::int64_t, std::int64_t>>;
@@ -22,7 +24,7 @@ inline void add_stretch(Stretches& parts, std::int64_t begin, std::int64_t end) 
 
 // Sorted and apart; returns their length.
 inline std::int64_t settle(Stretches& parts) {
-  if (!std::is_sorted(parts.begin(), parts.end())) std::sort(parts.begin(), parts.end());
+  sort_runs(parts);
   std::int64_t length = 0;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {

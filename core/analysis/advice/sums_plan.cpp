@@ -51,7 +51,7 @@ SumsPlan::SumsPlan(const QueryContext& query, const EventFilter& filter)
     const TrackSnapshot& track = snapshot.tracks[t];
     if (!filter.has_track(track.track->number) || !track.schema) continue;
     const std::size_t device = devices.of_track(t);
-    LanePlan plan = plan_of(track, t);
+    LanePlan plan = plan_of(snapshot, t);
     if (programs[device] != nullptr && plan.part == LanePlan::Part::work) {
       plan.kernel_suffix = programs[device]->kernel_suffix;
       const auto [core, is_new] = cores[device].try_emplace(core_of(track.track->name), cores[device].size());
@@ -80,7 +80,8 @@ void SumsPlan::plan_track(const Snapshot& snapshot, std::size_t t, LanePlan plan
   }
 }
 
-LanePlan SumsPlan::plan_of(const TrackSnapshot& track, std::size_t t) const {
+LanePlan SumsPlan::plan_of(const Snapshot& snapshot, std::size_t t) const {
+  const TrackSnapshot& track = snapshot.tracks[t];
   LanePlan plan;
   plan.device = devices.of_track(t);
   plan.track = t;
@@ -110,6 +111,9 @@ LanePlan SumsPlan::plan_of(const TrackSnapshot& track, std::size_t t) const {
   for (const Vendor& vendor : vendors()) {
     if (plan.unit != Unit::transfer || !string_column(schema, vendor.to_column)) continue;
     plan.vendor = &vendor;
+    const StringPool& strings = *snapshot.strings;
+    plan.words = {strings.find(vendor.on_chip_place), strings.find(vendor.spill_place),
+                  strings.find(vendor.program_purpose)};
     plan.from = string_column(schema, vendor.from_column);
     plan.to = string_column(schema, vendor.to_column);
     plan.purpose = string_column(schema, vendor.purpose_column);

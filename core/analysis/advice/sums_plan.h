@@ -26,6 +26,11 @@ struct LanePlan {
   std::string_view kernel_suffix;         // of a device with runs
   std::size_t core = 0;                   // of such a device
   std::optional<std::size_t> line, bytes, from, to, purpose, limit;
+  // The vendor's words as the session's strings have them; kNone: no event has it.
+  struct Words {
+    StringId on_chip = kNone, spill = kNone, program = kNone;
+  };
+  Words words;
 };
 
 struct SumsPlan {
@@ -40,7 +45,7 @@ struct SumsPlan {
 
  private:
   void plan_track(const Snapshot& snapshot, std::size_t t, LanePlan plan, bool has_transfers);
-  [[nodiscard]] LanePlan plan_of(const TrackSnapshot& track, std::size_t t) const;
+  [[nodiscard]] LanePlan plan_of(const Snapshot& snapshot, std::size_t t) const;
   void note(const LanePlan& plan, const LaneSnapshot& lane);
   void add_tensors(const QueryContext& query);
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/analysis/time/longest_gaps.h"
+#include "core/analysis/time/sorted_runs.h"
 
 namespace accelscope {
 
@@ -40,8 +41,7 @@ class CoveredTime {
   // is forgotten.
   template <typename Visit>
   void take_stretches(Visit visit) {
-    // Those of a single lane are.
-    if (!std::is_sorted(parts_.begin(), parts_.end())) std::sort(parts_.begin(), parts_.end());
+    sort_runs(parts_);
     for (std::size_t i = 0; i < parts_.size();) {
       const std::int64_t begin = parts_[i].first;
       std::int64_t reached = parts_[i].second;

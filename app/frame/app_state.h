@@ -39,8 +39,8 @@ class WakeBell {
 
 // The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
 struct TabPanels {
-  TabPanels(WorkerPool& pool, QueryHistory& queries) : follower(pool) {
-    for (const PanelInfo& panel : all_panels()) panels.push_back(panel.make(pool, queries));
+  TabPanels(WorkerPool& pool, QueryHistory& queries, PeakBook& peaks) : follower(pool) {
+    for (const PanelInfo& panel : all_panels()) panels.push_back(panel.make(pool, queries, peaks));
   }
   std::vector<std::unique_ptr<Panel>> panels;  // of all_panels()
   SelectionFollower follower;
@@ -69,6 +69,7 @@ struct AppState {
   Workspace workspace;
   QueryHistory queries;
   QueryHistory searches;  // of events
+  PeakBook peaks;         // of devices, as the user entered them
   PanelLayout layout;
   CommandTable commands;
   PanelActions actions;

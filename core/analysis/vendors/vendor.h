@@ -25,6 +25,40 @@ class EventWork {
 // visitor(address, written) for every operand with an address in on-chip memory.
 using AddressVisitor = std::function<void(std::uint64_t, bool)>;
 
+// A memory of a device, or what moves or works between memories, as a box of its hierarchy.
+struct MemoryBox {
+  enum class Kind : std::uint8_t { memory, mover, engine };
+  std::string_view name;   // "HBM"
+  std::string_view title;  // "Vector, Scalar, GpSimd"
+  Kind kind = Kind::memory;
+  std::uint8_t row = 0, column = 0;  // where it stands in the picture
+  std::string_view peak = {};        // of core/analysis/peaks: of a memory
+};
+
+// Bytes that go from one box to another, as a column of the table of instructions counts them.
+struct MemoryPathWords {
+  enum class Of : std::uint8_t {
+    transfers,  // the transfers that an instruction sets off move them
+    matrix,     // the matrix engine
+    others,     // all other engines; not of instructions that set off transfers
+  };
+  std::string_view from, to;
+  std::string_view column;
+  Of of = Of::others;
+  std::string_view peak = {}, other_peak = {};  // the lower of the two counts
+};
+
+// What of a table of instructions tells of memories.
+struct MemoryWords {
+  std::span<const MemoryBox> boxes;
+  std::span<const MemoryPathWords> paths;
+  std::string_view mover;                         // the box that moves what transfers move; "": none
+  std::string_view engine_column, matrix_engine;  // "subgroup" is "Tensor"
+  std::string_view transfer_table;                // whose events are single transfers
+  std::string_view transfer_word;                 // "descriptors"
+  double transfer_cost_bytes = 0;                 // what each costs beside its bytes, in bytes at the mover's peak
+};
+
 struct Vendor {
   // Tables whose time lies in another table of the device in more detail.
   struct DetailedTable {
@@ -40,6 +74,7 @@ struct Vendor {
   std::string_view on_chip_place;  // as transfers name it
   std::string_view reload_column;  // of a table of tensors: how often each was loaded into it
   void (*visit_addresses)(std::string_view operands, const AddressVisitor& visitor);
+  const MemoryWords* memory = nullptr;  // of lanes that have work
 };
 
 [[nodiscard]] std::span<const Vendor> vendors();

@@ -1,6 +1,7 @@
 // A logarithmic axis that fits its values, with round figures: no drawing.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 namespace accelscope::app {
@@ -23,9 +24,10 @@ class LogAxis {
     double value = 0;
     bool labelled = false;  // else a fine line
   };
-  // At most about `most` labelled ones, ascending: powers of two over short ranges, of ten over long ones, with the
-  // lines between them where ten is the step.
-  [[nodiscard]] std::vector<Tick> ticks(int most) const;
+  enum class Steps : std::uint8_t { doubling, decimal };
+  // At most about `most` labelled ones, ascending, from the finest steps that allow it: powers of two where they double,
+  // else 1 2 5, 1 5, or powers of ten. Lines between them without a label where ten is the step.
+  [[nodiscard]] std::vector<Tick> ticks(int most, Steps steps) const;
 
  private:
   double low_ = 1, high_ = 0;

@@ -20,6 +20,7 @@ void bench_slow_session(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
 void bench_selection(const BenchOptions& options);
 void bench_metrics(const BenchOptions& options);
+void bench_roofline(const BenchOptions& options);
 void bench_search(const BenchOptions& options);
 void bench_sql_filter(const BenchOptions& options);
 void bench_sql_queries(const BenchOptions& options);
@@ -59,6 +60,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
     {"selection_summary", "the summary of any box, and the index that it is made from", bench_selection},
     {"metrics", "every figure of a session, and of a part of it", bench_metrics},
+    {"roofline", "the roofline and the memory hierarchy of a session", bench_roofline},
     {"search", "a regular expression over names: hits counted and stepped", bench_search},
     {"sql_filter", "SQL with WHERE: rate of the scan, ranges of time, cost of a row", bench_sql_filter},
     {"sql_queries", "simple questions in SQL over ten million slices", bench_sql_queries},

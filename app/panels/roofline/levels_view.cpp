@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/format.h"
+#include "core/base/text.h"
 #include "imgui.h"
 #include "render/base/icons.h"
 
@@ -79,7 +80,7 @@ struct BoxLine {
   if (box.kind == MemoryBox::Kind::memory) {
     lines.push_back({"read", box.read_bytes > 0 ? format_bytes(box.read_bytes) : "0 B"});
     lines.push_back({"written", box.written_bytes > 0 ? format_bytes(box.written_bytes) : "0 B"});
-    lines.push_back({"peak", rate_text(box.peak_value, kBytesPerSecond)});
+    if (box.can_have_peak) lines.push_back({"peak", rate_text(box.peak_value, kBytesPerSecond)});
   } else if (box.kind == MemoryBox::Kind::mover) {
     lines.push_back({"busy", box.count > 0 ? share_of_active(box.busy_ns) : std::string(kNothing)});
     lines.push_back({levels.transfers.word.empty() ? "transfers" : levels.transfers.word, format_count(box.count)});
@@ -93,6 +94,11 @@ struct BoxLine {
           {"achieved", format_peak(levels.flops / static_cast<double>(levels.active_ns) * 1e9, kFlopsPerSecond)});
   }
   return lines;
+}
+
+[[nodiscard]] std::string upper_first(std::string text) {
+  text.replace(0, 1, upper_case(text.substr(0, 1)));
+  return text;
 }
 
 // What the bar at a box's foot shows.
@@ -221,14 +227,14 @@ void LevelsView::draw_arrows(const PanelContext& context, const Rect& area, cons
       arrow.points = down ? std::vector<Point>{{x, a.y1 + ui.px(3)}, {x, b.y0 - ui.px(3)}}
                           : std::vector<Point>{{x, a.y0 - ui.px(3)}, {x, b.y1 + ui.px(3)}};
       const float middle = (arrow.points[0].y + arrow.points[1].y) / 2;
-      arrow.label = {x - ui.px(108), middle - ui.px(2), x - ui.px(12), middle + ui.px(34)};
+      arrow.label = {x - ui.px(108), middle - ui.px(16), x - ui.px(12), middle + ui.px(34)};
       draw_arrow(context, arrow, most, path.limiting, faded);
     } else {  // an elbow through the space between the rows; the two directions at two heights
       const Rect& upper = from->row < to->row ? a : b;
       const Rect& lower = from->row < to->row ? b : a;
       const float shift = opposite ? ui.px(is_back ? 14 : -14) : 0;
-      const float y = upper.y1 + ui.px(30) + shift;
-      const float upper_x = upper.x0 + ui.px(opposite && is_back ? 18 : 34), lower_x = lower.centre().x + shift * 2;
+      const float y = upper.y1 + ui.px(37) + shift;
+      const float upper_x = upper.x0 + ui.px(opposite && is_back ? 50 : 34), lower_x = lower.centre().x + shift * 2;
       std::vector<Point> corners = {
           {upper_x, upper.y1 + ui.px(3)}, {upper_x, y}, {lower_x, y}, {lower_x, lower.y0 - ui.px(3)}};
       if (from->row > to->row) std::reverse(corners.begin(), corners.end());
@@ -281,10 +287,19 @@ void LevelsView::draw_arrow(const PanelContext& context, const Arrow& arrow, dou
                .colour = limits && !faded ? Colour::warning : Colour::text2,
                .align = Align::centre});
   } else {
-    const Align align = points.size() == 2 ? Align::right : Align::left;
-    const Rect row = {arrow.label.x0, arrow.label.y0, arrow.label.x1, arrow.label.y0 + ui.px(16)};
-    draw_text(ui, row, share.empty() ? rate : fmt::format("{}  {}", rate, share),
-              {.style = TextStyle::mono_small, .colour = words, .align = align});
+    const bool is_upright = points.size() == 2;  // else an elbow: all in one row
+    Rect row = {arrow.label.x0, arrow.label.y0, arrow.label.x1, arrow.label.y0 + ui.px(16)};
+    if (!is_upright) {
+      draw_text(ui, row, share.empty() ? rate : fmt::format("{}  {}", rate, share),
+                {.style = TextStyle::mono_small, .colour = words});
+      return;
+    }
+    draw_text(ui, row, rate, {.style = TextStyle::mono_small, .colour = words, .align = Align::right});
+    row = row.moved(0, row.height());
+    draw_text(ui, row, share,
+              {.style = TextStyle::mono_small,
+               .colour = limits && !faded ? Colour::warning : Colour::text2,
+               .align = Align::right});
   }
 }
 
@@ -295,7 +310,13 @@ void LevelsView::draw_reason(const PanelContext& context, const Rect& area, cons
     if (!box_limits(levels, box)) continue;
     if (at == nullptr || box.kind == MemoryBox::Kind::mover) at = &box;
   }
-  if (at == nullptr || levels.reason.empty()) return;
+  if (at == nullptr) {  // nothing limits: said, but no sign
+    const std::string text = levels.note.empty() ? levels.reason : levels.note;
+    const Rect row = {area.x0, area.y1 - ui.px(20), area.x1, area.y1};
+    draw_text(ui, row, text.empty() ? text : upper_first(text), {.style = TextStyle::small, .colour = Colour::text3});
+    return;
+  }
+  if (levels.reason.empty()) return;
   const Rect box = rect_of(ui, area, *at);
   const std::string text = "limits: " + levels.reason;
   const float width = text_width(ui, TextStyle::small_strong, text) + ui.px(28);

@@ -19,7 +19,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kHead = 36, kBeside = 900;  // below this width the halves lie one above the other
-constexpr float kLeastRoof = 330, kLeastWhole = 360;
+constexpr float kLeastRoof = 330, kLeastLevels = 150;
 constexpr float kHierarchyShare = 0.49F;
 
 [[nodiscard]] std::string_view group_word(RoofGrouping grouping) {
@@ -67,41 +67,34 @@ void RooflinePanel::ask(const PanelContext& context) {
   });
 }
 
-RooflinePanel::Halves RooflinePanel::split(const PanelContext& context, const Rect& area) const {
-  const Ui& ui = context.ui;
-  Rect rest = area;
-  Halves halves;
-  if (area.width() >= ui.px(kBeside)) {
-    halves.levels = rest.cut_left(std::round(area.width() * kHierarchyShare));
-    rest.cut_left(ui.px(1));
-    halves.roof = rest;
-    return halves;
-  }
+float RooflinePanel::levels_height(const Ui& ui) const {
   const DeviceLevels* shown = levels();
-  const float wanted = shown == nullptr || shown->paths.empty() ? ui.px(160) : LevelsView::least_height(ui, *shown);
-  halves.levels = rest.cut_top(ui.px(kHead + 8) + wanted);
-  halves.roof = rest;
-  return halves;
+  const bool any = shown != nullptr && !shown->paths.empty();
+  return ui.px(kHead + 8) + (any ? LevelsView::least_height(ui, *shown) : ui.px(kLeastLevels));
 }
 
 void RooflinePanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   ask(context);
-  const DeviceLevels* shown = levels();
-  const bool beside = area.width() >= ui.px(kBeside);
-  const float left = ui.px(kHead + 8) + (shown == nullptr ? 0 : LevelsView::least_height(ui, *shown));
-  const float wanted = beside ? std::max(left, ui.px(kLeastWhole)) : left + ui.px(kHead + kLeastRoof);
-  ScrollArea scroll(ui, "roofline.all", area, std::max(area.height(), wanted));
-  Rect content = scroll.content();
-  content.y1 = std::max(content.y1, content.y0 + std::max(area.height(), wanted));
-  const Halves halves = split(context, content);
-  if (beside) {
-    vertical_line(ui, halves.roof.x0 - ui.px(1), content.y0, content.y1, ui.colour(Colour::line2));
-  } else {
-    horizontal_line(ui, content.x0, content.x1, halves.roof.y0, ui.colour(Colour::line2));
+  const float wanted = levels_height(ui), padding = ui.px(size::kPanelPadding);
+  if (area.width() >= ui.px(kBeside)) {
+    Rect rest = area;
+    const Rect left = rest.cut_left(std::round(area.width() * kHierarchyShare));
+    vertical_line(ui, rest.x0, area.y0, area.y1, ui.colour(Colour::line2));
+    {
+      ScrollArea scroll(ui, "roofline.left", left, std::max(left.height(), editing_ ? left.height() : wanted));
+      draw_levels(context, scroll.content().inset(padding, 0));
+    }
+    draw_roof(context, rest.inset(padding, 0));
+    return;
   }
-  draw_levels(context, halves.levels.inset(ui.px(size::kPanelPadding), 0));
-  draw_roof(context, halves.roof.inset(ui.px(size::kPanelPadding), 0));
+  const float roof = std::max(ui.px(kHead + kLeastRoof), area.height() - wanted);
+  ScrollArea scroll(ui, "roofline.all", area, wanted + roof);
+  Rect content = scroll.content();
+  const Rect upper = content.cut_top(wanted);
+  horizontal_line(ui, content.x0, content.x1, content.y0, ui.colour(Colour::line2));
+  draw_levels(context, upper.inset(padding, 0));
+  draw_roof(context, content.cut_top(roof).inset(padding, 0));
 }
 
 void RooflinePanel::draw_waiting(const PanelContext& context, const Rect& area, const std::string& error,
@@ -197,7 +190,8 @@ void RooflinePanel::draw_roof(const PanelContext& context, Rect area) {
     const std::string word(group_word(roofs_.value->grouping));
     std::string sentence = fmt::format("No {} states both its operations and its bytes", word);
     if (line != nullptr) sentence += fmt::format(" of {}", line->memories[memory].name);
-    const bool has_other = line != nullptr && !line->points.empty();
+    const bool has_other = line != nullptr && std::any_of(line->points.begin(), line->points.end(),
+                                                           [](const RoofPoint& point) { return point.flops > 0; });
     sentence += has_other ? "; choose other points or another memory."
                           : ". Neuron profiles count both by instruction; traces "
                             "of GPU kernels count neither.";

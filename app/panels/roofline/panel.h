@@ -21,11 +21,8 @@ class RooflinePanel final : public Panel {
   void draw(const PanelContext& context, const render::Rect& area) override;
 
  private:
-  struct Halves {
-    render::Rect levels, roof;
-  };
   void ask(const PanelContext& context);
-  [[nodiscard]] Halves split(const PanelContext& context, const render::Rect& area) const;
+  [[nodiscard]] float levels_height(const render::Ui& ui) const;
   void draw_levels(const PanelContext& context, render::Rect area);
   void draw_roof(const PanelContext& context, render::Rect area);
   void draw_roof_head(const PanelContext& context, render::Rect& area);

@@ -113,6 +113,11 @@ Point RoofPlot::place(double intensity, double rate) const {
           plot_.y1 - static_cast<float>(rate_.place(rate)) * plot_.height()};
 }
 
+// A low plot has small ones.
+float RoofPlot::largest_dot(const Ui& ui) const {
+  return std::clamp(plot_.height() / 14, ui.px(kSmallestDot * 2), ui.px(kLargestDot));
+}
+
 void RoofPlot::find_dots(const PanelContext& context, const Shown& shown) {
   Ui& ui = context.ui;
   dots_.clear();
@@ -126,7 +131,7 @@ void RoofPlot::find_dots(const PanelContext& context, const Shown& shown) {
     dots_.push_back({.point = &point,
                      .number = i,
                      .at = place(point.intensity(shown.memory), point.rate()),
-                     .radius = ui.px(std::max(kSmallestDot, kLargestDot * static_cast<float>(part))),
+                     .radius = std::max(ui.px(kSmallestDot), largest_dot(ui) * static_cast<float>(part)),
                      .colour = ui.theme().slice(slot),
                      .selected = is_selected(
                          context.tab, events_of_point(*context.tab.snapshot, shown.grouping, point, shown.filter))});
@@ -135,17 +140,17 @@ void RoofPlot::find_dots(const PanelContext& context, const Shown& shown) {
 
 void RoofPlot::draw_grid(const PanelContext& context, const Shown& shown) const {
   Ui& ui = context.ui;
-  const auto ticks_of = [&](const LogAxis& axis, float room, float each) {
-    return axis.ticks(std::max(2, static_cast<int>(room / ui.px(each))));
+  const auto ticks_of = [&](const LogAxis& axis, float room, float each, LogAxis::Steps steps) {
+    return axis.ticks(std::max(2, static_cast<int>(room / ui.px(each))), steps);
   };
-  for (const LogAxis::Tick& tick : ticks_of(intensity_, plot_.width(), 56)) {
+  for (const LogAxis::Tick& tick : ticks_of(intensity_, plot_.width(), 56, LogAxis::Steps::doubling)) {
     const float x = std::round(plot_.x0 + static_cast<float>(intensity_.place(tick.value)) * plot_.width());
     vertical_line(ui, x, plot_.y0, plot_.y1, ui.colour(Colour::line1));
     if (!tick.labelled) continue;
     draw_text(ui, {x - ui.px(28), plot_.y1 + ui.px(2), x + ui.px(28), plot_.y1 + ui.px(18)}, intensity_text(tick.value),
               {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::centre, .fit = Fit::clip});
   }
-  for (const LogAxis::Tick& tick : ticks_of(rate_, plot_.height(), 40)) {
+  for (const LogAxis::Tick& tick : ticks_of(rate_, plot_.height(), 28, LogAxis::Steps::decimal)) {
     const float y = std::round(plot_.y1 - static_cast<float>(rate_.place(tick.value)) * plot_.height());
     horizontal_line(ui, plot_.x0, plot_.x1, y, ui.colour(Colour::line1));
     if (!tick.labelled) continue;
@@ -380,7 +385,7 @@ void RoofPlot::draw_foot(const PanelContext& context, const Rect& foot, const Sh
   if (row.width() > wanted + legend) {
     text("size: busy", Colour::text3);
     for (const double part : {0.05, 0.5}) {  // of the busiest, as large as they are drawn
-      const float radius = ui.px(std::max(kSmallestDot, kLargestDot * static_cast<float>(std::sqrt(part))));
+      const float radius = std::max(ui.px(kSmallestDot), largest_dot(ui) * static_cast<float>(std::sqrt(part)));
       const Rect at = row.cut_left(radius * 2 + ui.px(4));
       ui.draw()->AddCircle({at.x0 + radius, at.centre().y}, radius, ui.colour(Colour::text3), 24, ui.px(1));
       text(format_duration(static_cast<double>(longest_ns_) * part), Colour::text2);

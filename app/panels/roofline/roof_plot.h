@@ -41,6 +41,7 @@ class RoofPlot {
   };
   void fit_axes(const Shown& shown);
   [[nodiscard]] render::Point place(double intensity, double rate) const;
+  [[nodiscard]] float largest_dot(const render::Ui& ui) const;
   void find_dots(const PanelContext& context, const Shown& shown);
   void draw_grid(const PanelContext& context, const Shown& shown) const;
   void draw_ceilings(const PanelContext& context, const Shown& shown);

@@ -26,6 +26,7 @@ constexpr std::array kCopyDirections = std::to_array<CopyDirection>({
     {"htod", "Host", "Device memory", "link"},
     {"dtoh", "Device memory", "Host", "link"},
     {"dtod", "Device memory", "Device memory", "hbm"},
+    {"memset", "Engines", "Device memory", "hbm"},
     {"ptop", "Device memory", "Other device", ""},
     {"host to device", "Host", "Device memory", "link"},
     {"device to host", "Device memory", "Host", "link"},
@@ -55,6 +56,7 @@ struct MovedBytes {
 struct LevelTally {
   std::vector<MovedBytes> paths;  // of the maker's words, or by direction
   MovedBytes transfers;           // of the mover
+  MovedBytes data;                // those of them that do not only signal
   MovedBytes matrix, others;      // of engines: events and time
   CoveredTime active;
   double flops = 0;
@@ -181,6 +183,10 @@ class LevelScan {
         double bytes = 0;
         for (std::size_t path = 0; path < amounts.path_count(); ++path) bytes += amounts.bytes(path, i);
         part.add_to(tally.transfers, bytes);
+        if (bytes > kSignalBytes && part.owned) {
+          ++tally.data.count;
+          tally.data.bytes += bytes;
+        }
       }
     });
   }
@@ -191,6 +197,7 @@ class LevelScan {
       const LevelTally& other = workers_[worker][device];
       for (std::size_t path = 0; path < sum.paths.size(); ++path) sum.paths[path].add(other.paths[path]);
       sum.transfers.add(other.transfers);
+      sum.data.add(other.data);
       sum.matrix.add(other.matrix);
       sum.others.add(other.others);
       sum.active.add(other.active);
@@ -219,9 +226,9 @@ class LevelScan {
                         .flops = tally.flops};
     add_paths(levels, tally, words);
     add_boxes(levels, tally, words);
-    if (words != nullptr && tally.transfers.count > 0) {
-      levels.transfer_count = tally.transfers.count;
-      levels.transfers = {tally.transfers.bytes / static_cast<double>(tally.transfers.count),
+    if (words != nullptr && tally.data.count > 0) {
+      levels.transfer_count = tally.data.count;
+      levels.transfers = {tally.data.bytes / static_cast<double>(tally.data.count),
                           words->transfer_cost_bytes, std::string(words->mover), std::string(words->transfer_word)};
     }
     find_limit(levels, tally);
@@ -279,6 +286,7 @@ class LevelScan {
                    .is_matrix = words != nullptr && named.name == words->matrix_engine,
                    .row = named.row,
                    .column = named.column,
+                   .can_have_peak = !named.peak.empty(),
                    .peak_value = named.peak.empty() ? std::nullopt : levels.peaks.value(named.peak),
                    .capacity_bytes = capacity_of(levels.device, named.name)};
       for (const LevelPath& path : levels.paths) {
@@ -290,7 +298,8 @@ class LevelScan {
                                                                   : tally.others;
       if (named.kind != MemoryBox::Kind::memory) {
         box.busy_ns = of.busy.length_ns();
-        box.count = of.count;
+        const bool is_mover = named.kind == MemoryBox::Kind::mover;
+        box.count = is_mover && tally.data.count > 0 ? tally.data.count : of.count;
       }
       const bool is_touched = box.read_bytes > 0 || box.written_bytes > 0 || box.count > 0;
       if (words != nullptr || is_touched) levels.boxes.push_back(std::move(box));

@@ -30,6 +30,7 @@ namespace accelscope {
 
 inline constexpr double kLeastLimit = 0.6;           // of a peak
 inline constexpr double kSmallTransferBytes = 4096;  // below this a transfer costs more than a fifth of its time
+inline constexpr double kSignalBytes = 64;            // transfers up to this only signal: they move no data
 inline constexpr double kBusyTransfers = 0.8;        // of the active time
 
 struct LevelPath {
@@ -48,6 +49,7 @@ struct LevelBox {
   MemoryBox::Kind kind = MemoryBox::Kind::memory;
   bool is_matrix = false;  // the engine that operations are counted of
   int row = 0, column = 0;
+  bool can_have_peak = false;  // core/analysis/peaks has a row for it
   std::optional<double> peak_value;  // of a memory or mover
   std::optional<std::uint64_t> capacity_bytes;
   double read_bytes = 0, written_bytes = 0;  // out of it, into it
@@ -63,7 +65,7 @@ struct DeviceLevels {
   std::optional<double> compute_share;  // of the highest compute peak
   bool compute_limits = false;
   TransferSize transfers;
-  std::uint64_t transfer_count = 0;
+  std::uint64_t transfer_count = 0;  // without those that only signal
   std::vector<LevelBox> boxes;
   std::vector<LevelPath> paths;  // those with bytes
   std::string reason;            // of what limits: "descriptors of 512 B", "98.1 % of the HBM peak"

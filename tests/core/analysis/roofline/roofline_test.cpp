@@ -135,9 +135,10 @@ TEST_CASE("memory levels: bytes of each path, and the time of transfers, are wha
         if (works(row) || row.table == "dma" || row.table == "cc_op")
           active.emplace_back(std::max(row.begin, range.begin_ns), std::min(row.end, range.end_ns));
         if (row.table == "dma") {
-          ++packets.count;
-          packets.hbm += static_cast<double>(row.number("transfer_size")) * share;
           add_time(packets, row, range);
+          if (row.number("transfer_size") <= 64) continue;  // it only signals
+          ++packets.count;
+          packets.hbm += static_cast<double>(row.number("transfer_size"));
         }
         if (!works(row)) continue;
         all.hbm += static_cast<double>(row.number("hbm_read_bytes")) * share;

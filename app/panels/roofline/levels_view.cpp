@@ -69,6 +69,7 @@ constexpr std::string_view kNothing = "–";
 
 struct BoxLine {
   std::string label, value;
+  std::string short_label = {};
 };
 
 [[nodiscard]] std::vector<BoxLine> lines_of(const DeviceLevels& levels, const LevelBox& box) {
@@ -79,19 +80,22 @@ struct BoxLine {
   std::vector<BoxLine> lines;
   if (box.kind == MemoryBox::Kind::memory) {
     lines.push_back({"read", box.read_bytes > 0 ? format_bytes(box.read_bytes) : "0 B"});
-    lines.push_back({"written", box.written_bytes > 0 ? format_bytes(box.written_bytes) : "0 B"});
+    lines.push_back({"written", box.written_bytes > 0 ? format_bytes(box.written_bytes) : "0 B", "write"});
     if (box.can_have_peak) lines.push_back({"peak", rate_text(box.peak_value, kBytesPerSecond)});
   } else if (box.kind == MemoryBox::Kind::mover) {
     lines.push_back({"busy", box.count > 0 ? share_of_active(box.busy_ns) : std::string(kNothing)});
-    lines.push_back({levels.transfers.word.empty() ? "transfers" : levels.transfers.word, format_count(box.count)});
-    lines.push_back({"mean size", levels.transfers.mean_bytes > 0 ? format_bytes(levels.transfers.mean_bytes)
-                                                                  : std::string(kNothing)});
+    lines.push_back(
+        {levels.transfers.word.empty() ? "transfers" : levels.transfers.word, format_count(box.count), "count"});
+    lines.push_back(
+        {"mean size",
+         levels.transfers.mean_bytes > 0 ? format_bytes(levels.transfers.mean_bytes) : std::string(kNothing), "size"});
   } else {
     lines.push_back({"busy", box.count > 0 ? share_of_active(box.busy_ns) : std::string(kNothing)});
     lines.push_back({"events", format_count(box.count)});
     if (levels.flops > 0 && levels.active_ns > 0 && box.is_matrix)
-      lines.push_back(
-          {"achieved", format_peak(levels.flops / static_cast<double>(levels.active_ns) * 1e9, kFlopsPerSecond)});
+      lines.push_back({"achieved",
+                       format_peak(levels.flops / static_cast<double>(levels.active_ns) * 1e9, kFlopsPerSecond),
+                       "rate"});
   }
   return lines;
 }
@@ -162,7 +166,10 @@ void LevelsView::draw_box(const PanelContext& context, const Rect& rect, const D
   const bool limits = box_limits(levels, box);
   fill(ui, rect, ui.colour(Colour::bg1), size::kControlRadius);
   outline(ui, rect, ui.colour(limits ? Colour::warning_line : Colour::line2), size::kControlRadius, limits ? 1.5F : 1);
-  Rect inner = rect.inset(ui.px(10), ui.px(8));
+  constexpr float kNarrowBox = 130;
+  const bool narrow = rect.width() < ui.px(kNarrowBox);
+  const TextStyle numbers = narrow ? TextStyle::mono_small : TextStyle::mono;
+  Rect inner = rect.inset(ui.px(narrow ? 6 : 10), ui.px(8));
   Rect head = inner.cut_top(ui.px(20));
   const float name = draw_text(ui, head, box.name, {.style = TextStyle::heading});
   head.cut_left(name + ui.px(8));
@@ -171,11 +178,15 @@ void LevelsView::draw_box(const PanelContext& context, const Rect& rect, const D
     draw_text(ui, head, corner, {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
   for (const BoxLine& line : lines_of(levels, box)) {
     Rect row = inner.cut_top(ui.px(18));
-    const float width = text_width(ui, TextStyle::mono, line.value);
+    const float width = text_width(ui, numbers, line.value);
     draw_text(ui, row.cut_right(width), line.value,
-              {.style = TextStyle::mono, .colour = faded ? Colour::text3 : Colour::text1, .align = Align::right});
-    row.cut_right(ui.px(6));
-    draw_text(ui, row, line.label, {.style = TextStyle::small, .colour = Colour::text2});
+              {.style = numbers, .colour = faded ? Colour::text3 : Colour::text1, .align = Align::right});
+    row.cut_right(ui.px(4));
+    // A word that is cut says nothing.
+    const std::string& label =
+        text_width(ui, TextStyle::small, line.label) <= row.width() ? line.label : line.short_label;
+    if (text_width(ui, TextStyle::small, label) <= row.width())
+      draw_text(ui, row, label, {.style = TextStyle::small, .colour = Colour::text2});
   }
   const Rect bar = inner.cut_bottom(ui.px(3));
   fill(ui, bar, ui.colour(Colour::bg4), 1);
@@ -222,19 +233,21 @@ void LevelsView::draw_arrows(const PanelContext& context, const Rect& area, cons
         across(left, right);
       }
     } else if (from->column == to->column) {
-      const float x = a.centre().x + ui.px(20);
+      const float x = std::round(a.x1 - std::clamp(a.width() * 0.16F, ui.px(14), ui.px(30)));
       const bool down = to->row > from->row;
       arrow.points = down ? std::vector<Point>{{x, a.y1 + ui.px(3)}, {x, b.y0 - ui.px(3)}}
                           : std::vector<Point>{{x, a.y0 - ui.px(3)}, {x, b.y1 + ui.px(3)}};
       const float middle = (arrow.points[0].y + arrow.points[1].y) / 2;
-      arrow.label = {x - ui.px(108), middle - ui.px(16), x - ui.px(12), middle + ui.px(34)};
+      arrow.label = {x - ui.px(104), middle - ui.px(16), x - ui.px(9), middle + ui.px(34)};
       draw_arrow(context, arrow, most, path.limiting, faded);
     } else {  // an elbow through the space between the rows; the two directions at two heights
       const Rect& upper = from->row < to->row ? a : b;
       const Rect& lower = from->row < to->row ? b : a;
       const float shift = opposite ? ui.px(is_back ? 14 : -14) : 0;
-      const float y = upper.y1 + ui.px(37) + shift;
-      const float upper_x = upper.x0 + ui.px(opposite && is_back ? 50 : 34), lower_x = lower.centre().x + shift * 2;
+      const float y = upper.y1 + ui.px(37) + shift,
+                  near_edge = std::clamp(upper.width() * 0.3F - ui.px(22), ui.px(10), ui.px(34));
+      const float upper_x = upper.x0 + near_edge + ui.px(opposite && is_back ? 16 : 0),
+                  lower_x = lower.centre().x + shift * 2;
       std::vector<Point> corners = {
           {upper_x, upper.y1 + ui.px(3)}, {upper_x, y}, {lower_x, y}, {lower_x, lower.y0 - ui.px(3)}};
       if (from->row > to->row) std::reverse(corners.begin(), corners.end());
@@ -287,11 +300,11 @@ void LevelsView::draw_arrow(const PanelContext& context, const Arrow& arrow, dou
                .colour = limits && !faded ? Colour::warning : Colour::text2,
                .align = Align::centre});
   } else {
+    const std::string whole = share.empty() ? rate : fmt::format("{}  {}", rate, share);
     const bool is_upright = points.size() == 2;  // else an elbow: all in one row
     Rect row = {arrow.label.x0, arrow.label.y0, arrow.label.x1, arrow.label.y0 + ui.px(16)};
     if (!is_upright) {
-      draw_text(ui, row, share.empty() ? rate : fmt::format("{}  {}", rate, share),
-                {.style = TextStyle::mono_small, .colour = words});
+      draw_text(ui, row, whole, {.style = TextStyle::mono_small, .colour = words});
       return;
     }
     draw_text(ui, row, rate, {.style = TextStyle::mono_small, .colour = words, .align = Align::right});
@@ -332,7 +345,7 @@ void LevelsView::draw_reason(const PanelContext& context, const Rect& area, cons
 
 void LevelsView::draw_table(const PanelContext& context, const Rect& area, const DeviceLevels& levels, bool faded) {
   Ui& ui = context.ui;
-  const bool narrow = area.width() < ui.px(560);
+  const bool narrow = area.width() < ui.px(680);
   enum Part : std::size_t { path_name, bytes, achieved, peak, share, ideal };
   struct PathColumn {
     Part part;

@@ -168,7 +168,11 @@ void RooflinePanel::draw_roof_head(const PanelContext& context, Rect& area) {
   Rect head = area.cut_top(ui.px(kHead));
   (void)draw_scope(context, "roofline.scope", head, scope_);
   const float title = heading(ui, head, "Roofline", roofs_.stale() ? "of the earlier range" : "") + ui.px(12);
-  const float least = ui.px(330);
+  constexpr float kChoice = 132;  // about what a choice takes
+  const Roofline* line = roofline();
+  const bool many_memories = line != nullptr && line->memories.size() > 1;
+  const float least =
+      ui.px(kChoice * (1.0F + (many_memories ? 1.0F : 0.0F) + (device_names().size() > 1 ? 1.0F : 0.0F)));
   if (head.x1 - title >= least) {
     head.x0 = title;
     draw_roof_choices(context, head);
@@ -191,7 +195,7 @@ void RooflinePanel::draw_roof(const PanelContext& context, Rect area) {
     std::string sentence = fmt::format("No {} states both its operations and its bytes", word);
     if (line != nullptr) sentence += fmt::format(" of {}", line->memories[memory].name);
     const bool has_other = line != nullptr && std::any_of(line->points.begin(), line->points.end(),
-                                                           [](const RoofPoint& point) { return point.flops > 0; });
+                                                          [](const RoofPoint& point) { return point.flops > 0; });
     sentence += has_other ? "; choose other points or another memory."
                           : ". Neuron profiles count both by instruction; traces "
                             "of GPU kernels count neither.";

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "core/base/text.h"
 #include "render/base/icons.h"
@@ -53,7 +53,10 @@ void PeaksEditor::draw_row(const PanelContext& context, Rect row, const PeakList
   const std::string name = "roofline.peak." + peak.what;
   const TextInputResult hand =
       text_input(ui, name, row.cut_left(ui.px(kFieldWidth)).middle(ui.px(size::kControl)), field.text,
-                 {.placeholder = std::string_view(peak.unit), .mono = true, .error = !field.error.empty()});
+                 {.placeholder = std::string_view(peak.unit),
+                  .mono = true,
+                  .error = !field.error.empty(),
+                  .focus_now = std::exchange(field.refocus, false)});
   if (hand.changed) {
     field.touched = true;
     field.error.clear();
@@ -86,6 +89,7 @@ void PeaksEditor::enter(const PanelContext& context, const PeakList& peaks, cons
   if (!value) {
     field.error = value.message();
     field.touched = true;
+    field.refocus = true;
     return;
   }
   told(context, book_.enter({peaks.model, peak.what, *value}));

@@ -22,6 +22,7 @@ class PeaksEditor {
     std::string text;
     std::string error;
     bool touched = false;  // typed into since it was last entered
+    bool refocus = false;  // what was entered is wrong: it keeps the keyboard
   };
   void draw_row(const PanelContext& context, render::Rect row, const PeakList& peaks, const Peak& peak);
   void enter(const PanelContext& context, const PeakList& peaks, const Peak& peak, Field& field);

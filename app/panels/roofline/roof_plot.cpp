@@ -309,7 +309,7 @@ void RoofPlot::draw_labels(const PanelContext& context) {
 void RoofPlot::handle_input(const PanelContext& context, const Shown& shown) {
   Ui& ui = context.ui;
   const Dot* hovered = nullptr;
-  const Interaction hand = interact(ui, "roofline.plot", plot_);
+  const Interaction hand = interact(ui, "roofline.plot", plot_, {.below_others = true});
   const Point pointer = ui.input().mouse;
   for (const Dot& dot : dots_) {
     const float reach = dot.radius + ui.px(2);
@@ -317,6 +317,9 @@ void RoofPlot::handle_input(const PanelContext& context, const Shown& shown) {
                        {dot.at.x - dot.radius, dot.at.y - dot.radius, dot.at.x + dot.radius, dot.at.y + dot.radius});
     if (hand.hovered && std::hypot(pointer.x - dot.at.x, pointer.y - dot.at.y) <= reach) hovered = &dot;  // the top one
   }
+  const auto number = hovered == nullptr ? std::nullopt : std::optional(hovered->number);
+  if (number != hovered_) hovered_since_s_ = ui.time();
+  hovered_ = number;
   if (hovered == nullptr) return;
   set_cursor(Cursor::hand);
   ui.draw()->AddCircle({hovered->at.x, hovered->at.y}, hovered->radius + ui.px(1), ui.colour(Colour::text2), 32,
@@ -327,11 +330,12 @@ void RoofPlot::handle_input(const PanelContext& context, const Shown& shown) {
     const TimeRange& stretch = hovered->point->stretch;
     if (hand.double_clicked && !stretch.empty()) show_stretch(context.tab, stretch.begin_ns, stretch.end_ns);
   }
-  const std::string name = fmt::format("roofline.point.{}", hovered->number);
-  if (ui.hovered_for(name) >= kHoverCardDelay) {
+  // Pictures stand still: they show no card.
+  const double rested = ui.time() - hovered_since_s_;
+  if (rested >= kHoverCardDelay) {
     draw_card(context, shown, *hovered);
   } else {
-    ui.request_frame_after(kHoverCardDelay);
+    ui.request_frame_after(kHoverCardDelay - rested);
   }
 }
 

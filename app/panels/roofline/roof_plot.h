@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ class RoofPlot {
   std::vector<Segment> lines_;       // ceilings as they are drawn
   std::vector<render::Rect> taken_;  // by labels
   std::int64_t longest_ns_ = 1;
+  std::optional<std::size_t> hovered_;  // the number of the point under the pointer
+  double hovered_since_s_ = 0;
 };
 
 }  // namespace accelscope::app

@@ -21,16 +21,17 @@ namespace {
 // Copies of devices whose makers have no words for memories here: what their name or their column "direction" says.
 struct CopyDirection {
   std::string_view pattern, from, to, peak;
+  double passes = 1;  // how often a byte goes through what the peak is of
 };
 constexpr std::array kCopyDirections = std::to_array<CopyDirection>({
     {"htod", "Host", "Device memory", "link"},
     {"dtoh", "Device memory", "Host", "link"},
-    {"dtod", "Device memory", "Device memory", "hbm"},
+    {"dtod", "Device memory", "Device memory", "hbm", 2},
     {"memset", "Engines", "Device memory", "hbm"},
     {"ptop", "Device memory", "Other device", ""},
     {"host to device", "Host", "Device memory", "link"},
     {"device to host", "Device memory", "Host", "link"},
-    {"device to device", "Device memory", "Device memory", "hbm"},
+    {"device to device", "Device memory", "Device memory", "hbm", 2},
 });
 constexpr std::size_t kOtherCopy = kCopyDirections.size();  // bytes that say no direction
 constexpr std::string_view kDirectionColumn = "direction";
@@ -68,6 +69,13 @@ struct LevelTally {
     body(active);
   }
 };
+
+// "98.1 % of the peak of link to the host": a title as it stands inside of a sentence.
+[[nodiscard]] std::string share_of_peak(double share, std::string title) {
+  const bool is_word = title.size() > 1 && title[1] == lower_case(title[1]);  // not "HBM"
+  if (is_word) title[0] = lower_case(title[0]);
+  return fmt::format("{} of the peak of {}", format_share(share), title);
+}
 
 class LevelScan {
  public:
@@ -228,8 +236,8 @@ class LevelScan {
     add_boxes(levels, tally, words);
     if (words != nullptr && tally.data.count > 0) {
       levels.transfer_count = tally.data.count;
-      levels.transfers = {tally.data.bytes / static_cast<double>(tally.data.count),
-                          words->transfer_cost_bytes, std::string(words->mover), std::string(words->transfer_word)};
+      levels.transfers = {tally.data.bytes / static_cast<double>(tally.data.count), words->transfer_cost_bytes,
+                          std::string(words->mover), std::string(words->transfer_word)};
     }
     find_limit(levels, tally);
     return levels;
@@ -240,6 +248,7 @@ class LevelScan {
       const MovedBytes& moved = tally.paths[i];
       if (moved.bytes <= 0) continue;
       LevelPath path{.bytes = moved.bytes, .count = moved.count};
+      const double passes = words == nullptr && i < kOtherCopy ? kCopyDirections[i].passes : 1;
       if (words != nullptr) {
         const MemoryPathWords& named = words->paths[i];
         path.from = named.from;
@@ -261,8 +270,8 @@ class LevelScan {
         levels.note = "the transfers do not pass the filter: how fast they were is not known";
       if (path.busy_ns && levels.active_ns > 0)
         path.bandwidth = path.bytes / static_cast<double>(levels.active_ns) * 1e9;
-      if (path.peak_value) path.ideal_ns = path.bytes / *path.peak_value * 1e9;
-      if (path.peak_value && path.bandwidth) path.share = *path.bandwidth / *path.peak_value;
+      if (path.peak_value) path.ideal_ns = passes * path.bytes / *path.peak_value * 1e9;
+      if (path.peak_value && path.bandwidth) path.share = passes * *path.bandwidth / *path.peak_value;
       levels.paths.push_back(std::move(path));
     }
   }
@@ -325,7 +334,7 @@ class LevelScan {
     const double share = most == nullptr ? 0 : served(most->peak);
     if (levels.compute_share && *levels.compute_share >= std::max(share, kLeastLimit)) {
       levels.compute_limits = true;
-      levels.reason = fmt::format("{} of the {} peak", format_share(*levels.compute_share), compute->title);
+      levels.reason = share_of_peak(*levels.compute_share, compute->title);
       return;
     }
     if (most == nullptr) return;
@@ -334,8 +343,7 @@ class LevelScan {
     const bool is_small =
         is_moving && levels.transfers.mean_bytes > 0 && levels.transfers.mean_bytes < kSmallTransferBytes;
     const Peak* peak = levels.peaks.find(most->peak);
-    const std::string of =
-        fmt::format("{} of the {} peak", format_share(share), peak == nullptr ? most->peak : peak->title);
+    const std::string of = share_of_peak(share, peak == nullptr ? most->peak : peak->title);
     most->limiting = share >= kLeastLimit || is_small;
     if (is_small) {
       levels.reason = fmt::format("{} of {}", levels.transfers.word, format_bytes(levels.transfers.mean_bytes));

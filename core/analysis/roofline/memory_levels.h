@@ -7,6 +7,7 @@
 // bandwidth = bytes of the path / active
 // share     = bandwidth / peak; of paths that one peak serves together each has its own part of it
 // ideal     = bytes / peak: how long the path would take by itself
+//             (a copy within the device's memory reads and writes it: its bytes count twice against the peak)
 // busy      = time in which something moves on the path, a union; rate while busy = bytes / busy
 // Paths that transfers serve are timed by the transfers. Where a filter lets the instructions pass that set them off,
 // and not the transfers, the bytes are known and the time is not: bandwidth and share are missing then.
@@ -30,7 +31,7 @@ namespace accelscope {
 
 inline constexpr double kLeastLimit = 0.6;           // of a peak
 inline constexpr double kSmallTransferBytes = 4096;  // below this a transfer costs more than a fifth of its time
-inline constexpr double kSignalBytes = 64;            // transfers up to this only signal: they move no data
+inline constexpr double kSignalBytes = 64;           // transfers up to this only signal: they move no data
 inline constexpr double kBusyTransfers = 0.8;        // of the active time
 
 struct LevelPath {
@@ -49,7 +50,7 @@ struct LevelBox {
   MemoryBox::Kind kind = MemoryBox::Kind::memory;
   bool is_matrix = false;  // the engine that operations are counted of
   int row = 0, column = 0;
-  bool can_have_peak = false;  // core/analysis/peaks has a row for it
+  bool can_have_peak = false;        // core/analysis/peaks has a row for it
   std::optional<double> peak_value;  // of a memory or mover
   std::optional<std::uint64_t> capacity_bytes;
   double read_bytes = 0, written_bytes = 0;  // out of it, into it
@@ -68,7 +69,7 @@ struct DeviceLevels {
   std::uint64_t transfer_count = 0;  // without those that only signal
   std::vector<LevelBox> boxes;
   std::vector<LevelPath> paths;  // those with bytes
-  std::string reason;            // of what limits: "descriptors of 512 B", "98.1 % of the HBM peak"
+  std::string reason;            // of what limits: "descriptors of 512 B", "98.1 % of the peak of HBM"
   std::string note;              // what is not known
 };
 

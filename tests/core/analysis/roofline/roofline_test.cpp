@@ -275,8 +275,10 @@ TEST_CASE("memory levels: copies go where their names say, and the busiest link 
   CHECK(levels.active_ns == 3010);
   CHECK(*up->peak_value == doctest::Approx(31.5e9));
   REQUIRE(path_of(levels, "Device memory", "Host") != nullptr);
-  REQUIRE(path_of(levels, "Device memory", "Device memory") != nullptr);
-  CHECK_FALSE(up->limiting);  // 29.5 % of the link
+  const LevelPath* within = path_of(levels, "Device memory", "Device memory");
+  REQUIRE(within != nullptr);
+  CHECK(*within->share == doctest::Approx(2 * *within->bandwidth / 2039e9));  // read and written
+  CHECK_FALSE(up->limiting);                                                  // 29.5 % of the link
   CHECK(levels.reason.starts_with("nothing is near its peak"));
   // Alone in its time the copy runs at 89 % of the link.
   const auto alone = memory_levels(device.context(), {1000, 2000});
@@ -284,7 +286,7 @@ TEST_CASE("memory levels: copies go where their names say, and the busiest link 
   const LevelPath* limits = path_of((*alone)->devices.front(), "Host", "Device memory");
   REQUIRE(limits != nullptr);
   CHECK(limits->limiting);
-  CHECK((*alone)->devices.front().reason.find("Link to the host") != std::string::npos);
+  CHECK((*alone)->devices.front().reason.find("of the peak of link to the host") != std::string::npos);
   // And with a link that is entered as ten times as fast it does not.
   const auto faster = memory_levels(device.context(), {1000, 2000}, {{"NVIDIA A100-SXM4-80GB", "link", 315e9}});
   REQUIRE(faster.ok());

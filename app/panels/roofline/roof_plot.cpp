@@ -218,7 +218,8 @@ void RoofPlot::draw_ceilings(const PanelContext& context, const Shown& shown) {
       if (at.y > plot_.y0 && at.y < plot_.y1) label(text, {plot_.x1 - ui.px(2), at.y - ui.px(18)}, Align::right, words);
       continue;
     }
-    const double end = compute ? std::min(intensity_.high(), *compute / each.value) : intensity_.high();
+    const double end =
+        std::min({intensity_.high(), rate_.high() / each.value, compute ? *compute / each.value : intensity_.high()});
     const double begin = std::max(intensity_.low(), rate_.low() / each.value);
     if (begin >= end) continue;
     const double middle = begin * std::pow(end / begin, is_limit ? 0.4 : 0.55);

@@ -31,6 +31,13 @@ struct RoofTally {
   std::unordered_map<std::uint64_t, RoofGroup> groups;
   std::vector<RoofGroup*> open;
   std::uint64_t without_key = 0;
+  // Of the open window: when the device worked, and when the layers' rows were under way.
+  std::vector<std::pair<std::int64_t, std::int64_t>> active;
+  struct LayerRow {
+    std::uint64_t key = 0;
+    std::int64_t begin_ns = 0, end_ns = 0;
+  };
+  std::vector<LayerRow> layers;
 
   RoofGroup& group(std::uint64_t key) {
     RoofGroup& found = groups[key];
@@ -40,7 +47,34 @@ struct RoofTally {
     }
     return found;
   }
+  void add_time(std::uint64_t key, std::int64_t begin_ns, std::int64_t end_ns) {
+    RoofGroup& found = group(key);
+    found.busy.add(begin_ns, end_ns);
+    found.first_ns = std::min(found.first_ns, begin_ns);
+    found.last_ns = std::max(found.last_ns, end_ns);
+  }
+  // A layer's row may span a run that idles for most of it: of its time counts that in which the device works.
+  void add_layers() {
+    std::sort(active.begin(), active.end());
+    std::vector<std::pair<std::int64_t, std::int64_t>> stretches;
+    for (const auto& each : active) {
+      if (!stretches.empty() && each.first <= stretches.back().second) {
+        stretches.back().second = std::max(stretches.back().second, each.second);
+      } else {
+        stretches.push_back(each);
+      }
+    }
+    for (const LayerRow& row : layers) {
+      auto at = std::upper_bound(stretches.begin(), stretches.end(), row.begin_ns,
+                                 [](std::int64_t ns, const auto& stretch) { return ns < stretch.second; });
+      for (; at != stretches.end() && at->first < row.end_ns; ++at)
+        add_time(row.key, std::max(row.begin_ns, at->first), std::min(row.end_ns, at->second));
+    }
+    active.clear();
+    layers.clear();
+  }
   void close_window() {
+    add_layers();
     for (RoofGroup* each : open) {
       each->busy.close_window();
       each->open = false;
@@ -140,11 +174,15 @@ class RooflineScan {
     return place->second;
   }
 
-  static void add_time(RoofGroup& group, const ScanWindow& window, std::int64_t begin, std::int64_t end) {
+  static void add_time(RoofTally& tally, std::uint64_t key, const ScanWindow& window, std::int64_t begin,
+                       std::int64_t end) {
+    tally.add_time(key, std::max(begin, window.range.begin_ns), std::min(end, window.range.end_ns));
+  }
+
+  // Only layers' rows ask for it.
+  void add_active(RoofTally& tally, const ScanWindow& window, std::int64_t begin, std::int64_t end) const {
     const std::int64_t from = std::max(begin, window.range.begin_ns), to = std::min(end, window.range.end_ns);
-    group.busy.add(from, to);
-    group.first_ns = std::min(group.first_ns, from);
-    group.last_ns = std::max(group.last_ns, to);
+    if (grouping_ == RoofGrouping::layer && from < to) tally.active.emplace_back(from, to);
   }
 
   void add_work(const ScannedChunk& chunk, const ScanWindow& window, const DeviceLane& lane, RoofWorker& worker,
@@ -159,14 +197,16 @@ class RooflineScan {
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         if (waits.contains(block.name(i))) continue;
         const std::uint64_t value = value_of(chunk, key, block, values, i, worker);
+        add_active(tally, window, block.begin_ns(i), block.end_ns(i));
         const bool owned = window.owns(chunk, block.ticks().begins[i]);
         if (value == 0) {
           if (owned && has_amounts(amounts, i)) ++tally.without_key;
           continue;
         }
-        RoofGroup& group = tally.group(value);
-        add_time(group, window, block.begin_ns(i), block.end_ns(i));
-        if (owned) add_amounts(group, amounts, memories, i, share_inside(range_, block.begin_ns(i), block.end_ns(i)));
+        add_time(tally, value, window, block.begin_ns(i), block.end_ns(i));
+        if (owned)
+          add_amounts(tally.group(value), amounts, memories, i,
+                      share_inside(range_, block.begin_ns(i), block.end_ns(i)));
       }
     });
   }
@@ -196,12 +236,13 @@ class RooflineScan {
   // Transfers: their bytes are counted where they were set off.
   void add_times(const ScannedChunk& chunk, const ScanWindow& window, RoofWorker& worker, RoofTally& tally) {
     const RoofKey key = key_of(chunk);
-    if (!key.column) return;
+    if (!key.column && grouping_ != RoofGrouping::layer) return;
     chunk.for_each_block([&](const ScannedBlock& block) {
-      const BlockValues values = block.reader.column(key.column->column, key.column->type);
+      const BlockValues values = key.column ? block.reader.column(key.column->column, key.column->type) : BlockValues{};
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         const std::uint64_t value = value_of(chunk, key, block, values, i, worker);
-        if (value != 0) add_time(tally.group(value), window, block.begin_ns(i), block.end_ns(i));
+        add_active(tally, window, block.begin_ns(i), block.end_ns(i));
+        if (value != 0) add_time(tally, value, window, block.begin_ns(i), block.end_ns(i));
       }
     });
   }
@@ -217,8 +258,10 @@ class RooflineScan {
         if (!before.empty() && path.size() > before.size() + 1 && path.starts_with(before) &&
             path[before.size()] == '/')
           path.remove_prefix(before.size() + 1);
-        if (const StringId key = snapshot_.strings->find(path); key != kNone)
-          add_time(tally.group(key), window, block.begin_ns(i), block.end_ns(i));
+        const StringId key = snapshot_.strings->find(path);
+        if (key == kNone) continue;
+        tally.layers.push_back(
+            {key, std::max(block.begin_ns(i), window.range.begin_ns), std::min(block.end_ns(i), window.range.end_ns)});
       }
     });
   }

@@ -5,7 +5,8 @@
 //
 // Of a point: intensity = flops / bytes of the chosen memory, rate = flops / busy time. Busy is a union: the time in
 // which at least one of its events is under way that does not wait, of a source line the transfers that it asked for
-// too, of a layer its own row too, so that a layer that waits for its data is not taken for a faster one. Events that
+// too, of a layer its own row too as far as the device works meanwhile, so that a layer that waits for its data is not
+// taken for a faster one, and idle time before the work does not make it a slower one. Events that
 // the range's edges cut give their operations and bytes in proportion. What the source counts of neither is no point:
 // it is counted beside.
 #pragma once

@@ -254,6 +254,26 @@ TEST_CASE("rooflines: layers in a text column, kernels without bytes, and events
   CHECK(rest.bytes_example == "model/c");
 }
 
+TEST_CASE("rooflines: a layer's own row counts as far as the device works, and not while the run idles") {
+  PlainDevice device([](SessionWriter& writer, TrackNumber kernels, TrackNumber) {
+    Schema rows;
+    rows.name = "layer";
+    const TrackNumber layers =
+        writer.add_track({.name = "Layers", .kind = "layer", .device = "gpu 0", .schema = writer.add_schema(rows)});
+    writer.begin_event(layers, 0, 1'000'000, writer.intern("model/a"));
+    add_kernel(writer, kernels, 500'000, 100, "gemm", 1000, 10, "model/a");
+    add_kernel(writer, kernels, 600'000, 40, "norm", 1000, 10, "model/b");
+  });
+  // The layers of kernels are texts without a number; the row's name is one of the session's strings.
+  const auto found = device_rooflines(device.context(), {}, RoofGrouping::layer);
+  REQUIRE(found.ok());
+  const Roofline& line = (*found)->devices.front();
+  REQUIRE(line.points.size() == 2);
+  CHECK(line.points[0].text == "model/a");
+  CHECK(line.points[0].busy_ns == 140);  // under way while the other layer's kernel runs
+  CHECK(line.points[1].busy_ns == 40);
+}
+
 TEST_CASE("memory levels: copies go where their names say, and the busiest link is the one that limits") {
   PlainDevice device([](SessionWriter& writer, TrackNumber kernels, TrackNumber copies) {
     add_kernel(writer, kernels, 0, 10, "gemm", 1000, 0, "");

@@ -15,7 +15,7 @@ import sys
 ORDER = {
     "core": """base names model chunk index store store/salvage scan search lod
         analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/statistics analysis/memory
-        analysis/dependencies analysis/collectives analysis/neuron analysis/figures analysis/core_grid analysis/advice colour sql/base sql/tables sql/planned sql
+        analysis/dependencies analysis/collectives analysis/neuron analysis/peaks analysis/figures analysis/roofline analysis/core_grid analysis/advice colour sql/base sql/tables sql/planned sql
         export export/neuron
         sqlite_extension""",
     "render": "base shell widgets timeline",

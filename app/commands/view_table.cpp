@@ -9,6 +9,8 @@
 #include "app/content/listings/listings.h"
 #include "app/export/output_file.h"
 #include "app/export/query_output.h"
+#include "app/persist/peak_book.h"
+#include "app/system/system_paths.h"
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
 #include "core/base/nearest_name.h"
@@ -75,10 +77,15 @@ class TableViewer {
   Result<void> print_sql(QueryOutput& rows, TaskControl& control) {
     return sql_->visit(sql_of_table(*snapshot_, request_.table), rows, control);
   }
+  [[nodiscard]] PeakEdits entered_peaks() const {
+    PeakBook book(peak_book_file(state_directory(process_environment())));
+    if (const auto loaded = book.load(); !loaded) run_.say("accelscope: " + loaded.message());
+    return book.edits();
+  }
   Result<void> print_listing(QueryOutput& rows, TaskControl& control) {
     const auto query = masked({*session_.store, snapshot_, pool_, control}, filter_);
     if (!query) return query.error();
-    const auto listing = listing_->make(*query, {filter_, request_.by, request_.value});
+    const auto listing = listing_->make(*query, {filter_, request_.by, request_.value, entered_peaks()});
     if (!listing) return listing.error();
     note_ = listing->note;
     const SqlResult& all = listing->rows;

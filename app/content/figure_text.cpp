@@ -56,13 +56,7 @@ std::string figure_text(double value, std::string_view unit) {
 }
 
 std::string amount_per_second(double amount, double ns, std::string_view unit) {
-  static constexpr std::array<std::pair<double, std::string_view>, 5> kScales = {
-      {{1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}}};
-  const double value = ns > 0 ? amount / ns * 1e9 : 0;
-  for (const auto& [scale, letter] : kScales) {
-    if (value >= scale) return fmt::format("{} {}{}", format_number(value / scale), letter, unit);
-  }
-  return fmt::format("{} {}", format_number(value), unit);
+  return format_scaled(ns > 0 ? amount / ns * 1e9 : 0, unit);
 }
 
 std::string exact_figure(double value, std::string_view unit) {

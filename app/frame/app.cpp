@@ -84,7 +84,9 @@ AppState::AppState(AppOptions app_options)
                    ? std::string()
                    : (std::filesystem::path(options.state_directory) / "searches.txt").string()),
       library(workspace.settings(), workspace.pool(), [bell = bell] { bell->ring(); }),
+      peaks(peak_book_file(options.state_directory)),
       file_dialog(workspace.pool()) {
+  if (auto loaded = peaks.load(); !loaded) workspace.notify(Severity::warning, loaded.message());
   for (QueryHistory* book : {&queries, &searches}) {
     if (auto loaded = book->load(); !loaded) workspace.notify(Severity::warning, loaded.message());
   }
@@ -118,7 +120,7 @@ AppState::AppState(AppOptions app_options)
 
 TabPanels& AppState::panels_of(SessionTab& session) {
   auto& entry = panels[&session];
-  if (!entry) entry = std::make_unique<TabPanels>(workspace.pool(), queries);
+  if (!entry) entry = std::make_unique<TabPanels>(workspace.pool(), queries, peaks);
   return *entry;
 }
 

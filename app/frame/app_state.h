@@ -40,8 +40,8 @@ class WakeBell {
 
 // The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
 struct TabPanels {
-  TabPanels(WorkerPool& pool, QueryHistory& queries) : follower(pool) {
-    for (const PanelInfo& panel : all_panels()) panels.push_back(panel.make(pool, queries));
+  TabPanels(WorkerPool& pool, QueryHistory& queries, PeakBook& peaks) : follower(pool) {
+    for (const PanelInfo& panel : all_panels()) panels.push_back(panel.make(pool, queries, peaks));
   }
   std::vector<std::unique_ptr<Panel>> panels;  // of all_panels()
   SelectionFollower follower;
@@ -70,6 +70,7 @@ struct AppState {
   Workspace workspace;
   QueryHistory queries;
   QueryHistory searches;  // of events
+  PeakBook peaks;         // of devices, as the user entered them
   PanelLayout layout;
   CommandTable commands;
   PanelActions actions;
@@ -141,7 +142,7 @@ void draw_dialogs(AppState& state, render::Ui& ui);                      // dial
 // Dialogs: false when they are over.
 [[nodiscard]] bool draw_view_settings(AppState& state, render::Ui& ui);  // view_settings_dialog.cpp
 [[nodiscard]] bool draw_editor_command(AppState& state, render::Ui& ui);
-[[nodiscard]] bool draw_go_to_time(AppState& state, render::Ui& ui);     // these in small_dialogs.cpp
+[[nodiscard]] bool draw_go_to_time(AppState& state, render::Ui& ui);  // these in small_dialogs.cpp
 [[nodiscard]] bool draw_save_layout(AppState& state, render::Ui& ui);
 [[nodiscard]] bool draw_go_to_link(AppState& state, render::Ui& ui);
 [[nodiscard]] bool draw_save_markers(AppState& state, render::Ui& ui);

@@ -11,6 +11,7 @@
 #include "app/panels/metrics/panel.h"
 #include "app/panels/output/panel.h"
 #include "app/panels/quality/panel.h"
+#include "app/panels/roofline/panel.h"
 #include "app/panels/search/panel.h"
 #include "app/panels/selection/panel.h"
 #include "app/panels/source/panel.h"
@@ -28,9 +29,11 @@ namespace {
 namespace icon = render::icon;
 
 template <typename P>
-std::unique_ptr<Panel> make(WorkerPool& pool, QueryHistory& queries) {
+std::unique_ptr<Panel> make(WorkerPool& pool, QueryHistory& queries, PeakBook& peaks) {
   if constexpr (std::is_constructible_v<P, WorkerPool&, QueryHistory&>) {
     return std::make_unique<P>(pool, queries);
+  } else if constexpr (std::is_constructible_v<P, PeakBook&>) {
+    return std::make_unique<P>(peaks);
   } else if constexpr (std::is_constructible_v<P, WorkerPool&>) {
     return std::make_unique<P>(pool);
   } else {
@@ -50,6 +53,7 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"statistics", "Statistics", Place::bottom, icon::kBarChart, make<StatisticsPanel>},
     {"warnings", "Warnings", Place::bottom, icon::kWarning, make<WarningsPanel>},
     {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},
+    {"roofline", "Roofline", Place::bottom, icon::kLineChart, make<RooflinePanel>},
     {"markers", "Markers", Place::bottom, icon::kFlag, make<MarkersPanel>,
      "Not filtered: markers belong to the whole session"},
     {"quality", "Data quality", Place::bottom, icon::kWarning, make<QualityPanel>,

@@ -161,7 +161,7 @@ constexpr std::array<ScaleName, 14> kSizeScales = {{{"", 1},
                                                     {"TiB", 1ULL << 40},
                                                     {"TB", 1'000'000'000'000}}};
 
-constexpr std::array<Unit, 4> kRateScales = {{{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}}};
+constexpr std::array<Unit, 6> kRateScales = {{{1, ""}, {1e3, "k"}, {1e6, "M"}, {1e9, "G"}, {1e12, "T"}, {1e15, "P"}}};
 
 Result<std::int64_t> parse_share(std::string_view text, std::string_view number, std::int64_t begin_ns,
                                  std::int64_t end_ns) {
@@ -181,6 +181,13 @@ Result<std::int64_t> parse_share(std::string_view text, std::string_view number,
 std::string format_duration(double ns) { return in_unit(ns, kDurationUnits); }
 std::string format_bytes(double bytes) { return in_unit(bytes, kByteUnits); }
 std::string format_rate(double bytes_per_second) { return in_unit(bytes_per_second, kRateUnits); }
+
+std::string format_scaled(double value, std::string_view unit) {
+  for (auto scale = kRateScales.rbegin(); scale != kRateScales.rend(); ++scale) {
+    if (value >= scale->scale) return fmt::format("{} {}{}", format_number(value / scale->scale), scale->name, unit);
+  }
+  return fmt::format("{} {}", format_number(value), unit);
+}
 
 std::string format_count(std::uint64_t count) { return with_commas(fmt::format("{}", count)); }
 

@@ -24,6 +24,7 @@ void bench_statistics(const BenchOptions& options);
 void bench_advice(const BenchOptions& options);
 void bench_metrics(const BenchOptions& options);
 void bench_collectives(const BenchOptions& options);
+void bench_roofline(const BenchOptions& options);
 void bench_search(const BenchOptions& options);
 void bench_sql_filter(const BenchOptions& options);
 void bench_sql_queries(const BenchOptions& options);
@@ -67,6 +68,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"advice", "every warning of a session, and frames with their panel open", bench_advice},
     {"metrics", "every figure of a session, and of a part of it", bench_metrics},
     {"collectives", "collectives of 64 ranks, matched and added up", bench_collectives},
+    {"roofline", "the roofline and the memory hierarchy of a session", bench_roofline},
     {"search", "a regular expression over names: hits counted and stepped", bench_search},
     {"sql_filter", "SQL with WHERE: rate of the scan, ranges of time, cost of a row", bench_sql_filter},
     {"sql_queries", "simple questions in SQL over ten million slices", bench_sql_queries},

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/analysis/peaks/peaks.h"
 #include "core/model/event_filter.h"
 #include "core/scan/chunk_scan.h"
 #include "core/sql/base/sql.h"
@@ -40,6 +41,7 @@ struct ListingRequest {
   EventFilter filter;
   std::vector<std::string> by;  // columns or levels that rows are grouped by, where a listing has a choice
   std::string value = {};       // the column that is measured, where a listing has a choice; "": its own
+  PeakEdits peaks = {};         // what the user has entered of devices
 };
 
 struct ListingKind {

@@ -7,6 +7,7 @@
 #include "app/content/listings/core_grid.h"
 #include "app/content/listings/incidents.h"
 #include "app/content/listings/instructions.h"
+#include "app/content/listings/rooflines.h"
 #include "app/content/listings/statistics.h"
 #include "app/content/listings/warnings.h"
 
@@ -29,6 +30,11 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"device-stats", "Zones by core and processor, in cycles and ns", list_device_stats},
     {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},
     {"errors", "Of every reported error what ran around it on each engine, queue and stream", list_errors},
+    {"memory-levels", "What went from memory to memory, how fast, of what peak, and which path limits",
+     list_memory_levels},
+    {"roofline", "Operations against bytes by --by name, layer or line, with what the device allows", list_roofline,
+     true},
+    {"peaks", "What the devices can do at most, where that comes from, and what was entered", list_peaks},
 });
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <array>
 #include <iterator>
 
-#include "core/analysis/neuron/device_facts.h"
 #include "core/analysis/neuron/summary.h"
+#include "core/analysis/peaks/peaks.h"
 
 namespace accelscope {
 namespace {
@@ -12,18 +12,12 @@ namespace {
 struct VendorFigures {
   Result<std::vector<DeviceFigures>> (*summary)(const QueryContext& query, const TrackDevices& devices,
                                                 const TimeRange& range);
-  double (*peak_flops)(const Snapshot& snapshot, const std::string& device);
-  std::string_view bandwidth_fact;
   std::string_view flops, other_flops;           // names of figures: all, and those that only move data about
   std::array<std::string_view, 2> memory_bytes;  // read and written
 };
 
-constexpr std::array<VendorFigures, 1> kVendors = {{{neuron::summary,
-                                                     neuron::peak_flops,
-                                                     "hbm_ddr_bandwidth",
-                                                     "hardware_flops",
-                                                     "transpose_flops",
-                                                     {"hbm_read_bytes", "hbm_write_bytes"}}}};
+constexpr std::array<VendorFigures, 1> kVendors = {
+    {{neuron::summary, "hardware_flops", "transpose_flops", {"hbm_read_bytes", "hbm_write_bytes"}}}};
 
 }  // namespace
 
@@ -39,14 +33,12 @@ Result<std::vector<DeviceFigures>> vendor_figures(const QueryContext& query, con
 }
 
 DevicePeaks device_peaks(const Snapshot& snapshot, const std::string& device) {
-  DevicePeaks peaks;
-  for (const VendorFigures& vendor : kVendors) {
-    if (peaks.flops == 0) peaks.flops = vendor.peak_flops(snapshot, device);
-    if (peaks.bandwidth == 0) {
-      peaks.bandwidth = neuron::device_fact(snapshot, device, {vendor.bandwidth_fact}).value_or(0);
-    }
-  }
-  return peaks;
+  const PeakList list = peaks_of_device(snapshot, device);
+  const auto stated = [&](std::string_view what) {
+    const Peak* peak = list.find(what);
+    return peak != nullptr && peak->origin == PeakOrigin::file ? peak->value.value_or(0) : 0.0;
+  };
+  return {stated("bf16"), stated("hbm")};
 }
 
 DeviceWork device_work(const Figures& figures) {

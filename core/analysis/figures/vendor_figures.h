@@ -1,5 +1,5 @@
-// The figures that a vendor's own summary states of a device, recomputed from its events, and what the device could do
-// at most. General figures know no vendor: each is a row in vendor_figures.cpp.
+// The figures that a vendor's own summary states of a device, recomputed from its events, and what its file states that
+// the device could do at most. General figures know no vendor: each is a row in vendor_figures.cpp.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ namespace accelscope {
 [[nodiscard]] Result<std::vector<DeviceFigures>> vendor_figures(const QueryContext& query, const TrackDevices& devices,
                                                                 const TimeRange& range);
 
-// As the session's metadata state them; 0 where they do not. `device` is its label in the session.
+// As the session's metadata state them; 0 where they do not. `device` is its label in the session. All that is known:
+// core/analysis/peaks.
 struct DevicePeaks {
   double flops = 0;      // floating point operations a second
   double bandwidth = 0;  // bytes a second from and to its memory

@@ -27,6 +27,40 @@ class EventWork {
 // visitor(address, written) for every operand with an address in on-chip memory.
 using AddressVisitor = std::function<void(std::uint64_t, bool)>;
 
+// A memory of a device, or what moves or works between memories, as a box of its hierarchy.
+struct MemoryBox {
+  enum class Kind : std::uint8_t { memory, mover, engine };
+  std::string_view name;   // "HBM"
+  std::string_view title;  // "Vector, Scalar, GpSimd"
+  Kind kind = Kind::memory;
+  std::uint8_t row = 0, column = 0;  // where it stands in the picture
+  std::string_view peak = {};        // of core/analysis/peaks: of a memory
+};
+
+// Bytes that go from one box to another, as a column of the table of instructions counts them.
+struct MemoryPathWords {
+  enum class Of : std::uint8_t {
+    transfers,  // the transfers that an instruction sets off move them
+    matrix,     // the matrix engine
+    others,     // all other engines; not of instructions that set off transfers
+  };
+  std::string_view from, to;
+  std::string_view column;
+  Of of = Of::others;
+  std::string_view peak = {}, other_peak = {};  // the lower of the two counts
+};
+
+// What of a table of instructions tells of memories.
+struct MemoryWords {
+  std::span<const MemoryBox> boxes;
+  std::span<const MemoryPathWords> paths;
+  std::string_view mover;                         // the box that moves what transfers move; "": none
+  std::string_view engine_column, matrix_engine;  // "subgroup" is "Tensor"
+  std::string_view transfer_table;                // whose events are single transfers
+  std::string_view transfer_word;                 // "descriptors"
+  double transfer_cost_bytes = 0;                 // what each costs beside its bytes, in bytes at the mover's peak
+};
+
 struct Vendor {
   // Tables whose time lies in another table of the device in more detail.
   struct DetailedTable {
@@ -43,18 +77,19 @@ struct Vendor {
   std::string_view on_chip_place;  // as transfers name it
   std::string_view reload_column;  // of a table of tensors: how often each was loaded into it
   void (*visit_addresses)(std::string_view operands, const AddressVisitor& visitor);
-  std::string_view size_column;      // of a table of tensors: bytes of one
-  std::string_view from_column;      // of transfers: the kind of memory that is read
-  std::string_view to_column;        // and written
-  std::string_view spill_place;      // memory for what on-chip memory has no room for
-  std::string_view packet_table;     // of transfers as DMA engines do them, one by one
-  std::int64_t no_payload_bytes;     // packets of up to so many carry signals
-  std::string_view purpose_column;   // of packets: what their queue is for
-  std::string_view program_purpose;  // it carries a program, no data
-  double packet_rate;                // bytes a second that a DMA engine can move
-  std::string_view transpose_term;   // a search that finds transposes of the matrix engine
-  std::string_view multiply_term;    // and its multiplications
-  std::string_view limit_column;     // of throttling: share of cycles in which an engine may work
+  std::string_view size_column;         // of a table of tensors: bytes of one
+  std::string_view from_column;         // of transfers: the kind of memory that is read
+  std::string_view to_column;           // and written
+  std::string_view spill_place;         // memory for what on-chip memory has no room for
+  std::string_view packet_table;        // of transfers as DMA engines do them, one by one
+  std::int64_t no_payload_bytes;        // packets of up to so many carry signals
+  std::string_view purpose_column;      // of packets: what their queue is for
+  std::string_view program_purpose;     // it carries a program, no data
+  double packet_rate;                   // bytes a second that a DMA engine can move
+  std::string_view transpose_term;      // a search that finds transposes of the matrix engine
+  std::string_view multiply_term;       // and its multiplications
+  std::string_view limit_column;        // of throttling: share of cycles in which an engine may work
+  const MemoryWords* memory = nullptr;  // of lanes that have work
 };
 
 // How a maker's logs tell of runs of a program on many cores.

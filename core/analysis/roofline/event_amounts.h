@@ -1,0 +1,47 @@
+// What single events of a device computed and moved, a block at a time: operations, and bytes along each path of its
+// memories. Where its maker has no words for paths there is one: the bytes that columns with Role::bytes state.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "core/analysis/roofline/device_lanes.h"
+#include "core/scan/column_values.h"
+
+namespace accelscope {
+
+class EventAmounts {
+ public:
+  // Of the events of the chunk's lane.
+  EventAmounts(const ScannedChunk& chunk, const DeviceLane& lane, const StringPool& strings);
+  void read(BlockReader& reader);
+
+  // Of the block that was read.
+  [[nodiscard]] double flops(std::uint32_t i) const;
+  [[nodiscard]] std::size_t path_count() const noexcept { return paths_.size(); }
+  [[nodiscard]] double bytes(std::size_t path, std::uint32_t i) const;  // path: of MemoryWords::paths
+  [[nodiscard]] bool is_matrix(std::uint32_t i) const;                  // it is of the matrix engine
+  [[nodiscard]] bool sets_off_transfers(std::uint32_t i) const;         // its bytes are moved by transfers
+
+ private:
+  struct Numbers {
+    std::optional<std::size_t> column;
+    ColumnType type = ColumnType::int64;
+    NumberBlock values;
+    // Sizes below 0 are damage.
+    [[nodiscard]] double at(std::uint32_t i) const noexcept {
+      return column && values[i] > 0 ? static_cast<double>(values[i]) : 0;
+    }
+  };
+  [[nodiscard]] static Numbers numbers(const Schema& schema, std::string_view name);
+
+  const MemoryWords* words_ = nullptr;
+  std::unique_ptr<EventWork> work_;
+  std::vector<Numbers> paths_;  // of words_; else those of Role::bytes, which are one path
+  std::vector<Numbers> flops_;  // where no maker tells them
+  std::optional<std::size_t> engine_column_;
+  StringId matrix_ = kNone;
+  BlockValues engines_;
+};
+
+}  // namespace accelscope

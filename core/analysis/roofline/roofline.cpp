@@ -1,0 +1,385 @@
+#include "core/analysis/roofline/roofline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "core/analysis/roofline/device_lanes.h"
+#include "core/analysis/roofline/event_amounts.h"
+#include "core/analysis/selection/summary_tally.h"
+#include "core/analysis/time/covered_time.h"
+#include "core/base/format.h"
+#include "core/scan/wait_names.h"
+#include "core/scan/window_scan.h"
+
+namespace accelscope {
+namespace {
+
+struct RoofGroup {
+  std::uint64_t count = 0;
+  double flops = 0;
+  std::array<double, kMostRoofMemories> bytes{};
+  CoveredTime busy;
+  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max(), last_ns = std::numeric_limits<std::int64_t>::min();
+  bool open = false;  // something was added since its last window was closed
+};
+
+// By the session's string; of texts that have no number, by a number of the worker's own above all strings.
+struct RoofTally {
+  std::unordered_map<std::uint64_t, RoofGroup> groups;
+  std::vector<RoofGroup*> open;
+  std::uint64_t without_key = 0;
+  // Of the open window: when the device worked, and when the layers' rows were under way.
+  std::vector<std::pair<std::int64_t, std::int64_t>> active;
+  struct LayerRow {
+    std::uint64_t key = 0;
+    std::int64_t begin_ns = 0, end_ns = 0;
+  };
+  std::vector<LayerRow> layers;
+
+  RoofGroup& group(std::uint64_t key) {
+    RoofGroup& found = groups[key];
+    if (!found.open) {
+      found.open = true;
+      open.push_back(&found);
+    }
+    return found;
+  }
+  void add_time(std::uint64_t key, std::int64_t begin_ns, std::int64_t end_ns) {
+    RoofGroup& found = group(key);
+    found.busy.add(begin_ns, end_ns);
+    found.first_ns = std::min(found.first_ns, begin_ns);
+    found.last_ns = std::max(found.last_ns, end_ns);
+  }
+  // A layer's row may span a run that idles for most of it: of its time counts that in which the device works.
+  void add_layers() {
+    std::sort(active.begin(), active.end());
+    std::vector<std::pair<std::int64_t, std::int64_t>> stretches;
+    for (const auto& each : active) {
+      if (!stretches.empty() && each.first <= stretches.back().second) {
+        stretches.back().second = std::max(stretches.back().second, each.second);
+      } else {
+        stretches.push_back(each);
+      }
+    }
+    for (const LayerRow& row : layers) {
+      auto at = std::upper_bound(stretches.begin(), stretches.end(), row.begin_ns,
+                                 [](std::int64_t ns, const auto& stretch) { return ns < stretch.second; });
+      for (; at != stretches.end() && at->first < row.end_ns; ++at)
+        add_time(row.key, std::max(row.begin_ns, at->first), std::min(row.end_ns, at->second));
+    }
+    active.clear();
+    layers.clear();
+  }
+  void close_window() {
+    add_layers();
+    for (RoofGroup* each : open) {
+      each->busy.close_window();
+      each->open = false;
+    }
+    open.clear();
+  }
+};
+
+struct RoofWorker {
+  std::vector<RoofTally> devices;
+  std::unordered_map<std::string, std::uint64_t> texts;
+  std::vector<const std::string*> text_of;
+};
+constexpr std::uint64_t kFirstText = std::uint64_t{1} << 32U;
+
+// The memories of a device, and which of its paths touch each.
+struct RoofMemories {
+  std::vector<RoofMemory> all;
+  std::vector<std::vector<std::size_t>> paths;  // by memory; empty: every path
+};
+
+[[nodiscard]] RoofMemories memories_of(const MemoryWords* words) {
+  if (words == nullptr) return {{{"Device memory", "hbm"}}, {{}}};
+  RoofMemories found;
+  for (const MemoryBox& box : words->boxes) {
+    if (box.kind != MemoryBox::Kind::memory || found.all.size() == kMostRoofMemories) continue;
+    found.all.push_back({std::string(box.name), std::string(box.peak)});
+    std::vector<std::size_t>& touching = found.paths.emplace_back();
+    for (std::size_t path = 0; path < words->paths.size(); ++path) {
+      if (words->paths[path].from == box.name || words->paths[path].to == box.name) touching.push_back(path);
+    }
+  }
+  return found;
+}
+
+// Where an event's group stands in its lane.
+struct RoofKey {
+  bool is_name = false;
+  std::optional<SummaryColumns::Text> column;
+};
+
+class RooflineScan {
+ public:
+  RooflineScan(const QueryContext& query, const TimeRange& range, RoofGrouping grouping)
+      : query_(query), snapshot_(*query.snapshot), range_(range), grouping_(grouping), lanes_(snapshot_) {
+    for (std::size_t device = 0; device < lanes_.device_count(); ++device)
+      memories_.push_back(memories_of(lanes_.words(device)));
+    workers_.resize(query.pool.concurrency());
+    for (RoofWorker& worker : workers_) worker.devices.resize(lanes_.device_count());
+  }
+
+  Result<std::shared_ptr<const Rooflines>> run() {
+    const auto scanned = scan_windows(query_, lanes_.telling(), range_,
+                                      {.chunk = [this](const ScannedChunk& chunk, const ScanWindow& window,
+                                                       std::size_t worker) { add(chunk, window, workers_[worker]); },
+                                       .end =
+                                           [this](const ScanWindow&, std::size_t worker) {
+                                             for (RoofTally& tally : workers_[worker].devices) tally.close_window();
+                                           }});
+    if (!scanned) return scanned.error();
+    auto made = std::make_shared<Rooflines>();
+    made->grouping = grouping_;
+    for (std::size_t device = 0; device < lanes_.device_count(); ++device) made->devices.push_back(merged(device));
+    return std::shared_ptr<const Rooflines>(std::move(made));
+  }
+
+ private:
+  void add(const ScannedChunk& chunk, const ScanWindow& window, RoofWorker& worker) {
+    const DeviceLane& lane = lanes_.lane(chunk.lane_index);
+    RoofTally& tally = worker.devices[lane.device];
+    if (lane.tells == DeviceLane::Tells::amounts) return add_work(chunk, window, lane, worker, tally);
+    if (lane.tells == DeviceLane::Tells::layer && grouping_ == RoofGrouping::layer)
+      return add_layers(chunk, window, tally);
+    if (lane.tells == DeviceLane::Tells::transfer && grouping_ != RoofGrouping::name)
+      add_times(chunk, window, worker, tally);
+  }
+
+  [[nodiscard]] RoofKey key_of(const ScannedChunk& chunk) {
+    if (grouping_ == RoofGrouping::name) return {.is_name = true};
+    const SummaryColumns columns(chunk.lane.schema.get());
+    RoofKey key{.column = grouping_ == RoofGrouping::layer ? columns.layer : columns.line};
+    if (key.column && key.column->column >= chunk.view.column_count()) key.column.reset();
+    return key;
+  }
+
+  // Of a block that has been read; 0: it has none.
+  [[nodiscard]] std::uint64_t value_of(const ScannedChunk& chunk, const RoofKey& key, const ScannedBlock& block,
+                                       const BlockValues& values, std::uint32_t i, RoofWorker& worker) const {
+    if (key.is_name) return block.name(i);
+    if (!key.column || !values.has(i)) return 0;
+    if (key.column->type == ColumnType::string) return values.values[i];
+    const std::string_view text = chunk.view.text(key.column->column, static_cast<std::uint32_t>(values.values[i]));
+    if (text.empty()) return 0;
+    if (const StringId known = snapshot_.strings->find(text); known != kNone) return known;
+    const auto [place, is_new] = worker.texts.try_emplace(std::string(text), kFirstText + worker.text_of.size());
+    if (is_new) worker.text_of.push_back(&place->first);
+    return place->second;
+  }
+
+  static void add_time(RoofTally& tally, std::uint64_t key, const ScanWindow& window, std::int64_t begin,
+                       std::int64_t end) {
+    tally.add_time(key, std::max(begin, window.range.begin_ns), std::min(end, window.range.end_ns));
+  }
+
+  // Only layers' rows ask for it.
+  void add_active(RoofTally& tally, const ScanWindow& window, std::int64_t begin, std::int64_t end) const {
+    const std::int64_t from = std::max(begin, window.range.begin_ns), to = std::min(end, window.range.end_ns);
+    if (grouping_ == RoofGrouping::layer && from < to) tally.active.emplace_back(from, to);
+  }
+
+  void add_work(const ScannedChunk& chunk, const ScanWindow& window, const DeviceLane& lane, RoofWorker& worker,
+                RoofTally& tally) {
+    EventAmounts amounts(chunk, lane, *snapshot_.strings);
+    const WaitNames waits(chunk.lane.schema.get(), *snapshot_.strings);
+    const RoofKey key = key_of(chunk);
+    const RoofMemories& memories = memories_[lane.device];
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      amounts.read(block.reader);
+      const BlockValues values = key.column ? block.reader.column(key.column->column, key.column->type) : BlockValues{};
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        if (waits.contains(block.name(i))) continue;
+        const std::uint64_t value = value_of(chunk, key, block, values, i, worker);
+        add_active(tally, window, block.begin_ns(i), block.end_ns(i));
+        const bool owned = window.owns(chunk, block.ticks().begins[i]);
+        if (value == 0) {
+          if (owned && has_amounts(amounts, i)) ++tally.without_key;
+          continue;
+        }
+        add_time(tally, value, window, block.begin_ns(i), block.end_ns(i));
+        if (owned)
+          add_amounts(tally.group(value), amounts, memories, i,
+                      share_inside(range_, block.begin_ns(i), block.end_ns(i)));
+      }
+    });
+  }
+
+  [[nodiscard]] static bool has_amounts(const EventAmounts& amounts, std::uint32_t i) {
+    if (amounts.flops(i) > 0) return true;
+    for (std::size_t path = 0; path < amounts.path_count(); ++path) {
+      if (amounts.bytes(path, i) > 0) return true;
+    }
+    return false;
+  }
+
+  static void add_amounts(RoofGroup& group, const EventAmounts& amounts, const RoofMemories& memories, std::uint32_t i,
+                          double share) {
+    ++group.count;
+    group.flops += amounts.flops(i) * share;
+    for (std::size_t memory = 0; memory < memories.all.size(); ++memory) {
+      double bytes = 0;
+      if (memories.paths[memory].empty()) {
+        for (std::size_t path = 0; path < amounts.path_count(); ++path) bytes += amounts.bytes(path, i);
+      }
+      for (const std::size_t path : memories.paths[memory]) bytes += amounts.bytes(path, i);
+      group.bytes[memory] += bytes * share;
+    }
+  }
+
+  // Transfers: their bytes are counted where they were set off.
+  void add_times(const ScannedChunk& chunk, const ScanWindow& window, RoofWorker& worker, RoofTally& tally) {
+    const RoofKey key = key_of(chunk);
+    if (!key.column && grouping_ != RoofGrouping::layer) return;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      const BlockValues values = key.column ? block.reader.column(key.column->column, key.column->type) : BlockValues{};
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const std::uint64_t value = value_of(chunk, key, block, values, i, worker);
+        add_active(tally, window, block.begin_ns(i), block.end_ns(i));
+        if (value != 0) add_time(tally, value, window, block.begin_ns(i), block.end_ns(i));
+      }
+    });
+  }
+
+  // A layer's row names its graph before the path, as its own column of layers does: "/sg00/layers.0/mlp" of "/sg00".
+  void add_layers(const ScannedChunk& chunk, const ScanWindow& window, RoofTally& tally) {
+    const auto graph = SummaryColumns(chunk.lane.schema.get()).layer;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        std::string_view path = snapshot_.strings->text(block.name(i));
+        const std::string_view before =
+            graph ? text_at(chunk, *snapshot_.strings, graph->column, graph->type, block.row(i)) : std::string_view();
+        if (!before.empty() && path.size() > before.size() + 1 && path.starts_with(before) &&
+            path[before.size()] == '/')
+          path.remove_prefix(before.size() + 1);
+        const StringId key = snapshot_.strings->find(path);
+        if (key == kNone) continue;
+        tally.layers.push_back(
+            {key, std::max(block.begin_ns(i), window.range.begin_ns), std::min(block.end_ns(i), window.range.end_ns)});
+      }
+    });
+  }
+
+  Roofline merged(std::size_t device) {
+    Roofline line{.device = lanes_.name(device), .memories = memories_[device].all};
+    std::unordered_map<std::string, std::pair<RoofPoint, RoofGroup>> all;
+    for (RoofWorker& worker : workers_) {
+      line.without_key += worker.devices[device].without_key;
+      for (const auto& [key, group] : worker.devices[device].groups) {
+        const std::string text = key >= kFirstText ? *worker.text_of[key - kFirstText]
+                                                   : std::string(snapshot_.strings->text(static_cast<StringId>(key)));
+        auto& [point, sum] = all[text];
+        point.count += group.count;
+        point.flops += group.flops;
+        for (std::size_t memory = 0; memory < kMostRoofMemories; ++memory) point.bytes[memory] += group.bytes[memory];
+        sum.busy.add(group.busy);
+        sum.first_ns = std::min(sum.first_ns, group.first_ns);
+        sum.last_ns = std::max(sum.last_ns, group.last_ns);
+      }
+    }
+    for (auto& [text, both] : all) {
+      RoofPoint& point = both.first;
+      const bool moves = std::any_of(point.bytes.begin(), point.bytes.end(), [](double bytes) { return bytes > 0; });
+      if (point.flops <= 0 && !moves) continue;
+      point.text = text;
+      point.busy_ns = both.second.busy.length_ns();
+      if (both.second.first_ns < both.second.last_ns) point.stretch = {both.second.first_ns, both.second.last_ns};
+      line.points.push_back(std::move(point));
+    }
+    std::sort(line.points.begin(), line.points.end(), [](const RoofPoint& a, const RoofPoint& b) {
+      return a.busy_ns != b.busy_ns ? a.busy_ns > b.busy_ns : a.text < b.text;
+    });
+    if (line.points.size() > Roofline::kMost) {
+      line.left_out = line.points.size() - Roofline::kMost;
+      line.points.resize(Roofline::kMost);
+    }
+    return line;
+  }
+
+  const QueryContext& query_;
+  const Snapshot& snapshot_;
+  TimeRange range_;
+  RoofGrouping grouping_;
+  DeviceLanes lanes_;
+  std::vector<RoofMemories> memories_;  // by device
+  std::vector<RoofWorker> workers_;
+};
+
+}  // namespace
+
+Roofline::Unplaced Roofline::unplaced(std::size_t memory) const {
+  Unplaced all;
+  for (const RoofPoint& point : points) {  // the busiest come first
+    if (point.flops <= 0 && point.bytes[memory] > 0 && all.without_flops++ == 0) all.flops_example = point.text;
+    if (point.flops > 0 && point.bytes[memory] <= 0 && all.without_bytes++ == 0) all.bytes_example = point.text;
+  }
+  return all;
+}
+
+RoofGrouping usual_grouping(const Snapshot& snapshot) {
+  const DeviceLanes lanes(snapshot);
+  bool has_layers = false, has_lines = false;
+  for (const std::uint32_t lane : lanes.telling()) {
+    if (lanes.lane(lane).tells != DeviceLane::Tells::amounts || snapshot.lanes[lane].event_count == 0) continue;
+    const SummaryColumns columns(snapshot.lanes[lane].schema.get());
+    has_layers = has_layers || columns.layer;
+    has_lines = has_lines || columns.line;
+  }
+  return has_layers ? RoofGrouping::layer : has_lines ? RoofGrouping::line : RoofGrouping::name;
+}
+
+Result<std::shared_ptr<const Rooflines>> device_rooflines(const QueryContext& query, const TimeRange& range,
+                                                          RoofGrouping grouping) {
+  return RooflineScan(query, range, grouping).run();
+}
+
+double transfer_share(const TransferSize& size) noexcept {
+  return size.mean_bytes > 0 ? size.mean_bytes / (size.mean_bytes + size.cost_bytes) : 1;
+}
+
+std::vector<RoofCeiling> roof_ceilings(const PeakList& peaks, const RoofMemory& memory, const TransferSize& transfers) {
+  using Kind = RoofCeiling::Kind;
+  std::vector<RoofCeiling> all;
+  const Peak* best = peaks.best_compute();
+  const auto type_of = [](const Peak& peak) {
+    const std::size_t blank = peak.title.rfind(' ');
+    return peak.title.substr(blank == std::string::npos ? 0 : blank + 1);
+  };
+  if (best != nullptr) all.push_back({Kind::roof, true, type_of(*best), *best->value});
+  const std::optional<double> bandwidth = peaks.value(memory.peak);
+  if (bandwidth) all.push_back({Kind::roof, false, memory.name, *bandwidth});
+  const bool is_fed_by_mover = memory.peak == "hbm";
+  const std::optional<double> mover = is_fed_by_mover ? peaks.value("dma") : std::nullopt;
+  if (mover && (!bandwidth || *mover < *bandwidth)) all.push_back({Kind::limit, false, "DMA engines", *mover});
+  constexpr double kMuch = 0.97;  // what costs less than this is not worth a line
+  const double share = transfer_share(transfers);
+  const std::optional<double> fed = mover ? mover : bandwidth;
+  if (is_fed_by_mover && fed && share < kMuch) {
+    all.push_back({Kind::limit, false,
+                   fmt::format("{}, {} {}", transfers.mover, format_bytes(transfers.mean_bytes), transfers.word),
+                   *fed * share});
+  }
+  for (const Peak& each : peaks.all) {
+    if (&each != best && each.is_compute() && each.value)
+      all.push_back({Kind::other, true, type_of(each), *each.value});
+  }
+  return all;
+}
+
+std::optional<double> roof_at(const std::vector<RoofCeiling>& ceilings, double intensity) noexcept {
+  std::optional<double> least;
+  for (const RoofCeiling& each : ceilings) {
+    if (each.kind != RoofCeiling::Kind::roof) continue;
+    const double allowed = each.is_compute ? each.value : each.value * intensity;
+    least = least ? std::min(*least, allowed) : allowed;
+  }
+  return least;
+}
+
+}  // namespace accelscope

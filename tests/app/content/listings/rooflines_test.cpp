@@ -1,0 +1,49 @@
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "app/persist/peak_book.h"
+#include "app/system/system_paths.h"
+#include "capture/sim/output/simulator.h"
+#include "tests/app/program_run.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using test::holds;
+using test::run;
+
+TEST_CASE("listings: roofline, memory levels and peaks are printed, with what the user has entered") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("s.accel");
+  {
+    const std::shared_ptr<Store> store = std::move(Store::create()).value();
+    StoreSink sink(*store);
+    REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
+    REQUIRE(store->save(path).ok());
+  }
+  const std::string state = folder.path() + "/state";
+  const char* before = std::getenv("XDG_STATE_HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("XDG_STATE_HOME", state.c_str(), 1);
+  const auto levels = run({"view", path, "--table", "memory-levels", "--output-format", "csv"});
+  REQUIRE(levels.code == kExitDone);
+  CHECK(holds(levels.out, "HBM to SBUF"));
+  CHECK(holds(levels.out, "\"Compute, bf16\""));
+  const auto by_layer = run({"view", path, "--table", "roofline", "--output-format", "csv"});
+  CHECK(holds(by_layer.out, "layers.0/"));
+  const auto by_line = run({"view", path, "--table", "roofline", "--by", "line", "--output-format", "csv"});
+  REQUIRE(by_line.code == kExitDone);
+  CHECK(holds(by_line.out, ".py:"));
+  CHECK_FALSE(holds(by_line.out, "layers.0/"));
+  CHECK(holds(run({"view", path, "--table", "roofline", "--by", "kernel"}).err, "by name, layer or line"));
+  const auto peaks = run({"view", path, "--table", "peaks", "--output-format", "csv"});
+  CHECK(holds(peaks.out, "NeuronCore of simulated,hbm,HBM,410000000000"));
+  {
+    PeakBook book(peak_book_file(state_directory(process_environment())));
+    REQUIRE(book.enter({"NeuronCore of simulated", "hbm", 8.2e11}).ok());
+  }
+  const auto entered = run({"view", path, "--table", "peaks", "--output-format", "csv"});
+  CHECK(holds(entered.out, "entered"));
+  CHECK(run({"view", path, "--table", "memory-levels", "--output-format", "csv"}).out != levels.out);
+  kept.empty() ? unsetenv("XDG_STATE_HOME") : setenv("XDG_STATE_HOME", kept.c_str(), 1);
+}

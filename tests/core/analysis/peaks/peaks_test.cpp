@@ -1,0 +1,84 @@
+// What devices can do at most: where it comes from, and what a user types.
+#include "core/analysis/peaks/peaks.h"
+
+#include <doctest/doctest.h>
+
+#include "core/analysis/figures/vendor_figures.h"
+#include "core/analysis/peaks/peak_table.h"
+#include "core/chunk/session_writer.h"
+#include "core/store/store.h"
+
+using namespace accelscope;
+
+namespace {
+
+[[nodiscard]] std::shared_ptr<const Snapshot> session_with(
+    const std::vector<std::pair<std::string, std::string>>& meta) {
+  static std::vector<std::unique_ptr<Store>> stores;
+  stores.push_back(std::move(Store::create()).value());
+  StoreSink sink(*stores.back());
+  SessionWriter writer(sink);
+  for (const auto& [key, value] : meta) writer.set_meta(key, value);
+  REQUIRE(writer.finish().ok());
+  return stores.back()->snapshot();
+}
+
+}  // namespace
+
+TEST_CASE("peaks: a profile's own metadata come first, and figures use the same values") {
+  const auto snapshot = session_with({{"metadata.pe_clock_freq", "2.8"},
+                                      {"metadata.hbm_ddr_bandwidth", "410000000000"},
+                                      {"metadata.dma_ddr_bandwidth", "435000000000"}});
+  const PeakList peaks = peaks_of_device(*snapshot, "nc0");
+  CHECK(peaks.model == "NeuronCore at 2.8 GHz");
+  CHECK(*peaks.value("bf16") == doctest::Approx(2 * 128 * 128 * 2.8e9));
+  CHECK(*peaks.value("fp32") == doctest::Approx(*peaks.value("bf16") / 4));
+  CHECK(*peaks.value("dma") == doctest::Approx(435e9));
+  CHECK(peaks.find("sbuf") != nullptr);  // nobody knows it: it can be entered
+  CHECK_FALSE(peaks.value("sbuf").has_value());
+  CHECK(peaks.best_compute()->what == "bf16");
+  const DevicePeaks stated = device_peaks(*snapshot, "nc0");
+  CHECK(stated.flops == *peaks.value("bf16"));
+  CHECK(stated.bandwidth == *peaks.value("hbm"));
+}
+
+TEST_CASE("peaks: GPUs and chips are found by name, and what the table says is not told as the file's") {
+  const auto snapshot =
+      session_with({{"device.0.name", "NVIDIA H100 80GB HBM3"}, {"device.1.name", "Some Accelerator"}});
+  const PeakList known = peaks_of_device(*snapshot, "gpu 0");
+  CHECK(known.model == "NVIDIA H100 80GB HBM3");
+  CHECK(*known.value("hbm") == doctest::Approx(3350e9));
+  CHECK(known.find("hbm")->origin == PeakOrigin::table);
+  CHECK(device_peaks(*snapshot, "gpu 0").bandwidth == 0);
+  const PeakList unknown = peaks_of_device(*snapshot, "gpu 1");
+  CHECK(unknown.model == "Some Accelerator");
+  CHECK_FALSE(unknown.any_known());
+  CHECK(unknown.find("bf16") != nullptr);
+  CHECK(peaks_of_device(*session_with({{"arch", "wormhole_b0"}}), "chip 0").value("hbm").has_value());
+  CHECK(find_sheet("NVIDIA H100 PCIe")->peaks[0].value < find_sheet("NVIDIA H100 80GB HBM3")->peaks[0].value);
+  CHECK(find_sheet("a100-sxm4-80gb") != nullptr);
+}
+
+TEST_CASE("peaks: what the user entered goes before, for devices of that model alone") {
+  const auto snapshot = session_with({{"device.0.name", "Some Accelerator"}, {"device.1.name", "Another"}});
+  const PeakEdits edits = {{"Some Accelerator", "hbm", 5e11}};
+  const PeakList peaks = peaks_of_device(*snapshot, "gpu 0", edits);
+  CHECK(*peaks.value("hbm") == 5e11);
+  CHECK(peaks.find("hbm")->origin == PeakOrigin::user);
+  CHECK_FALSE(peaks.find("hbm")->built_in.has_value());
+  CHECK_FALSE(peaks_of_device(*snapshot, "gpu 1", edits).any_known());
+}
+
+TEST_CASE("peaks: rates are read with or without their unit, and nonsense is told") {
+  CHECK(*parse_peak("435 GB/s", kBytesPerSecond) == doctest::Approx(435e9));
+  CHECK(*parse_peak("2.9TB/s", kBytesPerSecond) == doctest::Approx(2.9e12));
+  CHECK(*parse_peak("435G", kBytesPerSecond) == doctest::Approx(435e9));
+  CHECK(*parse_peak("78.6 TFLOP/s", kFlopsPerSecond) == doctest::Approx(78.6e12));
+  CHECK(*parse_peak("1.3 PFLOPS", kFlopsPerSecond) == doctest::Approx(1.3e15));
+  CHECK(*parse_peak("500000000000", kBytesPerSecond) == doctest::Approx(5e11));
+  for (const char* wrong : {"", "fast", "0", "-3 GB/s", "max", "12 TFLOP/s x"})
+    CHECK_FALSE(parse_peak(wrong, kFlopsPerSecond).ok());
+  CHECK_FALSE(parse_peak("12 GB/s", kFlopsPerSecond).ok());
+  CHECK_FALSE(parse_peak("12 TFLOP/s", kBytesPerSecond).ok());
+  CHECK(*parse_peak(format_peak(83.4e12, kFlopsPerSecond), kFlopsPerSecond) == doctest::Approx(83.4e12));
+}

@@ -15,7 +15,7 @@ import sys
 ORDER = {
     "core": """base names model chunk index store store/salvage scan search lod
         analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/memory analysis/dependencies
-        analysis/neuron analysis/figures colour sql/base sql/tables sql/planned sql export export/neuron
+        analysis/neuron analysis/figures analysis/hierarchy colour sql/base sql/tables sql/planned sql export export/neuron
         sqlite_extension""",
     "render": "base shell widgets timeline",
     "capture": """system command_line json request security wire log ingest reach sources/base

@@ -7,17 +7,16 @@
 namespace accelscope::app {
 namespace {
 
-// A quoted value cannot hold a quote: such a text is written as an expression for exactly it.
-std::string is_exactly(std::string_view column, std::string_view text) {
-  if (text.find('"') == std::string_view::npos) return fmt::format("{}=\"{}\"", column, text);
+// An expression for exactly this text.
+std::string literal_expression(std::string_view text) {
   std::string expression;
   for (const char c : text) {
     const bool plain = static_cast<unsigned char>(c) >= 0x80 || c == '_' || (c >= '0' && c <= '9') ||
                        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     if (!plain) expression += '\\';
-    expression += c;
+    expression += c == '\n' ? 'n' : c;
   }
-  return fmt::format("{}~/^{}$/", column, expression);
+  return expression;
 }
 
 // What all schemas call their column of the role; nothing if there is none or they differ.
@@ -39,13 +38,23 @@ std::string between(std::string_view column, const SummaryBin& bin) {
 
 }  // namespace
 
+// A quoted value cannot hold a quote: such a text is written as an expression for exactly it.
+std::string exact_term(std::string_view column, std::string_view text) {
+  if (text.find('"') == std::string_view::npos) return fmt::format("{}=\"{}\"", column, text);
+  return fmt::format("{}~/^{}$/", column, literal_expression(text));
+}
+
+std::string containing_term(std::string_view column, std::string_view text) {
+  return fmt::format("{}~/{}/", column, literal_expression(text));
+}
+
 std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row, std::span<const SummaryRow> all) {
   const bool shared = std::any_of(all.begin(), all.end(), [&](const SummaryRow& other) {
     return other.text == row.text && other.kind != row.kind;
   });
   const bool is_column = std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
                                      [&](const auto& schema) { return schema->name_column == row.kind; });
-  return is_exactly(shared && is_column ? row.kind : "name", row.text);
+  return exact_term(shared && is_column ? row.kind : "name", row.text);
 }
 
 std::string search_of_line(std::string_view line) {
@@ -55,7 +64,14 @@ std::string search_of_line(std::string_view line) {
 
 std::optional<std::string> search_of_layer(const Snapshot& snapshot, std::string_view layer) {
   const auto column = column_of(snapshot, Role::layer);
-  return column ? std::optional(is_exactly(*column, layer)) : std::nullopt;
+  return column ? std::optional(exact_term(*column, layer)) : std::nullopt;
+}
+
+std::optional<std::string> search_of_layers_below(const Snapshot& snapshot, std::string_view layer) {
+  const bool any = std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
+                               [](const auto& schema) { return schema->find(Role::layer).has_value(); });
+  if (!any) return std::nullopt;
+  return fmt::format("layer~/^\\/?{}(\\/|$)/", literal_expression(layer));
 }
 
 std::optional<std::string> search_of_sizes(const Snapshot& snapshot, const SummaryBin& bin) {

@@ -4,12 +4,14 @@
 #include <array>
 
 #include "app/content/listings/incidents.h"
+#include "app/content/listings/layers.h"
 
 namespace accelscope::app {
 namespace {
 
 constexpr std::array kListings = std::to_array<ListingKind>({
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
+    {"layers", "Layers, operators, host stacks or zones as a tree; --by KIND,DEPTH", list_layers, true},
 });
 
 }  // namespace

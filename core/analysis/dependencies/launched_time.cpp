@@ -6,92 +6,32 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "core/analysis/dependencies/dependencies.h"
+#include "core/analysis/dependencies/launches.h"
 #include "core/analysis/source/own_code.h"
-#include "core/analysis/time/work_kind.h"
 
 namespace accelscope {
 namespace {
 
-struct Launch {
-  EventId source = kNoEvent;
-  EventId target = kNoEvent;
-  std::size_t thread = 0;
-  std::int64_t begin_ns = 0;   // of the source
-  std::int64_t device_ns = 0;  // of the target
-};
-
 class LaunchedTime {
  public:
-  explicit LaunchedTime(const QueryContext& query) : query_(query), snapshot_(*query.snapshot) {
-    const WorkKinds kinds(snapshot_);
-    for (std::size_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
-      if (kinds.of_lane(lane) != WorkKind::host) continue;
-      thread_of_track_[snapshot_.lanes[lane].track] = kinds.thread_of_lane(lane);
-    }
-  }
+  explicit LaunchedTime(const QueryContext& query) : query_(query), snapshot_(*query.snapshot), kinds_(snapshot_) {}
 
   Result<std::shared_ptr<const SourceLines>> run() {
     auto lines = std::make_shared<SourceLines>();
     lines->snapshot_version = snapshot_.version;
-    const auto dependencies = Dependencies::build(query_);
-    if (!dependencies) return dependencies.error();
-    for (const Dependency& dependency : (*dependencies)->all()) add(dependency);
+    auto launches = host_launches(query_, kinds_);
+    if (!launches) return launches.error();
+    launches_ = std::move(*launches);
     if (launches_.empty()) return std::shared_ptr<const SourceLines>(std::move(lines));
-    if (const Result<void> read = read_times(); !read) return read.error();
     if (const Result<void> placed = place(); !placed) return placed.error();
     collect(*lines);
     return std::shared_ptr<const SourceLines>(std::move(lines));
   }
 
  private:
-  // Flows come by target: of several to one target the first counts.
-  void add(const Dependency& dependency) {
-    if (!launches_.empty() && launches_.back().target == dependency.target) return;
-    if (lane_of(dependency.source) != last_source_) {
-      last_source_ = lane_of(dependency.source);
-      const LaneSnapshot* source = snapshot_.find_lane(last_source_);
-      const auto thread = source == nullptr ? thread_of_track_.end() : thread_of_track_.find(source->track);
-      source_thread_ = thread == thread_of_track_.end() ? std::nullopt : std::optional(thread->second);
-    }
-    if (!source_thread_) return;
-    const LaneSnapshot* target = snapshot_.find_lane(lane_of(dependency.target));
-    const TrackSnapshot* track = target == nullptr ? nullptr : snapshot_.find_track(target->track);
-    if (track == nullptr || work_kind_of(*track) == WorkKind::none) return;  // a range is no work
-    if (target->data->kind != EventKind::slice || thread_of_track_.contains(target->track)) return;
-    launches_.push_back({dependency.source, dependency.target, *source_thread_});
-  }
-
-  // Begins of the sources and lengths of the targets.
-  Result<void> read_times() {
-    std::vector<std::pair<EventId, Launch*>> ends;
-    for (Launch& launch : launches_) {
-      ends.emplace_back(launch.source, &launch);
-      ends.emplace_back(launch.target, &launch);
-    }
-    std::sort(ends.begin(), ends.end());
-    LaneIndices lanes;
-    for (std::uint32_t i = 0; i < snapshot_.lanes.size(); ++i) {
-      const EventId first = make_event_id(snapshot_.lanes[i].number(), 0);
-      const auto found = std::lower_bound(ends.begin(), ends.end(), std::pair<EventId, Launch*>{first, nullptr});
-      if (found != ends.end() && lane_of(found->first) == snapshot_.lanes[i].number()) lanes.push_back(i);
-    }
-    return scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t) {
-      const EventId first = chunk.event_id(0), last = chunk.event_id(chunk.view.count());
-      auto end = std::lower_bound(ends.begin(), ends.end(), std::pair<EventId, Launch*>{first, nullptr});
-      for (; end != ends.end() && end->first < last; ++end) {
-        std::int64_t begin_ticks = 0, end_ticks = 0;
-        chunk.view.event_times(static_cast<std::uint32_t>(end->first - first), begin_ticks, end_ticks);
-        const std::int64_t begin_ns = chunk.lane.clock->to_ns(begin_ticks);
-        if (end->first == end->second->source) end->second->begin_ns = begin_ns;
-        if (end->first == end->second->target) end->second->device_ns = chunk.lane.clock->to_ns(end_ticks) - begin_ns;
-      }
-    });
-  }
-
   // The deepest event with a line in which each launch lies: its depth, and below it the line's string.
   Result<void> place() {
-    std::sort(launches_.begin(), launches_.end(), [](const Launch& a, const Launch& b) {
+    std::sort(launches_.begin(), launches_.end(), [](const HostLaunch& a, const HostLaunch& b) {
       return std::tie(a.thread, a.begin_ns) < std::tie(b.thread, b.begin_ns);
     });
     places_ = std::vector<std::atomic<std::uint64_t>>(launches_.size());
@@ -100,9 +40,10 @@ class LaunchedTime {
   }
 
   void place_chunk(const ScannedChunk& chunk) {
-    const auto thread = thread_of_track_.find(chunk.lane.track);
+    if (kinds_.of_lane(chunk.lane_index) != WorkKind::host) return;
+    const std::size_t thread = kinds_.thread_of_lane(chunk.lane_index);
     const auto column = chunk.lane.schema->find(Role::source_location);
-    if (thread == thread_of_track_.end() || !column || *column >= chunk.view.column_count()) return;
+    if (!column || *column >= chunk.view.column_count()) return;
     if (chunk.lane.schema->columns[*column].type != ColumnType::string) return;
     const std::uint64_t depth = (std::uint64_t{chunk.lane.data->lane.depth} + 1) << 32;
     std::unordered_map<std::uint64_t, bool> own;  // by location
@@ -115,11 +56,11 @@ class LaunchedTime {
         if (!known->second) continue;
         const std::int64_t begin_ns = block.begin_ns(i);
         const std::int64_t end_ns = block.end_ns(i);
-        const auto before = [](const Launch& launch, const std::pair<std::size_t, std::int64_t>& at) {
+        const auto before = [](const HostLaunch& launch, const std::pair<std::size_t, std::int64_t>& at) {
           return std::pair(launch.thread, launch.begin_ns) < at;
         };
-        auto launch = std::lower_bound(launches_.begin(), launches_.end(), std::pair(thread->second, begin_ns), before);
-        for (; launch != launches_.end() && launch->thread == thread->second && launch->begin_ns < end_ns; ++launch) {
+        auto launch = std::lower_bound(launches_.begin(), launches_.end(), std::pair(thread, begin_ns), before);
+        for (; launch != launches_.end() && launch->thread == thread && launch->begin_ns < end_ns; ++launch) {
           raise(places_[static_cast<std::size_t>(launch - launches_.begin())], depth | locations.values[i]);
         }
       }
@@ -150,17 +91,15 @@ class LaunchedTime {
       line.path = path;
       line.line = number;
       ++line.event_count;
-      line.busy_ns += launches_[i].device_ns;
+      line.busy_ns += launches_[i].work.length_ns();
     }
     for (auto& [place, line] : by_line) lines.lines.push_back(std::move(line));
   }
 
   const QueryContext& query_;
   const Snapshot& snapshot_;
-  std::map<TrackNumber, std::size_t> thread_of_track_;  // of those of host threads
-  LaneNumber last_source_ = kNone;
-  std::optional<std::size_t> source_thread_;  // of last_source_
-  std::vector<Launch> launches_;
+  const WorkKinds kinds_;
+  std::vector<HostLaunch> launches_;
   std::vector<std::atomic<std::uint64_t>> places_;  // beside launches_, once they are sorted by thread and begin
 };
 

@@ -1,0 +1,22 @@
+// What the threads of a host launched: dependencies from an event of a thread (work_kind.h) to work elsewhere.
+#pragma once
+
+#include <vector>
+
+#include "core/analysis/time/work_kind.h"
+#include "core/scan/chunk_scan.h"
+
+namespace accelscope {
+
+struct HostLaunch {
+  EventId source = kNoEvent;  // of the host
+  EventId target = kNoEvent;  // what it launched; that of several launches counts for the first
+  std::size_t thread = 0;     // of the source, as WorkKinds numbers them
+  std::int64_t begin_ns = 0;  // of the source
+  TimeRange work;             // of the target
+};
+
+// By target. Reads dependencies and the lanes that they point at.
+[[nodiscard]] Result<std::vector<HostLaunch>> host_launches(const QueryContext& query, const WorkKinds& kinds);
+
+}  // namespace accelscope

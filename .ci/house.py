@@ -23,7 +23,7 @@ ORDER = {
         sources/tt_metal/read sources/tt_metal/write sources/tt_metal sources/tracy_csv sources/session sources
         sim/kernel sim/output probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/python probe/zones
         probe/host kinds/base kinds/program kinds/* kinds agent/run agent/viewers agent/control client .""",
-    "app": """system persist plan rows session content/memory content/source content/capture content/sql content content/listings view workspace
+    "app": """system persist plan rows session content/memory content/source content/capture content/sql content/hierarchy content content/listings view workspace
         export palette timeline panels panels/* connect frame terminal commands .""",
 }
 # And whole storeys: what each may include besides itself.

@@ -4,6 +4,7 @@
 
 #include "app/frame/places.h"
 #include "app/panels/details/panel.h"
+#include "app/panels/layers/panel.h"
 #include "app/panels/markers/panel.h"
 #include "app/panels/memory/panel.h"
 #include "app/panels/metrics/panel.h"
@@ -41,6 +42,7 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"details", "Details", Place::bottom, icon::kInfo, make<DetailsPanel>, kOfSelected},
     {"search", "Search", Place::bottom, icon::kList, make<SearchPanel>},
     {"selection", "Selection", Place::bottom, icon::kTable, make<SelectionPanel>},
+    {"layers", "Layers", Place::bottom, icon::kSitemap, make<LayersPanel>},
     {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},
     {"markers", "Markers", Place::bottom, icon::kFlag, make<MarkersPanel>,
      "Not filtered: markers belong to the whole session"},

@@ -70,6 +70,11 @@ std::vector<SqlValue> layer_cells(const Hierarchy& tree, std::size_t at) {
 
 EventFilter of_search(std::string search) { return {.range = {}, .tracks = {}, .terms = {{std::move(search), false}}}; }
 
+ListingTarget longest_event(const HierarchyNode& node) {
+  if (node.totals.longest == kNoEvent) return {};
+  return node.totals.longest;
+}
+
 // The search for a level that is the value of a column, or the part of it up to there.
 std::optional<std::string> search_of_level(const Snapshot& snapshot, const Hierarchy& tree, std::size_t at) {
   const PathKind& kind = *tree.kind;
@@ -110,8 +115,7 @@ Result<HierarchyQuestion> hierarchy_question(const std::vector<std::string>& by)
 
 ListingTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, std::size_t at) {
   const HierarchyNode& node = tree.nodes[at];
-  const ListingTarget longest = node.totals.longest == kNoEvent ? ListingTarget{} : ListingTarget{node.totals.longest};
-  if (at == 0 || tree.kind == nullptr || node.missing) return longest;
+  if (at == 0 || tree.kind == nullptr || node.missing) return longest_event(node);
   if (node.detail) {
     EventFilter line = of_search(search_of_line(tree.text(at)));
     if (tree.nodes[node.parent].missing) return line;
@@ -130,7 +134,8 @@ ListingTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, st
     return filter;
   }
   const auto search = search_of_level(snapshot, tree, at);
-  return search ? ListingTarget{of_search(*search)} : longest;
+  if (!search) return longest_event(node);
+  return of_search(*search);
 }
 
 Result<Listing> list_layers(const QueryContext& query, const ListingRequest& request) {

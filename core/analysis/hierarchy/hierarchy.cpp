@@ -187,7 +187,7 @@ Result<std::shared_ptr<const Hierarchy>> session_hierarchy(const QueryContext& q
   const TrackDevices devices(snapshot);
   const LaneIndices lanes = lanes_with_paths(snapshot, works, *result->kind);
   const HierarchyUnits units(snapshot, works, lanes);
-  PathTree tree;
+  PathTree tree(question.marked);
   const PathPlan plan{query,
                       works,
                       units,
@@ -219,6 +219,7 @@ Result<std::shared_ptr<const Hierarchy>> session_hierarchy(const QueryContext& q
   if (!sums) return sums.error();
   result->units = units.units();
   result->without = tables_without(snapshot, works, *result->kind);
+  result->marked_ns = sums->marked_ns();
   result->is_full = tree.is_full();
   const std::vector<PathNode> nodes = tree.nodes();
   result->labels = tree.take_labels();

@@ -5,9 +5,10 @@
 //   for (child of tree->nodes[0]) ... tree->text(child), tree->nodes[child].cover.busy_ns
 //
 // Times are clipped to the range, bytes, FLOPs and waits in proportion; an event cut by an edge counts as one. Busy
-// time is a union: time in which at least one event of the node or below it is under way and, but for calls and zones,
-// which hold others, does not wait. With a mask in the query only events that pass it are counted; calls around one
-// that does keep their place in its path. Commentary (work_kind.h) takes part only where nothing else has such paths.
+// time is a union: time in which at least one event of the node or below it is under way and does not wait; of calls
+// and zones, which hold others, what the innermost one does counts. With a mask in the query only events that pass it
+// are counted; calls around one that does keep their place in its path. Commentary (work_kind.h) takes part only where
+// nothing else has such paths.
 #pragma once
 
 #include <memory>
@@ -25,6 +26,7 @@ struct HierarchyQuestion {
   static constexpr std::size_t kMostDepth = 96;
   std::string kind;                // PathKind::name; "": the first that the session has
   std::size_t depth = kMostDepth;  // what lies deeper is counted in the last level, 1 or more
+  std::string marked;              // what is looked for in the nodes' texts, in small letters: see marked_ns
   bool operator==(const HierarchyQuestion&) const = default;
 };
 
@@ -50,9 +52,10 @@ struct Hierarchy {
   std::vector<std::string> labels;
   std::vector<std::uint64_t> unit_events;  // by node and unit: node * units.size() + unit
   std::vector<std::int64_t> unit_busy_ns;  // likewise, a union
-  std::uint64_t cut_events = 0;            // lie deeper than the question's depth
-  bool is_full = false;                    // of more nodes than PathTree::kMostNodes the rest is counted above
-  std::vector<std::string> without;        // tables of work that have no such column, so that none of them is in it
+  std::int64_t marked_ns = 0;        // busy time of the nodes that have the question's text and of all below, a union
+  std::uint64_t cut_events = 0;      // lie deeper than the question's depth
+  bool is_full = false;              // of more nodes than PathTree::kMostNodes the rest is counted above
+  std::vector<std::string> without;  // tables of work that have no such column, so that none of them is in it
 
   [[nodiscard]] const std::string& text(std::size_t node) const noexcept { return labels[nodes[node].label]; }
   [[nodiscard]] double share(std::size_t node) const noexcept;                 // of all that is busy

@@ -64,38 +64,35 @@ void NestedPaths::add_launches(const Call& call, NodeTotals& totals) const {
   }
 }
 
-NestedPaths::Open NestedPaths::enter(const Call& call, const Open* outer, const TimeRange& window) {
+NestedPaths::Open NestedPaths::enter(const Call& call, const Open* outer) {
   const std::uint32_t parent = outer == nullptr ? PathTree::kRoot : outer->node;
-  Open open{&call, worker_.child(parent, call.name), outer == nullptr ? 0 : outer->depth_counted};
+  Open open{&call, worker_.child(parent, call.name), outer == nullptr ? 0 : outer->counted};
   NodeTotals& totals = worker_.sums.totals(open.node);
   if (!call.counts) return open;
+  open.counted = open.node;
+  if (!call.owned) return open;
+  worker_.add_event(open.node, call.lane, call.id, call.begin_ns, call.end_ns);
+  totals.bytes = capped_sum(totals.bytes, call.bytes);
+  add_launches(call, totals);
   const bool cut = open.node == parent && parent != PathTree::kRoot;
-  const std::uint32_t depth = worker_.nodes[open.node].depth;
-  if (call.owned) {
-    worker_.add_event(open.node, call.lane, call.id, call.begin_ns, call.end_ns);
-    totals.bytes = capped_sum(totals.bytes, call.bytes);
-    add_launches(call, totals);
-    worker_.cut_events += cut ? 1 : 0;
-  }
-  // The innermost call around it that counts has this time by itself, and so have those around that.
-  const std::uint32_t levels = open.depth_counted == 0      ? NodeSums::kAllLevels
-                               : depth > open.depth_counted ? depth - open.depth_counted - 1
-                                                            : 0;
-  worker_.sums.cover(std::max(call.begin_ns, window.begin_ns), std::min(call.end_ns, window.end_ns), open.node,
-                     worker_.plan.units.of_lane(call.lane), false, levels);
-  open.depth_counted = depth;
+  worker_.cut_events += cut ? 1 : 0;
   return open;
 }
 
+// At each moment the innermost call works or waits, and so do those around it; where a filter leaves it out, the one
+// that it lies in.
 void NestedPaths::close(const ScanWindow& window) {
+  const auto enter_call = [this](const Call& call, const Open* outer) { return enter(call, outer); };
+  const auto spend = [this](const Open& open, std::int64_t from, std::int64_t to) {
+    if (open.counted == PathTree::kRoot) return;
+    if (open.call->waits) {
+      worker_.sums.totals(open.counted).wait_ns += to - from;
+    } else {
+      worker_.sums.cover(from, to, open.counted, worker_.plan.units.of_lane(open.call->lane), true);
+    }
+  };
   for (auto& [stack, calls] : stacks_) {
-    walk_nested_calls<Open>(
-        calls, window.range, [&](const Call& call, const Open* outer) { return enter(call, outer, window.range); },
-        [&](const Open& open, std::int64_t from, std::int64_t to) {
-          if (!open.call->counts) return;
-          worker_.sums.cover(from, to, open.node, worker_.plan.units.of_lane(open.call->lane), true, 0);
-          if (open.call->waits) worker_.sums.totals(open.node).wait_ns += to - from;
-        });
+    walk_nested_calls<Open>(calls, window.range, enter_call, spend);
     calls.clear();
   }
   worker_.sums.close_window(window.range, worker_.nodes);

@@ -33,13 +33,13 @@ class NestedPaths {
   struct Open {
     const Call* call = nullptr;
     std::uint32_t node = 0;
-    std::uint32_t depth_counted = 0;  // of the node of the innermost call from here on out that counts; 0: none does
+    std::uint32_t counted = 0;  // the node of the innermost call from here on out that counts; 0: none does
   };
   struct Known {
     bool waits = false, marks = false;
   };
   [[nodiscard]] const Known& known_of(StringId name);
-  [[nodiscard]] Open enter(const Call& call, const Open* outer, const TimeRange& window);
+  [[nodiscard]] Open enter(const Call& call, const Open* outer);
   void add_launches(const Call& call, NodeTotals& totals) const;
 
   PathWorker worker_;

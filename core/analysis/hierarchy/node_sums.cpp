@@ -61,6 +61,7 @@ void NodeSums::sort_parts(const TimeRange& window) {
 }
 
 void NodeSums::forget_reach() {
+  marked_reach_ = INT64_MIN;
   std::fill(reaches_.begin(), reaches_.end(), Reach{});
   for (UnitCover& unit : unit_covers_) unit.reach = INT64_MIN;
 }
@@ -77,10 +78,10 @@ void NodeSums::close_window(const TimeRange& window, const std::vector<PathNode>
     return added;
   };
   for (const Part& part : parts_) {
-    const std::uint32_t unit = part.flags >> 1U & 0x7fU;
+    const std::uint32_t unit = part.flags >> 1U;
     bool self = (part.flags & 1U) != 0;
-    std::uint32_t levels = part.flags >> 8U;
-    for (std::uint32_t node = part.node;; node = nodes[node].parent, --levels) {
+    if (nodes[part.node].marked) marked_ns_ += extend(marked_reach_, part.begin_ns, part.end_ns);
+    for (std::uint32_t node = part.node;; node = nodes[node].parent) {
       UnitCover& of_unit = unit_covers_[node * unit_count_ + unit];
       const std::int64_t by_unit = extend(of_unit.reach, part.begin_ns, part.end_ns);
       of_unit.busy_ns += by_unit;
@@ -88,7 +89,7 @@ void NodeSums::close_window(const TimeRange& window, const std::vector<PathNode>
       const std::int64_t own = self ? extend(reaches_[node].self, part.begin_ns, part.end_ns) : 0;
       covers_[node].self_ns += own;
       // What is covered here is so in all nodes above.
-      if (node == PathTree::kRoot || levels == 0 || (by_unit == 0 && own == 0)) break;
+      if (node == PathTree::kRoot || (by_unit == 0 && own == 0)) break;
       self = self && nodes[node].detail;
     }
   }
@@ -96,6 +97,7 @@ void NodeSums::close_window(const TimeRange& window, const std::vector<PathNode>
 }
 
 void NodeSums::merge(const NodeSums& other) {
+  marked_ns_ += other.marked_ns_;
   resize(other.totals_.size());
   for (std::size_t i = 0; i < other.totals_.size(); ++i) {
     totals_[i].add(other.totals_[i]);

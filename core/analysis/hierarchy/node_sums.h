@@ -49,12 +49,10 @@ class NodeSums {
     return totals_[node];
   }
   void count(std::uint32_t node, std::uint32_t unit) { ++unit_events_[node * unit_count_ + unit]; }
-  // Call totals() of the node first. self: the time is the node's own, and not only that of what lies below. levels:
-  // for so many of the nodes above it, too; those further up must have this time by themselves.
-  static constexpr std::uint32_t kAllLevels = 0xffff;
-  void cover(std::int64_t begin_ns, std::int64_t end_ns, std::uint32_t node, std::uint32_t unit, bool self,
-             std::uint32_t levels = kAllLevels) {
-    if (end_ns > begin_ns) parts_.push_back({begin_ns, end_ns, node, levels << 8U | unit << 1U | (self ? 1U : 0U)});
+  // Call totals() of the node first. It is the time of all nodes above, too. self: it is the node's own, and not only
+  // that of what lies below.
+  void cover(std::int64_t begin_ns, std::int64_t end_ns, std::uint32_t node, std::uint32_t unit, bool self) {
+    if (end_ns > begin_ns) parts_.push_back({begin_ns, end_ns, node, unit << 1U | (self ? 1U : 0U)});
   }
   void close_window(const TimeRange& window, const std::vector<PathNode>& nodes);
 
@@ -64,6 +62,8 @@ class NodeSums {
 
   [[nodiscard]] const NodeTotals& totals_of(std::uint32_t node) const noexcept { return totals_[node]; }
   [[nodiscard]] const NodeCover& cover_of(std::uint32_t node) const noexcept { return covers_[node]; }
+  // Time of nodes that are marked (PathNode::marked), all together.
+  [[nodiscard]] std::int64_t marked_ns() const noexcept { return marked_ns_; }
   [[nodiscard]] std::uint64_t events_of(std::uint32_t node, std::size_t unit) const noexcept {
     return unit_events_[node * unit_count_ + unit];
   }
@@ -76,7 +76,7 @@ class NodeSums {
   struct Part {
     std::int64_t begin_ns = 0, end_ns = 0;
     std::uint32_t node = 0;
-    std::uint32_t flags = 0;  // levels, unit, self
+    std::uint32_t flags = 0;  // unit, self
   };
   struct Reach {  // how far the time of a node is covered
     std::int64_t any = INT64_MIN, self = INT64_MIN;
@@ -96,6 +96,7 @@ class NodeSums {
   std::vector<UnitCover> unit_covers_;
   std::vector<Part> parts_, sorted_;
   std::int64_t closed_until_ns_ = INT64_MIN;
+  std::int64_t marked_ns_ = 0, marked_reach_ = INT64_MIN;
 };
 
 }  // namespace accelscope

@@ -1,9 +1,18 @@
 #include "core/analysis/hierarchy/path_tree.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "core/base/text.h"
+
 namespace accelscope {
+
+bool has_text(std::string_view text, std::string_view lower_part) {
+  const auto found = std::search(text.begin(), text.end(), lower_part.begin(), lower_part.end(),
+                                 [](char a, char b) { return lower_case(a) == b; });
+  return found != text.end() || lower_part.empty();
+}
 
 void PairTable::add(std::uint32_t a, std::uint32_t b, std::uint32_t value) {
   constexpr std::size_t kFirstSlots = 256;
@@ -23,7 +32,7 @@ void PairTable::add(std::uint32_t a, std::uint32_t b, std::uint32_t value) {
   put({key_of(a, b), value});
 }
 
-PathTree::PathTree() {
+PathTree::PathTree(std::string marked) : marked_(std::move(marked)) {
   labels_.emplace_back();
   label_numbers_.emplace(labels_.back(), 0);
   nodes_.push_back({});
@@ -40,7 +49,8 @@ std::uint32_t PathTree::child(std::uint32_t parent, std::string_view text, bool 
   if (const std::uint32_t known = children_.find(parent, key); known != 0) return known;
   if (nodes_.size() >= kMostNodes) return parent;
   const auto made = static_cast<std::uint32_t>(nodes_.size());
-  nodes_.push_back({parent, label->second, static_cast<std::uint16_t>(nodes_[parent].depth + 1), detail});
+  const bool marked = !marked_.empty() && (nodes_[parent].marked || has_text(text, marked_));
+  nodes_.push_back({parent, label->second, static_cast<std::uint16_t>(nodes_[parent].depth + 1), detail, marked});
   children_.add(parent, key, made);
   return made;
 }

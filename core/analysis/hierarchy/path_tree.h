@@ -17,7 +17,11 @@ struct PathNode {
   std::uint32_t label = 0;
   std::uint16_t depth = 0;  // of the root: 0
   bool detail = false;      // a source line below the path itself: its time is still the path's own
+  bool marked = false;      // its text, or one above, has what is looked for
 };
+
+// In any letter case.
+[[nodiscard]] bool has_text(std::string_view text, std::string_view lower_part);
 
 // Two numbers -> one. Grows; nothing is ever taken out.
 class PairTable {
@@ -54,7 +58,8 @@ class PathTree {
   static constexpr std::uint32_t kRoot = 0;
   static constexpr std::size_t kMostNodes = 4'000'000;
 
-  PathTree();
+  // `marked`: a text in small letters; "": no node is marked.
+  explicit PathTree(std::string marked = {});
   // The node of that text below `parent`, made if it is new; the parent itself once there are kMostNodes.
   [[nodiscard]] std::uint32_t child(std::uint32_t parent, std::string_view text, bool detail);
   // Appends the nodes that the copy lacks.
@@ -67,6 +72,7 @@ class PathTree {
 
  private:
   mutable std::mutex mutex_;
+  std::string marked_;
   std::vector<PathNode> nodes_;
   std::deque<std::string> labels_;
   std::unordered_map<std::string_view, std::uint32_t> label_numbers_;

@@ -37,6 +37,20 @@ using NodeName = std::vector<std::string>;  // outermost first; of the root: non
   return tree.nodes[at].depth == name.size() ? std::optional(at) : std::nullopt;
 }
 
+// Where the tree begins to fork: nodes that have nearly all of the time of their parents say nothing beside them.
+[[nodiscard]] inline std::size_t first_fork(const Hierarchy& tree) {
+  constexpr double kNearlyAll = 0.95;
+  constexpr std::uint16_t kShortPath = 3;  // which may be shown as a whole
+  std::size_t at = 0;
+  while (tree.nodes[at].child_count > 0) {
+    const std::size_t child = tree.nodes[at].first_child;
+    const auto busy = static_cast<double>(tree.nodes[child].cover.busy_ns);
+    if (busy < kNearlyAll * static_cast<double>(tree.nodes[0].cover.busy_ns)) break;
+    at = child;
+  }
+  return tree.nodes[at].depth > kShortPath ? at : 0;
+}
+
 // Tells paths apart: of a child by that of its parent.
 [[nodiscard]] inline std::uint64_t node_hash(std::uint64_t parent, std::string_view text) noexcept {
   std::uint64_t hash = (parent ^ 14695981039346656037ULL) * 1099511628211ULL;

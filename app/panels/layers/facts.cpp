@@ -41,10 +41,10 @@ void unit_column(Ui& ui, Rect column, const Hierarchy& tree, std::size_t node) {
     const std::uint64_t events = tree.unit_events[node * units + unit];
     const std::int64_t busy = tree.unit_busy_ns[node * units + unit];
     const TextOptions number{.style = TextStyle::mono, .align = Align::right};
-    draw_text(ui, row.cut_right(ui.px(78)), events == 0 ? "–" : as_time(busy), number);
-    draw_text(ui, row.cut_right(ui.px(64)), events == 0 ? "–" : format_count(events), number);
+    draw_text(ui, row.cut_right(ui.px(72)), events == 0 ? "–" : as_time(busy), number);
+    draw_text(ui, row.cut_right(ui.px(58)), events == 0 ? "–" : format_count(events), number);
     row.cut_right(ui.px(8));
-    Rect bar = row.cut_right(std::min(ui.px(48), row.width() * 0.4F)).middle(ui.px(8));
+    Rect bar = row.cut_right(std::min(ui.px(32), row.width() * 0.3F)).middle(ui.px(8));
     fill(ui, bar, ui.colour(Colour::bg4));
     bar.x1 = bar.x0 + std::round(bar.width() * static_cast<float>(busy) / static_cast<float>(most));
     fill(ui, bar, ui.colour(Colour::accent));
@@ -61,7 +61,7 @@ std::vector<NodeFact> time_facts(const Hierarchy& tree, std::size_t at) {
                                  {"Self, union", as_time(node.cover.self_ns)},
                                  {"Sum of events", as_time(node.totals.sum_ns)}};
   if (node.totals.wait_ns > 0) facts.push_back({"Wait, sum", as_time(node.totals.wait_ns)});
-  if (node.totals.launched_events > 0) facts.push_back({"Device time launched", as_time(node.totals.launched_ns)});
+  if (node.totals.launched_events > 0) facts.push_back({"Device time", as_time(node.totals.launched_ns)});
   facts.push_back({"Of all", format_share(tree.share(at))});
   return facts;
 }
@@ -72,7 +72,7 @@ std::vector<NodeFact> work_facts(const Hierarchy& tree, std::size_t at) {
   const auto busy = static_cast<double>(node.cover.busy_ns);
   if (node.totals.flops > 0) {
     facts.push_back({"FLOPs", measure_text(LayerMeasure::flops, node.totals.flops)});
-    facts.push_back({"Achieved", amount_per_second(node.totals.flops, busy, "FLOP")});
+    facts.push_back({"Achieved", amount_per_second(node.totals.flops, busy, "FLOP/s")});
   }
   if (const auto mfu = tree.mfu(at)) facts.push_back({"MFU", format_share(*mfu)});
   if (node.totals.bytes > 0) {
@@ -89,7 +89,7 @@ void draw_facts(Ui& ui, Rect area, const Hierarchy& tree, std::size_t node, cons
   Rect head = area.cut_top(ui.px(22));
   if (node != 0) head.cut_left(draw_swatch(ui, head, colour_of_node(tree, node)) + ui.px(8));
   heading(ui, head, title, node == 0 ? "" : tree.path(tree.nodes[node].parent));
-  const float gap = ui.px(20), third = (area.width() - 2 * gap) / 3.4F;
+  const float gap = ui.px(16), third = (area.width() - 2 * gap) / 3.5F;
   const Rect times = area.cut_left(third);
   area.cut_left(gap);
   const Rect work = area.cut_left(third);

@@ -33,7 +33,12 @@ void FlameGraph::draw_label(Ui& ui, const Rect& box, std::uint32_t node, const S
   const float room = box.width() - ui.px(10);
   if (room < letter) return;
   const auto letters = static_cast<std::size_t>(room / letter);
-  const std::string name(node == 0 ? shown.whole : shown.names.fitting(shown.tree.text(node), letters));
+  const std::string& text = shown.tree.text(node);
+  std::string name(node == 0 ? shown.whole : shown.names.fitting(text, letters));
+  const std::size_t colon = text.rfind(':');  // of a source line its number says most
+  if (name.empty() && shown.tree.nodes[node].detail && colon != std::string::npos && text.size() - colon <= letters) {
+    name = text.substr(colon);
+  }
   if (name.empty()) return;
   const TextOptions style{
       .style = TextStyle::mono_small, .colour = node == 0 || dimmed ? Colour::text2 : Colour::ink, .fit = Fit::clip};
@@ -66,11 +71,12 @@ void FlameGraph::draw_box(Ui& ui, const Rect& box, const FlameBox& of, const Sho
 FlameGraph::Hand FlameGraph::draw(Ui& ui, std::string_view name, const Rect& area, const Shown& shown) {
   const float row_height = ui.px(kFlameRow);
   const auto rows = static_cast<std::uint32_t>(std::max(1.0F, std::floor(area.height() / row_height)));
-  // As much as there is room for: of a deep zoom the levels next to it.
+  // What is zoomed to and all below come first; of those above, what then has room, but at least the nearest.
   const std::uint32_t depth = shown.tree.nodes[shown.zoomed].depth;
-  const std::uint32_t below = std::min(rows > 1 ? rows - 1 : 0U, 3U);
-  const std::uint32_t skipped = depth + below + 1 > rows ? depth + below + 1 - rows : 0;
-  shown.layout.boxes(shown.tree, shown.zoomed, area.width(), rows + skipped, boxes_);
+  shown.layout.boxes(shown.tree, shown.zoomed, area.width(), depth + rows, boxes_);
+  std::uint32_t used = 0;
+  for (const FlameBox& box : boxes_) used = std::max(used, box.row + 1);
+  const std::uint32_t skipped = std::min(used > rows ? used - rows : 0U, depth > 0 ? depth - 1 : 0U);
   const Interaction at = interact(ui, name, area);
   if (at.pressed) focused_ = true;
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !area.contains(ui.input().mouse)) focused_ = false;
@@ -78,7 +84,7 @@ FlameGraph::Hand FlameGraph::draw(Ui& ui, std::string_view name, const Rect& are
   std::optional<Rect> selected_box;
   ui.draw()->PushClipRect({area.x0, area.y0}, {area.x1, area.y1}, true);
   for (const FlameBox& each : boxes_) {
-    if (each.row < skipped) continue;
+    if (each.row < skipped || each.row - skipped >= rows) continue;
     const float y = area.y0 + static_cast<float>(each.row - skipped) * row_height;
     const bool gap = each.x1 - each.x0 >= ui.px(3);
     const Rect box{area.x0 + each.x0, y, area.x0 + each.x1 - (gap ? ui.px(kFlameGap) : 0), y + row_height - ui.px(2)};

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "app/content/figure_text.h"
+#include "app/content/source/text.h"
 #include "app/panels/layers/facts.h"
 #include "app/panels/targets.h"
 #include "app/view/selection.h"
@@ -69,14 +70,15 @@ void LayersPanel::take_tree(const PanelContext& context) {
   if (!shown_) return;
   if (other) {
     names_ = std::make_unique<ShortNames>();
-    zoomed_.clear();
+    zoomed_ = name_of_node(*shown_, first_fork(*shown_));
     selected_.reset();
     table_ = {};
   }
   if (!has_measure(*shown_, measure_)) measure_ = LayerMeasure::busy;
   table_.cursor.reset();
+  code_.clear();
+  sources_ = context.tab.snapshot->sources;
   make_columns();
-  (void)context;
 }
 
 void LayersPanel::make_columns() {
@@ -316,15 +318,37 @@ void LayersPanel::draw_search(const PanelContext& context, Rect& head) {
   if (used > 0) tooltip(ui, interact(ui, "layers.hint", head), head, hint);
 }
 
+// "49  acc[:, n] += nisa.nc_matmul(aT, w)" where the session has the text of the line.
+const std::string& LayersPanel::code_of(std::uint32_t node) {
+  const auto [known, is_new] = code_.try_emplace(shown().nodes[node].label);
+  if (!is_new) return known->second;
+  const std::string& location = shown().text(node);
+  known->second = names_->usual(location);
+  std::string_view path;
+  std::uint32_t line = 0;
+  if (!parse_source_location(location, path, line)) return known->second;
+  known->second = fmt::format("{}:{}", path.substr(path.find_last_of("/\\") + 1), line);
+  const auto source = find_source(sources_, path);
+  if (!source) return known->second;
+  std::string_view text = sources_[*source]->content;
+  for (std::uint32_t i = 1; i < line && !text.empty(); ++i) {
+    text.remove_prefix(std::min(text.size(), text.find('\n') == text.npos ? text.size() : text.find('\n') + 1));
+  }
+  text = text.substr(0, text.find_first_of("\r\n"));
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  if (!text.empty()) known->second = fmt::format("{}  {}", line, text);
+  return known->second;
+}
+
 TableCell LayersPanel::name_cell(const TreeRow& row) {
   const Hierarchy& tree = shown();
   const HierarchyNode& node = tree.nodes[row.node];
-  TableCell cell{.text = title_of(row.node),
+  TableCell cell{.text = node.detail ? code_of(row.node) : title_of(row.node),
                  .colour = node.missing  ? Colour::text3
                            : node.detail ? Colour::text2
                                          : Colour::text1,
                  .style = node.detail ? TextStyle::mono : TextStyle::body,
-                 .fit = Fit::middle,
+                 .fit = node.detail ? Fit::ellipsis : Fit::middle,
                  .exact = tree.path(row.node),
                  .indent = node.depth - 1};
   if (node.child_count > 0) {
@@ -359,7 +383,7 @@ TableCell LayersPanel::cell(std::size_t row, std::size_t column) {
     }
     case Cells::Kind::rate: {
       const auto rate = tree.achieved_flops(at.node);
-      return rate ? TableCell{.text = amount_per_second(*rate, 1e9, "FLOP"), .data = fmt::format("{}", *rate)} : none;
+      return rate ? TableCell{.text = amount_per_second(*rate, 1e9, "FLOP/s"), .data = fmt::format("{}", *rate)} : none;
     }
     case Cells::Kind::unit: {
       const std::int64_t busy = tree.unit_busy_ns[at.node * tree.units.size() + cells.unit];
@@ -406,28 +430,28 @@ void LayersPanel::draw_table(const PanelContext& context, const Rect& area) {
   if (!stretch.empty()) show_stretch(context.tab, stretch.begin_ns, stretch.end_ns);
 }
 
-// "all > decoder > mlp": each a link that zooms back to it.
+// "all > decoder > mlp": each a link that zooms back to it. Of a long path the last levels.
 void LayersPanel::draw_path(const PanelContext& context, Rect row) {
   Ui& ui = context.ui;
   const std::string_view help = "double click zooms, Backspace goes up";
-  const float help_width = text_width(ui, TextStyle::small, help);
-  NodeName at;
-  std::optional<std::size_t> wanted;
-  for (std::size_t level = 0; level <= zoomed_.size(); ++level) {
-    if (level > 0) at.push_back(zoomed_[level - 1]);
-    const std::string text = level == 0 ? "all" : names_->usual(zoomed_[level - 1]);
-    const float width = link_width(ui, text);
-    if (width > row.width()) break;
-    const Rect place = row.cut_left(width);
-    if (level == zoomed_.size()) {
-      draw_text(ui, place, text);
-    } else if (link(ui, fmt::format("layers.path.{}", level), place, text)) {
-      wanted = level;
-    }
-    if (level < zoomed_.size()) {
-      draw_icon(ui, row.cut_left(ui.px(16)), icon::kCaretRight, ui.colour(Colour::text3), TextStyle::icon12);
-    }
+  const float caret = ui.px(16), help_width = text_width(ui, TextStyle::small, help);
+  const auto text_of = [&](std::size_t level) { return level == 0 ? "all" : names_->usual(zoomed_[level - 1]); };
+  std::size_t first = zoomed_.size() + 1;
+  float used = link_width(ui, "all") + caret + ui.px(24);
+  while (first > 1 && used + link_width(ui, text_of(first - 1)) + caret <= row.width()) {
+    used += link_width(ui, text_of(--first)) + caret;
   }
+  std::optional<std::size_t> wanted;
+  const auto add = [&](std::size_t level) {
+    const std::string text = text_of(level);
+    const Rect place = row.cut_left(link_width(ui, text));
+    if (level == zoomed_.size()) return draw_text(ui, place, text), void();
+    if (link(ui, fmt::format("layers.path.{}", level), place, text)) wanted = level;
+    draw_icon(ui, row.cut_left(caret), icon::kCaretRight, ui.colour(Colour::text3), TextStyle::icon12);
+  };
+  add(0);
+  if (first > 1) draw_text(ui, row.cut_left(ui.px(20)), "…", {.colour = Colour::text3});
+  for (std::size_t level = std::max<std::size_t>(first, 1); level <= zoomed_.size(); ++level) add(level);
   if (row.width() > help_width + ui.px(24)) {
     draw_text(ui, row, help, {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
   }

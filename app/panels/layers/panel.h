@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "app/content/hierarchy/flame_layout.h"
@@ -52,6 +53,7 @@ class LayersPanel final : public Panel {
   void draw_table(const PanelContext& context, const render::Rect& area);
   [[nodiscard]] render::TableCell cell(std::size_t row, std::size_t column);
   [[nodiscard]] render::TableCell measure_cell(const HierarchyNode& node, LayerMeasure measure) const;
+  [[nodiscard]] const std::string& code_of(std::uint32_t node);
   [[nodiscard]] render::TableCell name_cell(const TreeRow& row);
   void draw_flame(const PanelContext& context, render::Rect area);
   void draw_path(const PanelContext& context, render::Rect row);
@@ -79,6 +81,8 @@ class LayersPanel final : public Panel {
   render::TableState table_;
   FlameGraph flame_;
   std::unique_ptr<ShortNames> names_ = std::make_unique<ShortNames>();
+  std::vector<std::shared_ptr<const SourceFile>> sources_;  // of the session
+  std::unordered_map<std::uint32_t, std::string> code_;     // of lines, by label
   NodeName zoomed_;
   std::optional<NodeName> selected_;
   ListingTarget selected_target_;

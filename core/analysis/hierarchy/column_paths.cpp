@@ -1,6 +1,8 @@
 #include "core/analysis/hierarchy/column_paths.h"
 
 #include "core/analysis/selection/amount_block.h"
+#include "core/analysis/source/call_nesting.h"
+#include "core/analysis/source/own_code.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/text.h"
 #include "core/model/source_location.h"
@@ -32,15 +34,18 @@ class EventAmounts {
       flops_.read(reader, schema_, flop_columns_);
     }
   }
-  void add_to(NodeTotals& totals, std::uint32_t i, double inside, std::int64_t waits_for_ns) const {
+  [[nodiscard]] bool waited(std::uint32_t i) const noexcept { return waits_.has(i); }
+  // free_ns: for how long the lane had been free before the event, which is the most that it can have waited.
+  void add_to(NodeTotals& totals, std::uint32_t i, double inside, std::int64_t waits_for_ns,
+              std::int64_t free_ns) const {
     const auto part = [inside](std::uint64_t amount) {
       return inside >= 1 ? amount : static_cast<std::uint64_t>(static_cast<double>(amount) * inside + 0.5);
     };
     if (bytes_.has(i)) totals.bytes = capped_sum(totals.bytes, part(bytes_[i]));
     totals.flops += (work_ != nullptr ? work_->at(i) : static_cast<double>(flops_[i])) * inside;
     totals.wait_ns += waits_for_ns;
-    if (waits_for_ns == 0 && waits_.has(i)) {
-      totals.wait_ns += static_cast<std::int64_t>(std::min<std::uint64_t>(part(waits_[i]), 1ULL << 60U));
+    if (waits_for_ns == 0 && waits_.has(i) && free_ns > 0) {
+      totals.wait_ns += static_cast<std::int64_t>(std::min(waits_[i], static_cast<std::uint64_t>(free_ns)));
     }
   }
 
@@ -50,6 +55,18 @@ class EventAmounts {
   std::vector<std::size_t> byte_columns_, flop_columns_, wait_columns_;
   AmountBlock bytes_, flops_, waits_;
 };
+
+// When the lane became free before the event.
+std::int64_t free_since(const ScannedChunk& chunk, const ScannedBlock& block, std::uint32_t i) {
+  if (i > 0) return block.end_ns(i - 1);
+  if (block.row(i) > 0) {
+    std::int64_t begin_ticks = 0, end_ticks = 0;
+    chunk.view.event_times(block.row(i) - 1, begin_ticks, end_ticks);
+    return chunk.lane.clock->to_ns(end_ticks);
+  }
+  if (chunk.chunk_index > 0) return chunk.lane.clock->to_ns(chunk.lane.chunk(chunk.chunk_index - 1).end_ticks);
+  return INT64_MIN;
+}
 
 }  // namespace
 
@@ -109,6 +126,35 @@ std::uint32_t ColumnPaths::start_of(const ScannedChunk& chunk) {
   return worker_.child_of_text(PathTree::kRoot, worker_.plan.units.units()[unit].name);
 }
 
+bool ColumnPaths::is_waiting(StringId name) {
+  const auto [known, is_new] = waiting_.try_emplace(name, false);
+  if (is_new) known->second = is_waiting_call(worker_.plan.snapshot().strings->text(name));
+  return known->second;
+}
+
+void ColumnPaths::close(const ScanWindow& window) {
+  struct Open {
+    const HostCall* call;       // the innermost
+    const HostCall* with_path;  // it, or the one around it that has a path
+  };
+  const auto enter = [](const HostCall& call, const Open* outer) {
+    return Open{&call, call.has_path || outer == nullptr ? &call : outer->with_path};
+  };
+  const auto spend = [this](const Open& open, std::int64_t from, std::int64_t to) {
+    const HostCall& call = *open.with_path;
+    if (open.call->waits) {
+      worker_.sums.totals(call.node).wait_ns += to - from;
+    } else {
+      worker_.sums.cover(from, to, call.node, call.unit, true);
+    }
+  };
+  for (auto& [thread, calls] : calls_) {
+    walk_nested_calls<Open>(calls, window.range, enter, spend);
+    calls.clear();
+  }
+  worker_.sums.close_window(window.range, worker_.nodes);
+}
+
 void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
   const PathPlan& plan = worker_.plan;
   const StringPool& strings = *plan.snapshot().strings;
@@ -123,6 +169,9 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
   const std::uint32_t unit = plan.units.of_lane(chunk.lane_index);
   const WaitNames waits(&schema, strings);
   EventAmounts amounts(chunk, strings);
+  const bool on_host = plan.works.of_lane(chunk.lane_index) == WorkKind::host;
+  std::vector<HostCall>* calls = on_host ? &calls_[plan.works.thread_of_lane(chunk.lane_index)] : nullptr;
+  const std::int64_t first_ns = std::max(plan.range.begin_ns, plan.snapshot().begin_ns);
   std::uint32_t read_block = ~std::uint32_t{0};
   BlockValues paths, lines;
   chunk.for_each_block([&](const ScannedBlock& block) {
@@ -144,7 +193,8 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
         place = main_type == ColumnType::string ? place_of_string(static_cast<StringId>(paths.values[i]))
                                                 : place_of_text(chunk.view.text(*main, block.row(i)));
       }
-      if (place.node == PathTree::kRoot) {
+      const bool has_path = place.node != PathTree::kRoot;
+      if (!has_path) {
         if (missing_ == 0) missing_ = worker_.child_of_text(PathTree::kRoot, plan.kind.missing);
         place.node = missing_;
       }
@@ -157,19 +207,27 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
         }
         place.node = last_line_node_;
       }
-      const bool is_wait = waits.contains(static_cast<StringId>(names[i]));
+      const auto name = static_cast<StringId>(names[i]);
+      const bool is_wait = waits.contains(name) || (on_host && is_waiting(name));
       const std::int64_t begin = std::max(begins[i], window.range.begin_ns);
       const std::int64_t end = std::min(ends[i], window.range.end_ns);
       if (window.owns(chunk, ticks.begins[i])) {
         worker_.add_event(place.node, chunk.lane_index, block.id(i), begins[i], ends[i]);
         const std::int64_t inside_ns = std::min(ends[i], plan.range.end_ns) - std::max(begins[i], plan.range.begin_ns);
+        std::int64_t free_ns = 0;
+        if (amounts.waited(i)) free_ns = begins[i] - std::max(first_ns, free_since(chunk, block, i));
         amounts.add_to(worker_.sums.totals(place.node), i, share_inside(plan.range, begins[i], ends[i]),
-                       is_wait ? std::max<std::int64_t>(inside_ns, 0) : 0);
+                       is_wait && !on_host ? std::max<std::int64_t>(inside_ns, 0) : 0, free_ns);
         worker_.cut_events += place.cut ? 1 : 0;
       } else {
         (void)worker_.sums.totals(place.node);
       }
-      if (!is_wait) worker_.sums.cover(begin, end, place.node, unit, true);
+      if (calls != nullptr) {
+        calls->push_back(
+            {begins[i], ends[i], plan.works.rank_of_lane(chunk.lane_index), place.node, unit, is_wait, has_path});
+      } else if (!is_wait) {
+        worker_.sums.cover(begin, end, place.node, unit, true);
+      }
     }
   });
 }

@@ -19,8 +19,9 @@ namespace accelscope {
 // Of events that begin there; all but `events` are clipped to the range.
 struct NodeTotals {
   std::uint64_t events = 0;
-  std::int64_t sum_ns = 0;   // of durations, those of waits too
-  std::int64_t wait_ns = 0;  // of events that wait, and what the others waited before they began
+  std::int64_t sum_ns = 0;  // of durations, those of waits too
+  std::int64_t wait_ns =
+      0;  // of events that wait, and what the others waited before they began while their lane was free
   std::uint64_t bytes = 0;
   double flops = 0;
   std::uint64_t launched_events = 0;

@@ -156,11 +156,14 @@ class LayerSession {
     schema.columns = {{.name = "layer", .type = ColumnType::string, .role = Role::layer},
                       {.name = "at", .type = ColumnType::string, .role = Role::source_location},
                       {.name = "flops", .type = ColumnType::int64, .role = Role::flops},
-                      {.name = "moved", .type = ColumnType::int64, .role = Role::bytes}};
+                      {.name = "waited", .type = ColumnType::int64, .role = Role::wait_ns}};
     const SchemaNumber number = writer_.add_schema(schema);
     for (const char* engine : {"Tensor", "Vector"}) {
       engines_.push_back(writer_.add_track({.name = engine, .kind = "engine", .device = "nc0", .schema = number}));
     }
+    schema.name = "python";
+    host_ = writer_.add_track(
+        {.name = "7 python", .kind = "host_thread", .host = "python3 (7)", .schema = writer_.add_schema(schema)});
     dma_ = writer_.add_track(
         {.name = "q0", .kind = "dma_queue", .device = "nc0", .schema = writer_.add_schema({.name = "dma"})});
   }
@@ -170,6 +173,15 @@ class LayerSession {
     if (*layer != 0) row.string(0, writer_.intern(layer));
     if (*line != 0) row.string(1, writer_.intern(line));
     if (flops > 0) row.integer(2, flops);
+  }
+  void run_late(std::size_t engine, std::int64_t begin, std::int64_t end, const char* layer, std::int64_t waited) {
+    Row row = writer_.begin_event(engines_[engine], begin, end - begin, writer_.intern("MATMUL"));
+    row.string(0, writer_.intern(layer));
+    row.integer(3, waited);
+  }
+  void calls(std::int64_t begin, std::int64_t end, const char* line, const char* name = "f") {
+    Row row = writer_.begin_event(host_, begin, end - begin, writer_.intern(name));
+    if (*line != 0) row.string(1, writer_.intern(line));
   }
   void moves(std::int64_t begin, std::int64_t end) {
     writer_.begin_event(dma_, begin, end - begin, writer_.intern("w"));
@@ -186,7 +198,7 @@ class LayerSession {
   WorkerPool pool_{2};
   TaskControl control_;
   std::vector<TrackNumber> engines_;
-  TrackNumber dma_ = 0;
+  TrackNumber dma_ = 0, host_ = 0;
 };
 
 const HierarchyNode* node_at(const Hierarchy& tree, const Path& path) {
@@ -231,6 +243,34 @@ TEST_CASE("hierarchy: layers are split at slashes, lines lie below, and their ti
   CHECK(tree.nodes[0].cover.busy_ns == 250);
   CHECK(tree.units.size() == 2);
   CHECK(tree.achieved_flops(0) == doctest::Approx(1'500 * 1e9 / 250));
+}
+
+TEST_CASE("hierarchy: an event waited no longer than its engine was free, and no longer than the range") {
+  LayerSession session;
+  session.run(0, 0, 100, "net", "");
+  session.run_late(0, 140, 200, "net", 500);
+  session.run_late(0, 230, 300, "net", 10);
+  session.run_late(1, 50, 60, "other", 500);
+  const QueryContext query = session.query();
+  const Hierarchy tree = hierarchy_of(query, {});
+  CHECK(node_at(tree, {"net"})->totals.wait_ns == 50);
+  CHECK(node_at(tree, {"other"})->totals.wait_ns == 50);
+  const Hierarchy part = hierarchy_of(query, {}, {130, 250});
+  CHECK(node_at(part, {"net"})->totals.wait_ns == 20);
+}
+
+TEST_CASE("hierarchy: a line of the host has the time in which it is the innermost one") {
+  LayerSession session;
+  session.calls(0, 100, "a.py:1");
+  session.calls(20, 50, "b.py:2");
+  session.calls(25, 35, "");  // counts for the line that called it
+  session.calls(60, 80, "b.py:3", "WAIT");
+  const Hierarchy tree = hierarchy_of(session.query(), {.kind = "line"});
+  CHECK(node_at(tree, {"a.py", "a.py:1"})->cover.busy_ns == 50);
+  CHECK(node_at(tree, {"b.py", "b.py:2"})->cover.busy_ns == 30);
+  CHECK(node_at(tree, {"b.py", "b.py:3"})->cover.busy_ns == 0);
+  CHECK(node_at(tree, {"b.py"})->totals.wait_ns == 20);
+  CHECK(tree.nodes[0].cover.busy_ns == 80);
 }
 
 TEST_CASE("hierarchy: what was asked for and is not there leaves an empty tree that says so") {

@@ -157,11 +157,19 @@ void LayersPanel::make_columns() {
 void LayersPanel::fit_columns(float width) {
   constexpr float kLeastName = 200, kScrollBar = 24;
   if (!table_.hidden.empty() && table_.hidden != fitted_) return;  // the user has chosen
+  const auto units =
+      std::count_if(cells_.begin(), cells_.end(), [](const Cells& each) { return each.kind == Cells::Kind::unit; });
   float used = kLeastName + kScrollBar;
   std::vector<bool> hidden(columns_.size(), false);
+  bool has_units = false;
   for (const std::size_t column : by_worth_) {
-    hidden[column] = used + columns_[column].width > width;
-    if (!hidden[column]) used += columns_[column].width;
+    const bool is_unit = cells_[column].kind == Cells::Kind::unit;
+    // Engines are shown all or none.
+    const float needed = is_unit && !has_units ? kUnitColumn * static_cast<float>(units) : columns_[column].width;
+    hidden[column] = used + needed > width && !(is_unit && has_units);
+    if (hidden[column]) continue;
+    has_units = has_units || is_unit;
+    used += columns_[column].width;
   }
   table_.hidden = fitted_ = std::move(hidden);
 }
@@ -238,25 +246,31 @@ bool LayersPanel::draw_nothing(const PanelContext& context, const Rect& area) {
 }
 
 void LayersPanel::draw_controls(const PanelContext& context, Rect head) {
-  Ui& ui = context.ui;
   (void)draw_scope(context, "layers.scope", head, scope_);
-  if (!shown_) return heading(ui, head, "Layers"), void();
-  std::vector<std::string> titles;
+  if (!shown_) return heading(context.ui, head, "Layers"), void();
+  draw_kind(context.ui, head);
+  draw_width(context.ui, head);
+  draw_search(context, head);
+}
+
+// By what the tree is, of all that the session has; layers always, to say what would bring them.
+void LayersPanel::draw_kind(Ui& ui, Rect& head) {
   std::vector<const PathKind*> kinds = shown_->kinds;
   const PathKind* layers = find_path_kind("layer");
   const bool has_layers = std::find(kinds.begin(), kinds.end(), layers) != kinds.end();
   if (!has_layers) kinds.insert(kinds.begin(), layers);
+  std::vector<std::string> titles;
   int chosen = 0;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    const bool missing = kinds[i] == layers && !has_layers;
-    titles.push_back(std::string(kinds[i]->title) + (missing ? " (none)" : ""));
-    if (kinds[i] == shown_->kind || (shown_->kind == nullptr && question_.kind == kinds[i]->name))
-      chosen = static_cast<int>(i);
+  for (const PathKind* kind : kinds) {
+    const bool missing = kind == layers && !has_layers;
+    if (kind == shown_->kind || (shown_->kind == nullptr && question_.kind == kind->name)) {
+      chosen = static_cast<int>(titles.size());
+    }
+    titles.push_back(std::string(kind->title) + (missing ? " (none)" : ""));
   }
   const DropdownOptions by{.label = "Tree by "};
-  const auto at = static_cast<std::size_t>(chosen);
-  if (dropdown(ui, "layers.kind", head.cut_left(dropdown_width(ui, titles[at], by)).middle(ui.px(size::kControl)),
-               titles, chosen, by)) {
+  const float kind_width = dropdown_width(ui, titles[static_cast<std::size_t>(chosen)], by);
+  if (dropdown(ui, "layers.kind", head.cut_left(kind_width).middle(ui.px(size::kControl)), titles, chosen, by)) {
     question_.kind = kinds[static_cast<std::size_t>(chosen)]->name;
   }
   head.cut_left(ui.px(8));
@@ -264,30 +278,41 @@ void LayersPanel::draw_controls(const PanelContext& context, Rect head) {
   for (std::size_t depth = 1; depth <= kMostChosenDepth; ++depth) depths.push_back(std::to_string(depth));
   int depth = question_.depth > kMostChosenDepth ? 0 : static_cast<int>(question_.depth);
   const DropdownOptions to{.label = "Depth ", .tooltip = "What lies deeper is counted in the last level"};
-  if (dropdown(
-          ui, "layers.depth",
-          head.cut_left(dropdown_width(ui, depths[static_cast<std::size_t>(depth)], to)).middle(ui.px(size::kControl)),
-          depths, depth, to)) {
+  const float depth_width = dropdown_width(ui, depths[static_cast<std::size_t>(depth)], to);
+  if (dropdown(ui, "layers.depth", head.cut_left(depth_width).middle(ui.px(size::kControl)), depths, depth, to)) {
     question_.depth = depth == 0 ? HierarchyQuestion::kMostDepth : static_cast<std::size_t>(depth);
   }
   head.cut_left(ui.px(12));
+}
+
+// What the boxes of the flame graph are as wide as: segments, or a list where there is no room for them.
+void LayersPanel::draw_width(Ui& ui, Rect& head) {
+  constexpr float kLeastSearch = 200;
   std::vector<Segment> segments;
+  std::vector<std::string> names;
   std::vector<LayerMeasure> measures;
   for (const LayerMeasureInfo& info : kLayerMeasures) {
     if (!has_measure(*shown_, info.measure)) continue;
     segments.push_back({.label = info.title, .tooltip = info.explanation});
+    names.emplace_back(info.title);
     measures.push_back(info.measure);
   }
+  if (measures.empty()) return;
+  const auto at = std::find(measures.begin(), measures.end(), measure_);
+  int wanted = at == measures.end() ? 0 : static_cast<int>(at - measures.begin());
+  const DropdownOptions by{.label = "Width "};
   const float width = segmented_width(ui, segments);
-  if (head.width() >= width + ui.px(200) && !segments.empty()) {
-    int wanted = static_cast<int>(std::find(measures.begin(), measures.end(), measure_) - measures.begin());
-    const Rect place = head.cut_right(width).middle(ui.px(size::kControl));
-    if (segmented(ui, "layers.width", place, segments, wanted)) measure_ = measures[static_cast<std::size_t>(wanted)];
+  bool changed = false;
+  if (head.width() >= width + ui.px(kLeastSearch)) {
+    changed = segmented(ui, "layers.width", head.cut_right(width).middle(ui.px(size::kControl)), segments, wanted);
     const float label = text_width(ui, TextStyle::small, "Width") + ui.px(8);
     draw_text(ui, head.cut_right(label), "Width", {.style = TextStyle::small, .colour = Colour::text2});
-    head.cut_right(ui.px(12));
+  } else {
+    const float room = dropdown_width(ui, names[static_cast<std::size_t>(wanted)], by);
+    changed = dropdown(ui, "layers.width", head.cut_right(room).middle(ui.px(size::kControl)), names, wanted, by);
   }
-  draw_search(context, head);
+  if (changed) measure_ = measures[static_cast<std::size_t>(wanted)];
+  head.cut_right(ui.px(12));
 }
 
 void LayersPanel::draw_search(const PanelContext& context, Rect& head) {

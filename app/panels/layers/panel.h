@@ -49,6 +49,8 @@ class LayersPanel final : public Panel {
   void make_columns();
   void fit_columns(float width);
   void draw_controls(const PanelContext& context, render::Rect head);
+  void draw_kind(render::Ui& ui, render::Rect& head);
+  void draw_width(render::Ui& ui, render::Rect& head);
   void draw_search(const PanelContext& context, render::Rect& head);
   void draw_table(const PanelContext& context, const render::Rect& area);
   [[nodiscard]] render::TableCell cell(std::size_t row, std::size_t column);

@@ -142,6 +142,7 @@ void ColumnPaths::close(const ScanWindow& window) {
   };
   const auto spend = [this](const Open& open, std::int64_t from, std::int64_t to) {
     const HostCall& call = *open.with_path;
+    if (call.node == PathTree::kRoot) return;
     if (open.call->waits) {
       worker_.sums.totals(call.node).wait_ns += to - from;
     } else {
@@ -171,6 +172,8 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
   EventAmounts amounts(chunk, strings);
   const bool on_host = plan.works.of_lane(chunk.lane_index) == WorkKind::host;
   std::vector<HostCall>* calls = on_host ? &calls_[plan.works.thread_of_lane(chunk.lane_index)] : nullptr;
+  // Of a table that has no such paths: only whether it waits counts, for the call around it.
+  const bool is_within = on_host && !by_name && !path_column(plan.kind, schema);
   const std::int64_t first_ns = std::max(plan.range.begin_ns, plan.snapshot().begin_ns);
   std::uint32_t read_block = ~std::uint32_t{0};
   BlockValues paths, lines;
@@ -186,6 +189,12 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
     const std::uint64_t* names = block.reader.names();
     const BlockTimes& ticks = block.ticks();
     for (std::uint32_t i = block.first; i < block.last; ++i) {
+      if (is_within) {
+        const auto called = static_cast<StringId>(names[i]);
+        calls->push_back({begins[i], ends[i], plan.works.rank_of_lane(chunk.lane_index), PathTree::kRoot, unit,
+                          waits.contains(called) || is_waiting(called), false});
+        continue;
+      }
       Placed place;
       if (by_name) {
         place.node = worker_.child(start, static_cast<StringId>(names[i]));

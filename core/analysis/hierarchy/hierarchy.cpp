@@ -112,6 +112,20 @@ void place_nodes(const std::vector<PathNode>& nodes, const NodeSums& sums, const
   }
 }
 
+// And what else is on the threads of these lanes: what lies within a call says whether it works or waits.
+LaneIndices with_whole_threads(const Snapshot& snapshot, const WorkKinds& works, LaneIndices lanes) {
+  std::set<std::size_t> threads;
+  for (const std::uint32_t lane : lanes) {
+    if (works.of_lane(lane) == WorkKind::host) threads.insert(works.thread_of_lane(lane));
+  }
+  const std::set<std::uint32_t> known(lanes.begin(), lanes.end());
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    if (works.of_lane(i) != WorkKind::host || snapshot.lanes[i].event_count == 0 || known.contains(i)) continue;
+    if (threads.contains(works.thread_of_lane(i))) lanes.push_back(i);
+  }
+  return lanes;
+}
+
 // Puts the events of the lanes into the tree; the sums of all workers together.
 template <typename Paths, typename... Arguments>
 Result<NodeSums> gather(const QueryContext& scanned, const PathPlan& plan, const LaneIndices& lanes, Hierarchy& result,
@@ -197,7 +211,8 @@ Result<std::shared_ptr<const Hierarchy>> session_hierarchy(const QueryContext& q
                       device_bits(snapshot, devices),
                       tree};
   Result<NodeSums> sums = [&]() -> Result<NodeSums> {
-    if (!result->kind->is_nested()) return gather<ColumnPaths>(query, plan, lanes, *result);
+    if (!result->kind->is_nested())
+      return gather<ColumnPaths>(query, plan, with_whole_threads(snapshot, works, lanes), *result);
     QueryContext whole = query;
     whole.mask = nullptr;
     std::vector<HostLaunch> found;

@@ -1,6 +1,7 @@
 // The Layers panel with real clicks on a simulated session: the tree opens and selects, the flame graph zooms, a search
 // says what its hits hold, the scope narrows, and a session without layers says what would bring them.
 #include <algorithm>
+#include <cmath>
 
 #include "app/session/analysis.h"
 #include "capture/sim/output/simulator.h"
@@ -100,6 +101,26 @@ TEST_CASE("layers: a double click in the flame graph zooms, the path above it le
   REQUIRE(viewer.shell.click(inner));
   viewer.shell.frame(3);
   CHECK(viewer.tab().region.has_value());
+}
+
+TEST_CASE("layers: boxes are as wide as the measure that is chosen") {
+  LayersViewer viewer;
+  const auto tree = viewer.tree();
+  REQUIRE(tree->nodes[1].child_count > 1);
+  const std::uint32_t first = tree->nodes[1].first_child;
+  const auto share = [&] {
+    const render::Rect* box = viewer.shell.find("layers.flame.box." + std::to_string(first));
+    const render::Rect* all = viewer.shell.find("layers.flame.box.1");
+    return box == nullptr || all == nullptr ? 0.0 : static_cast<double>(box->width() / all->width());
+  };
+  const auto events = [&](std::uint32_t node) { return static_cast<double>(tree->nodes[node].totals.events); };
+  REQUIRE(viewer.shell.click("layers.width.5"));
+  REQUIRE(viewer.wait_for([&] { return std::abs(share() - events(first) / events(1)) < 0.02; }));
+  REQUIRE(viewer.shell.click("layers.depth"));
+  viewer.shell.frame(3);
+  REQUIRE(viewer.shell.click("layers.depth.1"));
+  REQUIRE(viewer.wait_for(
+      [&] { return viewer.row_count() == viewer.tree({.kind = "layer", .depth = 1})->nodes.size() - 1; }));
 }
 
 TEST_CASE("layers: a search says what its hits hold together") {

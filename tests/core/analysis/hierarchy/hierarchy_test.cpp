@@ -164,6 +164,11 @@ class LayerSession {
     schema.name = "python";
     host_ = writer_.add_track(
         {.name = "7 python", .kind = "host_thread", .host = "python3 (7)", .schema = writer_.add_schema(schema)});
+    runtime_ = writer_.add_track({.name = "7 runtime",
+                                  .kind = "host_thread",
+                                  .host = "python3 (7)",
+                                  .schema = writer_.add_schema({.name = "runtime_call", .wait_names = {"sync"}}),
+                                  .order = 1});
     dma_ = writer_.add_track(
         {.name = "q0", .kind = "dma_queue", .device = "nc0", .schema = writer_.add_schema({.name = "dma"})});
   }
@@ -183,6 +188,9 @@ class LayerSession {
     Row row = writer_.begin_event(host_, begin, end - begin, writer_.intern(name));
     if (*line != 0) row.string(1, writer_.intern(line));
   }
+  void calls_runtime(std::int64_t begin, std::int64_t end, const char* name) {
+    writer_.begin_event(runtime_, begin, end - begin, writer_.intern(name));
+  }
   void moves(std::int64_t begin, std::int64_t end) {
     writer_.begin_event(dma_, begin, end - begin, writer_.intern("w"));
   }
@@ -198,7 +206,7 @@ class LayerSession {
   WorkerPool pool_{2};
   TaskControl control_;
   std::vector<TrackNumber> engines_;
-  TrackNumber dma_ = 0, host_ = 0;
+  TrackNumber dma_ = 0, host_ = 0, runtime_ = 0;
 };
 
 const HierarchyNode* node_at(const Hierarchy& tree, const Path& path) {
@@ -265,12 +273,16 @@ TEST_CASE("hierarchy: a line of the host has the time in which it is the innermo
   session.calls(20, 50, "b.py:2");
   session.calls(25, 35, "");  // counts for the line that called it
   session.calls(60, 80, "b.py:3", "WAIT");
+  session.calls_runtime(5, 10, "launch");
+  session.calls_runtime(85, 95, "sync");  // whoever called it waits
   const Hierarchy tree = hierarchy_of(session.query(), {.kind = "line"});
-  CHECK(node_at(tree, {"a.py", "a.py:1"})->cover.busy_ns == 50);
+  CHECK(node_at(tree, {"a.py", "a.py:1"})->cover.busy_ns == 40);
+  CHECK(node_at(tree, {"a.py", "a.py:1"})->totals.wait_ns == 10);
   CHECK(node_at(tree, {"b.py", "b.py:2"})->cover.busy_ns == 30);
   CHECK(node_at(tree, {"b.py", "b.py:3"})->cover.busy_ns == 0);
   CHECK(node_at(tree, {"b.py"})->totals.wait_ns == 20);
-  CHECK(tree.nodes[0].cover.busy_ns == 80);
+  CHECK(tree.nodes[0].cover.busy_ns == 70);
+  CHECK(tree.nodes[0].totals.events == 4);
 }
 
 TEST_CASE("hierarchy: what was asked for and is not there leaves an empty tree that says so") {

@@ -113,6 +113,7 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
   Rect inside = cell.inset(ui_.px(size::kCellPadding), 0);
   inside.cut_left(static_cast<float>(content.indent) * ui_.px(kIndent));
   const std::string cell_name = part("cell", row) + '.' + std::to_string(column);
+  if (content.leaf) inside.cut_left(ui_.px(kCaret));
   if (content.expanded.has_value()) {
     const Rect caret = inside.cut_left(ui_.px(kCaret));
     const Interaction at = interact(ui_, cell_name + ".caret", caret);

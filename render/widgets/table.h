@@ -46,6 +46,7 @@ struct TableCell {
   bool link = false;                            // accent; a click is reported in clicked_link
   int indent = 0;                               // levels
   std::optional<bool> expanded = {};            // a caret before the text, open or closed
+  bool leaf = false;                            // as far in as with a caret
 };
 
 // Which rows contain a text, in any letter case. Tables of up to kAtOnce rows are looked through anew in every frame,

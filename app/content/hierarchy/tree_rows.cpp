@@ -1,6 +1,8 @@
 #include "app/content/hierarchy/tree_rows.h"
 
+#include <algorithm>
 #include <queue>
+#include <string>
 #include <utility>
 
 #include "core/base/text.h"

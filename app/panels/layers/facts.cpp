@@ -15,7 +15,7 @@ namespace {
 
 constexpr float kFactRow = 18;
 
-std::string as_time(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
+std::string as_time(std::int64_t ns) { return ns == 0 ? "–" : format_duration(static_cast<double>(ns)); }
 
 Rect fact_column(Ui& ui, Rect column, std::string_view title, const std::vector<NodeFact>& facts) {
   draw_text(ui, column.cut_top(ui.px(20)), title, {.style = TextStyle::small_strong, .colour = Colour::text2});

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
-#include "core/base/format.h"
 #include "core/model/palette.h"
 #include "imgui.h"
 #include "render/widgets/interact.h"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "app/content/figure_text.h"
 #include "app/content/source/text.h"
@@ -379,7 +380,7 @@ TableCell LayersPanel::name_cell(const TreeRow& row) {
   if (node.child_count > 0) {
     cell.expanded = row.open;
   } else {
-    ++cell.indent;  // as wide as a caret, about
+    cell.leaf = true;
   }
   if (!node.detail) cell.swatch = colour_of_node(tree, row.node);
   if (found_ != nullptr && found_->hit[row.node]) {

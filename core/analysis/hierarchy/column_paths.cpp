@@ -1,5 +1,8 @@
 #include "core/analysis/hierarchy/column_paths.h"
 
+#include <algorithm>
+#include <memory>
+
 #include "core/analysis/selection/amount_block.h"
 #include "core/analysis/source/call_nesting.h"
 #include "core/analysis/source/own_code.h"

@@ -1,7 +1,8 @@
 #include "core/analysis/hierarchy/hierarchy_units.h"
 
-#include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 #include "core/analysis/hierarchy/node_sums.h"
 #include "core/names/table_titles.h"

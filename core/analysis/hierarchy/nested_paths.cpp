@@ -1,5 +1,7 @@
 #include "core/analysis/hierarchy/nested_paths.h"
 
+#include <algorithm>
+
 #include "core/analysis/selection/amount_block.h"
 #include "core/analysis/source/call_nesting.h"
 #include "core/analysis/source/own_code.h"

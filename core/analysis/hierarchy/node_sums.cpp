@@ -1,7 +1,7 @@
 #include "core/analysis/hierarchy/node_sums.h"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 
 #include "core/analysis/selection/amount_block.h"
 

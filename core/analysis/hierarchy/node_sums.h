@@ -1,12 +1,11 @@
 // What the nodes of a tree add up to: sums of their own events, and the time that at least one event of a node or below
 // it covers. Intervals are gathered window by window (core/scan/window_scan.h). One per worker, merged at the end.
 //
-//   sums.add(node, {...});                           // a node's own event; not yet its parents'
-//   sums.cover(begin_ns, end_ns, node, unit);        // likewise its time, within the window
+//   sums.totals(node).events += 1;                    // a node's own event; not yet its parents'
+//   sums.cover(begin_ns, end_ns, node, unit, true);   // its time within the window, and that of all above it
 //   sums.close_window(window.range, nodes);
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 

@@ -2,6 +2,9 @@
 // sums.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "core/analysis/hierarchy/hierarchy_units.h"
 #include "core/analysis/hierarchy/node_sums.h"
 #include "core/analysis/hierarchy/path_kinds.h"

@@ -7,6 +7,18 @@
 namespace accelscope::app {
 namespace {
 
+// An expression for exactly this text.
+std::string literal_expression(std::string_view text) {
+  std::string expression;
+  for (const char c : text) {
+    const bool plain = static_cast<unsigned char>(c) >= 0x80 || c == '_' || (c >= '0' && c <= '9') ||
+                       (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!plain) expression += '\\';
+    expression += c == '\n' ? 'n' : c;
+  }
+  return expression;
+}
+
 // What all schemas call their column of the role; nothing if there is none or they differ.
 std::optional<std::string> column_of(const Snapshot& snapshot, Role role) {
   std::optional<std::string> name;
@@ -29,18 +41,15 @@ std::string between(std::string_view column, const SummaryBin& bin) {
 // A quoted value cannot hold a quote: such a text is written as an expression for exactly it.
 std::string search_of_text(std::string_view column, std::string_view text) {
   if (text.find('"') == std::string_view::npos) return fmt::format("{}=\"{}\"", column, text);
-  std::string expression;
-  for (const char c : text) {
-    const bool plain = static_cast<unsigned char>(c) >= 0x80 || c == '_' || (c >= '0' && c <= '9') ||
-                       (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (!plain) expression += '\\';
-    expression += c;
-  }
-  return fmt::format("{}~/^{}$/", column, expression);
+  return fmt::format("{}~/^{}$/", column, literal_expression(text));
 }
 
 std::string search_of_values(std::string_view column, double begin, double end) {
   return fmt::format("{0}>={1} {0}<{2}", column, begin, end);
+}
+
+std::string containing_term(std::string_view column, std::string_view text) {
+  return fmt::format("{}~/{}/", column, literal_expression(text));
 }
 
 std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row, std::span<const SummaryRow> all) {
@@ -60,6 +69,13 @@ std::string search_of_line(std::string_view line) {
 std::optional<std::string> search_of_layer(const Snapshot& snapshot, std::string_view layer) {
   const auto column = column_of(snapshot, Role::layer);
   return column ? std::optional(search_of_text(*column, layer)) : std::nullopt;
+}
+
+std::optional<std::string> search_of_layers_below(const Snapshot& snapshot, std::string_view layer) {
+  const bool any = std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
+                               [](const auto& schema) { return schema->find(Role::layer).has_value(); });
+  if (!any) return std::nullopt;
+  return fmt::format("layer~/^\\/?{}(\\/|$)/", literal_expression(layer));
 }
 
 std::optional<std::string> search_of_sizes(const Snapshot& snapshot, const SummaryBin& bin) {

@@ -13,9 +13,12 @@ namespace accelscope::app {
 // name="MATMUL"; of a name that is of several kinds: opcode="MATMUL".
 [[nodiscard]] std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row,
                                          std::span<const SummaryRow> all);
-[[nodiscard]] std::string search_of_line(std::string_view line);  // kernel.py:33
+[[nodiscard]] std::string containing_term(std::string_view column, std::string_view text);  // column~/text/
+[[nodiscard]] std::string search_of_line(std::string_view line);                            // kernel.py:33
 // Nothing where the schemas of a session call their layers or bytes by different names.
 [[nodiscard]] std::optional<std::string> search_of_layer(const Snapshot& snapshot, std::string_view layer);
+// The same of the layer and of all whose path begins with it: "decoder/mlp" finds "decoder/mlp/up".
+[[nodiscard]] std::optional<std::string> search_of_layers_below(const Snapshot& snapshot, std::string_view layer);
 [[nodiscard]] std::optional<std::string> search_of_sizes(const Snapshot& snapshot, const SummaryBin& bin);
 [[nodiscard]] std::string search_of_text(std::string_view column, std::string_view text);       // column="text"
 [[nodiscard]] std::string search_of_values(std::string_view column, double begin, double end);  // begin to below end

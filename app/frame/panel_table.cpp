@@ -6,6 +6,7 @@
 #include "app/panels/collectives/panel.h"
 #include "app/panels/core_grid/panel.h"
 #include "app/panels/details/panel.h"
+#include "app/panels/layers/panel.h"
 #include "app/panels/markers/panel.h"
 #include "app/panels/memory/panel.h"
 #include "app/panels/metrics/panel.h"
@@ -52,6 +53,7 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"collectives", "Collectives", Place::bottom, icon::kBalance, make<CollectivesPanel>},
     {"statistics", "Statistics", Place::bottom, icon::kBarChart, make<StatisticsPanel>},
     {"warnings", "Warnings", Place::bottom, icon::kWarning, make<WarningsPanel>},
+    {"layers", "Layers", Place::bottom, icon::kSitemap, make<LayersPanel>},
     {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},
     {"roofline", "Roofline", Place::bottom, icon::kLineChart, make<RooflinePanel>},
     {"markers", "Markers", Place::bottom, icon::kFlag, make<MarkersPanel>,

@@ -57,6 +57,7 @@ inline constexpr const char* kDatabase = "\uf1c0";
 inline constexpr const char* kFileCode = "\uf1c9";
 inline constexpr const char* kHistory = "\uf1da";
 inline constexpr const char* kPlug = "\uf1e6";
+inline constexpr const char* kSitemap = "\uf0e8";
 inline constexpr const char* kTrash = "\uf1f8";
 inline constexpr const char* kBarChart = "\uf080";
 inline constexpr const char* kAreaChart = "\uf1fe";

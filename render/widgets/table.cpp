@@ -80,12 +80,40 @@ void TableDrawing::draw_bar(Rect& cell, const TableCell& content) const {
   fill(ui_, track, content.bar_colour != 0 ? content.bar_colour : ui_.colour(Colour::accent));
 }
 
+// A share as a column that stands on the row.
+void TableDrawing::draw_level(const Rect& cell, const TableCell& content) const {
+  Rect box = cell.inset(ui_.px(1), ui_.px(2));
+  fill(ui_, box, ui_.colour(Colour::bg4));
+  const auto share = static_cast<float>(std::clamp(content.level, 0.0, 1.0));
+  if (share <= 0) return;
+  box.y0 = box.y1 - std::max(ui_.px(1), std::round(box.height() * share));
+  fill(ui_, box, content.bar_colour != 0 ? content.bar_colour : ui_.colour(Colour::accent));
+}
+
+// Behind letters of a text at the left.
+void TableDrawing::draw_mark(const Rect& inside, const TableCell& content) const {
+  const std::string_view text = content.text;
+  const float from = inside.x0 + text_width(ui_, content.style, text.substr(0, content.mark_begin));
+  const float to = from + text_width(ui_, content.style, text.substr(content.mark_begin, content.mark_length));
+  if (from >= inside.x1) return;
+  Rect mark = Rect{from, inside.y0, std::min(to, inside.x1), inside.y1}.inset(0, ui_.px(2));
+  fill(ui_, mark, ui_.colour(Colour::accent_bg));
+  horizontal_line(ui_, mark.x0, mark.x1, mark.y1 - ui_.px(1), ui_.colour(Colour::accent));
+}
+
 void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t column, const Interaction& hand) {
   const TableCell content = content_(row, column);
   double rested = hand.hovered_for;
+  if (content.level >= 0) {
+    draw_level(cell, content);
+    if (result_.hovered == row && cell.contains(ui_.input().mouse) && !content.exact.empty())
+      tooltip(ui_, {.hovered = true, .hovered_for = rested}, cell, content.exact);
+    return;
+  }
   Rect inside = cell.inset(ui_.px(size::kCellPadding), 0);
   inside.cut_left(static_cast<float>(content.indent) * ui_.px(kIndent));
   const std::string cell_name = part("cell", row) + '.' + std::to_string(column);
+  if (content.leaf) inside.cut_left(ui_.px(kCaret));
   if (content.expanded.has_value()) {
     const Rect caret = inside.cut_left(ui_.px(kCaret));
     const Interaction at = interact(ui_, cell_name + ".caret", caret);
@@ -120,6 +148,7 @@ void TableDrawing::draw_cell(const Rect& cell, std::size_t row, std::size_t colu
     if (at.clicked) result_.clicked_link = row;
   }
   if (align == Align::right && content.bar < 0 && is_number(content.text)) make_room(cell, inside, column, content);
+  if (content.mark_length > 0) draw_mark(inside, content);
   const float used = draw_text(ui_, inside, content.text,
                                {.style = content.style, .colour = colour, .align = align, .fit = content.fit});
   if (!content.detail.empty()) {

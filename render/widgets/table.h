@@ -39,11 +39,14 @@ struct TableCell {
   Pixel swatch = {};        // a slice's colour before the text
   const char* icon = nullptr;
   Colour icon_colour = Colour::text2;
-  double bar = -1;                    // a share from 0 to 1, drawn as a bar; the text stands right of it
-  Pixel bar_colour = {};              // 0: accent
-  bool link = false;                  // accent; a click is reported in clicked_link
-  int indent = 0;                     // levels
-  std::optional<bool> expanded = {};  // a caret before the text, open or closed
+  double bar = -1;                              // a share from 0 to 1, drawn as a bar; the text stands right of it
+  Pixel bar_colour = {};                        // 0: accent
+  double level = -1;                            // a share from 0 to 1 as a column in a box, in place of everything else
+  std::size_t mark_begin = 0, mark_length = 0;  // bytes of the text that stand on accent_bg: what was looked for
+  bool link = false;                            // accent; a click is reported in clicked_link
+  int indent = 0;                               // levels
+  std::optional<bool> expanded = {};            // a caret before the text, open or closed
+  bool leaf = false;                            // as far in as with a caret
 };
 
 // Which rows contain a text, in any letter case. Tables of up to kAtOnce rows are looked through anew in every frame,

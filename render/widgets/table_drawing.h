@@ -28,6 +28,8 @@ class TableDrawing {
   void draw_row(const Rect& row, std::size_t place);
   void draw_cell(const Rect& cell, std::size_t row, std::size_t column, const Interaction& hand);
   void draw_bar(Rect& cell, const TableCell& content) const;
+  void draw_level(const Rect& cell, const TableCell& content) const;
+  void draw_mark(const Rect& inside, const TableCell& content) const;
   void make_room(const Rect& cell, const Rect& inside, std::size_t column, const TableCell& content);
   void move_with_keys(float visible_rows);
   void show_menu();

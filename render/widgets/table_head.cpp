@@ -71,7 +71,8 @@ void TableDrawing::draw_head(const Rect& head, float scroll_x) {
       state_.sort_column = static_cast<int>(index);
       result_.sort_changed = true;
     }
-    Rect inside = cell.inset(ui_.px(size::kCellPadding), 0);
+    const bool narrow = cell.width() < ui_.px(2 * size::kCellPadding + 12);
+    Rect inside = cell.inset(narrow ? 0 : ui_.px(size::kCellPadding), 0);
     const bool lit = sorted || (at.hovered && column.sortable);
     const TextOptions text{
         .style = TextStyle::small, .colour = lit ? Colour::text1 : Colour::text2, .align = column.align};

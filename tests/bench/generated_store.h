@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/worker_pool.h"
 #include "core/store/store.h"
 
 namespace accelscope::bench {
@@ -20,6 +21,9 @@ struct GeneratedStore {
 // Null if the store refuses. `text` gives the text of name i.
 [[nodiscard]] std::unique_ptr<GeneratedStore> generate_store(std::uint64_t events, std::uint32_t names,
                                                              std::string (*text)(std::uint32_t));
+// What a plain loop over two columns in memory needs for the whole session, spread over the same threads.
+[[nodiscard]] double plain_scan_seconds(const GeneratedStore& data, WorkerPool& pool);
+
 inline constexpr const char* kGeneratedRecipe =
     "64 lanes of equal length; columns start, duration, name, source line (60 strings), bytes (1 to 4 x 64 KiB), "
     "wait_ns (0 to 511); gaps 0 to 127, durations 64 to 575, names and values uniform; in-memory store; two threads";

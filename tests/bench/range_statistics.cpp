@@ -11,33 +11,6 @@
 namespace accelscope::bench {
 namespace {
 
-// What a plain loop over two columns in memory needs for the whole session, spread over the same threads.
-double plain_scan_seconds(const GeneratedStore& data, WorkerPool& pool) {
-  struct Sum {
-    std::uint64_t count = 0;
-    std::uint64_t busy = 0;
-  };
-  return best_seconds(3, [&] {
-    std::vector<std::vector<Sum>> sums(pool.concurrency(), std::vector<Sum>(data.name_count));
-    constexpr std::size_t kAtOnce = 1U << 20;
-    TaskControl control;
-    pool.for_each((data.names.size() + kAtOnce - 1) / kAtOnce, control, [&](std::size_t part, std::size_t worker) {
-      const std::size_t end = std::min(data.names.size(), (part + 1) * kAtOnce);
-      for (std::size_t i = part * kAtOnce; i < end; ++i) {
-        Sum& sum = sums[worker][data.names[i]];
-        ++sum.count;
-        sum.busy += data.durations[i];
-      }
-    });
-    for (std::size_t worker = 1; worker < sums.size(); ++worker) {
-      for (std::size_t name = 0; name < sums[0].size(); ++name) {
-        sums[0][name].count += sums[worker][name].count;
-        sums[0][name].busy += sums[worker][name].busy;
-      }
-    }
-  });
-}
-
 void measure(const BenchOptions& options, std::uint32_t names, const char* figure, const char* must) {
   const auto data = generate_store(static_cast<std::uint64_t>(50e6 * options.scale), names,
                                    [](std::uint32_t i) { return "opcode_" + std::to_string(i); });

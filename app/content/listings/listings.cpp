@@ -7,6 +7,7 @@
 #include "app/content/listings/core_grid.h"
 #include "app/content/listings/incidents.h"
 #include "app/content/listings/instructions.h"
+#include "app/content/listings/layers.h"
 #include "app/content/listings/rooflines.h"
 #include "app/content/listings/statistics.h"
 #include "app/content/listings/warnings.h"
@@ -35,6 +36,7 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"roofline", "Operations against bytes by --by name, layer or line, with what the device allows", list_roofline,
      true},
     {"peaks", "What the devices can do at most, where that comes from, and what was entered", list_peaks},
+    {"layers", "Layers, operators, host stacks or zones as a tree; --by KIND,DEPTH", list_layers, true},
 });
 
 }  // namespace

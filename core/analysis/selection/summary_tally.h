@@ -9,17 +9,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/analysis/selection/amount_block.h"
 #include "core/scan/chunk_scan.h"
 #include "core/scan/column_values.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
-
-// Sums of numbers that a file may have made up must not wrap.
-[[nodiscard]] constexpr std::uint64_t capped_sum(std::uint64_t a, std::uint64_t b) noexcept {
-  std::uint64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? ~std::uint64_t{0} : sum;
-}
 
 // What the entries of a table are by: session-wide string ids of the first three, bins of the others (summary_bins.h).
 enum class SummaryTable : std::uint8_t { names, lines, layers, sizes, durations };

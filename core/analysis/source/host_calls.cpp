@@ -1,8 +1,6 @@
 #include "core/analysis/source/host_calls.h"
 
-#include <algorithm>
-#include <tuple>
-
+#include "core/analysis/source/call_nesting.h"
 #include "core/analysis/source/own_code.h"
 #include "core/analysis/source/source_lines.h"
 #include "core/scan/event_mask.h"
@@ -90,48 +88,28 @@ struct HostCalls::Open {
 
 void HostCalls::run(std::vector<Call>& calls, const TimeRange& range, HostTimes& into, CoveredTime* busy,
                     CoveredTime* waiting) {
-  std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
-    return std::tie(a.begin_ns, b.end_ns, a.rank) < std::tie(b.begin_ns, a.end_ns, b.rank);
-  });
-  std::vector<Open> open;
-  std::int64_t reached = range.begin_ns;
-  // The innermost call has worked, or waited, until then.
-  const auto advance = [&](std::int64_t to) {
-    const std::int64_t until = std::min(to, range.end_ns);
-    if (until <= reached) return;
-    const auto& [innermost, with_line, with_own_line] = open.back();
-    const Call& call = *innermost;
-    const SelfTime time = call.waits ? SelfTime{0, until - reached} : SelfTime{until - reached, 0};
-    if (with_line != nullptr && with_line->counts) into.lines[with_line->line].add(time);
-    if (with_own_line != nullptr && with_own_line->counts) into.own_lines[with_own_line->line].add(time);
-    if (call.counts) {
-      into.names[call.name].add(time);
-      if (call.group != kNone) into.groups[call.group].add(time);
-      into.busy_ns += time.busy_ns;
-      into.wait_ns += time.wait_ns;
-      if (CoveredTime* covered = call.waits ? waiting : busy; covered != nullptr) covered->add(reached, until);
-    }
-    reached = until;
-  };
-  const auto end_until = [&](std::int64_t ns) {
-    while (!open.empty() && open.back().call->end_ns <= ns) {
-      advance(open.back().call->end_ns);
-      open.pop_back();
-    }
-    if (!open.empty()) advance(ns);
-    reached = std::max(reached, ns);
-  };
-  for (const Call& call : calls) {
-    if (call.begin_ns >= range.end_ns) break;
-    end_until(call.begin_ns);
+  const auto enter = [](const Call& call, const Open* outer) {
     Open next{&call, call.line != 0 ? &call : nullptr, call.own ? &call : nullptr};
-    if (!open.empty()) {
-      if (next.with_line == nullptr) next.with_line = open.back().with_line;
-      if (next.with_own_line == nullptr) next.with_own_line = open.back().with_own_line;
+    if (outer == nullptr) return next;
+    if (next.with_line == nullptr) next.with_line = outer->with_line;
+    if (next.with_own_line == nullptr) next.with_own_line = outer->with_own_line;
+    return next;
+  };
+  const auto spend = [&](const Open& open, std::int64_t from, std::int64_t to) {
+    const Call& call = *open.call;
+    const SelfTime time = call.waits ? SelfTime{0, to - from} : SelfTime{to - from, 0};
+    if (open.with_line != nullptr && open.with_line->counts) into.lines[open.with_line->line].add(time);
+    if (open.with_own_line != nullptr && open.with_own_line->counts) {
+      into.own_lines[open.with_own_line->line].add(time);
     }
-    open.push_back(next);
-  }
-  end_until(range.end_ns);
+    if (!call.counts) return;
+    into.names[call.name].add(time);
+    if (call.group != kNone) into.groups[call.group].add(time);
+    into.busy_ns += time.busy_ns;
+    into.wait_ns += time.wait_ns;
+    if (CoveredTime* covered = call.waits ? waiting : busy; covered != nullptr) covered->add(from, to);
+  };
+  walk_nested_calls<Open>(calls, range, enter, spend);
 }
 
 }  // namespace accelscope

@@ -1,0 +1,181 @@
+#include "app/content/listings/layers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "app/content/selection_terms.h"
+#include "core/base/format.h"
+#include "core/base/text.h"
+#include "core/names/table_titles.h"
+
+namespace accelscope::app {
+namespace {
+
+SqlValue whole(std::uint64_t value) { return static_cast<std::int64_t>(std::min<std::uint64_t>(value, INT64_MAX)); }
+
+// Nothing where there is none: what was not recorded is not 0.
+SqlValue unless_zero(std::uint64_t value) { return value == 0 ? SqlValue{} : whole(value); }
+
+SqlValue real(const std::optional<double>& value) { return value ? SqlValue{*value} : SqlValue{}; }
+
+std::vector<ListingColumn> layer_columns(const Hierarchy& tree) {
+  const std::string level(tree.kind == nullptr ? "Path" : tree.kind->level);
+  std::vector<ListingColumn> columns = {
+      {"path", level, "", "From the outermost level on"},
+      {"depth", "Depth", "", "Level of the path, from 1"},
+      {"events", "Events", "", "Of it and of all below"},
+      {"busy_ns", "Busy", "ns", "Time in which at least one of them was under way: a union, not a sum"},
+      {"self_ns", "Self", "ns", "The same of its own events, without what lies below"},
+      {"wait_ns", "Wait", "ns", "What waiting events waited, and what the others waited before they began, added up"},
+      {"share", "Share", "share", "Busy time over that of the whole tree"},
+      {"flops", "FLOPs", "FLOP", "Useful floating point operations"},
+      {"bytes", "Bytes", "B", "Bytes moved"},
+      {"flops_per_s", "Achieved", "FLOP/s", "FLOPs over busy time"},
+      {"mfu", "MFU", "share", "Achieved over what the devices that computed it can do"},
+      {"launched_ns", "Device time", "ns", "Time of the device's work that these calls launched, added up"},
+  };
+  for (std::size_t i = 0; i < tree.units.size(); ++i) {
+    const std::string& unit = tree.units[i].name;
+    std::string name = lower_case(unit);
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return (c < 'a' || c > 'z') && (c < '0' || c > '9'); }, '_');
+    columns.push_back({name + "_events", unit, "", "Events on " + unit});
+    columns.push_back({name + "_busy_ns", unit + " busy", "ns", "Time in which at least one ran on " + unit});
+  }
+  return columns;
+}
+
+std::vector<SqlValue> layer_cells(const Hierarchy& tree, std::size_t at) {
+  const HierarchyNode& node = tree.nodes[at];
+  std::vector<SqlValue> cells = {tree.path(at),
+                                 std::int64_t{node.depth},
+                                 whole(node.totals.events),
+                                 node.cover.busy_ns,
+                                 node.cover.self_ns,
+                                 node.totals.wait_ns,
+                                 tree.share(at),
+                                 node.totals.flops > 0 ? SqlValue{node.totals.flops} : SqlValue{},
+                                 unless_zero(node.totals.bytes),
+                                 real(tree.achieved_flops(at)),
+                                 real(tree.mfu(at)),
+                                 node.totals.launched_events == 0 ? SqlValue{} : SqlValue{node.totals.launched_ns}};
+  for (std::size_t unit = 0; unit < tree.units.size(); ++unit) {
+    cells.push_back(whole(tree.unit_events[at * tree.units.size() + unit]));
+    cells.push_back(tree.unit_busy_ns[at * tree.units.size() + unit]);
+  }
+  return cells;
+}
+
+EventFilter of_search(std::string search) { return {.range = {}, .tracks = {}, .terms = {{std::move(search), false}}}; }
+
+ListingTarget longest_event(const HierarchyNode& node) {
+  if (node.totals.longest == kNoEvent) return {};
+  return node.totals.longest;
+}
+
+// The search for a level that is the value of a column, or the part of it up to there.
+std::optional<std::string> search_of_level(const Snapshot& snapshot, const Hierarchy& tree, std::size_t at) {
+  const PathKind& kind = *tree.kind;
+  if (kind.role == Role::layer) return search_of_layers_below(snapshot, tree.path(at));
+  const std::string& text = tree.text(at);
+  if (kind.split == PathSplit::line && tree.nodes[at].child_count == 0) return search_of_line(text);
+  std::optional<std::string> column;
+  for (const auto& schema : snapshot.schemas) {
+    const auto found = path_column(kind, *schema);
+    if (!found) continue;
+    if (column && *column != schema->columns[*found].name) return std::nullopt;
+    column = schema->columns[*found].name;
+  }
+  if (!column) return std::nullopt;
+  return kind.split == PathSplit::whole ? search_of_text(*column, text) : containing_term(*column, text);
+}
+
+}  // namespace
+
+Result<HierarchyQuestion> hierarchy_question(const std::vector<std::string>& by) {
+  HierarchyQuestion question;
+  for (const std::string& word : by) {
+    std::size_t depth = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), depth);
+    if (error == std::errc() && end == word.data() + word.size() && depth > 0) {
+      question.depth = std::min(depth, HierarchyQuestion::kMostDepth);
+    } else if (find_path_kind(word) != nullptr && question.kind.empty()) {
+      question.kind = word;
+    } else {
+      std::vector<std::string_view> names;
+      for (const PathKind& kind : path_kinds()) names.push_back(kind.name);
+      return Error{
+          fmt::format("{}: layers are grouped by one of {}, and a depth from 1", word, fmt::join(names, ", "))};
+    }
+  }
+  return question;
+}
+
+ListingTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, std::size_t at) {
+  const HierarchyNode& node = tree.nodes[at];
+  if (at == 0 || tree.kind == nullptr || node.missing) return longest_event(node);
+  if (node.detail) {
+    EventFilter line = of_search(search_of_line(tree.text(at)));
+    if (tree.nodes[node.parent].missing) return line;
+    const ListingTarget above = target_of_node(snapshot, tree, node.parent);
+    const auto* filter = std::get_if<EventFilter>(&above);
+    return filter == nullptr ? line : both(*filter, line);
+  }
+  if (tree.kind->is_nested()) return of_search(search_of_text("name", tree.text(at)));
+  if (tree.kind->source == PathSource::unit) {
+    EventFilter filter;
+    const std::string& unit = tree.text(node.depth == 1 ? at : node.parent);
+    for (const HierarchyUnit& each : tree.units) {
+      if (each.name == unit) filter.tracks = each.tracks;
+    }
+    if (node.depth > 1) filter.terms.push_back({search_of_text("name", tree.text(at)), false});
+    return filter;
+  }
+  const auto search = search_of_level(snapshot, tree, at);
+  if (!search) return longest_event(node);
+  return of_search(*search);
+}
+
+Result<Listing> list_layers(const QueryContext& query, const ListingRequest& request) {
+  const auto question = hierarchy_question(request.by);
+  if (!question) return question.error();
+  const auto tree = session_hierarchy(query, *question, request.filter.range.value_or(TimeRange{}));
+  if (!tree) return tree.error();
+  Listing listing(layer_columns(**tree));
+  // As the tree is read: below each node what it consists of.
+  std::vector<std::uint32_t> open;
+  const auto push_children = [&](const HierarchyNode& node) {
+    for (std::uint32_t i = node.child_count; i-- > 0;) open.push_back(node.first_child + i);
+  };
+  push_children((*tree)->nodes[0]);
+  while (!open.empty()) {
+    const std::uint32_t at = open.back();
+    open.pop_back();
+    listing.add(layer_cells(**tree, at), target_of_node(*query.snapshot, **tree, at));
+    push_children((*tree)->nodes[at]);
+  }
+  listing.note = hierarchy_note(**tree, *question);
+  return listing;
+}
+
+std::string hierarchy_note(const Hierarchy& tree, const HierarchyQuestion& question) {
+  std::vector<std::string> parts;
+  if (tree.kind == nullptr) {
+    const PathKind* wanted = find_path_kind(question.kind.empty() ? "layer" : question.kind);
+    return std::string(wanted->empty_advice);
+  }
+  if (!tree.without.empty()) {
+    std::vector<std::string> titles;
+    for (const std::string& table : tree.without) titles.push_back(table_title(table));
+    parts.push_back(fmt::format("without {}, which names none", fmt::join(titles, ", ")));
+  }
+  if (tree.cut_events > 0)
+    parts.push_back(fmt::format("{} events lie deeper and are counted above", format_count(tree.cut_events)));
+  if (tree.is_full)
+    parts.push_back(fmt::format("of more than {} paths the rest is counted above", format_count(PathTree::kMostNodes)));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,519 @@
+#include "app/panels/layers/panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "app/content/figure_text.h"
+#include "app/content/source/text.h"
+#include "app/panels/layers/facts.h"
+#include "app/panels/targets.h"
+#include "app/view/selection.h"
+#include "core/base/format.h"
+#include "core/base/text.h"
+#include "core/model/palette.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/menu.h"
+#include "render/widgets/states.h"
+#include "render/widgets/text_input.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kLayersHead = 36, kTreeShare = 0.58F, kPathRow = 24, kUnitColumn = 18;
+constexpr std::size_t kMostChosenDepth = 8;
+
+}  // namespace
+
+void LayersPanel::ask(const PanelContext& context) {
+  SessionAnalysis& analysis = context.analysis();
+  const EventFilter filter = scope_filter(context.tab, scope_);
+  const TimeRange range = filter.range.value_or(TimeRange{});
+  (void)analysis.ask_of(tree_, filter, question_, [question = question_, range](const QueryContext& query) {
+    return session_hierarchy(query, question, range);
+  });
+  take_tree(context);
+  if (!shown_) return;
+  (void)analysis.ask(layout_, LayoutKey{shown_, measure_}, {.ages = false, .tells_itself = true},
+                     [tree = shown_, measure = measure_](const QueryContext&) -> SessionAnalysis::Found<FlameLayout> {
+                       return std::make_shared<const FlameLayout>(*tree, measure);
+                     });
+  found_ = nullptr;
+  if (search_.empty() || !shown_->kind) return;
+  HitsQuestion wanted{shown_, question_};
+  wanted.question.kind = shown_->kind->name;
+  wanted.question.marked = lower_case(search_);
+  const TimeRange of_tree = tree_.value_key.filter.range.value_or(TimeRange{});
+  const auto hits = analysis.ask_of(hits_, tree_.value_key.filter, wanted,
+                                    [wanted, of_tree](const QueryContext& query) -> SessionAnalysis::Found<LayerHits> {
+                                      auto found =
+                                          std::make_shared<LayerHits>(find_layers(wanted.tree, wanted.question.marked));
+                                      const auto marked = session_hierarchy(query, wanted.question, of_tree);
+                                      if (!marked) return marked.error();
+                                      found->busy_ns = (*marked)->marked_ns;
+                                      return std::shared_ptr<const LayerHits>(std::move(found));
+                                    });
+  if (hits && hits->tree == shown_ && hits->text == wanted.question.marked) found_ = hits;
+}
+
+// A new tree: what was selected and zoomed to is found again by its path.
+void LayersPanel::take_tree(const PanelContext& context) {
+  if (shown_ == tree_.value) return;
+  const bool other = !shown_ || !tree_.value || shown_->kind != tree_.value->kind;
+  shown_ = tree_.value;
+  if (!shown_) return;
+  if (other) {
+    names_ = std::make_unique<ShortNames>();
+    zoomed_ = name_of_node(*shown_, first_fork(*shown_));
+    selected_.reset();
+    table_ = {};
+  }
+  if (!has_measure(*shown_, measure_)) measure_ = LayerMeasure::busy;
+  table_.cursor.reset();
+  code_.clear();
+  sources_ = context.tab.snapshot->sources;
+  make_columns();
+}
+
+void LayersPanel::make_columns() {
+  const Hierarchy& tree = shown();
+  columns_.clear();
+  cells_.clear();
+  const auto add = [&](TableColumn column, Cells cells) {
+    columns_.push_back(std::move(column));
+    cells_.push_back(cells);
+  };
+  by_worth_.clear();
+  const auto add_measure = [&](LayerMeasure measure, float width) {
+    if (measure != LayerMeasure::events && !has_measure(tree, measure)) return;
+    const LayerMeasureInfo& info = info_of(measure);
+    const std::string_view unit = scale_of(measure, value_of(tree.nodes[0], measure)).unit;
+    add({.title = std::string(unit.empty() ? info.title : unit),
+         .width = width,
+         .align = Align::right,
+         .tooltip = std::string(info.explanation)},
+        {.kind = Cells::Kind::measure, .measure = measure});
+  };
+  add({.title = std::string(tree.kind == nullptr ? "Layer" : tree.kind->level)}, {});
+  add_measure(LayerMeasure::events, 70);
+  add_measure(LayerMeasure::busy, 82);
+  add({.title = "Share", .width = 104, .sortable = false, .tooltip = "Busy time over that of the whole tree"},
+      {.kind = Cells::Kind::share});
+  add_measure(LayerMeasure::self, 82);
+  add_measure(LayerMeasure::wait, 82);
+  add_measure(LayerMeasure::device, 82);
+  add_measure(LayerMeasure::flops, 72);
+  if (tree.mfu(0)) {
+    add({.title = "MFU",
+         .width = 64,
+         .align = Align::right,
+         .sortable = false,
+         .tooltip = "FLOPs over busy time, of what the devices that computed them can do"},
+        {.kind = Cells::Kind::mfu});
+  } else if (tree.achieved_flops(0)) {
+    add({.title = "Achieved", .width = 96, .align = Align::right, .sortable = false, .tooltip = "FLOPs over busy time"},
+        {.kind = Cells::Kind::rate});
+  }
+  add_measure(LayerMeasure::bytes, 64);
+  for (std::size_t unit = 0; unit < tree.units.size() && tree.units.size() > 1; ++unit) {
+    add({.title = tree.units[unit].name.substr(0, 1),
+         .width = kUnitColumn,
+         .align = Align::centre,
+         .sortable = false,
+         .tooltip = tree.units[unit].name + ": its time as a share of the row's busy time",
+         .data_title = lower_case(tree.units[unit].name) + "_busy_ns"},
+        {.kind = Cells::Kind::unit, .unit = unit});
+  }
+  // What says most of a node: its time and share, then what it waited and launched, then its engines.
+  const auto add_worth = [&](auto wanted) {
+    for (std::size_t i = 1; i < cells_.size(); ++i) {
+      if (wanted(cells_[i]) && std::find(by_worth_.begin(), by_worth_.end(), i) == by_worth_.end())
+        by_worth_.push_back(i);
+    }
+  };
+  const auto is_measure = [](const Cells& cells, LayerMeasure measure) {
+    return cells.kind == Cells::Kind::measure && cells.measure == measure;
+  };
+  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::busy); });
+  add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::share; });
+  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::device); });
+  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::self); });
+  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::wait); });
+  add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::unit; });
+  add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::mfu; });
+  add_worth([](const Cells&) { return true; });
+  if (table_.hidden.size() == columns_.size()) return;
+  table_.hidden.clear();
+  fitted_.clear();
+}
+
+// Names come first: columns that leave them no room are hidden, until the user asks for them.
+void LayersPanel::fit_columns(float width) {
+  constexpr float kLeastName = 200, kScrollBar = 24;
+  if (!table_.hidden.empty() && table_.hidden != fitted_) return;  // the user has chosen
+  const auto units =
+      std::count_if(cells_.begin(), cells_.end(), [](const Cells& each) { return each.kind == Cells::Kind::unit; });
+  float used = kLeastName + kScrollBar;
+  std::vector<bool> hidden(columns_.size(), false);
+  bool has_units = false;
+  for (const std::size_t column : by_worth_) {
+    const bool is_unit = cells_[column].kind == Cells::Kind::unit;
+    // Engines are shown all or none.
+    const float needed = is_unit && !has_units ? kUnitColumn * static_cast<float>(units) : columns_[column].width;
+    hidden[column] = used + needed > width && !(is_unit && has_units);
+    if (hidden[column]) continue;
+    has_units = has_units || is_unit;
+    used += columns_[column].width;
+  }
+  table_.hidden = fitted_ = std::move(hidden);
+}
+
+TreeRows::Order LayersPanel::order() const {
+  if (table_.sort_column < 0 || static_cast<std::size_t>(table_.sort_column) >= cells_.size()) return {};
+  const Cells& cells = cells_[static_cast<std::size_t>(table_.sort_column)];
+  if (cells.kind == Cells::Kind::measure) return {cells.measure, table_.descending};
+  return {std::nullopt, table_.descending};
+}
+
+std::string LayersPanel::title_of(std::uint32_t node) {
+  if (node == 0) return "all";
+  return names_->usual(shown().text(node));
+}
+
+std::optional<std::uint32_t> LayersPanel::selected(const SessionTab& tab) const {
+  if (!selected_ || !is_selected(tab, selected_target_)) return std::nullopt;
+  const auto node = find_node(shown(), *selected_);
+  return node ? std::optional(static_cast<std::uint32_t>(*node)) : std::nullopt;
+}
+
+void LayersPanel::select(const PanelContext& context, std::uint32_t node) {
+  selected_ = name_of_node(shown(), node);
+  rows_.open_to(*selected_);
+  selected_target_ = target_of_node(*context.tab.snapshot, shown(), node);
+  if (std::holds_alternative<std::monostate>(selected_target_)) return context.actions.say("It has no events");
+  select_target(context, selected_target_, false);
+}
+
+void LayersPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  ask(context);
+  Rect rest = area;
+  draw_controls(context, rest.cut_top(ui.px(kLayersHead)).inset(ui.px(size::kPanelPadding), 0));
+  if (draw_nothing(context, rest)) return;
+  rows_.update(shown_, found_, order());
+  Rect left = rest.cut_left(std::round(rest.width() * kTreeShare));
+  vertical_line(ui, left.x1 - ui.px(1), left.y0, left.y1, ui.colour(Colour::line2));
+  left.x1 -= ui.px(1);
+  draw_table(context, left);
+  draw_flame(context, rest.inset(ui.px(8), 0));
+}
+
+bool LayersPanel::draw_nothing(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  if (!tree_.error.empty()) {
+    empty_state(ui, "layers.wrong", area, icon::kWarning, tree_.error);
+    return true;
+  }
+  if (!shown_) {
+    const auto share = tree_.share();
+    empty_state(
+        ui, "layers.loading", area, icon::kClock,
+        share ? fmt::format("Adding up the layers, {} done", format_share(*share)) : "Adding up the layers ...");
+    return true;
+  }
+  if (shown_->kind == nullptr) {
+    constexpr std::array<std::string_view, 1> kActions = {"Show what the session has"};
+    const bool has_others = !shown_->kinds.empty();
+    if (empty_state(ui, "layers.empty", area, icon::kSitemap, hierarchy_note(*shown_, question_),
+                    std::span(kActions).first(has_others ? 1 : 0))) {
+      question_.kind.clear();
+    }
+    return true;
+  }
+  if (shown_->nodes[0].child_count == 0) {
+    empty_state(
+        ui, "layers.none", area, icon::kFilter,
+        fmt::format("No event of {} has a {}.", scope_text(context.tab, scope_), lower_case(shown_->kind->level)));
+    return true;
+  }
+  return false;
+}
+
+void LayersPanel::draw_controls(const PanelContext& context, Rect head) {
+  (void)draw_scope(context, "layers.scope", head, scope_);
+  if (!shown_) return heading(context.ui, head, "Layers"), void();
+  draw_kind(context.ui, head);
+  draw_width(context.ui, head);
+  draw_search(context, head);
+}
+
+// By what the tree is, of all that the session has; layers always, to say what would bring them.
+void LayersPanel::draw_kind(Ui& ui, Rect& head) {
+  std::vector<const PathKind*> kinds = shown_->kinds;
+  const PathKind* layers = find_path_kind("layer");
+  const bool has_layers = std::find(kinds.begin(), kinds.end(), layers) != kinds.end();
+  if (!has_layers) kinds.insert(kinds.begin(), layers);
+  std::vector<std::string> titles;
+  int chosen = 0;
+  for (const PathKind* kind : kinds) {
+    const bool missing = kind == layers && !has_layers;
+    if (kind == shown_->kind || (shown_->kind == nullptr && question_.kind == kind->name)) {
+      chosen = static_cast<int>(titles.size());
+    }
+    titles.push_back(std::string(kind->title) + (missing ? " (none)" : ""));
+  }
+  const DropdownOptions by{.label = "Tree by "};
+  const float kind_width = dropdown_width(ui, titles[static_cast<std::size_t>(chosen)], by);
+  if (dropdown(ui, "layers.kind", head.cut_left(kind_width).middle(ui.px(size::kControl)), titles, chosen, by)) {
+    question_.kind = kinds[static_cast<std::size_t>(chosen)]->name;
+  }
+  head.cut_left(ui.px(8));
+  std::vector<std::string> depths = {"all"};
+  for (std::size_t depth = 1; depth <= kMostChosenDepth; ++depth) depths.push_back(std::to_string(depth));
+  int depth = question_.depth > kMostChosenDepth ? 0 : static_cast<int>(question_.depth);
+  const DropdownOptions to{.label = "Depth ", .tooltip = "What lies deeper is counted in the last level"};
+  const float depth_width = dropdown_width(ui, depths[static_cast<std::size_t>(depth)], to);
+  if (dropdown(ui, "layers.depth", head.cut_left(depth_width).middle(ui.px(size::kControl)), depths, depth, to)) {
+    question_.depth = depth == 0 ? HierarchyQuestion::kMostDepth : static_cast<std::size_t>(depth);
+  }
+  head.cut_left(ui.px(12));
+}
+
+// What the boxes of the flame graph are as wide as: segments, or a list where there is no room for them.
+void LayersPanel::draw_width(Ui& ui, Rect& head) {
+  constexpr float kLeastSearch = 200;
+  std::vector<Segment> segments;
+  std::vector<std::string> names;
+  std::vector<LayerMeasure> measures;
+  for (const LayerMeasureInfo& info : kLayerMeasures) {
+    if (!has_measure(*shown_, info.measure)) continue;
+    segments.push_back({.label = info.title, .tooltip = info.explanation});
+    names.emplace_back(info.title);
+    measures.push_back(info.measure);
+  }
+  if (measures.empty()) return;
+  const auto at = std::find(measures.begin(), measures.end(), measure_);
+  int wanted = at == measures.end() ? 0 : static_cast<int>(at - measures.begin());
+  const DropdownOptions by{.label = "Width "};
+  const float width = segmented_width(ui, segments);
+  bool changed = false;
+  if (head.width() >= width + ui.px(kLeastSearch)) {
+    changed = segmented(ui, "layers.width", head.cut_right(width).middle(ui.px(size::kControl)), segments, wanted);
+    const float label = text_width(ui, TextStyle::small, "Width") + ui.px(8);
+    draw_text(ui, head.cut_right(label), "Width", {.style = TextStyle::small, .colour = Colour::text2});
+  } else {
+    const float room = dropdown_width(ui, names[static_cast<std::size_t>(wanted)], by);
+    changed = dropdown(ui, "layers.width", head.cut_right(room).middle(ui.px(size::kControl)), names, wanted, by);
+  }
+  if (changed) measure_ = measures[static_cast<std::size_t>(wanted)];
+  head.cut_right(ui.px(12));
+}
+
+void LayersPanel::draw_search(const PanelContext& context, Rect& head) {
+  Ui& ui = context.ui;
+  const Rect field = head.cut_left(std::min(ui.px(220), head.width())).middle(ui.px(size::kControl));
+  if (text_input(ui, "layers.search", field, search_, {.placeholder = "Search names", .icon = icon::kSearch})
+          .cancelled) {
+    search_.clear();
+  }
+  head.cut_left(ui.px(10));
+  std::string hint;
+  if (!search_.empty()) {
+    hint = found_ == nullptr ? "searching ..." : "nothing has it";
+    if (found_ != nullptr && found_->count > 0) {
+      const double all = std::max(1.0, static_cast<double>(shown().nodes[0].cover.busy_ns));
+      hint = fmt::format("{} of {} hold {}, {}", format_count(found_->count), format_count(shown().nodes.size() - 1),
+                         format_duration(static_cast<double>(found_->busy_ns)),
+                         format_share(static_cast<double>(found_->busy_ns) / all));
+    }
+  } else if (tree_.stale() || tree_.task.valid()) {
+    const auto share = tree_.share();
+    hint = tree_.stale() ? "of the earlier range" : "updating";
+    if (share) hint += fmt::format(", {} of the new one", format_share(*share));
+  } else if (shown_->kind != nullptr) {
+    hint = hierarchy_note(*shown_, question_);
+  }
+  const float used = draw_text(ui, head, hint, {.style = TextStyle::small, .colour = Colour::text3});
+  if (used > 0) tooltip(ui, interact(ui, "layers.hint", head), head, hint);
+}
+
+// "49  acc[:, n] += nisa.nc_matmul(aT, w)" where the session has the text of the line.
+const std::string& LayersPanel::code_of(std::uint32_t node) {
+  const auto [known, is_new] = code_.try_emplace(shown().nodes[node].label);
+  if (!is_new) return known->second;
+  const std::string& location = shown().text(node);
+  known->second = names_->usual(location);
+  std::string_view path;
+  std::uint32_t line = 0;
+  if (!parse_source_location(location, path, line)) return known->second;
+  known->second = fmt::format("{}:{}", path.substr(path.find_last_of("/\\") + 1), line);
+  const auto source = find_source(sources_, path);
+  if (!source) return known->second;
+  std::string_view text = sources_[*source]->content;
+  for (std::uint32_t i = 1; i < line && !text.empty(); ++i) {
+    text.remove_prefix(std::min(text.size(), text.find('\n') == text.npos ? text.size() : text.find('\n') + 1));
+  }
+  text = text.substr(0, text.find_first_of("\r\n"));
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  if (!text.empty()) known->second = fmt::format("{}  {}", line, text);
+  return known->second;
+}
+
+TableCell LayersPanel::name_cell(const TreeRow& row) {
+  const Hierarchy& tree = shown();
+  const HierarchyNode& node = tree.nodes[row.node];
+  TableCell cell{.text = node.detail ? code_of(row.node) : title_of(row.node),
+                 .colour = node.missing  ? Colour::text3
+                           : node.detail ? Colour::text2
+                                         : Colour::text1,
+                 .style = node.detail ? TextStyle::mono : TextStyle::body,
+                 .fit = node.detail ? Fit::ellipsis : Fit::middle,
+                 .exact = tree.path(row.node),
+                 .indent = node.depth - 1};
+  if (node.child_count > 0) {
+    cell.expanded = row.open;
+  } else {
+    cell.leaf = true;
+  }
+  if (!node.detail) cell.swatch = colour_of_node(tree, row.node);
+  if (found_ != nullptr && found_->hit[row.node]) {
+    const std::size_t at = lower_case(cell.text).find(found_->text);
+    if (at != std::string::npos) cell.mark_begin = at, cell.mark_length = found_->text.size();
+  }
+  return cell;
+}
+
+TableCell LayersPanel::cell(std::size_t row, std::size_t column) {
+  const Hierarchy& tree = shown();
+  const TreeRow& at = rows_.rows()[row];
+  const HierarchyNode& node = tree.nodes[at.node];
+  const Cells& cells = cells_[column];
+  const TableCell none{.text = "–", .colour = Colour::text3};
+  switch (cells.kind) {
+    case Cells::Kind::name:
+      return name_cell(at);
+    case Cells::Kind::share:
+      return {.text = format_share(tree.share(at.node)),
+              .data = fmt::format("{}", tree.share(at.node)),
+              .bar = tree.share(at.node)};
+    case Cells::Kind::mfu: {
+      const auto mfu = tree.mfu(at.node);
+      return mfu ? TableCell{.text = format_share(*mfu), .data = fmt::format("{}", *mfu)} : none;
+    }
+    case Cells::Kind::rate: {
+      const auto rate = tree.achieved_flops(at.node);
+      return rate ? TableCell{.text = amount_per_second(*rate, 1e9, "FLOP/s"), .data = fmt::format("{}", *rate)} : none;
+    }
+    case Cells::Kind::unit: {
+      const std::int64_t busy = tree.unit_busy_ns[at.node * tree.units.size() + cells.unit];
+      const std::uint64_t events = tree.unit_events[at.node * tree.units.size() + cells.unit];
+      return {.exact = fmt::format("{}: {} events, {}", tree.units[cells.unit].name, format_count(events),
+                                   format_duration(static_cast<double>(busy))),
+              .data = std::to_string(busy),
+              .bar_colour = opaque(kSlicePalette[cells.unit % kSlicePalette.size()]),
+              .level = static_cast<double>(busy) / static_cast<double>(std::max<std::int64_t>(node.cover.busy_ns, 1))};
+    }
+    case Cells::Kind::measure:
+      break;
+  }
+  return measure_cell(node, cells.measure);
+}
+
+TableCell LayersPanel::measure_cell(const HierarchyNode& node, LayerMeasure measure) const {
+  const double value = value_of(node, measure);
+  if (value <= 0) return {.text = "–", .colour = Colour::text3};
+  const MeasureScale scale = scale_of(measure, value_of(shown().nodes[0], measure));
+  const int decimals = measure == LayerMeasure::bytes ? 1 : 3;
+  return {.text = scale.unit.empty() ? measure_text(measure, value)
+                                     : fmt::format("{:.{}f}", value / scale.divisor, scale.divisor > 1 ? decimals : 0),
+          .exact = measure == LayerMeasure::events ? "" : fmt::format("{:.0f} {}", value, info_of(measure).unit),
+          .data = fmt::format("{:.0f}", value)};
+}
+
+void LayersPanel::draw_table(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const std::optional<std::uint32_t> chosen = selected(context.tab);
+  const std::vector<TreeRow>& rows = rows_.rows();
+  fit_columns(area.width() / ui.scale());
+  const TableResult hand = table(ui, "layers.tree", area, columns_, rows.size(),
+                                 [&](std::size_t row, std::size_t column) { return cell(row, column); }, table_,
+                                 {.selected = [&](std::size_t row) { return chosen == rows[row].node; },
+                                  .show_row = std::exchange(show_row_, std::nullopt)});
+  if (hand.toggled) return rows_.toggle(*hand.toggled), ui.request_frame(), void();
+  const std::optional<std::size_t> picked = hand.double_clicked ? hand.double_clicked : hand.clicked;
+  if (!picked) return;
+  const std::uint32_t node = rows[*picked].node;
+  select(context, node);
+  if (!hand.double_clicked) return;
+  const TimeRange& stretch = shown().nodes[node].totals.stretch;
+  if (!stretch.empty()) show_stretch(context.tab, stretch.begin_ns, stretch.end_ns);
+}
+
+// "all > decoder > mlp": each a link that zooms back to it. Of a long path the last levels.
+void LayersPanel::draw_path(const PanelContext& context, Rect row) {
+  Ui& ui = context.ui;
+  const std::string_view help = "double click zooms, Backspace goes up";
+  const float caret = ui.px(16), help_width = text_width(ui, TextStyle::small, help);
+  const auto text_of = [&](std::size_t level) { return level == 0 ? "all" : names_->usual(zoomed_[level - 1]); };
+  std::size_t first = zoomed_.size() + 1;
+  float used = link_width(ui, "all") + caret + ui.px(24);
+  while (first > 1 && used + link_width(ui, text_of(first - 1)) + caret <= row.width()) {
+    used += link_width(ui, text_of(--first)) + caret;
+  }
+  std::optional<std::size_t> wanted;
+  const auto add = [&](std::size_t level) {
+    const std::string text = text_of(level);
+    const Rect place = row.cut_left(link_width(ui, text));
+    if (level == zoomed_.size()) return draw_text(ui, place, text), void();
+    if (link(ui, fmt::format("layers.path.{}", level), place, text)) wanted = level;
+    draw_icon(ui, row.cut_left(caret), icon::kCaretRight, ui.colour(Colour::text3), TextStyle::icon12);
+  };
+  add(0);
+  if (first > 1) draw_text(ui, row.cut_left(ui.px(20)), "…", {.colour = Colour::text3});
+  for (std::size_t level = std::max<std::size_t>(first, 1); level <= zoomed_.size(); ++level) add(level);
+  if (row.width() > help_width + ui.px(24)) {
+    draw_text(ui, row, help, {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
+  }
+  if (wanted) zoomed_.resize(*wanted);
+}
+
+void LayersPanel::draw_flame(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  draw_path(context, area.cut_top(ui.px(kPathRow)));
+  if (!layout_.value || layout_.value_key.tree != shown_) return;
+  const std::optional<std::uint32_t> chosen = selected(context.tab);
+  const auto zoomed = static_cast<std::uint32_t>(nearest_node(shown(), zoomed_));
+  const bool has_facts = area.height() >= ui.px(kFactsHeight) + FlameGraph::height(ui, 5);
+  const Rect facts = area.cut_bottom(has_facts ? ui.px(kFactsHeight) : 0);
+  const FlameGraph::Hand hand = flame_.draw(ui, "layers.flame", area,
+                                            {.tree = shown(),
+                                             .layout = *layout_.value,
+                                             .zoomed = zoomed,
+                                             .selected = chosen,
+                                             .hits = found_ != nullptr && found_->count > 0 ? found_.get() : nullptr,
+                                             .names = *names_,
+                                             .whole = "all"});
+  if (has_facts) {
+    const std::uint32_t of = chosen.value_or(zoomed);
+    draw_facts(ui, facts, shown(), of, title_of(of));
+  }
+  if (hand.zoom_to) zoomed_ = name_of_node(shown(), *hand.zoom_to);
+  if (hand.clicked && *hand.clicked != 0) {
+    select(context, *hand.clicked);
+    rows_.update(shown_, found_, order());
+    show_row_ = rows_.row_of(*hand.clicked);
+  }
+  if (hand.hovered && ui.hovered_for(fmt::format("layers.flame.{}", *hand.hovered)) >= kHoverCardDelay) {
+    hover_facts(ui, hand.hovered_box, shown(), *hand.hovered, title_of(*hand.hovered));
+  }
+  if (hand.zoom_to || hand.clicked) ui.request_frame();
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,94 @@
+// Layers, operators, host stacks, zones or lines of a session as one tree: as a table and as a flame graph, of the
+// whole session, the visible range or the selection. A click on a node selects its events everywhere; a double click
+// zooms: the timeline from the table, the flame graph from its box.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "app/content/hierarchy/flame_layout.h"
+#include "app/content/hierarchy/tree_rows.h"
+#include "app/content/listings/layers.h"
+#include "app/panels/context.h"
+#include "app/panels/layers/flame_graph.h"
+#include "app/panels/scope.h"
+#include "render/widgets/table.h"
+
+namespace accelscope::app {
+
+class LayersPanel final : public Panel {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] bool pending() const override {
+    return tree_.task.valid() || layout_.task.valid() || hits_.task.valid();
+  }
+
+ private:
+  struct LayoutKey {
+    std::shared_ptr<const Hierarchy> tree;
+    LayerMeasure measure = LayerMeasure::busy;
+    bool operator==(const LayoutKey&) const = default;
+  };
+  struct HitsQuestion {
+    std::shared_ptr<const Hierarchy> tree;
+    HierarchyQuestion question;
+    bool operator==(const HitsQuestion&) const = default;
+  };
+  // A column of the table: a measure, what comes of measures, or an engine.
+  struct Cells {
+    enum class Kind : std::uint8_t { name, measure, share, rate, mfu, unit } kind = Kind::name;
+    LayerMeasure measure = LayerMeasure::busy;
+    std::size_t unit = 0;
+  };
+
+  void ask(const PanelContext& context);
+  void take_tree(const PanelContext& context);
+  void make_columns();
+  void fit_columns(float width);
+  void draw_controls(const PanelContext& context, render::Rect head);
+  void draw_kind(render::Ui& ui, render::Rect& head);
+  void draw_width(render::Ui& ui, render::Rect& head);
+  void draw_search(const PanelContext& context, render::Rect& head);
+  void draw_table(const PanelContext& context, const render::Rect& area);
+  [[nodiscard]] render::TableCell cell(std::size_t row, std::size_t column);
+  [[nodiscard]] render::TableCell measure_cell(const HierarchyNode& node, LayerMeasure measure) const;
+  [[nodiscard]] const std::string& code_of(std::uint32_t node);
+  [[nodiscard]] render::TableCell name_cell(const TreeRow& row);
+  void draw_flame(const PanelContext& context, render::Rect area);
+  void draw_path(const PanelContext& context, render::Rect row);
+  bool draw_nothing(const PanelContext& context, const render::Rect& area);
+  void select(const PanelContext& context, std::uint32_t node);
+  [[nodiscard]] std::optional<std::uint32_t> selected(const SessionTab& tab) const;
+  [[nodiscard]] std::string title_of(std::uint32_t node);
+  [[nodiscard]] TreeRows::Order order() const;
+  [[nodiscard]] const Hierarchy& shown() const { return *shown_; }
+
+  HierarchyQuestion question_;
+  Scope scope_ = Scope::session;
+  LayerMeasure measure_ = LayerMeasure::busy;
+  std::string search_;
+  SessionAnalysis::Kept<Hierarchy, SessionAnalysis::Filtered<HierarchyQuestion>> tree_;
+  SessionAnalysis::Kept<FlameLayout, LayoutKey> layout_;
+  SessionAnalysis::Kept<LayerHits, SessionAnalysis::Filtered<HitsQuestion>> hits_;
+  std::shared_ptr<const Hierarchy> shown_;
+  std::shared_ptr<const LayerHits> found_;  // of shown_ and of what is searched; null: nothing is, or not yet
+  TreeRows rows_;
+  std::vector<render::TableColumn> columns_;
+  std::vector<Cells> cells_;           // of the columns
+  std::vector<std::size_t> by_worth_;  // columns, the name left out
+  std::vector<bool> fitted_;           // hidden for want of room
+  render::TableState table_;
+  FlameGraph flame_;
+  std::unique_ptr<ShortNames> names_ = std::make_unique<ShortNames>();
+  std::vector<std::shared_ptr<const SourceFile>> sources_;  // of the session
+  std::unordered_map<std::uint32_t, std::string> code_;     // of lines, by label
+  NodeName zoomed_;
+  std::optional<NodeName> selected_;
+  ListingTarget selected_target_;
+  std::optional<std::size_t> show_row_;
+};
+
+}  // namespace accelscope::app

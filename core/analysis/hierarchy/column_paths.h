@@ -1,0 +1,44 @@
+// Events into a tree by a column of theirs, or by what ran them. Calls of a host lie within calls: their time is that
+// in which they are the innermost with such a path, as in core/analysis/source/host_calls.h.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "core/analysis/hierarchy/path_worker.h"
+
+namespace accelscope {
+
+class ColumnPaths {
+ public:
+  explicit ColumnPaths(const PathPlan& plan) : worker_(plan) {}
+  void add(const ScannedChunk& chunk, const ScanWindow& window);
+  void close(const ScanWindow& window);
+  [[nodiscard]] PathWorker& worker() noexcept { return worker_; }
+
+ private:
+  struct Placed {
+    std::uint32_t node = 0;
+    bool cut = false;  // it lies deeper
+  };
+  struct HostCall {
+    std::int64_t begin_ns = 0, end_ns = 0;
+    std::int64_t rank = 0;
+    std::uint32_t node = 0, unit = 0;
+    bool waits = false, has_path = true;
+  };
+  [[nodiscard]] bool is_waiting(StringId name);
+  [[nodiscard]] Placed place_of_text(std::string_view text);
+  [[nodiscard]] const Placed& place_of_string(StringId id);
+  [[nodiscard]] std::uint32_t start_of(const ScannedChunk& chunk);
+
+  PathWorker worker_;
+  std::vector<Placed> places_;                                    // by string of the session; node 0: not known
+  std::uint32_t missing_ = 0;                                     // the node of events without a value; 0: none yet
+  std::unordered_map<std::size_t, std::vector<HostCall>> calls_;  // of a window, by thread
+  std::unordered_map<StringId, bool> waiting_;                    // calls of a host
+  // Neighbours mostly come from one line.
+  std::uint32_t last_line_ = 0, last_line_parent_ = 0, last_line_node_ = 0;
+};
+
+}  // namespace accelscope

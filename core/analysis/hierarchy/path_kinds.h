@@ -1,0 +1,62 @@
+// By what the events of a session can be arranged as a tree: the path of their layer, the operator of a graph, the
+// calls that they lie in ... A row each in path_kinds.cpp; which of them a session has, its schemas and columns tell.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/analysis/time/work_kind.h"
+#include "core/scan/chunk_scan.h"
+
+namespace accelscope {
+
+// How the text of a column becomes levels.
+enum class PathSplit : std::uint8_t {
+  whole,   // one level
+  slash,   // "decoder/layers.2/mlp": three, empty parts left out
+  line,    // "kernel.py:33": the file, and below it the line
+  frames,  // a recorded stack, innermost first and one a line: outermost level first
+};
+
+// Where a path comes from.
+enum class PathSource : std::uint8_t {
+  column,       // a column of the event
+  unit,         // what ran it (hierarchy_units.h), then its name
+  host_calls,   // the events of a host's thread that it lies in
+  device_zones  // the same on a track of a device
+};
+
+struct PathKind {
+  std::string_view name;       // for programs
+  std::string_view title;      // of the choice: "Layer path"
+  std::string_view level;      // of the table's column: "Layer"
+  std::string_view separator;  // between levels, where a path is written as a text
+  std::string_view missing;    // what stands for events without it: "(no layer)"
+  PathSource source = PathSource::column;
+  Role role = Role::none;                        // of the column, or else
+  std::array<std::string_view, 4> columns = {};  // its name: the first of these that a schema has
+  PathSplit split = PathSplit::whole;
+  bool has_lines = false;         // source lines lie below
+  std::string_view empty_advice;  // what to do where a session has none
+
+  [[nodiscard]] constexpr bool is_nested() const noexcept {
+    return source == PathSource::host_calls || source == PathSource::device_zones;
+  }
+};
+
+[[nodiscard]] std::span<const PathKind> path_kinds() noexcept;
+[[nodiscard]] const PathKind* find_path_kind(std::string_view name) noexcept;  // null: none of this name
+
+// The column of the schema that has such paths.
+[[nodiscard]] std::optional<std::size_t> path_column(const PathKind& kind, const Schema& schema);
+
+// The lanes with events of such paths, commentary left out unless nothing else has them.
+[[nodiscard]] LaneIndices lanes_with_paths(const Snapshot& snapshot, const WorkKinds& works, const PathKind& kind);
+
+// Those that events of the session have, in the order of the table. Looks into a few chunks of every lane.
+[[nodiscard]] Result<std::vector<const PathKind*>> kinds_of_session(const QueryContext& query);
+
+}  // namespace accelscope

@@ -1,0 +1,449 @@
+#include "core/analysis/hierarchy/hierarchy.h"
+
+#include <map>
+
+#include "core/chunk/session_writer.h"
+#include "core/search/filter_mask.h"
+#include "tests/core/random_session.h"
+
+using namespace accelscope;
+
+namespace {
+
+using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+std::int64_t union_of(Intervals parts) {
+  std::sort(parts.begin(), parts.end());
+  std::int64_t sum = 0, reached = INT64_MIN;
+  for (const auto& [begin, end] : parts) {
+    if (end <= reached) continue;
+    sum += end - std::max(begin, reached);
+    reached = end;
+  }
+  return sum;
+}
+
+// What a node adds up to, path by path, with nothing but lists.
+struct ExpectedNode {
+  std::uint64_t events = 0;
+  std::int64_t wait_ns = 0;
+  std::int64_t launched_ns = 0;
+  Intervals busy, self;
+};
+using ExpectedTree = std::map<std::vector<std::string>, ExpectedNode>;
+using Path = std::vector<std::string>;
+
+void each_level(ExpectedTree& tree, const Path& path, const std::function<void(ExpectedNode&)>& add) {
+  for (std::size_t levels = 0; levels <= path.size(); ++levels) {
+    add(tree[Path(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(levels))]);
+  }
+}
+
+Path path_of(const Hierarchy& tree, std::size_t node) {
+  Path path;
+  for (std::size_t at = node; at != 0; at = tree.nodes[at].parent) path.insert(path.begin(), tree.text(at));
+  return path;
+}
+
+void check_tree(const Hierarchy& tree, const ExpectedTree& expected) {
+  REQUIRE(tree.nodes.size() == expected.size());
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const HierarchyNode& node = tree.nodes[i];
+    const auto found = expected.find(path_of(tree, i));
+    CAPTURE(tree.path(i));
+    REQUIRE(found != expected.end());
+    CHECK(node.totals.events == found->second.events);
+    CHECK(node.totals.wait_ns == found->second.wait_ns);
+    CHECK(node.totals.launched_ns == found->second.launched_ns);
+    CHECK(node.cover.busy_ns == union_of(found->second.busy));
+    CHECK(node.cover.self_ns == union_of(found->second.self));
+    std::uint64_t units = 0;
+    for (std::size_t unit = 0; unit < tree.units.size(); ++unit) {
+      units += tree.unit_events[i * tree.units.size() + unit];
+      CHECK(tree.unit_busy_ns[i * tree.units.size() + unit] <= node.cover.busy_ns);
+    }
+    CHECK(units == node.totals.events);
+    std::int64_t below = 0, longest = INT64_MAX;
+    for (std::uint32_t child = node.first_child; child < node.first_child + node.child_count; ++child) {
+      CHECK(tree.nodes[child].parent == i);
+      CHECK(tree.nodes[child].cover.busy_ns <= longest);  // the longest first
+      longest = tree.nodes[child].cover.busy_ns;
+      below += longest;
+    }
+    CHECK(node.cover.busy_ns <= below + node.cover.self_ns);
+  }
+}
+
+Hierarchy hierarchy_of(const QueryContext& query, const HierarchyQuestion& question, const TimeRange& range = {}) {
+  const auto tree = session_hierarchy(query, question, range);
+  REQUIRE_MESSAGE(tree.ok(), tree.message());
+  return **tree;
+}
+
+ExpectedTree expected_lines(const RandomSession& session, const TimeRange& range, const std::string& wanted_name) {
+  ExpectedTree tree;
+  tree[{}];
+  for (const PlainEvent& event : session.events) {
+    const LaneSnapshot& lane = session.snapshot->lanes[event.lane];
+    if (!tick_range(lane, range).holds(event.begin_ticks, event.end_ticks)) continue;
+    if (!wanted_name.empty() && event.name_text != wanted_name) continue;
+    Path path = {"(no line)"};
+    if (!event.location.empty()) path = {"dir/kernel.py", event.location};
+    const std::pair part(std::max(event.begin_ns, range.begin_ns), std::min(event.end_ns, range.end_ns));
+    const bool any = part.first < part.second;
+    each_level(tree, path, [&](ExpectedNode& node) {
+      ++node.events;
+      if (event.waits && any) node.wait_ns += part.second - part.first;
+      if (!event.waits && any) node.busy.push_back(part);
+    });
+    if (!event.waits && any) tree[path].self.push_back(part);
+  }
+  return tree;
+}
+
+}  // namespace
+
+TEST_CASE("hierarchy: by source line it is what lists of every event give, in any range, over overlapping lanes") {
+  RandomSession session(31, 6'000);
+  for (int i = 0; i < 12; ++i) {
+    const TimeRange range = i == 0 ? TimeRange{} : session.random_range();
+    check_tree(hierarchy_of(session.context(), {.kind = "line"}, range), expected_lines(session, range, ""));
+  }
+}
+
+TEST_CASE("hierarchy: only what passes the filter is in it") {
+  RandomSession session(32, 4'000);
+  for (int i = 0; i < 4; ++i) {
+    const TimeRange range = i == 0 ? TimeRange{} : session.random_range();
+    auto query = session.context();
+    const auto mask = event_mask(query, {.range = {}, .tracks = {}, .terms = {{"name=Copy.2", false}}});
+    REQUIRE(mask.ok());
+    query.mask = *mask;
+    check_tree(hierarchy_of(query, {.kind = "line"}, range), expected_lines(session, range, "Copy.2"));
+  }
+}
+
+TEST_CASE("hierarchy: what lies deeper than was asked for is counted in the last level") {
+  RandomSession session(33, 3'000);
+  const Hierarchy whole = hierarchy_of(session.context(), {.kind = "line"});
+  const Hierarchy cut = hierarchy_of(session.context(), {.kind = "line", .depth = 1});
+  REQUIRE(cut.nodes.size() == 3);  // all, the file, what has no line
+  CHECK(cut.nodes[0].cover.busy_ns == whole.nodes[0].cover.busy_ns);
+  CHECK(cut.cut_events > 0);
+  for (std::size_t i = 1; i < 3; ++i) CHECK(cut.nodes[i].child_count == 0);
+}
+
+TEST_CASE("hierarchy: the time of what is looked for is a union, too") {
+  RandomSession session(34, 4'000);
+  const ExpectedTree expected = expected_lines(session, {}, "");
+  Intervals hits;
+  for (const auto& [path, node] : expected) {
+    if (path.size() == 2 && path[1].find(":1") != std::string::npos) {
+      hits.insert(hits.end(), node.busy.begin(), node.busy.end());
+    }
+  }
+  CHECK(hierarchy_of(session.context(), {.kind = "line", .marked = "py:1"}).marked_ns == union_of(hits));
+}
+
+namespace {
+
+// A layer path, a line and FLOPs on two engines that overlap.
+class LayerSession {
+ public:
+  LayerSession() {
+    Schema schema{.name = "instruction"};
+    schema.wait_names = {"WAIT"};
+    schema.columns = {{.name = "layer", .type = ColumnType::string, .role = Role::layer},
+                      {.name = "at", .type = ColumnType::string, .role = Role::source_location},
+                      {.name = "flops", .type = ColumnType::int64, .role = Role::flops},
+                      {.name = "waited", .type = ColumnType::int64, .role = Role::wait_ns}};
+    const SchemaNumber number = writer_.add_schema(schema);
+    for (const char* engine : {"Tensor", "Vector"}) {
+      engines_.push_back(writer_.add_track({.name = engine, .kind = "engine", .device = "nc0", .schema = number}));
+    }
+    schema.name = "python";
+    host_ = writer_.add_track(
+        {.name = "7 python", .kind = "host_thread", .host = "python3 (7)", .schema = writer_.add_schema(schema)});
+    runtime_ = writer_.add_track({.name = "7 runtime",
+                                  .kind = "host_thread",
+                                  .host = "python3 (7)",
+                                  .schema = writer_.add_schema({.name = "runtime_call", .wait_names = {"sync"}}),
+                                  .order = 1});
+    dma_ = writer_.add_track(
+        {.name = "q0", .kind = "dma_queue", .device = "nc0", .schema = writer_.add_schema({.name = "dma"})});
+  }
+  void run(std::size_t engine, std::int64_t begin, std::int64_t end, const char* layer, const char* line,
+           std::int64_t flops = 0, const char* name = "MATMUL") {
+    Row row = writer_.begin_event(engines_[engine], begin, end - begin, writer_.intern(name));
+    if (*layer != 0) row.string(0, writer_.intern(layer));
+    if (*line != 0) row.string(1, writer_.intern(line));
+    if (flops > 0) row.integer(2, flops);
+  }
+  void run_late(std::size_t engine, std::int64_t begin, std::int64_t end, const char* layer, std::int64_t waited) {
+    Row row = writer_.begin_event(engines_[engine], begin, end - begin, writer_.intern("MATMUL"));
+    row.string(0, writer_.intern(layer));
+    row.integer(3, waited);
+  }
+  void calls(std::int64_t begin, std::int64_t end, const char* line, const char* name = "f") {
+    Row row = writer_.begin_event(host_, begin, end - begin, writer_.intern(name));
+    if (*line != 0) row.string(1, writer_.intern(line));
+  }
+  void calls_runtime(std::int64_t begin, std::int64_t end, const char* name) {
+    writer_.begin_event(runtime_, begin, end - begin, writer_.intern(name));
+  }
+  void moves(std::int64_t begin, std::int64_t end) {
+    writer_.begin_event(dma_, begin, end - begin, writer_.intern("w"));
+  }
+  QueryContext query() {
+    REQUIRE(writer_.finish().ok());
+    return {*store_, store_->snapshot(), pool_, control_};
+  }
+
+ private:
+  std::unique_ptr<Store> store_ = Store::create().value();
+  StoreSink sink_{*store_};
+  SessionWriter writer_{sink_};
+  WorkerPool pool_{2};
+  TaskControl control_;
+  std::vector<TrackNumber> engines_;
+  TrackNumber dma_ = 0, host_ = 0, runtime_ = 0;
+};
+
+const HierarchyNode* node_at(const Hierarchy& tree, const Path& path) {
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    if (path_of(tree, i) == path) return &tree.nodes[i];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("hierarchy: layers are split at slashes, lines lie below, and their time is the layer's own") {
+  LayerSession session;
+  session.run(0, 0, 100, "/net/mlp", "mlp.py:3", 1'000);
+  session.run(0, 100, 150, "/net/mlp", "mlp.py:4");
+  session.run(0, 200, 260, "/net", "");
+  session.run(0, 300, 400, "/net/mlp", "mlp.py:3", 0, "WAIT");
+  session.run(1, 50, 120, "/net/mlp", "mlp.py:4", 500);
+  session.run(1, 240, 300, "", "");
+  session.moves(0, 500);
+  const Hierarchy tree = hierarchy_of(session.query(), {});
+  REQUIRE(tree.kind != nullptr);
+  CHECK(tree.kind->name == "layer");
+  CHECK(tree.without == std::vector<std::string>{"dma"});
+  const HierarchyNode* mlp = node_at(tree, {"net", "mlp"});
+  REQUIRE(mlp != nullptr);
+  CHECK(mlp->cover.busy_ns == 150);
+  CHECK(mlp->cover.self_ns == 150);
+  CHECK(mlp->totals.wait_ns == 100);
+  CHECK(mlp->totals.sum_ns == 320);
+  CHECK(mlp->totals.flops == 1'500);
+  CHECK(mlp->totals.events == 4);
+  const HierarchyNode* net = node_at(tree, {"net"});
+  REQUIRE(net != nullptr);
+  CHECK(net->cover.busy_ns == 210);
+  CHECK(net->cover.self_ns == 60);
+  const HierarchyNode* line = node_at(tree, {"net", "mlp", "mlp.py:4"});
+  REQUIRE(line != nullptr);
+  CHECK(line->detail);
+  CHECK(line->cover.busy_ns == 100);
+  CHECK(node_at(tree, {"(no layer)"})->missing);
+  CHECK(tree.nodes[0].cover.busy_ns == 250);
+  CHECK(tree.units.size() == 2);
+  CHECK(tree.achieved_flops(0) == doctest::Approx(1'500 * 1e9 / 250));
+}
+
+TEST_CASE("hierarchy: an event waited no longer than its engine was free, and no longer than the range") {
+  LayerSession session;
+  session.run(0, 0, 100, "net", "");
+  session.run_late(0, 140, 200, "net", 500);
+  session.run_late(0, 230, 300, "net", 10);
+  session.run_late(1, 50, 60, "other", 500);
+  const QueryContext query = session.query();
+  const Hierarchy tree = hierarchy_of(query, {});
+  CHECK(node_at(tree, {"net"})->totals.wait_ns == 50);
+  CHECK(node_at(tree, {"other"})->totals.wait_ns == 50);
+  const Hierarchy part = hierarchy_of(query, {}, {130, 250});
+  CHECK(node_at(part, {"net"})->totals.wait_ns == 20);
+}
+
+TEST_CASE("hierarchy: a line of the host has the time in which it is the innermost one") {
+  LayerSession session;
+  session.calls(0, 100, "a.py:1");
+  session.calls(20, 50, "b.py:2");
+  session.calls(25, 35, "");  // counts for the line that called it
+  session.calls(60, 80, "b.py:3", "WAIT");
+  session.calls_runtime(5, 10, "launch");
+  session.calls_runtime(85, 95, "sync");  // whoever called it waits
+  const Hierarchy tree = hierarchy_of(session.query(), {.kind = "line"});
+  CHECK(node_at(tree, {"a.py", "a.py:1"})->cover.busy_ns == 40);
+  CHECK(node_at(tree, {"a.py", "a.py:1"})->totals.wait_ns == 10);
+  CHECK(node_at(tree, {"b.py", "b.py:2"})->cover.busy_ns == 30);
+  CHECK(node_at(tree, {"b.py", "b.py:3"})->cover.busy_ns == 0);
+  CHECK(node_at(tree, {"b.py"})->totals.wait_ns == 20);
+  CHECK(tree.nodes[0].cover.busy_ns == 70);
+  CHECK(tree.nodes[0].totals.events == 4);
+}
+
+TEST_CASE("hierarchy: what was asked for and is not there leaves an empty tree that says so") {
+  LayerSession session;
+  session.run(0, 0, 10, "", "");
+  const QueryContext query = session.query();
+  const Hierarchy tree = hierarchy_of(query, {.kind = "layer"});
+  CHECK(tree.kind == nullptr);
+  CHECK(tree.nodes.size() == 1);
+  CHECK_FALSE(session_hierarchy(query, {.kind = "no such kind"}).ok());
+  CHECK(hierarchy_of(query, {}).kind->name == "name");
+  const auto store = Store::create().value();
+  WorkerPool pool(1);
+  TaskControl control;
+  const Hierarchy empty = hierarchy_of({*store, store->snapshot(), pool, control}, {});
+  CHECK(empty.kind == nullptr);
+  CHECK(empty.kinds.empty());
+}
+
+namespace {
+
+// Random calls within calls on several threads, some of which wait, some launch work of a device.
+class RandomCalls {
+ public:
+  RandomCalls(std::uint32_t seed, int threads) : random_(seed) {
+    const SchemaNumber call =
+        writer_.add_schema({.name = "call",
+                            .wait_names = {"sync"},
+                            .columns = {{.name = "id", .type = ColumnType::uint64, .role = Role::key}}});
+    const SchemaNumber kernel = writer_.add_schema(
+        {.name = "kernel", .columns = {{.name = "id", .type = ColumnType::uint64, .role = Role::key}}});
+    const SchemaNumber flow =
+        writer_.add_schema({.name = "flow",
+                            .kind = EventKind::flow,
+                            .columns = {{.name = "from", .type = ColumnType::uint64, .role = Role::flow_source},
+                                        {.name = "to", .type = ColumnType::uint64, .role = Role::flow_target}}});
+    stream_ = writer_.add_track({.name = "stream 7", .kind = "stream", .device = "gpu 0", .schema = kernel});
+    flows_ = writer_.add_track({.name = "flows", .kind = "flow", .schema = flow});
+    for (int i = 0; i < threads; ++i) {
+      const TrackNumber track = writer_.add_track(
+          {.name = std::to_string(i + 1), .kind = "host_thread", .host = "python3 (7)", .schema = call});
+      std::int64_t at = 0;
+      for (int top = 0; top < 40; ++top) {
+        const std::int64_t end = at + 20 + number(400);
+        make_call(track, at, end, {});
+        at = end + number(30);
+      }
+    }
+    for (const auto& [begin, work] : launches_) {
+      writer_.begin_event(stream_, device_at_, work, writer_.intern("gemm")).unsigned_integer(0, ++key_);
+      device_at_ += work + 3;
+      Row row = writer_.begin_event(flows_, begin, 0, writer_.intern("launch"));
+      row.unsigned_integer(0, kFirstLaunch + launched_++);
+      row.unsigned_integer(1, key_);
+    }
+    REQUIRE(writer_.finish().ok());
+  }
+  [[nodiscard]] QueryContext query() { return {*store_, store_->snapshot(), pool_, control_}; }
+
+  struct Plain {
+    Path path;
+    std::int64_t begin = 0, end = 0, launched_ns = 0;
+    Intervals own;  // without what lies in it
+  };
+  [[nodiscard]] ExpectedTree expected(const TimeRange& range, const std::string& wanted_name) const {
+    ExpectedTree tree;
+    tree[{}];
+    for (const Plain& call : calls_) {
+      const bool counts = wanted_name.empty() || call.path.back() == wanted_name;
+      if (!range.holds(call.begin, call.end)) continue;
+      if (counts) {
+        each_level(tree, call.path, [&](ExpectedNode& node) {
+          ++node.events;
+          node.launched_ns += call.launched_ns;
+        });
+      }
+      // Its own time is that of the innermost call around it that counts.
+      Path counted = call.path;
+      while (!counted.empty() && !wanted_name.empty() && counted.back() != wanted_name) counted.pop_back();
+      if (counted.empty()) continue;
+      for (const auto& [begin, end] : call.own) {
+        const std::pair part(std::max(begin, range.begin_ns), std::min(end, range.end_ns));
+        if (part.first >= part.second) continue;
+        const bool waits = call.path.back() == "sync";
+        each_level(tree, counted, [&](ExpectedNode& node) {
+          if (waits) node.wait_ns += part.second - part.first;
+          if (!waits) node.busy.push_back(part);
+        });
+        if (!waits) tree[counted].self.push_back(part);
+      }
+    }
+    return tree;
+  }
+
+ private:
+  static constexpr std::uint64_t kFirstLaunch = 1'000'000;
+  std::int64_t number(std::int64_t below) {
+    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below));
+  }
+  void make_call(TrackNumber track, std::int64_t begin, std::int64_t end, const Path& above) {
+    static const char* const kNames[] = {"f", "g", "step", "sync", "launch"};
+    const std::string name = kNames[number(5)];
+    Plain call{above, begin, end, 0, {}};
+    call.path.push_back(name);
+    Row row = writer_.begin_event(track, begin, end - begin, writer_.intern(name));
+    if (name == "launch") {
+      call.launched_ns = 10 + number(90);
+      row.unsigned_integer(0, kFirstLaunch + launches_.size());
+      launches_.emplace_back(begin, call.launched_ns);
+    }
+    const std::size_t mine = calls_.size();
+    calls_.push_back(call);
+    std::int64_t at = begin;
+    while (above.size() < 5 && number(3) != 0) {
+      const std::int64_t from = at + 1 + number(20), to = from + 4 + number(80);
+      if (to >= end) break;
+      if (from > at) calls_[mine].own.emplace_back(at, from);
+      make_call(track, from, to, calls_[mine].path);
+      at = to;
+    }
+    calls_[mine].own.emplace_back(at, end);
+  }
+
+  std::mt19937_64 random_;
+  std::unique_ptr<Store> store_ = Store::create().value();
+  StoreSink sink_{*store_};
+  SessionWriter writer_{sink_};
+  WorkerPool pool_{2};
+  TaskControl control_;
+  TrackNumber stream_ = 0, flows_ = 0;
+  std::vector<std::pair<std::int64_t, std::int64_t>> launches_;
+  std::vector<Plain> calls_;
+  std::uint64_t key_ = 0, launched_ = 0;
+  std::int64_t device_at_ = 50'000;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "hierarchy: host stacks are what lists of every call give, and launched work counts for each of its callers") {
+  for (std::uint32_t seed = 1; seed <= 6; ++seed) {
+    RandomCalls calls(seed, 3);
+    const QueryContext query = calls.query();
+    const Hierarchy tree = hierarchy_of(query, {});
+    CHECK(tree.kind->name == "host");
+    check_tree(tree, calls.expected({}, ""));
+    std::int64_t own = 0;  // no launch is charged twice
+    for (const HierarchyNode& node : tree.nodes) {
+      if (node.child_count == 0) own += node.totals.launched_ns;
+    }
+    CHECK(own <= tree.nodes[0].totals.launched_ns);
+  }
+}
+
+TEST_CASE("hierarchy: host stacks follow a filter, with the calls around what passes as its path") {
+  for (std::uint32_t seed = 11; seed <= 14; ++seed) {
+    RandomCalls calls(seed, 2);
+    auto query = calls.query();
+    const auto mask = event_mask(query, {.range = {}, .tracks = {}, .terms = {{"name=\"step\"", false}}});
+    REQUIRE(mask.ok());
+    query.mask = *mask;
+    check_tree(hierarchy_of(query, {.kind = "host"}), calls.expected({}, "step"));
+  }
+}

@@ -1,0 +1,171 @@
+// The Layers panel with real clicks on a simulated session: the tree opens and selects, the flame graph zooms, a search
+// says what its hits hold, the scope narrows, and a session without layers says what would bring them.
+#include <algorithm>
+#include <cmath>
+
+#include "app/session/analysis.h"
+#include "capture/sim/output/simulator.h"
+#include "core/analysis/hierarchy/hierarchy.h"
+#include "core/base/format.h"
+#include "tests/gui/viewer.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using namespace accelscope::test;
+
+namespace {
+
+struct LayersViewer : Viewer {
+  TemporaryFolder folder;
+  std::shared_ptr<Store> store = std::move(Store::create()).value();
+  LayersViewer() {
+    StoreSink sink(*store);
+    REQUIRE(capture::sim::simulate({.seed = 3, .kernels = 1}, sink).ok());
+    REQUIRE(store->save(folder.file("simulated.accel")).ok());
+    open(folder.file("simulated.accel"));
+    app.layout().show("layers");
+    REQUIRE(wait_for([&] { return shell.find("layers.tree.row.0") != nullptr && has_box(); }));
+  }
+  [[nodiscard]] std::vector<std::string> boxes() {
+    std::vector<std::string> names;
+    for (const auto& [name, rect] : shell.ui().widgets()) {
+      if (name.starts_with("layers.flame.box.")) names.push_back(name);
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  [[nodiscard]] bool has_box() { return !boxes().empty(); }
+  [[nodiscard]] std::shared_ptr<const Hierarchy> tree(const HierarchyQuestion& question = {}) {
+    WorkerPool pool(1);
+    TaskControl control;
+    const auto found = session_hierarchy({*store, store->snapshot(), pool, control}, question);
+    REQUIRE(found.ok());
+    return *found;
+  }
+  [[nodiscard]] std::size_t row_count() {
+    std::size_t rows = 0;
+    while (shell.find("layers.tree.row." + std::to_string(rows)) != nullptr) ++rows;
+    return rows;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("layers: a click on a row selects its events, a second one on its caret closes it") {
+  LayersViewer viewer;
+  const auto tree = viewer.tree();
+  CHECK(viewer.shell.shows(tree->text(1)));
+  REQUIRE(viewer.shell.click("layers.tree.row.0"));
+  REQUIRE(viewer.shell.settle());
+  REQUIRE(viewer.tab().region);
+  REQUIRE(viewer.tab().region->terms.size() == 1);
+  CHECK(viewer.tab().region->terms[0].search.starts_with("layer~"));
+  std::shared_ptr<const SessionSummary> summary;
+  REQUIRE(viewer.wait_for([&] {
+    summary = viewer.tab().analysis->summary(*viewer.tab().region);
+    return summary && summary->summary->filter == *viewer.tab().region;
+  }));
+  CHECK(summary->summary->event_count == tree->nodes[1].totals.events);
+  const std::size_t before = viewer.row_count();
+  REQUIRE(viewer.shell.click("layers.tree.cell.0.0.caret"));
+  viewer.shell.frame(3);
+  CHECK(viewer.row_count() < before);
+  REQUIRE(viewer.shell.click("layers.tree.cell.0.0.caret"));
+  viewer.shell.frame(3);
+  CHECK(viewer.row_count() == before);
+}
+
+TEST_CASE("layers: a double click in the flame graph zooms, the path above it leads back, Backspace too") {
+  LayersViewer viewer;
+  const auto tree = viewer.tree();
+  REQUIRE(tree->nodes[1].child_count > 0);
+  const std::string inner = "layers.flame.box." + std::to_string(tree->nodes[1].first_child);
+  const auto width = [&](const std::string& name) {
+    const render::Rect* box = viewer.shell.find(name);
+    return box == nullptr ? 0 : box->width();
+  };
+  const float whole = width("layers.flame.box.0"), part = width(inner);
+  REQUIRE(part > 0);
+  CHECK(part < whole - 4);
+  REQUIRE(viewer.shell.click(inner, render::MouseButton::left, 2));
+  REQUIRE(viewer.wait_for([&] { return width(inner) > whole - 4; }));
+  REQUIRE(viewer.shell.find("layers.path.0") != nullptr);
+  REQUIRE(viewer.shell.click("layers.path.0"));
+  REQUIRE(viewer.wait_for([&] { return width(inner) < whole - 4; }));
+  REQUIRE(viewer.shell.click(inner, render::MouseButton::left, 2));
+  REQUIRE(viewer.wait_for([&] { return width(inner) > whole - 4; }));
+  viewer.shell.key(render::Key::backspace);
+  viewer.shell.key(render::Key::backspace);
+  REQUIRE(viewer.wait_for([&] { return width(inner) < whole - 4; }));
+  // What is selected in the graph is so in the tree and everywhere.
+  REQUIRE(viewer.shell.click(inner));
+  viewer.shell.frame(3);
+  CHECK(viewer.tab().region.has_value());
+}
+
+TEST_CASE("layers: boxes are as wide as the measure that is chosen") {
+  LayersViewer viewer;
+  const auto tree = viewer.tree();
+  REQUIRE(tree->nodes[1].child_count > 1);
+  const std::uint32_t first = tree->nodes[1].first_child;
+  const auto share = [&] {
+    const render::Rect* box = viewer.shell.find("layers.flame.box." + std::to_string(first));
+    const render::Rect* all = viewer.shell.find("layers.flame.box.1");
+    return box == nullptr || all == nullptr ? 0.0 : static_cast<double>(box->width() / all->width());
+  };
+  const auto events = [&](std::uint32_t node) { return static_cast<double>(tree->nodes[node].totals.events); };
+  REQUIRE(viewer.shell.click("layers.width.5"));
+  REQUIRE(viewer.wait_for([&] { return std::abs(share() - events(first) / events(1)) < 0.02; }));
+  REQUIRE(viewer.shell.click("layers.depth"));
+  viewer.shell.frame(3);
+  REQUIRE(viewer.shell.click("layers.depth.1"));
+  REQUIRE(viewer.wait_for(
+      [&] { return viewer.row_count() == viewer.tree({.kind = "layer", .depth = 1})->nodes.size() - 1; }));
+}
+
+TEST_CASE("layers: a search says what its hits hold together") {
+  LayersViewer viewer;
+  REQUIRE(viewer.shell.click("layers.search"));
+  viewer.shell.type("proj");
+  const auto marked = viewer.tree({.kind = "layer", .marked = "proj"});
+  REQUIRE(marked->marked_ns > 0);
+  const std::string time = format_duration(static_cast<double>(marked->marked_ns));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.visible_text().find("hold " + time) != std::string::npos; }));
+  viewer.shell.type("zzz");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.visible_text().find("nothing has it") != std::string::npos; }));
+}
+
+TEST_CASE("layers: a click on a head sorts, another kind and the visible range make another tree") {
+  LayersViewer viewer;
+  REQUIRE(viewer.shell.click("layers.tree.head.0"));
+  viewer.shell.frame(3);
+  CHECK(viewer.shell.find("layers.tree.row.0") != nullptr);
+  REQUIRE(viewer.shell.click("layers.kind"));
+  viewer.shell.frame(3);
+  const auto tree = viewer.tree();
+  const auto name =
+      std::find_if(tree->kinds.begin(), tree->kinds.end(), [](const auto* k) { return k->name == "name"; });
+  REQUIRE(name != tree->kinds.end());
+  REQUIRE(viewer.shell.click("layers.kind." + std::to_string(name - tree->kinds.begin())));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.visible_text().find("Engine and name") != std::string::npos; }));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows(viewer.tree({.kind = "name"})->text(1)); }));
+  const auto begin = static_cast<double>(viewer.tab().snapshot->begin_ns);
+  viewer.tab().show({begin, begin + 10});
+  viewer.shell.frame(3);
+  REQUIRE(viewer.shell.click("layers.scope.1"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("layers.none") != nullptr || viewer.row_count() < 3; }));
+}
+
+TEST_CASE("layers: a session without layers shows what it has, and says what would bring them") {
+  OpenViewer viewer;
+  viewer.app.layout().show("layers");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("layers.tree.row.0") != nullptr; }));
+  REQUIRE(viewer.shell.click("layers.kind"));
+  viewer.shell.frame(3);
+  REQUIRE(viewer.shell.click("layers.kind.0"));
+  REQUIRE(viewer.wait_for([&] {
+    return viewer.shell.visible_text().find("No layers recorded: compile with HLO metadata") != std::string::npos;
+  }));
+  REQUIRE(viewer.shell.click("layers.empty.0"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("layers.tree.row.0") != nullptr; }));
+}

@@ -83,8 +83,8 @@ AppState::AppState(AppOptions app_options)
       searches(options.state_directory.empty()
                    ? std::string()
                    : (std::filesystem::path(options.state_directory) / "searches.txt").string()),
-      library(workspace.settings(), workspace.pool(), [bell = bell] { bell->ring(); }),
       peaks(peak_book_file(options.state_directory)),
+      library(workspace.settings(), workspace.pool(), [bell = bell] { bell->ring(); }),
       file_dialog(workspace.pool()) {
   if (auto loaded = peaks.load(); !loaded) workspace.notify(Severity::warning, loaded.message());
   for (QueryHistory* book : {&queries, &searches}) {

@@ -93,22 +93,22 @@ class SelfTimesOfGroups {
   // Adds to `times`, by group of `merged`; those that had none stay nothing.
   Result<void> add_to(const TimeRange& range, MergedGroups& merged, std::vector<std::optional<std::int64_t>>& times) {
     if (!any_host_ || !keys_.value_is_duration()) return {};
-    struct Worker {
-      Worker(const Snapshot& snapshot, const WorkKinds& kinds, const GroupKeys& keys)
+    struct GroupWorker {
+      GroupWorker(const Snapshot& snapshot, const WorkKinds& kinds, const GroupKeys& keys)
           : reader(keys), calls(snapshot, kinds) {}
       GroupReader reader;
       HostCalls calls;
       HostTimes times;
     };
-    std::vector<std::unique_ptr<Worker>> workers;
+    std::vector<std::unique_ptr<GroupWorker>> workers;
     for (std::size_t w = 0; w < query_.pool.concurrency(); ++w)
-      workers.push_back(std::make_unique<Worker>(*query_.snapshot, kinds_, keys_));
+      workers.push_back(std::make_unique<GroupWorker>(*query_.snapshot, kinds_, keys_));
     QueryContext unmasked = query_;
     unmasked.mask = nullptr;
     const Snapshot& snapshot = *query_.snapshot;
     const TimeRange within{std::max(range.begin_ns, snapshot.begin_ns), std::min(range.end_ns, snapshot.end_ns)};
     const auto chunk = [&](const ScannedChunk& scanned, const ScanWindow&, std::size_t w) {
-      Worker& worker = *workers[w];
+      GroupWorker& worker = *workers[w];
       const bool takes_part = std::binary_search(keys_.lanes().begin(), keys_.lanes().end(), scanned.lane_index);
       if (!takes_part) return worker.calls.add(scanned, query_.mask.get());
       worker.reader.open(scanned);

@@ -21,7 +21,7 @@ struct NaiveGroup {
   std::vector<std::pair<std::int64_t, std::int64_t>> times;
 };
 
-[[nodiscard]] std::int64_t union_of(std::vector<std::pair<std::int64_t, std::int64_t>> times) {
+[[nodiscard]] std::int64_t covered_by(std::vector<std::pair<std::int64_t, std::int64_t>> times) {
   std::sort(times.begin(), times.end());
   std::int64_t length = 0, reached = std::numeric_limits<std::int64_t>::min();
   for (const auto& [begin, end] : times) {
@@ -79,7 +79,7 @@ void check_points(const MetricsSession& session, const Rooflines& rooflines, con
       CHECK(near(point.flops, sum.flops));
       CHECK(near(point.bytes[0], sum.hbm));
       CHECK(near(point.bytes[1], sum.sbuf));
-      CHECK(point.busy_ns == union_of(sum.times));
+      CHECK(point.busy_ns == covered_by(sum.times));
     }
     for (std::size_t i = 1; i < line.points.size(); ++i) CHECK(line.points[i - 1].busy_ns >= line.points[i].busy_ns);
   }
@@ -145,14 +145,14 @@ TEST_CASE("memory levels: bytes of each path, and the time of transfers, are wha
         if (row.text("subgroup") != "Tensor" && row.number("hbm_read_bytes") == 0)
           written += static_cast<double>(row.number("sbuf_write_bytes")) * share;
       }
-      const std::int64_t active_ns = union_of(active);
+      const std::int64_t active_ns = covered_by(active);
       CHECK(levels.active_ns == active_ns);
       const LevelPath* read = path_of(levels, "HBM", "SBUF");
       CHECK((read != nullptr) == (all.hbm > 0));
       if (read != nullptr) {
         CHECK(near(read->bytes, all.hbm));
         CHECK(read->by_transfers);
-        if (read->busy_ns) CHECK(*read->busy_ns == union_of(packets.times));
+        if (read->busy_ns) CHECK(*read->busy_ns == covered_by(packets.times));
         if (read->bandwidth) {
           CHECK(near(*read->bandwidth, all.hbm / static_cast<double>(active_ns) * 1e9));
           CHECK(near(*read->share, *read->bandwidth / 410e9));

@@ -93,7 +93,7 @@ std::string derived_label(const DerivedCounter& counter) {
   std::string_view name = counter.name;
   const std::string_view what = " utilisation";
   if (!counter.parent.empty() && name.ends_with(what)) name.remove_suffix(what.size());  // the row above says it
-  if (counter.is_of_launches()) return std::string(name);  // no source records it
+  if (counter.is_of_launches()) return std::string(name);                                // no source records it
   return std::string(name) + " (derived)";
 }
 

@@ -8,8 +8,8 @@
 
 namespace accelscope::neuron {
 
-inline constexpr std::string_view kStateBuffer = "SBUF";   // pools of it begin so
-inline constexpr std::string_view kStateBufferEnd = "SB";  // as DMA transfers name it
+inline constexpr std::string_view kStateBuffer = "SBUF";    // pools of it begin so
+inline constexpr std::string_view kStateBufferEnd = "SB";   // as DMA transfers name it
 inline constexpr std::string_view kSpillPlace = "VIRTUAL";  // as DMA transfers name the spill buffer in HBM
 inline constexpr std::int64_t kSemaphoreBytes = 4;          // a packet of so many bytes signals a semaphore
 inline constexpr double kDmaEngineRate = 27.2e9;            // bytes a second (NKI DMA Overview: NeuronCore v2 and v3)

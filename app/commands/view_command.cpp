@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <ostream>
@@ -13,6 +12,7 @@
 #include "app/commands/view_table.h"
 #include "app/content/listings/listings.h"
 #include "app/export/output_file.h"
+#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/session_input.h"
@@ -28,6 +28,21 @@ constexpr std::array<std::string_view, 3> kTableFormats = {"table", "csv", "json
 // Names that users of the vendors' tools will try, so that the refusal can say more than "unknown".
 constexpr std::array<std::string_view, 9> kLaterFormats = {
     "perfetto", "csv", "html", "chrome", "vtune-csv", "ops-csv", "device-stats", "rearranged-csv", "tt-perf"};
+
+// "layers, statistics, ..."
+std::string listings_help() {
+  std::vector<std::string_view> names;
+  for (const ListingKind& kind : listing_kinds()) names.push_back(kind.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// What each of them holds, for --table list.
+int print_listings(const CommandRun& run) {
+  TextTable table({CellAlign::left, CellAlign::left});
+  for (const ListingKind& kind : listing_kinds()) table.row({std::string(kind.name), std::string(kind.summary)});
+  table.print(run.streams.out);
+  return kExitDone;
+}
 
 struct ViewCommand {
   std::vector<std::string> inputs;
@@ -171,6 +186,7 @@ int ViewCommand::run(const CommandRun& run) const {
     const auto printed = print_terminology(run.streams.out, inputs.empty() ? "" : inputs.front(), run.json);
     return printed ? kExitDone : run.fail(printed.message());
   }
+  if (table == "list" && inputs.empty()) return print_listings(run);
   if (!table.empty()) return write_table(run);
   const auto chosen = chosen_format(run);
   if (!chosen) return run.fail_usage("view", chosen.message());
@@ -186,17 +202,6 @@ int ViewCommand::run(const CommandRun& run) const {
     return view_json({*paths, options, output_file, filter, force, memory_tracker}, run);
   }
   return write_summaries(*paths, options, *chosen == "summary-json", run);
-}
-
-// "incidents (errors, throttling ...), ..."
-std::string listings_help() {
-  std::vector<std::string> all;
-  for (const ListingKind& kind : listing_kinds()) {
-    std::string summary(kind.summary);
-    summary.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(summary.front())));
-    all.push_back(fmt::format("{} ({})", kind.name, summary));
-  }
-  return fmt::format("{}", fmt::join(all, ", "));
 }
 
 }  // namespace
@@ -222,7 +227,8 @@ CommandAction declare_view(command_line::OptionSet& options) {
   options.add_flag("--ingest-only", command->ingest_only, "Write the session file and nothing else");
   options.add_flag("--force", command->force, "Replace existing output");
   options.add_option("--table", command->table,
-                     fmt::format("Print one table, as a panel shows it: {}; or one of the file, such as neff_node; "
+                     fmt::format("Print one table, as a panel shows it: {}, or one of the file, such as neff_node; "
+                                 "list says what they hold; "
                                  "--output-format csv or json for programs",
                                  listings_help()));
   options.add_option("--by", command->by, "What the rows of the table are grouped by, where it has a choice")

@@ -16,27 +16,27 @@ namespace accelscope::app {
 namespace {
 
 constexpr std::array kListings = std::to_array<ListingKind>({
-    {"instructions", "What each place of a program cost, in its order; --by kernel.py:33 of one line",
-     list_instructions, true},
-    {"core-grid",
-     "The cores of the devices by their places, with a measure of each: --by busy, wait, events, zone:NAME, part:NAME "
-     "or TABLE.COLUMN",
-     list_core_grid, true},
-    {"collectives", "What ranks do together: time, bandwidth and outliers of each operation", list_collectives},
-    {"collective-instances", "Every instance of these, with the rank that came last", list_collective_instances},
-    {"ranks", "How late each rank came to them, and how long others waited for it", list_ranks},
-    {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
+    {"layers", "Layers, operators, host stacks or zones as a tree; --by KIND,DEPTH", list_layers, true},
     {"statistics", "Count, total, mean and quantiles of events by the columns of --by, of the value of --value",
      list_statistics, true, true},
     {"device-stats", "Zones by core and processor, in cycles and ns", list_device_stats},
     {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},
     {"errors", "Of every reported error what ran around it on each engine, queue and stream", list_errors},
-    {"memory-levels", "What went from memory to memory, how fast, of what peak, and which path limits",
-     list_memory_levels},
+    {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
+    {"instructions", "What each place of a program cost, in its order; --by kernel.py:33 of one line",
+     list_instructions, true},
+    {"collectives", "What ranks do together: time, bandwidth and outliers of each operation", list_collectives},
+    {"collective-instances", "Every instance of these, with the rank that came last", list_collective_instances},
+    {"ranks", "How late each rank came to them, and how long others waited for it", list_ranks},
     {"roofline", "Operations against bytes by --by name, layer or line, with what the device allows", list_roofline,
      true},
+    {"memory-levels", "What went from memory to memory, how fast, of what peak, and which path limits",
+     list_memory_levels},
     {"peaks", "What the devices can do at most, where that comes from, and what was entered", list_peaks},
-    {"layers", "Layers, operators, host stacks or zones as a tree; --by KIND,DEPTH", list_layers, true},
+    {"core-grid",
+     "The cores of the devices by their places, with a measure of each: --by busy, wait, events, zone:NAME, part:NAME "
+     "or TABLE.COLUMN",
+     list_core_grid, true},
 });
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
 #include "app/terminal/standard_files.h"
+#include "app/workspace/headline.h"
 #include "capture/command_line/options.h"
 #include "capture/sources/base/source.h"
 #include "core/base/format.h"
@@ -48,6 +49,12 @@ Result<void> ImportCommand::name_output(const std::string& file) const {
   if (!store) return store.error();
   if (!name.empty()) {
     if (Result<void> named = (*store)->define(0, MetaEntry{"name", name}); !named) return named;
+    WorkerPool pool;
+    keep_headline(**store, pool);
+    // The title that the input was given in a list would hide the new name.
+    if (!(*store)->overlay_value(kDisplayNameKey).empty()) {
+      if (Result<void> untitled = (*store)->set_overlay_value(kDisplayNameKey, ""); !untitled) return untitled;
+    }
   }
   return tags.empty() ? Result<void>{} : (*store)->set_overlay_value("tags", join(tags));
 }

@@ -9,11 +9,14 @@
 #include "app/persist/recent_sessions.h"
 #include "app/terminal/command.h"
 #include "capture/command_line/options.h"
+#include "capture/wire/messages.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 
 namespace accelscope::app {
 namespace {
+
+constexpr std::size_t kLongestProblem = 2000;  // bytes
 
 struct ListCommand {
   std::vector<std::string> folders;
@@ -27,14 +30,15 @@ std::string json_of(const LibraryEntry& entry) {
   std::vector<std::string> tags;
   for (const std::string& tag : entry.tags) tags.push_back(json_quote(tag));
   const Headline& head = entry.headline;
+  const auto figure = [&](auto number) { return entry.has_figures() ? std::to_string(number) : std::string("null"); };
   return fmt::format(
       "{{\"path\": {}, \"name\": {}, \"format\": {}, \"device\": {}, \"saved_unix_s\": {}, \"events\": {}, "
       "\"duration_ns\": {}, \"active_ns\": {}, \"warnings\": {}, \"tags\": [{}], \"project\": {}, "
       "\"configuration\": {}, \"size_bytes\": {}, \"problem\": {}}}",
       json_quote(entry.path), json_quote(entry.name), json_quote(entry.is_session ? "session" : entry.format),
-      json_quote(head.device), entry.when_unix_s(), head.events, head.duration_ns, head.active_ns, head.warnings,
-      fmt::join(tags, ", "), json_quote(entry.project), json_quote(entry.configuration), entry.size_bytes,
-      json_quote(entry.problem));
+      json_quote(head.device), entry.when_unix_s(), figure(head.events), figure(head.duration_ns),
+      figure(head.active_ns), figure(head.warnings), fmt::join(tags, ", "), json_quote(entry.project),
+      json_quote(entry.configuration), entry.size_bytes, json_quote(entry.problem));
 }
 
 void print_entries(std::ostream& out, const std::vector<LibraryEntry>& entries) {
@@ -49,6 +53,10 @@ void print_entries(std::ostream& out, const std::vector<LibraryEntry>& entries) 
       table.row({entry.name, what, "–", "–", "–", when, joined(entry.tags, ", "), entry.path});
       continue;
     }
+    if (!entry.has_figures()) {
+      table.row({entry.name, "–", "–", "–", "–", when, joined(entry.tags, ", "), entry.path});
+      continue;
+    }
     table.row({entry.name, head.device, format_duration(static_cast<double>(head.active_ns)), format_count(head.events),
                format_count(head.warnings), when, joined(entry.tags, ", "), entry.path});
   }
@@ -57,8 +65,7 @@ void print_entries(std::ostream& out, const std::vector<LibraryEntry>& entries) 
 
 int ListCommand::run(const CommandRun& run) const {
   if (folders.empty()) return run.fail_usage("list", "name a folder of sessions: accelscope list runs/");
-  WorkerPool pool;
-  LibraryScan scan = scan_library(folders, pool);
+  LibraryScan scan = scan_library(folders);
   std::erase_if(scan.entries,
                 [&](const LibraryEntry& entry) { return (!entry.is_session && !profiles) || !matches(entry, search); });
   if (run.json) {
@@ -71,9 +78,9 @@ int ListCommand::run(const CommandRun& run) const {
     print_entries(run.streams.out, scan.entries);
   }
   for (const LibraryEntry& entry : scan.entries) {
-    if (!entry.problem.empty()) run.say(entry.problem);
+    if (!entry.problem.empty()) run.say(capture::wire::printable(entry.problem, kLongestProblem));
   }
-  for (const std::string& problem : scan.problems) (void)run.fail(problem);
+  for (const std::string& problem : scan.problems) (void)run.fail(capture::wire::printable(problem, kLongestProblem));
   return scan.problems.empty() ? kExitDone : kExitFailed;
 }
 

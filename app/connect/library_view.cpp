@@ -62,6 +62,10 @@ SessionRow row_of(const LibraryEntry& entry) {
         fmt::format("{}, {}: double click imports", entry.format, format_bytes(static_cast<double>(entry.size_bytes)));
     return row;
   }
+  if (!entry.has_figures()) {
+    row.active = row.events = "–";
+    return row;
+  }
   const Headline& head = entry.headline;
   row.device = head.device;
   row.active = format_duration(static_cast<double>(head.active_ns));
@@ -70,6 +74,21 @@ SessionRow row_of(const LibraryEntry& entry) {
   row.warnings = head.warnings;
   row.is_fine = head.warnings == 0;
   return row;
+}
+
+// A session in a tab reads its file, and would write into one that is elsewhere.
+bool refuse_open(Workspace& workspace, const std::string& path) {
+  for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
+    if (workspace.tab(i).path != path) continue;
+    workspace.notify(Severity::warning, path + ": is open; close its tab first", path);
+    return true;
+  }
+  return false;
+}
+
+void forget_recent(Workspace& workspace, const std::string& path) {
+  if (Result<void> forgotten = workspace.recent().forget(path); !forgotten)
+    workspace.notify(Severity::warning, forgotten.message());
 }
 
 }  // namespace
@@ -98,6 +117,8 @@ void LibraryView::draw(Ui& ui, Library& library, Workspace& workspace, const Pan
   }
   draw_folders(parts, area.cut_top(ui.px(kWordsRow)));
   if (!library.tags().empty() || !library.projects().empty()) draw_words(parts, area.cut_top(ui.px(kWordsRow)));
+  // Before the bar takes its keys: the Enter that ends it opens nothing.
+  if (edit_ == Edit::none) take_keys(parts);
   if (edit_ != Edit::none) draw_edit(parts, area.cut_top(ui.px(kEditRow)));
   area.cut_top(ui.px(4));
   draw_rows(parts, area);
@@ -174,6 +195,7 @@ void LibraryView::draw_edit(const Parts& parts, Rect row) {
   row.cut_left(draw_text(ui, row, what + file_name(edited_path_),
                          {.colour = erases ? Colour::warning : Colour::text2, .fit = Fit::middle}) +
                ui.px(12));
+  if (erases && ui.pressed(Key::escape, {}, false)) over = true;
   bool submitted = kept;
   if (!erases) {
     const TextInputResult typed = text_input(ui, "library.edit.text", row.middle(ui.px(size::kControl)), edit_text_,
@@ -197,10 +219,11 @@ void LibraryView::end_edit(const Parts& parts, const std::string& text) {
     case Edit::project:
       return parts.library.change("Changing the project", [path, text] { return set_project(path, text); });
     case Edit::erase:
-      if (Result<void> forgotten = parts.workspace.recent().forget(path); !forgotten)
-        parts.workspace.notify(Severity::warning, forgotten.message());
+      if (refuse_open(parts.workspace, path)) return;
       chosen_.erase(path);
-      return parts.library.change("Deleting", [path] { return delete_session(path); });
+      return parts.library.change(
+          "Deleting", [path] { return delete_session(path); },
+          [&workspace = parts.workspace, path] { forget_recent(workspace, path); });
   }
 }
 
@@ -222,7 +245,6 @@ void LibraryView::draw_rows(const Parts& parts, const Rect& whole) {
     }
     return;
   }
-  take_keys(parts);
   const float wanted = ui.px(size::kTableHead) + static_cast<float>(rows.size()) * ui.px(size::kSessionRow);
   Rect list = area.cut_top(std::min(area.height() - ui.px(kHintRow), wanted));
   draw_text(
@@ -259,6 +281,8 @@ void LibraryView::draw_row(const Parts& parts, const Rect& place, std::size_t in
   if (const BackgroundJob* job = parts.library.importing(entry.path); job != nullptr) {
     const std::string share = job->progress().share_text;
     row.remark = share.empty() ? "importing" : "importing, " + share;
+  } else if (parts.library.is_importing(entry.path)) {
+    row.remark = "waits to be imported";
   }
   const std::string name = "library.row." + std::to_string(index);
   const Interaction hand = draw_session_row(ui, name, place, row);
@@ -301,7 +325,7 @@ void LibraryView::take_keys(const Parts& parts) {
   if (ui.pressed(Key::del) && chosen_.size() == 1) {
     const auto entry =
         std::find_if(rows.begin(), rows.end(), [&](const auto* each) { return chosen_.contains(each->path); });
-    if (entry != rows.end()) begin_edit(Edit::erase, **entry);
+    if (entry != rows.end() && !refuse_open(parts.workspace, (*entry)->path)) begin_edit(Edit::erase, **entry);
   }
 }
 
@@ -328,14 +352,19 @@ void LibraryView::draw_menu(const Parts& parts) {
   if (*wanted == "rename") begin_edit(Edit::title, entry);
   if (*wanted == "tags") begin_edit(Edit::tags, entry);
   if (*wanted == "project") begin_edit(Edit::project, entry);
+  const bool takes_away = *wanted == "delete" || *wanted == "move";
+  if (takes_away && refuse_open(parts.workspace, entry.path)) return;
   if (*wanted == "delete") begin_edit(Edit::erase, entry);
   if (*wanted == "copy") parts.ui.copy_to_clipboard(entry.path);
   if (*wanted == "move") {
-    parts.actions.choose_folder("Move to", [&library = parts.library, path = entry.path](const std::string& folder) {
-      library.change("Moving", [path, folder]() -> Result<void> {
+    parts.actions.choose_folder("Move to", [&library = parts.library, &workspace = parts.workspace,
+                                            path = entry.path](const std::string& folder) {
+      if (refuse_open(workspace, path)) return;
+      auto move = [path, folder]() -> Result<void> {
         const auto moved = move_session(path, folder);
         return moved ? Result<void>() : Result<void>(moved.error());
-      });
+      };
+      library.change("Moving", std::move(move), [&workspace, path] { forget_recent(workspace, path); });
     });
   }
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 
 #include "app/session/kept_beside.h"
 #include "app/workspace/opening.h"
@@ -28,22 +29,7 @@ constexpr std::string_view kSessionEnding = ".accel", kSidecarEnding = ".overlay
   return std::chrono::duration_cast<std::chrono::seconds>(system.time_since_epoch()).count();
 }
 
-// Of a session that was never saved by the viewer or a command, as agents write them.
-void read_whole(LibraryEntry& entry, WorkerPool& pool) {
-  const auto store = Store::open(entry.path);
-  if (!store) {
-    entry.problem = store.message();
-    return;
-  }
-  TaskControl control;
-  const auto snapshot = (*store)->snapshot();
-  const std::string name(snapshot->meta_value("name"));
-  auto headline = find_headline({**store, snapshot, pool, control}, name, 0);
-  if (headline) entry.headline = std::move(*headline);
-  if (!headline) entry.problem = headline.message();
-}
-
-void read_session(LibraryEntry& entry, WorkerPool& pool) {
+void read_session(LibraryEntry& entry) {
   const Result<OverlayValues> values = read_overlay(entry.path);
   if (!values) {
     entry.problem = values.message();
@@ -53,9 +39,8 @@ void read_session(LibraryEntry& entry, WorkerPool& pool) {
     const auto found = values->find(key);
     return found == values->end() ? std::string() : found->second;
   };
-  const std::optional<Headline> headline = headline_of(value(kHeadlineKey));
-  if (headline) entry.headline = *headline;
-  if (!headline) read_whole(entry, pool);
+  // Without one there are no figures: opening the session to find them would write into its file.
+  entry.headline = headline_of(value(kHeadlineKey)).value_or(Headline());
   entry.tags = split_tags(value(kTagsKey));
   entry.project = value(kProjectKey);
   entry.configuration = value(kConfigurationKey);
@@ -65,29 +50,72 @@ void read_session(LibraryEntry& entry, WorkerPool& pool) {
 
 [[nodiscard]] bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-// Regular files of a folder and of those below it, by path.
-void collect(const fs::path& folder, int levels, std::vector<std::string>& files, std::vector<std::string>& problems) {
-  std::error_code error;
-  std::vector<fs::path> below, found;
-  for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
-    std::error_code kind_error;
-    if (is_hidden(each->path())) continue;
-    if (each->is_directory(kind_error)) {
-      below.push_back(each->path());
-    } else if (each->is_regular_file(kind_error) && each->path().extension() != kSidecarEnding) {
-      found.push_back(each->path());
+// Regular files of a folder and of those below it, by path. A folder that links lead to again is listed once.
+class FolderWalk {
+ public:
+  // told: at every folder; false ends it.
+  FolderWalk(std::vector<std::string>& problems, std::function<bool()> told)
+      : problems_(problems), told_(std::move(told)) {}
+  // False: it was ended.
+  bool collect(const fs::path& folder, int levels) {
+    if (!told_()) return false;
+    std::error_code error;
+    const fs::path real = fs::canonical(folder, error);
+    if (!seen_.insert(error ? folder.string() : real.string()).second) return true;
+    std::vector<fs::path> below, found;
+    error.clear();
+    for (fs::directory_iterator each(folder, error), end; !error && each != end; each.increment(error)) {
+      std::error_code kind_error;
+      if (is_hidden(each->path())) continue;
+      if (each->is_directory(kind_error)) {
+        below.push_back(each->path());
+      } else if (each->is_regular_file(kind_error) && each->path().extension() != kSidecarEnding) {
+        found.push_back(each->path());
+      }
     }
+    if (error) problems_.push_back(fmt::format("{}: cannot be listed: {}", folder.string(), error.message()));
+    std::sort(found.begin(), found.end());
+    std::sort(below.begin(), below.end());
+    for (const fs::path& file : found) files.push_back(file.string());
+    return levels == 0 ||
+           std::all_of(below.begin(), below.end(), [&](const fs::path& each) { return collect(each, levels - 1); });
   }
-  if (error) problems.push_back(fmt::format("{}: cannot be listed: {}", folder.string(), error.message()));
-  std::sort(found.begin(), found.end());
-  std::sort(below.begin(), below.end());
-  for (const fs::path& file : found) files.push_back(file.string());
-  if (levels == 0) return;
-  for (const fs::path& each : below) collect(each, levels - 1, files, problems);
-}
+
+  std::vector<std::string> files;
+
+ private:
+  std::vector<std::string>& problems_;
+  std::function<bool()> told_;
+  std::unordered_set<std::string> seen_;  // as they are called without links
+};
 
 [[nodiscard]] Error about(const std::string& path, std::string_view what, const std::error_code& error) {
   return Error{fmt::format("{}: {}: {}", path, what, error.message())};
+}
+
+// Onto another disk: nobody sees a half-written file, and what fails leaves nothing behind.
+Result<void> move_by_copy(const std::string& from, const std::string& to) {
+  const Result<std::string> draft = draft_beside(to);
+  if (!draft) return draft.error();
+  std::error_code error;
+  fs::copy_file(from, *draft, fs::copy_options::overwrite_existing, error);
+  Result<void> done = error ? Result<void>(Error{error.message()}) : sync_file(*draft);
+  if (done) done = replace_file(*draft, to);
+  if (!done) {
+    remove_file(*draft);
+    return done;
+  }
+  fs::remove(from, error);
+  if (!error) return {};
+  remove_file(to);
+  return Error{error.message()};
+}
+
+Result<void> move_file(const std::string& from, const std::string& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (!error) return {};
+  return error == std::errc::cross_device_link ? move_by_copy(from, to) : Result<void>(Error{error.message()});
 }
 
 }  // namespace
@@ -105,38 +133,38 @@ std::vector<std::string> split_tags(std::string_view text) {
 
 std::string join_tags(const std::vector<std::string>& tags) { return joined(tags, ","); }
 
-LibraryEntry read_entry(const std::string& path, const std::string& folder, WorkerPool& pool) {
+LibraryEntry read_entry(const std::string& path, const std::string& folder) {
   LibraryEntry entry{.path = path, .folder = folder, .changed_unix_s = unix_time(path)};
   std::error_code error;
   entry.size_bytes = fs::file_size(path, error);
   if (error) entry.problem = fmt::format("{}: cannot be read: {}", path, error.message());
   const auto format = capture::sources::guess_format(path);
   entry.is_session = fs::path(path).extension() == kSessionEnding || (format && (*format)->name == "session");
-  if (entry.is_session && entry.problem.empty()) read_session(entry, pool);
+  if (entry.is_session && entry.problem.empty()) read_session(entry);
   if (!entry.is_session && format) entry.format = (*format)->name;
   if (entry.name.empty()) entry.name = title_of_path(path);
   return entry;
 }
 
-LibraryScan scan_library(const std::vector<std::string>& folders, WorkerPool& pool,
+LibraryScan scan_library(const std::vector<std::string>& folders,
                          const std::function<bool(std::size_t done, std::size_t total)>& told) {
   LibraryScan scan;
   std::vector<std::pair<std::string, std::string>> files;  // with the folder that was named
+  std::unordered_set<std::string> known;
   for (const std::string& folder : folders) {
     std::error_code error;
-    std::vector<std::string> found;
+    FolderWalk walk(scan.problems, [&] { return !told || told(0, 0); });
     if (fs::is_regular_file(folder, error)) {
-      found.push_back(folder);
-    } else {
-      collect(folder, kMostLevels, found, scan.problems);
+      walk.files.push_back(folder);
+    } else if (!walk.collect(folder, kMostLevels)) {
+      return scan;
     }
-    for (std::string& file : found) {
-      const bool known = std::any_of(files.begin(), files.end(), [&](const auto& each) { return each.first == file; });
-      if (!known) files.emplace_back(std::move(file), folder);
+    for (std::string& file : walk.files) {
+      if (known.insert(file).second) files.emplace_back(std::move(file), folder);
     }
   }
   for (std::size_t i = 0; i < files.size(); ++i) {
-    LibraryEntry entry = read_entry(files[i].first, files[i].second, pool);
+    LibraryEntry entry = read_entry(files[i].first, files[i].second);
     if (entry.is_session || !entry.format.empty()) scan.entries.push_back(std::move(entry));
     if (told && !told(i + 1, files.size())) break;
   }
@@ -169,18 +197,18 @@ Result<std::string> move_session(const std::string& path, const std::string& fol
   if (fs::exists(target, error)) {
     return Error{fmt::format("{}: there is a file of this name in {} already; rename one of them", path, folder)};
   }
-  const auto move_file = [&error](const fs::path& from, const fs::path& to) {
-    fs::rename(from, to, error);
-    if (error != std::errc::cross_device_link) return !error;
-    error.clear();
-    if (!fs::copy_file(from, to, error) || error) return false;
-    fs::remove(from, error);
-    return !error;
-  };
-  if (!move_file(path, target)) return about(path, "cannot be moved to " + folder, error);
   const std::string sidecar = path + std::string(kSidecarEnding);
-  if (fs::exists(sidecar, error) && !move_file(sidecar, target.string() + std::string(kSidecarEnding)))
-    return about(sidecar, "what is kept beside the session stayed where it was", error);
+  const std::string sidecar_target = target.string() + std::string(kSidecarEnding);
+  if (fs::exists(fs::symlink_status(sidecar_target, error))) {
+    return Error{fmt::format("{}: what was kept beside another session of this name is in the way; move it away",
+                             sidecar_target)};
+  }
+  if (Result<void> moved = move_file(path, target.string()); !moved)
+    return Error{fmt::format("{}: cannot be moved to {}: {}", path, folder, moved.message())};
+  if (!fs::exists(sidecar, error)) return target.string();
+  if (Result<void> moved = move_file(sidecar, sidecar_target); !moved) {
+    return Error{fmt::format("{}: what is kept beside the session stayed where it was: {}", sidecar, moved.message())};
+  }
   return target.string();
 }
 

@@ -24,22 +24,25 @@ struct LibraryEntry {
   std::string project, configuration;
   std::string problem;  // why it cannot be read; "": it can
 
+  // Of a profile there are none, nor of a session as an agent writes it: opened once and saved by the viewer or a
+  // command, its figures are there.
+  [[nodiscard]] bool has_figures() const { return headline != Headline(); }
   // When it was saved first; where the file does not say, when it was changed last.
   [[nodiscard]] std::int64_t when_unix_s() const noexcept {
     return headline.saved_unix_s > 0 ? headline.saved_unix_s : changed_unix_s;
   }
 };
 
-// A session file, or a profile that an importer takes. Nothing is opened whole, but for a session without a headline.
-[[nodiscard]] LibraryEntry read_entry(const std::string& path, const std::string& folder, WorkerPool& pool);
+// A session file, or a profile that an importer takes. Nothing is opened whole, and nothing is written.
+[[nodiscard]] LibraryEntry read_entry(const std::string& path, const std::string& folder);
 
 struct LibraryScan {
   std::vector<LibraryEntry> entries;  // by path
   std::vector<std::string> problems;  // folders that cannot be read, in sentences
 };
 // Sessions and profiles in the folders and, to some depth, below them. One file is given too. Calls `told` with every
-// entry; false ends it.
-[[nodiscard]] LibraryScan scan_library(const std::vector<std::string>& folders, WorkerPool& pool,
+// entry, and before with 0 of 0 at every folder; false ends it.
+[[nodiscard]] LibraryScan scan_library(const std::vector<std::string>& folders,
                                        const std::function<bool(std::size_t done, std::size_t total)>& told = {});
 
 // Those with every word of the text in their name, device, path, tags, project or configuration, whatever the case.

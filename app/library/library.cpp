@@ -13,6 +13,13 @@ namespace accelscope::app {
 namespace {
 
 constexpr std::string_view kFoldersSetting = "library.folders";
+constexpr std::ptrdiff_t kMostImports = 2;  // at once: each may take much memory
+
+[[nodiscard]] Result<void> check_free(const std::string& target, const std::string& profile) {
+  std::error_code error;
+  if (!std::filesystem::exists(target, error)) return {};
+  return Error{target + ": is there already; open it, or rename it to import " + file_name(profile) + " anew"};
+}
 
 [[nodiscard]] bool comes_before(const LibraryEntry& a, const LibraryEntry& b, LibraryOrder order) {
   switch (order) {
@@ -70,9 +77,9 @@ void Library::scan() {
   }
   scan_again_ = false;
   scan_result_ = std::make_shared<LibraryScan>();
-  auto work = [folders = folders_, result = scan_result_, &pool = pool_](JobControl& control) -> Result<void> {
-    *result =
-        scan_library(folders, pool, [&](std::size_t done, std::size_t total) { return control.report(done, total); });
+  auto work = [folders = folders_, result = scan_result_](JobControl& control) -> Result<void> {
+    *result = scan_library(folders, [&](std::size_t done, std::size_t total) { return control.report(done, total); });
+    if (control.cancelled()) return Error{"The library was not read to its end; Refresh reads it anew."};
     return {};
   };
   scanning_ = std::make_unique<BackgroundJob>("Reading the library", std::move(work), wake_);
@@ -84,11 +91,16 @@ void Library::scan_once() {
 
 void Library::take_scan() {
   if (!scanning_ || !scanning_->finished()) return;
-  (void)scanning_->finish();
+  const Result<void> done = scanning_->finish();
   scanning_.reset();
+  scanned_ = true;  // or tried: nobody is made to wait for the next
+  if (!done) {
+    wrong_.push_back(done.message());
+    if (scan_again_) scan();
+    return;
+  }
   entries_ = std::move(scan_result_->entries);
   for (std::string& problem : scan_result_->problems) wrong_.push_back(std::move(problem));
-  scanned_ = true;
   matched_ = false;
   matched_entries_.clear();
   count_words();
@@ -109,15 +121,17 @@ std::vector<std::string> Library::update() {
   take_scan();
   bool any_ended = false;
   for (auto work = works_.begin(); work != works_.end();) {
-    if (!work->job->finished()) {
+    if (!work->job || !work->job->finished()) {
       ++work;
       continue;
     }
     const Result<void> done = work->job->finish();
     if (!done && !work->job->cancelled()) wrong_.push_back(done.message());
+    if (done && work->then) work->then();
     work = works_.erase(work);
     any_ended = true;
   }
+  start_imports();
   if (any_ended) scan();
   return std::exchange(wrong_, {});
 }
@@ -139,25 +153,43 @@ const std::vector<const LibraryEntry*>& Library::matching(const Wish& wish) {
   return matched_entries_;
 }
 
-void Library::change(std::string title, std::function<Result<void>()> work) {
+void Library::change(std::string title, std::function<Result<void>()> work, std::function<void()> then) {
   auto job = [work = std::move(work)](JobControl&) { return work(); };
-  works_.push_back({"", std::make_unique<BackgroundJob>(std::move(title), std::move(job), wake_)});
+  works_.push_back(
+      {.job = std::make_unique<BackgroundJob>(std::move(title), std::move(job), wake_), .then = std::move(then)});
 }
 
 void Library::import(const std::string& path, const OpenSessionOptions& open_options) {
-  if (importing(path) != nullptr) return;
-  auto work = [path, open_options, &pool = pool_](JobControl& control) -> Result<void> {
-    const std::string target = (std::filesystem::path(path).parent_path() / (title_of_path(path) + ".accel")).string();
-    std::error_code error;
-    if (std::filesystem::exists(target, error))
-      return Error{target + ": is there already; open it, or rename it to import " + file_name(path) + " anew"};
+  if (is_importing(path)) return;
+  const std::string target = (std::filesystem::path(path).parent_path() / (title_of_path(path) + ".accel")).string();
+  if (std::any_of(works_.begin(), works_.end(), [&](const Work& work) { return work.target == target; })) {
+    wrong_.push_back(path + ": " + file_name(target) + " is being imported from another profile; rename one of them");
+    return;
+  }
+  auto work = [path, target, open_options, &pool = pool_](JobControl& control) -> Result<void> {
+    if (Result<void> is_free = check_free(target, path); !is_free) return is_free;
     auto session = load_session({path}, open_options, control);
     if (!session) return session.error();
-    keep_headline(*session->store, session->title, pool);
+    keep_headline(*session->store, pool);
+    if (Result<void> is_free = check_free(target, path); !is_free) return is_free;  // another program's, meanwhile
     return session->store->save(target,
                                 [&](std::uint64_t done, std::uint64_t total) { return control.report(done, total); });
   };
-  works_.push_back({path, std::make_unique<BackgroundJob>("Importing " + file_name(path), std::move(work), wake_)});
+  works_.push_back({.path = path, .target = target, .waiting = std::move(work)});
+  start_imports();
+}
+
+void Library::start_imports() {
+  auto running = std::count_if(works_.begin(), works_.end(), [](const Work& w) { return w.job && !w.path.empty(); });
+  for (Work& work : works_) {
+    if (work.job || running >= kMostImports) continue;
+    work.job = std::make_unique<BackgroundJob>("Importing " + file_name(work.path), std::move(work.waiting), wake_);
+    ++running;
+  }
+}
+
+bool Library::is_importing(const std::string& path) const {
+  return std::any_of(works_.begin(), works_.end(), [&](const Work& work) { return work.path == path; });
 }
 
 const BackgroundJob* Library::importing(const std::string& path) const {
@@ -168,7 +200,7 @@ const BackgroundJob* Library::importing(const std::string& path) const {
 std::vector<BackgroundJob*> Library::jobs() const {
   std::vector<BackgroundJob*> jobs;
   for (const Work& work : works_) {
-    if (!work.path.empty()) jobs.push_back(work.job.get());
+    if (work.job && !work.path.empty()) jobs.push_back(work.job.get());
   }
   if (scanning_) jobs.push_back(scanning_.get());
   return jobs;

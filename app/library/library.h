@@ -12,6 +12,7 @@
 #include "app/library/entry.h"
 #include "app/persist/settings.h"
 #include "app/session/background_job.h"
+#include "app/workspace/opening.h"
 
 namespace accelscope::app {
 
@@ -44,19 +45,25 @@ class Library {
   [[nodiscard]] const std::vector<std::string>& projects() const noexcept { return projects_; }  // the same
   [[nodiscard]] bool scanned() const noexcept { return scanned_; }  // at least once since the folders changed
 
-  // Jobs; each is followed by a scan.
-  void change(std::string title, std::function<Result<void>()> work);
-  // A profile becomes a session beside it: "kernel.accel" of "kernel.json". `open_options`: as for opening.
+  // Jobs; each is followed by a scan. then: on the UI thread, once the work has succeeded; it asks for no other.
+  void change(std::string title, std::function<Result<void>()> work, std::function<void()> then = {});
+  // A profile becomes a session beside it: "kernel.accel" of "kernel.json". Two at a time, the others wait.
+  // `open_options`: as for opening.
   void import(const std::string& path, const OpenSessionOptions& open_options);
-  [[nodiscard]] const BackgroundJob* importing(const std::string& path) const;  // null: it is not
+  [[nodiscard]] const BackgroundJob* importing(const std::string& path) const;  // null: it is not, or waits
+  [[nodiscard]] bool is_importing(const std::string& path) const;               // or waits
   [[nodiscard]] std::vector<BackgroundJob*> jobs() const;                       // with progress that is worth showing
   [[nodiscard]] bool settled() const noexcept { return !scanning_ && works_.empty(); }
 
  private:
   struct Work {
-    std::string path;  // of what is imported; else ""
-    std::unique_ptr<BackgroundJob> job;
+    std::string path = {};    // of what is imported; else ""
+    std::string target = {};  // that it becomes
+    BackgroundJob::Work waiting = {};
+    std::unique_ptr<BackgroundJob> job = {};  // null: it waits
+    std::function<void()> then = {};
   };
+  void start_imports();
   void take_scan();
   void count_words();
 

@@ -205,9 +205,10 @@ std::shared_ptr<const Advice> SessionAnalysis::advice() {
   if (advice_.asked_s < 0 && hold()) return nullptr;
   const std::shared_ptr<const Dependencies> known = dependencies();
   if (!known) return advice_.value;
-  return ask_of(advice_, filter_, NoKey{}, [filter = filter_, known](const QueryContext& query) {
+  const auto find = [filter = filter_, known](const QueryContext& query) {
     return find_advice(query, filter, known.get());
-  });
+  };
+  return ask_of(advice_, filter_, NoKey{}, find, Priority::background);  // nobody waits for it
 }
 
 std::shared_ptr<const EventMask> SessionAnalysis::known_mask(const EventFilter& filter) const {

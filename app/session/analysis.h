@@ -105,7 +105,8 @@ class SessionAnalysis {
     Key value_key{};            // of the question that `value` answers
     double asked_s = -1e9;      // below 0: never
     double took_s = 0;
-    std::string error;  // of the last work, where it failed
+    std::uint32_t dropped = 0;  // works for other questions, since the last that ended
+    std::string error;          // of the last work, where it failed
     // There is a value, and it is not of the question that was asked last.
     [[nodiscard]] bool stale() const { return value && !(value_key == key); }
     // How much of the work is done, 0 to 1; nothing while none is under way or its end is unknown.
@@ -123,6 +124,7 @@ class SessionAnalysis {
     bool is_let_end = false;    // it is not dropped
     bool ages = true;           // else the answer is not of a state of the session
     bool tells_itself = false;  // whoever asks shows its error
+    Priority priority = Priority::question;
   };
   // The last answer to the question or, until it is there, to the one before.
   template <typename T, typename Key, typename Work>
@@ -141,7 +143,7 @@ class SessionAnalysis {
   };
   template <typename T, typename Question, typename Work>
   std::shared_ptr<const T> ask_of(Kept<T, Filtered<Question>>& answer, const EventFilter& filter,
-                                  const Question& question, Work work);
+                                  const Question& question, Work work, Priority priority = Priority::question);
 
   // Once per frame, before anything is asked.
   void begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s);
@@ -322,6 +324,7 @@ void SessionAnalysis::take(Kept<T, Key>& answer) {
   if (!answer.task.valid() || !answer.task.ready()) return;
   auto result = answer.task.take();
   answer.took_s = now_s_ - answer.asked_s;
+  answer.dropped = 0;
   answer.error = result ? std::string() : result.message();
   if (!result) return;
   retire(std::exchange(answer.value, std::move(*result)));
@@ -338,26 +341,30 @@ std::shared_ptr<const T> SessionAnalysis::ask(Kept<T, Key>& answer, const Key& k
   if (same && (busy || !renewal.ages || answer.version == snapshot_->version)) return answer.value;
   if (busy && renewal.is_let_end) return answer.value;
   const double pause = same   ? std::max(renewal.every_s, renewal.idle_share * answer.took_s)
-                       : busy ? renewal.busy_s
+                       : busy ? renewal.busy_s * (1U << std::min(answer.dropped, 5U))  // else it may never end
                               : renewal.rest_s;
   if (now_s_ - answer.asked_s < pause) {
     hold_until(answer.asked_s + pause);
     return answer.value;
   }
+  if (busy) ++answer.dropped;
   answer.key = key;
   answer.version = snapshot_->version;
   answer.asked_s = std::max(now_s_, 0.0);
-  answer.task = start(std::move(work));
+  answer.task = start(std::move(work), renewal.priority);
   held_ = true;
   return answer.value;
 }
 
 template <typename T, typename Question, typename Work>
 std::shared_ptr<const T> SessionAnalysis::ask_of(Kept<T, Filtered<Question>>& answer, const EventFilter& filter,
-                                                 const Question& question, Work work) {
+                                                 const Question& question, Work work, Priority priority) {
   constexpr double kIdleShare = 4, kRestSeconds = 0.1;
-  const Renewal renewal{
-      .idle_share = kIdleShare, .rest_s = kRestSeconds, .busy_s = kRenewSeconds, .tells_itself = true};
+  const Renewal renewal{.idle_share = kIdleShare,
+                        .rest_s = kRestSeconds,
+                        .busy_s = kRenewSeconds,
+                        .tells_itself = true,
+                        .priority = priority};
   return ask(answer, {filter, question}, renewal,
              [filter, known = known_mask(filter), work = std::move(work)](const QueryContext& query) -> Found<T> {
                const auto filtered = masked(query, filter, known);

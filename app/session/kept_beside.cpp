@@ -117,6 +117,7 @@ void put_marker(SessionTab& tab, Marker marker) {
   const auto known = std::find_if(markers.begin(), markers.end(),
                                   [&](const Marker& each) { return marker.id != 0 && each.id == marker.id; });
   if (marker.id == 0) {
+    marker.id = tab.first_marker_id - 1;
     for (const Marker& each : markers) marker.id = std::max(marker.id, each.id);
     ++marker.id;
   }

@@ -81,8 +81,7 @@ Result<OpenedSession> open_input(const std::vector<std::string>& paths, const Op
 Result<void> save_session(Store& store, const std::string& path, const CommandRun& run) {
   return with_progress("Saving " + path, run, [&](JobControl& control) {
     WorkerPool pool;
-    const std::string name(store.snapshot()->meta_value("name"));
-    keep_headline(store, name.empty() ? title_of_path(path) : name, pool);
+    keep_headline(store, pool);
     return store.save(path, [&](std::uint64_t done, std::uint64_t total) { return control.report(done, total); });
   });
 }

@@ -124,6 +124,7 @@ void clear_all_selection(const TimelineHand& hand) {
   tab.lit.reset();
   tab.region.reset();
   tab.operation.reset();
+  tab.chosen_warning.clear();
   hand.state.box_armed = false;
   if (hand.state.gesture == Gesture::box) hand.state.gesture = Gesture::none;
 }

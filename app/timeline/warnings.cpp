@@ -89,10 +89,13 @@ struct WarningBox {
     if (finding.key != frame.tab.chosen_warning) continue;
     if (auto box = box_of(frame, finding)) boxes.push_back(std::move(*box));
   }
-  std::size_t unasked = 0;
+  // The gravest only: each looks at all rows.
+  constexpr std::size_t kMostTried = 6;
+  std::size_t unasked = 0, tried = 0;
   for (const Finding& finding : advice.findings) {
-    if (unasked == kMostUnasked) break;
+    if (unasked == kMostUnasked || tried == kMostTried) break;
     if (finding.rule->of_device || finding.key == frame.tab.chosen_warning) continue;
+    ++tried;
     auto box = box_of(frame, finding);
     if (!box || box->parts.front().width() < frame.ui.px(kLeastBox) || crowds(*box, boxes)) continue;
     boxes.push_back(std::move(*box));

@@ -52,9 +52,9 @@ std::uint64_t count_warnings(const Snapshot& snapshot) {
                                                   [](const QualityEntry& e) { return e.severity != Severity::note; }));
 }
 
-Result<Headline> find_headline(const QueryContext& query, const std::string& name, std::int64_t saved_unix_s) {
+Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_unix_s) {
   const Snapshot& snapshot = *query.snapshot;
-  Headline headline{.name = name,
+  Headline headline{.name = std::string(snapshot.meta_value("name")),
                     .device = device_of(snapshot),
                     .events = snapshot.event_count,
                     .duration_ns = snapshot.end_ns - snapshot.begin_ns,
@@ -89,11 +89,10 @@ std::optional<Headline> headline_of(std::string_view text) {
   return headline;
 }
 
-void keep_headline(Store& store, const std::string& name, WorkerPool& pool) {
+void keep_headline(Store& store, WorkerPool& pool) {
   const std::optional<Headline> last = headline_of(store.overlay_value(kHeadlineKey));
   TaskControl control;
-  const auto headline =
-      find_headline({store, store.snapshot(), pool, control}, name, last ? last->saved_unix_s : unix_now());
+  const auto headline = find_headline({store, store.snapshot(), pool, control}, last ? last->saved_unix_s : unix_now());
   if (headline && *headline != last) (void)store.set_overlay_value(kHeadlineKey, to_text(*headline));
 }
 

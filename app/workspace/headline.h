@@ -17,7 +17,7 @@ inline constexpr const char* kDisplayNameKey = "title";  // that a user gave it 
 
 struct Headline {
   static constexpr std::size_t kCells = 64;
-  std::string name;    // of the session by itself
+  std::string name;    // that the session was given; "": it is called as its file
   std::string device;  // "trn1-07 nc0", "4 devices"
   std::uint64_t events = 0;
   std::int64_t duration_ns = 0;  // from the first event to the last
@@ -31,14 +31,13 @@ struct Headline {
 };
 
 // Reads trees, and of chunks only long leaves.
-[[nodiscard]] Result<Headline> find_headline(const QueryContext& query, const std::string& name,
-                                             std::int64_t saved_unix_s);
+[[nodiscard]] Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_unix_s);
 [[nodiscard]] std::string to_text(const Headline& headline);
 [[nodiscard]] std::optional<Headline> headline_of(std::string_view text);  // nothing: it is none
 
 // Before a save; the time of the first one stays. A session without one can be read all the same, so that a failure is
 // no reason not to save.
-void keep_headline(Store& store, const std::string& name, WorkerPool& pool);
+void keep_headline(Store& store, WorkerPool& pool);
 
 [[nodiscard]] std::uint64_t count_warnings(const Snapshot& snapshot);
 

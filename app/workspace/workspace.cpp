@@ -227,6 +227,8 @@ SessionTab& Workspace::open_part(std::size_t index, std::string title, std::stri
   tab.fitted = true;
   session.choices.filter.tracks = tracks;
   session.choices.rows.only = tracks;
+  // Both tabs write their markers into one store.
+  session.first_marker_id = (unix_now() << 20) + (static_cast<std::int64_t>(tabs_.size()) << 10);
   session.show(view);
   return session;
 }
@@ -250,9 +252,9 @@ void Workspace::save(std::size_t index, const std::string& typed_path) {
   // A command that was captured may hold what is for nobody else.
   const FileAccess access = tab.session->capture.agents.empty() ? FileAccess::umask : FileAccess::owner;
   auto work = [store = tab.session->store, unwritten = tab.session->writer->queue(), version = tab.saving_version, path,
-               access, name = tab.session->title, &pool = pool_](JobControl& control) -> Result<void> {
+               access, &pool = pool_](JobControl& control) -> Result<void> {
     StoreWriter::flush(*unwritten);
-    keep_headline(*store, name, pool);
+    keep_headline(*store, pool);
     *version = store->version();
     return store->save(
         path, [&control](std::uint64_t done, std::uint64_t total) { return control.report(done, total); }, access);

@@ -21,41 +21,83 @@ constexpr const char* kSelectMarkers = "SELECT id, set_name, ts_ns, end_ns, name
 constexpr const char* kPutMarker =
     "INSERT OR REPLACE INTO marker(id, set_name, ts_ns, end_ns, name, note) VALUES(?, ?, ?, ?, ?, ?)";
 constexpr const char* kPutValue = "INSERT OR REPLACE INTO overlay(key, value) VALUES(?, ?)";
-constexpr int kPatienceMs = 2000;  // while another program writes
+constexpr const char* kTakeValue = "DELETE FROM overlay WHERE key = ?";
+constexpr int kPatienceMs = 2000;            // while another program writes
+constexpr int kLongestValueBytes = 1 << 20;  // tags, names and view states are far shorter
 
-Result<void> add_values(const std::string& path, bool is_sidecar, OverlayValues& values) {
+// Files come from anywhere: what lies in a sidecar runs nothing either, and no value fills the memory.
+void restrain(Database& database) {
+  sqlite3* handle = database.handle();
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestValueBytes);
+  sqlite3_busy_timeout(handle, kPatienceMs);
+}
+
+enum class OverlayPlace : std::uint8_t { session, sidecar };
+
+Result<void> check_plain(Database& database, const std::string& path, OverlayPlace place) {
+  if (place == OverlayPlace::session) {
+    if (Result<void> plain = check_session_schema(database, path); !plain) return plain;
+  }
+  const Result<std::int64_t> others = database.integer(
+      "SELECT (SELECT count(*) FROM sqlite_schema WHERE type IN ('view', 'trigger')) + "
+      "(SELECT count(*) FROM sqlite_schema WHERE name = 'overlay' AND sql NOT LIKE 'CREATE TABLE%') + "
+      "(SELECT count(*) FROM pragma_table_xinfo('overlay') WHERE hidden <> 0)");
+  if (!others) return others.error();
+  if (*others > 0) return Error{path + ": what it keeps beside the events lies in no plain table"};
+  return {};
+}
+
+// Before it is opened: opening a pipe would wait for ever, and a link may lead to any file.
+[[nodiscard]] bool sidecar_exists(const std::string& sidecar) {
+  std::error_code error;
+  return std::filesystem::symlink_status(sidecar, error).type() != std::filesystem::file_type::not_found;
+}
+Result<void> check_sidecar_file(const std::string& sidecar) {
+  std::error_code error;
+  const auto status = std::filesystem::symlink_status(sidecar, error);
+  if (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status)) return {};
+  return Error{sidecar + ": is no plain file; move it away"};
+}
+
+Result<OverlayValues> read_values(const std::string& path, OverlayPlace place) {
   Result<std::unique_ptr<Database>> database = Database::open(path, OpenMode::read_only);
   if (!database) return database.error();
-  sqlite3_busy_timeout((*database)->handle(), kPatienceMs);
-  if (!is_sidecar) {
-    if (Result<void> plain = check_session_schema(**database, path); !plain) return plain;
-  }
+  restrain(**database);
   const ReadingLimit limit(**database, path);
-  const Result<std::int64_t> has_table = (*database)->integer(
-      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'overlay' AND sql LIKE 'CREATE TABLE%'");
+  if (Result<void> plain = check_plain(**database, path, place); !plain) return plain.error();
+  const Result<std::int64_t> has_table =
+      (*database)->integer("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'overlay'");
   if (!has_table) return has_table.error();
-  if (*has_table == 0) return {};
+  OverlayValues values;
+  if (*has_table == 0) return values;
   Result<Statement> select = (*database)->prepare("SELECT key, value FROM overlay");
   if (!select) return select.error();
   Result<bool> row = select->step();
   for (; row && *row; row = select->step()) values[std::string(select->text(0))] = select->text(1);
-  return row ? Result<void>() : Result<void>(row.error());
+  if (!row) return row.error();
+  return values;
 }
 
-Result<void> put_value(const std::string& path, OpenMode mode, const std::string& key, const std::string& value) {
-  Result<std::unique_ptr<Database>> database = Database::open(path, mode);
-  if (!database) return database.error();
-  sqlite3_busy_timeout((*database)->handle(), kPatienceMs);
-  if (mode != OpenMode::create) {
-    if (Result<void> plain = check_session_schema(**database, path); !plain) return plain;
-  }
-  if (Result<void> made = (*database)->execute(kOverlayTables); !made) return made;
-  if (value.empty()) {
-    Result<Statement> remove = (*database)->prepare("DELETE FROM overlay WHERE key = ?");
-    return remove ? remove->run(std::string_view(key)) : Result<void>(remove.error());
-  }
-  Result<Statement> put = (*database)->prepare(kPutValue);
-  return put ? put->run(std::string_view(key), std::string_view(value)) : Result<void>(put.error());
+Result<void> put_value(Database& database, const std::string& path, OverlayPlace place, const std::string& key,
+                       const std::string& value) {
+  restrain(database);
+  const ReadingLimit limit(database, path);
+  if (Result<void> plain = check_plain(database, path, place); !plain) return plain;
+  if (Result<void> made = database.execute(kOverlayTables); !made) return made;
+  // In a sidecar "" stays, so that it hides what the file says.
+  const bool takes_away = value.empty() && place == OverlayPlace::session;
+  Result<Statement> put = database.prepare(takes_away ? kTakeValue : kPutValue);
+  if (!put) return put.error();
+  return takes_away ? put->run(std::string_view(key)) : put->run(std::string_view(key), std::string_view(value));
+}
+
+Result<std::unique_ptr<Database>> open_sidecar(const std::string& sidecar) {
+  if (Result<void> plain = check_sidecar_file(sidecar); !plain) return plain.error();
+  return Database::open(sidecar, OpenMode::create);
 }
 
 }  // namespace
@@ -84,8 +126,15 @@ Result<void> Store::Implementation::copy_overlay(Database& from, Database& out) 
 
 Result<void> Store::Implementation::open_overlay() {
   if (!read_only) return database->execute(kOverlayTables);
-  Result<std::unique_ptr<Database>> sidecar = Database::open(path + ".overlay", OpenMode::create);
-  if (sidecar && (*sidecar)->execute(kOverlayTables)) {
+  const std::string sidecar_path = path + ".overlay";
+  Result<std::unique_ptr<Database>> sidecar = open_sidecar(sidecar_path);
+  if (sidecar) {
+    restrain(**sidecar);
+    const ReadingLimit limit(**sidecar, sidecar_path);
+    const bool sound = check_plain(**sidecar, sidecar_path, OverlayPlace::sidecar).ok();
+    if (!sound || !(*sidecar)->execute(kOverlayTables)) sidecar = Error{sidecar_path};
+  }
+  if (sidecar) {
     overlay = std::move(*sidecar);
     return {};
   }
@@ -165,26 +214,33 @@ Result<void> Store::set_overlay_value(const std::string& key, const std::string&
 
 Result<OverlayValues> read_overlay(const std::string& path) {
   if (Result<void> is_session = check_session_file(path); !is_session) return is_session.error();
-  OverlayValues values;
-  if (Result<void> read = add_values(path, false, values); !read) return read.error();
+  Result<OverlayValues> values = read_values(path, OverlayPlace::session);
+  if (!values) return values;
   const std::string sidecar = path + ".overlay";
-  std::error_code error;
-  if (std::filesystem::exists(sidecar, error)) {
-    if (Result<void> read = add_values(sidecar, true, values); !read) return read.error();
+  if (sidecar_exists(sidecar) && check_sidecar_file(sidecar)) {
+    // The session is readable without a broken sidecar.
+    if (Result<OverlayValues> beside = read_values(sidecar, OverlayPlace::sidecar); beside) {
+      for (auto& [key, value] : *beside) (*values)[key] = std::move(value);
+    }
   }
+  std::erase_if(*values, [](const auto& each) { return each.second.empty(); });
   return values;
 }
 
 Result<void> write_overlay_value(const std::string& path, const std::string& key, const std::string& value) {
   if (Result<void> is_session = check_session_file(path); !is_session) return is_session;
   const std::string sidecar = path + ".overlay";
-  std::error_code error;
-  const bool has_sidecar = std::filesystem::exists(sidecar, error);  // its values hide those of the file
-  const Result<void> in_place =
-      has_sidecar ? Result<void>(Error{sidecar}) : put_value(path, OpenMode::read_write, key, value);
-  if (in_place) return {};
-  const Result<void> beside = put_value(sidecar, OpenMode::create, key, value);
-  return beside ? beside : Result<void>(overlay_error(has_sidecar ? beside.error() : in_place.error()));
+  if (!sidecar_exists(sidecar)) {  // else its values hide those of the file
+    const Result<std::unique_ptr<Database>> file = Database::open(path, OpenMode::read_write);
+    if (file && sqlite3_db_readonly((*file)->handle(), "main") == 0) {
+      const Result<void> in_place = put_value(**file, path, OverlayPlace::session, key, value);
+      return in_place ? in_place : Result<void>(overlay_error(in_place.error()));
+    }
+  }
+  const Result<std::unique_ptr<Database>> opened = open_sidecar(sidecar);
+  if (!opened) return overlay_error(opened.error());
+  const Result<void> beside = put_value(**opened, sidecar, OverlayPlace::sidecar, key, value);
+  return beside ? beside : Result<void>(overlay_error(beside.error()));
 }
 
 }  // namespace accelscope

@@ -80,7 +80,7 @@ void add_note(std::string& note, const std::string& text) {
 
 EventFilter events_of_point(const Snapshot& snapshot, RoofGrouping grouping, const RoofPoint& point,
                             const EventFilter& within) {
-  EventFilter events{.range = within.range, .tracks = {}, .terms = {}};
+  EventFilter events = within;
   std::string search;
   if (grouping == RoofGrouping::name) search = search_of_name(snapshot, {.text = point.text, .kind = {}}, {});
   if (grouping == RoofGrouping::line) search = search_of_line(point.text);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <map>
 
@@ -44,7 +45,10 @@ std::string unit_suffix(std::string_view unit) {
 SqlValue number_value(double value) {
   constexpr double kExact = 9007199254740992.0;  // 2^53
   if (std::trunc(value) == value && std::abs(value) < kExact) return static_cast<std::int64_t>(value);
-  return std::stod(fmt::format("{:.12g}", value));
+  const std::string text = fmt::format("{:.12g}", value);
+  double rounded = value;
+  (void)std::from_chars(text.data(), text.data() + text.size(), rounded);  // what it cannot hold stays as it was
+  return rounded;
 }
 
 SqlValue key_value(const FieldValue& key) {

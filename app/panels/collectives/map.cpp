@@ -98,7 +98,7 @@ void CollectivesPanel::draw_rows(const PanelContext& context, MapPlaces places, 
     each->y0 = scroll.content().y0;
     each->y1 = scroll.content().y0 + height;
   }
-  draw_cells(context, places);
+  draw_cells(context, places, seen);
   draw_hosts(context, places);
   draw_lateness(context, places);
   draw_marks(context, places);
@@ -112,7 +112,7 @@ void CollectivesPanel::draw_rows(const PanelContext& context, MapPlaces places, 
         {seen.x0, places.y_of(*straggler) - seen.height() / 2, seen.x1, places.y_of(*straggler) + seen.height() / 2});
 }
 
-void CollectivesPanel::draw_cells(const PanelContext& context, const MapPlaces& places) const {
+void CollectivesPanel::draw_cells(const PanelContext& context, const MapPlaces& places, const Rect& seen) const {
   const Ui& ui = context.ui;
   const std::vector<CollectiveRank>& ranks = map_->of->of->ranks;
   constexpr std::size_t kShades = 128;
@@ -122,10 +122,15 @@ void CollectivesPanel::draw_cells(const PanelContext& context, const MapPlaces& 
   const float row_gap = places.row >= ui.px(4) ? 1.0F : 0.0F, column_gap = places.column >= ui.px(4) ? 1.0F : 0.0F;
   const Pixel none = ui.colour(Colour::bg1);
   const float scale = map_->most_ns > 0 ? static_cast<float>(kShades) / map_->most_ns : 0;
+  const auto rank_at = [&](float y) {
+    const float at = (y - places.cells.y0) / std::max(places.row, 1e-3F);
+    return static_cast<std::size_t>(std::clamp(at, 0.0F, static_cast<float>(ranks.size())));
+  };
+  const std::size_t first = rank_at(seen.y0), last = std::min(ranks.size(), rank_at(seen.y1) + 1);
   RectBatch batch(*ui.draw());
   for (std::size_t column = 0; column < map_->columns; ++column) {
     const float x0 = std::round(places.x_of(column)), x1 = std::round(places.x_of(column + 1)) - column_gap;
-    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (std::size_t rank = first; rank < last; ++rank) {
       if (ranks[rank].missing) continue;
       const float value = map_->at(column, rank);
       const auto shade = static_cast<std::size_t>(std::min(value * scale, static_cast<float>(kShades)));

@@ -42,12 +42,7 @@ void CollectivesPanel::ask(const PanelContext& context) {
                         return find_collectives(query, clocks);
                       });
   if (!found) return;
-  if (chosen_of_ != found) {
-    chosen_of_ = found;
-    chosen_instance_.reset();
-    chosen_rank_.reset();
-    if (kind_ && *kind_ >= found->kinds.size()) kind_.reset();
-  }
+  if (kind_ && *kind_ >= found->kinds.size()) kind_.reset();
   const auto told = analysis.ask_of(
       told_, EventFilter{}, ReportQuestion{found, {range, kind_}},
       [found, scope = CollectivesScope{range, kind_}](const QueryContext& query) -> SessionAnalysis::Found<Told> {
@@ -63,12 +58,21 @@ void CollectivesPanel::ask(const PanelContext& context) {
         }
         return std::shared_ptr<const Told>(std::move(made));
       });
-  if (told) shown_ = told;
+  if (!told || told == shown_) return;
+  shown_ = told;
+  if (chosen_of_ == shown_->report->of) return;
+  chosen_of_ = shown_->report->of;  // other numbers: what is selected is looked for in them
+  chosen_instance_.reset();
+  chosen_rank_.reset();
+  followed_ = kNoEvent;
 }
 
 // What is selected elsewhere is marked with all parts of its operation.
 void CollectivesPanel::follow_selected(const PanelContext& context) {
   const std::optional<EventId> event = context.tab.selected;
+  if (!event) followed_ = kNoEvent;
+  if (had_operation_ && !context.tab.operation) chosen_instance_.reset();
+  had_operation_ = context.tab.operation != nullptr;
   if (!shown_ || !event || *event == followed_) return;
   const auto found = context.analysis().ask(
       selected_, SelectedQuestion{shown_->report, *event}, {.ages = false},

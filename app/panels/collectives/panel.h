@@ -82,7 +82,7 @@ class CollectivesPanel final : public Panel {
   // map.cpp
   void draw_map(const PanelContext& context, const render::Rect& area);
   [[nodiscard]] MapPlaces place_map(const render::Ui& ui, const render::Rect& area) const;
-  void draw_cells(const PanelContext& context, const MapPlaces& places) const;
+  void draw_cells(const PanelContext& context, const MapPlaces& places, const render::Rect& seen) const;
   void draw_hosts(const PanelContext& context, const MapPlaces& places) const;
   void draw_rows(const PanelContext& context, MapPlaces places, const render::Rect& seen);
   void draw_skews(const PanelContext& context, const MapPlaces& places);
@@ -108,6 +108,7 @@ class CollectivesPanel final : public Panel {
   SessionAnalysis::Kept<Told, SessionAnalysis::Filtered<ReportQuestion>> told_;
   SessionAnalysis::Kept<CollectiveGrid, GridQuestion> grid_;
   SessionAnalysis::Kept<OfSelected, SelectedQuestion> selected_;
+  bool had_operation_ = false;   // the tab marked one in the last frame
   EventId followed_ = kNoEvent;  // the selected event whose instance is chosen
   std::shared_ptr<const Told> shown_;
   std::shared_ptr<const CollectiveGrid> map_;

@@ -82,6 +82,7 @@ void CollectivesPanel::draw_durations(const PanelContext& context, Rect area) co
   Ui& ui = context.ui;
   const CollectivesReport& report = *shown_->report;
   const Collectives& all = *report.of;
+  if (report.kinds.empty()) return;  // none in this stretch
   std::uint32_t kind = report.kinds.front().kind;
   if (chosen_instance_) kind = all.instances[*chosen_instance_].kind;
   if (kind_) kind = *kind_;

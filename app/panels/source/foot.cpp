@@ -38,7 +38,7 @@ LineCost SourcePanel::lit_cost() const {
 void SourcePanel::find_causes(const PanelContext& context) {
   if (causes_task_.ready()) {
     auto causes = causes_task_.take();
-    if (causes) causes_ = std::move(*causes);
+    causes_ = causes ? std::move(*causes) : WaitCauses{};  // what failed is not tried again in each frame
     if (!causes) context.actions.notify(Severity::warning, causes.message());
   }
   if (causes_task_.valid() || causes_ || !lit_ || lit_events_of_ != lit_ || lit_events_.events.empty()) return;

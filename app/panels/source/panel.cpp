@@ -172,10 +172,10 @@ void SourcePanel::take_line_events(const PanelContext& context) {
 void SourcePanel::draw(const PanelContext& context, const Rect& area) {
   begin(context);
   follow_selection(context);
-  refresh_costs(context);
-  take_line_events(context);
   store_texts(context);
   take_stored(context);
+  refresh_costs(context);
+  take_line_events(context);
   find_causes(context);
   Ui& ui = context.ui;
   if (!file_ && page_ != Page::instructions && (!all_ || all_->lines.empty())) {
@@ -187,6 +187,11 @@ void SourcePanel::draw(const PanelContext& context, const Rect& area) {
   }
   Rect rest = area;
   fill(ui, rest, ui.colour(Colour::bg1));
+  if (!all_ && (page_ == Page::lines || page_ == Page::files)) {
+    draw_head(context, rest.cut_top(ui.px(kSourceHeadRow)));
+    empty_state(ui, "source.loading", rest, icon::kClock, "Adding up the source lines ...");
+    return;
+  }
   draw_head(context, rest.cut_top(ui.px(kSourceHeadRow)));
   const Rect tools = rest.cut_top(ui.px(kFindRow));
   if (lit_ && all_) draw_foot(context, rest.cut_bottom(ui.px(kFootHeight)));

@@ -209,7 +209,7 @@ void SourcePanel::draw_margin(const PanelContext& context, std::size_t index, Re
   if (index >= costs_.size()) return;
   const LineCost& cost = costs_[index];
   const double value = heat_value(cost, heat_);
-  if (value <= 0) return;
+  if (value <= 0 || hot_.empty()) return;  // the heat was changed in this frame
   const double hottest = heat_value(costs_[hot_.front()], heat_);
   const double share = hottest > 0 ? value / hottest : 0;
   draw_text(ui, margin.cut_left(ui.px(kCostWidth)), heat_text(cost, heat_),

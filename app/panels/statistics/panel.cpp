@@ -94,12 +94,16 @@ void StatisticsPanel::take_answers(const PanelContext& context) {
   const SessionTab& tab = context.tab;
   const Snapshot& snapshot = *tab.snapshot;
   const std::pair columns_of{snapshot.schemas.size(), snapshot.tracks.size()};
-  if (columns_of != columns_of_ || tab.live != LiveState::none) {
+  // Of a capture that grows, events of known columns may be the first of theirs.
+  const bool grows = may_grow(tab) && columns_version_ != snapshot.version;
+  if (columns_of != columns_of_ || grows || (had_grown_ && !may_grow(tab))) {
+    columns_version_ = snapshot.version;
     columns_of_ = columns_of;
     group_columns_ = group_columns(snapshot);
     value_columns_ = value_columns(snapshot);
     presets_ = statistics_presets(snapshot);
   }
+  had_grown_ = may_grow(tab);
   const EventFilter wanted = scope_filter(tab, scope_);
   TableChoice asked{.choice = choice_, .within = {}};
   if (scope_ == Scope::visible) asked.within.range = tab.view.whole_ns();
@@ -275,8 +279,11 @@ void StatisticsPanel::draw_table(const PanelContext& context, const Rect& area) 
   const std::shared_ptr<const Listing> listing(table_, &table_->listing);
   const AnswerTable::Hand hand = rows_.draw(context, "statistics.rows", area, listing);
   const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
-  if (!row || *row >= table_->statistics->rows.size()) return;
-  keys_ = table_->statistics->rows[*row].keys;
+  const Statistics& statistics = *table_->statistics;
+  // The last row then stands for many groups, which have no spread of their own.
+  const std::size_t groups = statistics.rows.size() - (statistics.left_out_groups > 0 ? 1 : 0);
+  if (!row || *row >= groups) return;
+  keys_ = statistics.rows[*row].keys;
   region_seen_ = std::holds_alternative<EventFilter>(table_->listing.targets[*row]);
 }
 

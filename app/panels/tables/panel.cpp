@@ -73,7 +73,8 @@ void TablesPanel::refresh(const SessionTab& tab) {
   if (version_ == tab.snapshot->version) return;
   version_ = tab.snapshot->version;
   tables_ = fact_tables(*tab.snapshot);
-  terms_.clear();
+  if (schemas_ != tab.snapshot->schemas.size()) terms_.clear();
+  schemas_ = tab.snapshot->schemas.size();
 }
 
 void TablesPanel::choose(const PanelContext& context, std::string table) {
@@ -264,7 +265,8 @@ void TablesPanel::look_up(const Snapshot& snapshot, const LookedUpWord& word) {
   if (word.title.empty() || knows(looked_for_)) return;
   looked_for_ = word.title;
   if (knows(word.title) || word.meaning.empty()) return;
-  terms_.push_back({word.name, word.title, "column of a table", "", word.meaning});
+  added_terms_.push_back({word.name, word.title, "column of a table", "", word.meaning});
+  terms_.push_back(added_terms_.back());
   found_for_ = "\n";
 }
 
@@ -282,6 +284,7 @@ void TablesPanel::make_terms(const Snapshot& snapshot) {
         terms_.push_back({column.name, column.title, table_title(schema->name), column.unit, column.explanation});
       }
     }
+    terms_.insert(terms_.end(), added_terms_.begin(), added_terms_.end());
     found_for_ = "\n";
   }
 }

@@ -61,6 +61,8 @@ class TablesPanel final : public Panel {
   render::TableState fields_table_;
   std::string looked_for_;  // in the glossary
   std::vector<Term> terms_;
+  std::vector<Term> added_terms_;  // words that were looked up and are no column of a schema
+  std::size_t schemas_ = 0;        // that terms_ are of
   std::vector<std::uint32_t> found_terms_;
   std::string found_for_ = "\n";  // what found_terms_ were looked up for; nobody types a line's end
   render::TableState terms_table_;

@@ -7,17 +7,32 @@
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/base/format.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope {
 namespace {
 
 bool by_length(const FindingPlace& a, const FindingPlace& b) { return a.range.length_ns() > b.range.length_ns(); }
 
+// Whether work inside the range is not looked at. A mask of a range alone leaves out nothing inside it.
+bool leaves_out(const QueryContext& query, const EventFilter& filter) {
+  if (!filter.tracks.empty()) return true;
+  if (!query.mask) return false;
+  const EventFilter& mask = query.mask->filter();
+  return mask.needs_mask() || !mask.range;
+}
+
 }  // namespace
 
 void Judgement::judged(RuleId rule) const {
   const AdviceRule* const row = &rule_of(rule);
   if (std::find(advice.judged.begin(), advice.judged.end(), row) == advice.judged.end()) advice.judged.push_back(row);
+}
+
+bool Judgement::judges(RuleId rule) const {
+  if (filtered && rule_of(rule).needs_all) return false;
+  judged(rule);
+  return true;
 }
 
 Finding Judgement::finding(RuleId rule, const DeviceSum& device, double saving_ns, const std::string& subject) const {
@@ -99,13 +114,13 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   if (working.range->empty()) return std::shared_ptr<const Advice>(std::move(advice));
   const auto devices = device_sums(query, working);
   if (!devices) return devices.error();
-  const auto host = host_spans(query, *working.range);
+  const auto host = hosts_by_source(query, *working.range);
   if (!host) return host.error();
-  const Judgement judgement{query, *working.range, dependencies, *host, *advice};
+  const Judgement judgement{query, *working.range, dependencies, *host, leaves_out(query, filter), *advice};
   for (const DeviceSum& device : *devices) {
     judge_transfers(judgement, device);
     if (const Result<void> judged = judge_engines(judgement, device); !judged) return judged.error();
-    judge_streams(judgement, device);
+    if (const Result<void> judged = judge_streams(judgement, device); !judged) return judged.error();
     judge_cores(judgement, device);
   }
   judge_host(judgement);

@@ -46,7 +46,7 @@ struct Advice {
   std::uint64_t snapshot_version = 0;
   EventFilter filter;
   std::vector<Finding> findings;          // the largest saving first
-  std::vector<const AdviceRule*> judged;  // rules whose events the session has, found or not
+  std::vector<const AdviceRule*> judged;  // rules whose events the session has and the filter leaves, found or not
 };
 
 // `dependencies` may be null: then waits are put down to the semaphores' owners. Of the events that pass the filter.

@@ -153,10 +153,10 @@ class SumsWorker {
         if (!work) continue;
         const double flops = work->at(i);
         if (flops > 0) {
-          sum.multiplications.add(block.id(i), lane.number, begin, end, 0, string_in(lines, i));
+          sum.multiplications.add(block.id(i), lane.number, begin, end, 0, string_in(lines, i), own);
           sum.flops += flops * share_inside(window.range, whole_begin, whole_end);
         } else if (work->transposes(i)) {
-          sum.transposes.add(block.id(i), lane.number, begin, end, 0, string_in(lines, i));
+          sum.transposes.add(block.id(i), lane.number, begin, end, 0, string_in(lines, i), own);
         }
       }
     });
@@ -167,7 +167,7 @@ class SumsWorker {
     ++sum.kernels;
     if (end - begin >= kTinyKernelNs) return;
     ++sum.tiny_kernels;
-    sum.tiny.add(event, track, begin, begin, 0, 0);
+    sum.tiny.add(event, track, begin, begin, 0, 0, true);
     open.tiny_begins.push_back(begin);
   }
 
@@ -195,7 +195,8 @@ class SumsWorker {
         if (!looks) continue;
         const double share = share_inside(window.range, block.begin_ns(i), block.end_ns(i));
         const auto size = static_cast<std::uint64_t>(std::max(0.0, static_cast<double>(bytes[i]) * share));
-        const Move move{block.id(i), begin, end, size, bytes[i], block.name(i)};
+        const bool own = window.owns(chunk, block.ticks().begins[i]);
+        const Move move{block.id(i), begin, end, size, bytes[i], block.name(i), own};
         if (lane.is_packets) add_packet(sum, lane, move, string_in(columns.purpose, i), string_in(columns.line, i));
         if (lane.names_loads) {
           add_load(sum, lane, move, string_in(columns.from, i), string_in(columns.to, i), string_in(columns.line, i));
@@ -213,16 +214,17 @@ class SumsWorker {
     std::uint64_t bytes;       // inside of the window
     std::int64_t whole_bytes;  // of all of it
     StringId name;
+    bool own;  // the window's
   };
 
   void add_packet(DeviceSum& sum, const LanePlan& lane, const Move& move, StringId purpose, StringId line) {
     const Vendor& vendor = *lane.vendor;
     if (move.whole_bytes <= vendor.no_payload_bytes) return;
     if (purpose != 0 && purpose == lane.words.program) return;
-    ++sum.packets;
+    if (move.own) ++sum.packets;
     const double least = rule_of(RuleId::small_transfers).threshold;
     if (static_cast<double>(move.whole_bytes) < least) {
-      sum.small.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line);
+      sum.small.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line, move.own);
     } else if (static_cast<double>(move.whole_bytes) >= 2 * least) {
       sum.large_bytes += static_cast<double>(move.bytes);
       sum.large_ns += static_cast<double>(move.end_ns - move.begin_ns);
@@ -236,13 +238,13 @@ class SumsWorker {
     const bool saves = to != 0 && to == lane.words.spill;
     if (reloads || saves) {
       (reloads ? sum.reloaded_bytes : sum.saved_bytes) += move.bytes;
-      sum.spills.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line);
+      sum.spills.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line, move.own);
       return;  // told as spills, not as a tensor that is loaded again
     }
     if (!loads || sum.tensors.empty()) return;
     const auto tensor = sum.tensors.find(move.name);
     if (tensor == sum.tensors.end()) return;
-    tensor->second.loads.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line);
+    tensor->second.loads.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line, move.own);
   }
 
   void add_limits(const ScannedChunk& chunk, const ScanWindow& window, const LanePlan& lane) {
@@ -256,7 +258,8 @@ class SumsWorker {
         const double limit = std::clamp(real_number(type, limits.values[i]), 0.0, 1.0);
         if (limit >= 1) continue;
         open_[lane.device].limits.push_back({begin, end, limit});
-        sums[lane.device].throttled.add(block.id(i), lane.number, begin, end, 0, 0);
+        const bool own = window.owns(chunk, block.ticks().begins[i]);
+        sums[lane.device].throttled.add(block.id(i), lane.number, begin, end, 0, 0, own);
       }
     });
   }
@@ -450,9 +453,9 @@ void measure_runs(std::vector<ProgramRun>& runs, std::vector<KernelZone>& zones,
 }  // namespace
 
 void EvidenceSum::add(EventId event, TrackNumber track, std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t size,
-                      StringId line) {
+                      StringId line, bool own) {
   time.add(begin_ns, end_ns);
-  ++count;
+  if (own) ++count;
   bytes += size;
   sum_ns += end_ns - begin_ns;
   if (begin_ns < stretch.begin_ns) first = event;
@@ -471,7 +474,7 @@ void EvidenceSum::add(EventId event, TrackNumber track, std::int64_t begin_ns, s
     open_track_ = track;
     open_events_ = 0;
   }
-  ++open_events_;
+  if (own) ++open_events_;
 }
 
 void EvidenceSum::clear_open() {

@@ -33,8 +33,9 @@ struct EvidenceSum {
   std::unordered_map<StringId, std::int64_t> lines;  // source locations
   std::map<TrackNumber, std::uint64_t> tracks;       // events on them
 
+  // A part of an event that lies in a window; only its `own` part counts it.
   void add(EventId event, TrackNumber track, std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t size,
-           StringId line);
+           StringId line, bool own);
   void append(const EvidenceSum& other);
   void clear_open();  // at the end of a window, and before anything is read but the sums
   [[nodiscard]] StringId costliest_line() const;

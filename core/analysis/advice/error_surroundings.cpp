@@ -32,7 +32,13 @@ std::string details_of(const EventRecord& record) {
 class Surroundings {
  public:
   explicit Surroundings(const QueryContext& query)
-      : snapshot_(*query.snapshot), kinds_(snapshot_), devices_(snapshot_), reader_(query.store, query.snapshot) {}
+      : snapshot_(*query.snapshot),
+        devices_(snapshot_),
+        reader_(query.store, query.snapshot),
+        shows_(snapshot_.lanes.size(), false),
+        has_work_(devices_.count(), false) {
+    find_shown();
+  }
 
   Result<ReportedError> of(const Incident& incident) {
     const auto record = reader_.read(incident.event);
@@ -44,12 +50,12 @@ class Surroundings {
     error.source = text_of(*record, Role::source_location);
     const std::size_t device = device_of(record->lane->track);
     error.device = devices_.label(device);
-    const bool works = has_work(device);
+    const bool works = has_work_[device];
     for (std::size_t t = 0; t < snapshot_.tracks.size(); ++t) {
       if (works && devices_.of_track(t) != device) continue;
       const auto ran = on_track(snapshot_.tracks[t], incident.begin_ns);
       if (!ran) return ran.error();
-      if (*ran) error.around.push_back(std::move(**ran));
+      if (*ran) error.around.push_back(**ran);
     }
     std::stable_partition(error.around.begin(), error.around.end(),
                           [](const RanAround& each) { return each.under_way; });
@@ -63,35 +69,32 @@ class Surroundings {
     }
     return 0;
   }
-  bool has_work(std::size_t device) const {
-    for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
-      if (devices_.of_lane(lane) == device && shows(lane)) return true;
-    }
-    return false;
-  }
   // Packets by the dozen tell less than the transfers that they belong to.
-  bool shows(std::uint32_t lane) const {
-    const WorkKind kind = kinds_.of_lane(lane);
-    if (snapshot_.lanes[lane].event_count == 0) return false;
-    if (kind == WorkKind::transfer) return !has_transfers(devices_.of_lane(lane)) || !kinds_.covers_time(lane);
-    return kind == WorkKind::compute || kind == WorkKind::host ||
-           (kind == WorkKind::collective && kinds_.covers_time(lane));
-  }
-  bool has_transfers(std::size_t device) const {
+  void find_shown() {
+    const WorkKinds kinds(snapshot_);
+    const auto names_transfers = [&](std::uint32_t lane) {
+      return kinds.of_lane(lane) == WorkKind::transfer && !kinds.covers_time(lane);
+    };
+    std::vector<bool> has_transfers(devices_.count(), false);
     for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
-      if (devices_.of_lane(lane) == device && kinds_.of_lane(lane) == WorkKind::transfer && !kinds_.covers_time(lane) &&
-          snapshot_.lanes[lane].event_count > 0) {
-        return true;
-      }
+      if (snapshot_.lanes[lane].event_count > 0 && names_transfers(lane)) has_transfers[devices_.of_lane(lane)] = true;
     }
-    return false;
+    for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      if (snapshot_.lanes[lane].event_count == 0) continue;
+      const WorkKind kind = kinds.of_lane(lane);
+      const std::size_t device = devices_.of_lane(lane);
+      const bool tells_most = kind == WorkKind::transfer && (!has_transfers[device] || !kinds.covers_time(lane));
+      shows_[lane] = tells_most || kind == WorkKind::compute || kind == WorkKind::host ||
+                     (kind == WorkKind::collective && kinds.covers_time(lane));
+      if (shows_[lane]) has_work_[device] = true;
+    }
   }
 
   // What is under way on any of its lanes, the deepest call of a thread; else the last that began before.
   Result<std::optional<RanAround>> on_track(const TrackSnapshot& track, std::int64_t ns) {
     std::optional<RanAround> best;
     for (const std::uint32_t lane : track.lanes) {
-      if (!shows(lane)) continue;
+      if (!shows_[lane]) continue;
       auto event = reader_.event_at(snapshot_.lanes[lane], ns, 0);
       if (!event) return event.error();
       const bool under_way = event->has_value();
@@ -117,9 +120,10 @@ class Surroundings {
   }
 
   const Snapshot& snapshot_;
-  WorkKinds kinds_;
   TrackDevices devices_;
   EventReader reader_;
+  std::vector<bool> shows_;     // by lane
+  std::vector<bool> has_work_;  // by device: any lane that shows
 };
 
 }  // namespace

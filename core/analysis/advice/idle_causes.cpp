@@ -44,11 +44,9 @@ struct SpanGatherer {
   }
 };
 
-void sort_spans(std::vector<HostSpan>& spans) {
-  std::sort(spans.begin(), spans.end(), [](const HostSpan& a, const HostSpan& b) {
-    if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
-    return a.end_ns != b.end_ns ? a.end_ns > b.end_ns : a.event < b.event;
-  });
+bool begins_before(const HostSpan& a, const HostSpan& b) {
+  if (a.begin_ns != b.begin_ns) return a.begin_ns < b.begin_ns;
+  return a.end_ns != b.end_ns ? a.end_ns > b.end_ns : a.event < b.event;
 }
 
 // Calls within calls tell no more than the outermost.
@@ -61,20 +59,63 @@ void keep_outermost(std::vector<HostSpan>& spans) {
   });
 }
 
-std::vector<IdleGap>::iterator first_after(std::vector<IdleGap>& gaps, std::int64_t ns) {
-  return std::lower_bound(gaps.begin(), gaps.end(), ns,
-                          [](const IdleGap& each, std::int64_t at) { return each.gap.end_ns <= at; });
-}
-
-}  // namespace
-
-Result<HostSpans> host_spans(const QueryContext& query, const TimeRange& range) {
-  const Snapshot& snapshot = *query.snapshot;
+LaneIndices lanes_of_hosts(const Snapshot& snapshot) {
   const WorkKinds kinds(snapshot);
   LaneIndices lanes;
   for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
     if (kinds.of_lane(lane) == WorkKind::host && snapshot.lanes[lane].event_count > 0) lanes.push_back(lane);
   }
+  return lanes;
+}
+
+// The only gap that ends no earlier than the call and begins no later than the call ends; null where there is none.
+IdleGap* gap_at_end(std::vector<IdleGap>& gaps, const HostSpan& span) {
+  const auto at = std::lower_bound(gaps.begin(), gaps.end(), span.end_ns,
+                                   [](const IdleGap& each, std::int64_t ns) { return each.gap.end_ns < ns; });
+  return at == gaps.end() || at->gap.begin_ns > span.end_ns ? nullptr : &*at;
+}
+
+// Whether a call that ends within a gap is its cause; of several of a kind the one that began last.
+bool is_cause(const IdleGap& each, const HostSpan& span, IdleCause cause, std::int64_t both) {
+  if (each.cause == cause && begins_before(span, each.call)) return false;
+  if (cause == IdleCause::synchronising) return span.begin_ns <= each.gap.begin_ns;
+  return 2 * both >= each.gap.length_ns();
+}
+
+// A gap that is over before the call is lies between kernels that were queued already: the call ends within its gap.
+Result<void> put_down(std::vector<IdleGap>& gaps, const std::vector<HostSpan>& spans, IdleCause cause,
+                      const TaskControl& control) {
+  constexpr std::size_t kBetweenLooks = 4'096;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (i % kBetweenLooks == 0 && control.cancelled()) return cancelled_error();
+    const HostSpan& span = spans[i];
+    IdleGap* const each = gap_at_end(gaps, span);
+    if (each == nullptr) continue;
+    const std::int64_t both = std::max<std::int64_t>(0, span.end_ns - std::max(each->gap.begin_ns, span.begin_ns));
+    if (is_cause(*each, span, cause, both)) *each = {each->gap, cause, span, both};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> HostsBySource::scopes_of(const DeviceSum& device) const {
+  std::vector<std::uint32_t> scopes;
+  for (const auto& [scope, spans] : by_scope) {
+    const auto is_its = [own = scope](TrackNumber track) { return scope_of(track) == own; };
+    if (std::any_of(device.tracks.begin(), device.tracks.end(), is_its) ||
+        std::any_of(device.transfer_tracks.begin(), device.transfer_tracks.end(), is_its)) {
+      scopes.push_back(scope);
+    }
+  }
+  if (!scopes.empty()) return scopes;
+  for (const auto& [scope, spans] : by_scope) scopes.push_back(scope);
+  return scopes;
+}
+
+Result<HostsBySource> hosts_by_source(const QueryContext& query, const TimeRange& range) {
+  const Snapshot& snapshot = *query.snapshot;
+  const LaneIndices lanes = lanes_of_hosts(snapshot);
   QueryContext unmasked = query;
   unmasked.mask = nullptr;
   std::vector<SpanGatherer> workers(query.pool.concurrency(), SpanGatherer{CallKinds(*snapshot.strings), {}});
@@ -82,22 +123,26 @@ Result<HostSpans> host_spans(const QueryContext& query, const TimeRange& range) 
     workers[worker].add(chunk, *snapshot.strings);
   });
   if (!scanned) return scanned.error();
-  HostSpans all;
-  all.has_host = !lanes.empty();
-  for (const SpanGatherer& worker : workers) {
-    for (auto list : {&HostSpans::loading, &HostSpans::synchronising, &HostSpans::compiling}) {
-      (all.*list).insert((all.*list).end(), (worker.spans.*list).begin(), (worker.spans.*list).end());
+  HostsBySource calls;
+  for (const std::uint32_t lane : lanes) calls.by_scope.try_emplace(scope_of(snapshot.lanes[lane].number()));
+  for (auto list : {&HostSpans::loading, &HostSpans::synchronising, &HostSpans::compiling}) {
+    for (const SpanGatherer& worker : workers) {
+      for (const HostSpan& span : worker.spans.*list) {
+        (calls.by_scope[scope_of(lane_of(span.event))].*list).push_back(span);
+      }
     }
+    for (auto& [scope, spans] : calls.by_scope) std::sort((spans.*list).begin(), (spans.*list).end(), begins_before);
   }
-  for (auto list : {&HostSpans::loading, &HostSpans::synchronising, &HostSpans::compiling}) sort_spans(all.*list);
-  keep_outermost(all.loading);
-  return all;
+  for (auto& [scope, spans] : calls.by_scope) keep_outermost(spans.loading);
+  return calls;
 }
 
-HostWatch::HostWatch(const QueryContext& query) : reader_(query.store, query.snapshot) {
-  const WorkKinds kinds(*query.snapshot);
-  for (std::uint32_t lane = 0; lane < query.snapshot->lanes.size() && lanes_.size() < kMostLanes; ++lane) {
-    if (kinds.of_lane(lane) == WorkKind::host && query.snapshot->lanes[lane].event_count > 0) lanes_.push_back(lane);
+HostWatch::HostWatch(const QueryContext& query, const std::vector<std::uint32_t>& scopes)
+    : reader_(query.store, query.snapshot) {
+  for (const std::uint32_t lane : lanes_of_hosts(*query.snapshot)) {
+    if (lanes_.size() >= kMostLanes) break;
+    const std::uint32_t scope = scope_of(query.snapshot->lanes[lane].number());
+    if (std::find(scopes.begin(), scopes.end(), scope) != scopes.end()) lanes_.push_back(lane);
   }
 }
 
@@ -116,28 +161,18 @@ std::optional<HostSpan> HostWatch::at(const TimeRange& gap) {
   return best;
 }
 
-std::vector<IdleGap> idle_causes(const std::vector<DeviceGap>& gaps, const HostSpans& host) {
+Result<std::vector<IdleGap>> idle_causes(const std::vector<DeviceGap>& gaps, const std::vector<const HostSpans*>& hosts,
+                                         const TaskControl& control) {
   std::vector<IdleGap> causes;
   causes.reserve(gaps.size());
   for (const DeviceGap& gap : gaps) causes.push_back({gap, IdleCause::launching, {}, 0});
-  const auto shared = [](const IdleGap& each, const HostSpan& span) {
-    return std::min(each.gap.end_ns, span.end_ns) - std::max(each.gap.begin_ns, span.begin_ns);
-  };
-  for (const HostSpan& span : host.synchronising) {
-    const auto at = first_after(causes, span.begin_ns);
-    for (auto each = at; each != causes.end() && each->gap.begin_ns <= span.end_ns; ++each) {
-      if (span.begin_ns > each->gap.begin_ns || span.end_ns > each->gap.end_ns) continue;
-      *each = {each->gap, IdleCause::synchronising, span, std::max<std::int64_t>(0, shared(*each, span))};
-    }
+  for (const HostSpans* host : hosts) {
+    const auto done = put_down(causes, host->synchronising, IdleCause::synchronising, control);
+    if (!done) return done.error();
   }
-  for (const HostSpan& span : host.loading) {
-    for (auto each = first_after(causes, span.begin_ns); each != causes.end() && each->gap.begin_ns < span.end_ns;
-         ++each) {
-      const std::int64_t both = shared(*each, span);
-      // A gap that is over before the loader is lies between kernels that were queued already.
-      if (span.end_ns > each->gap.end_ns || 2 * both < each->gap.length_ns()) continue;
-      *each = {each->gap, IdleCause::loading, span, both};
-    }
+  for (const HostSpans* host : hosts) {
+    const auto done = put_down(causes, host->loading, IdleCause::loading, control);
+    if (!done) return done.error();
   }
   return causes;
 }

@@ -28,8 +28,7 @@ void judge_balance(const Judgement& judgement, const DeviceSum& device) {
     places.push_back({{run.begin_ns, run.end_ns}, fmt::format("longest core {} over the mean", time_of(over))});
     if (worst == nullptr || over > static_cast<double>(worst->longest_ns) - worst->mean_ns) worst = &run;
   }
-  if (any) judgement.judged(RuleId::unbalanced_cores);
-  if (worst == nullptr) return;
+  if (!any || !judgement.judges(RuleId::unbalanced_cores) || worst == nullptr) return;
   Finding found = judgement.finding(RuleId::unbalanced_cores, device, lost);
   const auto most = std::max_element(slowest.begin(), slowest.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -46,8 +45,7 @@ void judge_balance(const Judgement& judgement, const DeviceSum& device) {
 }
 
 void judge_dispatch(const Judgement& judgement, const DeviceSum& device) {
-  if (device.runs.size() < 2) return;
-  judgement.judged(RuleId::dispatch_gaps);
+  if (device.runs.size() < 2 || !judgement.judges(RuleId::dispatch_gaps)) return;
   const auto least = static_cast<std::int64_t>(rule_of(RuleId::dispatch_gaps).threshold);
   std::int64_t reached = device.runs.front().end_ns, lost = 0;
   std::vector<FindingPlace> places;

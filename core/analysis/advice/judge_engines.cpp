@@ -30,8 +30,7 @@ const EngineSum* busiest_engine(const DeviceSum& device) {
 }
 
 void judge_starved(const Judgement& judgement, const DeviceSum& device) {
-  if (device.transfer_tracks.empty()) return;
-  judgement.judged(RuleId::starved);
+  if (device.transfer_tracks.empty() || !judgement.judges(RuleId::starved)) return;
   const std::int64_t alone = device.alone_ns(Unit::transfer);
   if (share_of(alone, device.active_ns()) <= rule_of(RuleId::starved).threshold) return;
   const std::int64_t hidden = std::min(alone, device.alone_ns(Unit::compute));
@@ -44,8 +43,7 @@ void judge_starved(const Judgement& judgement, const DeviceSum& device) {
 }
 
 Result<void> judge_stalls(const Judgement& judgement, const DeviceSum& device, const EngineSum& busiest) {
-  if (!device.has_waits) return {};
-  judgement.judged(RuleId::stalls);
+  if (!device.has_waits || !judgement.judges(RuleId::stalls)) return {};
   EventFilter engine;
   engine.range = device.stretch;
   engine.tracks = {busiest.track};
@@ -109,8 +107,7 @@ void judge_matrix(const Judgement& judgement, const DeviceSum& device) {
 }
 
 void judge_serial(const Judgement& judgement, const DeviceSum& device, const EngineSum& busiest) {
-  if (device.engines.size() < 2) return;
-  judgement.judged(RuleId::serial_engines);
+  if (device.engines.size() < 2 || !judgement.judges(RuleId::serial_engines)) return;
   const std::int64_t saved = device.compute_ns - busiest.busy_ns;
   if (share_of(saved, device.compute_ns) <= rule_of(RuleId::serial_engines).threshold) return;
   Finding found = judgement.finding(RuleId::serial_engines, device, static_cast<double>(saved));

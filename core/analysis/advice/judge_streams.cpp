@@ -70,16 +70,16 @@ Finding gap_finding(const Judgement& judgement, RuleId rule, const DeviceSum& de
 }
 
 // Where the host was in the longest gaps.
-void name_host_calls(const Judgement& judgement, Finding& finding) {
+void name_host_calls(const Judgement& judgement, const std::vector<std::uint32_t>& scopes, Finding& finding) {
   constexpr std::size_t kNamedGaps = 24;
-  if (!judgement.host.has_host) return;
+  if (scopes.empty()) return;
   std::vector<FindingPlace*> longest;
   for (FindingPlace& each : finding.places) longest.push_back(&each);
   const std::size_t named = std::min(kNamedGaps, longest.size());
   std::partial_sort(
       longest.begin(), longest.begin() + static_cast<std::ptrdiff_t>(named), longest.end(),
       [](const FindingPlace* a, const FindingPlace* b) { return a->range.length_ns() > b->range.length_ns(); });
-  HostWatch watch(judgement.query);
+  HostWatch watch(judgement.query, scopes);
   for (std::size_t i = 0; i < named; ++i) {
     const std::optional<HostSpan> call = watch.at(longest[i]->range);
     if (!call) continue;
@@ -88,40 +88,44 @@ void name_host_calls(const Judgement& judgement, Finding& finding) {
   }
 }
 
-void judge_gaps(const Judgement& judgement, const DeviceSum& device) {
-  const std::vector<IdleGap> gaps = idle_causes(device.gaps, judgement.host);
+Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device) {
+  if (!judgement.judges(RuleId::launch_gaps)) return {};
+  const std::vector<std::uint32_t> scopes = judgement.host.scopes_of(device);
+  std::vector<const HostSpans*> hosts;
+  for (const std::uint32_t scope : scopes) hosts.push_back(&judgement.host.by_scope.at(scope));
+  const auto gaps = idle_causes(device.gaps, hosts, judgement.query.control);
+  if (!gaps) return gaps.error();
   const std::int64_t span = device.stretch.length_ns();
-  judgement.judged(RuleId::launch_gaps);
-  CauseSum launching = sum_cause(judgement, gaps, IdleCause::launching);
+  CauseSum launching = sum_cause(judgement, *gaps, IdleCause::launching);
   if (part_of(static_cast<double>(launching.length_ns), span) > rule_of(RuleId::launch_gaps).threshold) {
     Finding found = gap_finding(judgement, RuleId::launch_gaps, device, launching);
     found.headline = fmt::format("{} idle {} in {}, {} of {}", device.device, span_text(found.saving_ns),
                                  count_text(found.count, "gap"), format_share(found.share), span_text(span));
     found.tab = "idle, nothing launched";
-    name_host_calls(judgement, found);
+    name_host_calls(judgement, scopes, found);
     judgement.tell(std::move(found));
   }
-  if (!judgement.host.has_host) return;
-  judgement.judged(RuleId::synchronising);
-  CauseSum synchronising = sum_cause(judgement, gaps, IdleCause::synchronising);
+  if (!judgement.host.has_host() || !judgement.judges(RuleId::synchronising)) return {};
+  CauseSum synchronising = sum_cause(judgement, *gaps, IdleCause::synchronising);
   const std::string call = main_call(judgement, synchronising);
   Finding drained = gap_finding(judgement, RuleId::synchronising, device, synchronising);
   drained.headline = fmt::format("{} idle {} after {}, most after {}", device.device, span_text(drained.saving_ns),
                                  count_text(drained.count, "synchronising call"), call);
   drained.tab = fmt::format("idle after {}", call);
   judgement.tell(std::move(drained));
-  judgement.judged(RuleId::loader_waits);
-  CauseSum loading = sum_cause(judgement, gaps, IdleCause::loading);
+  if (!judgement.judges(RuleId::loader_waits)) return {};
+  CauseSum loading = sum_cause(judgement, *gaps, IdleCause::loading);
   const std::string loader = main_call(judgement, loading);
   Finding waiting = gap_finding(judgement, RuleId::loader_waits, device, loading);
   waiting.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device,
                                  span_text(waiting.saving_ns), count_text(waiting.count, "gap"), loader);
   waiting.tab = fmt::format("host in {}", loader);
   judgement.tell(std::move(waiting));
+  return {};
 }
 
 void judge_tiny(const Judgement& judgement, const DeviceSum& device) {
-  judgement.judged(RuleId::tiny_kernels);
+  if (!judgement.judges(RuleId::tiny_kernels)) return;
   if (2 * device.tiny_kernels <= device.kernels) return;
   Finding found = judgement.finding(RuleId::tiny_kernels, device, static_cast<double>(device.tiny_pauses_ns),
                                     device.tiny, {fmt::format("duration<{}us", kTinyKernelNs / 1'000)});
@@ -135,8 +139,7 @@ void judge_tiny(const Judgement& judgement, const DeviceSum& device) {
 void judge_one_stream(const Judgement& judgement, const DeviceSum& device) {
   const auto streams =
       std::count_if(device.engines.begin(), device.engines.end(), [](const EngineSum& each) { return each.is_stream; });
-  if (device.transfer_tracks.empty() || streams != 1) return;
-  judgement.judged(RuleId::one_stream);
+  if (device.transfer_tracks.empty() || streams != 1 || !judgement.judges(RuleId::one_stream)) return;
   const std::int64_t copies = device.alone_ns(Unit::transfer);
   if (part_of(static_cast<double>(copies), device.active_ns()) <= rule_of(RuleId::one_stream).threshold) return;
   const std::int64_t hidden = std::min(copies, device.alone_ns(Unit::compute));
@@ -152,20 +155,24 @@ void judge_one_stream(const Judgement& judgement, const DeviceSum& device) {
 
 }  // namespace
 
-void judge_streams(const Judgement& judgement, const DeviceSum& device) {
-  if (!device.has_streams) return;
-  judge_gaps(judgement, device);
+Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device) {
+  if (!device.has_streams) return {};
+  if (Result<void> judged = judge_gaps(judgement, device); !judged) return judged;
   if (device.kernels > 0) judge_tiny(judgement, device);
   judge_one_stream(judgement, device);
+  return {};
 }
 
 void judge_host(const Judgement& judgement) {
-  if (!judgement.host.has_host) return;
+  if (!judgement.host.has_host()) return;
   judgement.judged(RuleId::recompilation);
-  std::map<StringId, std::vector<HostSpan>> calls;
-  for (const HostSpan& span : judgement.host.compiling) calls[span.name].push_back(span);
+  std::map<std::pair<std::uint32_t, StringId>, std::vector<HostSpan>> calls;  // every rank compiles once for itself
+  for (const auto& [scope, host] : judgement.host.by_scope) {
+    for (const HostSpan& span : host.compiling) calls[{scope, span.name}].push_back(span);
+  }
   Finding worst;
-  for (const auto& [name, spans] : calls) {
+  for (const auto& [of, spans] : calls) {
+    const StringId name = of.second;
     if (static_cast<double>(spans.size()) <= rule_of(RuleId::recompilation).threshold) continue;
     Stretches again;
     for (std::size_t i = 1; i < spans.size(); ++i) add_stretch(again, spans[i].begin_ns, spans[i].end_ns);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/vendors/vendor.h"
@@ -16,7 +17,8 @@ const Vendor& transfer_words() { return vendors().front(); }
 void judge_tensor(const Judgement& judgement, const DeviceSum& device, const LoadedTensor& tensor) {
   const auto loaded = static_cast<double>(tensor.loads.bytes);
   const double times = tensor.size > 0 ? loaded / static_cast<double>(tensor.size) : tensor.stated;
-  if (tensor.loads.count == 0 || times <= rule_of(RuleId::reloaded_tensor).threshold) return;
+  if (tensor.loads.count == 0) return;
+  if (!(times > rule_of(RuleId::reloaded_tensor).threshold) || !std::isfinite(times)) return;  // a source may state NaN
   const double again = 1 - 1 / times;
   const Vendor& words = transfer_words();
   Finding found = judgement.finding(

@@ -14,11 +14,14 @@ struct Judgement {
   const QueryContext& query;
   TimeRange range;  // in which the devices work, within the filter's
   const Dependencies* dependencies = nullptr;
-  const HostSpans& host;
+  const HostsBySource& host;
+  bool filtered = false;  // single events or tracks are left out: their time would look idle
   Advice& advice;
 
   [[nodiscard]] const Snapshot& snapshot() const noexcept { return *query.snapshot; }
   void judged(RuleId rule) const;
+  // The same, where what the filter leaves of the devices is enough to judge the rule; else false.
+  [[nodiscard]] bool judges(RuleId rule) const;
   // A finding of the rule with what all have; `subject` tells several of one device apart.
   [[nodiscard]] Finding finding(RuleId rule, const DeviceSum& device, double saving_ns,
                                 const std::string& subject = "") const;
@@ -31,7 +34,7 @@ struct Judgement {
 
 void judge_transfers(const Judgement& judgement, const DeviceSum& device);
 [[nodiscard]] Result<void> judge_engines(const Judgement& judgement, const DeviceSum& device);
-void judge_streams(const Judgement& judgement, const DeviceSum& device);
+[[nodiscard]] Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device);
 void judge_cores(const Judgement& judgement, const DeviceSum& device);
 void judge_host(const Judgement& judgement);
 

@@ -51,6 +51,7 @@ struct AdviceRule {
   std::string_view page;         // of the vendor, by name
   bool of_gaps = false;          // it rests on stretches in which nothing runs
   bool of_device = false;        // it speaks of a device as a whole: a box on the timeline points at nothing
+  bool needs_all = false;        // it cannot be judged behind a filter: what is left out would look idle
 };
 
 [[nodiscard]] std::span<const AdviceRule> advice_rules() noexcept;  // in the order of their numbers

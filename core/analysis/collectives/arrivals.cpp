@@ -58,7 +58,8 @@ struct CollectiveLanes {
 // What one worker has found of the chunks that it read.
 class FoundArrivals {
  public:
-  void read(const ScannedChunk& chunk, const StringPool& strings, bool by_name, std::vector<CollectiveArrival>& into) {
+  void read(const ScannedChunk& chunk, const StringPool& strings, bool by_name, std::int64_t longest_ns,
+            std::vector<CollectiveArrival>& into) {
     const CollectiveColumns columns(*chunk.lane.schema);
     chunk.for_each_block([&](const ScannedBlock& block) {
       const std::uint64_t* names = block.reader.names();
@@ -72,7 +73,8 @@ class FoundArrivals {
         each.begin_ns = block.begin_ns(i);
         each.end_ns = std::max(each.begin_ns, block.end_ns(i));
         const std::int64_t waited = values.wait[i];
-        each.arrival_ns = each.begin_ns - std::max<std::int64_t>(waited, 0);
+        // No longer than the session lasts: a damaged value must not move everybody's arrival.
+        each.arrival_ns = each.begin_ns - std::clamp<std::int64_t>(waited, 0, longest_ns);
         has_waits |= (values.wait.valid() >> i & 1) != 0;
         each.id = values.id.has(i) ? values.id.values[i] : 0;
         each.facts = index_of(values.facts(i, name, strings));
@@ -193,7 +195,8 @@ Result<CollectiveArrivals> read_arrivals(const QueryContext& query) {
   const Result<void> scanned = scan_chunks(query, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
     Part& part = parts[chunk.request];
     part.worker = worker;
-    workers[worker].read(chunk, *snapshot.strings, lanes.by_name.contains(chunk.lane_index), part.events);
+    workers[worker].read(chunk, *snapshot.strings, lanes.by_name.contains(chunk.lane_index),
+                         std::max<std::int64_t>(0, snapshot.end_ns - snapshot.begin_ns), part.events);
   });
   if (!scanned) return scanned.error();
 

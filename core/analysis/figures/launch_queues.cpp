@@ -11,19 +11,26 @@
 namespace accelscope {
 namespace {
 
-[[nodiscard]] std::vector<double> running_sums(const std::vector<std::int64_t>& times, std::int64_t origin_ns) {
-  std::vector<double> sums(times.size() + 1);
-  for (std::size_t i = 0; i < times.size(); ++i) sums[i + 1] = sums[i] + static_cast<double>(times[i] - origin_ns);
+[[nodiscard]] std::vector<std::uint64_t> running_sums(const std::vector<std::int64_t>& times) {
+  std::vector<std::uint64_t> sums(times.size() + 1);
+  for (std::size_t i = 0; i < times.size(); ++i) sums[i + 1] = sums[i] + static_cast<std::uint64_t>(times[i]);
   return sums;
 }
 
-// How long those that came before `at_ns` are in, added up over all: the integral of their number up to there.
-[[nodiscard]] double time_in(const std::vector<std::int64_t>& times, const std::vector<double>& sums, double at_ns,
-                             std::int64_t origin_ns) {
-  const auto before = std::lower_bound(times.begin(), times.end(), at_ns,
-                                       [](std::int64_t time, double at) { return static_cast<double>(time) < at; });
-  const auto count = static_cast<std::size_t>(before - times.begin());
-  return static_cast<double>(count) * (at_ns - static_cast<double>(origin_ns)) - sums[count];
+// How many of `times` lie before a place in the range, which is told from its begin so that it keeps its fractions.
+[[nodiscard]] std::size_t count_before(const std::vector<std::int64_t>& times, const TimeRange& range,
+                                       double from_begin_ns) {
+  const auto first = std::lower_bound(times.begin(), times.end(), from_begin_ns, [&](std::int64_t time, double at) {
+    return time < range.begin_ns ||
+           static_cast<double>(static_cast<std::uint64_t>(time) - static_cast<std::uint64_t>(range.begin_ns)) < at;
+  });
+  return static_cast<std::size_t>(first - times.begin());
+}
+
+// Of times first..last - 1: how long after `origin_ns` they are, added up, modulo 2^64.
+[[nodiscard]] std::uint64_t time_after(const std::vector<std::uint64_t>& sums, std::size_t first, std::size_t last,
+                                       std::uint64_t origin_ns) {
+  return sums[last] - sums[first] - (last - first) * origin_ns;
 }
 
 }  // namespace
@@ -33,44 +40,46 @@ LaunchQueue::LaunchQueue(std::vector<std::pair<std::int64_t, std::int64_t>> laun
   for (auto& [launched, begun] : launched_begun) launched = std::min(launched, begun);
   std::sort(launched_begun.begin(), launched_begun.end(),
             [](const auto& a, const auto& b) { return a.second < b.second; });
-  wait_sums_.push_back(0);
+  wait_sums_.push_back(0);  // wraps, as the others do
   for (const auto& [launched, begun] : launched_begun) {
     launched_.push_back(launched);
     begun_.push_back(begun);
-    wait_sums_.push_back(wait_sums_.back() + static_cast<double>(begun - launched));
+    wait_sums_.push_back(wait_sums_.back() + static_cast<std::uint64_t>(begun) - static_cast<std::uint64_t>(launched));
   }
   std::sort(launched_.begin(), launched_.end());
-  origin_ns_ = launched_.front();
-  launched_sums_ = running_sums(launched_, origin_ns_);
-  begun_sums_ = running_sums(begun_, origin_ns_);
+  launched_sums_ = running_sums(launched_);
+  begun_sums_ = running_sums(begun_);
 }
 
+// What waits when the stretch begins waits for all of it, but for what begins in it; what is launched in it waits from
+// there. Times are told from the whole ns before the stretch, so nothing large is ever subtracted in real numbers.
 void LaunchQueue::add_depth(const TimeRange& range, std::span<double> stretches) const {
   if (begun_.empty() || stretches.empty()) return;
   const double step = static_cast<double>(range.length_ns()) / static_cast<double>(stretches.size());
-  const auto waited_up_to = [&](double at_ns) {
-    return time_in(launched_, launched_sums_, at_ns, origin_ns_) - time_in(begun_, begun_sums_, at_ns, origin_ns_);
-  };
-  double last = waited_up_to(static_cast<double>(range.begin_ns));
+  std::size_t launched = count_before(launched_, range, 0), begun = count_before(begun_, range, 0);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
-    const double next = waited_up_to(static_cast<double>(range.begin_ns) + step * static_cast<double>(i + 1));
-    stretches[i] += std::max(0.0, (next - last) / step);
-    last = next;
+    const double from = std::floor(step * static_cast<double>(i)), to = step * static_cast<double>(i + 1);
+    const std::size_t launched_end = count_before(launched_, range, to), begun_end = count_before(begun_, range, to);
+    const std::uint64_t origin = static_cast<std::uint64_t>(range.begin_ns) + static_cast<std::uint64_t>(from);
+    const auto before = static_cast<std::int64_t>(time_after(launched_sums_, launched, launched_end, origin) -
+                                                  time_after(begun_sums_, begun, begun_end, origin));
+    const auto more = static_cast<std::int64_t>(launched_end - launched) - static_cast<std::int64_t>(begun_end - begun);
+    const double waited = static_cast<double>(launched - begun) * step + static_cast<double>(more) * (to - from) -
+                          static_cast<double>(before);
+    stretches[i] += std::max(0.0, waited / step);
+    launched = launched_end;
+    begun = begun_end;
   }
 }
 
 void LaunchQueue::add_latency(const TimeRange& range, std::span<double> stretches) const {
   const double step = static_cast<double>(range.length_ns()) / static_cast<double>(stretches.size());
-  const auto first_from = [&](double at_ns) {
-    const auto found = std::lower_bound(begun_.begin(), begun_.end(), at_ns,
-                                        [](std::int64_t time, double at) { return static_cast<double>(time) < at; });
-    return static_cast<std::size_t>(found - begun_.begin());
-  };
-  std::size_t first = first_from(static_cast<double>(range.begin_ns));
+  std::size_t first = count_before(begun_, range, 0);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
-    const std::size_t last = first_from(static_cast<double>(range.begin_ns) + step * static_cast<double>(i + 1));
-    stretches[i] = last > first ? (wait_sums_[last] - wait_sums_[first]) / static_cast<double>(last - first)
-                                : std::numeric_limits<double>::quiet_NaN();
+    const std::size_t last = count_before(begun_, range, step * static_cast<double>(i + 1));
+    stretches[i] = last > first
+                       ? static_cast<double>(wait_sums_[last] - wait_sums_[first]) / static_cast<double>(last - first)
+                       : std::numeric_limits<double>::quiet_NaN();
     first = last;
   }
 }

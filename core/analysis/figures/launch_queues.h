@@ -13,7 +13,7 @@
 
 namespace accelscope {
 
-// Of one device. Times ascend; sums[i] are those of all before i.
+// Of one device. Times ascend; sums[i] are those of all before i, modulo 2^64: the differences of two are exact.
 class LaunchQueue {
  public:
   LaunchQueue() = default;
@@ -28,9 +28,8 @@ class LaunchQueue {
 
  private:
   std::vector<std::int64_t> launched_, begun_;
-  std::vector<double> launched_sums_, begun_sums_;  // less the first launch's time
-  std::vector<double> wait_sums_;                   // in the order of begun_
-  std::int64_t origin_ns_ = 0;
+  std::vector<std::uint64_t> launched_sums_, begun_sums_;
+  std::vector<std::uint64_t> wait_sums_;  // in the order of begun_
 };
 
 struct LaunchQueues {

@@ -5,6 +5,7 @@
 
 #include "core/analysis/selection/amount_block.h"
 #include "core/analysis/source/call_nesting.h"
+#include "core/analysis/source/event_part.h"
 #include "core/analysis/source/own_code.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/text.h"
@@ -38,13 +39,10 @@ class EventAmounts {
     }
   }
   [[nodiscard]] bool waited(std::uint32_t i) const noexcept { return waits_.has(i); }
-  // free_ns: for how long the lane had been free before the event, which is the most that it can have waited.
+  // free_ns: of longest_wait_ns().
   void add_to(NodeTotals& totals, std::uint32_t i, double inside, std::int64_t waits_for_ns,
               std::int64_t free_ns) const {
-    const auto part = [inside](std::uint64_t amount) {
-      return inside >= 1 ? amount : static_cast<std::uint64_t>(static_cast<double>(amount) * inside + 0.5);
-    };
-    if (bytes_.has(i)) totals.bytes = capped_sum(totals.bytes, part(bytes_[i]));
+    if (bytes_.has(i)) totals.bytes = capped_sum(totals.bytes, part_of_amount(bytes_[i], inside));
     totals.flops += (work_ != nullptr ? work_->at(i) : static_cast<double>(flops_[i])) * inside;
     totals.wait_ns += waits_for_ns;
     if (waits_for_ns == 0 && waits_.has(i) && free_ns > 0) {
@@ -58,18 +56,6 @@ class EventAmounts {
   std::vector<std::size_t> byte_columns_, flop_columns_, wait_columns_;
   AmountBlock bytes_, flops_, waits_;
 };
-
-// When the lane became free before the event.
-std::int64_t free_since(const ScannedChunk& chunk, const ScannedBlock& block, std::uint32_t i) {
-  if (i > 0) return block.end_ns(i - 1);
-  if (block.row(i) > 0) {
-    std::int64_t begin_ticks = 0, end_ticks = 0;
-    chunk.view.event_times(block.row(i) - 1, begin_ticks, end_ticks);
-    return chunk.lane.clock->to_ns(end_ticks);
-  }
-  if (chunk.chunk_index > 0) return chunk.lane.clock->to_ns(chunk.lane.chunk(chunk.chunk_index - 1).end_ticks);
-  return INT64_MIN;
-}
 
 }  // namespace
 
@@ -129,9 +115,12 @@ std::uint32_t ColumnPaths::start_of(const ScannedChunk& chunk) {
   return worker_.child_of_text(PathTree::kRoot, worker_.plan.units.units()[unit].name);
 }
 
-bool ColumnPaths::is_waiting(StringId name) {
-  const auto [known, is_new] = waiting_.try_emplace(name, false);
-  if (is_new) known->second = is_waiting_call(worker_.plan.snapshot().strings->text(name));
+const ColumnPaths::KnownCall& ColumnPaths::known_of(StringId name) {
+  const auto [known, is_new] = known_.try_emplace(name);
+  if (is_new) {
+    const std::string_view text = worker_.plan.snapshot().strings->text(name);
+    known->second = {is_waiting_call(text), is_mark(text)};
+  }
   return known->second;
 }
 
@@ -192,15 +181,18 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
     const std::uint64_t* names = block.reader.names();
     const BlockTimes& ticks = block.ticks();
     for (std::uint32_t i = block.first; i < block.last; ++i) {
+      const auto name = static_cast<StringId>(names[i]);
+      const KnownCall call = on_host ? known_of(name) : KnownCall{};
+      if (call.marks) continue;
+      const bool is_wait = call.waits || waits.contains(name);
       if (is_within) {
-        const auto called = static_cast<StringId>(names[i]);
-        calls->push_back({begins[i], ends[i], plan.works.rank_of_lane(chunk.lane_index), PathTree::kRoot, unit,
-                          waits.contains(called) || is_waiting(called), false});
+        calls->push_back(
+            {begins[i], ends[i], plan.works.rank_of_lane(chunk.lane_index), PathTree::kRoot, unit, is_wait, false});
         continue;
       }
       Placed place;
       if (by_name) {
-        place.node = worker_.child(start, static_cast<StringId>(names[i]));
+        place.node = worker_.child(start, name);
       } else if (paths.has(i)) {
         place = main_type == ColumnType::string ? place_of_string(static_cast<StringId>(paths.values[i]))
                                                 : place_of_text(chunk.view.text(*main, block.row(i)));
@@ -219,15 +211,13 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
         }
         place.node = last_line_node_;
       }
-      const auto name = static_cast<StringId>(names[i]);
-      const bool is_wait = waits.contains(name) || (on_host && is_waiting(name));
       const std::int64_t begin = std::max(begins[i], window.range.begin_ns);
       const std::int64_t end = std::min(ends[i], window.range.end_ns);
       if (window.owns(chunk, ticks.begins[i])) {
         worker_.add_event(place.node, chunk.lane_index, block.id(i), begins[i], ends[i]);
         const std::int64_t inside_ns = std::min(ends[i], plan.range.end_ns) - std::max(begins[i], plan.range.begin_ns);
         std::int64_t free_ns = 0;
-        if (amounts.waited(i)) free_ns = begins[i] - std::max(first_ns, free_since(chunk, block, i));
+        if (amounts.waited(i)) free_ns = longest_wait_ns(chunk, block, i, first_ns);
         amounts.add_to(worker_.sums.totals(place.node), i, share_inside(plan.range, begins[i], ends[i]),
                        is_wait && !on_host ? std::max<std::int64_t>(inside_ns, 0) : 0, free_ns);
         worker_.cut_events += place.cut ? 1 : 0;

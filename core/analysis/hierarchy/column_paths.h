@@ -27,7 +27,10 @@ class ColumnPaths {
     std::uint32_t node = 0, unit = 0;
     bool waits = false, has_path = true;
   };
-  [[nodiscard]] bool is_waiting(StringId name);
+  struct KnownCall {
+    bool waits = false, marks = false;
+  };
+  [[nodiscard]] const KnownCall& known_of(StringId name);
   [[nodiscard]] Placed place_of_text(std::string_view text);
   [[nodiscard]] const Placed& place_of_string(StringId id);
   [[nodiscard]] std::uint32_t start_of(const ScannedChunk& chunk);
@@ -36,7 +39,7 @@ class ColumnPaths {
   std::vector<Placed> places_;                                    // by string of the session; node 0: not known
   std::uint32_t missing_ = 0;                                     // the node of events without a value; 0: none yet
   std::unordered_map<std::size_t, std::vector<HostCall>> calls_;  // of a window, by thread
-  std::unordered_map<StringId, bool> waiting_;                    // calls of a host
+  std::unordered_map<StringId, KnownCall> known_;                 // calls of a host
   // Neighbours mostly come from one line.
   std::uint32_t last_line_ = 0, last_line_parent_ = 0, last_line_node_ = 0;
 };

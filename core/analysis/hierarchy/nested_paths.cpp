@@ -4,6 +4,7 @@
 
 #include "core/analysis/selection/amount_block.h"
 #include "core/analysis/source/call_nesting.h"
+#include "core/analysis/source/event_part.h"
 #include "core/analysis/source/own_code.h"
 #include "core/scan/wait_names.h"
 
@@ -59,10 +60,12 @@ void NestedPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
 }
 
 void NestedPaths::add_launches(const Call& call, NodeTotals& totals) const {
+  const TimeRange& range = worker_.plan.range;
   for (std::uint32_t i = 0; i < call.launch_count; ++i) {
     const TimeRange& work = launches_[call.launch + i].work;
     ++totals.launched_events;
-    totals.launched_ns += work.length_ns();
+    totals.launched_ns +=
+        TimeRange{std::max(work.begin_ns, range.begin_ns), std::min(work.end_ns, range.end_ns)}.length_ns();
   }
 }
 
@@ -74,7 +77,8 @@ NestedPaths::Open NestedPaths::enter(const Call& call, const Open* outer) {
   open.counted = open.node;
   if (!call.owned) return open;
   worker_.add_event(open.node, call.lane, call.id, call.begin_ns, call.end_ns);
-  totals.bytes = capped_sum(totals.bytes, call.bytes);
+  const double inside = share_inside(worker_.plan.range, call.begin_ns, call.end_ns);
+  totals.bytes = capped_sum(totals.bytes, part_of_amount(call.bytes, inside));
   add_launches(call, totals);
   const bool cut = open.node == parent && parent != PathTree::kRoot;
   worker_.cut_events += cut ? 1 : 0;

@@ -41,13 +41,15 @@ PathTree::PathTree(std::string marked) : marked_(std::move(marked)) {
 std::uint32_t PathTree::child(std::uint32_t parent, std::string_view text, bool detail) {
   const std::scoped_lock lock(mutex_);
   auto label = label_numbers_.find(text);
+  const bool full = nodes_.size() >= kMostNodes;
   if (label == label_numbers_.end()) {
+    if (full) return parent;
     labels_.emplace_back(text);
     label = label_numbers_.emplace(labels_.back(), static_cast<std::uint32_t>(labels_.size() - 1)).first;
   }
   const std::uint32_t key = 2 * label->second + (detail ? 1 : 0);
   if (const std::uint32_t known = children_.find(parent, key); known != 0) return known;
-  if (nodes_.size() >= kMostNodes) return parent;
+  if (full) return parent;
   const auto made = static_cast<std::uint32_t>(nodes_.size());
   const bool marked = !marked_.empty() && (nodes_[parent].marked || has_text(text, marked_));
   nodes_.push_back({parent, label->second, static_cast<std::uint16_t>(nodes_[parent].depth + 1), detail, marked});

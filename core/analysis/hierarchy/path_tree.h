@@ -56,7 +56,7 @@ class PairTable {
 class PathTree {
  public:
   static constexpr std::uint32_t kRoot = 0;
-  static constexpr std::size_t kMostNodes = 4'000'000;
+  static constexpr std::size_t kMostNodes = 1'000'000;
 
   // `marked`: a text in small letters; "": no node is marked.
   explicit PathTree(std::string marked = {});

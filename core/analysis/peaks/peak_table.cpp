@@ -43,6 +43,7 @@ constexpr std::array kSheets = std::to_array<DeviceSheet>({
     {"B200", kSheet, kB200},
     {"H200", kSheet, kH200},
     {"H100 PCIe", kSheet, kH100Pcie},
+    {"H100 NVL", kSheet, {}},  // another memory: to be entered
     {"H100", kSheet, kH100},
     {"A100-SXM4-80GB", kSheet, kA100Large},
     {"A100-SXM-80GB", kSheet, kA100Large},
@@ -61,9 +62,18 @@ constexpr std::array kSheets = std::to_array<DeviceSheet>({
 
 }  // namespace
 
+// The pattern as words of the name: "A100" is no part of "A1000", "H200" none of "GH200". Numbers of variants that the
+// table does not have ("MI250X", "V100S") are other words too.
 const DeviceSheet* find_sheet(std::string_view device_name) noexcept {
+  const std::string name = lower_case(device_name);
+  const auto is_of_word = [&](std::size_t at) {
+    return at < name.size() && (is_digit(name[at]) || (name[at] >= 'a' && name[at] <= 'z'));
+  };
   for (const DeviceSheet& sheet : kSheets) {
-    if (lower_case(device_name).find(lower_case(sheet.pattern)) != std::string::npos) return &sheet;
+    const std::string pattern = lower_case(sheet.pattern);
+    for (std::size_t at = name.find(pattern); at != std::string::npos; at = name.find(pattern, at + 1)) {
+      if ((at == 0 || !is_of_word(at - 1)) && !is_of_word(at + pattern.size())) return &sheet;
+    }
   }
   return nullptr;
 }

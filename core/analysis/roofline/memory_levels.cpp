@@ -18,19 +18,21 @@
 namespace accelscope {
 namespace {
 
+constexpr std::string_view kLinkPeak = "link";  // to the host, of each direction
+
 // Copies of devices whose makers have no words for memories here: what their name or their column "direction" says.
 struct CopyDirection {
   std::string_view pattern, from, to, peak;
   double passes = 1;  // how often a byte goes through what the peak is of
 };
 constexpr std::array kCopyDirections = std::to_array<CopyDirection>({
-    {"htod", "Host", "Device memory", "link"},
-    {"dtoh", "Device memory", "Host", "link"},
+    {"htod", "Host", "Device memory", kLinkPeak},
+    {"dtoh", "Device memory", "Host", kLinkPeak},
     {"dtod", "Device memory", "Device memory", "hbm", 2},
     {"memset", "Engines", "Device memory", "hbm"},
     {"ptop", "Device memory", "Other device", ""},
-    {"host to device", "Host", "Device memory", "link"},
-    {"device to host", "Device memory", "Host", "link"},
+    {"host to device", "Host", "Device memory", kLinkPeak},
+    {"device to host", "Device memory", "Host", kLinkPeak},
     {"device to device", "Device memory", "Device memory", "hbm", 2},
 });
 constexpr std::size_t kOtherCopy = kCopyDirections.size();  // bytes that say no direction
@@ -320,18 +322,21 @@ class LevelScan {
     const double active_s = static_cast<double>(levels.active_ns) * 1e-9;
     if (compute != nullptr && levels.flops > 0 && active_s > 0)
       levels.compute_share = levels.flops / active_s / *compute->value;
-    const auto served = [&](const std::string& peak) {  // by one peak together
+    // By one peak together; a link to the host has its peak in each direction.
+    const auto served = [&](const LevelPath& of) {
       double share = 0;
-      for (const LevelPath& each : levels.paths) share += each.peak == peak ? each.share.value_or(0) : 0;
+      for (const LevelPath& each : levels.paths) {
+        if (each.peak == of.peak && (of.peak != kLinkPeak || each.to == of.to)) share += each.share.value_or(0);
+      }
       return share;
     };
     LevelPath* most = nullptr;
     for (LevelPath& path : levels.paths) {
       if (!path.share) continue;
-      const auto rank = [&](const LevelPath& each) { return std::pair(served(each.peak), *each.share); };
+      const auto rank = [&](const LevelPath& each) { return std::pair(served(each), *each.share); };
       if (most == nullptr || rank(path) > rank(*most)) most = &path;
     }
-    const double share = most == nullptr ? 0 : served(most->peak);
+    const double share = most == nullptr ? 0 : served(*most);
     if (levels.compute_share && *levels.compute_share >= std::max(share, kLeastLimit)) {
       levels.compute_limits = true;
       levels.reason = share_of_peak(*levels.compute_share, compute->title);

@@ -6,12 +6,14 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "core/analysis/source/event_part.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/model/source_location.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
 #include "core/scan/wait_names.h"
+#include "core/scan/window_scan.h"
 
 namespace accelscope {
 namespace {
@@ -53,8 +55,8 @@ struct PlaceCost {
 using PlaceCosts = std::unordered_map<PlaceKey, PlaceCost, PlaceHash>;
 
 struct InstructionColumns {
-  std::optional<std::size_t> place, location, wait;
-  std::vector<std::size_t> bytes;
+  std::optional<std::size_t> place, location;
+  std::vector<std::size_t> waits, bytes;
 
   explicit InstructionColumns(const Schema& schema) {
     for (const Vendor& vendor : vendors()) {
@@ -65,16 +67,28 @@ struct InstructionColumns {
     if (location && schema.columns[*location].type != ColumnType::string) location.reset();
     for (std::size_t i = 0; i < schema.columns.size(); ++i) {
       if (is_text(schema.columns[i].type)) continue;
-      if (schema.columns[i].role == Role::wait_ns) wait = i;
+      if (schema.columns[i].role == Role::wait_ns) waits.push_back(i);
       if (schema.columns[i].role == Role::bytes) bytes.push_back(i);
     }
   }
 };
 
+// The sum of columns of one role over one event; what is below 0 counts as nothing.
+std::uint64_t sum_of(const std::vector<NumberBlock>& columns, std::uint32_t i) {
+  std::uint64_t sum = 0;
+  for (const NumberBlock& column : columns) {
+    const auto amount = static_cast<std::uint64_t>(std::max<std::int64_t>(column[i], 0));
+    if (__builtin_add_overflow(sum, amount, &sum)) return ~std::uint64_t{0};
+  }
+  return sum;
+}
+
 class InstructionLister {
  public:
   InstructionLister(const QueryContext& query, const TimeRange& range, std::string_view location)
-      : query_(query), snapshot_(*query.snapshot), range_(range), location_(location) {}
+      : query_(query), snapshot_(*query.snapshot), range_(range), location_(location) {
+    first_ns_ = std::max(range.begin_ns, snapshot_.begin_ns);
+  }
 
   Result<InstructionListing> run() {
     std::vector<PlaceCosts> workers(query_.pool.concurrency());
@@ -116,8 +130,13 @@ class InstructionLister {
     const Schema& schema = *chunk.lane.schema;
     const InstructionColumns columns(schema);
     const WaitNames waits(&schema, *snapshot_.strings);
-    NumberBlock places, waited;
-    std::vector<NumberBlock> moved(columns.bytes.size());
+    NumberBlock places;
+    std::vector<NumberBlock> waited(columns.waits.size()), moved(columns.bytes.size());
+    const auto read = [&schema](const ScannedBlock& block, const std::vector<std::size_t>& from,
+                                std::vector<NumberBlock>& numbers) {
+      for (std::size_t k = 0; k < from.size(); ++k)
+        numbers[k].read(block.reader, from[k], schema.columns[from[k]].type);
+    };
     std::unordered_map<StringId, bool> wanted;
     chunk.for_each_block([&](const ScannedBlock& block) {
       BlockValues locations, place_values;
@@ -127,9 +146,8 @@ class InstructionLister {
         place_values = block.reader.column(*columns.place, schema.columns[*columns.place].type);
         places.read(block.reader, *columns.place, schema.columns[*columns.place].type);
       }
-      if (columns.wait) waited.read(block.reader, *columns.wait, schema.columns[*columns.wait].type);
-      for (std::size_t k = 0; k < moved.size(); ++k)
-        moved[k].read(block.reader, columns.bytes[k], schema.columns[columns.bytes[k]].type);
+      read(block, columns.waits, waited);
+      read(block, columns.bytes, moved);
       const BlockTimes& times = block.ticks();
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         const StringId location = locations.has(i) ? static_cast<StringId>(locations.values[i]) : 0;
@@ -148,9 +166,12 @@ class InstructionLister {
             chunk.ns_per_tick * static_cast<double>(chunk.range.shared(times.begins[i], times.ends[i]));
         const bool waiting = waits.contains(key.name);
         (waiting ? one.wait_ns : one.busy_ns) = time_ns;
-        if (!waiting) one.wait_ns += static_cast<double>(std::max<std::int64_t>(waited[i], 0));
-        for (const NumberBlock& bytes : moved)
-          one.bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(bytes[i], 0));
+        const std::uint64_t before_ns = waiting ? 0 : sum_of(waited, i);
+        if (before_ns > 0) {
+          const auto most_ns = static_cast<std::uint64_t>(longest_wait_ns(chunk, block, i, first_ns_));
+          one.wait_ns += static_cast<double>(std::min(before_ns, most_ns));
+        }
+        one.bytes = part_of_amount(sum_of(moved, i), share_inside(range_, block.begin_ns(i), block.end_ns(i)));
         costs[key].add(one);
       }
     });
@@ -226,6 +247,7 @@ class InstructionLister {
   const QueryContext& query_;
   const Snapshot& snapshot_;
   TimeRange range_;
+  std::int64_t first_ns_ = 0;  // of the range and the session
   std::string location_;
 };
 

@@ -21,8 +21,9 @@ struct InstructionCost {
   std::int64_t first_ns = 0;          // its begin
   std::uint64_t count = 0;
   std::int64_t busy_ns = 0;  // of events that do not wait, clipped to the range
-  std::int64_t wait_ns = 0;  // of events that do, and what the others waited before they began
-  std::uint64_t bytes = 0;
+  // Of events that do, and what the others waited before they began, for which their lane was free.
+  std::int64_t wait_ns = 0;
+  std::uint64_t bytes = 0;  // of a cut event: its share
 };
 
 struct InstructionListing {

@@ -105,7 +105,8 @@ void Distribution::widen(std::uint32_t first, std::uint32_t last) {
   const std::uint32_t wanted_first = std::min(dense_first_, first_page), wanted_end = std::max(end, last_page + 1);
   if (wanted_end - wanted_first > kMostDense || (wanted_first == dense_first_ && wanted_end == end)) return;
   std::vector<std::uint32_t> wider(std::size_t{wanted_end - wanted_first} * kBins);
-  std::copy(dense_.begin(), dense_.end(), wider.begin() + std::ptrdiff_t{dense_first_ - wanted_first} * kBins);
+  const std::size_t before = std::size_t{dense_first_ - wanted_first} * kBins;
+  std::copy(dense_.begin(), dense_.end(), wider.begin() + static_cast<std::ptrdiff_t>(before));
   dense_ = std::move(wider);
   dense_first_ = wanted_first;
 }

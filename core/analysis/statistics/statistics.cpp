@@ -1,6 +1,7 @@
 #include "core/analysis/statistics/statistics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/analysis/source/host_calls.h"
@@ -52,8 +53,9 @@ struct MergedGroups {
   std::vector<Distribution> values;
   std::vector<std::vector<FieldValue>> texts;
 
-  void take(GroupGatherer& from) {
-    for (std::size_t g = 0; g < from.groups.size(); ++g) {
+  // Stops where the query is cancelled.
+  void take(GroupGatherer& from, const TaskControl& control) {
+    for (std::size_t g = 0; g < from.groups.size() && !control.cancelled(); ++g) {
       if (from.groups[g].count() == 0) continue;
       const std::size_t into = keys.find(from.reader.groups().keys(g));
       if (into == values.size()) {
@@ -75,7 +77,8 @@ Result<MergedGroups> gather_groups(const QueryContext& query, const GroupKeys& k
                   [&](const ScannedChunk& chunk, std::size_t worker) { workers[worker]->add(chunk, most_kept); });
   if (!scanned) return scanned.error();
   MergedGroups merged(keys.count());
-  for (const auto& worker : workers) merged.take(*worker);
+  for (const auto& worker : workers) merged.take(*worker, query.control);
+  if (query.control.cancelled()) return cancelled_error();
   return merged;
 }
 
@@ -197,7 +200,9 @@ Result<std::shared_ptr<const Statistics>> statistics(const QueryContext& query, 
   if (query.control.cancelled()) return cancelled_error();
   const auto last = found->rows.end() - (found->left_out_groups > 0 ? 1 : 0);
   std::sort(found->rows.begin(), last, [](const StatisticsRow& a, const StatisticsRow& b) {
-    return a.figures.total != b.figures.total ? a.figures.total > b.figures.total : a.keys < b.keys;
+    const bool a_counts = std::isfinite(a.figures.total), b_counts = std::isfinite(b.figures.total);
+    if (a_counts != b_counts) return a_counts;
+    return a_counts && a.figures.total != b.figures.total ? a.figures.total > b.figures.total : a.keys < b.keys;
   });
   return std::shared_ptr<const Statistics>(std::move(found));
 }

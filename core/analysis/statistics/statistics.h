@@ -43,7 +43,7 @@ struct Statistics {
   StatisticsQuestion question;
   std::uint64_t snapshot_version = 0;
   std::string unit;                 // of what is measured
-  std::vector<StatisticsRow> rows;  // largest total first
+  std::vector<StatisticsRow> rows;  // largest total first; those whose total is not finite last
   ValueFigures all;
   std::uint64_t left_out_groups = 0;  // that the last row adds up
   LaneIndices lanes;                  // that took part

@@ -124,15 +124,19 @@ struct DetailGatherer {
   Best<FarValue> farthest;
 };
 
+// Without the row of the groups that are left out: its keys are nothing, which may also be those of a group.
+std::size_t grouped_rows(const Statistics& statistics) {
+  return statistics.rows.size() - (statistics.left_out_groups > 0 ? 1 : 0);
+}
+
 class DetailScan {
  public:
   DetailScan(const Statistics& statistics, const ValueDetails& details, const std::vector<FieldValue>* keys)
       : finder_(details.bins.edges, details.scale), wanted_(keys) {
     for (std::uint32_t row = 0; row < statistics.rows.size(); ++row) {
       fences_.emplace_back(statistics.rows[row].figures);
-      rows_.emplace(statistics.rows[row].keys, row);
+      if (row < grouped_rows(statistics)) rows_.emplace(statistics.rows[row].keys, row);
     }
-    if (statistics.left_out_groups > 0) rows_.erase(statistics.rows.back().keys);
   }
 
   void add(DetailGatherer& worker, const ScannedChunk& chunk) const {
@@ -236,9 +240,10 @@ Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& qu
   details->statistics = known;
   details->figures = known->all;
   if (wanted != nullptr) {
-    const auto row = std::find_if(known->rows.begin(), known->rows.end(),
-                                  [&](const StatisticsRow& each) { return each.keys == *wanted; });
-    details->figures = row == known->rows.end() ? ValueFigures{} : row->figures;
+    const auto end = known->rows.begin() + static_cast<std::ptrdiff_t>(grouped_rows(*known));
+    const auto row =
+        std::find_if(known->rows.begin(), end, [&](const StatisticsRow& each) { return each.keys == *wanted; });
+    details->figures = row == end ? ValueFigures{} : row->figures;
   }
   if (details->figures.count == 0) return std::shared_ptr<const ValueDetails>(std::move(details));
   const bool whole = values_are_whole(**keys);

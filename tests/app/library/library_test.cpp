@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/library/library.h"
 #include "capture/sim/output/simulator.h"
 #include "core/store/overlay.h"
 #include "tests/app/program_run.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -36,7 +38,7 @@ TEST_CASE("library: a session's headline is what opening it tells, and a save th
   const test::TemporaryFolder folder;
   const std::string path = simulate_into(folder, "a.accel");
   WorkerPool pool(1);
-  const LibraryEntry entry = read_entry(path, folder.path(), pool);
+  const LibraryEntry entry = read_entry(path, folder.path());
   CHECK(entry.problem.empty());
   CHECK(entry.headline.saved_unix_s > 0);
   CHECK(entry.headline.activity.size() == Headline::kCells);
@@ -44,19 +46,18 @@ TEST_CASE("library: a session's headline is what opening it tells, and a save th
   const auto store = Store::open(path);
   REQUIRE(store.ok());
   TaskControl control;
-  const auto told =
-      find_headline({**store, (*store)->snapshot(), pool, control}, entry.headline.name, entry.headline.saved_unix_s);
+  const auto told = find_headline({**store, (*store)->snapshot(), pool, control}, entry.headline.saved_unix_s);
   REQUIRE(told.ok());
   CHECK(*told == entry.headline);
   CHECK(told->events == (*store)->snapshot()->event_count);
   REQUIRE((*store)->set_overlay_value(kHeadlineKey, to_text(Headline{.name = "x", .saved_unix_s = 17})).ok());
-  keep_headline(**store, "x", pool);
+  keep_headline(**store, pool);
   CHECK(headline_of((*store)->overlay_value(kHeadlineKey))->saved_unix_s == 17);
   CHECK_FALSE(headline_of("2\tnewer").has_value());
   CHECK_FALSE(headline_of("").has_value());
 }
 
-TEST_CASE("library: what an agent saved without a headline is told all the same, and nothing is written into it") {
+TEST_CASE("library: what an agent saved without a headline is listed without figures, and nothing is written into it") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("agent.accel");
   {
@@ -65,11 +66,11 @@ TEST_CASE("library: what an agent saved without a headline is told all the same,
     REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
     REQUIRE(store->save(path).ok());
   }
-  WorkerPool pool(1);
-  const LibraryEntry entry = read_entry(path, folder.path(), pool);
+  const LibraryEntry entry = read_entry(path, folder.path());
   CHECK(entry.problem.empty());
-  CHECK(entry.headline.events > 0);
-  CHECK(entry.headline.active_ns > 0);
+  CHECK_FALSE(entry.has_figures());
+  CHECK(entry.name == "agent");
+  CHECK(entry.size_bytes > 0);
   CHECK(entry.when_unix_s() > 0);
   CHECK(read_overlay(path)->count(kHeadlineKey) == 0);
 }
@@ -80,15 +81,14 @@ TEST_CASE("library: tags, title and project are kept in the file, of one that ca
   REQUIRE(set_tags(path, split_tags(" mlp, baseline ,,mlp")).ok());
   REQUIRE(set_title(path, "first try ").ok());
   REQUIRE(set_project(path, "kernels").ok());
-  WorkerPool pool(1);
-  const LibraryEntry entry = read_entry(path, folder.path(), pool);
+  const LibraryEntry entry = read_entry(path, folder.path());
   CHECK(entry.tags == std::vector<std::string>{"mlp", "baseline"});
   CHECK(entry.name == "first try");
   CHECK(entry.project == "kernels");
   CHECK(matches(entry, "BASE first"));
   CHECK_FALSE(matches(entry, "first nothing"));
   REQUIRE(set_title(path, "").ok());
-  CHECK(read_entry(path, folder.path(), pool).name != "first try");
+  CHECK(read_entry(path, folder.path()).name != "first try");
   CHECK_FALSE(set_tags(folder.file("none.accel"), {"x"}).ok());
   CHECK(Store::open(path).ok());  // it is a session as before
   // With a sidecar, as a read-only file gets one, its values count.
@@ -99,6 +99,93 @@ TEST_CASE("library: tags, title and project are kept in the file, of one that ca
     REQUIRE(write_overlay_value(folder.file("b.accel"), kTagsKey, "beside").ok());
   }
   CHECK(read_overlay(folder.file("b.accel"))->at(kTagsKey) == "beside");
+  // Taken away there, the file's own value does not come back.
+  REQUIRE(write_overlay_value(folder.file("b.accel"), kTagsKey, "").ok());
+  CHECK(read_overlay(folder.file("b.accel"))->count(kTagsKey) == 0);
+  CHECK(read_entry(folder.file("b.accel"), folder.path()).tags.empty());
+}
+
+TEST_CASE("library: a sidecar that is broken or no plain file hides nothing, and nothing is written through it") {
+  const test::TemporaryFolder folder;
+  const std::string path = simulate_into(folder, "a.accel");
+  REQUIRE(set_tags(path, {"own"}).ok());
+  const std::string sidecar = path + ".overlay";
+  const auto still_reads = [&] {
+    const auto values = read_overlay(path);
+    REQUIRE(values.ok());
+    CHECK(values->at(kTagsKey) == "own");
+    CHECK_FALSE(set_tags(path, {"other"}).ok());
+    std::filesystem::remove(sidecar);
+  };
+  test::write_file(sidecar, "no database at all, and longer than the head of one would be");
+  still_reads();
+  REQUIRE(::mkfifo(sidecar.c_str(), 0600) == 0);
+  still_reads();
+  std::filesystem::create_directory(sidecar);
+  still_reads();
+  const std::string elsewhere = simulate_into(folder, "elsewhere.accel");
+  REQUIRE(set_tags(elsewhere, {"foreign"}).ok());
+  std::filesystem::create_symlink(elsewhere, sidecar);
+  still_reads();
+  CHECK(read_overlay(elsewhere)->at(kTagsKey) == "foreign");
+  std::filesystem::create_symlink(folder.file("nowhere"), sidecar);
+  still_reads();
+  CHECK_FALSE(std::filesystem::exists(folder.file("nowhere")));
+}
+
+TEST_CASE("library: a copied file is not listed under the name of the first, and import --name counts") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("agent.accel");
+  {
+    const std::shared_ptr<Store> store = std::move(Store::create()).value();
+    StoreSink sink(*store);
+    REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
+    WorkerPool pool(1);
+    keep_headline(*store, pool);
+    REQUIRE(store->save(path).ok());
+  }
+  CHECK(read_entry(path, folder.path()).has_figures());
+  REQUIRE(std::filesystem::copy_file(path, folder.file("copy.accel")));
+  CHECK(read_entry(folder.file("copy.accel"), folder.path()).name == "copy");
+  REQUIRE(set_title(path, "listed so").ok());
+  REQUIRE(run({"import", path, "-o", folder.file("named.accel"), "--name", "wanted"}).code == kExitDone);
+  CHECK(read_entry(folder.file("named.accel"), folder.path()).name == "wanted");
+  CHECK(read_entry(path, folder.path()).name == "listed so");
+}
+
+TEST_CASE("library: folders that links lead to in circles are listed once, and a scan can be ended") {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.file("deep"));
+  (void)simulate_into(folder, "deep/a.accel");
+  std::filesystem::create_directory_symlink(folder.path(), folder.file("deep/again"));
+  CHECK(scan_library({folder.path()}).entries.size() == 1);
+  std::size_t asked = 0;
+  const auto ended = scan_library({folder.path()}, [&](std::size_t, std::size_t) { return ++asked < 2; });
+  CHECK(ended.entries.empty());
+  CHECK(asked == 2);
+}
+
+TEST_CASE("library: of two profiles that would become one file the second is refused, and many wait for each other") {
+  const test::TemporaryFolder folder;
+  const std::string profile =
+      R"({"traceEvents": [{"ph": "X", "name": "step", "ts": 1, "dur": 5, "pid": 1, "tid": 1}]})";
+  for (const char* name : {"b.json", "c.json", "d.json"}) test::write_file(folder.file(name), profile);
+  std::filesystem::create_directories(folder.file("same"));
+  test::write_file(folder.file("same/a.json"), profile);
+  test::write_file(folder.file("same/a.JSON"), profile);
+  Settings settings("");
+  WorkerPool pool(1);
+  Library library(settings, pool, {});
+  library.import(folder.file("same/a.json"), {});
+  library.import(folder.file("same/a.JSON"), {});
+  const std::vector<std::string> wrong = library.update();
+  REQUIRE(wrong.size() == 1);
+  CHECK(holds(wrong.front(), "another profile"));
+  for (const char* name : {"b.json", "c.json", "d.json"}) library.import(folder.file(name), {});
+  CHECK(library.is_importing(folder.file("d.json")));
+  CHECK(library.importing(folder.file("d.json")) == nullptr);
+  REQUIRE(test::step_until([&] { return library.settled(); }, [&] { CHECK(library.update().empty()); }));
+  for (const char* name : {"same/a.accel", "b.accel", "c.accel", "d.accel"}) CHECK(Store::open(folder.file(name)).ok());
 }
 
 TEST_CASE("library: a scan finds sessions and profiles below a folder, and tells what cannot be read") {
@@ -111,14 +198,13 @@ TEST_CASE("library: a scan finds sessions and profiles below a folder, and tells
   test::write_file(folder.file("notes.txt"), "nothing of ours");
   test::write_file(folder.file("broken.accel"), "SQLite format 3");
   test::write_file(folder.file(".hidden.accel"), "x");
-  WorkerPool pool(1);
-  const LibraryScan scan = scan_library({folder.path(), folder.path()}, pool);
+  const LibraryScan scan = scan_library({folder.path(), folder.path()});
   CHECK(scan.problems.empty());
   REQUIRE(scan.entries.size() == 3);
   CHECK(entry_of(scan, session).is_session);
   CHECK(entry_of(scan, profile).format == "neuron-json");
   CHECK_FALSE(entry_of(scan, folder.file("broken.accel")).problem.empty());
-  CHECK(scan_library({folder.file("nowhere")}, pool).problems.size() == 1);
+  CHECK(scan_library({folder.file("nowhere")}).problems.size() == 1);
 }
 
 TEST_CASE("library: moving takes the sidecar along and replaces nothing, and deleting takes both away") {
@@ -135,6 +221,10 @@ TEST_CASE("library: moving takes the sidecar along and replaces nothing, and del
   const auto refused = move_session(second, folder.file("to"));
   REQUIRE_FALSE(refused.ok());
   CHECK(holds(refused.message(), "of this name"));
+  CHECK(std::filesystem::exists(second));
+  std::filesystem::create_directories(folder.file("free"));
+  test::write_file(folder.file("free/a.accel.overlay"), "of another");
+  CHECK_FALSE(move_session(second, folder.file("free")).ok());
   CHECK(std::filesystem::exists(second));
   REQUIRE(delete_session(*moved).ok());
   CHECK_FALSE(std::filesystem::exists(*moved));
@@ -160,4 +250,8 @@ TEST_CASE("list prints the sessions of a folder, as a table and as JSON, and sea
   CHECK_FALSE(holds(found.out, "other.accel"));
   CHECK(run({"list", folder.file("nowhere")}).code == kExitFailed);
   CHECK(run({"list"}).code == kExitUsage);
+  REQUIRE(set_title(path, "red\x1b[31m").ok());
+  const auto coloured = run({"list", folder.path()});
+  CHECK(holds(coloured.out, "red\xef\xbf\xbd[31m"));
+  CHECK_FALSE(holds(coloured.out, "\x1b"));
 }

@@ -1,4 +1,5 @@
 // The library on the start page, with real input events.
+#include <algorithm>
 #include <filesystem>
 
 #include "app/library/entry.h"
@@ -131,4 +132,42 @@ TEST_CASE("library: several sessions are opened at once, and a profile is import
   CHECK(shell.shows("Open 2 sessions"));
   REQUIRE(shell.click("library.menu.open"));
   REQUIRE(library.viewer.wait_for([&] { return library.viewer.app.workspace().tab_count() == 2; }));
+}
+
+TEST_CASE("library: what is open in a tab stays where it is, and keys of the bar above the list do nothing in it") {
+  LibraryViewer library;
+  auto& shell = library.viewer.shell;
+  auto& workspace = library.viewer.app.workspace();
+  const std::string alpha = library.folder.file("alpha.accel"), beta = library.folder.file("beta.accel");
+  library.viewer.open(alpha);
+  workspace.show_start_page();
+  shell.frame(3);
+  if (shell.find("library.head.0") == nullptr) REQUIRE(shell.click("start.list.1"));
+  shell.frame(2);
+  REQUIRE(shell.click("library.head.0"));
+  shell.frame(2);
+  library.choose_in_menu("library.row.0", "delete");
+  CHECK(shell.find("library.edit.done") == nullptr);
+  REQUIRE_FALSE(workspace.notices().empty());
+  CHECK(workspace.notices().back().text == alpha + ": is open; close its tab first");
+  CHECK(std::filesystem::exists(alpha));
+  library.choose_in_menu("library.row.1", "delete");
+  REQUIRE(shell.find("library.edit.done") != nullptr);
+  shell.key(Key::enter);
+  shell.frame(3);
+  CHECK(workspace.tab_count() == 1);
+  shell.key(Key::escape);
+  shell.frame(2);
+  CHECK(shell.find("library.edit.done") == nullptr);
+  CHECK(std::filesystem::exists(beta));
+  const auto is_recent = [&](const std::string& path) {
+    const auto& list = workspace.recent().list();
+    return std::any_of(list.begin(), list.end(), [&](const RecentSession& each) { return each.path == path; });
+  };
+  REQUIRE(workspace.recent().remember({.path = beta, .title = "beta"}).ok());
+  library.choose_in_menu("library.row.1", "delete");
+  REQUIRE(shell.click("library.edit.done"));
+  REQUIRE(library.viewer.wait_for([&] { return !is_recent(beta); }));
+  CHECK_FALSE(std::filesystem::exists(beta));
+  CHECK(is_recent(alpha));
 }

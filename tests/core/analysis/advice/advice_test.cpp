@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/analysis/advice/device_sums.h"
+#include "core/analysis/advice/idle_causes.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/analysis/advice/planted_session.h"
 
@@ -152,6 +153,104 @@ TEST_CASE("advice: a filter leaves out what does not pass it") {
   CHECK((*masked)->findings.front().headline.starts_with("w2 "));
 }
 
+TEST_CASE("advice: rules that rest on idleness are not judged where a filter leaves work out") {
+  PlantedSession session;
+  const TrackNumber first = session.stream("stream 7"), second = session.stream("stream 13"),
+                    copies = session.copies("memcpy stream 7");
+  for (int i = 0; i < 100; ++i) {
+    session.work(first, i * 20'000, 10'000, "gemm");
+    session.work(second, i * 20'000 + 10'000, 9'000, "relu");
+    session.work(copies, i * 20'000 + 19'000, 1'000, "Memcpy HtoD");
+  }
+  const auto holds = [](const Advice& advice, RuleId rule) {
+    return std::find(advice.judged.begin(), advice.judged.end(), &rule_of(rule)) != advice.judged.end();
+  };
+  const auto whole = session.advice();
+  CHECK(whole->findings.empty());
+  CHECK(holds(*whole, RuleId::launch_gaps));
+  CHECK(holds(*whole, RuleId::tiny_kernels));
+  EventFilter range;
+  range.range = TimeRange{0, 1'000'000};
+  CHECK(session.advice(range)->judged == whole->judged);
+
+  EventFilter tracks;
+  tracks.tracks = {first, copies};
+  EventFilter terms;
+  terms.terms.push_back({"name=gemm"});
+  QueryContext query{*session.store, session.store->snapshot(), session.pool, session.control};
+  for (const EventFilter& filter : {tracks, terms}) {
+    query.mask = nullptr;
+    const auto bare = find_advice(query, filter);
+    REQUIRE(bare.ok());
+    if (!filter.tracks.empty()) CHECK((*bare)->judged.empty());
+    auto mask = event_mask(query, filter);
+    REQUIRE(mask.ok());
+    query.mask = *mask;
+    const auto masked = find_advice(query, filter);
+    REQUIRE(masked.ok());
+    CHECK((*masked)->findings.empty());
+    CHECK((*masked)->judged.empty());
+  }
+  // A mask of the range alone, as exports and summaries have it, leaves out no work inside it.
+  query.mask = nullptr;
+  auto mask = filter_mask(query, range);
+  REQUIRE(mask.ok());
+  query.mask = *mask;
+  const auto ranged = find_advice(query, range);
+  REQUIRE(ranged.ok());
+  CHECK((*ranged)->judged == whole->judged);
+}
+
+TEST_CASE("advice: a gap has the cause that a naive look at every call finds") {
+  std::mt19937_64 random(17);
+  const auto up_to = [&](std::uint64_t most) { return static_cast<std::int64_t>(random() % most); };
+  for (int round = 0; round < 50; ++round) {
+    std::vector<DeviceGap> gaps;
+    std::int64_t at = up_to(30);
+    for (int i = 0; i < 40; ++i) {
+      const std::int64_t end = at + 1 + up_to(40);
+      gaps.push_back({at, end});
+      at = end + 1 + up_to(40);
+    }
+    HostSpans host;
+    EventId next = 0;
+    for (std::vector<HostSpan>* list : {&host.synchronising, &host.loading}) {
+      std::int64_t begin = 0;
+      for (int i = 0; i < 80; ++i) {
+        begin += up_to(40);
+        list->push_back({begin, begin + up_to(90), 1, next++});  // instants and calls over many gaps too
+      }
+      std::stable_sort(list->begin(), list->end(), [](const HostSpan& a, const HostSpan& b) {
+        return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns > b.end_ns;
+      });
+    }
+    TaskControl control;
+    const auto causes = idle_causes(gaps, {&host}, control);
+    REQUIRE(causes.ok());
+    REQUIRE(causes->size() == gaps.size());
+    for (std::size_t g = 0; g < gaps.size(); ++g) {
+      IdleCause cause = IdleCause::launching;
+      EventId call = kNoEvent;
+      for (const HostSpan& span : host.synchronising) {
+        if (span.begin_ns > gaps[g].begin_ns || span.end_ns < gaps[g].begin_ns || span.end_ns > gaps[g].end_ns)
+          continue;
+        cause = IdleCause::synchronising;
+        call = span.event;
+      }
+      for (const HostSpan& span : host.loading) {
+        const std::int64_t both = span.end_ns - std::max(span.begin_ns, gaps[g].begin_ns);
+        if (span.end_ns > gaps[g].end_ns || 2 * both < gaps[g].length_ns()) continue;
+        cause = IdleCause::loading;
+        call = span.event;
+      }
+      CHECK((*causes)[g].cause == cause);
+      CHECK((*causes)[g].call.event == call);
+    }
+    control.cancel();
+    CHECK_FALSE(idle_causes(gaps, {&host}, control).ok());
+  }
+}
+
 TEST_CASE("advice: gaps are the same however many windows the events take") {
   PlantedSession session;
   const TrackNumber stream = session.stream("stream 7");
@@ -166,6 +265,18 @@ TEST_CASE("advice: gaps are the same however many windows the events take") {
   CHECK(found->saving_ns == planted);
   CHECK(found->count == kKernels - 1);
   CHECK(found->places.size() == Finding::kMostPlaces);
+}
+
+TEST_CASE("advice: an event that lies in several windows is counted once") {
+  PlantedSession session;
+  const TrackNumber engine = session.engine("Tensor"), throttle = session.throttle();
+  constexpr std::int64_t kInstructions = 700'000;  // three windows
+  for (std::int64_t i = 0; i < kInstructions; ++i) session.work(engine, i * 10, 10);
+  session.limit(throttle, 0, kInstructions * 10, 0.5);
+  const Finding* found = session.found(RuleId::throttling);
+  CHECK_PLANTED(found, kInstructions * 5);
+  CHECK(found->count == 1);
+  CHECK(found->tracks == std::vector<TrackNumber>{throttle});
 }
 
 TEST_CASE("advice: nothing is found where nothing was recorded, and a task that is cancelled says so") {

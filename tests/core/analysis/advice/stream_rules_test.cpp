@@ -11,6 +11,60 @@
 using namespace accelscope;
 using test::PlantedSession;
 
+namespace {
+
+// A further source of the session, such as another rank.
+struct PlantedRank {
+  StoreSink sink;
+  SessionWriter writer{sink};
+  TrackNumber stream = 0, thread = 0;
+
+  PlantedRank(Store& store, const char* device, bool has_host) : sink(store) {
+    const SchemaNumber kernel = writer.add_schema({.name = "kernel"});
+    stream = writer.add_track({.name = "stream 7", .kind = "stream", .device = device, .schema = kernel});
+    if (!has_host) return;
+    const SchemaNumber call = writer.add_schema({.name = "call"});
+    thread = writer.add_track({.name = "11 python", .kind = "host_thread", .schema = call});
+  }
+  void work(TrackNumber on, std::int64_t begin, std::int64_t length, const char* name) {
+    writer.begin_event(on, begin, length, writer.intern(name));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("advice: the gaps of a rank are put down to its own host, and each rank compiles for itself") {
+  PlantedSession session;
+  const TrackNumber stream = session.stream("stream 7"), thread = session.thread("11 python");
+  PlantedRank other(*session.store, "gpu 1", true), bare(*session.store, "gpu 2", false);
+  for (int i = 0; i < 20; ++i) {
+    session.work(stream, i * 20'000, 10'000, "gemm");
+    other.work(other.stream, i * 20'000, 10'000, "gemm");
+    bare.work(bare.stream, i * 20'000, 10'000, "gemm");
+    other.work(other.thread, i * 20'000 + 10'100, 9'800, "DataLoader.__next__");
+    session.work(thread, i * 20'000 + 10'100, 9'800, "optimizer.step");
+  }
+  for (int i = 0; i < 2; ++i) {
+    session.work(thread, i * 100'000 + 1'000, 8'000, "clBuildProgram");
+    other.work(other.thread, i * 100'000 + 1'000, 8'000, "clBuildProgram");
+  }
+  REQUIRE(other.writer.finish());
+  REQUIRE(bare.writer.finish());
+  const auto advice = session.advice();
+  std::vector<std::string> launching, loading;
+  for (const Finding& each : advice->findings) {
+    CHECK(each.rule->id != RuleId::recompilation);
+    if (each.rule->id == RuleId::launch_gaps) {
+      launching.push_back(each.device);
+      CHECK(each.places.front().note == "host in optimizer.step");
+    }
+    if (each.rule->id == RuleId::loader_waits) loading.push_back(each.device);
+  }
+  std::sort(loading.begin(), loading.end());
+  CHECK(launching == std::vector<std::string>{"gpu 0"});
+  CHECK(loading == std::vector<std::string>{"gpu 1", "gpu 2"});  // gpu 2's source has no host: all are asked
+}
+
 TEST_CASE("advice: a device that idles between launches costs the gaps, not the pauses of any stream") {
   PlantedSession session;
   const TrackNumber stream = session.stream("stream 7");

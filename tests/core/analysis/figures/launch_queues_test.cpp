@@ -43,9 +43,7 @@ TEST_CASE("launch queues: depth and latency are what adding up launch by launch 
       Times near;  // less the base, where doubles are exact
       for (const auto& [launched, begun] : times) near.emplace_back(launched - base, begun - base);
       const double from = 1'000 + step * static_cast<double>(i);
-      const double tolerance = base == 0 ? 1e-6 : 0.2;  // a double at 2^60 is exact to 256 ns
-      CHECK(depth[i] == doctest::Approx(depth_plainly(near, from, from + step)).epsilon(tolerance));
-      if (base != 0) continue;
+      CHECK(depth[i] == doctest::Approx(depth_plainly(near, from, from + step)).epsilon(1e-9));
       double waited = 0, count = 0;
       for (const auto& [launched, begun] : near) {
         if (static_cast<double>(begun) < from || static_cast<double>(begun) >= from + step) continue;
@@ -55,6 +53,25 @@ TEST_CASE("launch queues: depth and latency are what adding up launch by launch 
       if (count == 0) CHECK(std::isnan(latency[i]));
       if (count > 0) CHECK(latency[i] == doctest::Approx(waited / count));
     }
+  }
+}
+
+TEST_CASE("launch queues: the depth of a few ns is exact after days of launches") {
+  std::mt19937_64 random(6);
+  constexpr std::int64_t kDay = 86'400'000'000'000, kPlace = 3 * kDay;
+  Times times, near;  // near: from kPlace
+  for (int i = 0; i < 20'000; ++i) {
+    const auto launched = static_cast<std::int64_t>(random() % kPlace);
+    times.emplace_back(launched, launched + static_cast<std::int64_t>(random() % 3'000));
+  }
+  for (std::int64_t i = 0; i < 40; ++i) times.emplace_back(kPlace + i, kPlace + i + 1 + i % 7);
+  for (const auto& [launched, begun] : times) near.emplace_back(launched - kPlace, begun - kPlace);
+  const LaunchQueue queue(times);
+  std::vector<double> depth(100);  // stretches of less than a ns
+  queue.add_depth({kPlace, kPlace + 37}, depth);
+  for (std::size_t i = 0; i < depth.size(); ++i) {
+    const double from = 0.37 * static_cast<double>(i);
+    CHECK(depth[i] == doctest::Approx(depth_plainly(near, from, from + 0.37)).epsilon(1e-9));
   }
 }
 

@@ -332,8 +332,7 @@ class RandomCalls {
       }
     }
     for (const auto& [begin, work] : launches_) {
-      writer_.begin_event(stream_, device_at_, work, writer_.intern("gemm")).unsigned_integer(0, ++key_);
-      device_at_ += work + 3;
+      writer_.begin_event(stream_, work.begin_ns, work.length_ns(), writer_.intern("gemm")).unsigned_integer(0, ++key_);
       Row row = writer_.begin_event(flows_, begin, 0, writer_.intern("launch"));
       row.unsigned_integer(0, kFirstLaunch + launched_++);
       row.unsigned_integer(1, key_);
@@ -344,7 +343,8 @@ class RandomCalls {
 
   struct Plain {
     Path path;
-    std::int64_t begin = 0, end = 0, launched_ns = 0;
+    std::int64_t begin = 0, end = 0;
+    TimeRange launched{0, 0};
     Intervals own;  // without what lies in it
   };
   [[nodiscard]] ExpectedTree expected(const TimeRange& range, const std::string& wanted_name) const {
@@ -356,7 +356,8 @@ class RandomCalls {
       if (counts) {
         each_level(tree, call.path, [&](ExpectedNode& node) {
           ++node.events;
-          node.launched_ns += call.launched_ns;
+          node.launched_ns += std::max<std::int64_t>(
+              0, std::min(call.launched.end_ns, range.end_ns) - std::max(call.launched.begin_ns, range.begin_ns));
         });
       }
       // Its own time is that of the innermost call around it that counts.
@@ -385,13 +386,14 @@ class RandomCalls {
   void make_call(TrackNumber track, std::int64_t begin, std::int64_t end, const Path& above) {
     static const char* const kNames[] = {"f", "g", "step", "sync", "launch"};
     const std::string name = kNames[number(5)];
-    Plain call{above, begin, end, 0, {}};
+    Plain call{above, begin, end, {0, 0}, {}};
     call.path.push_back(name);
     Row row = writer_.begin_event(track, begin, end - begin, writer_.intern(name));
     if (name == "launch") {
-      call.launched_ns = 10 + number(90);
+      call.launched = {device_at_, device_at_ + 10 + number(90)};
+      device_at_ = call.launched.end_ns + 3;
       row.unsigned_integer(0, kFirstLaunch + launches_.size());
-      launches_.emplace_back(begin, call.launched_ns);
+      launches_.emplace_back(begin, call.launched);
     }
     const std::size_t mine = calls_.size();
     calls_.push_back(call);
@@ -413,7 +415,7 @@ class RandomCalls {
   WorkerPool pool_{2};
   TaskControl control_;
   TrackNumber stream_ = 0, flows_ = 0;
-  std::vector<std::pair<std::int64_t, std::int64_t>> launches_;
+  std::vector<std::pair<std::int64_t, TimeRange>> launches_;
   std::vector<Plain> calls_;
   std::uint64_t key_ = 0, launched_ = 0;
   std::int64_t device_at_ = 50'000;
@@ -434,6 +436,36 @@ TEST_CASE(
       if (node.child_count == 0) own += node.totals.launched_ns;
     }
     CHECK(own <= tree.nodes[0].totals.launched_ns);
+  }
+}
+
+TEST_CASE("hierarchy: of a range, launched work counts as far as it lies inside") {
+  RandomCalls calls(7, 3);
+  const QueryContext query = calls.query();
+  for (const TimeRange& range : {TimeRange{2'000, 50'731}, TimeRange{500, 5'000}, TimeRange{3'000, 1'000'000}})
+    check_tree(hierarchy_of(query, {.kind = "host"}, range), calls.expected(range, ""));
+}
+
+TEST_CASE("hierarchy: calls have their share of the bytes, and marks are no calls") {
+  const auto store = Store::create().value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber call = writer.add_schema(
+      {.name = "call", .columns = {{.name = "moved", .type = ColumnType::int64, .role = Role::bytes}}});
+  const TrackNumber thread =
+      writer.add_track({.name = "1", .kind = "host_thread", .host = "python3 (7)", .schema = call});
+  writer.begin_event(thread, 0, 400, writer.intern("ProfilerStep#1")).integer(0, 1'000);
+  writer.begin_event(thread, 100, 200, writer.intern("copy")).integer(0, 1'000);
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(2);
+  TaskControl control;
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  for (const char* kind : {"host", "name"}) {
+    CAPTURE(kind);
+    const Hierarchy tree = hierarchy_of(query, {.kind = kind}, {150, 400});
+    CHECK(tree.nodes[0].totals.events == 1);
+    CHECK(tree.nodes[0].totals.bytes == 750);
+    CHECK(tree.nodes[0].cover.busy_ns == 150);
   }
 }
 

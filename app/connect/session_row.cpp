@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/format.h"
+#include "render/base/draw.h"
 #include "render/base/icons.h"
 
 namespace accelscope::app {

@@ -1,6 +1,7 @@
 #include "app/panels/layers/facts.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/content/figure_text.h"
 #include "app/panels/layers/flame_graph.h"

@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "imgui.h"
 #include "render/base/icons.h"
+#include "render/widgets/popup.h"
 
 namespace accelscope::app {
 

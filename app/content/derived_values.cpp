@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/format.h"
+
 namespace accelscope::app {
 namespace {
 
@@ -45,15 +47,6 @@ namespace {
     answer->values.emplace(counter->key, std::move(*values));
   }
   return std::shared_ptr<const DerivedValues::Answer>(std::move(answer));
-}
-
-// 1, 2 or 5 times a power of ten.
-[[nodiscard]] double round_above(double value) {
-  const double power = std::pow(10, std::floor(std::log10(value)));
-  for (const double digit : {1, 2, 5}) {
-    if (value <= digit * power * (1 + 1e-6)) return digit * power;
-  }
-  return 10 * power;
 }
 
 }  // namespace
@@ -138,8 +131,8 @@ double DerivedValues::scale(const DerivedCounter& counter) const {
   if (counter.kind == DerivedCounter::Kind::utilisation) return 1;
   const auto found = highest_.find(counter.key);
   const double highest = found == highest_.end() ? 1 : static_cast<double>(found->second);
-  if (counter.kind == DerivedCounter::Kind::mfu) return std::min(1.0, round_above(std::max(highest, 0.001)));
-  return round_above(std::max(highest, 1.0));
+  if (counter.kind == DerivedCounter::Kind::mfu) return std::min(1.0, round_step(std::max(highest, 0.001)));
+  return round_step(std::max(highest, 1.0));
 }
 
 }  // namespace accelscope::app

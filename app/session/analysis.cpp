@@ -95,17 +95,6 @@ void SessionAnalysis::hold_until(double at_s) {
   due_s_ = std::min(due_s_, at_s);
 }
 
-Result<QueryContext> SessionAnalysis::masked(const QueryContext& query, const EventFilter& filter,
-                                             const std::shared_ptr<const EventMask>& known) {
-  QueryContext filtered = query;
-  if (filter.needs_mask()) {
-    auto mask = known ? Result(known) : event_mask(query, filter);
-    if (!mask) return mask.error();
-    filtered.mask = std::move(*mask);
-  }
-  return filtered;
-}
-
 std::shared_ptr<const MemoryUsage> SessionAnalysis::memory() {
   return ask(memory_, [](const QueryContext& query) { return memory_usage(query); });
 }

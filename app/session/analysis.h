@@ -25,6 +25,7 @@
 #include "core/base/worker_pool.h"
 #include "core/colour/event_colours.h"
 #include "core/scan/event_mask.h"
+#include "core/search/filter_mask.h"
 #include "core/search/search.h"
 #include "core/store/store.h"
 
@@ -276,9 +277,6 @@ class SessionAnalysis {
   [[nodiscard]] bool any_answer(Is is) const;
   [[nodiscard]] bool hold();  // true: not yet
   void hold_until(double at_s);
-  // The query with the mask of a filter, which may be known already.
-  [[nodiscard]] static Result<QueryContext> masked(const QueryContext& query, const EventFilter& filter,
-                                                   const std::shared_ptr<const EventMask>& known);
   // What a better answer replaces. Large ones take milliseconds to free, so the pool does that once nobody shows them.
   void retire(std::shared_ptr<const void> answer);
   void free_retired();

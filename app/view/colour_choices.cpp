@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "app/content/event_text.h"
+#include "app/content/selection_terms.h"
 #include "app/rows/groups.h"
-#include "app/view/region_terms.h"
 
 namespace accelscope::app {
 namespace {
@@ -172,7 +172,7 @@ FilterTerm term_of(const ColourTable& table, const ColourValue& value) {
     // What has a value, turned round: an event without one matches no search for the column.
     return {column + (table.ordered ? ">=-1e300" : "~/./"), true};
   }
-  if (!table.ordered) return {equals_term(column, value.text), false};
+  if (!table.ordered) return {search_of_text(column, value.text), false};
   std::string search;
   if (value.from) search += column + ">=" + number_text(*value.from);
   if (value.below) search += (search.empty() ? "" : " ") + column + "<" + number_text(*value.below);

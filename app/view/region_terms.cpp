@@ -2,26 +2,11 @@
 
 #include <algorithm>
 
+#include "app/content/selection_terms.h"
+
 namespace accelscope::app {
 
 namespace {
-
-// Every character that is not a letter or digit is escaped, which RE2 reads as itself.
-std::string exact_expression(std::string_view text) {
-  std::string expression = "/^";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain =
-        byte >= 0x80 || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (c == '\n') {
-      expression += "\\n";
-    } else {
-      if (!plain) expression += '\\';
-      expression += c;
-    }
-  }
-  return expression + "$/";
-}
 
 void keep_tracks(std::vector<TrackNumber>& tracks, const Snapshot& snapshot, const EventFilter& without) {
   std::vector<TrackNumber> kept;
@@ -39,24 +24,19 @@ void add_term(std::vector<FilterTerm>& terms, FilterTerm term) {
 
 }  // namespace
 
-std::string equals_term(std::string_view column, std::string_view text) {
-  if (text.find('"') == text.npos) return std::string(column) + "=\"" + std::string(text) + "\"";
-  return std::string(column) + "~" + exact_expression(text);
-}
-
 std::vector<SharedTrait> traits_of(const EventRecord& event, const Snapshot& snapshot) {
   std::vector<SharedTrait> traits;
   const auto by_text = [&](std::string id, const std::string& label, const std::string& search) {
     traits.push_back({std::move(id), label, {.range = {}, .tracks = {}, .terms = {{search, false}}}});
   };
-  if (!event.name_text.empty()) by_text("name", "named " + event.name_text, equals_term("name", event.name_text));
+  if (!event.name_text.empty()) by_text("name", "named " + event.name_text, search_of_text("name", event.name_text));
   const Schema* schema = event.lane != nullptr ? event.lane->schema.get() : nullptr;
   const auto by_role = [&](Role role, const char* id) {
     const auto column = schema != nullptr ? schema->find(role) : std::nullopt;
     if (!column || *column >= event.fields.size()) return;
     const auto* text = std::get_if<std::string>(&event.fields[*column]);
     if (text == nullptr || text->empty()) return;
-    by_text(id, std::string("of the ") + id + " " + *text, equals_term(schema->columns[*column].name, *text));
+    by_text(id, std::string("of the ") + id + " " + *text, search_of_text(schema->columns[*column].name, *text));
   };
   by_role(Role::source_location, "line");
   by_role(Role::layer, "layer");
@@ -88,7 +68,7 @@ SelectedPart selected_part(const SessionTab& tab) {
   if (tab.selected) {
     const EventRecord* event = tab.events->find(*tab.selected);
     if (event != nullptr && !event->name_text.empty()) {
-      return {{.range = {}, .tracks = {}, .terms = {{equals_term("name", event->name_text), false}}},
+      return {{.range = {}, .tracks = {}, .terms = {{search_of_text("name", event->name_text), false}}},
               "Filter in all named " + event->name_text};
     }
   }

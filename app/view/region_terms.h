@@ -11,9 +11,6 @@
 
 namespace accelscope::app {
 
-// A search (core/search/search.h) for a column that equals the text, whatever characters it holds.
-[[nodiscard]] std::string equals_term(std::string_view column, std::string_view text);
-
 struct SharedTrait {
   std::string id;      // "name", "line", "layer", "lane"
   std::string label;   // "named MATMUL", "of kernel.py:3"

@@ -213,6 +213,15 @@ std::string format_number(double value) {
   return fmt::format("{}{}", sign, four_digits(size));
 }
 
+double round_step(double least) noexcept {
+  if (!(least > 0)) return 1;
+  const double power = std::pow(10.0, std::floor(std::log10(least) + 1e-9));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (power * factor >= least * (1 - 1e-9)) return power * factor;
+  }
+  return power * 10;
+}
+
 std::string shorten_middle(std::string_view text, std::size_t max_chars) {
   std::vector<std::size_t> starts;
   for (std::size_t i = 0; i < text.size();) {

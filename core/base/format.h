@@ -20,6 +20,9 @@ namespace accelscope {
 [[nodiscard]] std::string format_signed(std::int64_t value);                   // "-1,024" with a true minus
 [[nodiscard]] std::string format_share(double fraction);                       // "65.6 %"
 [[nodiscard]] std::string format_number(double value);  // four significant digits, thousands by comma
+// The smallest of 1, 2 and 5 times a power of ten that is not below the value, for steps of axes and upper ends of
+// scales; 1 for what is not above 0.
+[[nodiscard]] double round_step(double least) noexcept;
 // Shortened in the middle to at most max_chars characters: "qGpSimdS…Reload0".
 [[nodiscard]] std::string shorten_middle(std::string_view text, std::size_t max_chars);
 

@@ -104,6 +104,16 @@ Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, c
   return std::shared_ptr<const EventMask>(std::move(mask));
 }
 
+Result<QueryContext> masked(const QueryContext& query, const EventFilter& filter,
+                            const std::shared_ptr<const EventMask>& known) {
+  QueryContext filtered = query;
+  if (!filter.needs_mask()) return filtered;
+  auto mask = known ? Result(known) : event_mask(query, filter);
+  if (!mask) return mask.error();
+  filtered.mask = std::move(*mask);
+  return filtered;
+}
+
 Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, const EventFilter& filter,
                                                      const std::shared_ptr<const EventMask>& terms) {
   if (filter.empty()) return std::shared_ptr<const EventMask>();

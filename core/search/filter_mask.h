@@ -14,6 +14,11 @@ namespace accelscope {
 [[nodiscard]] Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
                                                                   const EventMask* previous = nullptr);
 
+// The query, of what passes the filter's tracks and terms; its range is left to whoever asks. known: the mask if the
+// caller has it, or null.
+[[nodiscard]] Result<QueryContext> masked(const QueryContext& query, const EventFilter& filter,
+                                          const std::shared_ptr<const EventMask>& known = {});
+
 // All of a filter as one mask, its range too: an event cut by an edge passes, as it shares time with the range. Null
 // where everything passes. `terms` is the mask of the filter's tracks and terms if the caller has it, or null. Rows of
 // tables without time are in every range.

@@ -17,16 +17,6 @@ struct Unit {
 };
 constexpr std::array<Unit, 4> kUnits = {{{1, "ns"}, {1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}}};
 
-// The smallest of 1, 2, 5, 10, ... that is not below the value; a nanosecond is the finest.
-[[nodiscard]] double round_step(double ns) {
-  if (ns <= 1) return 1;
-  const double power = std::pow(10.0, std::floor(std::log10(ns) + 1e-9));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (power * factor >= ns * (1 - 1e-9)) return power * factor;
-  }
-  return power * 10;
-}
-
 // The largest unit of which the step is at least a tenth: 1,984.5 µs by steps of 500 ns, but 1,900 µs by steps of 50
 // µs.
 [[nodiscard]] const Unit& unit_of(double step_ns) {
@@ -50,7 +40,7 @@ std::string ruler_label(double ns, double step_ns) {
 
 Ruler make_ruler(const TimeView& view, double least_pixels) {
   Ruler ruler;
-  ruler.step_ns = round_step(least_pixels * view.ns_per_pixel());
+  ruler.step_ns = round_step(std::max(1.0, least_pixels * view.ns_per_pixel()));  // a nanosecond is the finest
   // Ten parts, or as many as there are nanoseconds.
   const double minor = std::max(1.0, ruler.step_ns / 10);
   const auto parts = static_cast<std::int64_t>(std::llround(ruler.step_ns / minor));

@@ -41,7 +41,7 @@ std::vector<ValueTick> ValueAxis::ticks(std::size_t most, std::string_view unit)
   most = std::max<std::size_t>(most, 1);
   const double decades = scale_ == BinScale::log ? std::log10(max_ / min_) : 0;
   if (decades < 1) {
-    const double step = round_value_step((max_ - min_) / static_cast<double>(most));
+    const double step = round_step((max_ - min_) / static_cast<double>(most));
     for (double i = std::ceil(min_ / step - 1e-9); i * step <= max_ * (1 + 1e-12); ++i)
       ticks.push_back({i * step, axis_text(i * step, step, unit)});
     return ticks;

@@ -53,7 +53,4 @@ struct ListingKind {
   bool takes_value = false;
 };
 
-// The mask of the filter's tracks and terms, in the query. Errors name the term that is wrong.
-[[nodiscard]] Result<QueryContext> masked(const QueryContext& query, const EventFilter& filter);
-
 }  // namespace accelscope::app

@@ -55,7 +55,7 @@ std::optional<ValueRange> HistogramView::draw(Ui& ui, const Rect& area, const Sh
   plot.rect.cut_top(ui.px(18));  // of the quantiles' labels
   const std::uint64_t most = *std::max_element(bins.counts.begin(), bins.counts.end());
   const double lines = std::max(1.0, std::floor(static_cast<double>(plot.rect.height() / ui.px(26))));
-  plot.step = std::max(1.0, round_value_step(static_cast<double>(most) / lines));
+  plot.step = std::max(1.0, round_step(static_cast<double>(most) / lines));
   plot.most = std::max(1.0, std::ceil(static_cast<double>(most) / plot.step) * plot.step);
   const float widest = text_width(ui, TextStyle::mono_small, format_count(static_cast<std::uint64_t>(plot.most)));
   plot.labels = plot.rect.cut_left(widest + ui.px(8));

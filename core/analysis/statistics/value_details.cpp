@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "core/base/format.h"
+
 namespace accelscope {
 namespace {
 
@@ -13,7 +15,7 @@ std::vector<double> linear_edges(double min, double max, bool whole) {
   const double span = max - min;
   double least = span > 0 ? span / static_cast<double>(ValueDetails::kMostBins - 2) : std::abs(min) / 100;
   least = std::max(least, whole ? 1.0 : std::max(std::abs(max), std::abs(min)) * 1e-12);
-  const double step = round_value_step(least > 0 ? least : 1);
+  const double step = round_step(least > 0 ? least : 1);
   const double first = std::floor(min / step);
   const auto bins = static_cast<std::size_t>(std::floor(max / step) - first) + 1;
   std::vector<double> edges;
@@ -210,15 +212,6 @@ Result<void> name_outliers(const QueryContext& query, std::vector<ValueOutlier>&
 }
 
 }  // namespace
-
-double round_value_step(double least) noexcept {
-  if (!(least > 0)) return 1;
-  const double decade = std::pow(10.0, std::floor(std::log10(least)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (decade * factor >= least * (1 - 1e-9)) return decade * factor;
-  }
-  return decade * 10;
-}
 
 std::vector<double> bin_edges(double min, double max, BinScale scale, bool whole) {
   if (scale == BinScale::linear) return linear_edges(min, max, whole);

@@ -56,7 +56,5 @@ struct ValueDetails {
 
 // The edges for values from min to max. whole: values are whole numbers, so no bin is narrower than 1.
 [[nodiscard]] std::vector<double> bin_edges(double min, double max, BinScale scale, bool whole);
-// 1, 2 or 5 times a power of ten, at least `least`; 1 where that is not above 0.
-[[nodiscard]] double round_value_step(double least) noexcept;
 
 }  // namespace accelscope

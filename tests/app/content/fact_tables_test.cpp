@@ -4,28 +4,17 @@
 
 #include <algorithm>
 
-#include "capture/sim/output/simulator.h"
 #include "core/sql/base/sql.h"
 #include "tests/app/program_run.h"
+#include "tests/support/simulated_session.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
 using test::holds;
 using test::run;
 
-namespace {
-
-std::shared_ptr<Store> simulated() {
-  std::shared_ptr<Store> store = std::move(Store::create()).value();
-  StoreSink sink(*store);
-  REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
-  return store;
-}
-
-}  // namespace
-
 TEST_CASE("tables without time: all that SQL has of them, with as many rows, and no other") {
-  const std::shared_ptr<Store> store = simulated();
+  const std::shared_ptr<Store> store = test::simulated_session();
   const auto snapshot = store->snapshot();
   WorkerPool pool(1);
   SqlSession sql(*store, snapshot, pool);
@@ -48,7 +37,7 @@ TEST_CASE("tables without time: all that SQL has of them, with as many rows, and
 }
 
 TEST_CASE("tables without time: a row's events lie on the tracks of its name, else they are called so") {
-  const auto snapshot = simulated()->snapshot();
+  const auto snapshot = test::simulated_session()->snapshot();
   CHECK_FALSE(events_of_row(*snapshot, ""));
   const auto tensor = events_of_row(*snapshot, "w\"1");
   REQUIRE(tensor);
@@ -65,7 +54,7 @@ TEST_CASE("tables without time: a row's events lie on the tracks of its name, el
 TEST_CASE("view --table prints what a query of it prints, and an unknown one names those that there are") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("s.accel");
-  REQUIRE(simulated()->save(path).ok());
+  REQUIRE(test::simulated_session()->save(path).ok());
   const auto asked = run({"query", path, "SELECT variable_name, type, shape FROM neff_node", "--format", "csv"});
   const auto printed = run({"view", path, "--table", "neff_node", "--output-format", "csv"});
   REQUIRE(printed.code == kExitDone);

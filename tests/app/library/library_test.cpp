@@ -10,6 +10,7 @@
 #include "capture/sim/output/simulator.h"
 #include "core/store/overlay.h"
 #include "tests/app/program_run.h"
+#include "tests/support/simulated_session.h"
 #include "tests/support/wait.h"
 
 using namespace accelscope;
@@ -60,12 +61,7 @@ TEST_CASE("library: a session's headline is what opening it tells, and a save th
 TEST_CASE("library: what an agent saved without a headline is listed without figures, and nothing is written into it") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("agent.accel");
-  {
-    const std::shared_ptr<Store> store = std::move(Store::create()).value();
-    StoreSink sink(*store);
-    REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
-    REQUIRE(store->save(path).ok());
-  }
+  test::save_simulated_session(path);
   const LibraryEntry entry = read_entry(path, folder.path());
   CHECK(entry.problem.empty());
   CHECK_FALSE(entry.has_figures());

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "app/content/selection_terms.h"
 #include "core/search/search.h"
 
 using namespace accelscope;
@@ -11,7 +12,7 @@ TEST_CASE("a term for an exact text can be read back, whatever the text holds") 
   for (const char* text :
        {"MATMUL", "w1[7, 2]", "a/b.c", "with \"quotes\"", "/slash\" \\back", "two\nlines\"", "µs\""}) {
     CAPTURE(text);
-    const auto query = parse_search(equals_term("name", text));
+    const auto query = parse_search(search_of_text("name", text));
     REQUIRE(query);
     REQUIRE(query->terms.size() == 1);
     CHECK(query->terms[0].column == "name");

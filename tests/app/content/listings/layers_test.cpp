@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "capture/sim/output/simulator.h"
 #include "core/search/filter_mask.h"
 #include "tests/app/program_run.h"
+#include "tests/support/simulated_session.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -16,13 +16,9 @@ using test::run;
 namespace {
 
 struct SimulatedLayers {
-  std::shared_ptr<Store> store = std::move(Store::create()).value();
+  std::shared_ptr<Store> store = test::simulated_session();
   WorkerPool pool{1};
   TaskControl control;
-  SimulatedLayers() {
-    StoreSink sink(*store);
-    REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
-  }
   [[nodiscard]] QueryContext query() { return {*store, store->snapshot(), pool, control}; }
 };
 

@@ -9,6 +9,7 @@
 #include "core/chunk/session_writer.h"
 #include "core/search/filter_mask.h"
 #include "tests/app/program_run.h"
+#include "tests/support/simulated_session.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -18,12 +19,7 @@ using test::run;
 TEST_CASE("listings: view --table prints them within a filter, and says what it cannot do") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("s.accel");
-  {
-    const std::shared_ptr<Store> store = std::move(Store::create()).value();
-    StoreSink sink(*store);
-    REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
-    REQUIRE(store->save(path).ok());
-  }
+  test::save_simulated_session(path);
   const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
   const auto all = run({"view", path, "--table", "incidents", "--output-format", "csv"});
   REQUIRE(all.code == kExitDone);
@@ -64,12 +60,7 @@ TEST_CASE("listings: as many cells as columns, of every listing, and columns tha
 TEST_CASE("listings: statistics by any columns are printed, and add up to what they are grouped from") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("s.accel");
-  {
-    const std::shared_ptr<Store> store = std::move(Store::create()).value();
-    StoreSink sink(*store);
-    REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
-    REQUIRE(store->save(path).ok());
-  }
+  test::save_simulated_session(path);
   const auto by_name = run({"view", path, "--table", "statistics", "--by", "name", "--output-format", "csv"});
   REQUIRE(by_name.code == kExitDone);
   CHECK(by_name.out.starts_with(

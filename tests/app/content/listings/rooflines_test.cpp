@@ -4,8 +4,8 @@
 
 #include "app/persist/peak_book.h"
 #include "app/system/system_paths.h"
-#include "capture/sim/output/simulator.h"
 #include "tests/app/program_run.h"
+#include "tests/support/simulated_session.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -15,12 +15,7 @@ using test::run;
 TEST_CASE("listings: roofline, memory levels and peaks are printed, with what the user has entered") {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("s.accel");
-  {
-    const std::shared_ptr<Store> store = std::move(Store::create()).value();
-    StoreSink sink(*store);
-    REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
-    REQUIRE(store->save(path).ok());
-  }
+  test::save_simulated_session(path);
   const std::string state = folder.path() + "/state";
   const char* before = std::getenv("XDG_STATE_HOME");
   const std::string kept = before == nullptr ? "" : before;

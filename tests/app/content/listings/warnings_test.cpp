@@ -5,8 +5,8 @@
 #include <sstream>
 #include <vector>
 
-#include "capture/sim/output/simulator.h"
 #include "tests/app/program_run.h"
+#include "tests/support/simulated_session.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -16,12 +16,7 @@ using test::run;
 namespace {
 
 struct SimulatedFile {
-  SimulatedFile() {
-    const std::shared_ptr<Store> store = std::move(Store::create()).value();
-    StoreSink sink(*store);
-    REQUIRE(capture::sim::simulate({.seed = 5, .kernels = 1}, sink).ok());
-    REQUIRE(store->save(path).ok());
-  }
+  SimulatedFile() { test::save_simulated_session(path); }
   test::TemporaryFolder folder;
   std::string path = folder.file("s.accel");
 };

@@ -8,22 +8,11 @@
 #include "core/scan/event_mask.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/random_session.h"
+#include "tests/core/union_length.h"
 
 using namespace accelscope;
 
 namespace {
-
-using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
-
-std::int64_t length_of_union(Intervals intervals) {
-  std::sort(intervals.begin(), intervals.end());
-  std::int64_t sum = 0, reached = INT64_MIN;
-  for (const auto& [begin, end] : intervals) {
-    if (end > reached) sum += end - std::max(begin, reached);
-    reached = std::max(reached, end);
-  }
-  return sum;
-}
 
 // A host whose calls lie within calls, and a device with streams, copies and collectives.
 class Traced {

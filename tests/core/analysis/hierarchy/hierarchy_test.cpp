@@ -5,23 +5,11 @@
 #include "core/chunk/session_writer.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/random_session.h"
+#include "tests/core/union_length.h"
 
 using namespace accelscope;
 
 namespace {
-
-using Intervals = std::vector<std::pair<std::int64_t, std::int64_t>>;
-
-std::int64_t union_of(Intervals parts) {
-  std::sort(parts.begin(), parts.end());
-  std::int64_t sum = 0, reached = INT64_MIN;
-  for (const auto& [begin, end] : parts) {
-    if (end <= reached) continue;
-    sum += end - std::max(begin, reached);
-    reached = end;
-  }
-  return sum;
-}
 
 // What a node adds up to, path by path, with nothing but lists.
 struct ExpectedNode {
@@ -55,8 +43,8 @@ void check_tree(const Hierarchy& tree, const ExpectedTree& expected) {
     CHECK(node.totals.events == found->second.events);
     CHECK(node.totals.wait_ns == found->second.wait_ns);
     CHECK(node.totals.launched_ns == found->second.launched_ns);
-    CHECK(node.cover.busy_ns == union_of(found->second.busy));
-    CHECK(node.cover.self_ns == union_of(found->second.self));
+    CHECK(node.cover.busy_ns == length_of_union(found->second.busy));
+    CHECK(node.cover.self_ns == length_of_union(found->second.self));
     std::uint64_t units = 0;
     for (std::size_t unit = 0; unit < tree.units.size(); ++unit) {
       units += tree.unit_events[i * tree.units.size() + unit];
@@ -142,7 +130,7 @@ TEST_CASE("hierarchy: the time of what is looked for is a union, too") {
       hits.insert(hits.end(), node.busy.begin(), node.busy.end());
     }
   }
-  CHECK(hierarchy_of(session.context(), {.kind = "line", .marked = "py:1"}).marked_ns == union_of(hits));
+  CHECK(hierarchy_of(session.context(), {.kind = "line", .marked = "py:1"}).marked_ns == length_of_union(hits));
 }
 
 namespace {

@@ -10,6 +10,7 @@
 #include "core/scan/window_scan.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/analysis/figures/metrics_session.h"
+#include "tests/core/union_length.h"
 
 using namespace accelscope;
 
@@ -20,17 +21,6 @@ struct NaiveGroup {
   double flops = 0, hbm = 0, sbuf = 0;
   std::vector<std::pair<std::int64_t, std::int64_t>> times;
 };
-
-[[nodiscard]] std::int64_t covered_by(std::vector<std::pair<std::int64_t, std::int64_t>> times) {
-  std::sort(times.begin(), times.end());
-  std::int64_t length = 0, reached = std::numeric_limits<std::int64_t>::min();
-  for (const auto& [begin, end] : times) {
-    if (end <= reached || end <= begin) continue;
-    length += end - std::max(begin, reached);
-    reached = end;
-  }
-  return length;
-}
 
 void add_time(NaiveGroup& group, const PlainRow& row, const TimeRange& range) {
   group.times.emplace_back(std::max(row.begin, range.begin_ns), std::min(row.end, range.end_ns));
@@ -79,7 +69,7 @@ void check_points(const MetricsSession& session, const Rooflines& rooflines, con
       CHECK(near(point.flops, sum.flops));
       CHECK(near(point.bytes[0], sum.hbm));
       CHECK(near(point.bytes[1], sum.sbuf));
-      CHECK(point.busy_ns == covered_by(sum.times));
+      CHECK(point.busy_ns == length_of_union(sum.times));
     }
     for (std::size_t i = 1; i < line.points.size(); ++i) CHECK(line.points[i - 1].busy_ns >= line.points[i].busy_ns);
   }
@@ -145,14 +135,14 @@ TEST_CASE("memory levels: bytes of each path, and the time of transfers, are wha
         if (row.text("subgroup") != "Tensor" && row.number("hbm_read_bytes") == 0)
           written += static_cast<double>(row.number("sbuf_write_bytes")) * share;
       }
-      const std::int64_t active_ns = covered_by(active);
+      const std::int64_t active_ns = length_of_union(active);
       CHECK(levels.active_ns == active_ns);
       const LevelPath* read = path_of(levels, "HBM", "SBUF");
       CHECK((read != nullptr) == (all.hbm > 0));
       if (read != nullptr) {
         CHECK(near(read->bytes, all.hbm));
         CHECK(read->by_transfers);
-        if (read->busy_ns) CHECK(*read->busy_ns == covered_by(packets.times));
+        if (read->busy_ns) CHECK(*read->busy_ns == length_of_union(packets.times));
         if (read->bandwidth) {
           CHECK(near(*read->bandwidth, all.hbm / static_cast<double>(active_ns) * 1e9));
           CHECK(near(*read->share, *read->bandwidth / 410e9));

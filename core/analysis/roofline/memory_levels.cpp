@@ -241,7 +241,7 @@ class LevelScan {
       levels.transfers = {tally.data.bytes / static_cast<double>(tally.data.count), words->transfer_cost_bytes,
                           std::string(words->mover), std::string(words->transfer_word)};
     }
-    find_limit(levels, tally);
+    find_limit(levels, tally, words);
     return levels;
   }
 
@@ -317,7 +317,7 @@ class LevelScan {
     }
   }
 
-  void find_limit(DeviceLevels& levels, const LevelTally& tally) const {
+  static void find_limit(DeviceLevels& levels, const LevelTally& tally, const MemoryWords* words) {
     const Peak* compute = levels.peaks.best_compute();
     const double active_s = static_cast<double>(levels.active_ns) * 1e-9;
     if (compute != nullptr && levels.flops > 0 && active_s > 0)
@@ -354,9 +354,19 @@ class LevelScan {
       levels.reason = fmt::format("{} of {}", levels.transfers.word, format_bytes(levels.transfers.mean_bytes));
     } else if (most->limiting) {
       levels.reason = of;
+    } else if (const double unstated = unstated_share(levels, tally, words); unstated > kMostUnstated) {
+      levels.reason = fmt::format("what limits is not known: work that is under way for {} of the time states no bytes",
+                                  format_share(unstated));
     } else {
       levels.reason = fmt::format("nothing is near its peak: at most {}", of);
     }
+  }
+
+  // Of the active time: under events that say no bytes; 0 where a maker's words tell which have to.
+  [[nodiscard]] static double unstated_share(const DeviceLevels& levels, const LevelTally& tally,
+                                             const MemoryWords* words) {
+    if (words != nullptr || levels.active_ns <= 0) return 0;
+    return std::min(1.0, static_cast<double>(tally.others.busy.length_ns()) / static_cast<double>(levels.active_ns));
   }
 
   const QueryContext& query_;

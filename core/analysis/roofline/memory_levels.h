@@ -14,7 +14,8 @@
 //
 // Limiting is the peak (of a memory, of compute) whose share of the active time would be largest; it limits from
 // kLeastLimit of its peak on, or where the transfers that serve it are small and under way for most of the time. Below
-// that nothing does: latency, dependencies or waiting for others bound the work.
+// that nothing does: latency, dependencies or waiting for others bound the work; unless more than kMostUnstated of the
+// active time goes to work that states no bytes, as kernels of a trace of runtime calls: then it is not known.
 #pragma once
 
 #include <memory>
@@ -33,6 +34,7 @@ inline constexpr double kLeastLimit = 0.6;           // of a peak
 inline constexpr double kSmallTransferBytes = 4096;  // below this a transfer costs more than a fifth of its time
 inline constexpr double kSignalBytes = 64;           // transfers up to this only signal: they move no data
 inline constexpr double kBusyTransfers = 0.8;        // of the active time
+inline constexpr double kMostUnstated = 0.1;         // of the active time in work that states no bytes
 
 struct LevelPath {
   std::string from, to;  // names of boxes

@@ -303,6 +303,21 @@ TEST_CASE("memory levels: copies go where their names say, and the busiest link 
   CHECK_FALSE(path_of((*faster)->devices.front(), "Host", "Device memory")->limiting);
 }
 
+TEST_CASE("memory levels: what limits is not known where kernels state no bytes, however little the copies move") {
+  PlainDevice device([](SessionWriter& writer, TrackNumber kernels, TrackNumber copies) {
+    add_kernel(writer, kernels, 0, 10'000, "gemm", 1000, 0, "");
+    writer.begin_event(copies, 20'000, 1000, writer.intern("Memcpy HtoD (Pageable -> Device)")).integer(0, 100);
+  });
+  const auto found = memory_levels(device.context(), {});
+  REQUIRE(found.ok());
+  CHECK((*found)->devices.front().reason ==
+        "what limits is not known: work that is under way for 90.9 % of the time states no bytes");
+  // The copy by itself is told of as ever.
+  const auto alone = memory_levels(device.context(), {20'000, 21'000});
+  REQUIRE(alone.ok());
+  CHECK((*alone)->devices.front().reason.starts_with("nothing is near its peak"));
+}
+
 TEST_CASE("rooflines: nothing comes of a session without events or without a device") {
   PlainDevice empty([](SessionWriter&, TrackNumber, TrackNumber) {});
   const auto rooflines = device_rooflines(empty.context(), {}, RoofGrouping::name);

@@ -26,6 +26,8 @@ constexpr std::string_view kNothing = "–";
   return value ? format_peak(*value, unit) : std::string(kNothing);
 }
 [[nodiscard]] std::string share_text(const std::optional<double>& share) {
+  constexpr double kLeastShare = 1e-4;
+  if (share && *share > 0 && *share < kLeastShare) return "<0.01 %";
   return share ? format_share(*share) : std::string(kNothing);
 }
 

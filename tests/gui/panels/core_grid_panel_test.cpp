@@ -12,8 +12,8 @@ namespace {
 
 struct GridViewer : Viewer {
   TemporaryFolder folder;
-  CoreSession session{11, 100};
-  GridViewer() {
+  CoreSession session;
+  explicit GridViewer(const std::string& lacks = "") : session(11, 100, lacks) {
     REQUIRE(session.store->save(folder.file("cores.accel")).ok());
     open(folder.file("cores.accel"));
     shell.resize(1600, 1000, 1);
@@ -200,4 +200,12 @@ TEST_CASE("core grid panel: engines by devices are a grid, too, at any size of t
   viewer.shell.resize(3200, 1800, 2);
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.shell.find("grid.cell.0.0.0") != nullptr);
+}
+
+TEST_CASE("core grid panel: a core without the chosen processor shows a dash, and no number") {
+  GridViewer viewer("TRISC_1");
+  viewer.choose("grid.part", 3);  // BRISC, TRISC_0, TRISC_1
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("of TRISC_1") || viewer.cell("0.3.8") == "–"; }));
+  CHECK(viewer.cell("0.3.8") == "–");
+  CHECK(viewer.cell("0.1.7") != "–");
 }

@@ -58,7 +58,8 @@ void CoreGridPanel::draw_head(const PanelContext& context, Rect& area) {
   const bool wide = area.width() >= ui.px(kWideHead);
   Rect row = area.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0);
   Rect second = wide ? row : area.cut_top(ui.px(28)).inset(ui.px(size::kPanelPadding), 0);
-  if (draw_scope(context, "grid.scope", second, scope_)) {
+  constexpr float kBesideMeasure = 420, kAlone = 130;
+  if (draw_scope(context, "grid.scope", second, scope_, wide ? kBesideMeasure : kAlone)) {
     brush_.clear();
     playing_ = false;
   }

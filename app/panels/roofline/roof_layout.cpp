@@ -174,7 +174,8 @@ void RoofLayer::label_ceiling(const RoofCeiling& ceiling) {
   };
   if (ceiling.is_compute) {
     const Point at = place(layout_.intensity.high(), ceiling.value);
-    if (at.y > 0 && at.y < of_.height) add({of_.width - px(2), at.y - px(18)}, true);
+    const bool has_room = at.y >= px(20);  // above it, else below
+    if (at.y > 0 && at.y < of_.height) add({of_.width - px(2), has_room ? at.y - px(18) : at.y + px(3)}, true);
     return;
   }
   const double high = layout_.intensity.high();

@@ -16,7 +16,7 @@ TEST_CASE("scope: every panel offers it down to a width of 400, as segments or a
   REQUIRE(store->save(folder.file("simulated.accel")).ok());
   Viewer viewer;
   viewer.open(folder.file("simulated.accel"));
-  const std::pair<std::string, std::string> panels[] = {
+  const std::pair<const char*, std::string> panels[] = {
       {"statistics", "statistics.scope"}, {"roofline", "roofline.scope"}, {"core-grid", "grid.scope"},
       {"layers", "layers.scope"},         {"metrics", "metrics.range"},   {"collectives", "collectives.scope"}};
   for (const int width : {400, 640, 1000, 1600}) {

@@ -113,9 +113,7 @@ TableCell answer_cell(const SqlValue& value, std::string_view column, const Answ
   if (const auto* blob = std::get_if<SqlBlob>(&value)) {
     return {.text = fmt::format("{} bytes", blob->bytes.size()), .colour = Colour::text3};
   }
-  const std::string& text = std::get<std::string>(value);
-  if (text.empty() && form.dashes) return {.text = "–", .colour = Colour::text3, .style = TextStyle::small};
-  return {.text = text, .style = TextStyle::body, .fit = Fit::middle};
+  return {.text = std::get<std::string>(value), .style = TextStyle::body, .fit = Fit::middle};
 }
 
 AnswerOrder order_answer(AnswerQuestion question, const AnswerOrder* earlier, const TaskControl& control) {

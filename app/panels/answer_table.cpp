@@ -15,7 +15,7 @@ namespace {
 
 std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::vector<AnswerTable::Note> notes) {
   constexpr std::size_t kSampled = 100;
-  constexpr float kLeast = 70, kMost = 360, kBarWidth = 64;
+  constexpr float kLeast = 70, kMost = 360, kBarWidth = 48;
   std::vector<TableColumn> columns;
   for (std::size_t column = 0; column < result.columns.size(); ++column) {
     AnswerTable::Note& note = notes[column];
@@ -68,7 +68,7 @@ void AnswerTable::take_answer(const Ui& ui, std::shared_ptr<const SqlResult> ans
 // Numbers are never cut: names give way where there is little room, and the first of them has what is left over, so
 // that numbers stand together.
 void AnswerTable::fit_columns(float width) {
-  constexpr float kLeastName = 160;
+  constexpr float kLeastName = 200, kLeastOther = 110;
   float needed = 0, spare = 0;
   std::optional<std::size_t> first_name, last;
   const auto at = [](const std::vector<float>& of, std::size_t i) { return i < of.size() ? of[i] : 0.0F; };
@@ -78,13 +78,14 @@ void AnswerTable::fit_columns(float width) {
     const bool dragged = at(table_.widths, i) > 0, is_name = columns_[i].align == Align::left;
     needed += dragged ? at(table_.widths, i) : std::max(natural_[i], at(table_.needed, i));
     if (dragged || !is_name) continue;
-    spare += std::max(0.0F, natural_[i] - kLeastName);
     if (!first_name) first_name = i;
+    spare += std::max(0.0F, natural_[i] - (first_name == i ? kLeastName : kLeastOther));
   }
   const float given = spare > 0 ? std::clamp((needed - width) / spare, 0.0F, 1.0F) : 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     const bool is_name = columns_[i].align == Align::left;
-    columns_[i].width = natural_[i] - (is_name ? given * std::max(0.0F, natural_[i] - kLeastName) : 0);
+    const float least = first_name == i ? kLeastName : kLeastOther;
+    columns_[i].width = natural_[i] - (is_name ? given * std::max(0.0F, natural_[i] - least) : 0);
   }
   const bool ends_in_number = last && columns_[*last].align == Align::right;
   if (first_name && ends_in_number) columns_[*first_name].width += std::max(0.0F, width - needed);

@@ -139,10 +139,19 @@ void CoreGridPanel::draw_axes(const PanelContext& context, const GridChip& chip,
   };
   const TextOptions quiet = {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::centre};
   const int column_step = chip.column_labels.empty() ? static_cast<int>(std::ceil(ui.px(18) / cell_.width)) : 1;
+  const auto column_text = [&](int x) { return label(chip.column_labels, chip.x0, x); };
+  // What a neighbour leaves of its room; beyond the edges there is some.
+  const auto free_at = [&](int x) {
+    if (x < 0 || x >= chip.columns) return ui.px(12);
+    return std::max(0.0F, (cell_.width - text_width(ui, quiet.style, column_text(x))) / 2 - ui.px(3));
+  };
   for (int x = 0; x < chip.columns; x += column_step) {
     const float left = cells.x0 + static_cast<float>(x) * cell_.width;
-    draw_text(ui, {left, cells.y0 - ui.px(kAxisRow), left + cell_.width * static_cast<float>(column_step), cells.y0},
-              label(chip.column_labels, chip.x0, x), quiet);
+    const float more = chip.column_labels.empty() ? 0 : std::min(free_at(x - 1), free_at(x + 1));
+    draw_text(ui,
+              {left - more, cells.y0 - ui.px(kAxisRow), left + cell_.width * static_cast<float>(column_step) + more,
+               cells.y0},
+              column_text(x), quiet);
   }
   const int row_step = static_cast<int>(std::ceil(ui.px(12) / cell_.height));
   TextOptions right = quiet;
@@ -319,7 +328,8 @@ void CoreGridPanel::draw_legend(const PanelContext& context, Rect row, const Sho
   const CoreSpread& spread = shown.values.spread;
   const std::string facts = fmt::format("⌀ {}, min {}, max {}", value_text(spread.mean, shown),
                                         value_text(spread.min, shown), value_text(spread.max, shown));
-  const std::string more = spread.imbalance > 0 ? fmt::format(", max / ⌀ {:.2f}×", spread.imbalance) : "";
+  const std::string more =
+      spread.imbalance > 0 && shown.values.measured > 1 ? fmt::format(", max / ⌀ {:.2f}×", spread.imbalance) : "";
   const auto end_text = [&](double value) {
     return shown.unit == "share" ? fmt::format("{:.0f} %", value * 100) : value_text(value, shown);
   };

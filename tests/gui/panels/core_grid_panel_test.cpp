@@ -209,3 +209,18 @@ TEST_CASE("core grid panel: a core without the chosen processor shows a dash, an
   CHECK(viewer.cell("0.3.8") == "–");
   CHECK(viewer.cell("0.1.7") != "–");
 }
+
+TEST_CASE("core grid panel: asked for when the program starts, it is there in a small window, too") {
+  const TemporaryFolder folder;
+  const CoreSession session(11, 100);
+  REQUIRE(session.store->save(folder.file("cores.accel")).ok());
+  for (const int width : {1280, 1600}) {
+    CAPTURE(width);
+    AppOptions options;
+    options.panels = {"core-grid"};
+    Viewer viewer(options);
+    viewer.shell.resize(width, 900, 1);
+    viewer.open(folder.file("cores.accel"));
+    CHECK(viewer.wait_for([&] { return viewer.shell.find("grid.measure") != nullptr; }));
+  }
+}

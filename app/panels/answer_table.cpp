@@ -99,8 +99,11 @@ void AnswerTable::order(const PanelContext& context) {
       take_order(std::make_shared<const AnswerOrder>(order_answer(std::move(wanted), shown_.get(), TaskControl())));
     return;
   }
+  // What takes longer than somebody waits for a key is no work for the threads of the next frame.
+  constexpr std::size_t kSoon = 200'000;
+  const Priority priority = answer_->row_count() <= kSoon ? Priority::drawing : Priority::question;
   auto made = context.analysis().ask(
-      kept_, wanted, {.ages = false, .tells_itself = true, .priority = Priority::drawing},
+      kept_, wanted, {.ages = false, .tells_itself = true, .priority = priority},
       [wanted, earlier = shown_](const QueryContext& query) -> SessionAnalysis::Found<AnswerOrder> {
         auto order = std::make_shared<const AnswerOrder>(order_answer(wanted, earlier.get(), query.control));
         if (query.control.cancelled()) return cancelled_error();

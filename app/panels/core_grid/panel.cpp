@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t kGridFrames = 256;
 constexpr float kWideHead = 860;  // units: measure and scope share a row
+constexpr float kWideBody = 720;  // the table has room beside the chips
 constexpr float kLegendRow = 24, kStripHeight = 84, kLeastTable = 66;
 constexpr double kTableSeconds = 0.25;  // while playing, the table follows so often
 
@@ -206,7 +207,7 @@ void CoreGridPanel::draw_body(const PanelContext& context, const Rect& area) {
   const Shown shown = make_shown(context);
   Rect rest = area.inset(ui.px(size::kPanelPadding), 0);
   rest.cut_bottom(ui.px(4));
-  const bool wide = rest.width() > 1.5F * rest.height();
+  const bool wide = rest.width() > 1.5F * rest.height() && rest.width() >= ui.px(kWideBody);
   const float legend = ui.px(kLegendRow), strip = ui.px(kStripHeight);
   if (wide) {
     const float most = rest.width() * 0.55F;

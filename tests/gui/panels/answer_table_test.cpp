@@ -5,10 +5,10 @@
 #include <time.h>
 
 #include <algorithm>
-#include <atomic>
 #include <random>
 
 #include "core/chunk/session_writer.h"
+#include "tests/gui/held_pool.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;
@@ -19,30 +19,6 @@ using render::Key;
 namespace {
 
 constexpr std::int64_t kLongRows = 65'536;
-
-// All threads of the pool are held while it lives.
-class HeldPool {
- public:
-  explicit HeldPool(WorkerPool& pool) {
-    constexpr int kMoreThanThereAre = 64;
-    for (int i = 0; i < kMoreThanThereAre; ++i) {
-      tasks_.push_back(pool.start(Priority::drawing, [open = open_](TaskControl&) {
-        while (!*open) std::this_thread::yield();
-        return 0;
-      }));
-    }
-  }
-  ~HeldPool() {
-    *open_ = true;
-    for (const Task<int>& task : tasks_) task.wait();
-  }
-  HeldPool(const HeldPool&) = delete;
-  HeldPool& operator=(const HeldPool&) = delete;
-
- private:
-  std::shared_ptr<std::atomic<bool>> open_ = std::make_shared<std::atomic<bool>>(false);
-  std::vector<Task<int>> tasks_;
-};
 
 // A session of as many events, all of them asked for in SQL.
 struct LongTableViewer : Viewer {

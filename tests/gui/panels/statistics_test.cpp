@@ -207,3 +207,18 @@ TEST_CASE("statistics: a click in the panel is no new question to it while its s
   viewer.tab().region.reset();
   CHECK(viewer.rests_with("2 rows, 200 events"));
 }
+
+TEST_CASE("statistics: names give way to numbers, so that all columns have their room in a usual window") {
+  StatisticsViewer viewer;
+  viewer.shell.resize(1600, 900, 1);
+  REQUIRE(viewer.shell.settle());
+  const render::Rect* last = nullptr;
+  for (int column = 0; const render::Rect* head = viewer.shell.find("statistics.rows.head." + std::to_string(column));
+       ++column)
+    last = head;
+  REQUIRE(last != nullptr);
+  const render::Rect* histogram = viewer.shell.find("statistics.histogram");
+  REQUIRE(histogram != nullptr);
+  CHECK(last->x1 <= histogram->x0);
+  CHECK(viewer.shell.find("statistics.rows.head.0")->width() >= 150);
+}

@@ -145,8 +145,7 @@ void CoreGridPanel::draw_curve(const PanelContext& context, const Rect& plot, co
     const float x0 = plot.x0 + plot.width() * static_cast<float>(i) / count;
     const float x1 = plot.x0 + plot.width() * static_cast<float>(i + 1) / count;
     const float least = curve_[i] > 0 ? ui.px(1) : 0;
-    const float top =
-        plot.y1 - std::max(least, std::round((plot.height() - ui.px(3)) * static_cast<float>(curve_[i])));
+    const float top = plot.y1 - std::max(least, std::round((plot.height() - ui.px(3)) * static_cast<float>(curve_[i])));
     const bool in = (x0 + x1) / 2 >= left && (x0 + x1) / 2 < right;
     const Rect bar = {std::round(x0), top, std::max(std::round(x0) + 1, std::round(x1)), plot.y1};
     fill(ui, bar, in ? inside : outside);

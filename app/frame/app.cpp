@@ -201,6 +201,19 @@ void AppState::take_exported() {
   written ? say(*written) : workspace.notify(Severity::error, written.message());
 }
 
+void AppState::copy_made(std::function<std::string()> text) {
+  copying = workspace.pool().start(Priority::question,
+                                   [text = std::move(text)](TaskControl&) -> Result<std::string> { return text(); });
+}
+
+void AppState::take_copied() {
+  if (!copying.valid() || !copying.ready()) return;
+  Result<std::string> text = copying.take();
+  if (!text) return workspace.notify(Severity::error, "Nothing was copied: " + text.message());
+  say("Copied the table");
+  to_copy = std::move(*text);
+}
+
 void AppState::remember_settings() {
   Settings& settings = workspace.settings();
   if (!options.theme) settings.set(kThemeSetting, std::string(theme == ThemeKind::light ? "light" : "dark"));
@@ -337,7 +350,10 @@ void App::frame(Ui& ui) {
   state.now_s = ui.time();
   if (ui.theme().kind() != state.theme) ui.set_theme(state.theme);
   if (ui.zoom() != state.zoom) ui.set_zoom(state.zoom);
-  if (!ui.can_offer_file()) ui.set_file_taker([&state](FileOffer offer) { state.export_text(std::move(offer)); });
+  if (!ui.can_offer_file()) {
+    ui.set_file_taker([&state](FileOffer offer) { state.export_text(std::move(offer)); });
+    ui.set_copy_maker([&state](std::function<std::string()> text) { state.copy_made(std::move(text)); });
+  }
   if (!ui.can_look_up()) {
     ui.set_explainer([&state](const LabelWord& word) {
       SessionTab* tab = state.tab();
@@ -351,6 +367,7 @@ void App::frame(Ui& ui) {
   forget_closed_tabs(state);
   prepare_first_session(state);
   state.take_exported();
+  state.take_copied();
   state.take_imported();
   if (std::exchange(state.layouts_changed, false)) add_layout_commands(state);
   run_key_commands(state, ui);

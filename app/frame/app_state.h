@@ -103,6 +103,7 @@ struct AppState {
   double toast_until_s = 0;
   Task<Result<std::string>> exporting;  // ends with what is said of it
   Task<Result<std::string>> importing;  // ends with the text of a file of marker sets
+  Task<Result<std::string>> copying;    // makes what goes to the clipboard
   std::optional<std::string> to_copy;   // at the end of the frame
   double now_s = 0;
   std::uint64_t frames = 0;
@@ -118,7 +119,9 @@ struct AppState {
   void show_save_dialog(std::size_t index);
   void show_import_dialog(FileDialog::Chosen chosen);  // of a text file
   void show_filtered_export();                         // app/export/filtered_export.cpp writes it
-  void export_text(render::FileOffer offer);           // asks where to, and writes it on a worker
+  void copy_made(std::function<std::string()> text);   // makes it on a worker
+  void take_copied();
+  void export_text(render::FileOffer offer);  // asks where to, and writes it on a worker
   void take_exported();
   void take_imported();
   void remember_settings();

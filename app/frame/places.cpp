@@ -4,6 +4,7 @@
 #include <cassert>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "core/base/text.h"
 
@@ -106,7 +107,9 @@ void PanelLayout::prefer_summary(Place place) {
 void PanelLayout::show(PanelId id) {
   states_[index(id)].open = true;
   front_[index(place(id))] = id;
-  if (place(id) == Place::right && door_) open_column(true);
+  const bool is_right = place(id) == Place::right;
+  asked_early_ = asked_early_ || (is_right && !arranged_);
+  if (is_right && door_) open_column(true);
   if (place(id) == place("details")) hidden_by_details_.reset();
   if (maximised_ && *maximised_ != id) maximised_ = place(*maximised_) == place(id) ? std::optional(id) : std::nullopt;
 }
@@ -155,6 +158,8 @@ void PanelLayout::arrange(const render::Rect& area, float scale, bool right_says
   automatic_door_ = !right_says_something || area.width() < kLeastForColumn * scale;
   const bool door = column_ == ColumnWish::automatic ? automatic_door_ : column_ == ColumnWish::shut;
   door_ = door && front_[index(Place::right)].has_value();
+  arranged_ = true;
+  if (std::exchange(asked_early_, false) && door_) open_column(true);
 }
 
 // A wish that is what would be anyway is none: the column goes on to follow what it has to say.

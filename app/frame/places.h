@@ -111,6 +111,8 @@ class PanelLayout {
   ColumnWish column_ = ColumnWish::automatic;
   bool automatic_door_ = false;  // what the column would be if the user had no wish
   bool door_ = false;
+  bool arranged_ = false;     // it is known whether the column is a door
+  bool asked_early_ = false;  // a panel of the column was shown before that
   std::optional<PanelId> maximised_;
 };
 

@@ -1,8 +1,10 @@
 // Rows of values as a table: as wide as what they hold, sorted as SQL orders, copied and exported. For answers in SQL
 // and for listings.
 //
-//   const AnswerTable::Hand hand = table_.draw(ui, "sql.rows", area, answer_rows(console_.shared_answer()));
+//   const AnswerTable::Hand hand = table_.draw(context, "sql.rows", area, answer_rows(console_.shared_answer()), sql);
 //   if (hand.clicked) ...  // a row of the answer
+//
+// Short answers are sorted and filtered at once; long ones on a worker, and what was there stays until that is done.
 #pragma once
 
 #include <functional>
@@ -13,27 +15,25 @@
 
 #include "app/content/listings/listing.h"
 #include "app/content/sql/console.h"
+#include "app/panels/answer_rows.h"
 #include "app/panels/context.h"
+#include "app/session/analysis.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
 
 class AnswerTable {
  public:
+  static constexpr std::size_t kAtOnce = 1'000;  // rows that are sorted and looked through in the frame that wants it
+
   struct Note {
     std::string title;    // in place of the column's name; "": the name
     std::string tooltip;  // what it means
-    std::string unit;     // numbers are shown in the unit of their size: "ns", "B", as in figure_text.h
-    bool bar = false;     // shares are bars
-    bool hides = false;   // at first, where no row has a value
-    bool aside = false;   // hidden at first
-    bool dashes = false;  // what is missing is "–", as in tables of figures; else NULL
+    AnswerForm form;
+    bool hides = false;  // at first, where no row has a value
+    bool aside = false;  // hidden at first
   };
-  // How the values of a column are shown: as its note says.
-  struct Form {
-    std::string unit;
-    bool bar = false, dashes = false;
-  };
+  // Rows of the answer that was given. While the one before it is still shown, nothing was clicked.
   struct Hand {
     std::optional<std::size_t> clicked, double_clicked;
   };
@@ -41,8 +41,8 @@ class AnswerTable {
   // Another answer of the same columns is sorted and filtered as the one before, if it has the same `origin`, such as
   // its SQL. notes: of the answer's columns, as many as there are, or none. selected: of rows; the one clicked last if
   // none.
-  Hand draw(render::Ui& ui, std::string_view name, const render::Rect& area, std::shared_ptr<const SqlResult> answer,
-            std::string_view origin, std::vector<Note> notes = {},
+  Hand draw(const PanelContext& context, std::string_view name, const render::Rect& area,
+            std::shared_ptr<const SqlResult> answer, std::string_view origin, std::vector<Note> notes = {},
             const std::function<bool(std::size_t row)>& selected = {});
   // A listing: a click selects what the row speaks of, a double click zooms to it.
   Hand draw(const PanelContext& context, std::string_view name, const render::Rect& area,
@@ -52,13 +52,27 @@ class AnswerTable {
   void show(std::size_t row) { show_ = row; }
 
  private:
-  void order_rows();
+  void take_answer(const render::Ui& ui, std::shared_ptr<const SqlResult> answer, std::string_view origin,
+                   std::vector<Note> notes);
+  void prepare(const PanelContext& context, std::shared_ptr<const SqlResult> answer, std::string_view origin,
+               std::vector<Note> notes);
+  void order(const PanelContext& context);
+  void take_order(std::shared_ptr<const AnswerOrder> order);
+  void fit_columns(float width);  // in units
+  // Rows of the answer that is shown.
+  Hand draw_shown(const PanelContext& context, std::string_view name, const render::Rect& whole,
+                  const std::function<bool(std::size_t row)>& selected);
 
   std::shared_ptr<const SqlResult> answer_;
   std::string origin_;
-  std::vector<std::uint32_t> rows_;  // of the answer, as they are shown
   std::vector<render::TableColumn> columns_;
-  std::vector<Form> forms_;  // of columns
+  std::vector<float> natural_;                               // widths of columns, units, as wide as what they hold
+  std::vector<AnswerForm> forms_;                            // of columns
+  std::vector<bool> hides_, aside_;                          // columns, at first
+  bool fresh_ = false;                                       // nothing has been hidden yet
+  SessionAnalysis::Kept<AnswerOrder, AnswerQuestion> kept_;  // of long answers
+  std::shared_ptr<const AnswerOrder> shown_;
+  std::shared_ptr<const Listing> listing_;  // that the shown answer is of, where it is one
   render::TableState table_;
   std::optional<std::size_t> show_;
 };

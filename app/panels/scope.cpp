@@ -1,48 +1,95 @@
 #include "app/panels/scope.h"
 
 #include <array>
+#include <vector>
 
 #include "core/base/format.h"
 #include "render/widgets/controls.h"
+#include "render/widgets/menu.h"
 
 namespace accelscope::app {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
-EventFilter scope_filter(const SessionTab& tab, Scope scope) {
+namespace {
+
+constexpr std::array<std::string_view, 3> kScopeTitles = {"Session", "Visible range", "Selection"};
+constexpr float kScopeGap = 12;  // units, to what stands left of it
+
+// True when another one was chosen.
+bool draw_drop_down(Ui& ui, std::string_view name, Rect& row, std::span<const Segment> choices, int& chosen) {
+  std::vector<MenuItem> items;
+  for (std::size_t i = 0; i < choices.size(); ++i)
+    items.push_back({.id = std::to_string(i),
+                     .label = std::string(choices[i].label),
+                     .enabled = !choices[i].disabled,
+                     .checked = static_cast<int>(i) == chosen});
+  const std::string_view value = kScopeTitles[static_cast<std::size_t>(chosen)];
+  const Rect place = row.cut_right(dropdown_width(ui, value)).middle(ui.px(size::kControl));
+  const auto picked = dropdown_menu(ui, name, place, value, items, {.tooltip = "What the numbers are of"});
+  if (!picked || std::stoi(*picked) == chosen) return false;
+  chosen = std::stoi(*picked);
+  return true;
+}
+
+}  // namespace
+
+void PanelScope::choose(Scope scope, const SessionTab& tab) {
+  scope_ = scope;
+  selection_ = tab.region;
+}
+
+OwnSelection::OwnSelection(const SessionTab& tab, PanelScope& scope) : tab_(tab), scope_(scope) {
+  if (tab.region == scope.seen_) return;
+  scope.seen_ = tab.region;
+  scope.selection_ = tab.region;
+}
+
+OwnSelection::~OwnSelection() {
+  if (tab_.region != scope_.seen_) scope_.seen_ = tab_.region;
+}
+
+EventFilter scope_filter(const SessionTab& tab, const PanelScope& scope) {
   const EventFilter& filter = tab.choices.filter;
-  if (scope == Scope::selection && tab.region) return both(filter, *tab.region);
+  if (scope == Scope::selection && scope.selection()) return both(filter, *scope.selection());
   if (scope != Scope::visible) return filter;
   EventFilter visible;
   visible.range = tab.view.whole_ns();
   return both(filter, visible);
 }
 
-std::string scope_text(const SessionTab& tab, Scope scope) {
+std::string scope_text(const SessionTab& tab, const PanelScope& scope) {
   std::string text = "the session";
   if (scope == Scope::visible) text = format_duration(tab.view.span_ns()) + " in view";
-  if (scope == Scope::selection && tab.region) text = "what is selected";
+  if (scope == Scope::selection && scope.selection())
+    text = tab.region == scope.selection() ? "what is selected" : "what was selected";
   if (scope == Scope::session && !tab.choices.filter.empty()) return "what passes the filter";
   return tab.choices.filter.empty() ? text : text + " that passes the filter";
 }
 
-bool draw_scope(const PanelContext& context, std::string_view name, Rect& row, Scope& scope) {
+bool draw_scope(const PanelContext& context, std::string_view name, Rect& row, PanelScope& scope, float rest) {
   Ui& ui = context.ui;
-  const bool any_selected = context.tab.region.has_value();
+  const bool any_selected = context.tab.region.has_value() || scope.selection().has_value();
+  if (scope == Scope::selection && !any_selected) scope.choose(Scope::session, context.tab);
   const std::array<Segment, 3> choices = {
-      {{.label = "Session"},
-       {.label = "Visible range", .tooltip = "Of the stretch that the timeline shows"},
-       {.label = "Selection",
+      {{.label = kScopeTitles[0]},
+       {.label = kScopeTitles[1], .tooltip = "Of the stretch that the timeline shows"},
+       {.label = kScopeTitles[2],
         .disabled = !any_selected,
-        .tooltip = any_selected ? "Of the box, or of all events of what is selected"
+        .tooltip = any_selected ? "Of the box, or of all events of what is selected; what is clicked in this panel "
+                                  "itself leaves it as it is"
                                 : "Select a box, or all events of a name, a line or a layer"}}};
-  if (scope == Scope::selection && !any_selected) scope = Scope::session;
-  int chosen = static_cast<int>(scope);
-  const Rect place = row.cut_right(segmented_width(ui, choices)).middle(ui.px(size::kControl));
-  row.cut_right(ui.px(12));
-  if (!segmented(ui, name, place, choices, chosen)) return false;
-  scope = static_cast<Scope>(chosen);
-  return true;
+  int chosen = static_cast<int>(scope.chosen());
+  const float width = segmented_width(ui, choices);
+  bool changed = false;
+  if (row.width() >= width + ui.px(kScopeGap + rest)) {
+    changed = segmented(ui, name, row.cut_right(width).middle(ui.px(size::kControl)), choices, chosen);
+  } else {
+    changed = draw_drop_down(ui, name, row, choices, chosen);
+  }
+  row.cut_right(ui.px(kScopeGap));
+  if (changed) scope.choose(static_cast<Scope>(chosen), context.tab);
+  return changed;
 }
 
 }  // namespace accelscope::app

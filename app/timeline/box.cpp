@@ -24,9 +24,8 @@ std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const TimelineRow& r
 float top_of(const TimelineFrame& frame, std::size_t row) {
   const TimelineState& state = frame.state;
   const bool scrolls = row >= state.pinned_rows;
-  float y = scrolls ? frame.scrolled.y0 - state.scroll : frame.rows.y0;
-  for (std::size_t i = scrolls ? state.pinned_rows : 0; i < row; ++i) y += frame.ui.px(state.rows[i].height);
-  return y;
+  const float y = scrolls ? frame.scrolled.y0 - state.scroll - state.row_tops[state.pinned_rows] : frame.rows.y0;
+  return y + state.row_tops[row];
 }
 
 namespace {

@@ -60,6 +60,8 @@ void place_row(TimelineFrame& frame, std::size_t index, float y, const Rect& cli
 // Divides the rows' area; pinned rows that it has no room for scroll with the others.
 void place_bands(TimelineFrame& frame) {
   TimelineState& state = frame.state;
+  state.row_tops.assign(1, 0);
+  for (const TimelineRow& row : state.rows) state.row_tops.push_back(state.row_tops.back() + frame.ui.px(row.height));
   state.pinned_rows = 0;
   float height = 0;
   for (const TimelineRow& row : state.rows) {
@@ -71,10 +73,7 @@ void place_bands(TimelineFrame& frame) {
   frame.pinned = frame.scrolled = frame.rows;
   frame.pinned.y1 = frame.rows.y0 + height;
   frame.scrolled.y0 = frame.pinned.y1 + (state.pinned_rows > 0 ? frame.ui.px(kPinnedLine) : 0);
-  state.content_height = 0;
-  for (std::size_t i = state.pinned_rows; i < state.rows.size(); ++i) {
-    state.content_height += frame.ui.px(state.rows[i].height);
-  }
+  state.content_height = state.row_tops.back() - state.row_tops[state.pinned_rows];
 }
 
 // The heading of the topmost row stays in sight until the next group's pushes it out.
@@ -245,6 +244,7 @@ void compose_frame_rows(TimelineFrame& frame) {
   }
   state.rows = compose_rows(frame.snapshot, from.memory.get(), from.choices, &state.row_count, state.derived_counters);
   state.composed_from = std::move(from);
+  ++state.rows_version;
 }
 
 void prepare_lanes(TimelineFrame& frame) {

@@ -14,6 +14,7 @@
 #include "app/content/event_labels.h"
 #include "app/content/memory/usage_stacks.h"
 #include "app/rows/rows.h"
+#include "app/rows/warning_index.h"
 #include "app/session/tab.h"
 #include "app/timeline/colour_legend.h"
 #include "core/analysis/figures/incidents.h"
@@ -152,6 +153,9 @@ struct TimelineState {
   RowCount row_count;
   std::vector<std::vector<std::uint32_t>> bands;  // lanes of each group, whatever is hidden: for the overview
   ComposedFrom composed_from;
+  std::uint64_t rows_version = 0;  // counts how often they were composed
+  std::vector<float> row_tops;     // pixels from the first one to each, and to the end of all, in this frame
+  WarningIndex warnings;
   std::optional<std::string> typed_filter;                  // while the name filter is being typed
   bool focus_filter = false;                                // a command asked for the keyboard there
   std::unordered_map<std::string, GroupSummary> summaries;  // by the group's key

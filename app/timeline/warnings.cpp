@@ -33,32 +33,29 @@ struct WarningBox {
   return {static_cast<std::int64_t>(frame.ns(frame.canvas_x)), static_cast<std::int64_t>(frame.ns(frame.rows.x1)) + 1};
 }
 
-[[nodiscard]] std::vector<Rect> parts_of(const TimelineFrame& frame, const Finding& finding, const TimeRange& range) {
+// Of the rows that hold one of its tracks, those in sight.
+[[nodiscard]] std::vector<Rect> parts_of(const TimelineFrame& frame, std::size_t finding, const TimeRange& range) {
   std::vector<Rect> parts;
   const float x0 = frame.x(static_cast<double>(range.begin_ns)), x1 = frame.x(static_cast<double>(range.end_ns));
-  std::size_t last = 0;
-  for (std::size_t i = 0; i < frame.state.rows.size(); ++i) {
-    const std::set<TrackNumber> tracks = tracks_of(frame, frame.state.rows[i]);
-    const bool inside = std::any_of(finding.tracks.begin(), finding.tracks.end(),
-                                    [&](TrackNumber each) { return tracks.contains(each); });
-    if (!inside) continue;
-    const float top = top_of(frame, i), bottom = top + frame.ui.px(frame.state.rows[i].height);
-    const bool follows = !parts.empty() && last + 1 == i && top == parts.back().y1;
-    if (follows) {
-      parts.back().y1 = bottom;
-    } else {
+  const auto add = [&](std::size_t first, std::size_t last) {
+    const float top = top_of(frame, first);
+    const float bottom = top_of(frame, last) + frame.ui.px(frame.state.rows[last].height);
+    if (bottom > frame.rows.y0 && top < frame.rows.y1)
       parts.push_back({x0, top, std::max(x1, x0 + frame.ui.px(3)), bottom});
-    }
-    last = i;
+  };
+  const std::size_t pinned = frame.state.pinned_rows;  // which lie apart from the others
+  for (const WarningIndex::RowRun& run : frame.state.warnings.rows_of(finding)) {
+    if (run.first < pinned) add(run.first, std::min(run.last, pinned - 1));
+    if (run.last >= pinned) add(std::max(run.first, pinned), run.last);
   }
-  std::erase_if(parts, [&](const Rect& each) { return each.y1 <= frame.rows.y0 || each.y0 >= frame.rows.y1; });
   return parts;
 }
 
-[[nodiscard]] std::optional<WarningBox> box_of(const TimelineFrame& frame, const Finding& finding) {
-  WarningBox box{&finding, longest_place(finding, range_in_view(frame)), {}, {}, {}};
+[[nodiscard]] std::optional<WarningBox> box_of(const TimelineFrame& frame, std::size_t number) {
+  const Finding& finding = frame.state.warnings.advice().findings[number];
+  WarningBox box{&finding, frame.state.warnings.longest_place(number, range_in_view(frame)), {}, {}, {}};
   if (box.place == nullptr) return {};
-  box.parts = parts_of(frame, finding, box.place->range);
+  box.parts = parts_of(frame, number, box.place->range);
   if (box.parts.empty()) return {};
   Ui& ui = frame.ui;
   box.text = box.place->note.empty() ? finding.tab : box.place->note;
@@ -85,18 +82,19 @@ struct WarningBox {
 
 [[nodiscard]] std::vector<WarningBox> boxes_in_view(const TimelineFrame& frame, const Advice& advice) {
   std::vector<WarningBox> boxes;
-  for (const Finding& finding : advice.findings) {
-    if (finding.key != frame.tab.chosen_warning) continue;
-    if (auto box = box_of(frame, finding)) boxes.push_back(std::move(*box));
+  for (std::size_t i = 0; i < advice.findings.size(); ++i) {
+    if (advice.findings[i].key != frame.tab.chosen_warning) continue;
+    if (auto box = box_of(frame, i)) boxes.push_back(std::move(*box));
   }
-  // The gravest only: each looks at all rows.
+  // The gravest only.
   constexpr std::size_t kMostTried = 6;
   std::size_t unasked = 0, tried = 0;
-  for (const Finding& finding : advice.findings) {
+  for (std::size_t i = 0; i < advice.findings.size(); ++i) {
+    const Finding& finding = advice.findings[i];
     if (unasked == kMostUnasked || tried == kMostTried) break;
     if (finding.rule->of_device || finding.key == frame.tab.chosen_warning) continue;
     ++tried;
-    auto box = box_of(frame, finding);
+    auto box = box_of(frame, i);
     if (!box || box->parts.front().width() < frame.ui.px(kLeastBox) || crowds(*box, boxes)) continue;
     boxes.push_back(std::move(*box));
     ++unasked;
@@ -154,6 +152,8 @@ void draw_tab(TimelineFrame& frame, std::size_t index, const WarningBox& box) {
 void draw_warnings(TimelineFrame& frame) {
   const std::shared_ptr<const Advice> advice = shown_advice(frame.tab);
   if (!advice || advice->findings.empty()) return;
+  frame.state.warnings.update(advice, frame.state.rows_version, frame.state.rows.size(),
+                              [&](std::size_t row) { return tracks_of(frame, frame.state.rows[row]); });
   const Rect canvas = frame.canvas(frame.rows);
   frame.list->PushClipRect(low(canvas), high(canvas), true);
   const std::vector<WarningBox> boxes = boxes_in_view(frame, *advice);

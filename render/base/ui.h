@@ -86,6 +86,11 @@ class Ui {
   void request_frame() noexcept { frame_requested_ = true; }  // draw again at once: something moves
   void request_frame_after(double seconds) noexcept;          // draw again then: a card opens
   void copy_to_clipboard(const std::string& text) const;
+  // A long text, made on a worker, so it holds all that it needs; made at once while nobody does that.
+  void copy_made(std::function<std::string()> text) const {
+    makes_copy_ ? makes_copy_(std::move(text)) : copy_to_clipboard(text());
+  }
+  void set_copy_maker(std::function<void(std::function<std::string()>)> maker) { makes_copy_ = std::move(maker); }
   // Hands a text to whoever asks for the file and writes it; nothing happens while nobody does.
   void offer_file(FileOffer offer) const {
     if (takes_file_) takes_file_(std::move(offer));
@@ -149,6 +154,7 @@ class Ui {
   int hovered_frame_ = -1;  // the last that asked
   std::vector<std::function<void(Result<Picture>)>> picture_requests_;
   std::function<void(FileOffer)> takes_file_;
+  std::function<void(std::function<std::string()>)> makes_copy_;
   std::function<void(const LabelWord&)> explains_;
   KeyboardFocus keyboard_focus_;
   std::string typed_into_;  // a menu

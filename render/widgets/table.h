@@ -50,10 +50,12 @@ struct TableCell {
 };
 
 // Which rows contain a text, in any letter case. Tables of up to kAtOnce rows are looked through anew in every frame,
-// as their cells may change; longer ones kStep rows a frame, until the text, the rows or their order change.
+// as their cells may change; longer ones for kMostSeconds of each frame, until the text, the rows or their order
+// change.
 class TableFilter {
  public:
-  static constexpr std::size_t kAtOnce = 2'000, kStep = 20'000;
+  static constexpr std::size_t kAtOnce = 500, kStep = 250;  // rows
+  static constexpr double kMostSeconds = 0.001;
   struct Key {
     std::string text;
     std::size_t rows = 0;
@@ -94,8 +96,11 @@ struct TableOptions {
   std::optional<std::size_t> show_row = {};  // scroll it into view
   std::span<const std::string> menu = {};    // further items of the right-click menu
   bool can_export = true;                    // offers a file of the rows and columns that are shown
-  // What the cells say, holding all it needs: exports of long tables are made with it on a worker. Without it they are
-  // made at once.
+  // Tables of which the caller finds the rows that contain the filter's text, so that nobody waits for long ones.
+  bool finds_rows = false;
+  const std::vector<std::uint32_t>* found_rows = nullptr;  // ascending; null: all are shown
+  // What the cells say, holding all it needs: exports and copies of long tables are made with it on a worker. Without
+  // it they are made at once.
   std::function<std::function<TableCell(std::size_t row, std::size_t column)>()> detached = {};
 };
 

@@ -38,16 +38,22 @@ class TableDrawing {
   void close_filter();
   void draw_filter(Rect row);
   void filter_rows();
-  [[nodiscard]] bool filtered() const noexcept { return !state_.filter.empty(); }
-  [[nodiscard]] std::size_t shown() const noexcept { return filtered() ? state_.matching.rows().size() : rows_; }
-  [[nodiscard]] std::size_t row_at(std::size_t place) const {
-    return filtered() ? state_.matching.rows()[place] : place;
+  // The rows that are shown; null: all.
+  [[nodiscard]] const std::vector<std::uint32_t>* found() const noexcept {
+    if (options_.finds_rows) return options_.found_rows;
+    return state_.filter.empty() ? nullptr : &state_.matching.rows();
   }
+  [[nodiscard]] bool filtered() const noexcept { return found() != nullptr; }
+  [[nodiscard]] std::size_t shown() const noexcept { return filtered() ? found()->size() : rows_; }
+  [[nodiscard]] std::size_t row_at(std::size_t place) const { return filtered() ? (*found())[place] : place; }
   [[nodiscard]] std::optional<std::size_t> place_of(std::size_t row) const;  // nothing: not shown
   [[nodiscard]] bool is_hidden(std::size_t column) const { return spans_[column].width <= 0; }
   [[nodiscard]] std::string shown_text(char separator) const;
   [[nodiscard]] std::vector<std::size_t> shown_columns() const;
+  // What makes the text of the rows that are shown, on a worker.
+  [[nodiscard]] std::function<std::string()> detached_text(char separator) const;
   void export_csv() const;
+  void copy_table() const;
   void copy(std::size_t what);
 
   // "table.row.3"

@@ -139,7 +139,7 @@ void TableDrawing::draw_filter(Rect row) {
 
 // What is under way goes on with the next frame.
 void TableDrawing::filter_rows() {
-  if (!filtered()) return;
+  if (options_.finds_rows || state_.filter.empty()) return;
   const bool done = state_.matching.update({state_.filter, rows_, state_.sort_column, state_.descending, state_.hidden},
                                            [&](std::size_t row, std::string_view text) {
                                              for (std::size_t column = 0; column < columns_.size(); ++column) {
@@ -157,7 +157,7 @@ void TableDrawing::filter_rows() {
 
 std::optional<std::size_t> TableDrawing::place_of(std::size_t row) const {
   if (!filtered()) return row;
-  const std::vector<std::uint32_t>& rows = state_.matching.rows();
+  const std::vector<std::uint32_t>& rows = *found();
   const auto found = std::lower_bound(rows.begin(), rows.end(), row);
   if (found == rows.end() || *found != row) return std::nullopt;
   return static_cast<std::size_t>(found - rows.begin());
@@ -180,37 +180,44 @@ std::string TableDrawing::shown_text(char separator) const {
       separator);
 }
 
-void TableDrawing::export_csv() const {
-  if (!options_.detached) {
-    ui_.offer_file({file_name_of(name_), [text = shown_text(',')] { return text; }});
-    return;
-  }
-  std::vector<std::uint32_t> rows = filtered() ? state_.matching.rows() : std::vector<std::uint32_t>(rows_);
+std::function<std::string()> TableDrawing::detached_text(char separator) const {
+  std::vector<std::uint32_t> rows = filtered() ? *found() : std::vector<std::uint32_t>(rows_);
   if (!filtered()) std::iota(rows.begin(), rows.end(), 0U);
   const std::vector<std::size_t> places = shown_columns();
   std::vector<TableColumn> columns;
   for (const std::size_t column : places) columns.push_back(columns_[column]);
-  ui_.offer_file({file_name_of(name_), [columns, places, rows = std::move(rows), content = options_.detached()] {
-                    const TableContent shown = [&](std::size_t row, std::size_t column) {
-                      return content(rows[row], places[column]);
-                    };
-                    return table_text(columns, rows.size(), shown, ',');
-                  }});
+  return [columns, places, rows = std::move(rows), content = options_.detached(), separator] {
+    const TableContent shown = [&](std::size_t row, std::size_t column) { return content(rows[row], places[column]); };
+    return table_text(columns, rows.size(), shown, separator);
+  };
+}
+
+void TableDrawing::export_csv() const {
+  if (!options_.detached) {
+    ui_.offer_file({file_name_of(name_), [text = shown_text(',')] { return text; }});
+  } else {
+    ui_.offer_file({file_name_of(name_), detached_text(',')});
+  }
+}
+
+void TableDrawing::copy_table() const {
+  constexpr std::size_t kMostAtOnce = 500;  // rows; it takes microseconds for each cell
+  if (options_.detached && shown() > kMostAtOnce) return ui_.copy_made(detached_text('\t'));
+  ui_.copy_to_clipboard(shown_text('\t'));
 }
 
 void TableDrawing::copy(std::size_t what) {
   const auto row = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#row"));
   const auto column = static_cast<std::size_t>(ui_.remembered(std::string(name_) + "#column"));
   if (row >= rows_ || column >= columns_.size()) return;
+  if (what == 2) return copy_table();
   std::string text;
   if (what == 0) {
     text = copied_text(content_(row, column));
-  } else if (what == 1) {
+  } else {
     for (std::size_t index = 0; index < columns_.size(); ++index) {
       if (!is_hidden(index)) text += (text.empty() ? "" : "\t") + copied_text(content_(row, index));
     }
-  } else {
-    text = shown_text('\t');
   }
   ui_.copy_to_clipboard(text);
 }
@@ -271,7 +278,7 @@ void TableDrawing::show_head_menu() {
   } else if (*chosen == "filter") {
     open_filter();
   } else if (*chosen == "copy") {
-    ui_.copy_to_clipboard(shown_text('\t'));
+    copy_table();
   } else if (*chosen == "csv") {
     export_csv();
   } else {

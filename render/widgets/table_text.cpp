@@ -1,5 +1,6 @@
 // Tables as text, and which of their rows contain one.
 #include <algorithm>
+#include <chrono>
 
 #include "core/base/text.h"
 #include "render/widgets/table.h"
@@ -34,10 +35,16 @@ bool TableFilter::update(const Key& key, const std::function<bool(std::size_t ro
     looked_at_ = 0;
     rows_.clear();
   }
-  const std::size_t end = std::min(key.rows, looked_at_ + kStep);
-  for (; looked_at_ < end; ++looked_at_) {
-    if (contains(looked_at_, lower_)) rows_.push_back(static_cast<std::uint32_t>(looked_at_));
-  }
+  const auto begin = std::chrono::steady_clock::now();
+  const auto is_time_over = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() >= kMostSeconds;
+  };
+  do {
+    const std::size_t end = std::min(key.rows, looked_at_ + (key.rows <= kAtOnce ? kAtOnce : kStep));
+    for (; looked_at_ < end; ++looked_at_) {
+      if (contains(looked_at_, lower_)) rows_.push_back(static_cast<std::uint32_t>(looked_at_));
+    }
+  } while (looked_at_ < key.rows && !is_time_over());
   return looked_at_ == key.rows;
 }
 

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include "app/content/listings/collectives.h"
 #include "app/session/analysis.h"
@@ -21,7 +24,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kCollectivesHead = 36, kSentence = 24, kRoomForBoth = 1000, kLeastTables = 460, kRoomForTables = 280,
-                kRoomForStrips = 380, kStrips = 88;
+                kRoomForStrips = 380, kStrips = 88, kBesideScope = 760;
 
 constexpr std::array<std::string_view, 3> kMeasures = {"Arrival", "Duration", "Wait"};
 constexpr std::array<std::string_view, 3> kMeasureTips = {"When each rank arrived, after the first of them",
@@ -87,6 +90,7 @@ void CollectivesPanel::follow_selected(const PanelContext& context) {
 }
 
 void CollectivesPanel::draw(const PanelContext& context, const Rect& area) {
+  const OwnSelection own(context.tab, scope_);
   Ui& ui = context.ui;
   ask(context);
   follow_selected(context);
@@ -132,6 +136,7 @@ void CollectivesPanel::draw(const PanelContext& context, const Rect& area) {
 
 void CollectivesPanel::draw_head(const PanelContext& context, Rect head, bool narrow) {
   Ui& ui = context.ui;
+  (void)draw_scope(context, "collectives.scope", head, scope_, kBesideScope);
   const auto controls = [&](float width) { return head.cut_left(width).middle(ui.px(size::kControl)); };
   if (narrow) {
     const std::array<Segment, 3> parts = {{{.label = "Map"}, {.label = "Operations"}, {.label = "Ranks"}}};
@@ -146,11 +151,18 @@ void CollectivesPanel::draw_head(const PanelContext& context, Rect head, bool na
     measures[i].tooltip = kMeasureTips[i];
   }
   int measure = static_cast<int>(measure_);
-  if (segmented(ui, "collectives.measure", controls(segmented_width(ui, measures)), measures, measure))
-    measure_ = static_cast<CollectiveMeasure>(measure);
+  bool other = false;
+  if (const float width = segmented_width(ui, measures); width <= head.width()) {
+    other = segmented(ui, "collectives.measure", controls(width), measures, measure);
+  } else {
+    static const std::vector<std::string> kItems(kMeasures.begin(), kMeasures.end());
+    const auto value = static_cast<std::size_t>(measure);
+    const float room = std::min(head.width(), dropdown_width(ui, kItems[value]));
+    other = dropdown(ui, "collectives.measure", controls(room), kItems, measure, {.tooltip = kMeasureTips[value]});
+  }
+  if (other) measure_ = static_cast<CollectiveMeasure>(measure);
   head.cut_left(ui.px(10));
   draw_ranks_menu(context, head);
-  if (!narrow) (void)draw_scope(context, "collectives.scope", head, scope_);
   draw_operations_choice(context, head);
   if (!shown_ || shown_->report->of->present() < 2) return;
   static const std::vector<std::string> kClocks = {"Automatic", "As recorded", "By their ends"};

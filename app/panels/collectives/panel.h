@@ -99,7 +99,7 @@ class CollectivesPanel final : public Panel {
   void show_ranks(const PanelContext& context, const std::vector<std::uint32_t>& ranks) const;
   [[nodiscard]] std::size_t shown_ranks(const SessionTab& tab) const;
 
-  Scope scope_ = Scope::session;
+  PanelScope scope_ = Scope::session;
   Question question_;
   CollectiveMeasure measure_ = CollectiveMeasure::arrival;
   Part part_ = Part::map;

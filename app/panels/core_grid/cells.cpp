@@ -139,10 +139,19 @@ void CoreGridPanel::draw_axes(const PanelContext& context, const GridChip& chip,
   };
   const TextOptions quiet = {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::centre};
   const int column_step = chip.column_labels.empty() ? static_cast<int>(std::ceil(ui.px(18) / cell_.width)) : 1;
+  const auto column_text = [&](int x) { return label(chip.column_labels, chip.x0, x); };
+  // What a neighbour leaves of its room; beyond the edges there is some.
+  const auto free_at = [&](int x) {
+    if (x < 0 || x >= chip.columns) return ui.px(12);
+    return std::max(0.0F, (cell_.width - text_width(ui, quiet.style, column_text(x))) / 2 - ui.px(3));
+  };
   for (int x = 0; x < chip.columns; x += column_step) {
     const float left = cells.x0 + static_cast<float>(x) * cell_.width;
-    draw_text(ui, {left, cells.y0 - ui.px(kAxisRow), left + cell_.width * static_cast<float>(column_step), cells.y0},
-              label(chip.column_labels, chip.x0, x), quiet);
+    const float more = chip.column_labels.empty() ? 0 : std::min(free_at(x - 1), free_at(x + 1));
+    draw_text(ui,
+              {left - more, cells.y0 - ui.px(kAxisRow), left + cell_.width * static_cast<float>(column_step) + more,
+               cells.y0},
+              column_text(x), quiet);
   }
   const int row_step = static_cast<int>(std::ceil(ui.px(12) / cell_.height));
   TextOptions right = quiet;
@@ -195,16 +204,22 @@ void CoreGridPanel::draw_cell(const PanelContext& context, std::size_t cell, con
   Ui& ui = context.ui;
   SessionTab& tab = context.tab;
   const GridCell& of = shown.frames.grid.cells[cell];
-  const double value = shown.values[cell];
+  const std::optional<double> value = shown.values.cells[cell];
   const Rect inside = {at.x0, at.y0, at.x1 - ui.px(1), at.y1 - ui.px(1)};
-  const Pixel colour = heat_colour(ui.theme(), (value - shown.low) / (shown.high - shown.low));
+  // What is not measured here is no value: an outline, as where nothing was recorded.
+  const Pixel colour =
+      value ? heat_colour(ui.theme(), (*value - shown.low) / (shown.high - shown.low)) : ui.colour(Colour::bg1);
   fill(ui, inside, colour, size::kSliceRadius);
-  if (ui.theme().kind() == ThemeKind::light) outline(ui, inside, ui.colour(Colour::line2), size::kSliceRadius);
-  const std::string text = cell_text(value, shown);
+  if (!value || ui.theme().kind() == ThemeKind::light)
+    outline(ui, inside, ui.colour(value ? Colour::line2 : Colour::line1), size::kSliceRadius);
+  const std::string text = value ? cell_text(*value, shown) : "–";
   if (at.width() >= ui.px(kNumberedCell) && at.height() >= ui.px(14) &&
       text_width(ui, TextStyle::mono_small, text) <= inside.width()) {
     draw_text(ui, inside, text,
-              {.style = TextStyle::mono_small, .align = Align::centre, .fit = Fit::clip, .pixel = text_on(colour)});
+              {.style = TextStyle::mono_small,
+               .align = Align::centre,
+               .fit = Fit::clip,
+               .pixel = value ? text_on(colour) : ui.colour(Colour::text3)});
   }
   const Interaction touch =
       interact(ui, fmt::format("grid.cell.{}.{}.{}", of.chip, of.x, of.y), at, {.no_focus = true});
@@ -276,7 +291,12 @@ void CoreGridPanel::explain(const PanelContext& context, std::size_t cell, const
   const auto length = static_cast<double>(frames.stretch(span.first, span.last).length_ns());
   HoverCard card;
   card.title = frames.grid.chips.size() > 1 ? frames.grid.chips[of.chip].name + ", " + of.name : of.name;
-  card.title_value = value_text(shown.values[cell], shown);
+  if (!shown.values.cells[cell]) {
+    card.rows.push_back({frames.measure.part, "this core has none", Colour::text2});
+    hover_card(context.ui, card, at);
+    return;
+  }
+  card.title_value = value_text(*shown.values.cells[cell], shown);
   const std::string title = grid_measure_title(frames.measure, *context.tab.snapshot);
   if (frames.measure.is_time()) {
     card.rows.push_back({title, format_time_exact(std::llround(value))});
@@ -297,18 +317,19 @@ void CoreGridPanel::explain(const PanelContext& context, std::size_t cell, const
                              : figure_text(own, shown.unit),
                          Colour::text2});
   }
-  if (shown.spread.mean > 0)
-    card.rows.push_back({"To the mean", fmt::format("{:.2f}×", shown.values[cell] / shown.spread.mean)});
+  if (shown.values.spread.mean > 0)
+    card.rows.push_back({"To the mean", fmt::format("{:.2f}×", *shown.values.cells[cell] / shown.values.spread.mean)});
   hover_card(context.ui, card, at);
 }
 
 void CoreGridPanel::draw_legend(const PanelContext& context, Rect row, const Shown& shown) const {
   Ui& ui = context.ui;
   const TextOptions quiet = {.style = TextStyle::mono_small, .colour = Colour::text2};
-  const CoreSpread& spread = shown.spread;
+  const CoreSpread& spread = shown.values.spread;
   const std::string facts = fmt::format("⌀ {}, min {}, max {}", value_text(spread.mean, shown),
                                         value_text(spread.min, shown), value_text(spread.max, shown));
-  const std::string more = spread.imbalance > 0 ? fmt::format(", max / ⌀ {:.2f}×", spread.imbalance) : "";
+  const std::string more =
+      spread.imbalance > 0 && shown.values.measured > 1 ? fmt::format(", max / ⌀ {:.2f}×", spread.imbalance) : "";
   const auto end_text = [&](double value) {
     return shown.unit == "share" ? fmt::format("{:.0f} %", value * 100) : value_text(value, shown);
   };

@@ -20,12 +20,14 @@ namespace {
 
 constexpr std::size_t kGridFrames = 256;
 constexpr float kWideHead = 860;  // units: measure and scope share a row
+constexpr float kWideBody = 720;  // the table has room beside the chips
 constexpr float kLegendRow = 24, kStripHeight = 84, kLeastTable = 66;
 constexpr double kTableSeconds = 0.25;  // while playing, the table follows so often
 
 }  // namespace
 
 void CoreGridPanel::draw(const PanelContext& context, const Rect& area) {
+  const OwnSelection own(context.tab, scope_);
   ask(context);
   Rect rest = area;
   draw_head(context, rest);
@@ -57,7 +59,8 @@ void CoreGridPanel::draw_head(const PanelContext& context, Rect& area) {
   const bool wide = area.width() >= ui.px(kWideHead);
   Rect row = area.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0);
   Rect second = wide ? row : area.cut_top(ui.px(28)).inset(ui.px(size::kPanelPadding), 0);
-  if (draw_scope(context, "grid.scope", second, scope_)) {
+  constexpr float kBesideMeasure = 420, kAlone = 130;
+  if (draw_scope(context, "grid.scope", second, scope_, wide ? kBesideMeasure : kAlone)) {
     brush_.clear();
     playing_ = false;
   }
@@ -143,12 +146,20 @@ void CoreGridPanel::draw_chip_choice(const PanelContext& context, Rect& row) {
   if (dropdown(ui, "grid.chip", at, names, chosen, options)) chip_ = static_cast<std::size_t>(chosen);
 }
 
+// Of whichever work failed.
+const std::string& CoreGridPanel::error() const {
+  for (const std::string* each : {&frames_kept_.error, &offer_kept_.error, &table_kept_.error}) {
+    if (!each->empty()) return *each;
+  }
+  return frames_kept_.error;
+}
+
 bool CoreGridPanel::draw_problem(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   if (const std::string& wrong = context.analysis().mask_error(MaskUse::filter); !wrong.empty()) {
     empty_state(ui, "grid.wrong", area, icon::kFilter, wrong);
-  } else if (!frames_kept_.error.empty()) {
-    empty_state(ui, "grid.error", area, icon::kWarning, frames_kept_.error);
+  } else if (!error().empty()) {
+    empty_state(ui, "grid.error", area, icon::kWarning, error());
   } else if (!frames_) {
     const auto share = frames_kept_.share();
     empty_state(ui, "grid.loading", area, icon::kClock,
@@ -160,26 +171,26 @@ bool CoreGridPanel::draw_problem(const PanelContext& context, const Rect& area) 
   } else if (frames_->count == 0) {
     constexpr std::array<std::string_view, 1> kActions = {"Show the whole session"};
     if (empty_state(ui, "grid.nothing", area, icon::kChip, "No event lies in this range.", kActions))
-      scope_ = Scope::session;
+      scope_.choose(Scope::session, context.tab);
   } else {
     return false;
   }
   return true;
 }
 
-CoreGridPanel::Shown CoreGridPanel::make_shown(const PanelContext& context) const {
+CoreGridPanel::Shown CoreGridPanel::make_shown(const PanelContext& context) {
   const GridFrames& frames = *frames_;
-  Shown shown{.frames = frames, .span = brush_.span(frames), .values = {}, .spread = {}, .unit = {}};
-  shown.values = core_grid_values(frames, shown.span.first, shown.span.last);
-  shown.unit = grid_measure_unit(frames.measure, *context.tab.snapshot);
-  if (frames.measure.is_time()) {  // shares of the stretch
-    const auto length = static_cast<double>(frames.stretch(shown.span.first, shown.span.last).length_ns());
-    for (double& value : shown.values) value /= std::max(1.0, length);
-    shown.unit = "share";
+  const FrameSpan span = brush_.span(frames);
+  const bool is_time = frames.measure.is_time();
+  if (values_of_ != Stretch{frames_, span}) {
+    values_of_ = Stretch{frames_, span};
+    values_ =
+        is_time ? core_grid_shares(frames, span.first, span.last) : core_grid_values(frames, span.first, span.last);
   }
-  shown.spread = core_spread(shown.values);
-  const double most = shown.spread.max, least = shown.spread.min;
-  if (frames.measure.is_time()) {
+  Shown shown{.frames = frames, .span = span, .values = values_, .unit = {}};
+  shown.unit = is_time ? "share" : grid_measure_unit(frames.measure, *context.tab.snapshot);
+  const double most = values_.spread.max, least = values_.spread.min;
+  if (is_time) {
     // In tenths, so that the ramp stands still while little changes; while it is played, of all there can be.
     constexpr double kStep = 0.1;
     shown.low = playing_ ? 0 : std::min(0.9, std::floor(least / kStep) * kStep);
@@ -196,7 +207,7 @@ void CoreGridPanel::draw_body(const PanelContext& context, const Rect& area) {
   const Shown shown = make_shown(context);
   Rect rest = area.inset(ui.px(size::kPanelPadding), 0);
   rest.cut_bottom(ui.px(4));
-  const bool wide = rest.width() > 1.5F * rest.height();
+  const bool wide = rest.width() > 1.5F * rest.height() && rest.width() >= ui.px(kWideBody);
   const float legend = ui.px(kLegendRow), strip = ui.px(kStripHeight);
   if (wide) {
     const float most = rest.width() * 0.55F;
@@ -219,19 +230,28 @@ void CoreGridPanel::draw_body(const PanelContext& context, const Rect& area) {
 
 void CoreGridPanel::draw_table(const PanelContext& context, const Rect& area, const Shown& shown) {
   Ui& ui = context.ui;
-  const bool other = table_of_ != frames_ || table_span_ != shown.span || !listing_;
-  const bool rests = !playing_ || ui.time() - table_made_s_ >= kTableSeconds || ui.time() < table_made_s_;
-  if (other && (rests || table_of_ != frames_)) {
-    // While it is played the rows keep their places.
-    if (!playing_ || table_of_ != frames_ || order_.size() != shown.values.size())
-      order_ = core_grid_order(*frames_, shown.span.first, shown.span.last);
-    listing_ = std::make_shared<const Listing>(
-        core_grid_listing(*frames_, *context.tab.snapshot, shown.span.first, shown.span.last, order_));
-    table_of_ = frames_;
-    table_span_ = shown.span;
-    table_made_s_ = ui.time();
-  }
-  if (area.height() >= ui.px(size::kTableHead + size::kTableRow)) table_.draw(context, "grid.table", area, listing_);
+  const std::shared_ptr<const CoreTable> last = table_kept_.value;
+  TableQuestion wanted{{frames_, shown.span}, nullptr};
+  if (playing_ && last && table_kept_.value_key.of.frames == frames_) wanted.order = last->order;
+  const auto found = context.analysis().ask(table_kept_, wanted,
+                                            {.rest_s = playing_ ? kTableSeconds : 0,
+                                             .is_let_end = true,
+                                             .ages = false,
+                                             .tells_itself = true,
+                                             .priority = Priority::drawing},
+                                            [wanted](const QueryContext& query) -> SessionAnalysis::Found<CoreTable> {
+                                              const GridFrames& frames = *wanted.of.frames;
+                                              const FrameSpan span = wanted.of.span;
+                                              CoreTable made{wanted.order, {}};
+                                              if (!made.order)
+                                                made.order = std::make_shared<const std::vector<std::size_t>>(
+                                                    core_grid_order(core_grid_values(frames, span.first, span.last)));
+                                              made.listing = core_grid_listing(frames, *query.snapshot, span.first,
+                                                                               span.last, *made.order);
+                                              return std::make_shared<const CoreTable>(std::move(made));
+                                            });
+  if (!found || area.height() < ui.px(size::kTableHead + size::kTableRow)) return;
+  table_.draw(context, "grid.table", area, {found, &found->listing});
 }
 
 }  // namespace accelscope::app

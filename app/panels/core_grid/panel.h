@@ -13,7 +13,7 @@
 #include "app/panels/context.h"
 #include "app/panels/core_grid/brush.h"
 #include "app/panels/scope.h"
-#include "core/analysis/core_grid/spread.h"
+#include "app/session/analysis.h"
 
 namespace accelscope::app {
 
@@ -26,8 +26,7 @@ class CoreGridPanel final : public Panel {
   struct Shown {
     const GridFrames& frames;
     FrameSpan span;
-    std::vector<double> values;  // by cell
-    CoreSpread spread;
+    const CoreValues& values;  // of times: shares
     double low = 0, high = 1;  // of the ramp
     std::string unit;
   };
@@ -44,7 +43,8 @@ class CoreGridPanel final : public Panel {
   bool draw_problem(const PanelContext& context, const render::Rect& area);
   void draw_body(const PanelContext& context, const render::Rect& area);
   void draw_table(const PanelContext& context, const render::Rect& area, const Shown& shown);
-  [[nodiscard]] Shown make_shown(const PanelContext& context) const;
+  [[nodiscard]] Shown make_shown(const PanelContext& context);
+  [[nodiscard]] const std::string& error() const;
   // cells.cpp
   [[nodiscard]] static CellSize fitting_cells(const PanelContext& context, const GridFrames& frames,
                                               const std::vector<std::size_t>& chips, render::Point room);
@@ -75,8 +75,8 @@ class CoreGridPanel final : public Panel {
   std::shared_ptr<const GridOffer> offer_;
   std::shared_ptr<const GridFrames> frames_;
   GridMeasure measure_;
-  Scope scope_ = Scope::visible;  // most of a session is idle
-  std::size_t chip_ = 0;          // that is shown where not all fit
+  PanelScope scope_ = Scope::visible;  // most of a session is idle
+  std::size_t chip_ = 0;               // that is shown where not all fit
   CellSize cell_;
   std::vector<std::size_t> chips_;  // that are shown
   bool was_double_ = false;         // the release to come belongs to a double click
@@ -90,11 +90,26 @@ class CoreGridPanel final : public Panel {
   int speed_ = 1;
 
   std::vector<double> curve_;  // mean of the cores, by frame; 0 to 1
-  std::shared_ptr<const GridFrames> curve_of_, table_of_;
-  FrameSpan table_span_;
-  double table_made_s_ = 0;
-  std::vector<std::size_t> order_;
-  std::shared_ptr<const Listing> listing_;
+  std::shared_ptr<const GridFrames> curve_of_;
+  struct Stretch {
+    std::shared_ptr<const GridFrames> frames;
+    FrameSpan span;
+    bool operator==(const Stretch&) const = default;
+  };
+  std::optional<Stretch> values_of_;
+  CoreValues values_;
+  // The table of a stretch. While it is played its rows keep their places.
+  using CellOrder = std::shared_ptr<const std::vector<std::size_t>>;
+  struct CoreTable {
+    CellOrder order;
+    Listing listing;
+  };
+  struct TableQuestion {
+    Stretch of;
+    CellOrder order;  // null: that of the stretch
+    bool operator==(const TableQuestion&) const = default;
+  };
+  SessionAnalysis::Kept<CoreTable, TableQuestion> table_kept_;
   AnswerTable table_;
 };
 

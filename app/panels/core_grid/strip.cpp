@@ -104,7 +104,7 @@ void CoreGridPanel::draw_strip(const PanelContext& context, Rect area, const Sho
   right.align = Align::right;
   foot.cut_right(draw_text(ui, foot, speed, right) + ui.px(12));
   std::string said = grid_measure_title(frames.measure, *context.tab.snapshot);
-  const std::size_t cores = frames.grid.cells.size();
+  const std::size_t cores = shown.values.measured;
   const char* const what = frames.grid.has_places() ? "core" : "lane";
   said += cores == 1 ? fmt::format(", one {}", what) : fmt::format(", mean of {} {}s", format_count(cores), what);
   draw_text(ui, foot, said, hint);
@@ -120,11 +120,13 @@ void CoreGridPanel::draw_curve(const PanelContext& context, const Rect& plot, co
     for (std::size_t i = 0; i < values.size(); ++i) curve_[i % frames.count] += values[i];
     double most = 0;
     for (std::size_t i = 0; i < curve_.size(); ++i) {
-      curve_[i] /= static_cast<double>(frames.grid.cells.size());
+      curve_[i] /= static_cast<double>(std::max<std::size_t>(1, shown.values.measured));
       if (frames.measure.is_time()) curve_[i] /= static_cast<double>(frames.stretch(i, i + 1).length_ns());
       most = std::max(most, curve_[i]);
     }
-    const double full = frames.measure.is_time() ? std::max(1.0, most) : most;
+    // In tenths, as the ramp: of a session that is nearly idle the curve is seen, too.
+    constexpr double kStep = 0.1;
+    const double full = frames.measure.is_time() ? std::max(kStep, std::ceil(most / kStep) * kStep) : most;
     for (double& each : curve_) each = full > 0 ? each / full : 0;
   }
   fill(ui, plot, ui.colour(Colour::bg1), size::kSliceRadius);
@@ -142,7 +144,8 @@ void CoreGridPanel::draw_curve(const PanelContext& context, const Rect& plot, co
   for (std::size_t i = 0; i < curve_.size(); ++i) {
     const float x0 = plot.x0 + plot.width() * static_cast<float>(i) / count;
     const float x1 = plot.x0 + plot.width() * static_cast<float>(i + 1) / count;
-    const float top = plot.y1 - std::round((plot.height() - ui.px(3)) * static_cast<float>(curve_[i]));
+    const float least = curve_[i] > 0 ? ui.px(1) : 0;
+    const float top = plot.y1 - std::max(least, std::round((plot.height() - ui.px(3)) * static_cast<float>(curve_[i])));
     const bool in = (x0 + x1) / 2 >= left && (x0 + x1) / 2 < right;
     const Rect bar = {std::round(x0), top, std::max(std::round(x0) + 1, std::round(x1)), plot.y1};
     fill(ui, bar, in ? inside : outside);

@@ -202,6 +202,7 @@ void LayersPanel::select(const PanelContext& context, std::uint32_t node) {
 }
 
 void LayersPanel::draw(const PanelContext& context, const Rect& area) {
+  const OwnSelection own(context.tab, scope_);
   Ui& ui = context.ui;
   ask(context);
   Rect rest = area;

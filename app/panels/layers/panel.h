@@ -67,7 +67,7 @@ class LayersPanel final : public Panel {
   [[nodiscard]] const Hierarchy& shown() const { return *shown_; }
 
   HierarchyQuestion question_;
-  Scope scope_ = Scope::session;
+  PanelScope scope_ = Scope::session;
   LayerMeasure measure_ = LayerMeasure::busy;
   std::string search_;
   SessionAnalysis::Kept<Hierarchy, SessionAnalysis::Filtered<HierarchyQuestion>> tree_;

@@ -122,6 +122,10 @@ MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
 void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   take_session(context);
+  if (!usage_ && !context.analysis().error().empty()) {
+    empty_state(ui, "memory.error", area, icon::kWarning, context.analysis().error());
+    return;
+  }
   if (!usage_) {
     empty_state(ui, "memory.loading", area, icon::kClock, "Reading the allocations ...");
     return;

@@ -225,14 +225,19 @@ void MemoryPanel::draw_peak(const PanelContext& context, const Plot& plot) {
   if (chosen.peak_ns > plot.range.end_ns) text += ", later";
   const float width = text_width(ui, TextStyle::small_strong, text) + ui.px(12);
   const float bottom = std::max(y - ui.px(1), plot.rect.y0 + ui.px(17));
-  const Rect chip{plot.rect.x1 - width, bottom - ui.px(17), plot.rect.x1, bottom};
+  // At the right edge, but not over the peak itself, where the cursor often stands.
+  const bool in_view = chosen.peak_ns >= plot.range.begin_ns && chosen.peak_ns <= plot.range.end_ns;
+  const float beside = plot.x_of(chosen.peak_ns) - ui.px(8);
+  const bool covers = in_view && beside > plot.rect.x1 - width - ui.px(12) && beside - width > plot.rect.x0;
+  const float right = covers ? std::min(beside, plot.rect.x1) : plot.rect.x1;
+  const Rect chip{right - width, bottom - ui.px(17), right, bottom};
   const Interaction hand = interact(ui, "memory.peak_chip", chip);
   tooltip(ui, hand, chip, "Go to the peak, at " + format_time_exact(chosen.peak_ns));
   if (hand.hovered) set_cursor(Cursor::hand);
   fill(ui, chip, ui.colour(hand.hovered ? Colour::accent_bg : Colour::bg4), size::kChipRadius);
   draw_text(ui, chip, text, {.style = TextStyle::small_strong, .align = Align::centre});
   if (hand.clicked) go_to_peak(context);
-  if (chosen.peak_ns < plot.range.begin_ns || chosen.peak_ns > plot.range.end_ns) return;
+  if (!in_view) return;
   const float x = plot.x_of(chosen.peak_ns);
   const float half = ui.px(4);
   ui.draw()->AddTriangleFilled({x - half, y - ui.px(8)}, {x + half, y - ui.px(8)}, {x, y - ui.px(1)},
@@ -240,7 +245,8 @@ void MemoryPanel::draw_peak(const PanelContext& context, const Plot& plot) {
   const std::string when = format_time_exact(chosen.peak_ns);
   const float when_width = text_width(ui, TextStyle::mono_small, when);
   const float right_x = x + half + ui.px(4);
-  const bool left = right_x + when_width > chip.x0;
+  const float room = covers ? plot.rect.x1 : chip.x0;
+  const bool left = right_x + when_width > room;
   const float when_x = left ? std::min(x - half, chip.x0) - ui.px(4) - when_width : right_x;
   if (when_x < plot.rect.x0) return;
   draw_text(ui, {when_x, y - ui.px(16), when_x + when_width, y - ui.px(1)}, when,

@@ -32,6 +32,7 @@ FigureOrder order_of(int column) {
 }  // namespace
 
 void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
+  const OwnSelection own(context.tab, scope_);
   Ui& ui = context.ui;
   const EventFilter wanted = scope_filter(context.tab, scope_);
   const auto figures = context.analysis().figures(wanted);

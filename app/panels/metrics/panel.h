@@ -25,7 +25,7 @@ class MetricsPanel final : public Panel {
   [[nodiscard]] bool not_filtered(const SessionMetric& metric) const;
   void explain(const PanelContext& context, const FigureRow& row, const render::Rect& at) const;
 
-  Scope scope_ = Scope::session;
+  PanelScope scope_ = Scope::session;
   std::string filter_;
   render::TableState table_;
   std::shared_ptr<const SessionFigures> figures_;  // that the rows are of

@@ -26,6 +26,8 @@ constexpr std::string_view kNothing = "–";
   return value ? format_peak(*value, unit) : std::string(kNothing);
 }
 [[nodiscard]] std::string share_text(const std::optional<double>& share) {
+  constexpr double kLeastShare = 1e-4;
+  if (share && *share > 0 && *share < kLeastShare) return "<0.01 %";
   return share ? format_share(*share) : std::string(kNothing);
 }
 
@@ -177,9 +179,13 @@ void LevelsView::draw_box(const PanelContext& context, const Rect& rect, const D
   const std::string corner = corner_text(levels, box);
   if (text_width(ui, TextStyle::mono_small, corner) <= head.width())
     draw_text(ui, head, corner, {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+  std::string said = box.title;
   for (const BoxLine& line : lines_of(levels, box)) {
+    said += fmt::format("\n{}: {}", line.label, line.value);
     Rect row = inner.cut_top(ui.px(18));
     const float width = text_width(ui, numbers, line.value);
+    if (width > row.width()) row = {rect.x0 + ui.px(3), row.y0, rect.x1 - ui.px(3), row.y1};
+    if (width > row.width()) continue;  // a number that is cut says another one
     draw_text(ui, row.cut_right(width), line.value,
               {.style = numbers, .colour = faded ? Colour::text3 : Colour::text1, .align = Align::right});
     row.cut_right(ui.px(4));
@@ -198,7 +204,7 @@ void LevelsView::draw_box(const PanelContext& context, const Rect& rect, const D
   }
   const std::string card = "roofline.box." + box.name;
   const Interaction hand = interact(ui, card, rect, {.below_others = true});
-  if (hand.hovered) tooltip(ui, hand, rect, box.title);
+  if (hand.hovered) tooltip(ui, hand, rect, said);
 }
 
 void LevelsView::draw_arrows(const PanelContext& context, const Rect& area, const DeviceLevels& levels,

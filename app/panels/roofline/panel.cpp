@@ -74,6 +74,7 @@ float RooflinePanel::levels_height(const Ui& ui) const {
 }
 
 void RooflinePanel::draw(const PanelContext& context, const Rect& area) {
+  const OwnSelection own(context.tab, scope_);
   Ui& ui = context.ui;
   ask(context);
   const float wanted = levels_height(ui), padding = ui.px(size::kPanelPadding);
@@ -207,7 +208,7 @@ void RooflinePanel::draw_roof(const PanelContext& context, Rect area) {
   ceilings_ = roof_ceilings(peaks, line->memories[memory], shown == nullptr ? TransferSize{} : shown->transfers);
   area.cut_bottom(ui.px(4));
   if (plot_.draw(context, area,
-                 {.line = *line,
+                 {.line = {roofs_.value, line},
                   .grouping = roofs_.value->grouping,
                   .memory = memory,
                   .ceilings = ceilings_,

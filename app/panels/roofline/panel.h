@@ -38,7 +38,7 @@ class RooflinePanel final : public Panel {
   LevelsView view_;
   RoofPlot plot_;
   bool editing_ = false;
-  Scope scope_ = Scope::session;
+  PanelScope scope_ = Scope::session;
   EventFilter wanted_;
   std::optional<RoofGrouping> grouping_;        // as the user chose it
   std::uint64_t usual_of_ = ~std::uint64_t{0};  // the snapshot that usual_ is of

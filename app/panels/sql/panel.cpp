@@ -349,7 +349,7 @@ void SqlPanel::draw_answer_head(const PanelContext& context, const SqlAnswer& an
 
 void SqlPanel::draw_rows(const PanelContext& context, const Rect& area) {
   const AnswerTable::Hand hand =
-      table_.draw(context.ui, "sql.rows", area, answer_rows(console_.shared_answer()), console_.answer()->sql);
+      table_.draw(context, "sql.rows", area, answer_rows(console_.shared_answer()), console_.answer()->sql);
   if (hand.clicked) show_row(context, *hand.clicked, false);
   if (hand.double_clicked) show_row(context, *hand.double_clicked, true);
 }

@@ -107,7 +107,7 @@ void StatisticsPanel::take_answers(const PanelContext& context) {
   const EventFilter wanted = scope_filter(tab, scope_);
   TableChoice asked{.choice = choice_, .within = {}};
   if (scope_ == Scope::visible) asked.within.range = tab.view.whole_ns();
-  if (scope_ == Scope::selection && tab.region) asked.within = *tab.region;
+  if (scope_ == Scope::selection && scope_.selection()) asked.within = *scope_.selection();
   table_ =
       context.analysis().ask_of(table_kept_, wanted, asked,
                                 [wanted, asked](const QueryContext& query) -> SessionAnalysis::Found<StatisticsTable> {
@@ -135,6 +135,7 @@ void StatisticsPanel::take_answers(const PanelContext& context) {
 }
 
 void StatisticsPanel::draw(const PanelContext& context, const Rect& area) {
+  const OwnSelection own(context.tab, scope_);
   Ui& ui = context.ui;
   take_answers(context);
   Rect rest = area;
@@ -289,10 +290,11 @@ void StatisticsPanel::draw_table(const PanelContext& context, const Rect& area) 
 
 void StatisticsPanel::draw_outliers(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  if (!outliers_ || outliers_->rows.row_count() == 0) {
+  if (!details_kept_.error.empty() || !outliers_ || outliers_->rows.row_count() == 0) {
     constexpr std::array<std::string_view, 1> kActions = {"Show the groups"};
-    const std::string_view sentence = outliers_ ? "No event lies far from the others of its group."
-                                                : "Looking for events that lie far from the others ...";
+    const std::string_view sentence = !details_kept_.error.empty() ? std::string_view(details_kept_.error)
+                                      : outliers_                  ? "No event lies far from the others of its group."
+                                                  : "Looking for events that lie far from the others ...";
     if (empty_state(ui, "statistics.none_far", area, icon::kBarChart, sentence, kActions)) shown_ = 0;
     return;
   }
@@ -302,6 +304,10 @@ void StatisticsPanel::draw_outliers(const PanelContext& context, const Rect& are
 void StatisticsPanel::draw_spread(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   Rect head = area.cut_top(ui.px(28));
+  if (!details_kept_.error.empty()) {
+    empty_state(ui, "statistics.no_spread", area, icon::kWarning, details_kept_.error);
+    return;
+  }
   if (!details_) return;
   const bool stale = details_kept_.stale();
   const std::array<Segment, 2> scales = {{{.label = "linear"}, {.label = "log"}}};

@@ -57,7 +57,7 @@ class StatisticsPanel final : public Panel {
   [[nodiscard]] std::optional<ValueRange> brush(const SessionTab& tab) const;
   void set_brush(const PanelContext& context, const std::optional<ValueRange>& range);
 
-  Scope scope_ = Scope::session;
+  PanelScope scope_ = Scope::session;
   Choice choice_;
   int shown_ = 0;  // 0: the groups, 1: the outliers
   BinScale scale_ = BinScale::log;

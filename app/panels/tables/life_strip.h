@@ -2,10 +2,13 @@
 // Over the stretch in which the session works.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/panels/context.h"
+#include "app/session/analysis.h"
 #include "core/analysis/memory/tensor_life.h"
 
 namespace accelscope::app {
@@ -25,10 +28,30 @@ class LifeStrip {
     bool operator==(const LifeQuestion&) const = default;
   };
   SessionAnalysis::Kept<TensorLife, SessionAnalysis::Filtered<LifeQuestion>> kept_;
+  // Where it lies, in the pools of a state of the memory.
+  struct Stays {
+    std::shared_ptr<const MemoryUsage> usage;
+    std::vector<TensorStay> all;
+  };
+  struct StaysQuestion {
+    std::shared_ptr<const MemoryUsage> usage;
+    std::string name;
+    std::int64_t end_ns = 0;  // of the session
+    bool operator==(const StaysQuestion&) const = default;
+  };
+  [[nodiscard]] bool any_events() const noexcept { return life_ && life_->events > 0; }
+  [[nodiscard]] bool any_transfers() const noexcept { return any_events() && life_->transfers > 0; }
+  [[nodiscard]] bool any_other_events() const noexcept { return any_events() && life_->events > life_->transfers; }
+  [[nodiscard]] std::vector<std::uint32_t> pools() const;
+  [[nodiscard]] const std::string& error() const noexcept {
+    return kept_.error.empty() ? stays_kept_.error : kept_.error;
+  }
+  [[nodiscard]] std::string hint(const PanelContext& context) const;
+  void take_hand(const PanelContext& context, const render::Rect& plot, const TimeRange& range) const;
+
+  SessionAnalysis::Kept<Stays, StaysQuestion> stays_kept_;
   std::shared_ptr<const TensorLife> life_;
-  std::shared_ptr<const MemoryUsage> usage_;
-  std::string stays_name_;
-  std::vector<TensorStay> stays_;
+  std::shared_ptr<const Stays> stays_;
 };
 
 }  // namespace accelscope::app

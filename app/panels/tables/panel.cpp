@@ -196,17 +196,21 @@ void TablesPanel::draw_rows(const PanelContext& context, Rect area) {
     const accelscope::Column* column = column_named(name);
     AnswerTable::Note& note = notes.emplace_back();
     note.hides = true;
+    note.form.dashes = true;
     if (column != nullptr) {
-      note.title = title_of(*column);
+      const bool has_form = column->unit == "ns" || column->unit == "B";  // else the head says it
+      note.title = has_form && !column->title.empty() ? column->title : title_of(*column);
       note.tooltip = column->explanation;
+      if (has_form) note.form.unit = column->unit;
     } else if (schema_ != nullptr && name == schema_->name_column) {
       note.title = "Name";
       note.tooltip = schema_->name_explanation;
+    } else if (schema_ == nullptr) {
+      note.title = name == "key" ? "Fact" : "Value";
     }
   }
-  const AnswerTable::Hand hand =
-      rows_.draw(context.ui, "tables.rows", area, answer_rows(console_.shared_answer()), asked_, std::move(notes),
-                 [this](std::size_t row) { return pointed_row_ == row; });
+  const AnswerTable::Hand hand = rows_.draw(context, "tables.rows", area, answer_rows(console_.shared_answer()), asked_,
+                                            std::move(notes), [this](std::size_t row) { return pointed_row_ == row; });
   if (!life.empty()) life_.draw(context, life, life_of);
   if (hand.clicked) select_row(context, *hand.clicked);
 }

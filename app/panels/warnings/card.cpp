@@ -57,7 +57,9 @@ bool draw_finding_card(const PanelContext& context, const Finding& finding, cons
   const std::vector<CardField> fields = fields_of(context, finding);
   Rect inner = area.inset(ui.px(size::kPanelPadding), 0);
   Rect head = inner.cut_top(ui.px(34));
-  const ButtonOptions show{.label = "Show events", .tooltip = "Select what it rests on, and go there"};
+  ButtonOptions show{.label = "Show events", .tooltip = "Select what it rests on, and go there"};
+  const float title = text_width(ui, TextStyle::heading, finding.rule->title) + ui.px(8);
+  if (title + button_width(ui, show) > head.width()) show.label = "Show";
   const bool shown =
       button(ui, "warnings.show", head.cut_right(button_width(ui, show)).middle(ui.px(size::kSmallControl)), show);
   head.cut_right(ui.px(8));

@@ -241,9 +241,12 @@ void WarningsPanel::draw_findings(const PanelContext& context, Rect area, const 
 void WarningsPanel::draw_errors(const PanelContext& context, const Rect& area,
                                 const std::shared_ptr<const ErrorReport>& errors) {
   Ui& ui = context.ui;
+  if (!errors_.error.empty()) {
+    empty_state(ui, "warnings.errors.failed", area, icon::kWarning, errors_.error);
+    return;
+  }
   if (!errors) {
-    const std::string& problem = errors_.error;
-    if (!problem.empty()) banner(ui, area.inset(ui.px(8)), BannerKind::error, problem);
+    empty_state(ui, "warnings.errors.loading", area, icon::kClock, "Looking for errors ...");
     return;
   }
   if (errors->errors.empty()) {

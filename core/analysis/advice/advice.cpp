@@ -135,13 +135,4 @@ std::string advice_text(const Advice& advice) {
   return fmt::format("{}, up to {}", top.headline, format_duration(static_cast<double>(top.saving_ns)));
 }
 
-const FindingPlace* longest_place(const Finding& finding, const TimeRange& view) noexcept {
-  const FindingPlace* longest = nullptr;
-  for (const FindingPlace& each : finding.places) {
-    if (!view.holds(each.range.begin_ns, each.range.end_ns)) continue;
-    if (longest == nullptr || each.range.length_ns() > longest->range.length_ns()) longest = &each;
-  }
-  return longest;
-}
-
 }  // namespace accelscope

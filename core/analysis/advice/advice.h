@@ -56,7 +56,5 @@ struct Advice {
 
 // "w1 loaded 4×: 24 MiB read again, up to 98 µs"; "" where nothing was found.
 [[nodiscard]] std::string advice_text(const Advice& advice);
-// Of the place that is longest in view; null where none is in it.
-[[nodiscard]] const FindingPlace* longest_place(const Finding& finding, const TimeRange& view) noexcept;
 
 }  // namespace accelscope

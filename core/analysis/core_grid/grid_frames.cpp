@@ -219,6 +219,13 @@ std::size_t GridFrames::frame_at(std::int64_t ns) const noexcept {
   return frame;
 }
 
+bool GridFrames::is_measured(std::size_t cell) const noexcept {
+  if (measure.part.empty()) return true;
+  const auto first = grid.parts.begin() + static_cast<std::ptrdiff_t>(grid.cells[cell].first_part);
+  return std::any_of(first, first + static_cast<std::ptrdiff_t>(grid.cells[cell].part_count),
+                     [&](const GridPart& part) { return part.name == measure.part; });
+}
+
 double GridFrames::of_cell(std::size_t cell, std::size_t first, std::size_t last) const noexcept {
   if (measure.kind == GridMeasureKind::events) return static_cast<double>(events(cell, first, last));
   double sum = 0;

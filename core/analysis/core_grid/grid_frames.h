@@ -27,6 +27,8 @@ struct GridFrames {
   std::vector<std::uint32_t> begun;     // [cell * count + frame]: events of the measure that begin in it
   std::vector<std::uint32_t> entering;  // and that began before it and go on in it
 
+  // The core has what is measured: the processor that was asked for. Else its values are 0 and mean nothing.
+  [[nodiscard]] bool is_measured(std::size_t cell) const noexcept;
   [[nodiscard]] std::int64_t edge(std::size_t frame) const noexcept;   // where it begins; of `count`: where all end
   [[nodiscard]] std::size_t frame_at(std::int64_t ns) const noexcept;  // the nearest one for times outside
   // Of frames first to last - 1.

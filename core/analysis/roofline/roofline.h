@@ -83,6 +83,7 @@ struct RoofCeiling {
   bool is_compute = false;
   std::string title;  // "bf16", "HBM", "DMA, 2 KiB descriptors"
   double value = 0;   // FLOP/s or B/s
+  bool operator==(const RoofCeiling&) const = default;
 };
 
 // What single transfers cost: `size` bytes each reach size / (size + cost) of the mover's peak.

@@ -1,6 +1,7 @@
 // The Core grid panel with real clicks, drags and keys: cells select what ran on their cores, the brush is the range of
 // map and table, playing moves it and ends, and what the panel says where there is nothing.
 #include "app/session/analysis.h"
+#include "tests/gui/held_pool.h"
 #include "tests/gui/viewer.h"
 #include "tests/support/core_session.h"
 
@@ -12,8 +13,8 @@ namespace {
 
 struct GridViewer : Viewer {
   TemporaryFolder folder;
-  CoreSession session{11, 100};
-  GridViewer() {
+  CoreSession session;
+  explicit GridViewer(const std::string& lacks = "") : session(11, 100, lacks) {
     REQUIRE(session.store->save(folder.file("cores.accel")).ok());
     open(folder.file("cores.accel"));
     shell.resize(1600, 1000, 1);
@@ -200,4 +201,57 @@ TEST_CASE("core grid panel: engines by devices are a grid, too, at any size of t
   viewer.shell.resize(3200, 1800, 2);
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.shell.find("grid.cell.0.0.0") != nullptr);
+}
+
+TEST_CASE("core grid panel: a core without the chosen processor shows a dash, and no number") {
+  GridViewer viewer("TRISC_1");
+  viewer.choose("grid.part", 3);  // BRISC, TRISC_0, TRISC_1
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("of TRISC_1") || viewer.cell("0.3.8") == "–"; }));
+  CHECK(viewer.cell("0.3.8") == "–");
+  CHECK(viewer.cell("0.1.7") != "–");
+}
+
+TEST_CASE("core grid panel: asked for when the program starts, it is there in a small window, too") {
+  const TemporaryFolder folder;
+  const CoreSession session(11, 100);
+  REQUIRE(session.store->save(folder.file("cores.accel")).ok());
+  for (const int width : {1280, 1600}) {
+    CAPTURE(width);
+    AppOptions options;
+    options.panels = {"core-grid"};
+    Viewer viewer(options);
+    viewer.shell.resize(width, 900, 1);
+    viewer.open(folder.file("cores.accel"));
+    CHECK(viewer.wait_for([&] { return viewer.shell.find("grid.measure") != nullptr; }));
+  }
+}
+
+TEST_CASE(
+    "core grid panel: while the brush is dragged the cells follow at once, and the table when a worker has made it") {
+  GridViewer viewer;
+  const auto cells = [&] {
+    std::string all;
+    for (const char* name : {"0.1.7", "0.2.7", "0.3.7", "0.1.8", "0.2.8", "0.3.8"}) all += viewer.cell(name) + " ";
+    return all;
+  };
+  const auto table = [&] {
+    const render::Rect* row = viewer.shell.find("grid.table.row.2");
+    REQUIRE(row != nullptr);
+    std::string all;
+    for (const render::VisibleText& text : viewer.shell.ui().texts()) {
+      if (row->contains(text.rect.centre())) all += text.text + " ";
+    }
+    return all;
+  };
+  REQUIRE(viewer.shell.settle());
+  const std::string cells_before = cells(), table_before = table();
+  {
+    const HeldPool held(viewer.app.workspace().pool());
+    const render::Rect at = viewer.strip();
+    viewer.shell.drag({at.x0 + at.width() * 0.02F, at.centre().y}, {at.x0 + at.width() * 0.06F, at.centre().y});
+    viewer.shell.frame(3);
+    CHECK(cells() != cells_before);
+    CHECK(table() == table_before);
+  }
+  CHECK(viewer.wait_for([&] { return table() != table_before; }));
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/content/axes/log_axis.h"
+#include "app/panels/roofline/roof_layout.h"
 #include "app/persist/peak_book.h"
 #include "app/session/analysis.h"
 #include "capture/sim/output/simulator.h"
@@ -214,23 +214,52 @@ TEST_CASE("roofline: a device without known peaks has points without a roof, and
   CHECK_FALSE(viewer.shell.shows("No peaks are known of this device"));
 }
 
-TEST_CASE("log axis: round figures from end to end, and never more labels than asked for") {
-  for (const auto& [low, high] : {std::pair(0.9, 240.0), {1.0, 1.0}, {3e-3, 5e9}, {1e10, 1.2e10}, {0.14e12, 140e12}}) {
-    LogAxis axis;
-    axis.include(low);
-    axis.include(high);
-    axis.include(-1);
-    axis.widen(2);
-    for (const auto steps : {LogAxis::Steps::doubling, LogAxis::Steps::decimal}) {
-      const auto ticks = axis.ticks(8, steps);
-      CHECK(std::count_if(ticks.begin(), ticks.end(), [](const auto& tick) { return tick.labelled; }) <= 9);
-      CHECK(std::is_sorted(ticks.begin(), ticks.end(), [](const auto& a, const auto& b) { return a.value < b.value; }));
-      for (const auto& tick : ticks) {
-        CHECK(axis.place(tick.value) >= 0);
-        CHECK(axis.place(tick.value) <= 1);
-        CHECK(axis.value_at(axis.place(tick.value)) == doctest::Approx(tick.value));
-      }
-    }
+TEST_CASE("roofline: labels are placed once for an answer, a size and a zoom, and cover nothing") {
+  const std::shared_ptr<Store> store = std::move(Store::create()).value();
+  const std::shared_ptr<const Snapshot> snapshot = store->snapshot();
+  auto line = std::make_shared<Roofline>();
+  line->memories = {{"HBM", "hbm"}};
+  for (int i = 0; i < 300; ++i) {
+    RoofPoint point{.text = "kernel " + std::to_string(i), .count = 1, .flops = 1e6 * (1 + i * 37 % 91)};
+    point.bytes[0] = 1e4 * (1 + i * 53 % 67);
+    point.busy_ns = 1'000 + i * 7;
+    line->points.push_back(point);
   }
-  CHECK(LogAxis().ticks(5, LogAxis::Steps::decimal).empty());
+  RoofQuestion question{
+      .line = line,
+      .ceilings = {{.is_compute = true, .title = "bf16", .value = 9e13}, {.title = "HBM", .value = 4e11}},
+      .filter = {},
+      .width = 800,
+      .height = 500};
+  int measured = 0;
+  const LabelWidth width_of = [&measured](std::string_view text) {
+    ++measured;
+    return 7.0F * static_cast<float>(text.size());
+  };
+  RoofLayouts layouts;
+  const RoofLayout first = layouts.of(question, *snapshot, width_of);
+  CHECK(layouts.made() == 1);
+  const int after_one = measured;
+  CHECK(after_one > 0);
+  for (int frame = 0; frame < 100; ++frame) (void)layouts.of(question, *snapshot, width_of);
+  CHECK(layouts.made() == 1);
+  CHECK(measured == after_one);
+  REQUIRE(first.dots.size() == 300);
+  CHECK(first.labels.size() > 10);
+  for (const RoofLayout::Label& label : first.labels) {
+    CHECK(label.rect.x0 >= 0);
+    CHECK(label.rect.x1 <= question.width);
+    for (const RoofLayout::Label& other : first.labels) CHECK((&other == &label || !other.rect.overlaps(label.rect)));
+    for (const RoofLayout::Dot& dot : first.dots) CHECK_FALSE(dot.box().overlaps(label.rect));
+  }
+  const auto changed = [&](const auto& change) {
+    const std::size_t before = layouts.made();
+    change(question);
+    (void)layouts.of(question, *snapshot, width_of);
+    return layouts.made() == before + 1;
+  };
+  CHECK(changed([](RoofQuestion& of) { of.width = 640; }));
+  CHECK(changed([](RoofQuestion& of) { of.unit = 2; }));
+  CHECK(changed([](RoofQuestion& of) { of.ceilings.pop_back(); }));
+  CHECK(changed([&](RoofQuestion& of) { of.line = std::make_shared<const Roofline>(*line); }));
 }

@@ -171,3 +171,54 @@ TEST_CASE("statistics: columns of every table are offered, with those that all e
   REQUIRE(viewer.shell.click("statistics.by.preset.by-source-line"));
   CHECK(viewer.wait_for([&] { return viewer.shell.shows("Source line"); }));
 }
+
+TEST_CASE("statistics: a click in the panel is no new question to it while its scope is the selection") {
+  StatisticsViewer viewer;
+  const auto tracks_of = [&](const char* device) {
+    EventFilter filter;
+    for (const TrackSnapshot& track : viewer.tab().snapshot->tracks) {
+      if (track.track->device == device) filter.tracks.push_back(track.track->number);
+    }
+    return filter;
+  };
+  viewer.tab().region = tracks_of("chip 0");
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("statistics.scope.2"));
+  REQUIRE(viewer.rests_with("2 rows, 100 events"));
+  // A row selects its events everywhere else, and the numbers stay those of the box.
+  REQUIRE(viewer.shell.click("statistics.rows.row.1"));
+  REQUIRE(viewer.shell.settle());
+  REQUIRE(viewer.tab().region);
+  CHECK(*viewer.tab().region != tracks_of("chip 0"));
+  CHECK(viewer.rests_with("2 rows, 100 events"));
+  // What is selected elsewhere is another question.
+  EventFilter first_half = tracks_of("chip 1");
+  first_half.range = TimeRange{0, 20'000};
+  viewer.tab().region = first_half;
+  REQUIRE(viewer.wait_for(
+      [&] { return viewer.shell.shows("2 rows, 18 events") || viewer.shell.shows("2 rows, 19 events"); }));
+  // And what it selected itself, once it is chosen anew.
+  REQUIRE(viewer.shell.click("statistics.rows.row.0"));
+  REQUIRE(viewer.shell.click("statistics.scope.0"));
+  REQUIRE(viewer.rests_with("2 rows, 200 events"));
+  REQUIRE(viewer.shell.click("statistics.scope.2"));
+  CHECK(viewer.wait_for([&] { return viewer.shell.shows("1 row, "); }));
+  // Nothing selected any more: the session.
+  viewer.tab().region.reset();
+  CHECK(viewer.rests_with("2 rows, 200 events"));
+}
+
+TEST_CASE("statistics: names give way to numbers, so that all columns have their room in a usual window") {
+  StatisticsViewer viewer;
+  viewer.shell.resize(1600, 900, 1);
+  REQUIRE(viewer.shell.settle());
+  const render::Rect* last = nullptr;
+  for (int column = 0; const render::Rect* head = viewer.shell.find("statistics.rows.head." + std::to_string(column));
+       ++column)
+    last = head;
+  REQUIRE(last != nullptr);
+  const render::Rect* histogram = viewer.shell.find("statistics.histogram");
+  REQUIRE(histogram != nullptr);
+  CHECK(last->x1 <= histogram->x0);
+  CHECK(viewer.shell.find("statistics.rows.head.0")->width() >= 150);
+}

@@ -5,6 +5,7 @@
 #include "app/session/analysis.h"
 #include "capture/sim/output/simulator.h"
 #include "core/sql/base/sql.h"
+#include "tests/gui/held_pool.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;
@@ -145,7 +146,12 @@ TEST_CASE("tables: a tensor shows when it is moved and where it lies, and the se
   TablesViewer viewer;
   viewer.choose("neff_node");
   CHECK(viewer.shell.find("tables.life") == nullptr);
-  REQUIRE(viewer.shell.click("tables.rows.row.1"));
+  {
+    const HeldPool held(viewer.app.workspace().pool());  // workers look for it
+    REQUIRE(viewer.shell.click("tables.rows.row.1"));
+    viewer.shell.frame(5);
+    CHECK(viewer.shell.find("tables.life") == nullptr);
+  }
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("w1 over time") && viewer.shell.shows("transfers of"); }));
   CHECK(viewer.shell.find("tables.life") != nullptr);
   CHECK(viewer.shell.shows("moved"));

@@ -1,9 +1,11 @@
-// The axis of a histogram: places of values, and round ticks.
+// The axis of histograms and rooflines: places of values, and round ticks.
 #include "app/content/axes/value_axis.h"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -43,4 +45,38 @@ TEST_CASE("value axis: ticks are round, in the unit of their step, and no more t
     CHECK(tick.value >= 3 * (1 - 1e-9));
     CHECK(tick.value <= 3000 * (1 + 1e-9));
   }
+}
+
+TEST_CASE("value axis: one that fits its values has round figures from end to end, and no more labels than asked for") {
+  for (const auto& [low, high] : {std::pair(0.9, 240.0), {1.0, 1.0}, {3e-3, 5e9}, {1e10, 1.2e10}, {0.14e12, 140e12}}) {
+    ValueAxis axis(BinScale::log);
+    CHECK(axis.empty());
+    CHECK(axis.ticks(5, "").empty());
+    axis.include(low);
+    axis.include(high);
+    axis.include(-1);
+    axis.include(0);
+    axis.widen(2);
+    CHECK(axis.low() == doctest::Approx(low / 2));
+    CHECK(axis.high() == doctest::Approx(high * 2));
+    for (const auto steps : {TickSteps::doubling, TickSteps::decimal}) {
+      const std::vector<ValueTick> ticks = axis.ticks(8, "FLOP/s", steps);
+      CHECK(!ticks.empty());
+      CHECK(std::count_if(ticks.begin(), ticks.end(), [](const auto& tick) { return !tick.text.empty(); }) <= 9);
+      CHECK(std::is_sorted(ticks.begin(), ticks.end(), [](const auto& a, const auto& b) { return a.value < b.value; }));
+      for (const ValueTick& tick : ticks) {
+        CHECK(axis.place(tick.value) >= -1e-6);
+        CHECK(axis.place(tick.value) <= 1 + 1e-6);
+        CHECK(axis.value(axis.place(tick.value)) == doctest::Approx(tick.value));
+      }
+    }
+  }
+  ValueAxis axis(BinScale::log);
+  axis.include(1);
+  axis.include(32);
+  CHECK(axis.ticks(8, "FLOP/B", TickSteps::doubling).size() == 6);  // 1 2 4 8 16 32
+  CHECK(axis.ticks(4, "FLOP/B", TickSteps::doubling).front().text == "1");
+  ValueAxis alone(BinScale::linear);
+  alone.include(7);
+  CHECK(alone.place(7) == doctest::Approx(0.5));
 }

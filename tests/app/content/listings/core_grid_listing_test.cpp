@@ -90,9 +90,12 @@ TEST_CASE("core grid listing: the most and the least loaded core come first, the
   const auto frames =
       core_grid_frames({*session.store, session.store->snapshot(), pool, control}, filter, {.part = "TRISC_1"}, 8);
   REQUIRE(frames.ok());
-  const std::vector<std::size_t> order = core_grid_order(**frames, 0, 8);
+  const CoreValues of_frames = core_grid_values(**frames, 0, 8);
+  const std::vector<std::size_t> order = core_grid_order(of_frames);
   REQUIRE(order.size() == 12);
-  const std::vector<double> values = core_grid_values(**frames, 0, 8);
+  CHECK(of_frames.measured == 12);
+  std::vector<double> values;
+  for (const std::optional<double>& each : of_frames.cells) values.push_back(each.value());
   CHECK(values[order[0]] == *std::max_element(values.begin(), values.end()));
   CHECK(values[order[1]] == *std::min_element(values.begin(), values.end()));
   const Listing listing = core_grid_listing(**frames, *session.store->snapshot(), 0, 8, order);
@@ -101,4 +104,45 @@ TEST_CASE("core grid listing: the most and the least loaded core come first, the
   CHECK(std::get<std::string>(listing.rows.at(1, 1)).starts_with("least"));
   REQUIRE(listing.targets.size() == 12);
   CHECK_FALSE(std::get<EventFilter>(listing.targets[0]).tracks.empty());
+}
+
+TEST_CASE("core grid listing: a core without the processor that is measured has no value, and is no core of least") {
+  const test::CoreSession session(4, 200, "TRISC_1");
+  WorkerPool pool(1);
+  TaskControl control;
+  const QueryContext query{*session.store, session.store->snapshot(), pool, control};
+  const auto frames = core_grid_frames(query, {}, {.part = "TRISC_1"}, 8);
+  REQUIRE(frames.ok());
+  const auto lacking = (*frames)->grid.find(0, 3, 8);
+  REQUIRE(lacking);
+  CHECK_FALSE((*frames)->is_measured(*lacking));
+  const CoreValues values = core_grid_values(**frames, 0, 8);
+  CHECK(values.measured == 11);
+  CHECK_FALSE(values.cells[*lacking]);
+  double sum = 0;
+  for (std::size_t cell = 0; cell < values.cells.size(); ++cell) {
+    if (cell == *lacking) continue;
+    REQUIRE(values.cells[cell]);
+    sum += *values.cells[cell];
+    CHECK(*values.cells[cell] >= values.spread.min);
+  }
+  CHECK(values.spread.min > 0);
+  CHECK(values.spread.mean == doctest::Approx(sum / 11));
+  CHECK(values.spread.least != *lacking);
+  CHECK(*values.cells[values.spread.least] == values.spread.min);
+  CHECK(core_grid_shares(**frames, 0, 8).spread.max <= 1);
+  const std::vector<std::size_t> order = core_grid_order(values);
+  CHECK(order.back() == *lacking);
+  const Listing listing = core_grid_listing(**frames, *session.store->snapshot(), 0, 8, order);
+  const std::size_t last = listing.rows.row_count() - 1;
+  CHECK(std::get<std::string>(listing.rows.at(last, 0)) == "core 3,8");
+  for (const std::size_t column : {2, 3, 4, 5}) {  // value, cycles, share, events
+    CHECK(std::holds_alternative<std::monostate>(listing.rows.at(last, column)));
+    CHECK_FALSE(std::holds_alternative<std::monostate>(listing.rows.at(0, column)));
+  }
+  CHECK(holds(listing.note, "1 of 12 cores have no TRISC_1"));
+  // All of a core is always measured.
+  const auto whole = core_grid_frames(query, {}, {}, 8);
+  REQUIRE(whole.ok());
+  CHECK(core_grid_values(**whole, 0, 8).measured == 12);
 }

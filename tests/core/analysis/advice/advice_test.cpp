@@ -293,15 +293,6 @@ TEST_CASE("advice: nothing is found where nothing was recorded, and a task that 
   CHECK_FALSE(find_advice({*session.store, session.store->snapshot(), session.pool, session.control}, {}).ok());
 }
 
-TEST_CASE("advice: the place in view is the longest that touches it") {
-  Finding finding;
-  finding.places = {{{0, 10}, "a"}, {{20, 50}, "b"}, {{60, 65}, "c"}};
-  CHECK(longest_place(finding, {0, 100})->note == "b");
-  CHECK(longest_place(finding, {55, 100})->note == "c");
-  CHECK(longest_place(finding, {5, 20})->note == "a");
-  CHECK(longest_place(finding, {70, 100}) == nullptr);
-}
-
 TEST_CASE("advice: every rule says what it needs, from where on it is told, by whom, and what to try") {
   std::set<std::string_view> names;
   for (const AdviceRule& rule : advice_rules()) {

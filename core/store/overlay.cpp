@@ -24,6 +24,7 @@ constexpr const char* kPutValue = "INSERT OR REPLACE INTO overlay(key, value) VA
 constexpr const char* kTakeValue = "DELETE FROM overlay WHERE key = ?";
 constexpr int kPatienceMs = 2000;            // while another program writes
 constexpr int kLongestValueBytes = 1 << 20;  // tags, names and view states are far shorter
+constexpr std::size_t kMostOverlayBytes = 16 << 20;
 
 // Files come from anywhere: what lies in a sidecar runs nothing either, and no value fills the memory.
 void restrain(Database& database) {
@@ -74,11 +75,22 @@ Result<OverlayValues> read_values(const std::string& path, OverlayPlace place) {
   if (!has_table) return has_table.error();
   OverlayValues values;
   if (*has_table == 0) return values;
-  Result<Statement> select = (*database)->prepare("SELECT key, value FROM overlay");
-  if (!select) return select.error();
-  Result<bool> row = select->step();
-  for (; row && *row; row = select->step()) values[std::string(select->text(0))] = select->text(1);
-  if (!row) return row.error();
+  Result<Statement> keys = (*database)->prepare("SELECT key FROM overlay");
+  Result<Statement> select = (*database)->prepare("SELECT value FROM overlay WHERE key = ?");
+  if (!keys || !select) return keys ? select.error() : keys.error();
+  const auto too_long = [&] { return sqlite3_errcode((*database)->handle()) == SQLITE_TOOBIG; };
+  std::size_t bytes = 0;
+  Result<bool> row = keys->step();
+  for (; row && *row && bytes < kMostOverlayBytes; row = keys->step()) {
+    const std::string key(keys->text(0));
+    select->reset();
+    const Result<bool> found = select->bind(1, std::string_view(key)).step();
+    if (!found && !too_long()) return found.error();
+    if (!found || !*found) continue;  // the others are there all the same
+    bytes += key.size() + select->text(0).size();
+    values[key] = select->text(0);
+  }
+  if (!row && !too_long()) return row.error();  // behind a key that is too long nothing is found
   return values;
 }
 
@@ -139,12 +151,17 @@ Result<void> Store::Implementation::open_overlay() {
     return {};
   }
   // Neither the file nor its folder can be written: kept in memory and said so.
-  Result<std::unique_ptr<Database>> memory = Database::open("", OpenMode::memory);
-  if (!memory) return memory.error();
-  overlay = std::move(*memory);
+  if (Result<void> kept = keep_overlay_in_memory(); !kept) return kept;
   count_quality({"overlay_in_memory", 1,
                  "the session file and its folder are read-only: markers live until the session is closed; save it "
                  "elsewhere to keep them"});
+  return {};
+}
+
+Result<void> Store::Implementation::keep_overlay_in_memory() {
+  Result<std::unique_ptr<Database>> memory = Database::open("", OpenMode::memory);
+  if (!memory) return memory.error();
+  overlay = std::move(*memory);
   return overlay->execute(kOverlayTables);
 }
 

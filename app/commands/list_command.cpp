@@ -105,7 +105,9 @@ int ListCommand::run(const CommandRun& run) const {
     print_entries(run.streams.out, scan.entries);
   }
   for (const LibraryEntry& entry : scan.entries) {
-    if (!entry.problem.empty()) run.say(capture::wire::printable(entry.problem, kLongestProblem));
+    for (const std::string& wrong : {entry.problem, entry.remark}) {
+      if (!wrong.empty()) run.say(capture::wire::printable(wrong, kLongestProblem));
+    }
   }
   for (const std::string& problem : scan.problems) (void)run.fail(capture::wire::printable(problem, kLongestProblem));
   return scan.problems.empty() ? kExitDone : kExitFailed;

@@ -30,7 +30,7 @@ constexpr std::string_view kSessionEnding = ".accel", kSidecarEnding = ".overlay
 }
 
 void read_session(LibraryEntry& entry) {
-  const Result<OverlayValues> values = read_overlay(entry.path);
+  const Result<OverlayValues> values = read_overlay(entry.path, &entry.remark);
   if (!values) {
     entry.problem = values.message();
     return;

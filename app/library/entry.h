@@ -25,6 +25,7 @@ struct LibraryEntry {
   std::vector<std::string> tags;
   std::string project, configuration;
   std::string problem;  // why it cannot be read; "": it can
+  std::string remark;   // what beside it cannot be read, such as tags in a damaged file of their own
 
   // Of a profile there are none, nor of a session as an agent writes it until it was looked into
   // (app/library/found_headlines.h).

@@ -229,15 +229,18 @@ Result<void> Store::set_overlay_value(const std::string& key, const std::string&
   return {};
 }
 
-Result<OverlayValues> read_overlay(const std::string& path) {
+Result<OverlayValues> read_overlay(const std::string& path, std::string* passed_over) {
   if (Result<void> is_session = check_session_file(path); !is_session) return is_session.error();
   Result<OverlayValues> values = read_values(path, OverlayPlace::session);
   if (!values) return values;
   const std::string sidecar = path + ".overlay";
-  if (sidecar_exists(sidecar) && check_sidecar_file(sidecar)) {
-    // The session is readable without a broken sidecar.
-    if (Result<OverlayValues> beside = read_values(sidecar, OverlayPlace::sidecar); beside) {
+  if (sidecar_exists(sidecar)) {
+    const Result<void> plain = check_sidecar_file(sidecar);
+    Result<OverlayValues> beside = plain ? read_values(sidecar, OverlayPlace::sidecar) : plain.error();
+    if (beside) {
       for (auto& [key, value] : *beside) (*values)[key] = std::move(value);
+    } else if (passed_over != nullptr) {
+      *passed_over = beside.message();
     }
   }
   std::erase_if(*values, [](const auto& each) { return each.second.empty(); });

@@ -114,6 +114,8 @@ TEST_CASE("library: a sidecar that is broken or no plain file hides nothing, and
     REQUIRE(values.ok());
     CHECK(values->at(kTagsKey) == "own");
     CHECK_FALSE(set_tags(path, {"other"}).ok());
+    CHECK(holds(read_entry(path, folder.path()).remark, "a.accel.overlay"));
+    CHECK(holds(run({"list", folder.path()}).err, "a.accel.overlay"));
     std::filesystem::remove(sidecar);
   };
   test::write_file(sidecar, "no database at all, and longer than the head of one would be");
@@ -418,6 +420,9 @@ TEST_CASE("library: damaged bytes in a session or beside it end in an error or i
     const auto values = read_overlay(path);  // a session is readable whatever lies beside it
     REQUIRE_MESSAGE(values.ok(), values.message());
     hidden += values->count(kTagsKey) == 0 ? 1 : 0;
+    std::string passed_over;
+    if (read_overlay(path, &passed_over)->count(kTagsKey) != 0 && !passed_over.empty())
+      CHECK(read_overlay(path)->at(kTagsKey) == "own");
     CHECK(test::read_file(sidecar) == sidecar_before);
     CHECK(test::read_file(path) == whole);
     std::filesystem::remove(sidecar);

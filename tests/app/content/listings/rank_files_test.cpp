@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <random>
 #include <sstream>
 
 #include "app/workspace/workspace.h"
+#include "capture/sources/chrome/source.h"
 #include "capture/sources/input_parts.h"
 #include "tests/app/program_run.h"
 #include "tests/support/wait.h"
@@ -143,4 +145,21 @@ TEST_CASE("rank files: the viewer opens the files of a job in one tab, and other
   settle();
   REQUIRE(workspace.tab_count() == 3);
   CHECK(workspace.tab(1).title != workspace.tab(2).title);
+}
+
+TEST_CASE("rank files: a damaged or cut beginning says no rank, or one, and nothing breaks") {
+  const std::string whole = trace_of({.rank = 31, .steps = 1});
+  CHECK(capture::sources::chrome::rank_in_chrome_json(whole) == 31);
+  const std::size_t key = whole.find("\"rank\": 31") + 8;
+  CHECK_FALSE(capture::sources::chrome::rank_in_chrome_json(whole.substr(0, key + 1)));  // 3 may go on
+  CHECK_FALSE(capture::sources::chrome::rank_in_chrome_json(R"({"distributedInfo": {"rank": -1}})"));
+  CHECK_FALSE(capture::sources::chrome::rank_in_chrome_json(R"({"distributedInfo": {"rank": 99999999999}})"));
+  CHECK_FALSE(
+      capture::sources::chrome::rank_in_chrome_json(R"({"distributedInfo": {}, "traceEvents": [{"rank": 3}]})"));
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = whole.substr(0, random() % whole.size());
+    for (int i = 0; i < 4 && !text.empty(); ++i) text[random() % text.size()] = static_cast<char>(random());
+    (void)capture::sources::chrome::rank_in_chrome_json(text);
+  }
 }

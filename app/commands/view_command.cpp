@@ -165,7 +165,6 @@ int ViewCommand::write_session(const std::vector<std::string>& paths, const Open
 int ViewCommand::write_table(const CommandRun& run) const {
   const auto paths = chosen_inputs();
   if (!paths) return run.fail_usage("view", paths.message());
-  if (paths->size() != 1) return run.fail_usage("view", "--table prints a table of one session; name one FILE");
   if (!format.empty() && std::find(kTableFormats.begin(), kTableFormats.end(), format) == kTableFormats.end()) {
     return run.fail_usage(
         "view", fmt::format("--output-format {}: a table is printed as {}", format, fmt::join(kTableFormats, ", ")));
@@ -176,8 +175,7 @@ int ViewCommand::write_table(const CommandRun& run) const {
   OpenSessionOptions options = input_options;
   options.neff = neff;
   return view_table(
-      {paths->front(), options, table, by, measured, filter, format.empty() ? "table" : format, output_file, force},
-      run);
+      {*paths, options, table, by, measured, filter, format.empty() ? "table" : format, output_file, force}, run);
 }
 
 int ViewCommand::run(const CommandRun& run) const {

@@ -32,11 +32,11 @@ std::string listing_names() {
   std::vector<std::string> names = known;
   for (const ListingKind& kind : listing_kinds()) names.emplace_back(kind.name);
   const std::string nearest = nearest_name(request.table, names);
-  return Error{
-      fmt::format("it has no table {}{}; made of events there are {}; without time it has {}; accelscope query {} "
-                  "--tables lists all",
-                  request.table, nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest), listing_names(),
-                  without_time.empty() ? "none" : fmt::format("{}", fmt::join(without_time, ", ")), request.input)};
+  return Error{fmt::format(
+      "it has no table {}{}; made of events there are {}; without time it has {}; accelscope query {} "
+      "--tables lists all",
+      request.table, nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest), listing_names(),
+      without_time.empty() ? "none" : fmt::format("{}", fmt::join(without_time, ", ")), request.inputs.front())};
 }
 
 // What a listing or SQL gives, as it is printed.
@@ -113,11 +113,12 @@ class TableViewer {
 
 int view_table(const TableViewRequest& request, const CommandRun& run) {
   const std::string path = request.output_file.empty() ? std::string(kStandardOutput) : request.output_file;
-  if (auto may = may_write(path, request.force, {request.input}); !may) return run.fail(may.message());
-  const auto session = open_input({request.input}, request.input_options, run);
+  if (auto may = may_write(path, request.force, request.inputs); !may) return run.fail(may.message());
+  const auto session = open_input(request.inputs, request.input_options, run);
   if (!session) return run.fail(session.message());
   TableViewer viewer(request, run, *session);
-  if (auto known = viewer.check(); !known) return run.fail(fmt::format("{}: {}", request.input, known.message()));
+  if (auto known = viewer.check(); !known)
+    return run.fail(fmt::format("{}: {}", request.inputs.front(), known.message()));
   const auto output = OutputFile::open(path, run.streams.out);
   if (!output) return run.fail(output.message());
   const auto rows = make_query_output(run.json ? "json" : request.format, (*output)->stream(),
@@ -131,15 +132,15 @@ int view_table(const TableViewRequest& request, const CommandRun& run) {
     done = viewer.print(*rows, control);
   }
   if (!done && control.cancelled() && interruptible.interrupted()) {
-    (void)run.fail(fmt::format("{}: interrupted; the table is not complete", request.input));
+    (void)run.fail(fmt::format("{}: interrupted; the table is not complete", request.inputs.front()));
     return kExitInterrupted;
   }
-  if (!done) return run.fail(fmt::format("{}: {}", request.input, done.message()));
+  if (!done) return run.fail(fmt::format("{}: {}", request.inputs.front(), done.message()));
   rows->finish();
   const Result<void> finished = (*output)->finish();
   if (!finished) return run.fail(finished.message());
   if (const std::string note = viewer.note(); !note.empty())
-    run.say(fmt::format("accelscope: {}: {}", request.input, note));
+    run.say(fmt::format("accelscope: {}: {}", request.inputs.front(), note));
   return kExitDone;
 }
 

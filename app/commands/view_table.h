@@ -12,7 +12,7 @@
 namespace accelscope::app {
 
 struct TableViewRequest {
-  std::string input;
+  std::vector<std::string> inputs;  // of several one session is made
   OpenSessionOptions input_options;
   std::string table;
   std::vector<std::string> by;   // of a listing that has a choice

@@ -42,7 +42,7 @@ int open_viewer(const std::vector<std::string>& given, const ViewerOptions& opti
     if (const auto link = read_view_link(options.view); !link) return run.fail_usage("", "--view: " + link.message());
   }
   App app({.state_directory = state_directory(process_environment()), .view = options.view});
-  for (const std::string& target : targets) app.open(target);
+  app.open(targets);
   if (options.dump_file.empty()) {
     const Result<void> done = render::run_in_window(app, {});
     return done ? kExitDone : run.fail(done.message());

@@ -51,6 +51,8 @@ SessionRow row_of(const LibraryEntry& entry) {
   for (const std::string& word : {entry.project, entry.configuration}) {
     if (!word.empty()) row.tags.insert(row.tags.begin(), word);
   }
+  if (!entry.headline.processes.empty()) row.below += "  ·  " + joined(entry.headline.processes, ", ");
+  if (!entry.remark.empty()) row.below += "  ·  " + entry.remark;
   if (!entry.problem.empty()) {
     const std::string place = entry.path + ": ";
     row.remark = entry.problem.starts_with(place) ? entry.problem.substr(place.size()) : entry.problem;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "core/base/format.h"
@@ -54,6 +55,7 @@ std::shared_ptr<const CollectiveGrid> make_collective_grid(std::shared_ptr<const
   grid.measure = measure;
   grid.of = report;
   grid.values.assign(grid.columns * ranks, CollectiveGrid::kNone);
+  grid.dimmed.assign(grid.columns * ranks, true);
   grid.skews.assign(grid.columns, 0);
   grid.chosen.assign(grid.columns, 0);
   for (std::size_t column = 0; column < grid.columns; ++column) {
@@ -67,7 +69,13 @@ std::shared_ptr<const CollectiveGrid> make_collective_grid(std::shared_ptr<const
         grid.chosen[column] = static_cast<std::uint32_t>(i);
       }
       for (const CollectiveCell& cell : all.cells_of(instance)) {
-        float& value = grid.values[column * ranks + cell.rank];
+        const std::size_t at = column * ranks + cell.rank;
+        float& value = grid.values[at];
+        if (cell.hidden && !grid.dimmed[at]) continue;  // what is shown counts alone
+        if (!cell.hidden && grid.dimmed[at]) {
+          grid.dimmed[at] = false;
+          value = CollectiveGrid::kNone;
+        }
         value = std::max(value, static_cast<float>(measured_ns(instance, cell, measure)));
       }
     }
@@ -109,6 +117,33 @@ std::shared_ptr<const ShownOperation> shown_operation(const CollectivesReport& r
   return std::make_shared<const ShownOperation>(std::move(shown));
 }
 
+std::vector<std::vector<DurationTick>> duration_ticks(const CollectivesReport& report) {
+  const Collectives& all = *report.of;
+  std::vector<const CollectiveFigures*> figures(all.kinds.size(), nullptr);
+  for (const CollectiveFigures& each : report.kinds) figures[each.kind] = &each;
+  std::vector<std::map<int, bool>> steps(all.kinds.size());  // of each kind, whether an outlier is there
+  const auto add = [&](const CollectiveInstance& instance) {
+    const CollectiveFigures* of = figures[instance.kind];
+    if (of == nullptr || of->max_ns <= 0) return;
+    const double share = static_cast<double>(instance.duration_ns()) / static_cast<double>(of->max_ns);
+    steps[instance.kind][static_cast<int>(std::lround(share * DurationTick::kSteps))] |=
+        instance.duration_ns() > of->fence_ns;
+  };
+  for (const std::uint32_t i : report.instances) add(all.instances[i]);
+  std::vector<std::vector<DurationTick>> ticks(all.kinds.size());
+  for (std::size_t k = 0; k < steps.size(); ++k) {
+    for (const auto& [step, outlier] : steps[k])
+      ticks[k].push_back({static_cast<float>(step) / DurationTick::kSteps, outlier});
+  }
+  return ticks;
+}
+
+std::optional<std::size_t> number_of(const CollectivesReport& report, std::uint32_t instance) {
+  const auto found = std::lower_bound(report.instances.begin(), report.instances.end(), instance);
+  if (found == report.instances.end() || *found != instance) return std::nullopt;
+  return static_cast<std::size_t>(found - report.instances.begin());
+}
+
 std::optional<std::size_t> instance_with(const CollectivesReport& report, EventId event) {
   const Collectives& all = *report.of;
   for (std::size_t i = 0; i < report.instances.size(); ++i) {
@@ -137,7 +172,7 @@ StragglerText straggler_text(const CollectivesReport& report, const Snapshot& sn
   const Collectives& all = *report.of;
   if (all.present() < 2) {
     return {"One rank is in the session: who came late cannot be told.",
-            "Open the profiles of all ranks as one folder to see who waited for whom."};
+            "Open the profiles of all ranks at once, or their folder, to see who waited for whom."};
   }
   if (report.compared == 0) return {"No collective here has parts of two ranks.", ""};
   const TimeRange range{std::max(report.range.begin_ns, snapshot.begin_ns),

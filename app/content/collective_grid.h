@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "app/session/tab.h"
@@ -24,11 +26,15 @@ struct CollectiveGrid {
   CollectiveMeasure measure = CollectiveMeasure::arrival;
   std::size_t columns = 0;            // at most as many as instances
   std::vector<float> values;          // ns, of each column all ranks; the largest of the column's instances
+  std::vector<bool> dimmed;           // beside each value: it is of parts that the filter hides
   std::vector<float> skews;           // ns, of each column the largest
   std::vector<std::uint32_t> chosen;  // of each column the instance with the largest skew: index into report instances
   float most_ns = 0;                  // that the ramp ends with: what 99.5 % of the values do not exceed
   float most_skew_ns = 0;
 
+  [[nodiscard]] bool is_dimmed(std::size_t column, std::size_t rank) const noexcept {
+    return dimmed[column * of->of->ranks.size() + rank];
+  }
   [[nodiscard]] float at(std::size_t column, std::size_t rank) const noexcept {
     return values[column * of->of->ranks.size() + rank];
   }
@@ -49,7 +55,18 @@ struct CollectiveGrid {
 [[nodiscard]] std::shared_ptr<const ShownOperation> shown_operation(const CollectivesReport& report,
                                                                     std::size_t number);
 
-// Among the report's: the instance that the event is a part of.
+// Where on a line from 0 to the longest instance of a kind there is one, or several: at most kSteps + 1 of them.
+struct DurationTick {
+  float share = 0;
+  bool outlier = false;
+  static constexpr int kSteps = 1024;
+};
+// Of each kind of the report, rising.
+[[nodiscard]] std::vector<std::vector<DurationTick>> duration_ticks(const CollectivesReport& report);
+
+// The number among the report's of an instance of its collectives; nothing where it is not in the report.
+[[nodiscard]] std::optional<std::size_t> number_of(const CollectivesReport& report, std::uint32_t instance);
+// Among the report's: the instance that the event is a part of. Looks at all parts.
 [[nodiscard]] std::optional<std::size_t> instance_with(const CollectivesReport& report, EventId event);
 
 // At most so many ranks to be laid above each other: the straggler, and others spread evenly over the rest.

@@ -19,6 +19,14 @@ std::string literal_expression(std::string_view text) {
   return expression;
 }
 
+// A name with blanks in it stands in quotes.
+std::string column_in_search(std::string_view column) {
+  const bool plain = std::all_of(column.begin(), column.end(), [](char c) {
+    return c == '_' || c == '.' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  });
+  return plain ? std::string(column) : fmt::format("\"{}\"", column);
+}
+
 // What all schemas call their column of the role; nothing if there is none or they differ.
 std::optional<std::string> column_of(const Snapshot& snapshot, Role role) {
   std::optional<std::string> name;
@@ -40,12 +48,24 @@ std::string between(std::string_view column, const SummaryBin& bin) {
 
 // A quoted value cannot hold a quote: such a text is written as an expression for exactly it.
 std::string search_of_text(std::string_view column, std::string_view text) {
-  if (text.find('"') == std::string_view::npos) return fmt::format("{}=\"{}\"", column, text);
-  return fmt::format("{}~/^{}$/", column, literal_expression(text));
+  if (text.find('"') == std::string_view::npos) return fmt::format("{}=\"{}\"", column_in_search(column), text);
+  return fmt::format("{}~/^{}$/", column_in_search(column), literal_expression(text));
+}
+
+std::string search_of_texts(std::string_view column, std::span<const std::string> texts) {
+  if (texts.size() == 1) return search_of_text(column, texts.front());
+  std::string any;
+  for (const std::string& text : texts) any += (any.empty() ? "" : "|") + literal_expression(text);
+  return fmt::format("{}~/^(?:{})$/", column_in_search(column), any);
 }
 
 std::string search_of_values(std::string_view column, double begin, double end) {
-  return fmt::format("{0}>={1} {0}<{2}", column, begin, end);
+  return fmt::format("{0}>={1} {0}<{2}", column_in_search(column), begin, end);
+}
+
+std::string search_of_numbers(std::string_view column, std::uint64_t least, std::uint64_t most) {
+  const std::string name = column_in_search(column);
+  return least == most ? fmt::format("{}={}", name, least) : fmt::format("{0}>={1} {0}<={2}", name, least, most);
 }
 
 std::string containing_term(std::string_view column, std::string_view text) {

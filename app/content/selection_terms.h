@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "core/analysis/selection/summary.h"
 
@@ -20,8 +21,10 @@ namespace accelscope::app {
 // The same of the layer and of all whose path begins with it: "decoder/mlp" finds "decoder/mlp/up".
 [[nodiscard]] std::optional<std::string> search_of_layers_below(const Snapshot& snapshot, std::string_view layer);
 [[nodiscard]] std::optional<std::string> search_of_sizes(const Snapshot& snapshot, const SummaryBin& bin);
-[[nodiscard]] std::string search_of_text(std::string_view column, std::string_view text);       // column="text"
+[[nodiscard]] std::string search_of_text(std::string_view column, std::string_view text);  // column="text"
+[[nodiscard]] std::string search_of_texts(std::string_view column, std::span<const std::string> texts);  // any of them
 [[nodiscard]] std::string search_of_values(std::string_view column, double begin, double end);  // begin to below end
+[[nodiscard]] std::string search_of_numbers(std::string_view column, std::uint64_t least, std::uint64_t most);
 [[nodiscard]] std::string search_of_durations(const SummaryBin& bin);  // duration>=1000 duration<2000
 
 // The filter with the search, or without it where it had it already.

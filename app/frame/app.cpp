@@ -84,7 +84,11 @@ AppState::AppState(AppOptions app_options)
                    ? std::string()
                    : (std::filesystem::path(options.state_directory) / "searches.txt").string()),
       peaks(peak_book_file(options.state_directory)),
-      library(workspace.settings(), workspace.pool(), [bell = bell] { bell->ring(); }),
+      library(
+          workspace.settings(), workspace.pool(), [bell = bell] { bell->ring(); },
+          options.state_directory.empty()
+              ? std::string()
+              : (std::filesystem::path(options.state_directory) / "headlines.txt").string()),
       file_dialog(workspace.pool()) {
   if (auto loaded = peaks.load(); !loaded) workspace.notify(Severity::warning, loaded.message());
   for (QueryHistory* book : {&queries, &searches}) {
@@ -250,6 +254,18 @@ void App::open(const std::string& target) {
   state_->show_connect_form();
 }
 
+void App::open(const std::vector<std::string>& targets) {
+  std::vector<std::string> files;
+  for (const std::string& target : targets) {
+    if (names_agents(target)) {
+      open(target);
+    } else {
+      files.push_back(target);
+    }
+  }
+  state_->workspace.open(files);
+}
+
 namespace {
 
 // Range, selection and panels that were asked for when the program was started.
@@ -397,9 +413,7 @@ void App::frame(Ui& ui) {
   if (state.toast_until_s > state.now_s) ui.request_frame_after(state.toast_until_s - state.now_s);
 }
 
-void App::files_dropped(const std::vector<std::string>& paths) {
-  for (const std::string& path : paths) state_->workspace.open(path);
-}
+void App::files_dropped(const std::vector<std::string>& paths) { state_->workspace.open(paths); }
 
 bool App::close_requested() {
   state_->quitting = true;

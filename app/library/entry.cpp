@@ -21,16 +21,16 @@ namespace fs = std::filesystem;
 constexpr int kMostLevels = 4;  // of folders below a folder
 constexpr std::string_view kSessionEnding = ".accel", kSidecarEnding = ".overlay";
 
-[[nodiscard]] std::int64_t unix_time(const fs::path& path) {
+[[nodiscard]] std::int64_t unix_time_ns(const fs::path& path) {
   std::error_code error;
   const auto changed = fs::last_write_time(path, error);
   if (error) return 0;
   const auto system = std::chrono::file_clock::to_sys(changed);
-  return std::chrono::duration_cast<std::chrono::seconds>(system.time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(system.time_since_epoch()).count();
 }
 
 void read_session(LibraryEntry& entry) {
-  const Result<OverlayValues> values = read_overlay(entry.path);
+  const Result<OverlayValues> values = read_overlay(entry.path, &entry.remark);
   if (!values) {
     entry.problem = values.message();
     return;
@@ -39,13 +39,13 @@ void read_session(LibraryEntry& entry) {
     const auto found = values->find(key);
     return found == values->end() ? std::string() : found->second;
   };
-  // Without one there are no figures: opening the session to find them would write into its file.
-  entry.headline = headline_of(value(kHeadlineKey)).value_or(Headline());
   entry.tags = split_tags(value(kTagsKey));
   entry.project = value(kProjectKey);
   entry.configuration = value(kConfigurationKey);
   entry.name = value(kDisplayNameKey);
-  if (entry.name.empty()) entry.name = entry.headline.name;
+  entry.is_named = !entry.name.empty();
+  // Without one there are no figures until the session is looked into.
+  if (const auto headline = headline_of(value(kHeadlineKey))) take_headline(entry, *headline);
 }
 
 [[nodiscard]] bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
@@ -133,8 +133,15 @@ std::vector<std::string> split_tags(std::string_view text) {
 
 std::string join_tags(const std::vector<std::string>& tags) { return joined(tags, ","); }
 
+void take_headline(LibraryEntry& entry, const Headline& headline) {
+  entry.headline = headline;
+  if (!entry.is_named && !headline.name.empty()) entry.name = headline.name;
+}
+
 LibraryEntry read_entry(const std::string& path, const std::string& folder) {
-  LibraryEntry entry{.path = path, .folder = folder, .changed_unix_s = unix_time(path)};
+  const std::int64_t changed_ns = unix_time_ns(path);
+  LibraryEntry entry{
+      .path = path, .folder = folder, .changed_unix_s = changed_ns / 1'000'000'000, .changed_ns = changed_ns};
   std::error_code error;
   entry.size_bytes = fs::file_size(path, error);
   if (error) entry.problem = fmt::format("{}: cannot be read: {}", path, error.message());
@@ -172,8 +179,9 @@ LibraryScan scan_library(const std::vector<std::string>& folders,
 }
 
 bool matches(const LibraryEntry& entry, std::string_view text) {
-  const std::string all = fmt::format("{} {} {} {} {} {} {}", entry.name, entry.headline.device, entry.path,
-                                      join_tags(entry.tags), entry.project, entry.configuration, entry.format);
+  const std::string all =
+      fmt::format("{} {} {} {} {} {} {} {}", entry.name, entry.headline.device, entry.path, join_tags(entry.tags),
+                  entry.project, entry.configuration, entry.format, joined(entry.headline.processes, " "));
   return matches_words(all, text);
 }
 

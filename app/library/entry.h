@@ -16,22 +16,28 @@ struct LibraryEntry {
   std::string folder;  // that was listed
   std::uint64_t size_bytes = 0;
   std::int64_t changed_unix_s = 0;
-  bool is_session = true;  // else a profile, to be imported
-  std::string format;      // of a profile: "neuron-json"
-  std::string name;        // given in a list, else the session's own, else the file's
-  Headline headline;       // of a session
+  std::int64_t changed_ns = 0;  // the same, as exactly as the disk has it
+  bool is_session = true;       // else a profile, to be imported
+  std::string format;           // of a profile: "neuron-json"
+  std::string name;             // given in a list, else the session's own, else the file's
+  bool is_named = false;        // in a list
+  Headline headline;            // of a session
   std::vector<std::string> tags;
   std::string project, configuration;
   std::string problem;  // why it cannot be read; "": it can
+  std::string remark;   // what beside it cannot be read, such as tags in a damaged file of their own
 
-  // Of a profile there are none, nor of a session as an agent writes it: opened once and saved by the viewer or a
-  // command, its figures are there.
+  // Of a profile there are none, nor of a session as an agent writes it until it was looked into
+  // (app/library/found_headlines.h).
   [[nodiscard]] bool has_figures() const { return headline != Headline(); }
   // When it was saved first; where the file does not say, when it was changed last.
   [[nodiscard]] std::int64_t when_unix_s() const noexcept {
     return headline.saved_unix_s > 0 ? headline.saved_unix_s : changed_unix_s;
   }
 };
+
+// A session's name in lists is its own unless it was given one there: after its headline has come in.
+void take_headline(LibraryEntry& entry, const Headline& headline);
 
 // A session file, or a profile that an importer takes. Nothing is opened whole, and nothing is written.
 [[nodiscard]] LibraryEntry read_entry(const std::string& path, const std::string& folder);
@@ -45,7 +51,8 @@ struct LibraryScan {
 [[nodiscard]] LibraryScan scan_library(const std::vector<std::string>& folders,
                                        const std::function<bool(std::size_t done, std::size_t total)>& told = {});
 
-// Those with every word of the text in their name, device, path, tags, project or configuration, whatever the case.
+// Those with every word of the text in their name, device, processes, path, tags, project or configuration, whatever
+// the case.
 [[nodiscard]] bool matches(const LibraryEntry& entry, std::string_view text);
 
 [[nodiscard]] std::vector<std::string> split_tags(std::string_view text);  // "a, b,c"

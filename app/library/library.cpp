@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <tuple>
+#include <utility>
 
 #include "app/persist/text_record.h"
 #include "app/workspace/opening.h"
@@ -47,8 +48,8 @@ constexpr std::ptrdiff_t kMostImports = 2;  // at once: each may take much memor
 
 }  // namespace
 
-Library::Library(Settings& settings, WorkerPool& pool, std::function<void()> wake)
-    : settings_(settings), pool_(pool), wake_(std::move(wake)) {
+Library::Library(Settings& settings, WorkerPool& pool, std::function<void()> wake, std::string headline_file)
+    : settings_(settings), pool_(pool), wake_(std::move(wake)), found_(std::move(headline_file)) {
   const std::string kept = settings_.value(kFoldersSetting);
   if (!kept.empty()) folders_ = decode_record(kept);
 }
@@ -104,7 +105,47 @@ void Library::take_scan() {
   matched_ = false;
   matched_entries_.clear();
   count_words();
+  fill_in();
   if (scan_again_) scan();
+}
+
+void Library::fill_in() {
+  if (!std::exchange(found_loaded_, true)) {
+    if (Result<void> loaded = found_.load(); !loaded) wrong_.push_back(loaded.message());
+  }
+  to_look_.clear();
+  for (LibraryEntry& entry : entries_) {
+    if (!lacks_headline(entry)) continue;
+    if (const Headline* known = found_.find(entry)) {
+      take_headline(entry, *known);
+    } else if (!looking_ || looking_->entry.path != entry.path) {
+      to_look_.push_back(entry);
+    }
+  }
+}
+
+void Library::look_further() {
+  if (looking_ && looking_->task.ready()) {
+    const Result<Headline> found = looking_->task.take();
+    const LibraryEntry looked = std::move(looking_->entry);
+    looking_.reset();
+    // What cannot be read has no figures; opening it says why.
+    found_.keep(looked, found ? *found : Headline());
+    for (LibraryEntry& entry : entries_) {
+      if (found && entry.path == looked.path && lacks_headline(entry)) take_headline(entry, *found);
+    }
+    matched_ = false;
+    matched_entries_.clear();
+    if (to_look_.empty()) {
+      if (Result<void> kept = found_.write(); !kept) wrong_.push_back(kept.message());
+    }
+  }
+  if (looking_ || to_look_.empty()) return;
+  looking_.emplace(Look{std::move(to_look_.front()), {}});
+  to_look_.pop_front();
+  looking_->task = pool_.start(Priority::background, [entry = looking_->entry, &pool = pool_](TaskControl& control) {
+    return look_into(entry, pool, control);
+  });
 }
 
 void Library::count_words() {
@@ -119,6 +160,7 @@ void Library::count_words() {
 
 std::vector<std::string> Library::update() {
   take_scan();
+  look_further();
   bool any_ended = false;
   for (auto work = works_.begin(); work != works_.end();) {
     if (!work->job || !work->job->finished()) {

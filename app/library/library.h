@@ -3,16 +3,20 @@
 // thread only.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/library/entry.h"
+#include "app/library/found_headlines.h"
 #include "app/persist/settings.h"
 #include "app/session/background_job.h"
 #include "app/workspace/opening.h"
+#include "core/base/worker_pool.h"
 
 namespace accelscope::app {
 
@@ -20,8 +24,9 @@ enum class LibraryOrder : std::uint8_t { name, device, active, events, when };
 
 class Library {
  public:
-  // The pool must outlive it. wake: from any thread, a job has ended.
-  Library(Settings& settings, WorkerPool& pool, std::function<void()> wake);
+  // The pool must outlive it. wake: from any thread, a job has ended. headline_file: what was found of sessions that
+  // say nothing of themselves; "" remembers nothing.
+  Library(Settings& settings, WorkerPool& pool, std::function<void()> wake, std::string headline_file = "");
 
   // Once per frame; what went wrong since the last one, in sentences.
   [[nodiscard]] std::vector<std::string> update();
@@ -53,7 +58,7 @@ class Library {
   [[nodiscard]] const BackgroundJob* importing(const std::string& path) const;  // null: it is not, or waits
   [[nodiscard]] bool is_importing(const std::string& path) const;               // or waits
   [[nodiscard]] std::vector<BackgroundJob*> jobs() const;                       // with progress that is worth showing
-  [[nodiscard]] bool settled() const noexcept { return !scanning_ && works_.empty(); }
+  [[nodiscard]] bool settled() const noexcept { return !scanning_ && works_.empty() && !looking_ && to_look_.empty(); }
 
  private:
   struct Work {
@@ -65,6 +70,8 @@ class Library {
   };
   void start_imports();
   void take_scan();
+  void fill_in();       // what is known of entries without a headline; the others are looked into, one after another
+  void look_further();  // takes what the last look has found
   void count_words();
 
   Settings& settings_;
@@ -77,6 +84,15 @@ class Library {
   std::shared_ptr<LibraryScan> scan_result_;
   bool scan_again_ = false;
   bool scanned_ = false;
+  // A session without a headline that is being looked into.
+  struct Look {
+    LibraryEntry entry;
+    Task<Result<Headline>> task;
+  };
+  FoundHeadlines found_;
+  bool found_loaded_ = false;
+  std::deque<LibraryEntry> to_look_;
+  std::optional<Look> looking_;
   std::vector<Work> works_;
   std::vector<std::string> wrong_;
   Wish matched_for_;

@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "app/plan/shell_words.h"
-#include "capture/system/child_process.h"
-#include "capture/system/shown_command.h"
+#include "capture/system/detached_child.h"
+#include "capture/system/supervised_child.h"
 
 namespace accelscope::app {
 namespace {
@@ -44,18 +44,12 @@ Result<void> start_editor(std::string_view command, const std::string& file, std
   std::error_code error;
   if (!std::filesystem::exists(file, error))
     return Error{fmt::format("{}: is not on this computer; the session holds its text only", file)};
-  const std::string program = capture::system::find_program(arguments->front());
-  if (program.empty()) {
-    return Error{fmt::format("{}: there is no such program on PATH; change the command of the editor, such as {}",
-                             arguments->front(), kEditorExample)};
+  const auto program = capture::system::find_start({.program = arguments->front()});
+  if (!program) {
+    return Error{fmt::format("{}; or change the command of the editor, such as {}", program.message(), kEditorExample)};
   }
-  arguments->front() = program;
-  // The shell goes at once and leaves the editor to the system: nobody here has to wait for it.
-  const std::string detached = capture::system::shell_command(*arguments) + " </dev/null >/dev/null 2>&1 &";
-  const auto ended = capture::system::run_child({"/bin/sh", "-c", detached}, [] { return false; });
-  if (!ended) return ended.error();
-  if (ended->exit_code != 0) return Error{fmt::format("{}: could not be started: {}", program, ended->output)};
-  return {};
+  arguments->front() = *program;
+  return capture::system::start_detached(*arguments);
 }
 
 }  // namespace accelscope::app

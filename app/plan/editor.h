@@ -17,7 +17,7 @@ inline constexpr std::string_view kEditorExample = "code -g {file}:{line}";
 [[nodiscard]] Result<std::vector<std::string>> editor_arguments(std::string_view command, std::string_view file,
                                                                 std::uint32_t line);
 // Starts it and does not wait for its end; it lives on when the viewer ends. For a worker. Errors name the program that
-// is missing.
+// is missing, or give the command and why it could not be started.
 Result<void> start_editor(std::string_view command, const std::string& file, std::uint32_t line);
 
 }  // namespace accelscope::app

@@ -59,6 +59,7 @@ struct SessionTab {
   std::string device;  // "trn1-07 nc0"
   std::string path;    // of the session file; empty: never saved
   bool modified = false;
+  std::string view_key = kViewKey;  // under which the view is kept: tabs on one session have their own
 
   WorkerPool* pool = nullptr;  // of the workspace
   std::shared_ptr<Store> store;

@@ -77,6 +77,13 @@ void keep_own_colours(const Snapshot& snapshot, ViewChoices& choices, std::vecto
   return range.begin_ns <= span.end_ns && range.end_ns >= span.begin_ns;
 }
 
+void show_view(SessionTab& tab, const std::string& text, const TellLinked& tell) {
+  if (text.empty()) return;
+  const Result<ViewLink> link = read_view_link(text);
+  if (!link) return tell(fmt::format("The view that the session was saved with cannot be shown: {}", link.message()));
+  follow_link(tab, *link, tell);
+}
+
 void select_linked(SessionTab& tab, const std::optional<LinkedEvent>& event, const TellLinked& tell,
                    const std::function<void(EventId)>& reveal) {
   clear_selection(tab);
@@ -133,22 +140,27 @@ void follow_link(SessionTab& tab, const ViewLink& link, const TellLinked& tell,
 
 void keep_view(SessionTab& tab, StoreWriter::Then then) {
   tab.writer->write(
-      [link = link_to_view(tab), selected = tab.selected, snapshot = tab.snapshot](Store& store) mutable {
+      [link = link_to_view(tab), selected = tab.selected, snapshot = tab.snapshot,
+       key = tab.view_key](Store& store) mutable {
         if (selected && !link.selected) {  // so new that nobody has read it yet
           const Result<EventRecord> record = EventReader(store, snapshot).read(*selected);
           if (record) link.selected = LinkedEvent{*selected, record->name_text};
         }
-        return store.set_overlay_value(kViewKey, to_text(link));
+        return store.set_overlay_value(key, to_text(link));
       },
       std::move(then));
 }
 
-void show_kept_view(SessionTab& tab, const TellLinked& tell) {
-  const std::string text = kept_value(tab, kViewKey);
-  if (text.empty()) return;
-  const Result<ViewLink> link = read_view_link(text);
-  if (!link) return tell(fmt::format("The view that the session was saved with cannot be shown: {}", link.message()));
-  follow_link(tab, *link, tell);
+void show_kept_view(SessionTab& tab, const TellLinked& tell) { show_view(tab, kept_value(tab, tab.view_key), tell); }
+
+void ask_kept_view(SessionTab& tab, const TellLinked& tell) {
+  auto text = std::make_shared<std::string>();
+  tab.writer->write(
+      [text, key = tab.view_key](Store& store) {
+        *text = store.overlay_value(key);
+        return Result<void>();
+      },
+      [&tab, text, tell](const Result<void>&) { show_view(tab, *text, tell); });
 }
 
 }  // namespace accelscope::app

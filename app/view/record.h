@@ -23,5 +23,7 @@ void follow_link(SessionTab& tab, const ViewLink& link, const TellLinked& tell,
 void keep_view(SessionTab& tab, StoreWriter::Then then);
 // The view that was kept; nothing happens if there is none.
 void show_kept_view(SessionTab& tab, const TellLinked& tell);
+// The same of a tab whose view nobody has read yet: in a later frame, if there is one.
+void ask_kept_view(SessionTab& tab, const TellLinked& tell);
 
 }  // namespace accelscope::app

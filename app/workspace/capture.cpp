@@ -134,8 +134,8 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   const LiveState before = session.live;
   session.capture = tab.link->status();
   session.live = live_state(session.capture.phase);
-  tell_of_breaks(tab, now_s);
-  if (session.live == LiveState::failed && before != LiveState::failed) {
+  if (is_first_of_capture(tab)) tell_of_breaks(tab, now_s);
+  if (session.live == LiveState::failed && before != LiveState::failed && is_first_of_capture(tab)) {
     notify(Severity::error, session.capture.message);
   }
   for (const capture::client::AgentStatus& agent : session.capture.agents) {

@@ -8,13 +8,15 @@
 #include "app/workspace/opening.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/time_cells.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
+#include "core/base/natural_order.h"
 
 namespace accelscope::app {
 namespace {
 
 constexpr std::string_view kHeadlineVersion = "1";
-constexpr std::size_t kHeadlineFields = 9;
+constexpr std::size_t kHeadlineFields = 9;  // at least; the processes came later
 
 // Devices' work; where a session has none, what its hosts did in their outermost calls.
 [[nodiscard]] LaneIndices lanes_that_work(const Snapshot& snapshot) {
@@ -45,6 +47,18 @@ constexpr std::size_t kHeadlineFields = 9;
   return text;
 }
 
+[[nodiscard]] std::vector<std::string> processes_of(const Snapshot& snapshot) {
+  std::vector<std::string> processes;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    for (const std::string& label : {track.track->host, track.track->device}) {
+      if (processes.size() >= Headline::kMostProcesses || !is_process_label(label)) continue;
+      if (std::find(processes.begin(), processes.end(), label) == processes.end()) processes.push_back(label);
+    }
+  }
+  std::sort(processes.begin(), processes.end(), natural_less);
+  return processes;
+}
+
 }  // namespace
 
 std::uint64_t count_warnings(const Snapshot& snapshot) {
@@ -67,13 +81,15 @@ Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_uni
   auto activity = activity_of(query, range);
   if (!activity) return activity.error();
   headline.activity = std::move(*activity);
+  headline.processes = processes_of(snapshot);
   return headline;
 }
 
 std::string to_text(const Headline& headline) {
   return encode_record({std::string(kHeadlineVersion), headline.name, headline.device, std::to_string(headline.events),
                         std::to_string(headline.duration_ns), std::to_string(headline.active_ns),
-                        std::to_string(headline.warnings), std::to_string(headline.saved_unix_s), headline.activity});
+                        std::to_string(headline.warnings), std::to_string(headline.saved_unix_s), headline.activity,
+                        encode_record(headline.processes)});
 }
 
 std::optional<Headline> headline_of(std::string_view text) {
@@ -86,6 +102,10 @@ std::optional<Headline> headline_of(std::string_view text) {
   if (!whole) return std::nullopt;
   const bool digits = std::all_of(fields[8].begin(), fields[8].end(), [](char c) { return c >= '0' && c <= '9'; });
   if (digits && fields[8].size() == Headline::kCells) headline.activity = fields[8];
+  if (fields.size() > kHeadlineFields && !fields[kHeadlineFields].empty()) {
+    headline.processes = decode_record(fields[kHeadlineFields]);
+    if (headline.processes.size() > Headline::kMostProcesses) headline.processes.resize(Headline::kMostProcesses);
+  }
   return headline;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/model/time_range.h"
 #include "core/scan/chunk_scan.h"
@@ -27,6 +28,8 @@ struct Headline {
   // How busy the devices (hosts where there is none) were over the active stretch: kCells digits '0' to '9' of the
   // busiest cell; "" where nothing worked.
   std::string activity;
+  std::vector<std::string> processes;  // that its sources told of: "python3 (4711)"; at most kMostProcesses
+  static constexpr std::size_t kMostProcesses = 32;
   bool operator==(const Headline&) const = default;
 };
 

@@ -49,10 +49,10 @@ class ImportSink final : public ForwardingSink {
   const JobControl& control_;
 };
 
-void name_session(OpenedSession& session, const std::string& path) {
+void name_session(OpenedSession& session, const std::vector<std::string>& paths) {
   const auto snapshot = session.store->snapshot();
   session.title = std::string(snapshot->meta_value("name"));
-  if (session.title.empty()) session.title = title_of_path(path);
+  if (session.title.empty()) session.title = title_of_paths(paths);
   session.device = device_of(*snapshot);
 }
 
@@ -64,7 +64,7 @@ Result<OpenedSession> salvage(const std::string& path, const std::string& why) {
   session.store = std::move(*store);
   session.modified = true;
   session.note = describe_salvage(path, report);
-  name_session(session, path);
+  name_session(session, {path});
   return session;
 }
 
@@ -75,7 +75,7 @@ Result<OpenedSession> open_in_place(const std::string& path) {
   OpenedSession session;
   session.store = std::move(*store);
   session.path = path;
-  name_session(session, path);
+  name_session(session, {path});
   return session;
 }
 
@@ -94,7 +94,7 @@ Result<OpenedSession> import(const std::vector<std::string>& paths, const OpenSe
   const Result<void> done = capture::sources::import_input(
       paths, input, [&] { return std::make_unique<ImportSink>(*session.store, control); });
   if (!done) return done.error();
-  name_session(session, paths.front());  // not modified: what was imported still lies in its file
+  name_session(session, paths);  // not modified: what was imported still lies in its file
   return session;
 }
 
@@ -108,7 +108,7 @@ Result<OpenedSession> open_frames(const std::string& path, const JobControl& con
       capture::ingest::import_frames(path, *session.store, [&control] { return !control.cancelled(); });
   if (!done) return done.error();
   session.modified = true;  // folders of frames are cleared away; a session file stays
-  name_session(session, path);
+  name_session(session, {path});
   return session;
 }
 
@@ -151,9 +151,9 @@ Result<OpenedSession> load_session(const std::vector<std::string>& paths, const 
   return import(paths, options, control);
 }
 
-Result<OpenedSession> open_session(const std::string& path, const OpenSessionOptions& options, WorkerPool& pool,
-                                   JobControl& control) {
-  auto session = load_session({path}, options, control);
+Result<OpenedSession> open_session(const std::vector<std::string>& paths, const OpenSessionOptions& options,
+                                   WorkerPool& pool, JobControl& control) {
+  auto session = load_session(paths, options, control);
   if (!session) return session;
   session->kept = read_kept(*session->store);
   TaskControl task;
@@ -164,6 +164,14 @@ Result<OpenedSession> open_session(const std::string& path, const OpenSessionOpt
     session->store->add_quality({"unreadable_events", 1, active.message()});
   }
   return session;
+}
+
+std::string title_of_paths(const std::vector<std::string>& paths) {
+  const fs::path folder = fs::path(paths.front()).parent_path();
+  const bool one_folder = std::all_of(paths.begin(), paths.end(),
+                                      [&](const std::string& path) { return fs::path(path).parent_path() == folder; });
+  if (paths.size() == 1 || !one_folder || folder.filename().empty()) return title_of_path(paths.front());
+  return folder.filename().string();
 }
 
 std::string title_of_path(const std::string& path) {

@@ -40,10 +40,14 @@ struct OpenSessionOptions {
 // ranks, profiles - becomes a new store. `active` is left to open_session.
 [[nodiscard]] Result<OpenedSession> load_session(const std::vector<std::string>& paths,
                                                  const OpenSessionOptions& options, JobControl& control);
-// What the viewer opens in a tab: one path, where the session does its work, and what is kept beside it.
-[[nodiscard]] Result<OpenedSession> open_session(const std::string& path, const OpenSessionOptions& options,
-                                                 WorkerPool& pool, JobControl& control);
+// What the viewer opens in a tab: a path, or the ranks of a job, where the session does its work, and what is kept
+// beside it.
+[[nodiscard]] Result<OpenedSession> open_session(const std::vector<std::string>& paths,
+                                                 const OpenSessionOptions& options, WorkerPool& pool,
+                                                 JobControl& control);
 
+// Of several files their folder, if they lie in one: "job" of "/runs/job/rank0.json" and "/runs/job/rank1.json".
+[[nodiscard]] std::string title_of_paths(const std::vector<std::string>& paths);
 // "mlp_fwd" of "/runs/mlp_fwd.accel" or "/runs/mlp_fwd.json".
 [[nodiscard]] std::string title_of_path(const std::string& path);
 // "trn1-07 nc0": host and device of the tracks, "4 devices" when there are several; "" if none is named.

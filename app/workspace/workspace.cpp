@@ -1,5 +1,7 @@
 #include "app/workspace/workspace.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -7,6 +9,7 @@
 #include "app/session/analysis.h"
 #include "app/view/record.h"
 #include "app/workspace/headline.h"
+#include "capture/sources/input_parts.h"
 #include "core/base/text.h"
 
 namespace accelscope::app {
@@ -103,7 +106,7 @@ void Workspace::close_start_page() {
 
 void Workspace::close(std::size_t index, bool discard) {
   if (index >= tabs_.size()) return;
-  if (tabs_[index]->session->modified && !discard) {
+  if (tabs_[index]->session->modified && !discard && !is_shared(*tabs_[index])) {
     activate(index);
     question_ = index;
     return;
@@ -113,7 +116,13 @@ void Workspace::close(std::size_t index, bool discard) {
 }
 
 void Workspace::remove_tab(std::size_t index, bool discard) {
-  std::string path = tabs_[index]->session->path;
+  const OpenTab& gone = *tabs_[index];
+  discard = discard && !is_shared(gone);
+  for (const auto& other : tabs_) {
+    if (other->session->store == gone.session->store)
+      other->session->modified = other->session->modified || gone.session->modified;
+  }
+  std::string path = gone.session->path;
   auto close = [tab = std::move(tabs_[index]), discard](TaskControl&) mutable {
     if (discard && tab->link) tab->link->discard();
     StoreWriter::flush(*tab->session->writer->queue());
@@ -149,7 +158,7 @@ void Workspace::open(const std::string& typed_path) {
     if (tabs_[i]->session->path == path) return activate(i);
   }
   for (const Opening& opening : opening_) {
-    if (opening.path == path) return;
+    if (opening.paths.size() == 1 && opening.paths.front() == path) return;
   }
   auto result = std::make_shared<std::optional<OpenedSession>>();
   std::vector<std::shared_ptr<Task<bool>>> before;  // what was closed just now may still be written
@@ -158,13 +167,33 @@ void Workspace::open(const std::string& typed_path) {
   }
   auto work = [this, path, before, result](JobControl& control) -> Result<void> {
     for (const auto& closing : before) closing->wait();
-    auto opened = open_session(path, {.source_roots = options_.source_roots}, pool_, control);
+    auto opened = open_session({path}, {.source_roots = options_.source_roots}, pool_, control);
     if (!opened) return opened.error();
     result->emplace(std::move(*opened));
     return {};
   };
   auto job = std::make_unique<BackgroundJob>("Opening " + file_name(path), std::move(work), options_.wake);
-  opening_.push_back({path, std::move(job), std::move(result)});
+  opening_.push_back({{path}, std::move(job), std::move(result)});
+}
+
+void Workspace::open(const std::vector<std::string>& typed_paths) {
+  if (typed_paths.size() < 2) {
+    for (const std::string& path : typed_paths) open(path);
+    return;
+  }
+  std::vector<std::string> paths;
+  for (const std::string& path : typed_paths) paths.push_back(absolute_path(path));
+  auto result = std::make_shared<std::optional<OpenedSession>>();
+  auto work = [this, paths, result](JobControl& control) -> Result<void> {
+    if (!capture::sources::are_ranks_of_one_job(paths)) return {};
+    auto opened = open_session(paths, {.source_roots = options_.source_roots}, pool_, control);
+    if (!opened) return opened.error();
+    result->emplace(std::move(*opened));
+    return {};
+  };
+  auto job =
+      std::make_unique<BackgroundJob>(fmt::format("Opening {} files", paths.size()), std::move(work), options_.wake);
+  opening_.push_back({std::move(paths), std::move(job), std::move(result)});
 }
 
 void Workspace::take_opened() {
@@ -180,8 +209,12 @@ void Workspace::take_opened() {
       if (!opening.job->cancelled()) notify(Severity::error, done.message());
       continue;
     }
+    if (!*opening.result) {
+      for (const std::string& path : opening.paths) open(path);
+      continue;
+    }
     adopt(std::move(**opening.result));
-    remember(*tabs_.back(), opening.path);
+    if (opening.paths.size() == 1) remember(*tabs_.back(), opening.paths.front());
   }
 }
 
@@ -217,26 +250,72 @@ SessionTab& Workspace::adopt(OpenedSession opened) {
 
 SessionTab& Workspace::open_part(std::size_t index, std::string title, std::string device,
                                  const std::vector<TrackNumber>& tracks) {
-  const SessionTab& whole = *tabs_[index]->session;
-  const ViewRange view = whole.view;
-  const std::optional<TimeRange> active = whole.active;
+  const OpenTab& origin = *tabs_[index];  // stays where it is when a tab is added
+  const SessionTab& whole = *origin.session;
   OpenTab& tab = add_tab(std::move(title), whole.store, {whole.markers, whole.kept});
   SessionTab& session = *tab.session;
   session.device = std::move(device);
-  session.active = active;
+  session.path = whole.path;
+  session.active = whole.active;
+  session.live = whole.live;
+  session.capture = whole.capture;
+  session.capture_seconds = whole.capture_seconds;
+  session.view_key = std::string(kViewKey) + " " + session.title + " " + session.device;
+  tab.link = origin.link;
+  tab.saved_version = origin.saved_version;
+  tab.pace = origin.pace;
   tab.fitted = true;
+  Part& part = tab.part.emplace();
+  for (const TrackNumber number : tracks) {
+    const TrackSnapshot* track = session.snapshot->find_track(number);
+    if (track != nullptr) part.devices.emplace(scope_of(number), track->track->host, track->track->device);
+  }
+  part.tracks = tracks;
   session.choices.filter.tracks = tracks;
   session.choices.rows.only = tracks;
   // Both tabs write their markers into one store.
   session.first_marker_id = (unix_now() << 20) + (static_cast<std::int64_t>(tabs_.size()) << 10);
-  session.show(view);
+  session.show(whole.view);
+  session.follow = whole.follow && may_grow(session);
+  ask_kept_view(session, [this](std::string told) { notify(Severity::note, std::move(told)); });
   return session;
+}
+
+// A device may get tracks while the capture runs. Where the user has chosen others since, these stay.
+void Workspace::refresh_part(Part& part, SessionTab& session) {
+  const Snapshot& snapshot = *session.snapshot;
+  if (part.known_tracks == snapshot.tracks.size()) return;
+  part.known_tracks = snapshot.tracks.size();
+  std::vector<TrackNumber> tracks;
+  for (const TrackSnapshot& each : snapshot.tracks) {
+    const Track& track = *each.track;
+    if (part.devices.contains({scope_of(track.number), track.host, track.device})) tracks.push_back(track.number);
+  }
+  const auto follow = [&](std::vector<TrackNumber>& chosen) {
+    if (chosen == part.tracks) chosen = tracks;
+  };
+  if (tracks == part.tracks) return;
+  follow(session.choices.filter.tracks);
+  follow(session.choices.rows.only);
+  part.tracks = std::move(tracks);
+}
+
+bool Workspace::is_shared(const OpenTab& tab) const {
+  return std::any_of(tabs_.begin(), tabs_.end(), [&](const auto& other) {
+    return other && other.get() != &tab && other->session->store == tab.session->store;
+  });
+}
+
+bool Workspace::is_first_of_capture(const OpenTab& tab) const {
+  const auto first = std::find_if(tabs_.begin(), tabs_.end(), [&](const auto& each) { return each->link == tab.link; });
+  return first != tabs_.end() && first->get() == &tab;
 }
 
 void Workspace::refresh(OpenTab& tab, double now_s) {
   SessionTab& session = *tab.session;
   const std::uint64_t known = session.snapshot->version;
   for (std::string& failed : begin_frame(session)) notify(Severity::error, std::move(failed));
+  if (tab.part && session.snapshot->version != known) refresh_part(*tab.part, session);
   if (session.device.empty() && session.snapshot->version != known) session.device = device_of(*session.snapshot);
   session.analysis->begin_frame(session.snapshot, now_s);
   session.analysis->set_filter(session.choices.filter);
@@ -246,14 +325,19 @@ void Workspace::save(std::size_t index, const std::string& typed_path) {
   if (index >= tabs_.size() || tabs_[index]->saving) return;
   OpenTab& tab = *tabs_[index];
   const std::string path = absolute_path(typed_path);
-  keep_view(*tab.session, {});
+  std::vector<std::shared_ptr<StoreWriter::Queue>> unwritten;
+  for (const auto& each : tabs_) {
+    if (each->session->store != tab.session->store) continue;
+    keep_view(*each->session, {});
+    unwritten.push_back(each->session->writer->queue());
+  }
   tab.saving_path = path;
   tab.saving_version = std::make_shared<std::atomic<std::uint64_t>>(0);
   // A command that was captured may hold what is for nobody else.
   const FileAccess access = tab.session->capture.agents.empty() ? FileAccess::umask : FileAccess::owner;
-  auto work = [store = tab.session->store, unwritten = tab.session->writer->queue(), version = tab.saving_version, path,
-               access, &pool = pool_](JobControl& control) -> Result<void> {
-    StoreWriter::flush(*unwritten);
+  auto work = [store = tab.session->store, unwritten = std::move(unwritten), version = tab.saving_version, path, access,
+               &pool = pool_](JobControl& control) -> Result<void> {
+    for (const auto& each : unwritten) StoreWriter::flush(*each);
     keep_headline(*store, pool);
     *version = store->version();
     return store->save(
@@ -271,10 +355,14 @@ void Workspace::take_saved(OpenTab& tab) {
     return;
   }
   SessionTab& session = *tab.session;
-  session.path = tab.saving_path;
-  const bool still_growing = may_grow(session);
-  tab.saved_version = *tab.saving_version;
-  session.modified = still_growing || session.store->version() != tab.saved_version || session.writer->unwritten();
+  for (const auto& each : tabs_) {
+    SessionTab& other = *each->session;
+    if (other.store != session.store) continue;
+    other.path = tab.saving_path;
+    each->saved_version = *tab.saving_version;
+    other.modified = may_grow(other) || other.store->version() != each->saved_version || other.writer->unwritten();
+    if (!each->part && (other.title.empty() || each->link)) other.title = title_of_path(other.path);
+  }
   if (tab.link && !session.modified) {  // a folder goes, and what cannot be removed is told to the session's file
     auto saved = [link = tab.link](TaskControl&) {
       link->saved();
@@ -282,7 +370,6 @@ void Workspace::take_saved(OpenTab& tab) {
     };
     closing_.push_back({"", std::make_shared<Task<bool>>(pool_.start(Priority::background, std::move(saved)))});
   }
-  if (session.title.empty() || tab.link) session.title = title_of_path(session.path);
   remember(tab, session.path);
 }
 

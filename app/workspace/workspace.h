@@ -15,6 +15,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "app/persist/recent_sessions.h"
@@ -65,13 +66,15 @@ class Workspace {
 
   // Opening; all return at once. A path that is open already comes to the front.
   void open(const std::string& path);
+  // Files of different ranks of one job become one session in one tab; others a tab each.
+  void open(const std::vector<std::string>& paths);
   // from: the configuration that the plan comes from, which the session is tagged with.
   void connect(const capture::client::CapturePlan& plan, const ConfigurationName& from = {});
   // The tab appears when the capture has begun.
   void connect(const std::string& places);  // "127.0.0.1:7420", several with commas: whatever they were started for
   void start_demo();
-  // Another tab on the session of this one, of some of its tracks: a rank of many. Both have one store; what is saved
-  // from either is all of it.
+  // Another tab on the session of this one, of some of its tracks: a rank of many, with what else comes of their
+  // devices. Both have one store and one capture; what is saved from either is all of it, with the view of each.
   SessionTab& open_part(std::size_t index, std::string title, std::string device,
                         const std::vector<TrackNumber>& tracks);
   SessionTab& adopt(OpenedSession session);  // made elsewhere: tests, other commands
@@ -141,8 +144,15 @@ class Workspace {
     std::int64_t end_ns = 0;
     double span_ns = 0;  // of the view that was set last; the user's own width is another
   };
+  // The tracks of a tab that shows a part of a session.
+  struct Part {
+    std::set<std::tuple<std::uint32_t, std::string, std::string>> devices;  // by source, host and device
+    std::vector<TrackNumber> tracks;
+    std::size_t known_tracks = 0;  // of the session
+  };
   struct OpenTab {
     std::unique_ptr<SessionTab> session;
+    std::optional<Part> part;  // nothing: all of it
     std::shared_ptr<LiveLink> link;
     std::map<std::string, Broken> broken;  // by place, while it reconnects
     std::set<std::string> failed;          // places of which the user was told
@@ -163,9 +173,9 @@ class Workspace {
     std::optional<capture::client::Recoverable> left = {};  // is to be offered again, once nobody holds it
   };
   struct Opening {
-    std::string path;
+    std::vector<std::string> paths;
     std::unique_ptr<BackgroundJob> job;
-    std::shared_ptr<std::optional<OpenedSession>> result;
+    std::shared_ptr<std::optional<OpenedSession>> result;  // nothing: each of the paths is a session of its own
   };
   struct Started {
     std::shared_ptr<LiveLink> link;
@@ -186,6 +196,9 @@ class Workspace {
   void take_opened();
   void take_saved(OpenTab& tab);
   void refresh(OpenTab& tab, double now_s);
+  static void refresh_part(Part& part, SessionTab& session);
+  [[nodiscard]] bool is_shared(const OpenTab& tab) const;            // another tab shows the same session
+  [[nodiscard]] bool is_first_of_capture(const OpenTab& tab) const;  // tells of what happens to it
   void refresh_link(OpenTab& tab, double now_s);
   void tell_of_breaks(OpenTab& tab, double now_s);
   static void follow_newest(OpenTab& tab);

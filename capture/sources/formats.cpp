@@ -29,7 +29,7 @@ constexpr std::array kFormats = {
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
-                 chrome::import_chrome_json},
+                 chrome::import_chrome_json, false, false, chrome::rank_in_chrome_json},
 };
 
 std::string known_names() {
@@ -74,6 +74,12 @@ Result<const SourceFormat*> find_format(std::string_view name) {
 bool is_recognised(const SourceFormat& format, const std::string& path) {
   const Result<FirstBytes> head = read_first_bytes(path);
   return head && format.probe(head->text, path) > 0 && !(head->packed && format.in_place);
+}
+
+std::optional<std::uint32_t> rank_of_file(const SourceFormat& format, const std::string& path) {
+  if (format.rank == nullptr) return std::nullopt;
+  const Result<FirstBytes> head = read_first_bytes(path);
+  return head ? format.rank(head->text) : std::nullopt;
 }
 
 Result<const SourceFormat*> guess_format(const std::string& path) {

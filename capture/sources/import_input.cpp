@@ -127,10 +127,17 @@ Result<void> InputImport::find(const std::vector<std::string>& paths) {
     inputs_.push_back({path, fs::is_directory(path, failure), std::move(*found)});
     for (InputPart& part : inputs_.back().found.parts) {
       // Ranks that are named one by one are told apart as well.
-      if (paths.size() > 1 && part.label.empty()) part.label = label_of_path(fs::path(part.path).filename().string());
+      if (paths.size() > 1 && part.label.empty())
+        part.label = label_of_file(part.path, fs::path(part.path).filename().string(), *part.format);
       bytes_total_ += bytes_of(part);
     }
   }
+  if (paths.size() == 1) return {};
+  std::vector<InputPart*> all;
+  for (Input& input : inputs_) {
+    for (InputPart& part : input.found.parts) all.push_back(&part);
+  }
+  tell_apart(all);
   return {};
 }
 

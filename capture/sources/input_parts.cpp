@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "core/base/natural_order.h"
@@ -15,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view kRankLabel = "rank ";
 constexpr int kMaxDepth = 4;  // of folders below the named one
 constexpr std::size_t kMaxFiles = 10'000;
 constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
@@ -87,16 +89,6 @@ void drop_sessions(InputParts& found) {
   std::erase_if(found.parts, is_session);
 }
 
-// Parts that could not be told apart get their file's name.
-void tell_apart(std::vector<InputPart>& parts) {
-  std::map<std::pair<const SourceFormat*, std::string>, std::size_t> seen;
-  for (const InputPart& part : parts) ++seen[{part.format, part.label}];
-  for (InputPart& part : parts) {
-    if (seen[{part.format, part.label}] == 1) continue;
-    part.label += part.label.empty() ? stem_of(part.path) : fmt::format(" {}", stem_of(part.path));
-  }
-}
-
 [[nodiscard]] Error nothing_found(const std::string& path, std::size_t files) {
   std::string formats;
   for (const SourceFormat& format : source_formats()) {
@@ -135,14 +127,14 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
   const std::vector<fs::path> files = files_below(path);
   for (const fs::path& file : files) {
     if (file.extension() == ".neff") continue;  // the program that a trace belongs to
-    const std::string label = label_of_path(file.lexically_relative(path).string());
+    const std::string name = file.lexically_relative(path).string();
     const Result<const SourceFormat*> format = guess_format(file.string());
     if (!format) {
-      strangers.push_back({file.string(), label, format.message()});
+      strangers.push_back({file.string(), label_of_path(name), format.message()});
     } else if (only != nullptr && *format != only) {
       found.skipped.push_back(file.string());
     } else {
-      found.parts.push_back({file.string(), *format, label});
+      found.parts.push_back({file.string(), *format, label_of_file(file.string(), name, **format)});
     }
   }
   drop_converted(found);
@@ -153,13 +145,49 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
     return Error{fmt::format("{}: holds {} profiles; at most {} become one session, so open fewer of them", path,
                              found.parts.size(), kMaxParts)};
   }
-  tell_apart(found.parts);
+  std::vector<InputPart*> all;
+  for (InputPart& part : found.parts) all.push_back(&part);
+  tell_apart(all);
   std::stable_sort(found.parts.begin(), found.parts.end(),
                    [](const InputPart& a, const InputPart& b) { return natural_less(a.label, b.label); });
   return found;
 }
 
 }  // namespace
+
+bool are_ranks_of_one_job(const std::vector<std::string>& paths) {
+  if (paths.size() < 2) return false;
+  std::set<std::string> labels;
+  return std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
+    std::error_code failure;
+    if (!fs::is_regular_file(path, failure)) return false;
+    const Result<const SourceFormat*> format = guess_format(path);
+    if (!format || (*format)->in_place) return false;
+    const std::string label = label_of_file(path, fs::path(path).filename().string(), **format);
+    return label.starts_with(kRankLabel) && labels.insert(label).second;
+  });
+}
+
+std::string label_of_file(const std::string& file, std::string_view path, const SourceFormat& format) {
+  std::string named = label_of_path(path);
+  const auto rank = rank_of_file(format, file);
+  if (!rank) return named;
+  std::string told = fmt::format("{}{}", kRankLabel, *rank);
+  return named == told || named.starts_with(told + " ") ? named : told;
+}
+
+void tell_apart(const std::vector<InputPart*>& parts) {
+  using Key = std::pair<const SourceFormat*, std::string>;
+  std::map<Key, std::size_t> seen;
+  for (const InputPart* part : parts) ++seen[{part->format, part->label}];
+  std::map<Key, std::size_t> used;
+  for (InputPart* part : parts) {
+    if (seen[{part->format, part->label}] > 1)
+      part->label += part->label.empty() ? stem_of(part->path) : fmt::format(" {}", stem_of(part->path));
+    const std::size_t use = ++used[{part->format, part->label}];
+    if (use > 1) part->label += fmt::format(" ({})", use);
+  }
+}
 
 std::string label_of_path(std::string_view path) {
   const fs::path whole(path);

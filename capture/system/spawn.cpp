@@ -58,7 +58,7 @@ class SpawnSettings {
     sigset_t signals;
     sigemptyset(&signals);
     posix_spawnattr_setsigmask(&attributes_, &signals);
-    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT, SIGCHLD, SIGXFSZ}) sigaddset(&signals, number);
+    sigfillset(&signals);  // whatever this process ignores
     posix_spawnattr_setsigdefault(&attributes_, &signals);
     const int apart = start.shares_terminal ? 0 : POSIX_SPAWN_SETSID;
     posix_spawnattr_setflags(&attributes_, static_cast<short>(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | apart));

@@ -1,6 +1,7 @@
 // The text of a query -> its terms.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -53,15 +54,20 @@ class Parser {
 
  private:
   Result<void> parse_term(SearchTerm& term) {
-    const std::size_t begin = at_;
-    std::size_t letters = at_;
-    while (letters < text_.size() && is_column_letter(text_[letters])) ++letters;
-    if (letters > begin) {
+    std::size_t begin = at_, end = at_;
+    while (end < text_.size() && is_column_letter(text_[end])) ++end;
+    std::size_t after = end;
+    if (at_ < text_.size() && text_[at_] == '"') {  // a column whose name has blanks in it
+      begin = at_ + 1;
+      end = std::min(text_.find('"', begin), text_.size());
+      after = std::min(end + 1, text_.size());
+    }
+    if (end > begin) {
       for (const auto& [symbol, compare] : kOperators) {
-        if (text_.substr(letters).starts_with(symbol)) {
-          term.column = text_.substr(begin, letters - begin);
+        if (text_.substr(after).starts_with(symbol)) {
+          term.column = text_.substr(begin, end - begin);
           term.compare = compare;
-          at_ = letters + symbol.size();
+          at_ = after + symbol.size();
           return parse_value(term);
         }
       }

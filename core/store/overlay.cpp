@@ -24,6 +24,7 @@ constexpr const char* kPutValue = "INSERT OR REPLACE INTO overlay(key, value) VA
 constexpr const char* kTakeValue = "DELETE FROM overlay WHERE key = ?";
 constexpr int kPatienceMs = 2000;            // while another program writes
 constexpr int kLongestValueBytes = 1 << 20;  // tags, names and view states are far shorter
+constexpr std::size_t kMostOverlayBytes = 16 << 20;
 
 // Files come from anywhere: what lies in a sidecar runs nothing either, and no value fills the memory.
 void restrain(Database& database) {
@@ -74,11 +75,22 @@ Result<OverlayValues> read_values(const std::string& path, OverlayPlace place) {
   if (!has_table) return has_table.error();
   OverlayValues values;
   if (*has_table == 0) return values;
-  Result<Statement> select = (*database)->prepare("SELECT key, value FROM overlay");
-  if (!select) return select.error();
-  Result<bool> row = select->step();
-  for (; row && *row; row = select->step()) values[std::string(select->text(0))] = select->text(1);
-  if (!row) return row.error();
+  Result<Statement> keys = (*database)->prepare("SELECT key FROM overlay");
+  Result<Statement> select = (*database)->prepare("SELECT value FROM overlay WHERE key = ?");
+  if (!keys || !select) return keys ? select.error() : keys.error();
+  const auto too_long = [&] { return sqlite3_errcode((*database)->handle()) == SQLITE_TOOBIG; };
+  std::size_t bytes = 0;
+  Result<bool> row = keys->step();
+  for (; row && *row && bytes < kMostOverlayBytes; row = keys->step()) {
+    const std::string key(keys->text(0));
+    select->reset();
+    const Result<bool> found = select->bind(1, std::string_view(key)).step();
+    if (!found && !too_long()) return found.error();
+    if (!found || !*found) continue;  // the others are there all the same
+    bytes += key.size() + select->text(0).size();
+    values[key] = select->text(0);
+  }
+  if (!row && !too_long()) return row.error();  // behind a key that is too long nothing is found
   return values;
 }
 
@@ -139,12 +151,17 @@ Result<void> Store::Implementation::open_overlay() {
     return {};
   }
   // Neither the file nor its folder can be written: kept in memory and said so.
-  Result<std::unique_ptr<Database>> memory = Database::open("", OpenMode::memory);
-  if (!memory) return memory.error();
-  overlay = std::move(*memory);
+  if (Result<void> kept = keep_overlay_in_memory(); !kept) return kept;
   count_quality({"overlay_in_memory", 1,
                  "the session file and its folder are read-only: markers live until the session is closed; save it "
                  "elsewhere to keep them"});
+  return {};
+}
+
+Result<void> Store::Implementation::keep_overlay_in_memory() {
+  Result<std::unique_ptr<Database>> memory = Database::open("", OpenMode::memory);
+  if (!memory) return memory.error();
+  overlay = std::move(*memory);
   return overlay->execute(kOverlayTables);
 }
 
@@ -212,15 +229,18 @@ Result<void> Store::set_overlay_value(const std::string& key, const std::string&
   return {};
 }
 
-Result<OverlayValues> read_overlay(const std::string& path) {
+Result<OverlayValues> read_overlay(const std::string& path, std::string* passed_over) {
   if (Result<void> is_session = check_session_file(path); !is_session) return is_session.error();
   Result<OverlayValues> values = read_values(path, OverlayPlace::session);
   if (!values) return values;
   const std::string sidecar = path + ".overlay";
-  if (sidecar_exists(sidecar) && check_sidecar_file(sidecar)) {
-    // The session is readable without a broken sidecar.
-    if (Result<OverlayValues> beside = read_values(sidecar, OverlayPlace::sidecar); beside) {
+  if (sidecar_exists(sidecar)) {
+    const Result<void> plain = check_sidecar_file(sidecar);
+    Result<OverlayValues> beside = plain ? read_values(sidecar, OverlayPlace::sidecar) : plain.error();
+    if (beside) {
       for (auto& [key, value] : *beside) (*values)[key] = std::move(value);
+    } else if (passed_over != nullptr) {
+      *passed_over = beside.message();
     }
   }
   std::erase_if(*values, [](const auto& each) { return each.second.empty(); });

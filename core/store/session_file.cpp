@@ -121,32 +121,41 @@ void Store::Implementation::continue_spill() {
 }
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
-  if (Result<void> checked = check_session_file(path); !checked) return checked.error();
   auto impl = std::make_unique<Implementation>();
-  impl->in_memory = false;
-  impl->path = impl->opened_from = path;
-  Result<std::unique_ptr<Database>> database = Database::open(path, OpenMode::read_write);
-  if (database && sqlite3_db_readonly((*database)->handle(), "main") == 0) {
-    impl->database = std::move(*database);
-  } else {
-    Result<std::unique_ptr<Database>> reader = Database::open(path, OpenMode::read_only);
-    if (!reader) return reader.error();
-    impl->database = std::move(*reader);
-    impl->read_only = true;
-  }
-  const Result<std::int64_t> version = impl->database->integer("PRAGMA user_version");
-  if (!version) return version.error();
-  if (*version / 1000 > kSessionMajor) {
-    return Error{
-        fmt::format("{}: it was written by a newer version (format {}, this program knows {}); update Accelscope", path,
-                    *version / 1000, kSessionMajor)};
-  }
-  if (Result<void> result = check_session_schema(*impl->database, path); !result) return result.error();
-  const ReadingLimit limit(*impl->database, path);
-  if (Result<void> result = impl->load_session(); !result) return result.error();
-  if (Result<void> result = impl->prepare_statements(); !result) return result.error();
+  if (Result<void> opened = impl->open_file(path, OpenMode::read_write); !opened) return opened.error();
   if (Result<void> result = impl->open_overlay(); !result) return result.error();
   return std::unique_ptr<Store>(new Store(std::move(impl)));
+}
+
+Result<std::unique_ptr<Store>> Store::open_unchanged(const std::string& path) {
+  auto impl = std::make_unique<Implementation>();
+  if (Result<void> opened = impl->open_file(path, OpenMode::read_only); !opened) return opened.error();
+  if (Result<void> result = impl->keep_overlay_in_memory(); !result) return result.error();
+  return std::unique_ptr<Store>(new Store(std::move(impl)));
+}
+
+// All but its overlay.
+Result<void> Store::Implementation::open_file(const std::string& file, OpenMode mode) {
+  if (Result<void> checked = check_session_file(file); !checked) return checked.error();
+  in_memory = false;
+  path = opened_from = file;
+  Result<std::unique_ptr<Database>> opened = Database::open(path, mode);
+  const bool can_write = opened && sqlite3_db_readonly((*opened)->handle(), "main") == 0;
+  if (!can_write && mode == OpenMode::read_write) opened = Database::open(path, OpenMode::read_only);
+  if (!opened) return opened.error();
+  database = std::move(*opened);
+  read_only = !can_write;
+  const Result<std::int64_t> written_as = database->integer("PRAGMA user_version");
+  if (!written_as) return written_as.error();
+  if (*written_as / 1000 > kSessionMajor) {
+    return Error{
+        fmt::format("{}: it was written by a newer version (format {}, this program knows {}); update Accelscope", path,
+                    *written_as / 1000, kSessionMajor)};
+  }
+  if (Result<void> result = check_session_schema(*database, path); !result) return result;
+  const ReadingLimit limit(*database, path);
+  if (Result<void> result = load_session(); !result) return result;
+  return prepare_statements();
 }
 
 Result<void> Store::Implementation::load_session() {

@@ -79,6 +79,9 @@ class Store {
   [[nodiscard]] static Result<std::unique_ptr<Store>> create(StoreOptions options = {});
   // In place and lazily. A read-only file gets its overlay in a sidecar (path + ".overlay").
   [[nodiscard]] static Result<std::unique_ptr<Store>> open(const std::string& path);
+  // To look something up: neither the file nor anything beside it is written, and what is kept beside the events is
+  // not there.
+  [[nodiscard]] static Result<std::unique_ptr<Store>> open_unchanged(const std::string& path);
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;

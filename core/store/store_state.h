@@ -104,7 +104,9 @@ struct Store::Implementation {
 
   // overlay.cpp
   [[nodiscard]] Database& overlay_database() const { return overlay != nullptr ? *overlay : *database; }
+  Result<void> open_file(const std::string& file, OpenMode mode);
   Result<void> open_overlay();
+  Result<void> keep_overlay_in_memory();
   static Result<void> copy_overlay(Database& from, Database& out);  // needs database_mutex
 };
 

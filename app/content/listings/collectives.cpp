@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
+#include "app/content/selection_terms.h"
+#include "core/analysis/collectives/columns.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -33,18 +37,99 @@ namespace {
   return report_collectives(std::move(*found), {request.filter.range.value_or(TimeRange{}), std::nullopt});
 }
 
-// All events of a kind: those of its name on the tracks that the ranks tell their collectives on.
-[[nodiscard]] EventFilter kind_events(const CollectivesReport& report, const CollectiveKind& kind,
-                                      const Snapshot& snapshot) {
-  EventFilter filter;
-  for (const CollectiveRank& rank : report.of->ranks) {
-    filter.tracks.insert(filter.tracks.end(), rank.told_on.begin(), rank.told_on.end());
+[[nodiscard]] std::shared_ptr<const Schema> schema_with(const Snapshot& snapshot, SchemaNumber number) {
+  for (const auto& schema : snapshot.schemas) {
+    if (schema->number == number) return schema;
   }
-  filter.terms.push_back({fmt::format("name={}", json_quote(snapshot.strings->text(kind.name)))});
-  return filter;
+  return nullptr;
 }
 
+// What the events of a kind say, in the order in which it narrows them most.
+struct KindTexts {
+  std::set<std::string> names, algorithms, types, groups;
+  std::set<std::pair<std::string, std::uint64_t>> sizes;  // by column
+  std::shared_ptr<const Schema> schema;                   // of the first; those of other ranks are like it
+  KindTexts(const CollectiveKind& kind, const Snapshot& snapshot) {
+    const StringPool& strings = *snapshot.strings;
+    std::map<SchemaNumber, std::shared_ptr<const Schema>> schemas;
+    for (const CollectiveFacts& each : kind.told) {
+      auto& of = schemas.try_emplace(each.schema, nullptr).first->second;
+      if (of == nullptr) of = schema_with(snapshot, each.schema);
+      if (schema == nullptr) schema = of;
+      names.emplace(strings.text(each.name));
+      algorithms.emplace(strings.text(each.algorithm));
+      types.emplace(strings.text(each.type));
+      groups.emplace(strings.text(each.group));
+      const bool is_told = of != nullptr && each.size_column < of->columns.size();
+      sizes.emplace(is_told ? of->columns[each.size_column].name : std::string(), each.size_value);
+    }
+  }
+};
+
+[[nodiscard]] bool share_a_name(const KindTexts& a, const KindTexts& b) {
+  return std::any_of(a.names.begin(), a.names.end(), [&](const std::string& name) { return b.names.contains(name); });
+}
+
+// Terms beside the name, where other kinds have events of the same name: whatever tells them apart.
+void add_telling_terms(const KindTexts& own, const std::vector<const KindTexts*>& others, EventFilter& filter) {
+  const CollectiveColumns columns(*own.schema);
+  const auto differs = [&](const auto& part) {
+    return std::any_of(others.begin(), others.end(), [&](const auto* other) { return part(*other) != part(own); });
+  };
+  const auto add_texts = [&](const std::optional<std::size_t>& column, const auto& part) {
+    if (!column || part(own).contains("") || !differs(part)) return;
+    const std::vector<std::string> texts(part(own).begin(), part(own).end());
+    filter.terms.push_back({search_of_texts(own.schema->columns[*column].name, texts)});
+  };
+  const auto sizes = [](const KindTexts& of) -> const auto& { return of.sizes; };
+  const auto &first = *own.sizes.begin(), &last = *own.sizes.rbegin();
+  if (differs(sizes) && first.first == last.first && !first.first.empty())
+    filter.terms.push_back({search_of_numbers(first.first, first.second, last.second)});
+  add_texts(columns.algorithm, [](const KindTexts& of) -> const auto& { return of.algorithms; });
+  add_texts(columns.type, [](const KindTexts& of) -> const auto& { return of.types; });
+  add_texts(columns.group, [](const KindTexts& of) -> const auto& { return of.groups; });
+}
+
+// All parts of a kind: what tells them from those of the others, on the tracks of the ranks.
+class KindEvents {
+ public:
+  KindEvents(const Collectives& all, const Snapshot& snapshot) {
+    for (const CollectiveRank& rank : all.ranks)
+      tracks_.insert(tracks_.end(), rank.told_on.begin(), rank.told_on.end());
+    for (const CollectiveKind& kind : all.kinds) texts_.emplace_back(kind, snapshot);
+  }
+  [[nodiscard]] EventFilter of(std::uint32_t kind) const {
+    EventFilter filter;
+    filter.tracks = tracks_;
+    const KindTexts& own = texts_[kind];
+    filter.terms.push_back({search_of_texts("name", std::vector<std::string>(own.names.begin(), own.names.end()))});
+    std::vector<const KindTexts*> others;
+    for (const KindTexts& other : texts_) {
+      if (&other != &own && share_a_name(other, own)) others.push_back(&other);
+    }
+    if (own.schema != nullptr && !others.empty()) add_telling_terms(own, others, filter);
+    return filter;
+  }
+
+ private:
+  std::vector<TrackNumber> tracks_;
+  std::vector<KindTexts> texts_;
+};
+
 }  // namespace
+
+std::string hidden_text(const Collectives& all) {
+  std::string text;
+  const auto add = [&](std::uint64_t count, std::uint64_t of, std::string_view what) {
+    if (count == 0) return;
+    text += fmt::format("{}{} of {} {}", text.empty() ? "" : " and ", format_count(count), format_count(of), what);
+  };
+  if (all.hidden_parts == 0 && all.hidden_instances == 0) return text;
+  add(all.hidden(), all.present(), "ranks");
+  add(all.hidden_instances, all.matched, "operations");
+  if (text.empty()) text = format_count(all.hidden_parts) + " parts of operations";
+  return "the filter hides " + text + "; waits and times are those of all ranks";
+}
 
 std::string lacking_text(const CollectivesReport& report) {
   const Collectives& all = *report.of;
@@ -61,7 +146,8 @@ std::string lacking_text(const CollectivesReport& report) {
     text += fmt::format("{}ranks have not equally many: {} instances were matched by time", text.empty() ? "" : "; ",
                         format_count(all.by_time));
   }
-  return text;
+  const std::string hidden = hidden_text(all);
+  return hidden + (hidden.empty() || text.empty() ? "" : "; ") + text;
 }
 
 std::string collective_title(const CollectiveKind& kind) {
@@ -88,7 +174,7 @@ std::string clocks_text(const Collectives& all) {
   if (!all.own_clocks && all.clocks == RankClocks::recorded && residual->most_ns == 0)
     return "all ranks share one clock";
   const std::string how = all.clocks == RankClocks::by_ends
-                              ? fmt::format("clocks set by {} collectives", format_count(all.instances.size()))
+                              ? fmt::format("clocks set by {} collectives", format_count(all.matched))
                               : std::string("clocks as recorded");
   return fmt::format("{}; residual ⌀ {}, at most {} ({})", how, format_duration(residual->mean_ns),
                      format_duration(residual->most_ns), all.ranks[residual->rank].name);
@@ -115,9 +201,10 @@ Listing collectives_listing(const CollectivesReport& report, const Snapshot& sna
        {"bytes", "Bytes", "B", "Sizes of all instances added up"},
        {"ranks", "Ranks", "", "Ranks of the group"},
        {"algorithm", "Algorithm", "", "How the ranks exchange their parts"}});
+  const KindEvents kinds(*report.of, snapshot);
   for (const CollectiveFigures& each : report.kinds) {
     const CollectiveKind& kind = report.of->kinds[each.kind];
-    EventFilter events = kind_events(report, kind, snapshot);
+    EventFilter events = kinds.of(each.kind);
     if (report.range != TimeRange{}) events.range = report.range;
     listing.add({kind.operation, bytes_of(kind.bytes), count_of(each.count), each.median_ns, each.p99_ns,
                  if_known(each.algorithm_bandwidth), if_known(each.bus_bandwidth),
@@ -149,7 +236,7 @@ Listing ranks_listing(const CollectivesReport& report) {
   for (std::size_t r = 0; r < report.ranks.size(); ++r) {
     const CollectiveRank& rank = report.of->ranks[r];
     const RankLateness& late = report.ranks[r];
-    const bool is_known = !rank.missing && late.instances > 0;
+    const bool is_known = !rank.missing && !rank.hidden && late.instances > 0;
     const auto known = [&](std::int64_t value) { return is_known ? SqlValue(value) : SqlValue(std::monostate{}); };
     EventFilter events;
     events.tracks = rank.tracks;

@@ -18,7 +18,9 @@ namespace accelscope::app {
 [[nodiscard]] std::string collective_title(const CollectiveKind& kind);
 // All parts of an instance: its tracks, from the first arrival to the end, as the timeline shows them.
 [[nodiscard]] EventFilter instance_events(const Collectives& all, const CollectiveInstance& instance);
-// What the numbers lack: ranks, or an order to match by; "": nothing.
+// What a filter keeps out, though the times of the others are told by it; "": nothing.
+[[nodiscard]] std::string hidden_text(const Collectives& all);
+// What the numbers lack: ranks, or an order to match by, or what a filter hides; "": nothing.
 [[nodiscard]] std::string lacking_text(const CollectivesReport& report);
 // What the clocks allow: "Clocks set by 48 collectives; residual ø 420 ns, at most 1.31 µs (rank 58)".
 [[nodiscard]] std::string clocks_text(const Collectives& all);

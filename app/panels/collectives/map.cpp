@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "app/content/listings/collectives.h"
 #include "app/panels/collectives/panel.h"
@@ -36,7 +37,7 @@ constexpr std::array<std::string_view, 3> kMeasureWords = {"after the first", "f
 }  // namespace
 
 CollectivesPanel::MapPlaces CollectivesPanel::place_map(const Ui& ui, const Rect& area) const {
-  const CollectivesReport& report = *shown_->report;
+  const CollectivesReport& report = *shown_->report;  // the map's too
   MapPlaces places;
   Rect rest = area;
   // A low panel keeps the rows of ranks: first it lacks the legend, then the skews, then the numbers of instances.
@@ -57,6 +58,14 @@ CollectivesPanel::MapPlaces CollectivesPanel::place_map(const Ui& ui, const Rect
   return places;
 }
 
+std::pair<std::size_t, std::size_t> CollectivesPanel::MapPlaces::ranks_in(const Rect& seen, std::size_t count) const {
+  const auto at = [&](float y) {
+    const float rank = (y - cells.y0) / std::max(row, 1e-3F);
+    return static_cast<std::size_t>(std::clamp(rank, 0.0F, static_cast<float>(count)));
+  };
+  return {at(seen.y0), std::min(count, at(seen.y1) + 1)};
+}
+
 void CollectivesPanel::draw_map(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const CollectivesReport& report = *shown_->report;
@@ -66,14 +75,17 @@ void CollectivesPanel::draw_map(const PanelContext& context, const Rect& area) {
   }
   MapPlaces places = place_map(ui, area);
   const auto room = static_cast<std::size_t>(std::max(1.0F, places.cells.width() / ui.px(kLeastColumn)));
+  columns_ = room;
   const std::size_t columns = std::min(room, report.instances.size());
-  const auto grid = context.analysis().ask(grid_, GridQuestion{shown_->report, measure_, columns}, {.ages = false},
-                                           [of = shown_->report, measure = measure_,
-                                            columns](const QueryContext&) -> SessionAnalysis::Found<CollectiveGrid> {
-                                             return make_collective_grid(of, measure, columns);
-                                           });
-  if (grid) map_ = grid;
-  if (!map_ || map_->columns == 0 || map_->of->of != report.of) return;
+  if (!map_ || map_->measure != measure_ || map_->columns != columns) {
+    const auto grid = context.analysis().ask(grid_, GridQuestion{{shown_->report}, measure_, columns}, {.ages = false},
+                                             [of = shown_->report, measure = measure_,
+                                              columns](const QueryContext&) -> SessionAnalysis::Found<CollectiveGrid> {
+                                               return make_collective_grid(of, measure, columns);
+                                             });
+    if (grid && grid->of == shown_->report) map_ = grid;
+  }
+  if (!map_ || map_->columns == 0) return;
   places.column = std::min(places.cells.width() / static_cast<float>(map_->columns), ui.px(kMostColumn));
   places.cells.x1 = places.x_of(map_->columns);
   // Beside few instances the bars stand where the cells end.
@@ -99,13 +111,11 @@ void CollectivesPanel::draw_rows(const PanelContext& context, MapPlaces places, 
     each->y1 = scroll.content().y0 + height;
   }
   draw_cells(context, places, seen);
-  draw_hosts(context, places);
-  draw_lateness(context, places);
+  draw_hosts(context, places, seen);
+  draw_lateness(context, places, seen);
   draw_marks(context, places);
   touch_cells(context, places, seen);
-  const auto of = map_->of->of.get();
-  if (scrolled_for_ == of) return;
-  scrolled_for_ = of;  // the straggler comes into sight at first
+  if (std::exchange(scrolled_, true)) return;  // the straggler comes into sight at first
   const auto straggler = map_->of->straggler;
   if (straggler)
     scroll.show(
@@ -117,16 +127,15 @@ void CollectivesPanel::draw_cells(const PanelContext& context, const MapPlaces& 
   const std::vector<CollectiveRank>& ranks = map_->of->of->ranks;
   constexpr std::size_t kShades = 128;
   std::array<Pixel, kShades + 1> shades;
-  for (std::size_t i = 0; i <= kShades; ++i)
+  std::array<Pixel, kShades + 1> dimmed;
+  for (std::size_t i = 0; i <= kShades; ++i) {
     shades[i] = heat_colour(ui.theme(), static_cast<double>(i) / static_cast<double>(kShades));
+    dimmed[i] = ui.theme().dimmed(shades[i]);
+  }
   const float row_gap = places.row >= ui.px(4) ? 1.0F : 0.0F, column_gap = places.column >= ui.px(4) ? 1.0F : 0.0F;
   const Pixel none = ui.colour(Colour::bg1);
   const float scale = map_->most_ns > 0 ? static_cast<float>(kShades) / map_->most_ns : 0;
-  const auto rank_at = [&](float y) {
-    const float at = (y - places.cells.y0) / std::max(places.row, 1e-3F);
-    return static_cast<std::size_t>(std::clamp(at, 0.0F, static_cast<float>(ranks.size())));
-  };
-  const std::size_t first = rank_at(seen.y0), last = std::min(ranks.size(), rank_at(seen.y1) + 1);
+  const auto [first, last] = places.ranks_in(seen, ranks.size());
   RectBatch batch(*ui.draw());
   for (std::size_t column = 0; column < map_->columns; ++column) {
     const float x0 = std::round(places.x_of(column)), x1 = std::round(places.x_of(column + 1)) - column_gap;
@@ -134,15 +143,17 @@ void CollectivesPanel::draw_cells(const PanelContext& context, const MapPlaces& 
       if (ranks[rank].missing) continue;
       const float value = map_->at(column, rank);
       const auto shade = static_cast<std::size_t>(std::min(value * scale, static_cast<float>(kShades)));
-      batch.add(x0, places.y_of(rank), x1, places.y_of(rank + 1) - row_gap, value < 0 ? none : shades[shade]);
+      const Pixel colour = value < 0 ? none : map_->is_dimmed(column, rank) ? dimmed[shade] : shades[shade];
+      batch.add(x0, places.y_of(rank), x1, places.y_of(rank + 1) - row_gap, colour);
     }
   }
 }
 
-void CollectivesPanel::draw_hosts(const PanelContext& context, const MapPlaces& places) const {
+void CollectivesPanel::draw_hosts(const PanelContext& context, const MapPlaces& places, const Rect& seen) const {
   Ui& ui = context.ui;
   const std::vector<CollectiveRank>& ranks = map_->of->of->ranks;
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
+  const auto [from, to] = places.ranks_in(seen, ranks.size());
+  for (std::size_t r = from; r < to; ++r) {
     if (!ranks[r].missing) continue;
     const Rect row{places.cells.x0, places.y_of(r), places.cells.x1, places.y_of(r + 1)};
     fill(ui, row, ui.colour(Colour::hatch_bg));
@@ -156,7 +167,8 @@ void CollectivesPanel::draw_hosts(const PanelContext& context, const MapPlaces& 
     while (by_host && end < ranks.size() && ranks[end].host == ranks[first].host) ++end;
     const float y0 = places.y_of(first), y1 = places.y_of(end), middle = (y0 + y1) / 2;
     if (by_host && first > 0) horizontal_line(ui, places.hosts.x0, places.cells.x1, y0 - 1, ui.colour(Colour::line2));
-    if (middle - last >= ui.px(14)) {
+    const bool in_sight = y1 >= seen.y0 && y0 <= seen.y1;
+    if (in_sight && middle - last >= ui.px(14)) {
       const bool chosen = chosen_rank_ && *chosen_rank_ >= first && *chosen_rank_ < end;
       draw_text(ui, {places.hosts.x0, middle - ui.px(8), places.hosts.x1 - ui.px(6), middle + ui.px(8)},
                 by_host ? ranks[first].host : ranks[first].name,
@@ -185,25 +197,24 @@ void CollectivesPanel::draw_skews(const PanelContext& context, const MapPlaces& 
   draw_text(ui, late, "⌀ late", {.style = TextStyle::small, .colour = Colour::text3});
   if (map_->most_skew_ns <= 0) return;
   const float gap = places.column >= ui.px(4) ? 1.0F : 0.0F;
+  const auto number = chosen_instance_ ? number_of(*map_->of, *chosen_instance_) : std::nullopt;
+  const std::size_t chosen = number ? map_->column_of(*number) : map_->columns;
   RectBatch batch(*ui.draw());
   for (std::size_t column = 0; column < map_->columns; ++column) {
     const float height = std::max(1.0F, std::round(map_->skews[column] / map_->most_skew_ns * places.skews.height()));
-    const auto [first, last] = map_->instances(column);
-    bool chosen = false;
-    for (std::size_t i = first; i < last && chosen_instance_; ++i)
-      chosen |= map_->of->instances[i] == *chosen_instance_;
     batch.add(std::round(places.x_of(column)), places.skews.y1 - height, std::round(places.x_of(column + 1)) - gap,
-              places.skews.y1, ui.colour(chosen ? Colour::selection : Colour::text3));
+              places.skews.y1, ui.colour(column == chosen ? Colour::selection : Colour::text3));
   }
 }
 
-void CollectivesPanel::draw_lateness(const PanelContext& context, const MapPlaces& places) const {
+void CollectivesPanel::draw_lateness(const PanelContext& context, const MapPlaces& places, const Rect& seen) const {
   Ui& ui = context.ui;
   const CollectivesReport& report = *map_->of;
   double most = 0;
   for (const RankLateness& each : report.ranks) most = std::max(most, each.mean_late_ns());
   if (most <= 0 || report.of->present() < 2) return;
-  for (std::size_t r = 0; r < report.ranks.size(); ++r) {
+  const auto [first, last] = places.ranks_in(seen, report.ranks.size());
+  for (std::size_t r = first; r < last; ++r) {
     if (report.of->ranks[r].missing) continue;
     const bool named = report.straggler == r;
     const auto width = std::max(1.0F, static_cast<float>(report.ranks[r].mean_late_ns() / most) * ui.px(kLatenessBar));
@@ -229,14 +240,12 @@ void CollectivesPanel::draw_marks(const PanelContext& context, const MapPlaces& 
   };
   if (report.straggler) row_box(*report.straggler, Colour::warning_line);
   if (chosen_rank_ && report.straggler != chosen_rank_) row_box(*chosen_rank_, Colour::accent);
-  if (!chosen_instance_) return;
-  for (std::size_t i = 0; i < report.instances.size(); ++i) {
-    if (report.instances[i] != *chosen_instance_) continue;
-    const std::size_t column = map_->column_of(i);
-    const Rect box{std::round(places.x_of(column)), places.cells.y0, std::round(places.x_of(column + 1)),
-                   places.cells.y1};
-    outline(ui, box.inset(-1, 0), ui.colour(Colour::selection), 2, 2);
-  }
+  const auto number = chosen_instance_ ? number_of(report, *chosen_instance_) : std::nullopt;
+  if (!number) return;
+  const std::size_t column = map_->column_of(*number);
+  const Rect box{std::round(places.x_of(column)), places.cells.y0, std::round(places.x_of(column + 1)),
+                 places.cells.y1};
+  outline(ui, box.inset(-1, 0), ui.colour(Colour::selection), 2, 2);
 }
 
 void CollectivesPanel::draw_axis(const PanelContext& context, const MapPlaces& places) const {
@@ -244,11 +253,12 @@ void CollectivesPanel::draw_axis(const PanelContext& context, const MapPlaces& p
   const CollectivesReport& report = *map_->of;
   float last = -1e9F;
   for (std::size_t column = 0; column < map_->columns && !places.axis.empty(); ++column) {
-    const std::uint32_t number = report.instances[map_->instances(column).first];
     const float x = std::round(places.x_of(column));
+    if (x < last + ui.px(24)) continue;
+    const std::uint32_t number = report.instances[map_->instances(column).first];
     const std::string text = fmt::format("#{}", number);
     const float width = text_width(ui, TextStyle::mono_small, text);
-    if (x < last + ui.px(24) || x + width > places.cells.x1 + ui.px(30)) continue;
+    if (x + width > places.cells.x1 + ui.px(30)) continue;
     draw_text(ui, {x, places.axis.y0, x + width + ui.px(4), places.axis.y1}, text,
               {.style = TextStyle::mono_small, .colour = Colour::text3, .fit = Fit::clip});
     last = x + width;
@@ -319,6 +329,8 @@ void CollectivesPanel::choose_instance(const PanelContext& context, std::size_t 
   const Collectives& all = *report.of;
   const CollectiveInstance& instance = all.instances[report.instances[number]];
   chosen_instance_ = report.instances[number];
+  chosen_event_ = all.cells_of(instance).front().event;
+  looked_for_.reset();
   context.tab.operation = shown_operation(report, number);
   select_target(context, instance_events(all, instance), true);
 }
@@ -366,6 +378,7 @@ void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& pla
   if (rank < all.ranks.size() && cell == nullptr) {
     card.footer = all.ranks[rank].missing ? "Of the group, but not in the session." : "It took no part.";
   } else if (cell != nullptr) {
+    if (cell->hidden) card.footer = "The filter hides its event.";
     card.title_value = signed_duration(static_cast<double>(cell->arrival_ns - instance.first_arrival_ns));
     std::vector<std::int64_t> others;
     std::size_t place = 1;

@@ -45,46 +45,100 @@ void CollectivesPanel::ask(const PanelContext& context) {
                         return find_collectives(query, clocks);
                       });
   if (!found) return;
-  if (kind_ && *kind_ >= found->kinds.size()) kind_.reset();
-  const auto told = analysis.ask_of(
-      told_, EventFilter{}, ReportQuestion{found, {range, kind_}},
-      [found, scope = CollectivesScope{range, kind_}](const QueryContext& query) -> SessionAnalysis::Found<Told> {
-        auto made = std::make_shared<Told>();
-        made->report = report_collectives(found, scope);
-        made->operations = std::make_shared<const Listing>(collectives_listing(*made->report, *query.snapshot));
-        made->ranks = std::make_shared<const Listing>(ranks_listing(*made->report));
-        made->straggler = straggler_text(*made->report, *query.snapshot);
-        if (made->report->straggler) {
-          const auto cause = late_cause(query, *found, *made->report->straggler, scope.range);
-          if (!cause) return cause.error();
-          made->cause = cause_text(*cause, *query.snapshot);
-        }
-        return std::shared_ptr<const Told>(std::move(made));
-      });
-  if (!told || told == shown_) return;
-  shown_ = told;
-  if (chosen_of_ == shown_->report->of) return;
-  chosen_of_ = shown_->report->of;  // other numbers: what is selected is looked for in them
+  if (const auto told = ask_told(context, found, range); told && told != shown_) adopt(told);
+}
+
+// What is chosen by the user is looked for in it too, so that it stays chosen when this is shown.
+std::shared_ptr<const CollectivesPanel::Told> CollectivesPanel::ask_told(
+    const PanelContext& context, const std::shared_ptr<const Collectives>& found, const TimeRange& range) {
+  CollectivesScope scope{range, std::nullopt};
+  for (std::uint32_t k = 0; k < found->kinds.size() && kind_; ++k) {
+    if (found->kinds[k].is_like(*kind_)) scope.kind = k;
+  }
+  return context.analysis().ask_of(told_, EventFilter{}, ReportQuestion{{found}, scope},
+                                   [found, scope, asked = found_.value_key, measure = measure_, columns = columns_,
+                                    chosen = chosen_event_](const QueryContext& query) -> SessionAnalysis::Found<Told> {
+                                     auto made = std::make_shared<Told>();
+                                     made->asked = asked;
+                                     made->scope = scope;
+                                     made->report = report_collectives(found, scope);
+                                     const CollectivesReport& report = *made->report;
+                                     made->operations =
+                                         std::make_shared<const Listing>(collectives_listing(report, *query.snapshot));
+                                     made->ranks = std::make_shared<const Listing>(ranks_listing(report));
+                                     made->durations = duration_ticks(report);
+                                     made->operation_titles = {fmt::format("All {}", found->kinds.size())};
+                                     for (const CollectiveKind& kind : found->kinds)
+                                       made->operation_titles.push_back(collective_title(kind));
+                                     made->straggler = straggler_text(report, *query.snapshot);
+                                     made->clocks = clocks_text(*found);
+                                     made->lacking = lacking_text(report);
+                                     if (columns > 0) made->grid = make_collective_grid(made->report, measure, columns);
+                                     made->chosen_event = chosen;
+                                     if (chosen != kNoEvent) made->chosen = instance_with(report, chosen);
+                                     if (report.straggler) {
+                                       const auto cause = late_cause(query, *found, *report.straggler, scope.range);
+                                       if (!cause) return cause.error();
+                                       made->cause = cause_text(*cause, *query.snapshot);
+                                     }
+                                     return std::shared_ptr<const Told>(std::move(made));
+                                   });
+}
+
+// Ranks and instances have other numbers in it.
+void CollectivesPanel::adopt(std::shared_ptr<const Told> told) {
+  if (shown_ && chosen_rank_) {
+    const CollectiveRank& before = shown_->report->of->ranks[*chosen_rank_];
+    const std::vector<CollectiveRank>& ranks = told->report->of->ranks;
+    const auto same = std::find_if(ranks.begin(), ranks.end(), [&](const CollectiveRank& rank) {
+      return rank.name == before.name && rank.host == before.host && rank.device == before.device;
+    });
+    chosen_rank_ = same == ranks.end() ? std::nullopt : std::optional(static_cast<std::uint32_t>(same - ranks.begin()));
+  }
   chosen_instance_.reset();
-  chosen_rank_.reset();
-  followed_ = kNoEvent;
+  if (chosen_event_ == told->chosen_event && told->chosen) {
+    chosen_instance_ = told->report->instances[*told->chosen];
+  } else if (!looked_for_ && chosen_event_ != told->chosen_event) {  // chosen since it was asked for
+    looked_for_ = chosen_event_;
+  }
+  map_ = told->grid;
+  shown_ = std::move(told);
+}
+
+bool CollectivesPanel::is_stale() const {
+  return shown_ && (!(shown_->asked == found_.key) || shown_->scope.range != told_.key.question.scope.range ||
+                    shown_->scope.kind.has_value() != told_.key.question.scope.kind.has_value());
 }
 
 // What is selected elsewhere is marked with all parts of its operation.
 void CollectivesPanel::follow_selected(const PanelContext& context) {
   const std::optional<EventId> event = context.tab.selected;
   if (!event) followed_ = kNoEvent;
-  if (had_operation_ && !context.tab.operation) chosen_instance_.reset();
+  if (had_operation_ && !context.tab.operation) {
+    chosen_instance_.reset();
+    chosen_event_ = kNoEvent;
+    looked_for_.reset();
+  }
+  if (event && *event != followed_) {
+    followed_ = *event;
+    looked_for_ = *event;
+  }
+  find_chosen(context);
   had_operation_ = context.tab.operation != nullptr;
-  if (!shown_ || !event || *event == followed_) return;
+}
+
+void CollectivesPanel::find_chosen(const PanelContext& context) {
+  if (!shown_ || !looked_for_) return;
+  const SelectedQuestion question{{shown_->report}, *looked_for_};
   const auto found = context.analysis().ask(
-      selected_, SelectedQuestion{shown_->report, *event}, {.ages = false},
-      [report = shown_->report, event = *event](const QueryContext&) -> SessionAnalysis::Found<OfSelected> {
+      selected_, question, {.ages = false},
+      [report = shown_->report, event = *looked_for_](const QueryContext&) -> SessionAnalysis::Found<OfSelected> {
         return std::make_shared<const OfSelected>(OfSelected{event, instance_with(*report, event)});
       });
-  if (!found || found->event != *event) return;
-  followed_ = *event;
+  if (!found || !(selected_.value_key == question)) return;
+  looked_for_.reset();
   if (!found->number) return;
+  chosen_event_ = question.event;
   chosen_instance_ = shown_->report->instances[*found->number];
   context.tab.operation = shown_operation(*shown_->report, *found->number);
 }
@@ -179,11 +233,11 @@ void CollectivesPanel::draw_head(const PanelContext& context, Rect head, bool na
       question_.clocks = static_cast<RankClocks>(clocks);
     head.cut_left(ui.px(10));
   }
-  if (found_.stale() || told_.stale()) {
+  if (is_stale()) {
     draw_text(ui, head, "updating ...", {.style = TextStyle::small, .colour = Colour::text3});
     return;
   }
-  draw_text(ui, head, clocks_text(*shown_->report->of), {.style = TextStyle::small, .colour = Colour::text2});
+  draw_text(ui, head, shown_->clocks, {.style = TextStyle::small, .colour = Colour::text2});
 }
 
 void CollectivesPanel::draw_operations_choice(const PanelContext& context, Rect& head) {
@@ -191,15 +245,16 @@ void CollectivesPanel::draw_operations_choice(const PanelContext& context, Rect&
   if (!shown_) return;
   const std::vector<CollectiveKind>& kinds = shown_->report->of->kinds;
   if (kinds.size() < 2) return;
-  std::vector<std::string> items = {fmt::format("All {}", kinds.size())};
-  for (const CollectiveKind& kind : kinds) items.push_back(collective_title(kind));
-  int chosen = kind_ && *kind_ < kinds.size() ? static_cast<int>(*kind_) + 1 : 0;
+  const std::vector<std::string>& items = shown_->operation_titles;
+  const auto same =
+      std::find_if(kinds.begin(), kinds.end(), [&](const auto& each) { return kind_ && each.is_like(*kind_); });
+  int chosen = same == kinds.end() ? 0 : static_cast<int>(same - kinds.begin()) + 1;
   const DropdownOptions options{.label = "Operations: "};
   const float width = dropdown_width(ui, items[static_cast<std::size_t>(chosen)], options);
   if (width > head.width()) return;
   if (dropdown(ui, "collectives.operations_of", head.cut_left(width).middle(ui.px(size::kControl)), items, chosen,
                options)) {
-    kind_ = chosen == 0 ? std::nullopt : std::optional(static_cast<std::uint32_t>(chosen - 1));
+    kind_ = chosen == 0 ? std::nullopt : std::optional(kinds[static_cast<std::size_t>(chosen - 1)]);
   }
   head.cut_left(ui.px(10));
 }
@@ -207,7 +262,7 @@ void CollectivesPanel::draw_operations_choice(const PanelContext& context, Rect&
 void CollectivesPanel::draw_sentence(const PanelContext& context, Rect row) const {
   Ui& ui = context.ui;
   const bool named = shown_->report->straggler.has_value();
-  const bool stale = found_.stale() || told_.stale();
+  const bool stale = is_stale();
   ui.register_widget("collectives.sentence", row);
   draw_icon(ui, row.cut_left(ui.px(18)), named ? icon::kBalance : icon::kInfo,
             ui.colour(named ? Colour::warning_line : Colour::text2));
@@ -219,7 +274,7 @@ void CollectivesPanel::draw_sentence(const PanelContext& context, Rect row) cons
   say(shown_->straggler.who, TextStyle::heading, named ? Colour::warning : Colour::text1);
   say(shown_->straggler.what, TextStyle::body, Colour::text1);
   say(shown_->cause, TextStyle::body, Colour::text2);
-  say(lacking_text(*shown_->report), TextStyle::small, Colour::text3);
+  say(shown_->lacking, TextStyle::small, Colour::text3);
 }
 
 void CollectivesPanel::draw_tables(const PanelContext& context, Rect area) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/content/collective_grid.h"
@@ -28,20 +29,36 @@ class CollectivesPanel final : public Panel {
     RankClocks clocks = RankClocks::automatic;
     bool operator==(const Question&) const = default;
   };
+  // Which answer a question is about. It does not keep it: large ones are freed by workers.
+  template <typename T>
+  struct Which {
+    std::weak_ptr<const T> of;
+    bool operator==(const Which& other) const noexcept {
+      return !of.owner_before(other.of) && !other.of.owner_before(of);
+    }
+  };
   struct ReportQuestion {
-    std::shared_ptr<const Collectives> of;
+    Which<Collectives> of;
     CollectivesScope scope;
     bool operator==(const ReportQuestion&) const = default;
   };
-  // A report with all that is drawn of it.
+  // A report with all that is drawn of it: no frame looks at each instance. It takes the place of the one before as a
+  // whole, so that nothing is missing in between.
   struct Told {
+    SessionAnalysis::Filtered<Question> asked;
+    CollectivesScope scope;
     std::shared_ptr<const CollectivesReport> report;
     std::shared_ptr<const Listing> operations, ranks;
+    std::vector<std::vector<DurationTick>> durations;  // by kind
+    std::vector<std::string> operation_titles;         // by kind, after one for all
     StragglerText straggler;
-    std::string cause;
+    std::string cause, clocks, lacking;
+    std::shared_ptr<const CollectiveGrid> grid;  // as the map was drawn last; null: it was not
+    std::optional<std::size_t> chosen;           // among the report's instances: the one that this event is a part of
+    EventId chosen_event = kNoEvent;
   };
   struct GridQuestion {
-    std::shared_ptr<const CollectivesReport> of;
+    Which<CollectivesReport> of;
     CollectiveMeasure measure = CollectiveMeasure::arrival;
     std::size_t columns = 0;
     bool operator==(const GridQuestion&) const = default;
@@ -52,6 +69,8 @@ class CollectivesPanel final : public Panel {
     float row = 0, column = 0;  // pixels
     [[nodiscard]] float x_of(std::size_t at) const noexcept { return cells.x0 + static_cast<float>(at) * column; }
     [[nodiscard]] float y_of(std::size_t at) const noexcept { return cells.y0 + static_cast<float>(at) * row; }
+    // The rows that lie in an area: [first, last).
+    [[nodiscard]] std::pair<std::size_t, std::size_t> ranks_in(const render::Rect& seen, std::size_t count) const;
   };
 
   // The instance that the selected event is a part of; nothing where it is of none.
@@ -60,13 +79,19 @@ class CollectivesPanel final : public Panel {
     std::optional<std::size_t> number;  // among the report's
   };
   struct SelectedQuestion {
-    std::shared_ptr<const CollectivesReport> of;
+    Which<CollectivesReport> of;
     EventId event = kNoEvent;
     bool operator==(const SelectedQuestion&) const = default;
   };
 
   void ask(const PanelContext& context);
+  [[nodiscard]] std::shared_ptr<const Told> ask_told(const PanelContext& context,
+                                                     const std::shared_ptr<const Collectives>& found,
+                                                     const TimeRange& range);
+  void adopt(std::shared_ptr<const Told> told);
+  [[nodiscard]] bool is_stale() const;  // what is shown is of another filter, range or choice than was asked for
   void follow_selected(const PanelContext& context);
+  void find_chosen(const PanelContext& context);
   void draw_head(const PanelContext& context, render::Rect head, bool narrow);
   void draw_operations_choice(const PanelContext& context, render::Rect& head);
   void draw_sentence(const PanelContext& context, render::Rect row) const;
@@ -83,10 +108,10 @@ class CollectivesPanel final : public Panel {
   void draw_map(const PanelContext& context, const render::Rect& area);
   [[nodiscard]] MapPlaces place_map(const render::Ui& ui, const render::Rect& area) const;
   void draw_cells(const PanelContext& context, const MapPlaces& places, const render::Rect& seen) const;
-  void draw_hosts(const PanelContext& context, const MapPlaces& places) const;
+  void draw_hosts(const PanelContext& context, const MapPlaces& places, const render::Rect& seen) const;
   void draw_rows(const PanelContext& context, MapPlaces places, const render::Rect& seen);
   void draw_skews(const PanelContext& context, const MapPlaces& places);
-  void draw_lateness(const PanelContext& context, const MapPlaces& places) const;
+  void draw_lateness(const PanelContext& context, const MapPlaces& places, const render::Rect& seen) const;
   void draw_axis(const PanelContext& context, const MapPlaces& places) const;
   void draw_marks(const PanelContext& context, const MapPlaces& places) const;
   void touch_cells(const PanelContext& context, const MapPlaces& places, const render::Rect& seen);
@@ -103,19 +128,21 @@ class CollectivesPanel final : public Panel {
   Question question_;
   CollectiveMeasure measure_ = CollectiveMeasure::arrival;
   Part part_ = Part::map;
-  std::optional<std::uint32_t> kind_;  // only this one, of found_
+  std::optional<CollectiveKind> kind_;  // only this one
   SessionAnalysis::Kept<Collectives, SessionAnalysis::Filtered<Question>> found_;
   SessionAnalysis::Kept<Told, SessionAnalysis::Filtered<ReportQuestion>> told_;
   SessionAnalysis::Kept<CollectiveGrid, GridQuestion> grid_;
   SessionAnalysis::Kept<OfSelected, SelectedQuestion> selected_;
   bool had_operation_ = false;   // the tab marked one in the last frame
-  EventId followed_ = kNoEvent;  // the selected event whose instance is chosen
+  EventId followed_ = kNoEvent;  // the selected event that was looked at last
   std::shared_ptr<const Told> shown_;
-  std::shared_ptr<const CollectiveGrid> map_;
+  std::shared_ptr<const CollectiveGrid> map_;     // of what is shown; null: not yet
+  std::size_t columns_ = 0;                       // that it had room for
+  EventId chosen_event_ = kNoEvent;               // a part of the chosen instance
+  std::optional<EventId> looked_for_;             // whose instance is to be chosen, if it is of one
   std::optional<std::uint32_t> chosen_instance_;  // index into Collectives::instances
   std::optional<std::uint32_t> chosen_rank_;
-  std::shared_ptr<const Collectives> chosen_of_;  // that the chosen ones are of
-  const void* scrolled_for_ = nullptr;            // the collectives whose straggler has come into sight
+  bool scrolled_ = false;  // the straggler has come into sight once
   AnswerTable operations_, ranks_;
 };
 

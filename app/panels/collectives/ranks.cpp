@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 
 #include "app/panels/collectives/panel.h"
 #include "app/panels/targets.h"
@@ -22,11 +22,11 @@ void CollectivesPanel::choose_rank(const PanelContext& context, std::uint32_t ra
 }
 
 std::size_t CollectivesPanel::shown_ranks(const SessionTab& tab) const {
-  const std::vector<TrackNumber>& only = tab.choices.rows.only;
   const Collectives& all = *shown_->report->of;
-  if (only.empty()) return all.present();
+  if (tab.choices.rows.only.empty()) return all.present();
+  const std::unordered_set<TrackNumber> only(tab.choices.rows.only.begin(), tab.choices.rows.only.end());
   return static_cast<std::size_t>(std::count_if(all.ranks.begin(), all.ranks.end(), [&](const CollectiveRank& rank) {
-    return !rank.tracks.empty() && std::find(only.begin(), only.end(), rank.tracks.front()) != only.end();
+    return !rank.tracks.empty() && only.contains(rank.tracks.front());
   }));
 }
 

@@ -85,7 +85,7 @@ void CollectivesPanel::draw_durations(const PanelContext& context, Rect area) co
   if (report.kinds.empty()) return;  // none in this stretch
   std::uint32_t kind = report.kinds.front().kind;
   if (chosen_instance_) kind = all.instances[*chosen_instance_].kind;
-  if (kind_) kind = *kind_;
+  if (shown_->scope.kind) kind = *shown_->scope.kind;
   const auto figures =
       std::find_if(report.kinds.begin(), report.kinds.end(), [&](const auto& f) { return f.kind == kind; });
   if (figures == report.kinds.end()) return;
@@ -97,11 +97,9 @@ void CollectivesPanel::draw_durations(const PanelContext& context, Rect area) co
                                                                       : format_count(figures->outliers) + " outliers",
                                                format_duration(static_cast<double>(figures->fence_ns))));
   TickStrip strip(ui, area, 0, static_cast<double>(figures->max_ns));
-  for (const std::uint32_t i : report.instances) {
-    const CollectiveInstance& instance = all.instances[i];
-    if (instance.kind != kind) continue;
-    const bool outlier = instance.duration_ns() > figures->fence_ns;
-    strip.tick(static_cast<double>(instance.duration_ns()), outlier ? Colour::warning_line : Colour::accent);
+  for (const DurationTick& each : shown_->durations[kind]) {
+    strip.tick(static_cast<double>(each.share) * static_cast<double>(figures->max_ns),
+               each.outlier ? Colour::warning_line : Colour::accent);
   }
   if (chosen_instance_ && all.instances[*chosen_instance_].kind == kind)
     strip.tick(static_cast<double>(all.instances[*chosen_instance_].duration_ns()), Colour::selection);

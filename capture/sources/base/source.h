@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -40,6 +41,9 @@ struct SourceFormat {
   Result<void> (*run)(const std::string& path, const ImportOptions& options, EventSink& sink);
   bool raw = false;       // what a vendor's tool has to convert first; its conversion beside it is read in its place
   bool in_place = false;  // a packed one is not read
+  // The number of the rank of a job that the input is of, as it says itself near its beginning; null: such inputs do
+  // not say.
+  std::optional<std::uint32_t> (*rank)(std::string_view head) = nullptr;
 };
 
 [[nodiscard]] std::span<const SourceFormat> source_formats();
@@ -48,5 +52,7 @@ struct SourceFormat {
 [[nodiscard]] bool is_recognised(const SourceFormat& format, const std::string& path);
 // Opens the file and asks every probe.
 [[nodiscard]] Result<const SourceFormat*> guess_format(const std::string& path);
+// The rank that a file of the format says that it is of; nothing if it does not, or cannot be read.
+[[nodiscard]] std::optional<std::uint32_t> rank_of_file(const SourceFormat& format, const std::string& path);
 
 }  // namespace accelscope::capture::sources

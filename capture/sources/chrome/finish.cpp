@@ -25,6 +25,9 @@ constexpr ColumnSpec kFlowColumns[] = {
     {"cat", columns::kString, "", columns::kIds, "", "The flow's category in the file."},
 };
 
+// September 2001: no machine has been up for so long, so that such a time is of the day.
+constexpr std::int64_t kLeastUnixNs = 1'000'000'000'000'000'000;
+
 [[nodiscard]] std::string meaning_of_phase(char phase) {
   switch (phase) {
     case 'P':
@@ -67,7 +70,9 @@ Result<void> ChromeImporter::finish(const json::JsonTableReader& reader) {
   if (any_time_) {
     writer_.set_meta("trace_begin_ns", std::to_string(first_ns_));
     const std::int64_t base = facts_.base_ns().value_or(0);
-    if (base > 0 && first_ns_ >= 0 && base < kMaxTimeNs) {
+    if (first_ns_ >= kLeastUnixNs) {  // older profilers tell the time of day itself
+      writer_.set_meta("begin_unix_ns", std::to_string(first_ns_));
+    } else if (base > 0 && first_ns_ >= 0 && base < kMaxTimeNs) {
       writer_.set_meta("begin_unix_ns", std::to_string(base + first_ns_));
     }
   }

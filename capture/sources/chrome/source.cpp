@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
 #include <thread>
 
@@ -37,6 +38,23 @@ int probe_chrome_json(std::string_view text, const std::string& /*path*/) {
                                                         "\"displayTimeUnit\"",       "\"baseTimeNanoseconds\"",
                                                         "\"torch_profiler_kwargs\"", "\"systemTraceEvents\""};
   return std::any_of(kTelling.begin(), kTelling.end(), has) ? kLikely : 0;
+}
+
+std::optional<std::uint32_t> rank_in_chrome_json(std::string_view head) {
+  const std::size_t at = head.find("\"distributedInfo\"");
+  if (at == std::string_view::npos) return std::nullopt;
+  constexpr std::size_t kFar = 4096;  // what the object says of groups of ranks may be long, and comes behind it
+  constexpr std::string_view kKey = "\"rank\"";
+  std::string_view object = head.substr(at, kFar);
+  object = object.substr(0, std::min(object.find("\"traceEvents\""), object.size()));
+  const std::size_t key = object.find(kKey);
+  if (key == std::string_view::npos) return std::nullopt;
+  std::string_view rest = object.substr(key + kKey.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(" \t\r\n:"), rest.size()));
+  std::uint32_t rank = 0;
+  const auto [end, wrong] = std::from_chars(rest.data(), rest.data() + rest.size(), rank);
+  if (wrong != std::errc() || end == rest.data() + rest.size()) return std::nullopt;  // it may go on
+  return rank;
 }
 
 Result<void> import_chrome_json(std::unique_ptr<json::ByteSource> bytes, const std::string& name,

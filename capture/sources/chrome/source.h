@@ -2,8 +2,11 @@
 // a bare array of events, closed or not, plain or packed with gzip or zstd. Tables and columns: read/tables.h.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "capture/json/byte_source.h"
 #include "capture/sources/base/source.h"
@@ -11,6 +14,9 @@
 namespace accelscope::capture::sources::chrome {
 
 [[nodiscard]] int probe_chrome_json(std::string_view head, const std::string& path);
+
+// Of PyTorch's profiler: the rank of "distributedInfo".
+[[nodiscard]] std::optional<std::uint32_t> rank_in_chrome_json(std::string_view head);
 
 // The whole file, as far as it can be read; what could not is in the quality report. Fails only if it is no JSON at
 // all, holds no events, or the sink fails.

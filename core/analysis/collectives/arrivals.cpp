@@ -12,6 +12,7 @@
 #include "core/analysis/time/work_kind.h"
 #include "core/names/collective_words.h"
 #include "core/scan/column_values.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope {
 namespace {
@@ -23,7 +24,8 @@ struct FactsHash {
     std::uint64_t hash = facts.bytes;
     for (const std::uint64_t part :
          {std::uint64_t{facts.name}, std::uint64_t{facts.operation_text}, std::uint64_t{facts.algorithm},
-          std::uint64_t{facts.type}, std::uint64_t{facts.group}, std::uint64_t{facts.group_size}}) {
+          std::uint64_t{facts.type}, std::uint64_t{facts.group}, std::uint64_t{facts.group_size},
+          std::uint64_t{facts.schema}, std::uint64_t{facts.size_column}, facts.size_value}) {
       hash = (hash ^ part) * 0x9e3779b97f4a7c15ULL;
       hash ^= hash >> 29;
     }
@@ -58,13 +60,15 @@ struct CollectiveLanes {
 // What one worker has found of the chunks that it read.
 class FoundArrivals {
  public:
-  void read(const ScannedChunk& chunk, const StringPool& strings, bool by_name, std::int64_t longest_ns,
-            std::vector<CollectiveArrival>& into) {
+  void read(const ScannedChunk& chunk, const EventMask* mask, const StringPool& strings, bool by_name,
+            std::int64_t longest_ns, std::vector<CollectiveArrival>& into) {
     const CollectiveColumns columns(*chunk.lane.schema);
     chunk.for_each_block([&](const ScannedBlock& block) {
       const std::uint64_t* names = block.reader.names();
       if (by_name && !any_named(names, block, strings)) return;
       Values values(block.reader, *chunk.lane.schema, columns);
+      const std::uint64_t passing =
+          mask == nullptr ? ~std::uint64_t{0} : mask->bits(chunk.lane_index, chunk.place.first_leaf + block.block);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         const auto name = static_cast<StringId>(names[i]);
         if (by_name && !is_named(name, strings)) continue;
@@ -78,6 +82,7 @@ class FoundArrivals {
         has_waits |= (values.wait.valid() >> i & 1) != 0;
         each.id = values.id.has(i) ? values.id.values[i] : 0;
         each.facts = index_of(values.facts(i, name, strings));
+        each.hidden = (passing >> i & 1) == 0;
         into.push_back(each);
       }
     });
@@ -87,9 +92,14 @@ class FoundArrivals {
   bool has_waits = false;
 
  private:
+  // The largest of some columns, 0 where none has a value, and which it is.
+  struct Sizes {
+    std::array<std::int64_t, kBlockEvents> values{};
+    std::array<std::uint32_t, kBlockEvents> columns{};
+  };
   // The columns of a block that say something of an operation.
   struct Values {
-    Values(BlockReader& reader, const Schema& schema, const CollectiveColumns& columns) {
+    Values(BlockReader& reader, const Schema& schema, const CollectiveColumns& columns) : schema_number(schema.number) {
       const auto texts = [&](const std::optional<std::size_t>& column) {
         const bool is_string = column && schema.columns[*column].type == ColumnType::string;
         return is_string ? reader.column(*column, ColumnType::string) : BlockValues{};
@@ -109,12 +119,16 @@ class FoundArrivals {
         id = reader.column(*columns.id, schema.columns[*columns.id].type);
     }
     static void largest(BlockReader& reader, const Schema& schema, const std::vector<std::size_t>& columns,
-                        std::array<std::int64_t, kBlockEvents>& into) {
+                        Sizes& into) {
       for (const std::size_t column : columns) {
         NumberBlock block;
         block.read(reader, column, schema.columns[column].type);
         if (block.valid() == 0) continue;
-        for (std::uint32_t i = 0; i < kBlockEvents; ++i) into[i] = std::max(into[i], block[i]);
+        for (std::uint32_t i = 0; i < kBlockEvents; ++i) {
+          if (block[i] <= into.values[i]) continue;
+          into.values[i] = block[i];
+          into.columns[i] = static_cast<std::uint32_t>(column);
+        }
       }
     }
     [[nodiscard]] CollectiveFacts facts(std::uint32_t i, StringId name, const StringPool& strings) const {
@@ -124,15 +138,18 @@ class FoundArrivals {
                             .algorithm = text(algorithm),
                             .type = text(type),
                             .group = text(group)};
-      found.bytes = static_cast<std::uint64_t>(bytes[i]);
-      if (elements[i] > 0)
-        found.bytes = static_cast<std::uint64_t>(elements[i]) * element_bytes(strings.text(found.type));
+      found.schema = schema_number;
+      const Sizes& said = elements.values[i] > 0 ? elements : bytes;
+      if (said.values[i] > 0) found.size_column = said.columns[i];
+      found.size_value = static_cast<std::uint64_t>(said.values[i]);
+      found.bytes = found.size_value * (elements.values[i] > 0 ? element_bytes(strings.text(found.type)) : 1);
       found.group_size =
           static_cast<std::uint32_t>(std::clamp<std::int64_t>(group_size[i], 0, std::numeric_limits<int>::max()));
       return found;
     }
     NumberBlock wait, group_size;
-    std::array<std::int64_t, kBlockEvents> bytes{}, elements{};
+    Sizes bytes, elements;
+    SchemaNumber schema_number;
     BlockValues operation, algorithm, type, group, id;
   };
 
@@ -192,10 +209,12 @@ Result<CollectiveArrivals> read_arrivals(const QueryContext& query) {
   };
   std::vector<Part> parts(requests.size());
   std::vector<FoundArrivals> workers(query.pool.concurrency());
-  const Result<void> scanned = scan_chunks(query, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
+  QueryContext all = query;
+  all.mask = nullptr;
+  const Result<void> scanned = scan_chunks(all, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
     Part& part = parts[chunk.request];
     part.worker = worker;
-    workers[worker].read(chunk, *snapshot.strings, lanes.by_name.contains(chunk.lane_index),
+    workers[worker].read(chunk, query.mask.get(), *snapshot.strings, lanes.by_name.contains(chunk.lane_index),
                          std::max<std::int64_t>(0, snapshot.end_ns - snapshot.begin_ns), part.events);
   });
   if (!scanned) return scanned.error();

@@ -20,6 +20,10 @@ struct CollectiveFacts {
   StringId operation_text = 0, algorithm = 0, type = 0, group = 0;
   std::uint64_t bytes = 0;       // 0: not known
   std::uint32_t group_size = 0;  // 0: not known
+  // Where the size stands in the event's table, and as what: bytes, or a count of elements.
+  SchemaNumber schema = kNone;
+  std::uint32_t size_column = kNone;
+  std::uint64_t size_value = 0;
   bool operator==(const CollectiveFacts&) const = default;
 };
 
@@ -30,6 +34,7 @@ struct CollectiveArrival {
   std::int64_t begin_ns = 0, end_ns = 0;
   std::uint64_t id = 0;     // the source's own number of the operation; 0: none
   std::uint32_t facts = 0;  // index into CollectiveArrivals::facts
+  bool hidden = false;      // the query's mask does not let it through
 };
 
 struct ArrivingRank {
@@ -43,7 +48,8 @@ struct CollectiveArrivals {
   bool has_waits = false;           // events say how long they waited
 };
 
-// Of all events that pass the query's mask.
+// Of all events: what belongs together, and who came last, is known of all of them or not at all. Those that the
+// query's mask does not let through are marked.
 [[nodiscard]] Result<CollectiveArrivals> read_arrivals(const QueryContext& query);
 
 }  // namespace accelscope

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 
 #include "core/analysis/collectives/arrivals.h"
@@ -102,6 +103,8 @@ class CollectiveFinder {
     order_ranks();
     set_rank_clocks(found_, snapshot_, clocks);
     for (CollectiveInstance& each : found_.instances) time_instance(each);
+    found_.matched = found_.instances.size();
+    hide_instances();
     std::sort(found_.instances.begin(), found_.instances.end(), [](const auto& a, const auto& b) {
       return std::tie(a.transfer_ns, a.end_ns, a.first) < std::tie(b.transfer_ns, b.end_ns, b.first);
     });
@@ -205,7 +208,8 @@ class CollectiveFinder {
       for (std::size_t i = 0; i < part.events.size(); ++i) {
         const CollectiveArrival& event = events[part.events[i]];
         const std::uint32_t at = next[matching.instance_of[p][i]]++;
-        found_.cells[base + at] = {part.rank, event.event, event.arrival_ns, event.begin_ns, event.end_ns, 0};
+        found_.cells[base + at] = {part.rank,    event.event, event.arrival_ns, event.begin_ns,
+                                   event.end_ns, 0,           event.hidden};
         facts_[at] = event.facts;
       }
     }
@@ -239,8 +243,30 @@ class CollectiveFinder {
         kinds_.try_emplace(std::make_tuple(kind.operation, kind.algorithm, kind.type, kind.bytes, kind.ranks),
                            static_cast<std::uint32_t>(found_.kinds.size()));
     if (is_new) found_.kinds.push_back(kind);
+    for (std::uint32_t i = 0; i < instance.count; ++i) add_told(place->second, facts_[first - facts_base_ + i]);
     last_kind_.emplace(key, place->second);
     return place->second;
+  }
+
+  void add_told(std::uint32_t kind, std::uint32_t facts) {
+    if (told_.insert(std::uint64_t{kind} << 32 | facts).second)
+      found_.kinds[kind].told.push_back(arrivals_.facts[facts]);
+  }
+
+  // Instances stay that have a part which passes the mask.
+  void hide_instances() {
+    std::vector<bool> seen(found_.ranks.size(), false);
+    std::erase_if(found_.instances, [&](const CollectiveInstance& instance) {
+      std::uint32_t hidden = 0;
+      for (const CollectiveCell& cell : found_.cells_of(instance)) {
+        hidden += cell.hidden ? 1 : 0;
+        if (!cell.hidden) seen[cell.rank] = true;
+      }
+      if (hidden < instance.count) found_.hidden_parts += hidden;
+      return hidden == instance.count;
+    });
+    found_.hidden_instances = found_.matched - found_.instances.size();
+    for (std::size_t r = 0; r < found_.ranks.size(); ++r) found_.ranks[r].hidden = !found_.ranks[r].missing && !seen[r];
   }
 
   // Members of groups that no rank of the session is; only where the numbers are those that groups use.
@@ -340,6 +366,7 @@ class CollectiveFinder {
   std::vector<std::uint32_t> facts_;  // of the cells of the sequence at hand
   std::uint32_t facts_base_ = 0;
   std::map<std::tuple<std::string, std::string, std::string, std::uint64_t, std::uint32_t>, std::uint32_t> kinds_;
+  std::unordered_set<std::uint64_t> told_;  // kind and facts
   std::optional<std::pair<std::tuple<const Sequence*, std::uint32_t, std::uint32_t, std::uint64_t>, std::uint32_t>>
       last_kind_;
 };
@@ -360,6 +387,11 @@ std::int64_t Collectives::wait_ns(const CollectiveInstance& instance, const Coll
 std::size_t Collectives::present() const noexcept {
   return static_cast<std::size_t>(
       std::count_if(ranks.begin(), ranks.end(), [](const CollectiveRank& rank) { return !rank.missing; }));
+}
+
+std::size_t Collectives::hidden() const noexcept {
+  return static_cast<std::size_t>(
+      std::count_if(ranks.begin(), ranks.end(), [](const CollectiveRank& rank) { return rank.hidden; }));
 }
 
 std::optional<double> Collectives::noise_ns(std::uint32_t rank, std::uint32_t other) const noexcept {

@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "core/analysis/collectives/arrivals.h"
 #include "core/analysis/collectives/matching.h"
 #include "core/scan/chunk_scan.h"
 
@@ -36,7 +37,8 @@ struct CollectiveRank {
   std::string device;  // as TrackDevices names it; "" of one that is missing
   std::string host;    // "" if no track names one
   std::optional<std::uint32_t> number;
-  bool missing = false;              // of a group, but without events here
+  bool missing = false;              // of a group, but without events in the session
+  bool hidden = false;               // it is there, but none of its parts passes the query's mask
   std::vector<TrackNumber> tracks;   // all of its device
   std::vector<TrackNumber> told_on;  // those that its parts of collectives lie on
   std::uint64_t events = 0;
@@ -47,14 +49,18 @@ struct CollectiveRank {
 
 // Instances of one operation, size, algorithm and number of ranks.
 struct CollectiveKind {
-  std::string operation;    // "AllReduce"; else the event's name
-  std::string algorithm;    // "Ring"; "": not known
-  std::string type;         // of the elements; "": not known
-  std::uint64_t bytes = 0;  // the larger of what a rank brings and what it receives; 0: not known
-  std::uint32_t ranks = 0;  // of the group
-  StringId name = 0;        // of its events
-  double bus_factor = 1;    // see core/names/collective_words.h
-  bool operator==(const CollectiveKind&) const = default;
+  std::string operation;              // "AllReduce"; else the event's name
+  std::string algorithm;              // "Ring"; "": not known
+  std::string type;                   // of the elements; "": not known
+  std::uint64_t bytes = 0;            // the larger of what a rank brings and what it receives; 0: not known
+  std::uint32_t ranks = 0;            // of the group
+  StringId name = 0;                  // of the first of its events
+  double bus_factor = 1;              // see core/names/collective_words.h
+  std::vector<CollectiveFacts> told;  // all that is said of it by its events
+  [[nodiscard]] bool is_like(const CollectiveKind& other) const noexcept {
+    return bytes == other.bytes && ranks == other.ranks && operation == other.operation &&
+           algorithm == other.algorithm && type == other.type;
+  }
 };
 
 struct CollectiveCell {
@@ -62,6 +68,7 @@ struct CollectiveCell {
   EventId event = kNoEvent;
   std::int64_t arrival_ns = 0, begin_ns = 0, end_ns = 0;  // after its clock was set
   std::int64_t set_by_ns = 0;                             // what was taken from them: with it they are as recorded
+  bool hidden = false;                                    // the query's mask does not let its event through
 };
 
 struct CollectiveInstance {
@@ -85,6 +92,9 @@ struct Collectives {
   RankClocks clocks = RankClocks::recorded;   // which of the two was chosen
   bool own_clocks = false;                    // ranks have clocks of their own
   std::uint64_t by_time = 0;                  // instances matched by time, as ranks have not equally many
+  std::uint64_t matched = 0;                  // instances of the session, that the clocks were set by
+  std::uint64_t hidden_instances = 0;         // of them: those without a part that passes the mask, which are not here
+  std::uint64_t hidden_parts = 0;             // of instances that are here
 
   [[nodiscard]] std::span<const CollectiveCell> cells_of(const CollectiveInstance& instance) const noexcept {
     return {cells.data() + instance.first, instance.count};
@@ -93,6 +103,7 @@ struct Collectives {
   // From its arrival until the transfer began, or the rank was done.
   [[nodiscard]] static std::int64_t wait_ns(const CollectiveInstance& instance, const CollectiveCell& cell) noexcept;
   [[nodiscard]] std::size_t present() const noexcept;  // ranks that are not missing
+  [[nodiscard]] std::size_t hidden() const noexcept;   // of these, without a part that passes
   // Below it nothing is known of the order of the two; nothing where a residual is not known.
   [[nodiscard]] std::optional<double> noise_ns(std::uint32_t rank, std::uint32_t other) const noexcept;
   // The largest of all ranks, and whose it is.
@@ -103,7 +114,8 @@ struct Collectives {
   [[nodiscard]] std::optional<Residual> residual() const noexcept;
 };
 
-// Of all events that pass the query's mask, whatever the range.
+// Of the whole session, whatever the range. A mask chooses instances: those with a part that passes. Ranks, clocks and
+// the times of an instance are told by all of its parts; those that do not pass are marked as hidden.
 [[nodiscard]] Result<std::shared_ptr<const Collectives>> find_collectives(const QueryContext& query,
                                                                           RankClocks clocks = RankClocks::automatic);
 

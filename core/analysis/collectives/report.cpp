@@ -12,7 +12,8 @@ namespace accelscope {
 namespace {
 
 constexpr double kFence = 1.5, kLeastExcess = 0.01;
-constexpr double kClearly = 2;  // a straggler is waited for so many times as long as any other
+constexpr std::uint64_t kOften = 3;  // once or twice is chance
+constexpr double kClearly = 2;       // a straggler is waited for so many times as long as any other
 
 // Of ascending values; nearest rank.
 [[nodiscard]] std::int64_t share_of(const std::vector<std::int64_t>& values, double share) noexcept {
@@ -121,7 +122,9 @@ class Reporter {
         next = std::max(next, waited);
       }
     }
-    if (most > 0 && static_cast<double>(most) >= kClearly * static_cast<double>(next)) report_.straggler = rank;
+    const bool often = report_.ranks[rank].last_in >= std::min(kOften, report_.compared);
+    if (most > 0 && often && static_cast<double>(most) >= kClearly * static_cast<double>(next))
+      report_.straggler = rank;
   }
 
   const CollectivesScope scope_;

@@ -12,15 +12,14 @@ namespace {
 
 constexpr std::uint32_t kAnyScope = ~std::uint32_t{0};
 
-// "python3 (4711)": a process and its number, which no other of its host has at the time.
-[[nodiscard]] bool is_process(std::string_view label) {
+}  // namespace
+
+bool is_process_label(std::string_view label) noexcept {
   const std::size_t open = label.rfind(" (");
   if (open == std::string_view::npos || open == 0 || !label.ends_with(')')) return false;
   const std::string_view number = label.substr(open + 2, label.size() - open - 3);
   return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
 }
-
-}  // namespace
 
 std::vector<std::string> parts_of_device(std::string_view device) {
   constexpr char kJoin = '+';
@@ -46,7 +45,7 @@ TrackDevices::TrackDevices(const Snapshot& snapshot)
     // A host's tracks belong to its device where they name one.
     const std::string& label = t.device.empty() ? t.host : t.device;
     // Of one process several sources may tell: its program, and the probes inside it.
-    const bool process = is_process(label);
+    const bool process = is_process_label(label);
     const std::string& host = t.device.empty() && process ? t.device : t.host;
     const auto [place, is_new] =
         known.try_emplace({process ? kAnyScope : scope_of(t.number), host, label}, labels_.size());

@@ -14,6 +14,9 @@
 
 namespace accelscope {
 
+// "python3 (4711)": a process and its number, which no other of its host has at the time.
+[[nodiscard]] bool is_process_label(std::string_view label) noexcept;
+
 // The devices that one is made of; none where it is one by itself.
 [[nodiscard]] std::vector<std::string> parts_of_device(std::string_view device);
 

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 
+#include "app/library/found_headlines.h"
 #include "app/library/library.h"
 #include "capture/sim/output/simulator.h"
+#include "core/chunk/session_writer.h"
 #include "core/store/overlay.h"
 #include "tests/app/program_run.h"
 #include "tests/support/simulated_session.h"
@@ -111,6 +114,8 @@ TEST_CASE("library: a sidecar that is broken or no plain file hides nothing, and
     REQUIRE(values.ok());
     CHECK(values->at(kTagsKey) == "own");
     CHECK_FALSE(set_tags(path, {"other"}).ok());
+    CHECK(holds(read_entry(path, folder.path()).remark, "a.accel.overlay"));
+    CHECK(holds(run({"list", folder.path()}).err, "a.accel.overlay"));
     std::filesystem::remove(sidecar);
   };
   test::write_file(sidecar, "no database at all, and longer than the head of one would be");
@@ -250,4 +255,204 @@ TEST_CASE("list prints the sessions of a folder, as a table and as JSON, and sea
   const auto coloured = run({"list", folder.path()});
   CHECK(holds(coloured.out, "red\xef\xbf\xbd[31m"));
   CHECK_FALSE(holds(coloured.out, "\x1b"));
+}
+
+namespace {
+
+// As an agent writes it: no headline. With a process among its hosts.
+void write_without_headline(const std::string& path, const std::string& process) {
+  const std::shared_ptr<Store> store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema({.number = 0,
+                                                 .name = "zone",
+                                                 .kind = EventKind::slice,
+                                                 .name_column = "",
+                                                 .name_explanation = "",
+                                                 .wait_names = {},
+                                                 .columns = {}});
+  const TrackNumber track = writer.add_track(
+      {.name = "main", .kind = "host_thread", .device = "", .host = process, .unit = "", .schema = schema});
+  for (int i = 0; i < 20; ++i) static_cast<void>(writer.begin_event(track, i * 1000, 500, writer.intern("step")));
+  writer.set_meta("name", "train run");
+  REQUIRE(writer.finish().ok());
+  REQUIRE(store->save(path).ok());
+}
+
+}  // namespace
+
+TEST_CASE("library: a session without a headline is looked into once, behind the list, and stays as it is") {
+  const test::TemporaryFolder folder;
+  std::filesystem::create_directories(folder.file("runs"));
+  const std::string path = folder.file("runs/agent.accel"), broken = folder.file("runs/broken.accel");
+  write_without_headline(path, "python3 (4711)");
+  write_without_headline(folder.file("runs/b.accel"), "serve (12)");
+  REQUIRE(::chmod(path.c_str(), 0444) == 0);
+  const std::string before = test::read_file(path);
+  const auto in_list = [&](Library& library) {
+    REQUIRE(test::step_until([&] { return library.settled() && library.scanned(); },
+                             [&] { CHECK(library.update().empty()); }));
+    return library.matching({.text = "python3 (4711)"});
+  };
+  {
+    Settings settings("");
+    WorkerPool pool(1);
+    Library library(settings, pool, {}, folder.file("headlines.txt"));
+    library.add_folder(folder.file("runs"));
+    const auto found = in_list(library);
+    REQUIRE(found.size() == 1);
+    CHECK(found[0]->path == path);
+    CHECK(found[0]->name == "train run");
+    CHECK(found[0]->headline.events == 20);
+    CHECK(found[0]->headline.active_ns == 19'500);
+    CHECK(found[0]->headline.processes == std::vector<std::string>{"python3 (4711)"});
+  }
+  CHECK(test::read_file(path) == before);
+  CHECK_FALSE(std::filesystem::exists(path + ".overlay"));
+  CHECK(read_overlay(path)->count(kHeadlineKey) == 0);
+  // What was found is remembered for this state of the file: it need not be readable.
+  FoundHeadlines known(folder.file("headlines.txt"));
+  REQUIRE(known.load().ok());
+  LibraryEntry entry = read_entry(path, folder.path());
+  REQUIRE(known.find(entry) != nullptr);
+  CHECK(known.find(entry)->events == 20);
+  ++entry.changed_ns;
+  CHECK(known.find(entry) == nullptr);
+  // A remembered file that is damaged costs the time to look again, and nothing else.
+  test::write_file(folder.file("headlines.txt"), "a\tb\n\t\t\t\n" + path + "\t-1\t9\tx\n");
+  Settings settings("");
+  WorkerPool pool(1);
+  Library library(settings, pool, {}, folder.file("headlines.txt"));
+  library.add_folder(folder.file("runs"));
+  CHECK(in_list(library).size() == 1);
+}
+
+TEST_CASE("library: the list of the command line is the list of the viewer") {
+  const test::TemporaryFolder folder;
+  (void)simulate_into(folder, "mlp a.accel");
+  write_without_headline(folder.file("mlp b.accel"), "python3 (4711)");
+  write_without_headline(folder.file("other.accel"), "serve (12)");
+  test::write_file(folder.file("mlp broken.accel"), "SQLite format 3");
+  REQUIRE(set_tags(folder.file("other.accel"), {"mlp"}).ok());
+  Settings settings("");
+  WorkerPool pool(1);
+  Library library(settings, pool, {});
+  library.add_folder(folder.path());
+  REQUIRE(test::step_until([&] { return library.settled() && library.scanned(); },
+                           [&] { CHECK(library.update().empty()); }));
+  for (const char* search : {"", "mlp", "python3", "nothing like it"}) {
+    CAPTURE(search);
+    const auto printed = run({"list", folder.path(), "--search", search, "--json"});
+    REQUIRE(printed.code == kExitDone);
+    const auto wanted = library.matching({.text = search, .order = LibraryOrder::name, .descending = false});
+    std::size_t lines = 0;
+    for (const LibraryEntry* entry : wanted) {
+      CAPTURE(entry->path);
+      const std::size_t at = printed.out.find("{\"path\": \"" + entry->path + "\"");
+      REQUIRE(at != std::string::npos);
+      const std::string line = printed.out.substr(at, printed.out.find('\n', at) - at);
+      ++lines;
+      CHECK(holds(line, "\"name\": \"" + entry->name + "\""));
+      CHECK(holds(line, entry->has_figures() ? "\"events\": " + std::to_string(entry->headline.events) + ","
+                                             : std::string("\"events\": null,")));
+      if (entry->has_figures()) CHECK(holds(line, "\"active_ns\": " + std::to_string(entry->headline.active_ns)));
+      for (const std::string& process : entry->headline.processes) CHECK(holds(line, "[\"" + process + "\"]"));
+    }
+    CHECK(lines == static_cast<std::size_t>(std::count(printed.out.begin(), printed.out.end(), '{')));
+  }
+  const auto table = run({"list", folder.path()});
+  CHECK(holds(table.out, "python3 (4711)"));
+  CHECK(holds(table.out, "PROCESSES"));
+  // Names are text, whatever is in them.
+  REQUIRE(set_title(folder.file("other.accel"), "bad \x1b[31mname").ok());
+  CHECK_FALSE(holds(run({"list", folder.path()}).out, "\x1b["));
+}
+
+TEST_CASE("library: a value of more than a MiB beside the events hides nothing but itself") {
+  const test::TemporaryFolder folder;
+  const std::string path = simulate_into(folder, "a.accel");
+  REQUIRE(set_tags(path, {"mine"}).ok());
+  {
+    const auto store = Store::open(path);
+    REQUIRE(store.ok());
+    REQUIRE((*store)->set_overlay_value("a big one", std::string(3 << 20, 'x')).ok());
+    REQUIRE((*store)->set_overlay_value("m", std::string((1 << 20) + 1, 'y')).ok());
+  }
+  const auto values = read_overlay(path);
+  REQUIRE_MESSAGE(values.ok(), values.message());
+  CHECK(values->count("a big one") == 0);
+  CHECK(values->count("m") == 0);
+  const LibraryEntry entry = read_entry(path, folder.path());
+  CHECK(entry.problem.empty());
+  CHECK(entry.has_figures());
+  CHECK(entry.tags == std::vector<std::string>{"mine"});
+  REQUIRE(set_tags(path, {"mine", "too"}).ok());
+  CHECK(read_entry(path, folder.path()).tags.size() == 2);
+  CHECK((*Store::open(path))->overlay_value("a big one").size() == 3 << 20);  // nothing is lost
+}
+
+TEST_CASE("library: damaged bytes in a session or beside it end in an error or in what was there, and lose nothing") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("a.accel"), sidecar = path + ".overlay";
+  write_without_headline(path, "python3 (4711)");
+  REQUIRE(set_tags(path, {"own"}).ok());
+  const std::string whole = test::read_file(path);
+  std::filesystem::copy_file(path, sidecar);
+  REQUIRE(write_overlay_value(path, kTagsKey, "beside").ok());
+  const std::string beside = test::read_file(sidecar);
+  std::mt19937_64 random(29);
+  const auto damaged = [&](std::string bytes) {
+    const std::size_t count = 1 + random() % 8;
+    for (std::size_t i = 0; i < count; ++i) {
+      // The first pages say how the rest is read: half of the damage goes there.
+      const std::size_t within = random() % 2 == 0 ? std::min<std::size_t>(bytes.size(), 4096) : bytes.size();
+      bytes[random() % within] = static_cast<char>(random());
+    }
+    if (random() % 8 == 0) bytes.resize(random() % bytes.size());
+    return bytes;
+  };
+  std::size_t hidden = 0, read = 0;
+  WorkerPool pool(1);
+  for (int round = 0; round < 300; ++round) {
+    CAPTURE(round);
+    test::write_file(sidecar, damaged(beside));
+    const std::string sidecar_before = test::read_file(sidecar);
+    const auto values = read_overlay(path);  // a session is readable whatever lies beside it
+    REQUIRE_MESSAGE(values.ok(), values.message());
+    hidden += values->count(kTagsKey) == 0 ? 1 : 0;
+    std::string passed_over;
+    if (read_overlay(path, &passed_over)->count(kTagsKey) != 0 && !passed_over.empty())
+      CHECK(read_overlay(path)->at(kTagsKey) == "own");
+    CHECK(test::read_file(sidecar) == sidecar_before);
+    CHECK(test::read_file(path) == whole);
+    std::filesystem::remove(sidecar);
+
+    const std::string other = folder.file("damaged.accel");
+    test::write_file(other, damaged(whole));
+    const std::string other_before = test::read_file(other);
+    LibraryEntry entry = read_entry(other, folder.path());
+    if (entry.problem.empty() && lacks_headline(entry)) {
+      TaskControl control;
+      const auto found = look_into(entry, pool, control);
+      read += found.ok() ? 1 : 0;
+      if (!found) CHECK(holds(found.message(), "damaged.accel"));
+    } else if (!entry.problem.empty()) {
+      CHECK(holds(entry.problem, "damaged.accel"));
+    }
+    CHECK(test::read_file(other) == other_before);
+    CHECK_FALSE(std::filesystem::exists(other + ".overlay"));
+  }
+  CHECK(hidden < 300);
+  CHECK(read > 0);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text = to_text({.name = "run", .device = "nc0", .events = 17, .processes = {"a (1)", "b (2)"}});
+    const std::size_t count = 1 + random() % 4;
+    for (std::size_t i = 0; i < count; ++i) text[random() % text.size()] = static_cast<char>(random());
+    if (const auto headline = headline_of(text)) {
+      CHECK(headline->processes.size() <= Headline::kMostProcesses);
+      CHECK((headline->activity.empty() || headline->activity.size() == Headline::kCells));
+    }
+  }
+  const std::string plain = to_text({.name = "run", .processes = {"a\t(1)", "b (2)"}});
+  CHECK(headline_of(plain)->processes == std::vector<std::string>{"a\t(1)", "b (2)"});
 }

@@ -2,6 +2,11 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <sstream>
 
 #include "tests/support/files.h"
 #include "tests/support/wait.h"
@@ -35,4 +40,56 @@ TEST_CASE("editor: it is started with the file as one argument, and what is miss
   const auto no_program = start_editor("no-such-editor {file}", file, 7);
   REQUIRE_FALSE(no_program.ok());
   CHECK(no_program.message().find("no-such-editor") != std::string::npos);
+}
+
+TEST_CASE(
+    "editor: it has the signals of a program started by hand, and a session of its own, whatever the viewer ignores") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("k.py"), told = folder.file("told");
+  test::write_file(file, "x = 1\n");
+  const std::string editor = folder.file("editor.sh");
+  test::write_file(
+      editor, "#!/bin/sh\n{ grep SigIgn /proc/self/status; grep SigBlk /proc/self/status; cat /proc/$$/stat; } > '" +
+                  told + ".part'\nmv '" + told + ".part' '" + told + "'\n");
+  REQUIRE(::chmod(editor.c_str(), 0755) == 0);
+  std::array<void (*)(int), 3> before{};
+  constexpr std::array<int, 3> kIgnored = {SIGINT, SIGQUIT, SIGUSR1};
+  for (std::size_t i = 0; i < kIgnored.size(); ++i) before[i] = std::signal(kIgnored[i], SIG_IGN);
+  const Result<void> started = start_editor(editor, file, 1);
+  for (std::size_t i = 0; i < kIgnored.size(); ++i) std::signal(kIgnored[i], before[i]);
+  REQUIRE(started.ok());
+  REQUIRE(test::step_until([&] { return std::filesystem::exists(told); }, [] {}));
+  std::istringstream text(test::read_file(told));
+  std::string word, ignored, blocked, stat;
+  text >> word >> ignored >> word >> blocked;
+  constexpr std::uint64_t kOfPrograms = 0x7fffffff;  // the C library keeps two of its own
+  CHECK((std::stoull(ignored, nullptr, 16) & kOfPrograms) == 0);
+  CHECK(std::stoull(blocked, nullptr, 16) == 0);
+  std::getline(text, stat);
+  std::getline(text, stat);
+  std::istringstream fields(stat.substr(stat.rfind(')') + 2));
+  long parent = 0, group = 0, session = 0;
+  fields >> word >> parent >> group >> session;
+  CHECK(session != ::getsid(0));
+  CHECK(session == std::stol(stat));
+}
+
+TEST_CASE("editor: a start that fails is told with the command and the system's reason") {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("k.py"), broken = folder.file("broken");
+  test::write_file(file, "x = 1\n");
+  test::write_file(broken, "#!/no/such/interpreter\n");
+  REQUIRE(::chmod(broken.c_str(), 0755) == 0);
+  const auto no_start = start_editor(broken + " --at {line} {file}", file, 3);
+  REQUIRE_FALSE(no_start.ok());
+  CHECK(no_start.message().find(broken + " --at 3 " + file) != std::string::npos);
+  CHECK(no_start.message().find("No such file or directory (error 2)") != std::string::npos);
+  test::write_file(broken, "#!/bin/sh\nexit 3\n");
+  const auto failed = start_editor(broken, file, 3);
+  REQUIRE_FALSE(failed.ok());
+  CHECK(failed.message().find(broken + " " + file + ": ended at once and returned 3") != std::string::npos);
+  REQUIRE(::chmod(broken.c_str(), 0644) == 0);
+  const auto not_allowed = start_editor(broken, file, 3);
+  REQUIRE_FALSE(not_allowed.ok());
+  CHECK(not_allowed.message().find(broken) != std::string::npos);
 }

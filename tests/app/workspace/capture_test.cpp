@@ -264,3 +264,144 @@ TEST_CASE("recovery: what was left behind is listed, taken up as a live tab with
   CHECK(fake.seen().discarded == std::vector<std::string>{folder.file("two")});
   CHECK(workspace.tab_count() == 1);
 }
+
+namespace {
+
+// A second device, as a rank would be.
+struct OtherDevice {
+  explicit OtherDevice(SessionWriter& into)
+      : writer(into),
+        schema(into.add_schema({.number = 0,
+                                .name = "zone",
+                                .kind = EventKind::slice,
+                                .name_column = "",
+                                .name_explanation = "",
+                                .wait_names = {},
+                                .columns = {}})) {}
+  TrackNumber add(const std::string& name) {
+    const TrackNumber track =
+        writer.add_track({.name = name, .kind = "engine", .device = "nc1", .host = "h", .unit = "", .schema = schema});
+    static_cast<void>(writer.begin_event(track, 5'000, 500, writer.intern("other")));
+    writer.flush();
+    return track;
+  }
+  SessionWriter& writer;
+  SchemaNumber schema;
+};
+
+[[nodiscard]] std::vector<TrackNumber> tracks_of(const SessionTab& tab, const std::string& device) {
+  std::vector<TrackNumber> tracks;
+  for (const TrackSnapshot& track : tab.snapshot->tracks) {
+    if (track.track->device == device) tracks.push_back(track.track->number);
+  }
+  return tracks;
+}
+
+}  // namespace
+
+TEST_CASE("capture: the tab of a rank follows the capture as the whole does, its new tracks too") {
+  Live live;
+  live.connect();
+  OtherDevice other(live.fake.writer());
+  other.add("A");
+  live.update();
+  const auto before = tracks_of(live.workspace.tab(0), "nc1");
+  REQUIRE(before.size() == 1);
+  SessionTab& part = live.workspace.open_part(0, "rank 1", "h nc1", before);
+  REQUIRE(live.workspace.tab_count() == 2);
+  CHECK(live.workspace.is_live(1));  // so that frames are drawn
+  CHECK(part.follow);
+  CHECK(may_grow(part));
+  const double end_ns = part.view.end_ns;
+  live.fake.make_events(3000);
+  other.add("B");
+  live.update();
+  live.update();
+  CHECK(part.view.end_ns > end_ns);
+  CHECK(part.choices.filter.tracks == tracks_of(part, "nc1"));
+  CHECK(part.choices.rows.only.size() == 2);
+  part.follow = false;
+  const ViewRange own = part.view;
+  live.fake.make_events(3000);
+  live.update();
+  CHECK(part.view == own);
+  CHECK_FALSE(live.workspace.tab(0).view == own);
+  // What the user has chosen since stays.
+  part.choices.filter.tracks.clear();
+  other.add("C");
+  live.update();
+  CHECK(part.choices.filter.tracks.empty());
+  CHECK(part.choices.rows.only.size() == 3);
+  live.workspace.stop_capture(1);
+  CHECK(live.fake.was("stop"));
+  live.fake.set_phase(CapturePhase::ended);
+  live.until([&] { return !may_grow(part); });
+}
+
+TEST_CASE("capture: a tab of a rank that is closed takes nothing with it, and the last tab of a capture asks") {
+  Live live;
+  live.connect();
+  (void)live.workspace.open_part(0, "rank 1", "nc0", tracks_of(live.workspace.tab(0), "nc0"));
+  live.update();
+  live.workspace.close(1, true);
+  CHECK_FALSE(live.workspace.question());
+  CHECK(live.workspace.tab_count() == 1);
+  live.update();
+  CHECK_FALSE(live.fake.was("discard"));
+  CHECK(live.workspace.is_live(0));
+  (void)live.workspace.open_part(0, "rank 1", "nc0", tracks_of(live.workspace.tab(0), "nc0"));
+  live.update();
+  live.workspace.close(0);  // the other one still shows it
+  CHECK_FALSE(live.workspace.question());
+  REQUIRE(live.workspace.tab_count() == 1);
+  CHECK(live.workspace.is_live(0));
+  live.workspace.close(0);
+  CHECK(live.workspace.question());
+  live.workspace.answer(Workspace::Answer::discard);
+  live.until([&] { return live.fake.was("discard"); });
+}
+
+TEST_CASE("capture: a break is told once for all tabs of a capture") {
+  Live live;
+  live.connect();
+  (void)live.workspace.open_part(0, "rank 1", "nc0", tracks_of(live.workspace.tab(0), "nc0"));
+  live.fake.set_phase(CapturePhase::reconnecting, "connection reset by peer");
+  live.update();
+  CHECK(live.workspace.notices().size() == 1);
+}
+
+TEST_CASE("capture: the whole and a rank keep a view each, from whichever tab they are saved") {
+  const test::TemporaryFolder folder;
+  const std::string path = test::save_small_session(folder.path());
+  const auto open_both = [&](Workspace& workspace, double& now_s) -> SessionTab& {
+    workspace.open(path);
+    REQUIRE(test::step_until([&] { return workspace.jobs().empty() && workspace.tab_count() == 1; },
+                             [&] { workspace.update(now_s += 0.5); }));
+    SessionTab& part =
+        workspace.open_part(0, "rank 1", "nc0", {workspace.tab(0).snapshot->tracks.front().track->number});
+    REQUIRE(test::step_until([&] { return workspace.settled(); }, [&] { workspace.update(now_s += 0.5); }));
+    return part;
+  };
+  const ViewRange whole_view{1'100, 2'100}, part_view{3'000, 3'500};
+  {
+    Workspace workspace;
+    double now_s = 0;
+    SessionTab& part = open_both(workspace, now_s);
+    CHECK(part.path == path);
+    workspace.tab(0).show(whole_view);
+    part.show(part_view);
+    workspace.save(1, path);
+    REQUIRE(test::step_until([&] { return !workspace.saving(1) && workspace.settled(); },
+                             [&] { workspace.update(now_s += 0.5); }));
+    CHECK_FALSE(workspace.tab(0).modified);
+    CHECK(workspace.tab(0).title == "small");
+    CHECK(part.title == "rank 1");
+  }
+  Workspace workspace;
+  double now_s = 0;
+  const SessionTab& part = open_both(workspace, now_s);
+  CHECK(workspace.tab(0).view == whole_view);
+  CHECK(workspace.tab(0).choices.filter.tracks.empty());
+  CHECK(part.view == part_view);
+  CHECK(part.choices.filter.tracks.size() == 1);
+}

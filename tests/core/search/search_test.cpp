@@ -100,6 +100,8 @@ TEST_CASE("a search compares fields exactly, in every chunk") {
   check_search(session, "bytes>=9KiB", [](const PlainEvent& e) { return e.bytes >= 9 * 1024; });
   check_search(session, "bytes<12.5", [](const PlainEvent& e) { return e.bytes >= 0 && e.bytes <= 12; });
   check_search(session, "bytes=77", [](const PlainEvent& e) { return e.bytes == 77; });
+  check_search(session, "\"bytes\"=77", [](const PlainEvent& e) { return e.bytes == 77; });
+  check_search(session, "\"WAIT\" bytes=77", [](const PlainEvent& e) { return e.waits && e.bytes == 77; });
   check_search(session, "bytes!=0x4d", [](const PlainEvent& e) { return e.bytes >= 0 && e.bytes != 77; });
   check_search(session, "bytes>-1", [](const PlainEvent& e) { return e.bytes >= 0; });
   check_search(session, "bytes=1.5", [](const PlainEvent&) { return false; });
@@ -123,6 +125,7 @@ TEST_CASE("a search that cannot be understood says which part and what to do") {
   CHECK(contains(message_of(session, "\"abc"), "closing"));
   CHECK(contains(message_of(session, "/a/x"), "'x'"));
   CHECK(contains(message_of(session, "colour=red"), "a field \"colour\"; put the text in quotes"));
+  CHECK(contains(message_of(session, "\"a colour\"=red"), "\"a colour\""));
   CHECK(contains(message_of(session, "bytes=many"), "\"many\""));
   CHECK(contains(message_of(session, "bytes~1"), "holds numbers"));
   CHECK(contains(message_of(session, "line<3"), "holds text"));

@@ -5,7 +5,10 @@
 
 #include "app/session/analysis.h"
 #include "capture/sim/output/simulator.h"
+#include "core/chunk/session_writer.h"
+#include "core/model/column_spec.h"
 #include "tests/gui/viewer.h"
+#include "tests/support/fake_capture.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -184,4 +187,113 @@ TEST_CASE("collectives panel: a session without collectives says what would brin
   REQUIRE(viewer.wait_for([&] {
     return viewer.shell.visible_text().find("No collective operation in this session") != std::string::npos;
   }));
+}
+
+namespace {
+
+// Eight ranks that meet again and again while a capture runs; rank 5 comes late.
+struct LiveRanks : Viewer {
+  static constexpr std::uint32_t kRanks = 8;
+  FakeCapture fake;
+  std::vector<TrackNumber> tracks;
+  std::int64_t step = 0;
+
+  LiveRanks() {
+    const std::shared_ptr<Store> store = std::move(Store::create()).value();
+    auto link = fake.link({.places = {"trn1-07:7420"}}, store);
+    SessionWriter& writer = fake.writer();
+    using namespace columns;
+    const SchemaNumber schema = writer.add_schema(
+        make_schema({"cc_op", EventKind::slice, "operation"},
+                    {{"waited", kInt, "ns", kTiming, "", "", Role::wait_ns}, {"input_size", kInt, "B", kMemory}}));
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      Track track;
+      track.device = "rank " + std::to_string(rank) + " nc0";
+      track.name = "Collectives";
+      track.kind = "collective";
+      track.schema = schema;
+      tracks.push_back(writer.add_track(std::move(track)));
+    }
+    make_steps(20);
+    app.workspace().adopt_live(std::move(link), store, "live");
+    fake.set_phase(capture::client::CapturePhase::streaming);
+    app.layout().show("collectives");
+    app.layout().maximise("collectives");
+    REQUIRE(frames_until([&] { return shell.find("collectives.map") != nullptr; }));
+  }
+  void make_steps(int count) {
+    SessionWriter& writer = fake.writer();
+    for (int i = 0; i < count; ++i, ++step) {
+      const std::int64_t met = 1'000'000 * (step + 1);
+      for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+        Row row = writer.begin_event(tracks[rank], met, 50'000 + 100 * rank,
+                                     writer.intern(step % 4 == 3 ? "AllGather" : "AllReduce"));
+        row.integer(0, rank == 5 ? 0 : 200'000 - 1'000 * static_cast<std::int64_t>(rank));
+        row.integer(1, 1 << 20);
+      }
+    }
+    writer.flush();
+  }
+  [[nodiscard]] bool says(const std::string& text) const {
+    return shell.visible_text().find(text) != std::string::npos;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("collectives panel: while a capture grows nothing flickers, and what was chosen and scrolled to stays") {
+  LiveRanks viewer;
+  REQUIRE(viewer.frames_until([&] { return viewer.says("last in 20 of 20"); }));
+  const render::Rect map = *viewer.shell.find("collectives.map");
+  viewer.shell.click({map.x0 + map.width() * (6.5F / 20), map.y0 + map.height() * (2.5F / 8)});
+  viewer.shell.frame(3);
+  REQUIRE(viewer.says("Arrivals in #6"));
+  REQUIRE(viewer.says("Only rank 2") == false);
+  std::size_t lacking = 0, stale = 0, unchosen = 0, answers = 0;
+  std::string last;
+  for (int round = 0; round < 6; ++round) {
+    viewer.make_steps(10);
+    const std::string wanted = "last in " + std::to_string(20 + 10 * (round + 1)) + " of";
+    REQUIRE(viewer.frames_until([&] {
+      lacking +=
+          viewer.shell.find("collectives.map") == nullptr || viewer.shell.find("collectives.ranks.row.7") == nullptr
+              ? 1
+              : 0;
+      stale += viewer.says("updating ...") ? 1 : 0;
+      unchosen += viewer.says("Arrivals in #6") ? 0 : 1;
+      return viewer.says(wanted);
+    }));
+    ++answers;
+  }
+  CHECK(answers == 6);
+  CHECK(lacking == 0);
+  CHECK(stale == 0);
+  CHECK(unchosen == 0);
+  // The rank that was chosen is still the one that the menu speaks of.
+  REQUIRE(viewer.shell.click("collectives.shown"));
+  viewer.shell.frame(2);
+  CHECK(viewer.says("Only rank 2"));
+}
+
+TEST_CASE("collectives panel: a filter hides parts, and neither ranks nor who was last are forgotten") {
+  CollectivesViewer viewer({.straggler = 3});
+  REQUIRE(viewer.says("Rank 3 (host 0) is the straggler"));
+  viewer.tab().change([&](ViewChoices& choices) { choices.filter.terms = {{"device~/rank [0-2] /"}}; });
+  REQUIRE(viewer.wait_for([&] { return viewer.says("the filter hides 5 of 8 ranks"); }));
+  CHECK_FALSE(viewer.says("not in the session"));
+  CHECK(viewer.says("Rank 3 (host 0) is the straggler"));
+  CHECK(viewer.shell.find("collectives.missing.5") == nullptr);
+  CHECK(viewer.says("All 8 ranks shown"));
+}
+
+TEST_CASE("collectives panel: a click on an operation selects all of its events") {
+  CollectivesViewer viewer({});
+  REQUIRE(viewer.shell.click("collectives.operations.row.0"));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.tab().region);
+  const auto mask = [&] { return viewer.tab().analysis->mask(MaskUse::region, *viewer.tab().region); };
+  REQUIRE(viewer.wait_for([&] { return mask() != nullptr; }));
+  CHECK(mask()->total() % 8 == 0);
+  CHECK(mask()->total() > 0);
+  CHECK(mask()->total() < 48 * 8);
 }

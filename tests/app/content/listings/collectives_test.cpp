@@ -7,6 +7,9 @@
 #include "app/content/collective_grid.h"
 #include "app/content/listings/collectives.h"
 #include "capture/sim/output/simulator.h"
+#include "core/chunk/session_writer.h"
+#include "core/model/column_spec.h"
+#include "core/search/filter_mask.h"
 #include "tests/app/program_run.h"
 
 using namespace accelscope;
@@ -93,6 +96,88 @@ TEST_CASE("collectives listings: missing ranks and clocks apart are told of") {
   CHECK(ranks[12][column_of(ranks, "straggler")] == "yes");
   CHECK(run({"simulate", "-o", path, "--ranks", "--slim"}).code != kExitDone);
   CHECK(run({"simulate", "-o", path, "--ranks", "--late", "soon"}).code != kExitDone);
+}
+
+TEST_CASE(
+    "collectives listings: the row of a kind stands for all of its events, whatever they are called, and no others") {
+  const std::shared_ptr<Store> store = std::move(Store::create()).value();
+  {
+    using namespace columns;
+    StoreSink sink(*store);
+    SessionWriter writer(sink);
+    const SchemaNumber schema = writer.add_schema(make_schema(
+        {"kernel", EventKind::slice, "name"}, {{"In msg nelems", kInt, "", kMemory}, {"dtype", kString, "", kMemory}}));
+    struct Told {
+      const char* name;
+      std::int64_t elements;
+    };
+    constexpr Told kTold[] = {{"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*)", 1024},
+                              {"ncclKernel_AllReduce_RING_LL_Sum_bf16 \"v2/3\"", 1024},
+                              {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*)", 4096},
+                              {"ncclDevKernel_AllGather_RING_LL(ncclDevComm*)", 4096},
+                              {"gemm", 0}};
+    for (int rank = 0; rank < 2; ++rank) {
+      Track track;
+      track.device = "rank " + std::to_string(rank) + " gpu 0";
+      track.name = "stream 7";
+      track.kind = "stream";
+      track.schema = schema;
+      const TrackNumber number = writer.add_track(std::move(track));
+      for (std::int64_t i = 0; i < 100; ++i) {
+        const Told& told = kTold[i % 5];
+        Row row = writer.begin_event(number, i * 1000, 100 + i, writer.intern(told.name));
+        if (told.elements == 0) continue;
+        row.integer(0, told.elements);
+        row.string(1, writer.intern("BFloat16"));
+      }
+    }
+    REQUIRE(writer.finish().ok());
+  }
+  WorkerPool pool(1);
+  TaskControl control;
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  const auto found = std::move(find_collectives(query)).value();
+  REQUIRE(found->kinds.size() == 3);
+  const auto report = report_collectives(found, {});
+  const Listing listing = collectives_listing(*report, *query.snapshot);
+  REQUIRE(listing.targets.size() == 3);
+  for (std::size_t row = 0; row < 3; ++row) {
+    const CollectiveKind& kind = found->kinds[report->kinds[row].kind];
+    CAPTURE(collective_title(kind));
+    const auto mask = event_mask(query, std::get<EventFilter>(listing.targets[row]));
+    REQUIRE_MESSAGE(mask.ok(), mask.message());
+    std::uint64_t parts = 0;
+    for (const CollectiveInstance& instance : found->instances) {
+      if (instance.kind != report->kinds[row].kind) continue;
+      for (const CollectiveCell& cell : found->cells_of(instance)) {
+        ++parts;
+        CHECK((*mask)->passes(*query.snapshot, cell.event));
+      }
+    }
+    CHECK((*mask)->total() == parts);
+  }
+  CHECK(report->kinds[0].count + report->kinds[1].count + report->kinds[2].count == 80);
+}
+
+TEST_CASE("collectives listings: a filter hides operations and ranks, and the answer says so") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("ranks.accel");
+  REQUIRE(run({"simulate", "-o", path, "--ranks", "--devices", "8", "--straggler", "5", "--kernels", "100"}).code ==
+          kExitDone);
+  const auto whole = csv_of(path, "collective-instances");
+  const auto printed = run({"view", path, "--table", "ranks", "--filter", "device~/rank [0-3] /"});
+  CHECK_FALSE(holds(printed.err, "not in the session"));
+  CHECK(holds(printed.err, "the filter hides 4 of 8 ranks; waits and times are those of all ranks"));
+  const auto ranks = csv_of(path, "ranks", {"--filter", "device~/rank [0-3] /"});
+  REQUIRE(ranks.size() == 9);
+  const std::size_t waited = column_of(ranks, "waited_ns");
+  CHECK(ranks[1][waited] == csv_of(path, "ranks")[1][waited]);
+  CHECK(ranks[6][waited].empty());
+  // Who was last is known though it is hidden.
+  const auto some = csv_of(path, "collective-instances", {"--filter", "device~/rank [0-3] /"});
+  CHECK(some == whole);
+  const auto one = run({"view", path, "--table", "collectives", "--filter", "AllReduce"});
+  CHECK(holds(one.err, "operations; waits and times are those of all ranks"));
 }
 
 TEST_CASE("collective grid: columns hold the largest of their instances, and every instance has a column") {

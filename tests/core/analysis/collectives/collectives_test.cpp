@@ -240,11 +240,52 @@ TEST_CASE("collectives: a range takes whole instances that share time with it, a
   query.mask = std::move(event_mask(query, filter)).value();
   const auto two = find_collectives(query);
   REQUIRE(two.ok());
-  CHECK((*two)->present() == 2);
-  CHECK((*two)->ranks.size() == 4);
-  CHECK((*two)->instances.size() == 20);
-  CHECK((*two)->instances[0].count == 2);
-  CHECK((*two)->instances[0].expected == 4);
+  CHECK((*two)->present() == 4);
+  CHECK((*two)->hidden() == 2);
+  CHECK((*two)->ranks[1].hidden);
+  CHECK_FALSE((*two)->ranks[2].hidden);
+  CHECK((*two)->hidden_parts == 40);
+  CHECK((*two)->hidden_instances == 0);
+  REQUIRE((*two)->instances.size() == 20);
+  for (std::size_t i = 0; i < 20; ++i) {  // nobody is said to have waited less, as who was last is not shown
+    CHECK((*two)->instances[i].count == 4);
+    CHECK((*two)->instances[i].transfer_ns == found->instances[i].transfer_ns);
+    CHECK((*two)->instances[i].last_rank == found->instances[i].last_rank);
+  }
+}
+
+TEST_CASE("collectives: a filter of single events leaves matching and clocks as they are, and takes whole instances") {
+  std::mt19937_64 random(14);
+  const auto planted = drawn_instances(random, 4, 60, false);
+  RankSession session;
+  session.write(planted, {.clock_offsets = {{0, 9000}, {1, -7000}, {2, 0}, {3, 500}}});
+  const auto whole = session.find();
+  QueryContext query = session.query();
+  EventFilter filter;
+  filter.terms = {{"input_size>=4096"}, {"duration>=3000"}};
+  query.mask = std::move(event_mask(query, filter)).value();
+  const auto some = std::move(find_collectives(query)).value();
+  CHECK(some->by_time == 0);  // ranks have different numbers of events that pass; that is nothing to match by
+  CHECK(some->matched == 60);
+  CHECK(some->hidden_instances > 0);
+  CHECK(some->hidden_instances + some->instances.size() == 60);
+  CHECK(some->present() == 4);
+  std::size_t shown = 0;
+  for (const CollectiveInstance& each : some->instances) {
+    const auto same = std::find_if(whole->instances.begin(), whole->instances.end(), [&](const auto& other) {
+      return whole->cells_of(other)[0].event == some->cells_of(each)[0].event;
+    });
+    REQUIRE(same != whole->instances.end());
+    CHECK(each.transfer_ns == same->transfer_ns);
+    CHECK(each.end_ns == same->end_ns);
+    CHECK(each.count == 4);
+    for (const CollectiveCell& cell : some->cells_of(each)) {
+      shown += cell.hidden ? 0 : 1;
+      CHECK(cell.hidden == !query.mask->passes(*query.snapshot, cell.event));
+    }
+  }
+  CHECK(shown == query.mask->total());
+  for (std::size_t r = 0; r < 4; ++r) CHECK(some->ranks[r].offset_ns == whole->ranks[r].offset_ns);
 }
 
 TEST_CASE("collectives: where ranks of the group are missing, the transfer begins when the events say") {

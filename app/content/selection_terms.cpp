@@ -72,6 +72,28 @@ std::string containing_term(std::string_view column, std::string_view text) {
   return fmt::format("{}~/{}/", column, literal_expression(text));
 }
 
+std::string beginning_term(std::string_view column, std::string_view text) {
+  return fmt::format("{}~/^{}/", column, literal_expression(text));
+}
+
+std::string ending_lines_term(std::string_view column, std::span<const std::string_view> lines) {
+  std::string all;
+  for (const std::string_view line : lines) {
+    if (!all.empty()) all += "\\n";
+    all += literal_expression(line);
+  }
+  return fmt::format("{}~/(^|\\n){}$/", column, all);
+}
+
+std::string one_of_term(std::string_view column, std::span<const std::string_view> texts) {
+  std::string all;
+  for (const std::string_view text : texts) {
+    if (!all.empty()) all += '|';
+    all += literal_expression(text);
+  }
+  return fmt::format("{}~/^({})$/", column, all);
+}
+
 std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row, std::span<const SummaryRow> all) {
   const bool shared = std::any_of(all.begin(), all.end(), [&](const SummaryRow& other) {
     return other.text == row.text && other.kind != row.kind;

@@ -15,7 +15,12 @@ namespace accelscope::app {
 [[nodiscard]] std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row,
                                          std::span<const SummaryRow> all);
 [[nodiscard]] std::string containing_term(std::string_view column, std::string_view text);  // column~/text/
-[[nodiscard]] std::string search_of_line(std::string_view line);                            // kernel.py:33
+[[nodiscard]] std::string beginning_term(std::string_view column, std::string_view text);   // column~/^text/
+// The value's last lines are these.
+[[nodiscard]] std::string ending_lines_term(std::string_view column, std::span<const std::string_view> lines);
+// Exactly one of these.
+[[nodiscard]] std::string one_of_term(std::string_view column, std::span<const std::string_view> texts);
+[[nodiscard]] std::string search_of_line(std::string_view line);  // kernel.py:33
 // Nothing where the schemas of a session call their layers or bytes by different names.
 [[nodiscard]] std::optional<std::string> search_of_layer(const Snapshot& snapshot, std::string_view layer);
 // The same of the layer and of all whose path begins with it: "decoder/mlp" finds "decoder/mlp/up".

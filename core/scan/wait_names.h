@@ -20,6 +20,7 @@ class WaitNames {
       if (id != kNone) ids_.push_back(id);
     }
   }
+  [[nodiscard]] bool empty() const noexcept { return ids_.empty(); }
   [[nodiscard]] bool contains(StringId name) const noexcept {
     return std::find(ids_.begin(), ids_.end(), name) != ids_.end();
   }

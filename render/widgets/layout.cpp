@@ -47,4 +47,13 @@ void ScrollArea::show(const Rect& part) {
   if (part.y1 > visible_.y1) ImGui::SetScrollY(ImGui::GetScrollY() + part.y1 - visible_.y1);
 }
 
+void ScrollArea::move(float down) {
+  const float most = std::max(0.0F, content_.height() - visible_.height());
+  const float from = std::round(ImGui::GetScrollY());
+  const float to = std::clamp(from + std::round(down), 0.0F, most);
+  ImGui::SetScrollY(to);
+  content_.y0 -= to - from;
+  content_.y1 -= to - from;
+}
+
 }  // namespace accelscope::render

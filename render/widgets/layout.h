@@ -54,6 +54,7 @@ class ScrollArea {
   [[nodiscard]] const Rect& content() const noexcept { return content_; }  // full content, in window pixels
   [[nodiscard]] const Rect& visible() const noexcept { return visible_; }
   void show(const Rect& part);  // scrolls so that this part of the content is visible
+  void move(float down);        // scrolls by so much, at once
 
  private:
   Rect content_;

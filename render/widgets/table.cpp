@@ -231,6 +231,10 @@ void TableDrawing::draw_rows(const Rect& area) {
   const float row_height = ui_.px(options_.row_height);
   ScrollArea scroll(ui_, std::string(name_) + ".rows", area, static_cast<float>(shown()) * row_height,
                     total_width(spans_) > area.width() + 0.5F ? total_width(spans_) : 0);
+  if (const auto top = options_.top_row ? place_of(*options_.top_row) : std::nullopt) {
+    const float above_top = std::max(0.0F, scroll.visible().y0 - scroll.content().y0);
+    scroll.move(static_cast<float>(*top) * row_height - std::floor(above_top / row_height) * row_height);
+  }
   const Rect content = scroll.content();
   ui_.remembered(std::string(name_) + "#scroll_x") = area.x0 - content.x0;  // the head follows with the next frame
   const auto rect_at = [&](std::size_t place) {
@@ -254,6 +258,7 @@ void TableDrawing::draw_rows(const Rect& area) {
   const float below = std::max(0.0F, (scroll.visible().y1 - content.y0) / row_height);
   const auto last = std::min(shown(), static_cast<std::size_t>(below) + 1);
   for (auto index = static_cast<std::size_t>(above); index < last; ++index) draw_row(rect_at(index), index);
+  if (static_cast<std::size_t>(above) < last) result_.top_row = row_at(static_cast<std::size_t>(above));
 }
 
 TableResult TableDrawing::draw(Rect area) {

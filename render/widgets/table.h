@@ -94,6 +94,7 @@ struct TableOptions {
   float head_height = size::kTableHead;  // 0: no head
   std::function<bool(std::size_t row)> selected = {};
   std::optional<std::size_t> show_row = {};  // scroll it into view
+  std::optional<std::size_t> top_row = {};   // scroll so that it is where the topmost one was
   std::span<const std::string> menu = {};    // further items of the right-click menu
   bool can_export = true;                    // offers a file of the rows and columns that are shown
   // Tables of which the caller finds the rows that contain the filter's text, so that nobody waits for long ones.
@@ -114,6 +115,7 @@ struct TableResult {
   std::optional<std::size_t> menu_choice;  // index into TableOptions::menu, for menu_row
   std::size_t menu_row = 0;
   bool sort_changed = false;
+  std::optional<std::size_t> top_row;  // the topmost that is seen
 };
 
 using TableContent = std::function<TableCell(std::size_t row, std::size_t column)>;

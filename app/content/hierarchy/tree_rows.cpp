@@ -1,6 +1,7 @@
 #include "app/content/hierarchy/tree_rows.h"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
 #include <string>
 #include <utility>
@@ -9,33 +10,59 @@
 
 namespace accelscope::app {
 
-LayerHits find_layers(std::shared_ptr<const Hierarchy> tree, std::string text) {
-  LayerHits hits;
-  hits.text = lower_case(text);
-  hits.hit.resize(tree->nodes.size());
-  hits.below.resize(tree->nodes.size());
-  std::vector<bool> has(tree->labels.size());
-  for (std::size_t i = 0; i < has.size(); ++i) has[i] = has_text(tree->labels[i], hits.text);
-  for (std::size_t node = tree->nodes.size(); node-- > 1;) {
-    hits.hit[node] = has[tree->nodes[node].label];
-    hits.count += hits.hit[node] ? 1 : 0;
-    if (hits.hit[node] || hits.below[node]) hits.below[tree->nodes[node].parent] = true;
+namespace {
+
+// Children in the order, parent by parent.
+std::vector<std::uint32_t> sorted_children(const Hierarchy& tree, const TreeOrder& order) {
+  if (order == TreeOrder{}) return {};  // as the tree has them
+  std::vector<std::uint32_t> sorted(tree.nodes.size());
+  std::iota(sorted.begin(), sorted.end(), 0U);
+  for (const HierarchyNode& parent : tree.nodes) {
+    const auto first = sorted.begin() + parent.first_child;
+    std::stable_sort(first, first + parent.child_count, [&](std::uint32_t a, std::uint32_t b) {
+      if (order.descending) std::swap(a, b);
+      if (!order.measure) return tree.text(a) < tree.text(b);
+      return value_of(tree.nodes[a], *order.measure) < value_of(tree.nodes[b], *order.measure);
+    });
   }
-  hits.tree = std::move(tree);
+  return sorted;
+}
+
+}  // namespace
+
+LayerHits find_layers(const Hierarchy& tree, std::string text) {
+  LayerHits hits;
+  hits.text = std::move(text);
+  if (hits.text.empty()) return hits;
+  hits.hit.resize(tree.nodes.size());
+  hits.below.resize(tree.nodes.size());
+  std::vector<bool> has(tree.labels.size());
+  for (std::size_t i = 0; i < has.size(); ++i) has[i] = has_text(tree.labels[i], hits.text);
+  for (std::size_t node = tree.nodes.size(); node-- > 1;) {
+    hits.hit[node] = has[tree.nodes[node].label];
+    hits.count += hits.hit[node] ? 1 : 0;
+    if (hits.hit[node] || hits.below[node]) hits.below[tree.nodes[node].parent] = true;
+  }
   return hits;
 }
 
-void TreeRows::update(const std::shared_ptr<const Hierarchy>& tree, const std::shared_ptr<const LayerHits>& hits,
-                      const Order& order) {
+TreeView::TreeView(std::shared_ptr<const Hierarchy> of, LayerMeasure width, const TreeOrder& wanted,
+                   const std::string& text)
+    : tree(std::move(of)),
+      layout(*tree, width),
+      order(wanted),
+      sorted(sorted_children(*tree, wanted)),
+      hits(find_layers(*tree, lower_case(text))),
+      names(name_uses(*tree)) {}
+
+void TreeRows::update(const std::shared_ptr<const TreeView>& view) {
   constexpr std::size_t kFirstRows = 18;
-  if (tree_ == tree && hits_ == hits && order_ == order && !changed_) return;
-  if (hits_ != hits) closed_.clear();
-  tree_ = tree;
-  hits_ = hits != nullptr && hits->tree == tree ? hits : nullptr;
-  order_ = order;
-  changed_ = hits_ != hits;
-  if (opened_for_ != tree->kind) {
-    opened_for_ = tree->kind;
+  if (view_ == view && !changed_) return;
+  if (!view_ || view_->hits.text != view->hits.text) closed_.clear();
+  view_ = view;
+  changed_ = false;
+  if (opened_for_ != view->tree->kind) {
+    opened_for_ = view->tree->kind;
     open_.clear();
     open_first(kFirstRows);
   }
@@ -47,16 +74,16 @@ void TreeRows::open_first(std::size_t rows) {
   std::priority_queue<std::pair<std::int64_t, std::pair<std::uint32_t, std::uint64_t>>> next;
   const auto add_children = [&](const HierarchyNode& node, std::uint64_t path) {
     for (std::uint32_t i = node.first_child; i < node.first_child + node.child_count; ++i) {
-      next.push({tree_->nodes[i].cover.busy_ns, {i, node_hash(path, tree_->text(i))}});
+      next.push({view_->tree->nodes[i].cover.busy_ns, {i, node_hash(path, view_->tree->text(i))}});
     }
   };
-  std::size_t used = tree_->nodes[0].child_count;
+  std::size_t used = view_->tree->nodes[0].child_count;
   if (used > rows) return;
-  add_children(tree_->nodes[0], 0);
+  add_children(view_->tree->nodes[0], 0);
   while (!next.empty()) {
     const auto [number, path] = next.top().second;
     next.pop();
-    const HierarchyNode& node = tree_->nodes[number];
+    const HierarchyNode& node = view_->tree->nodes[number];
     if (node.child_count == 0 || used + node.child_count > rows) continue;
     used += node.child_count;
     open_.insert(path);
@@ -65,34 +92,37 @@ void TreeRows::open_first(std::size_t rows) {
 }
 
 bool TreeRows::is_open(std::uint32_t node, std::uint64_t path) const {
-  if (tree_->nodes[node].child_count == 0 || closed_.contains(path)) return false;
-  return open_.contains(path) || (hits_ != nullptr && hits_->below[node]);
+  if (view_->tree->nodes[node].child_count == 0 || closed_.contains(path)) return false;
+  return open_.contains(path) || (!view_->hits.text.empty() && view_->hits.below[node]);
 }
 
+// Of every open parent the children that are still to come are a range of places, so that what is closed or below the
+// last row costs nothing.
 void TreeRows::make_rows() {
-  rows_.clear();
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> waiting;  // nodes and their parents' paths, the next one last
-  const auto push_children = [&](std::uint32_t parent, std::uint64_t path) {
-    const HierarchyNode& node = tree_->nodes[parent];
-    const std::size_t first = waiting.size();
-    for (std::uint32_t i = node.first_child + node.child_count; i-- > node.first_child;) waiting.emplace_back(i, path);
-    if (order_ == Order{}) return;
-    std::stable_sort(waiting.begin() + static_cast<std::ptrdiff_t>(first), waiting.end(),
-                     [&](const auto& a, const auto& b) {  // the last one comes first
-                       const bool up = !order_.descending;
-                       const std::uint32_t x = up ? b.first : a.first, y = up ? a.first : b.first;
-                       if (!order_.measure) return tree_->text(x) < tree_->text(y);
-                       return value_of(tree_->nodes[x], *order_.measure) < value_of(tree_->nodes[y], *order_.measure);
-                     });
+  struct Level {
+    std::uint32_t next, end;
+    std::uint64_t path;  // of the parent
   };
-  push_children(0, 0);
-  while (!waiting.empty() && rows_.size() < kMostRows) {
-    const auto [node, above] = waiting.back();
-    waiting.pop_back();
-    const std::uint64_t path = node_hash(above, tree_->text(node));
+  const Hierarchy& tree = *view_->tree;
+  rows_.clear();
+  std::vector<Level> levels;
+  const auto descend = [&](std::uint32_t parent, std::uint64_t path) {
+    const HierarchyNode& node = tree.nodes[parent];
+    levels.push_back({node.first_child, node.first_child + node.child_count, path});
+  };
+  descend(0, 0);
+  while (!levels.empty() && rows_.size() < kMostRows) {
+    Level& level = levels.back();
+    if (level.next == level.end) {
+      levels.pop_back();
+      continue;
+    }
+    const std::uint32_t place = level.next++;
+    const std::uint32_t node = view_->sorted.empty() ? place : view_->sorted[place];
+    const std::uint64_t path = node_hash(level.path, tree.text(node));
     const bool open = is_open(node, path);
     rows_.push_back({node, path, open});
-    if (open) push_children(node, path);
+    if (open) descend(node, path);
   }
 }
 
@@ -117,10 +147,13 @@ void TreeRows::open_to(const NodeName& name) {
 }
 
 std::optional<std::size_t> TreeRows::row_of(std::uint32_t node) const {
-  for (std::size_t i = 0; i < rows_.size(); ++i) {
-    if (rows_[i].node == node) return i;
-  }
-  return std::nullopt;
+  const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const TreeRow& row) { return row.node == node; });
+  return found == rows_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - rows_.begin()));
+}
+
+std::optional<std::size_t> TreeRows::row_of_path(std::uint64_t path) const {
+  const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const TreeRow& row) { return row.path == path; });
+  return found == rows_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - rows_.begin()));
 }
 
 }  // namespace accelscope::app

@@ -70,17 +70,13 @@ std::vector<SqlValue> layer_cells(const Hierarchy& tree, std::size_t at) {
 
 EventFilter of_search(std::string search) { return {.range = {}, .tracks = {}, .terms = {{std::move(search), false}}}; }
 
-ListingTarget longest_event(const HierarchyNode& node) {
+NodeTarget longest_event(const HierarchyNode& node) {
   if (node.totals.longest == kNoEvent) return {};
-  return node.totals.longest;
+  return {node.totals.longest, node.totals.events == 1 ? "" : "Selects the longest of its events"};
 }
 
-// The search for a level that is the value of a column, or the part of it up to there.
-std::optional<std::string> search_of_level(const Snapshot& snapshot, const Hierarchy& tree, std::size_t at) {
-  const PathKind& kind = *tree.kind;
-  if (kind.role == Role::layer) return search_of_layers_below(snapshot, tree.path(at));
-  const std::string& text = tree.text(at);
-  if (kind.split == PathSplit::line && tree.nodes[at].child_count == 0) return search_of_line(text);
+// The column that all schemas of the session have such paths in; nothing where they call it differently.
+std::optional<std::string> column_of_paths(const Snapshot& snapshot, const PathKind& kind) {
   std::optional<std::string> column;
   for (const auto& schema : snapshot.schemas) {
     const auto found = path_column(kind, *schema);
@@ -88,8 +84,81 @@ std::optional<std::string> search_of_level(const Snapshot& snapshot, const Hiera
     if (column && *column != schema->columns[*found].name) return std::nullopt;
     column = schema->columns[*found].name;
   }
+  return column;
+}
+
+// A function is all of its lines; nothing where they are not in the tree, or too many to be named.
+std::optional<std::string> search_of_lines_below(std::string_view column, const Hierarchy& tree, std::size_t at) {
+  constexpr std::size_t kMostLines = 200;
+  const HierarchyNode& node = tree.nodes[at];
+  if (node.child_count == 0 || node.child_count > kMostLines) return std::nullopt;
+  std::vector<std::string_view> lines;
+  for (std::uint32_t i = 0; i < node.child_count; ++i) lines.push_back(tree.text(node.first_child + i));
+  return one_of_term(column, lines);
+}
+
+// The search for a level that is the value of a column, or the part of it up to there.
+std::optional<std::string> search_of_level(const Snapshot& snapshot, const Hierarchy& tree, std::size_t at) {
+  const PathKind& kind = *tree.kind;
+  if (kind.role == Role::layer) return search_of_layers_below(snapshot, tree.path(at));
+  const std::string& text = tree.text(at);
+  if (kind.split == PathSplit::line && tree.nodes[at].depth > 1) return search_of_line(text);
+  const auto column = column_of_paths(snapshot, kind);
   if (!column) return std::nullopt;
-  return kind.split == PathSplit::whole ? search_of_text(*column, text) : containing_term(*column, text);
+  if (kind.split == PathSplit::whole) return search_of_text(*column, text);
+  if (kind.split == PathSplit::line) return beginning_term(*column, text + ":");
+  if (kind.split == PathSplit::function) return search_of_lines_below(*column, tree, at);
+  // A recorded stack has its outermost frame last.
+  std::vector<std::string_view> frames;
+  for (std::size_t node = at; node != 0; node = tree.nodes[node].parent) frames.push_back(tree.text(node));
+  return ending_lines_term(*column, frames);
+}
+
+// Calls of one name, as far as tracks and time tell them from others of the name.
+NodeTarget calls_of_node(const Snapshot& snapshot, const Hierarchy& tree, const std::vector<NameUse>& names,
+                         std::size_t at) {
+  const HierarchyNode& node = tree.nodes[at];
+  std::uint64_t own = node.totals.events;
+  bool longest_is_own = true;
+  for (std::uint32_t i = node.first_child; i < node.first_child + node.child_count; ++i) {
+    own -= tree.nodes[i].totals.events;
+    longest_is_own = longest_is_own && tree.nodes[i].totals.longest_ns < node.totals.longest_ns;
+  }
+  if (own == 1 && longest_is_own) return {node.totals.longest, ""};
+  EventFilter filter = of_search(search_of_text("name", tree.text(at)));
+  for (std::size_t unit = 0; unit < tree.units.size(); ++unit) {
+    if (tree.unit_events[at * tree.units.size() + unit] == 0) continue;
+    filter.tracks.insert(filter.tracks.end(), tree.units[unit].tracks.begin(), tree.units[unit].tracks.end());
+  }
+  if (names.size() <= at || names[at] == NameUse::shared) {
+    return {filter, "Selects all calls of this name: others run at the same time, and a filter knows no stacks"};
+  }
+  // Of a part of the session nothing is known of the name elsewhere. Calls of no length at its end lie inside, too.
+  const bool is_part = tree.range.begin_ns > snapshot.begin_ns || tree.range.end_ns < snapshot.end_ns;
+  if (is_part || names[at] == NameUse::apart) {
+    filter.range = TimeRange{node.totals.stretch.begin_ns, node.totals.stretch.end_ns + 1};
+  }
+  return {filter, ""};
+}
+
+// What of transfers is charged to the instruction that set them off.
+std::string borrowing_note(const Hierarchy& tree) {
+  std::vector<std::string> units;
+  std::uint64_t events = 0;
+  for (std::size_t unit = 0; unit < tree.units.size(); ++unit) {
+    if ((tree.borrowing >> unit & 1U) == 0) continue;
+    units.push_back(tree.units[unit].name);
+    events += tree.unit_events[unit];
+  }
+  return fmt::format("{} of {} {} events of the session are charged to what set them off", format_count(events),
+                     format_count(tree.borrowing_events), fmt::join(units, ", "));
+}
+
+bool has_borrowed(const Hierarchy& tree, std::size_t at) {
+  for (std::size_t unit = 0; unit < tree.units.size(); ++unit) {
+    if ((tree.borrowing >> unit & 1U) != 0 && tree.unit_events[at * tree.units.size() + unit] > 0) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -113,17 +182,20 @@ Result<HierarchyQuestion> hierarchy_question(const std::vector<std::string>& by)
   return question;
 }
 
-ListingTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, std::size_t at) {
+NodeTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, const std::vector<NameUse>& names,
+                          std::size_t at) {
   const HierarchyNode& node = tree.nodes[at];
   if (at == 0 || tree.kind == nullptr || node.missing) return longest_event(node);
+  if (tree.kind->is_nested()) return calls_of_node(snapshot, tree, names, at);
   if (node.detail) {
     EventFilter line = of_search(search_of_line(tree.text(at)));
-    if (tree.nodes[node.parent].missing) return line;
-    const ListingTarget above = target_of_node(snapshot, tree, node.parent);
-    const auto* filter = std::get_if<EventFilter>(&above);
-    return filter == nullptr ? line : both(*filter, line);
+    const std::string beyond = "Selects all events of this line, of other paths, too";
+    if (tree.nodes[node.parent].missing) return {line, beyond};
+    const NodeTarget above = target_of_node(snapshot, tree, names, node.parent);
+    const auto* filter = std::get_if<EventFilter>(&above.events);
+    return filter == nullptr ? NodeTarget{line, beyond}
+                             : NodeTarget{both(*filter, line), ""};  // nothing that borrows has lines
   }
-  if (tree.kind->is_nested()) return of_search(search_of_text("name", tree.text(at)));
   if (tree.kind->source == PathSource::unit) {
     EventFilter filter;
     const std::string& unit = tree.text(node.depth == 1 ? at : node.parent);
@@ -131,11 +203,12 @@ ListingTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, st
       if (each.name == unit) filter.tracks = each.tracks;
     }
     if (node.depth > 1) filter.terms.push_back({search_of_text("name", tree.text(at)), false});
-    return filter;
+    return {filter, ""};
   }
   const auto search = search_of_level(snapshot, tree, at);
   if (!search) return longest_event(node);
-  return of_search(*search);
+  return {of_search(*search),
+          has_borrowed(tree, at) ? "Selects what names it itself: transfers that it set off do not" : ""};
 }
 
 Result<Listing> list_layers(const QueryContext& query, const ListingRequest& request) {
@@ -143,6 +216,7 @@ Result<Listing> list_layers(const QueryContext& query, const ListingRequest& req
   if (!question) return question.error();
   const auto tree = session_hierarchy(query, *question, request.filter.range.value_or(TimeRange{}));
   if (!tree) return tree.error();
+  const std::vector<NameUse> names = name_uses(**tree);
   Listing listing(layer_columns(**tree));
   // As the tree is read: below each node what it consists of.
   std::vector<std::uint32_t> open;
@@ -153,7 +227,7 @@ Result<Listing> list_layers(const QueryContext& query, const ListingRequest& req
   while (!open.empty()) {
     const std::uint32_t at = open.back();
     open.pop_back();
-    listing.add(layer_cells(**tree, at), target_of_node(*query.snapshot, **tree, at));
+    listing.add(layer_cells(**tree, at), target_of_node(*query.snapshot, **tree, names, at).events);
     push_children((*tree)->nodes[at]);
   }
   listing.note = hierarchy_note(**tree, *question);
@@ -171,6 +245,7 @@ std::string hierarchy_note(const Hierarchy& tree, const HierarchyQuestion& quest
     for (const std::string& table : tree.without) titles.push_back(table_title(table));
     parts.push_back(fmt::format("without {}, which names none", fmt::join(titles, ", ")));
   }
+  if (tree.borrowing != 0) parts.push_back(borrowing_note(tree));
   if (tree.cut_events > 0)
     parts.push_back(fmt::format("{} events lie deeper and are counted above", format_count(tree.cut_events)));
   if (tree.is_full)

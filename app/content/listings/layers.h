@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/content/hierarchy/name_uses.h"
 #include "app/content/listings/listing.h"
 #include "core/analysis/hierarchy/hierarchy.h"
 
@@ -17,7 +18,14 @@ namespace accelscope::app {
 // "layer", "3" -> a kind of path and a depth, each at most once.
 [[nodiscard]] Result<HierarchyQuestion> hierarchy_question(const std::vector<std::string>& by);
 
-// All events of the node and below, as far as a search can say it; else the longest of them.
-[[nodiscard]] ListingTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, std::size_t node);
+// All events of the node and below, of a tree of calls its own calls, as far as a search can say it; else the longest
+// of them.
+struct NodeTarget {
+  ListingTarget events;
+  std::string besides;  // what a click selects that is not exactly this, as a sentence; "": it selects exactly it
+};
+// `names`: name_uses() of the tree.
+[[nodiscard]] NodeTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree,
+                                        const std::vector<NameUse>& names, std::size_t node);
 
 }  // namespace accelscope::app

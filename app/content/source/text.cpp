@@ -26,23 +26,6 @@ std::string expand_tabs(std::string_view line) {
 
 }  // namespace
 
-bool same_source(std::string_view a, std::string_view b) noexcept {
-  if (a.size() < b.size()) std::swap(a, b);
-  if (b.empty() || !a.ends_with(b)) return false;
-  return a.size() == b.size() || a[a.size() - b.size() - 1] == '/' || a[a.size() - b.size() - 1] == '\\';
-}
-
-std::optional<std::size_t> find_source(const std::vector<std::shared_ptr<const SourceFile>>& sources,
-                                       std::string_view path) {
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i]->path == path) return i;
-  }
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (same_source(sources[i]->path, path)) return i;
-  }
-  return std::nullopt;
-}
-
 std::vector<CodeLine> code_lines(const SourceFile& file) {
   std::vector<CodeLine> lines;
   PythonTokenizer tokenizer;
@@ -99,36 +82,6 @@ std::string heat_text(const LineCost& cost, Heat heat) {
       return format_bytes(value);
   }
   return "";
-}
-
-StackFrame parse_stack_frame(std::string_view text) {
-  StackFrame frame;
-  frame.text = std::string(trimmed(text));
-  std::string_view location = frame.text;
-  std::string_view function;
-  const std::size_t open = location.rfind('(');
-  const std::size_t in = location.find(" in ");
-  if (open != std::string_view::npos && location.ends_with(')')) {
-    function = trimmed(location.substr(0, open));
-    location = location.substr(open + 1, location.size() - open - 2);
-  } else if (in != std::string_view::npos) {
-    function = trimmed(location.substr(in + 4));
-    location = trimmed(location.substr(0, in));
-  } else if (const std::size_t space = location.rfind(' '); space != std::string_view::npos) {
-    const std::string_view first = trimmed(location.substr(0, space));
-    const std::string_view last = location.substr(space + 1);
-    const bool location_first = first.find(':') != std::string_view::npos && last.find(':') == std::string_view::npos;
-    function = location_first ? last : first;
-    location = location_first ? first : last;
-  }
-  std::string_view path;
-  if (parse_source_location(location, path, frame.line)) {
-    frame.path = std::string(path);
-    frame.function = std::string(function);
-  } else {
-    frame.line = 0;
-  }
-  return frame;
 }
 
 }  // namespace accelscope::app

@@ -11,6 +11,7 @@
 #include "app/content/source/python_tokens.h"
 #include "core/analysis/source/source_lines.h"
 #include "core/model/definitions.h"
+#include "core/model/source_location.h"
 
 namespace accelscope::app {
 
@@ -28,13 +29,6 @@ struct LineCost {
 
 enum class Heat : std::uint8_t { busy, wait, events, bytes };
 
-// Equal, or one ends with the other at a folder's edge.
-[[nodiscard]] bool same_source(std::string_view a, std::string_view b) noexcept;
-
-// Index into the sources of the file that the path of a location means.
-[[nodiscard]] std::optional<std::size_t> find_source(const std::vector<std::shared_ptr<const SourceFile>>& sources,
-                                                     std::string_view path);
-
 [[nodiscard]] std::vector<CodeLine> code_lines(const SourceFile& file);
 
 // One entry per line of the file (index = line - 1); lines beyond its end are left out.
@@ -43,14 +37,5 @@ enum class Heat : std::uint8_t { busy, wait, events, bytes };
 // The figure that colours the margin, its text, and its share of the file's largest.
 [[nodiscard]] double heat_value(const LineCost& cost, Heat heat) noexcept;
 [[nodiscard]] std::string heat_text(const LineCost& cost, Heat heat);  // "" for nothing
-
-// "file.py:33", "file.py:33 in gelu", "gelu (file.py:33)" as a stack names them.
-struct StackFrame {
-  std::string text;      // as recorded
-  std::string function;  // "" if it names none
-  std::string path;      // "" if it names no line
-  std::uint32_t line = 0;
-};
-[[nodiscard]] StackFrame parse_stack_frame(std::string_view text);
 
 }  // namespace accelscope::app

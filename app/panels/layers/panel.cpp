@@ -32,65 +32,118 @@ constexpr std::size_t kMostChosenDepth = 8;
 
 }  // namespace
 
-void LayersPanel::ask(const PanelContext& context) {
+// The index of the whole session serves every range of it; a filter is looked at event by event.
+void LayersPanel::ask_tree(const PanelContext& context) {
+  constexpr double kIdleShare = 4;  // of the time that the index took
   SessionAnalysis& analysis = context.analysis();
   const EventFilter filter = scope_filter(context.tab, scope_);
+  if (!filter.needs_mask()) {
+    (void)analysis.ask(
+        index_, question_.kind, {.idle_share = kIdleShare, .tells_itself = true},
+        [kind = question_.kind, last = index_.value](const QueryContext& query) -> SessionAnalysis::Found<KeptIndex> {
+          auto index = HierarchyIndex::build(query, kind, last ? last->index : nullptr);
+          if (!index) return index.error();
+          return std::make_shared<const KeptIndex>(KeptIndex{std::move(*index)});
+        });
+    // Of the whole session nothing is sooner there.
+    const bool is_whole = !filter.range.has_value();
+    if (is_whole && (index_.stale() || !index_.value)) return;
+  }
   const TimeRange range = filter.range.value_or(TimeRange{});
-  (void)analysis.ask_of(tree_, filter, question_, [question = question_, range](const QueryContext& query) {
-    return session_hierarchy(query, question, range);
-  });
-  take_tree(context);
-  if (!shown_) return;
-  (void)analysis.ask(layout_, LayoutKey{shown_, measure_}, {.ages = false, .tells_itself = true},
-                     [tree = shown_, measure = measure_](const QueryContext&) -> SessionAnalysis::Found<FlameLayout> {
-                       return std::make_shared<const FlameLayout>(*tree, measure);
-                     });
-  found_ = nullptr;
-  if (search_.empty() || !shown_->kind) return;
-  HitsQuestion wanted{shown_, question_};
-  wanted.question.kind = shown_->kind->name;
-  wanted.question.marked = lower_case(search_);
-  const TimeRange of_tree = tree_.value_key.filter.range.value_or(TimeRange{});
-  const auto hits = analysis.ask_of(hits_, tree_.value_key.filter, wanted,
-                                    [wanted, of_tree](const QueryContext& query) -> SessionAnalysis::Found<LayerHits> {
-                                      auto found =
-                                          std::make_shared<LayerHits>(find_layers(wanted.tree, wanted.question.marked));
-                                      const auto marked = session_hierarchy(query, wanted.question, of_tree);
-                                      if (!marked) return marked.error();
-                                      found->busy_ns = (*marked)->marked_ns;
-                                      return std::shared_ptr<const LayerHits>(std::move(found));
-                                    });
-  if (hits && hits->tree == shown_ && hits->text == wanted.question.marked) found_ = hits;
+  (void)analysis.ask_of(
+      tree_, filter, question_, [question = question_, range, known = index_.value](const QueryContext& query) {
+        return session_hierarchy(query, question, range, {.index = known ? known->index.get() : nullptr});
+      });
 }
 
-// A new tree: what was selected and zoomed to is found again by its path.
-void LayersPanel::take_tree(const PanelContext& context) {
-  if (shown_ == tree_.value) return;
-  const bool other = !shown_ || !tree_.value || shown_->kind != tree_.value->kind;
-  shown_ = tree_.value;
-  if (!shown_) return;
-  if (other) {
+void LayersPanel::ask(const PanelContext& context) {
+  SessionAnalysis& analysis = context.analysis();
+  ask_tree(context);
+  if (tree_.value) {
+    if (!has_measure(*tree_.value, measure_)) measure_ = LayerMeasure::busy;
+    const ViewKey key{tree_.value, measure_, order(), lower_case(search_)};
+    (void)analysis.ask(view_, key, {.ages = false, .tells_itself = true},
+                       [key](const QueryContext&) -> SessionAnalysis::Found<TreeView> {
+                         return std::make_shared<const TreeView>(key.tree, key.width, key.order, key.text);
+                       });
+  }
+  take_view(context);
+  if (!shown_ || search_.empty() || !shown().kind) return;
+  HierarchyQuestion wanted = question_;
+  wanted.kind = shown().kind->name;
+  wanted.marked = lower_case(search_);
+  const TimeRange of_tree = tree_.value_key.filter.range.value_or(TimeRange{});
+  (void)analysis.ask_of(
+      marked_, tree_.value_key.filter, wanted,
+      [wanted, of_tree, known = index_.value](const QueryContext& query) -> SessionAnalysis::Found<MarkedTime> {
+        const auto tree = session_hierarchy(query, wanted, of_tree, {.index = known ? known->index.get() : nullptr});
+        if (!tree) return tree.error();
+        return std::make_shared<const MarkedTime>(MarkedTime{(*tree)->marked_ns});
+      });
+}
+
+// Another tree, or the same in another order: what was selected, zoomed to and seen is found again by its path.
+void LayersPanel::take_view(const PanelContext& context) {
+  if (shown_ == view_.value) return;
+  const bool other_tree = !shown_ || shown_->tree != view_.value->tree;
+  const bool other_kind = !shown_ || shown().kind != view_.value->tree->kind;
+  const auto path_of = [&](std::optional<std::size_t> row) {
+    return row && *row < rows_.rows().size() ? std::optional(rows_.rows()[*row].path) : std::nullopt;
+  };
+  const auto cursor = path_of(table_.cursor);
+  // Who is at the top stays there.
+  const auto top =
+      top_row_.value_or(0) > 0 && shown_ && shown_->order == view_.value->order ? path_of(top_row_) : std::nullopt;
+  shown_ = view_.value;
+  if (other_kind) {
     names_ = std::make_unique<ShortNames>();
-    zoomed_ = name_of_node(*shown_, first_fork(*shown_));
+    zoomed_ = name_of_node(shown(), first_fork(shown()));
     selected_.reset();
     table_ = {};
   }
-  if (!has_measure(*shown_, measure_)) measure_ = LayerMeasure::busy;
-  table_.cursor.reset();
-  code_.clear();
-  sources_ = context.tab.snapshot->sources;
-  make_columns();
+  if (other_tree) {
+    code_.clear();
+    sources_ = context.tab.snapshot->sources;
+    make_columns();
+    find_places();
+  }
+  if (shown().kind == nullptr) return;
+  rows_.update(shown_);
+  table_.cursor = cursor && !other_kind ? rows_.row_of_path(*cursor) : std::nullopt;
+  keep_row_ = top && !other_kind ? rows_.row_of_path(*top) : std::nullopt;
 }
 
+// Once for each tree: siblings are looked through by their texts.
+void LayersPanel::find_places() {
+  zoomed_node_ = static_cast<std::uint32_t>(nearest_node(shown(), zoomed_));
+  const auto found = selected_ ? find_node(shown(), *selected_) : std::nullopt;
+  selected_node_ = found ? std::optional(static_cast<std::uint32_t>(*found)) : std::nullopt;
+}
+
+// Of another tree there may be other columns: what was sorted by stays so.
 void LayersPanel::make_columns() {
-  const Hierarchy& tree = shown();
+  std::optional<Cells> sorted;
+  if (table_.sort_column >= 0 && static_cast<std::size_t>(table_.sort_column) < cells_.size()) {
+    sorted = cells_[static_cast<std::size_t>(table_.sort_column)];
+  }
   columns_.clear();
   cells_.clear();
+  by_worth_.clear();
+  add_columns();
+  rank_columns();
+  const auto found = sorted ? std::find(cells_.begin(), cells_.end(), *sorted) : cells_.end();
+  table_.sort_column = found == cells_.end() ? -1 : static_cast<int>(found - cells_.begin());
+  if (table_.hidden.size() == columns_.size()) return;
+  table_.hidden.clear();
+  fitted_.clear();
+}
+
+void LayersPanel::add_columns() {
+  const Hierarchy& tree = shown();
   const auto add = [&](TableColumn column, Cells cells) {
     columns_.push_back(std::move(column));
     cells_.push_back(cells);
   };
-  by_worth_.clear();
   const auto add_measure = [&](LayerMeasure measure, float width) {
     if (measure != LayerMeasure::events && !has_measure(tree, measure)) return;
     const LayerMeasureInfo& info = info_of(measure);
@@ -131,7 +184,10 @@ void LayersPanel::make_columns() {
          .data_title = lower_case(tree.units[unit].name) + "_busy_ns"},
         {.kind = Cells::Kind::unit, .unit = unit});
   }
-  // What says most of a node: its time and share, then what it waited and launched, then its engines.
+}
+
+// What says most of a node: its time and share, then what it waited and launched, then its engines.
+void LayersPanel::rank_columns() {
   const auto add_worth = [&](auto wanted) {
     for (std::size_t i = 1; i < cells_.size(); ++i) {
       if (wanted(cells_[i]) && std::find(by_worth_.begin(), by_worth_.end(), i) == by_worth_.end())
@@ -149,9 +205,6 @@ void LayersPanel::make_columns() {
   add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::unit; });
   add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::mfu; });
   add_worth([](const Cells&) { return true; });
-  if (table_.hidden.size() == columns_.size()) return;
-  table_.hidden.clear();
-  fitted_.clear();
 }
 
 // Names come first: columns that leave them no room are hidden, until the user asks for them.
@@ -175,7 +228,7 @@ void LayersPanel::fit_columns(float width) {
   table_.hidden = fitted_ = std::move(hidden);
 }
 
-TreeRows::Order LayersPanel::order() const {
+TreeOrder LayersPanel::order() const {
   if (table_.sort_column < 0 || static_cast<std::size_t>(table_.sort_column) >= cells_.size()) return {};
   const Cells& cells = cells_[static_cast<std::size_t>(table_.sort_column)];
   if (cells.kind == Cells::Kind::measure) return {cells.measure, table_.descending};
@@ -188,15 +241,16 @@ std::string LayersPanel::title_of(std::uint32_t node) {
 }
 
 std::optional<std::uint32_t> LayersPanel::selected(const SessionTab& tab) const {
-  if (!selected_ || !is_selected(tab, selected_target_)) return std::nullopt;
-  const auto node = find_node(shown(), *selected_);
-  return node ? std::optional(static_cast<std::uint32_t>(*node)) : std::nullopt;
+  return selected_ && is_selected(tab, selected_target_) ? selected_node_ : std::nullopt;
 }
 
 void LayersPanel::select(const PanelContext& context, std::uint32_t node) {
   selected_ = name_of_node(shown(), node);
+  selected_node_ = node;
   rows_.open_to(*selected_);
-  selected_target_ = target_of_node(*context.tab.snapshot, shown(), node);
+  NodeTarget target = target_of_node(*context.tab.snapshot, shown(), shown_->names, node);
+  selected_target_ = std::move(target.events);
+  if (!target.besides.empty()) context.actions.say(target.besides);
   if (std::holds_alternative<std::monostate>(selected_target_)) return context.actions.say("It has no events");
   select_target(context, selected_target_, false);
 }
@@ -208,7 +262,7 @@ void LayersPanel::draw(const PanelContext& context, const Rect& area) {
   Rect rest = area;
   draw_controls(context, rest.cut_top(ui.px(kLayersHead)).inset(ui.px(size::kPanelPadding), 0));
   if (draw_nothing(context, rest)) return;
-  rows_.update(shown_, found_, order());
+  rows_.update(shown_);
   Rect left = rest.cut_left(std::round(rest.width() * kTreeShare));
   vertical_line(ui, left.x1 - ui.px(1), left.y0, left.y1, ui.colour(Colour::line2));
   left.x1 -= ui.px(1);
@@ -216,32 +270,40 @@ void LayersPanel::draw(const PanelContext& context, const Rect& area) {
   draw_flame(context, rest.inset(ui.px(8), 0));
 }
 
+// Of the last work for what is shown; "": it did not fail.
+const std::string& LayersPanel::error() const noexcept {
+  for (const std::string* each : {&index_.error, &tree_.error}) {
+    if (!each->empty()) return *each;
+  }
+  return view_.error;
+}
+
 bool LayersPanel::draw_nothing(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
-  if (!tree_.error.empty()) {
-    empty_state(ui, "layers.wrong", area, icon::kWarning, tree_.error);
+  if (!error().empty()) {
+    empty_state(ui, "layers.wrong", area, icon::kWarning, error());
     return true;
   }
   if (!shown_) {
-    const auto share = tree_.share();
+    const auto share = tree_.task.valid() ? tree_.share() : index_.share();
     empty_state(
         ui, "layers.loading", area, icon::kClock,
         share ? fmt::format("Adding up the layers, {} done", format_share(*share)) : "Adding up the layers ...");
     return true;
   }
-  if (shown_->kind == nullptr) {
+  if (shown().kind == nullptr) {
     constexpr std::array<std::string_view, 1> kActions = {"Show what the session has"};
-    const bool has_others = !shown_->kinds.empty();
-    if (empty_state(ui, "layers.empty", area, icon::kSitemap, hierarchy_note(*shown_, question_),
+    const bool has_others = !shown().kinds.empty();
+    if (empty_state(ui, "layers.empty", area, icon::kSitemap, hierarchy_note(shown(), question_),
                     std::span(kActions).first(has_others ? 1 : 0))) {
       question_.kind.clear();
     }
     return true;
   }
-  if (shown_->nodes[0].child_count == 0) {
+  if (shown().nodes[0].child_count == 0) {
     empty_state(
         ui, "layers.none", area, icon::kFilter,
-        fmt::format("No event of {} has a {}.", scope_text(context.tab, scope_), lower_case(shown_->kind->level)));
+        fmt::format("No event of {} has a {}.", scope_text(context.tab, scope_), lower_case(shown().kind->level)));
     return true;
   }
   return false;
@@ -257,7 +319,7 @@ void LayersPanel::draw_controls(const PanelContext& context, Rect head) {
 
 // By what the tree is, of all that the session has; layers always, to say what would bring them.
 void LayersPanel::draw_kind(Ui& ui, Rect& head) {
-  std::vector<const PathKind*> kinds = shown_->kinds;
+  std::vector<const PathKind*> kinds = shown().kinds;
   const PathKind* layers = find_path_kind("layer");
   const bool has_layers = std::find(kinds.begin(), kinds.end(), layers) != kinds.end();
   if (!has_layers) kinds.insert(kinds.begin(), layers);
@@ -265,7 +327,7 @@ void LayersPanel::draw_kind(Ui& ui, Rect& head) {
   int chosen = 0;
   for (const PathKind* kind : kinds) {
     const bool missing = kind == layers && !has_layers;
-    if (kind == shown_->kind || (shown_->kind == nullptr && question_.kind == kind->name)) {
+    if (kind == shown().kind || (shown().kind == nullptr && question_.kind == kind->name)) {
       chosen = static_cast<int>(titles.size());
     }
     titles.push_back(std::string(kind->title) + (missing ? " (none)" : ""));
@@ -294,7 +356,7 @@ void LayersPanel::draw_width(Ui& ui, Rect& head) {
   std::vector<std::string> names;
   std::vector<LayerMeasure> measures;
   for (const LayerMeasureInfo& info : kLayerMeasures) {
-    if (!has_measure(*shown_, info.measure)) continue;
+    if (!has_measure(shown(), info.measure)) continue;
     segments.push_back({.label = info.title, .tooltip = info.explanation});
     names.emplace_back(info.title);
     measures.push_back(info.measure);
@@ -325,24 +387,33 @@ void LayersPanel::draw_search(const PanelContext& context, Rect& head) {
     search_.clear();
   }
   head.cut_left(ui.px(10));
-  std::string hint;
-  if (!search_.empty()) {
-    hint = found_ == nullptr ? "searching ..." : "nothing has it";
-    if (found_ != nullptr && found_->count > 0) {
-      const double all = std::max(1.0, static_cast<double>(shown().nodes[0].cover.busy_ns));
-      hint = fmt::format("{} of {} hold {}, {}", format_count(found_->count), format_count(shown().nodes.size() - 1),
-                         format_duration(static_cast<double>(found_->busy_ns)),
-                         format_share(static_cast<double>(found_->busy_ns) / all));
-    }
-  } else if (tree_.stale() || tree_.task.valid()) {
-    const auto share = tree_.share();
-    hint = tree_.stale() ? "of the earlier range" : "updating";
-    if (share) hint += fmt::format(", {} of the new one", format_share(*share));
-  } else if (shown_->kind != nullptr) {
-    hint = hierarchy_note(*shown_, question_);
-  }
+  const std::string hint = search_hint();
   const float used = draw_text(ui, head, hint, {.style = TextStyle::small, .colour = Colour::text3});
   if (used > 0) tooltip(ui, interact(ui, "layers.hint", head), head, hint);
+}
+
+// What a search holds, what of the tree is still to come, or what is not in it.
+std::string LayersPanel::search_hint() const {
+  if (!search_.empty()) {
+    if (!marked_.error.empty()) return marked_.error;
+    const std::string text = lower_case(search_);
+    if (shown_->hits.text != text) return "searching ...";
+    if (shown_->hits.count == 0) return "nothing has it";
+    const std::string count =
+        fmt::format("{} of {}", format_count(shown_->hits.count), format_count(shown().nodes.size() - 1));
+    if (!marked_.value || marked_.value_key.question.marked != text) return count;
+    const auto busy = static_cast<double>(marked_.value->busy_ns);
+    const double all = std::max(1.0, static_cast<double>(shown().nodes[0].cover.busy_ns));
+    return fmt::format("{} hold {}, {}", count, format_duration(busy), format_share(std::min(1.0, busy / all)));
+  }
+  const bool is_index = index_.task.valid() && !tree_.task.valid() && index_.stale();
+  if (tree_.stale() || tree_.task.valid() || is_index) {
+    const auto share = is_index ? index_.share() : tree_.share();
+    std::string hint = tree_.stale() ? "of the earlier range" : "updating";
+    if (share) hint += fmt::format(", {} of the new one", format_share(*share));
+    return hint;
+  }
+  return shown().kind == nullptr ? std::string() : hierarchy_note(shown(), question_);
 }
 
 // "49  acc[:, n] += nisa.nc_matmul(aT, w)" where the session has the text of the line.
@@ -384,9 +455,9 @@ TableCell LayersPanel::name_cell(const TreeRow& row) {
     cell.leaf = true;
   }
   if (!node.detail) cell.swatch = colour_of_node(tree, row.node);
-  if (found_ != nullptr && found_->hit[row.node]) {
-    const std::size_t at = lower_case(cell.text).find(found_->text);
-    if (at != std::string::npos) cell.mark_begin = at, cell.mark_length = found_->text.size();
+  if (hits() != nullptr && hits()->hit[row.node]) {
+    const std::size_t at = lower_case(cell.text).find(hits()->text);
+    if (at != std::string::npos) cell.mark_begin = at, cell.mark_length = hits()->text.size();
   }
   return cell;
 }
@@ -446,7 +517,9 @@ void LayersPanel::draw_table(const PanelContext& context, const Rect& area) {
   const TableResult hand = table(ui, "layers.tree", area, columns_, rows.size(),
                                  [&](std::size_t row, std::size_t column) { return cell(row, column); }, table_,
                                  {.selected = [&](std::size_t row) { return chosen == rows[row].node; },
-                                  .show_row = std::exchange(show_row_, std::nullopt)});
+                                  .show_row = std::exchange(show_row_, std::nullopt),
+                                  .top_row = std::exchange(keep_row_, std::nullopt)});
+  top_row_ = hand.top_row;
   if (hand.toggled) return rows_.toggle(*hand.toggled), ui.request_frame(), void();
   const std::optional<std::size_t> picked = hand.double_clicked ? hand.double_clicked : hand.clicked;
   if (!picked) return;
@@ -482,33 +555,36 @@ void LayersPanel::draw_path(const PanelContext& context, Rect row) {
   if (row.width() > help_width + ui.px(24)) {
     draw_text(ui, row, help, {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
   }
-  if (wanted) zoomed_.resize(*wanted);
+  if (!wanted) return;
+  zoomed_.resize(*wanted);
+  zoomed_node_ = static_cast<std::uint32_t>(nearest_node(shown(), zoomed_));
 }
 
 void LayersPanel::draw_flame(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   draw_path(context, area.cut_top(ui.px(kPathRow)));
-  if (!layout_.value || layout_.value_key.tree != shown_) return;
   const std::optional<std::uint32_t> chosen = selected(context.tab);
-  const auto zoomed = static_cast<std::uint32_t>(nearest_node(shown(), zoomed_));
   const bool has_facts = area.height() >= ui.px(kFactsHeight) + FlameGraph::height(ui, 5);
   const Rect facts = area.cut_bottom(has_facts ? ui.px(kFactsHeight) : 0);
   const FlameGraph::Hand hand = flame_.draw(ui, "layers.flame", area,
                                             {.tree = shown(),
-                                             .layout = *layout_.value,
-                                             .zoomed = zoomed,
+                                             .layout = shown_->layout,
+                                             .zoomed = zoomed_node_,
                                              .selected = chosen,
-                                             .hits = found_ != nullptr && found_->count > 0 ? found_.get() : nullptr,
+                                             .hits = hits(),
                                              .names = *names_,
                                              .whole = "all"});
   if (has_facts) {
-    const std::uint32_t of = chosen.value_or(zoomed);
+    const std::uint32_t of = chosen.value_or(zoomed_node_);
     draw_facts(ui, facts, shown(), of, title_of(of));
   }
-  if (hand.zoom_to) zoomed_ = name_of_node(shown(), *hand.zoom_to);
+  if (hand.zoom_to) {
+    zoomed_ = name_of_node(shown(), *hand.zoom_to);
+    zoomed_node_ = *hand.zoom_to;
+  }
   if (hand.clicked && *hand.clicked != 0) {
     select(context, *hand.clicked);
-    rows_.update(shown_, found_, order());
+    rows_.update(shown_);
     show_row_ = rows_.row_of(*hand.clicked);
   }
   if (hand.hovered && ui.hovered_for(fmt::format("layers.flame.{}", *hand.hovered)) >= kHoverCardDelay) {

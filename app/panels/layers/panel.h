@@ -9,12 +9,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "app/content/hierarchy/flame_layout.h"
 #include "app/content/hierarchy/tree_rows.h"
 #include "app/content/listings/layers.h"
 #include "app/panels/context.h"
 #include "app/panels/layers/flame_graph.h"
 #include "app/panels/scope.h"
+#include "core/analysis/hierarchy/hierarchy_index.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
@@ -23,30 +23,39 @@ class LayersPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
   [[nodiscard]] bool pending() const override {
-    return tree_.task.valid() || layout_.task.valid() || hits_.task.valid();
+    return index_.task.valid() || tree_.task.valid() || view_.task.valid() || marked_.task.valid();
   }
 
  private:
-  struct LayoutKey {
-    std::shared_ptr<const Hierarchy> tree;
-    LayerMeasure measure = LayerMeasure::busy;
-    bool operator==(const LayoutKey&) const = default;
+  struct KeptIndex {
+    std::shared_ptr<const HierarchyIndex> index;  // null: the session has no such paths
   };
-  struct HitsQuestion {
+  struct ViewKey {
     std::shared_ptr<const Hierarchy> tree;
-    HierarchyQuestion question;
-    bool operator==(const HitsQuestion&) const = default;
+    LayerMeasure width = LayerMeasure::busy;
+    TreeOrder order;
+    std::string text;  // that is looked for
+    bool operator==(const ViewKey&) const = default;
+  };
+  // How long the nodes that have a text took together.
+  struct MarkedTime {
+    std::int64_t busy_ns = 0;
   };
   // A column of the table: a measure, what comes of measures, or an engine.
   struct Cells {
     enum class Kind : std::uint8_t { name, measure, share, rate, mfu, unit } kind = Kind::name;
     LayerMeasure measure = LayerMeasure::busy;
     std::size_t unit = 0;
+    bool operator==(const Cells&) const = default;
   };
 
   void ask(const PanelContext& context);
-  void take_tree(const PanelContext& context);
+  void ask_tree(const PanelContext& context);
+  void take_view(const PanelContext& context);
+  void find_places();
   void make_columns();
+  void add_columns();
+  void rank_columns();
   void fit_columns(float width);
   void draw_controls(const PanelContext& context, render::Rect head);
   void draw_kind(render::Ui& ui, render::Rect& head);
@@ -63,18 +72,23 @@ class LayersPanel final : public Panel {
   void select(const PanelContext& context, std::uint32_t node);
   [[nodiscard]] std::optional<std::uint32_t> selected(const SessionTab& tab) const;
   [[nodiscard]] std::string title_of(std::uint32_t node);
-  [[nodiscard]] TreeRows::Order order() const;
-  [[nodiscard]] const Hierarchy& shown() const { return *shown_; }
+  [[nodiscard]] TreeOrder order() const;
+  [[nodiscard]] std::string search_hint() const;
+  [[nodiscard]] const std::string& error() const noexcept;
+  [[nodiscard]] const Hierarchy& shown() const { return *shown_->tree; }
+  [[nodiscard]] const LayerHits* hits() const {  // null: nothing is looked for, or nothing has it
+    return shown_->hits.count > 0 ? &shown_->hits : nullptr;
+  }
 
   HierarchyQuestion question_;
   PanelScope scope_ = Scope::session;
   LayerMeasure measure_ = LayerMeasure::busy;
   std::string search_;
+  SessionAnalysis::Kept<KeptIndex, std::string> index_;  // by the kind that was asked for
   SessionAnalysis::Kept<Hierarchy, SessionAnalysis::Filtered<HierarchyQuestion>> tree_;
-  SessionAnalysis::Kept<FlameLayout, LayoutKey> layout_;
-  SessionAnalysis::Kept<LayerHits, SessionAnalysis::Filtered<HitsQuestion>> hits_;
-  std::shared_ptr<const Hierarchy> shown_;
-  std::shared_ptr<const LayerHits> found_;  // of shown_ and of what is searched; null: nothing is, or not yet
+  SessionAnalysis::Kept<TreeView, ViewKey> view_;
+  SessionAnalysis::Kept<MarkedTime, SessionAnalysis::Filtered<HierarchyQuestion>> marked_;
+  std::shared_ptr<const TreeView> shown_;
   TreeRows rows_;
   std::vector<render::TableColumn> columns_;
   std::vector<Cells> cells_;           // of the columns
@@ -87,8 +101,11 @@ class LayersPanel final : public Panel {
   std::unordered_map<std::uint32_t, std::string> code_;     // of lines, by label
   NodeName zoomed_;
   std::optional<NodeName> selected_;
+  std::uint32_t zoomed_node_ = 0;  // of what is shown, as are the next two
+  std::optional<std::uint32_t> selected_node_;
+  std::optional<std::size_t> top_row_;  // the topmost row that is seen
   ListingTarget selected_target_;
-  std::optional<std::size_t> show_row_;
+  std::optional<std::size_t> show_row_, keep_row_;  // of the table's next frame
 };
 
 }  // namespace accelscope::app

@@ -30,24 +30,19 @@ class EventAmounts {
     }
   }
   void read(BlockReader& reader) {
-    bytes_.read(reader, schema_, byte_columns_);
-    waits_.read(reader, schema_, wait_columns_);
+    if (!byte_columns_.empty()) bytes_.read(reader, schema_, byte_columns_);
+    if (!wait_columns_.empty()) waits_.read(reader, schema_, wait_columns_);
     if (work_ != nullptr) {
       work_->read(reader);
-    } else {
+    } else if (!flop_columns_.empty()) {
       flops_.read(reader, schema_, flop_columns_);
     }
   }
-  [[nodiscard]] bool waited(std::uint32_t i) const noexcept { return waits_.has(i); }
-  // free_ns: of longest_wait_ns().
-  void add_to(NodeTotals& totals, std::uint32_t i, double inside, std::int64_t waits_for_ns,
-              std::int64_t free_ns) const {
-    if (bytes_.has(i)) totals.bytes = capped_sum(totals.bytes, part_of_amount(bytes_[i], inside));
-    totals.flops += (work_ != nullptr ? work_->at(i) : static_cast<double>(flops_[i])) * inside;
-    totals.wait_ns += waits_for_ns;
-    if (waits_for_ns == 0 && waits_.has(i) && free_ns > 0) {
-      totals.wait_ns += static_cast<std::int64_t>(std::min(waits_[i], static_cast<std::uint64_t>(free_ns)));
-    }
+  [[nodiscard]] std::uint64_t bytes(std::uint32_t i) const noexcept { return bytes_[i]; }
+  [[nodiscard]] std::uint64_t waited_ns(std::uint32_t i) const noexcept { return waits_[i]; }
+  [[nodiscard]] double flops(std::uint32_t i) const {
+    if (work_ != nullptr) return work_->at(i);
+    return flops_.any() ? static_cast<double>(flops_[i]) : 0;
   }
 
  private:
@@ -89,6 +84,9 @@ ColumnPaths::Placed ColumnPaths::place_of_text(std::string_view text) {
       descend(text);
       break;
     }
+    case PathSplit::function:
+      descend(plan.functions->of_location(text));
+      break;
     case PathSplit::frames:
       for (std::size_t end = text.size(); end > 0;) {
         const std::size_t before = text.rfind('\n', end - 1);
@@ -108,6 +106,15 @@ const ColumnPaths::Placed& ColumnPaths::place_of_string(StringId id) {
   return place;
 }
 
+// Of the function of its innermost frame. Node 0: it names none.
+ColumnPaths::Placed ColumnPaths::place_of_stack(StringId id) {
+  const auto [known, is_new] = stack_places_.try_emplace(id);
+  if (!is_new) return known->second;
+  const std::string function = FunctionNames::of_stack(worker_.plan.snapshot().strings->text(id));
+  if (!function.empty()) known->second = {worker_.child_of_text(PathTree::kRoot, function), false};
+  return known->second;
+}
+
 // Of a chunk whose paths begin with what ran it: that node. Else the root.
 std::uint32_t ColumnPaths::start_of(const ScannedChunk& chunk) {
   if (worker_.plan.kind.source != PathSource::unit) return PathTree::kRoot;
@@ -124,7 +131,8 @@ const ColumnPaths::KnownCall& ColumnPaths::known_of(StringId name) {
   return known->second;
 }
 
-void ColumnPaths::close(const ScanWindow& window) {
+WindowPart ColumnPaths::close(const ScanWindow& window) {
+  worker_.open(window);
   struct Open {
     const HostCall* call;       // the innermost
     const HostCall* with_path;  // it, or the one around it that has a path
@@ -135,102 +143,152 @@ void ColumnPaths::close(const ScanWindow& window) {
   const auto spend = [this](const Open& open, std::int64_t from, std::int64_t to) {
     const HostCall& call = *open.with_path;
     if (call.node == PathTree::kRoot) return;
+    const std::uint32_t slot = worker_.sums.slot_of(call.node);
     if (open.call->waits) {
-      worker_.sums.totals(call.node).wait_ns += to - from;
+      worker_.sums.at(slot).wait_ns += to - from;
     } else {
-      worker_.sums.cover(from, to, call.node, call.unit, true);
+      worker_.sums.cover(from, to, slot, call.unit);
     }
   };
   for (auto& [thread, calls] : calls_) {
     walk_nested_calls<Open>(calls, window.range, enter, spend);
     calls.clear();
   }
-  worker_.sums.close_window(window.range, worker_.nodes);
+  return worker_.close(window);
+}
+
+// The node of one event; the root where it has no path.
+ColumnPaths::Placed ColumnPaths::place_of(const ChunkColumns& columns, const ScannedChunk& chunk,
+                                          const ScannedBlock& block, std::uint32_t i) {
+  if (columns.by_name) {
+    return {worker_.child(columns.start, block.name(i)), worker_.nodes[columns.start].depth >= worker_.plan.depth};
+  }
+  if (columns.borrows) {
+    const StringId path = borrowed_path(columns, block, i);
+    return path == 0 ? Placed{} : place_of_string(path);
+  }
+  if (!columns.paths.has(i)) return {};
+  if (columns.stacks.has(i)) {
+    const Placed place = place_of_stack(static_cast<StringId>(columns.stacks.values[i]));
+    if (place.node != PathTree::kRoot) return place;
+  }
+  if (columns.type == ColumnType::text) return place_of_text(chunk.view.text(*columns.path, block.row(i)));
+  return place_of_string(static_cast<StringId>(columns.paths.values[i]));
+}
+
+// Of what it is a part of, or of what set it off.
+StringId ColumnPaths::borrowed_path(const ChunkColumns& columns, const ScannedBlock& block, std::uint32_t i) const {
+  if (columns.part) {
+    if (columns.wholes == nullptr || !columns.parts.has(i)) return 0;
+    const auto found = columns.wholes->find(columns.parts.values[i]);
+    return found == columns.wholes->end() ? 0 : found->second;
+  }
+  return worker_.plan.borrowed->of_event(block.id(i));
+}
+
+std::uint32_t ColumnPaths::missing_node() {
+  if (missing_ == 0) missing_ = worker_.child_of_text(PathTree::kRoot, worker_.plan.kind.missing);
+  return missing_;
+}
+
+std::uint32_t ColumnPaths::line_below(std::uint32_t node, StringId text) {
+  if (text != last_line_ || node != last_line_parent_) {
+    last_line_ = text;
+    last_line_parent_ = node;
+    last_line_node_ = worker_.child(node, text, true);
+  }
+  return last_line_node_;
 }
 
 void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
+  worker_.open(window);
   const PathPlan& plan = worker_.plan;
   const StringPool& strings = *plan.snapshot().strings;
   const Schema& schema = *chunk.lane.schema;
-  const bool by_name = plan.kind.source == PathSource::unit;
-  auto main = path_column(plan.kind, schema);
-  if (main && *main >= chunk.view.column_count()) main.reset();
-  const ColumnType main_type = main ? schema.columns[*main].type : ColumnType::string;
-  auto line = plan.kind.has_lines ? schema.find(Role::source_location) : std::nullopt;
-  if (line && (*line >= chunk.view.column_count() || schema.columns[*line].type != ColumnType::string)) line.reset();
-  const std::uint32_t start = start_of(chunk);
+  ChunkColumns columns;
+  columns.by_name = plan.kind.source == PathSource::unit;
+  columns.path = path_column(plan.kind, schema);
+  if (columns.path && *columns.path >= chunk.view.column_count()) columns.path.reset();
+  if (columns.path) columns.type = schema.columns[*columns.path].type;
+  if (plan.kind.has_lines) columns.line = schema.find(Role::source_location);
+  if (columns.line &&
+      (*columns.line >= chunk.view.column_count() || schema.columns[*columns.line].type != ColumnType::string)) {
+    columns.line.reset();
+  }
+  if (columns.path && plan.kind.split == PathSplit::function) columns.stack = schema.find(Role::stack);
+  if (columns.stack &&
+      (*columns.stack >= chunk.view.column_count() || schema.columns[*columns.stack].type != ColumnType::string)) {
+    columns.stack.reset();
+  }
+  columns.is_known = columns.path && columns.type == ColumnType::string && !columns.stack;
+  columns.borrows = plan.borrowed != nullptr && plan.borrowed->has_lane(chunk.lane_index);
+  if (columns.borrows) {
+    columns.part = BorrowedPaths::part_column(schema);
+    if (columns.part && *columns.part >= chunk.view.column_count()) columns.part.reset();
+    columns.wholes = plan.borrowed->wholes_of(chunk.lane.number());
+  }
+  columns.start = start_of(chunk);
   const std::uint32_t unit = plan.units.of_lane(chunk.lane_index);
   const WaitNames waits(&schema, strings);
   EventAmounts amounts(chunk, strings);
   const bool on_host = plan.works.of_lane(chunk.lane_index) == WorkKind::host;
+  const std::int64_t rank = on_host ? plan.works.rank_of_lane(chunk.lane_index) : 0;
   std::vector<HostCall>* calls = on_host ? &calls_[plan.works.thread_of_lane(chunk.lane_index)] : nullptr;
   // Of a table that has no such paths: only whether it waits counts, for the call around it.
-  const bool is_within = on_host && !by_name && !path_column(plan.kind, schema);
-  const std::int64_t first_ns = std::max(plan.range.begin_ns, plan.snapshot().begin_ns);
-  std::uint32_t read_block = ~std::uint32_t{0};
-  BlockValues paths, lines;
+  const bool is_within = on_host && !columns.by_name && !path_column(plan.kind, schema);
+  const bool needs_names = on_host || !waits.empty();
+  const TimeRange clip = worker_.sums.window();
+  std::uint32_t read_block = ~std::uint32_t{0}, next_row = ~std::uint32_t{0};
+  std::int64_t free_since = 0;  // before next_row
   chunk.for_each_block([&](const ScannedBlock& block) {
     if (block.block != read_block) {
       read_block = block.block;
       amounts.read(block.reader);
-      paths = main ? block.reader.column(*main, main_type) : BlockValues{};
-      lines = line ? block.reader.column(*line, ColumnType::string) : BlockValues{};
+      columns.paths = columns.path ? block.reader.column(*columns.path, columns.type) : BlockValues{};
+      columns.stacks = columns.stack ? block.reader.column(*columns.stack, ColumnType::string) : BlockValues{};
+      columns.parts = columns.part ? block.reader.column(*columns.part, ColumnType::uint64) : BlockValues{};
+      columns.lines = columns.line ? block.reader.column(*columns.line, ColumnType::string) : BlockValues{};
     }
     const std::int64_t* begins = block.reader.begins_ns();
     const std::int64_t* ends = block.reader.ends_ns();
-    const std::uint64_t* names = block.reader.names();
     const BlockTimes& ticks = block.ticks();
     for (std::uint32_t i = block.first; i < block.last; ++i) {
-      const auto name = static_cast<StringId>(names[i]);
+      const StringId name = needs_names ? block.name(i) : 0;
       const KnownCall call = on_host ? known_of(name) : KnownCall{};
       if (call.marks) continue;
       const bool is_wait = call.waits || waits.contains(name);
       if (is_within) {
-        calls->push_back(
-            {begins[i], ends[i], plan.works.rank_of_lane(chunk.lane_index), PathTree::kRoot, unit, is_wait, false});
+        calls->push_back({begins[i], ends[i], rank, PathTree::kRoot, unit, is_wait, false});
         continue;
       }
-      Placed place;
-      if (by_name) {
-        place.node = worker_.child(start, name);
-      } else if (paths.has(i)) {
-        place = main_type == ColumnType::string ? place_of_string(static_cast<StringId>(paths.values[i]))
-                                                : place_of_text(chunk.view.text(*main, block.row(i)));
-      }
+      const StringId path = columns.is_known ? static_cast<StringId>(columns.paths.values[i]) : 0;
+      const bool is_met = columns.is_known && columns.paths.has(i) && path < places_.size();
+      const Placed place = is_met && places_[path].node != 0 ? places_[path] : place_of(columns, chunk, block, i);
       const bool has_path = place.node != PathTree::kRoot;
-      if (!has_path) {
-        if (missing_ == 0) missing_ = worker_.child_of_text(PathTree::kRoot, plan.kind.missing);
-        place.node = missing_;
+      if (columns.borrows && !has_path) continue;  // nothing of the tree set it off
+      std::uint32_t node = has_path ? place.node : missing_node();
+      if (columns.lines.has(i) && columns.lines.values[i] != 0) {
+        node = line_below(node, static_cast<StringId>(columns.lines.values[i]));
       }
-      if (lines.has(i) && lines.values[i] != 0) {
-        const auto text = static_cast<std::uint32_t>(lines.values[i]);
-        if (text != last_line_ || place.node != last_line_parent_) {
-          last_line_ = text;
-          last_line_parent_ = place.node;
-          last_line_node_ = worker_.child(place.node, text, true);
-        }
-        place.node = last_line_node_;
-      }
-      const std::int64_t begin = std::max(begins[i], window.range.begin_ns);
-      const std::int64_t end = std::min(ends[i], window.range.end_ns);
+      const std::uint32_t slot = worker_.sums.slot_of(node);
       if (window.owns(chunk, ticks.begins[i])) {
-        worker_.add_event(place.node, chunk.lane_index, block.id(i), begins[i], ends[i]);
-        const std::int64_t inside_ns = std::min(ends[i], plan.range.end_ns) - std::max(begins[i], plan.range.begin_ns);
-        std::int64_t free_ns = 0;
-        if (amounts.waited(i)) free_ns = longest_wait_ns(chunk, block, i, first_ns);
-        amounts.add_to(worker_.sums.totals(place.node), i, share_inside(plan.range, begins[i], ends[i]),
-                       is_wait && !on_host ? std::max<std::int64_t>(inside_ns, 0) : 0, free_ns);
+        EventAmount amount{.bytes = amounts.bytes(i), .waited_ns = amounts.waited_ns(i), .flops = amounts.flops(i)};
+        amount.waits = is_wait && !on_host;
+        if (amount.waited_ns > 0) {
+          const bool follows = i == 0 && block.row(i) == next_row;
+          amount.free_since_ns = follows ? free_since : lane_free_since(chunk, block, i);
+        }
+        worker_.add_event(slot, node, chunk.lane_index, block.id(i), begins[i], ends[i], amount);
         worker_.cut_events += place.cut ? 1 : 0;
-      } else {
-        (void)worker_.sums.totals(place.node);
       }
       if (calls != nullptr) {
-        calls->push_back(
-            {begins[i], ends[i], plan.works.rank_of_lane(chunk.lane_index), place.node, unit, is_wait, has_path});
+        calls->push_back({begins[i], ends[i], rank, node, unit, is_wait, has_path});
       } else if (!is_wait) {
-        worker_.sums.cover(begin, end, place.node, unit, true);
+        worker_.sums.cover(std::max(begins[i], clip.begin_ns), std::min(ends[i], clip.end_ns), slot, unit);
       }
     }
+    next_row = block.row(block.last - 1) + 1;
+    free_since = ends[block.last - 1];
   });
 }
 

@@ -3,31 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "core/analysis/figures/vendor_figures.h"
-#include "core/analysis/hierarchy/column_paths.h"
-#include "core/analysis/hierarchy/nested_paths.h"
-#include "core/analysis/time/track_devices.h"
-#include "core/analysis/vendors/vendor.h"
+#include "core/analysis/hierarchy/hierarchy_index.h"
+#include "core/analysis/hierarchy/path_scan.h"
 
 namespace accelscope {
 namespace {
-
-constexpr std::size_t kDeviceBits = 63;  // the last bit stands for all further devices
-
-// Which devices could have computed what the lane's events did: those whose events have operations.
-std::vector<std::uint64_t> device_bits(const Snapshot& snapshot, const TrackDevices& devices) {
-  std::vector<std::uint64_t> bits(snapshot.lanes.size(), 0);
-  for (std::size_t i = 0; i < snapshot.lanes.size(); ++i) {
-    const LaneSnapshot& lane = snapshot.lanes[i];
-    if (!lane.schema || (vendor_of_work(lane) == nullptr && !lane.schema->find(Role::flops))) continue;
-    bits[i] = std::uint64_t{1} << std::min(devices.of_lane(i), kDeviceBits);
-  }
-  return bits;
-}
 
 // What all devices of a set can do in a second; 0 where one of them does not say.
 class SetPeaks {
@@ -52,20 +40,24 @@ class SetPeaks {
 };
 
 // The tables of work that cannot be in the tree, as none of their events has such a path.
-std::vector<std::string> tables_without(const Snapshot& snapshot, const WorkKinds& works, const PathKind& kind) {
+std::vector<std::string> tables_without(const Snapshot& snapshot, const PathSubject& subject) {
+  const WorkKinds& works = subject.works;
+  const PathKind& kind = subject.kind;
   std::set<std::string> without;
   if (kind.source != PathSource::column) return {};
   for (std::size_t i = 0; i < snapshot.lanes.size(); ++i) {
     const LaneSnapshot& lane = snapshot.lanes[i];
     if (!is_device_work(works.of_lane(i)) || lane.event_count == 0 || !works.covers_time(i)) continue;
-    if (!path_column(kind, *lane.schema)) without.insert(lane.schema->name);
+    if (!path_column(kind, *lane.schema) && !subject.borrowed->has_lane(static_cast<std::uint32_t>(i)))
+      without.insert(lane.schema->name);
   }
   return {without.begin(), without.end()};
 }
 
 // Nodes in the order of the answer: children together, the longest first, level by level.
-void place_nodes(const std::vector<PathNode>& nodes, const NodeSums& sums, const SetPeaks& peaks,
-                 std::string_view missing, Hierarchy& result) {
+void place_nodes(const std::vector<PathNode>& nodes, const NodeSums& sums, const SetPeaks& peaks, std::size_t depth,
+                 Hierarchy& result) {
+  const std::string_view missing = result.kind->missing;
   const std::size_t units = result.units.size();
   std::vector<std::uint32_t> starts(nodes.size() + 1, 0), children(nodes.size());
   for (std::size_t i = 1; i < nodes.size(); ++i) ++starts[nodes[i].parent + 1];
@@ -80,7 +72,8 @@ void place_nodes(const std::vector<PathNode>& nodes, const NodeSums& sums, const
     const auto first = children.begin() + starts[old], last = children.begin() + starts[old + 1];
     // What has no event at all is only met by workers that look ahead.
     const auto end = std::remove_if(first, last, [&](std::uint32_t node) {
-      return sums.totals_of(node).events == 0 && sums.cover_of(node).busy_ns == 0;
+      const bool is_empty = sums.totals_of(node).events == 0 && sums.cover_of(node).busy_ns == 0;
+      return is_empty || nodes[node].depth > depth;
     });
     std::sort(first, end, [&](std::uint32_t a, std::uint32_t b) {
       const std::int64_t busy_a = sums.cover_of(a).busy_ns, busy_b = sums.cover_of(b).busy_ns;
@@ -107,47 +100,99 @@ void place_nodes(const std::vector<PathNode>& nodes, const NodeSums& sums, const
   result.unit_busy_ns.resize(order.size() * units);
   for (std::size_t at = 0; at < order.size(); ++at) {
     for (std::size_t unit = 0; unit < units; ++unit) {
-      result.unit_events[at * units + unit] = sums.events_of(order[at], unit);
-      result.unit_busy_ns[at * units + unit] = sums.busy_of(order[at], unit);
+      result.unit_events[at * units + unit] = sums.unit_of(order[at], unit).events;
+      result.unit_busy_ns[at * units + unit] = sums.unit_of(order[at], unit).busy_ns;
     }
   }
 }
 
-// And what else is on the threads of these lanes: what lies within a call says whether it works or waits.
-LaneIndices with_whole_threads(const Snapshot& snapshot, const WorkKinds& works, LaneIndices lanes) {
-  std::set<std::size_t> threads;
-  for (const std::uint32_t lane : lanes) {
-    if (works.of_lane(lane) == WorkKind::host) threads.insert(works.thread_of_lane(lane));
+// What the pieces of an index do not hold of a range: what lies beside them, and what its ends cut.
+class RangeSums {
+ public:
+  RangeSums(const QueryContext& query, const PathSubject& subject, const PathPlan& plan, const HierarchyInput& input)
+      : query_(query), subject_(subject), plan_(plan), input_(input), sums_(subject.units.units().size()) {}
+
+  // How many events lie deeper than the plan's depth.
+  Result<std::uint64_t> scan(const TimeRange& stretch, bool first) {
+    if (stretch.empty()) return std::uint64_t{0};
+    if (!launches_known_) {
+      auto known = launches_of(query_, subject_, input_.launches);
+      if (!known) return known.error();
+      launches_ = std::move(*known);
+      launches_known_ = true;
+    }
+    return scan_paths({.query = query_,
+                       .subject = subject_,
+                       .plan = plan_,
+                       .launches = launches_,
+                       .add =
+                           [this](WindowPart&& part) {
+                             const std::scoped_lock lock(mutex_);
+                             sums_.add(part.sums);
+                           },
+                       .window_events = input_.window_events},
+                      stretch, first);
   }
-  const std::set<std::uint32_t> known(lanes.begin(), lanes.end());
-  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
-    if (works.of_lane(i) != WorkKind::host || snapshot.lanes[i].event_count == 0 || known.contains(i)) continue;
-    if (threads.contains(works.thread_of_lane(i))) lanes.push_back(i);
+  void add(const HierarchyIndex::Piece& piece) {
+    sums_.add(piece.sums);
+    const std::int64_t first_ns = std::max(plan_.range.begin_ns, plan_.snapshot().begin_ns);
+    for (const PlacedEvent& event : piece.edges.over_end) {
+      NodeTotals& totals = sums_.totals(event.node);
+      totals.devices |= plan_.device_bits[event.lane];
+      totals.add_event(event.id, part_inside(event.begin_ns, event.end_ns, plan_.range));
+      sums_.count(event.node, plan_.units.of_lane(event.lane));
+      add_amount(totals, event.amount, event.begin_ns, event.end_ns, plan_.range, first_ns);
+    }
+    for (const PlacedEvent& event : piece.edges.waited) {
+      sums_.totals(event.node).wait_ns += wait_of(event.amount, event.begin_ns, event.end_ns, plan_.range, first_ns);
+    }
+    for (const PlacedLaunch& launch : piece.edges.launches) {
+      NodeTotals& totals = sums_.totals(launch.node);
+      ++totals.launched_events;
+      totals.launched_ns += part_inside(launch.work.begin_ns, launch.work.end_ns, plan_.range).length_ns();
+    }
   }
-  return lanes;
+  [[nodiscard]] NodeSums& sums() noexcept { return sums_; }
+
+ private:
+  const QueryContext& query_;
+  const PathSubject& subject_;
+  const PathPlan& plan_;
+  const HierarchyInput& input_;
+  std::mutex mutex_;
+  NodeSums sums_;
+  bool launches_known_ = false;
+  std::vector<HostLaunch> launches_;
+};
+
+// Those of the index that lie in the range. What begins before a piece and reaches into it is met beside it, so none
+// begins where the range does, unless nothing comes before it.
+std::vector<std::shared_ptr<const HierarchyIndex::Piece>> pieces_inside(const HierarchyIndex& index,
+                                                                        const PathSubject& subject,
+                                                                        const Snapshot& snapshot, TimeRange range) {
+  if (range.begin_ns <= snapshot.begin_ns) range.begin_ns = std::numeric_limits<std::int64_t>::min();
+  if (range.end_ns > snapshot.end_ns) range.end_ns = std::numeric_limits<std::int64_t>::max();
+  const bool from_the_first = range.begin_ns == std::numeric_limits<std::int64_t>::min();
+  auto pieces = index.pieces_of(snapshot, subject);
+  std::erase_if(pieces, [&](const auto& piece) {
+    if (piece->range.end_ns > range.end_ns) return true;
+    return from_the_first ? false : piece->range.begin_ns <= range.begin_ns;
+  });
+  return pieces;
 }
 
-// Puts the events of the lanes into the tree; the sums of all workers together.
-template <typename Paths, typename... Arguments>
-Result<NodeSums> gather(const QueryContext& scanned, const PathPlan& plan, const LaneIndices& lanes, Hierarchy& result,
-                        Arguments&... arguments) {
-  std::vector<std::unique_ptr<Paths>> workers(scanned.pool.concurrency());
-  for (auto& each : workers) each = std::make_unique<Paths>(plan, arguments...);
-  const Result<void> done =
-      scan_windows(scanned, lanes, plan.range,
-                   {.chunk = [&](const ScannedChunk& chunk, const ScanWindow& window,
-                                 std::size_t worker) { workers[worker]->add(chunk, window); },
-                    .end = [&](const ScanWindow& window, std::size_t worker) { workers[worker]->close(window); }});
-  if (!done) return done.error();
-  NodeSums sums = std::move(workers[0]->worker().sums);
-  result.cut_events = workers[0]->worker().cut_events;
-  for (std::size_t i = 1; i < workers.size(); ++i) {
-    sums.merge(workers[i]->worker().sums);
-    result.cut_events += workers[i]->worker().cut_events;
-    workers[i].reset();
-  }
-  sums.add_up(plan.tree.nodes());
-  return sums;
+// All sums of the range but those of levels above; how many events lie deeper than was asked for.
+Result<std::uint64_t> sum_up(RangeSums& all, const PathSubject& subject, const PathPlan& plan,
+                             const HierarchyIndex* index) {
+  const auto pieces = index == nullptr ? std::vector<std::shared_ptr<const HierarchyIndex::Piece>>()
+                                       : pieces_inside(*index, subject, plan.snapshot(), plan.range);
+  if (pieces.empty()) return all.scan(plan.range, true);
+  all.sums().resize(plan.tree.size());
+  for (const auto& piece : pieces) all.add(*piece);
+  const auto before = all.scan({plan.range.begin_ns, pieces.front()->range.begin_ns}, true);
+  if (!before) return before;
+  const auto after = all.scan({pieces.back()->range.end_ns, plan.range.end_ns}, false);
+  return after ? Result<std::uint64_t>(*before + *after) : after;
 }
 
 }  // namespace
@@ -176,70 +221,66 @@ std::string Hierarchy::path(std::size_t node) const {
   return fmt::format("{}", fmt::join(parts, kind == nullptr ? std::string_view("/") : kind->separator));
 }
 
+Result<const PathKind*> kind_of_question(const QueryContext& query, const std::string& name,
+                                         std::vector<const PathKind*>* all) {
+  auto kinds = kinds_of_session(query);
+  if (!kinds) return kinds.error();
+  const PathKind* wanted = kinds->empty() ? nullptr : kinds->front();
+  if (!name.empty()) {
+    wanted = find_path_kind(name);
+    if (wanted == nullptr) return Error{fmt::format("no kind of path is called {}", name)};
+    if (std::find(kinds->begin(), kinds->end(), wanted) == kinds->end()) wanted = nullptr;
+  }
+  if (all != nullptr) *all = std::move(*kinds);
+  return wanted;
+}
+
 Result<std::shared_ptr<const Hierarchy>> session_hierarchy(const QueryContext& query, const HierarchyQuestion& question,
-                                                           const TimeRange& range,
-                                                           const std::vector<HostLaunch>* launches) {
+                                                           const TimeRange& range, const HierarchyInput& input) {
   const Snapshot& snapshot = *query.snapshot;
   auto result = std::make_shared<Hierarchy>();
   result->snapshot_version = snapshot.version;
   result->range = {std::max(range.begin_ns, snapshot.begin_ns), std::min(range.end_ns, snapshot.end_ns)};
   result->nodes.resize(1);
   result->labels.resize(1);
-  auto kinds = kinds_of_session(query);
-  if (!kinds) return kinds.error();
-  result->kinds = std::move(*kinds);
-  if (question.kind.empty()) {
-    result->kind = result->kinds.empty() ? nullptr : result->kinds.front();
-  } else {
-    const PathKind* wanted = find_path_kind(question.kind);
-    if (wanted == nullptr) return Error{fmt::format("no kind of path is called {}", question.kind)};
-    const bool there = std::find(result->kinds.begin(), result->kinds.end(), wanted) != result->kinds.end();
-    result->kind = there ? wanted : nullptr;
-  }
+  const auto kind = kind_of_question(query, question.kind, &result->kinds);
+  if (!kind) return kind.error();
+  result->kind = *kind;
   if (result->kind == nullptr) return std::shared_ptr<const Hierarchy>(std::move(result));
 
-  const WorkKinds works(snapshot);
-  const TrackDevices devices(snapshot);
-  const LaneIndices lanes = lanes_with_paths(snapshot, works, *result->kind);
-  const HierarchyUnits units(snapshot, works, lanes);
-  PathTree tree(question.marked);
-  const PathPlan plan{query,
-                      works,
-                      units,
-                      *result->kind,
-                      range,
-                      std::clamp<std::size_t>(question.depth, 1, HierarchyQuestion::kMostDepth),
-                      device_bits(snapshot, devices),
-                      tree};
-  Result<NodeSums> sums = [&]() -> Result<NodeSums> {
-    if (!result->kind->is_nested())
-      return gather<ColumnPaths>(query, plan, with_whole_threads(snapshot, works, lanes), *result);
-    QueryContext whole = query;
-    whole.mask = nullptr;
-    std::vector<HostLaunch> found;
-    if (result->kind->source == PathSource::host_calls) {
-      if (launches != nullptr) {
-        found = *launches;
-      } else if (auto all = host_launches(whole, works); all) {
-        found = std::move(*all);
-      } else {
-        return all.error();
-      }
-      std::sort(found.begin(), found.end(), [](const HostLaunch& a, const HostLaunch& b) {
-        return a.source != b.source ? a.source < b.source : a.target < b.target;
-      });
-    }
-    const EventMask* passing = query.mask.get();
-    return gather<NestedPaths>(whole, plan, lanes, *result, found, passing);
-  }();
-  if (!sums) return sums.error();
-  result->units = units.units();
-  result->without = tables_without(snapshot, works, *result->kind);
-  result->marked_ns = sums->marked_ns();
+  const bool is_of_index =
+      input.index != nullptr && &input.index->kind() == *kind && input.index->snapshot_version() == snapshot.version;
+  const Result<PathSubject> known_subject =
+      PathSubject::find(query, **kind, is_of_index ? input.index->borrowed() : nullptr);
+  if (!known_subject) return known_subject.error();
+  const PathSubject& subject = *known_subject;
+  const std::size_t depth = std::clamp<std::size_t>(question.depth, 1, HierarchyQuestion::kMostDepth);
+  // The pieces know neither a filter nor a search, and once their tree is full they have lost levels.
+  const bool indexed = input.index != nullptr && &input.index->kind() == *kind && !query.mask &&
+                       question.marked.empty() &&
+                       (depth == HierarchyQuestion::kMostDepth || !input.index->tree().is_full());
+  PathTree own_tree(question.marked);
+  PathTree& tree = indexed ? input.index->tree() : own_tree;
+  const PathPlan plan = subject.plan(query, range, indexed ? HierarchyQuestion::kMostDepth : depth, tree);
+  RangeSums all(query, subject, plan, input);
+  const auto cut = sum_up(all, subject, plan, indexed ? input.index : nullptr);
+  if (!cut) return cut.error();
+  std::vector<PathNode> nodes;
+  tree.copy_new(nodes);
+  NodeSums& sums = all.sums();
+  sums.resize(nodes.size());
+  result->cut_events = indexed ? sums.fold(nodes, depth) : *cut;
+  sums.add_up(nodes, depth);
+  result->units = subject.units.units();
+  result->without = tables_without(snapshot, subject);
+  for (const std::uint32_t lane : subject.borrowed->lanes()) {
+    result->borrowing |= std::uint64_t{1} << subject.units.of_lane(lane);
+    result->borrowing_events += snapshot.lanes[lane].event_count;
+  }
+  result->marked_ns = sums.marked_ns();
   result->is_full = tree.is_full();
-  const std::vector<PathNode> nodes = tree.nodes();
-  result->labels = tree.take_labels();
-  place_nodes(nodes, *sums, SetPeaks(snapshot, devices), result->kind->missing, *result);
+  result->labels = tree.labels();
+  place_nodes(nodes, sums, SetPeaks(snapshot, subject.devices), depth, *result);
   return std::shared_ptr<const Hierarchy>(std::move(result));
 }
 

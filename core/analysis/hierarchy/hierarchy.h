@@ -19,6 +19,7 @@
 #include "core/analysis/hierarchy/hierarchy_units.h"
 #include "core/analysis/hierarchy/node_sums.h"
 #include "core/analysis/hierarchy/path_kinds.h"
+#include "core/scan/window_scan.h"
 
 namespace accelscope {
 
@@ -52,10 +53,12 @@ struct Hierarchy {
   std::vector<std::string> labels;
   std::vector<std::uint64_t> unit_events;  // by node and unit: node * units.size() + unit
   std::vector<std::int64_t> unit_busy_ns;  // likewise, a union
-  std::int64_t marked_ns = 0;        // busy time of the nodes that have the question's text and of all below, a union
-  std::uint64_t cut_events = 0;      // lie deeper than the question's depth
-  bool is_full = false;              // of more nodes than PathTree::kMostNodes the rest is counted above
-  std::vector<std::string> without;  // tables of work that have no such column, so that none of them is in it
+  std::int64_t marked_ns = 0;          // busy time of the nodes that have the question's text and of all below, a union
+  std::uint64_t cut_events = 0;        // lie deeper than the question's depth
+  bool is_full = false;                // of more nodes than PathTree::kMostNodes the rest is counted above
+  std::uint64_t borrowing = 0;         // a bit for each unit whose events are there by what set them off
+  std::uint64_t borrowing_events = 0;  // of their lanes in the whole session, those that nothing set off included
+  std::vector<std::string> without;    // tables of work that have no such column, so that none of them is in it
 
   [[nodiscard]] const std::string& text(std::size_t node) const noexcept { return labels[nodes[node].label]; }
   [[nodiscard]] double share(std::size_t node) const noexcept;                 // of all that is busy
@@ -65,9 +68,23 @@ struct Hierarchy {
   [[nodiscard]] std::string path(std::size_t node) const;
 };
 
-// `launches`: of the same snapshot, if the caller has them; else found here where host calls are asked for.
-[[nodiscard]] Result<std::shared_ptr<const Hierarchy>> session_hierarchy(
-    const QueryContext& query, const HierarchyQuestion& question, const TimeRange& range = {},
-    const std::vector<HostLaunch>* launches = nullptr);
+class HierarchyIndex;
+
+// What is known already.
+struct HierarchyInput {
+  const std::vector<HostLaunch>* launches = nullptr;  // of the same snapshot; null: found where calls are asked for
+  const HierarchyIndex* index = nullptr;              // of this or of an earlier snapshot
+  std::uint64_t window_events = kWindowEvents;        // that are put in order at once
+};
+
+[[nodiscard]] Result<std::shared_ptr<const Hierarchy>> session_hierarchy(const QueryContext& query,
+                                                                         const HierarchyQuestion& question,
+                                                                         const TimeRange& range = {},
+                                                                         const HierarchyInput& input = {});
+
+// That of a name, "": the first that the session has. Null: the session does not have it. An error: there is none of
+// the name.
+[[nodiscard]] Result<const PathKind*> kind_of_question(const QueryContext& query, const std::string& name,
+                                                       std::vector<const PathKind*>* all = nullptr);
 
 }  // namespace accelscope

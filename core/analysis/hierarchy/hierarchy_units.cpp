@@ -46,7 +46,7 @@ HierarchyUnits::HierarchyUnits(const Snapshot& snapshot, const WorkKinds& works,
       const TrackSnapshot* track = snapshot.find_track(number);
       std::string name = track == nullptr ? "Other" : unit_of(*track);
       if (works.of_lane(lane) == WorkKind::none) name = "Marks";
-      const bool full = units_.size() + 1 >= NodeSums::kMostUnits && !numbers.contains(name);
+      const bool full = units_.size() + 1 >= WindowSums::kMostUnits && !numbers.contains(name);
       if (full) name = "Other";
       const auto [unit, made] = numbers.try_emplace(name, static_cast<std::uint32_t>(units_.size()));
       if (made) units_.push_back({name, {}});

@@ -1,5 +1,5 @@
-// What runs the events of a session, at most NodeSums::kMostUnits of them: engines by name over all devices, streams by
-// what runs on them, transfers, collectives, threads of the host.
+// What runs the events of a session, at most WindowSums::kMostUnits of them: engines by name over all devices, streams
+// by what runs on them, transfers, collectives, threads of the host.
 #pragma once
 
 #include <string>

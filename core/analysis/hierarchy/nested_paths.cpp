@@ -20,6 +20,7 @@ const NestedPaths::Known& NestedPaths::known_of(StringId name) {
 }
 
 void NestedPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
+  worker_.open(window);
   const PathPlan& plan = worker_.plan;
   const Schema& schema = *chunk.lane.schema;
   const bool on_host = plan.kind.source == PathSource::host_calls;
@@ -59,27 +60,21 @@ void NestedPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
   });
 }
 
-void NestedPaths::add_launches(const Call& call, NodeTotals& totals) const {
-  const TimeRange& range = worker_.plan.range;
+void NestedPaths::add_launches(const Call& call, std::uint32_t node, std::uint32_t slot) {
   for (std::uint32_t i = 0; i < call.launch_count; ++i) {
-    const TimeRange& work = launches_[call.launch + i].work;
-    ++totals.launched_events;
-    totals.launched_ns +=
-        TimeRange{std::max(work.begin_ns, range.begin_ns), std::min(work.end_ns, range.end_ns)}.length_ns();
+    worker_.add_launch(worker_.sums.at(slot), {node, call.begin_ns, call.end_ns, launches_[call.launch + i].work});
   }
 }
 
 NestedPaths::Open NestedPaths::enter(const Call& call, const Open* outer) {
   const std::uint32_t parent = outer == nullptr ? PathTree::kRoot : outer->node;
   Open open{&call, worker_.child(parent, call.name), outer == nullptr ? 0 : outer->counted};
-  NodeTotals& totals = worker_.sums.totals(open.node);
   if (!call.counts) return open;
   open.counted = open.node;
+  const std::uint32_t slot = worker_.sums.slot_of(open.node);
   if (!call.owned) return open;
-  worker_.add_event(open.node, call.lane, call.id, call.begin_ns, call.end_ns);
-  const double inside = share_inside(worker_.plan.range, call.begin_ns, call.end_ns);
-  totals.bytes = capped_sum(totals.bytes, part_of_amount(call.bytes, inside));
-  add_launches(call, totals);
+  worker_.add_event(slot, open.node, call.lane, call.id, call.begin_ns, call.end_ns, {.bytes = call.bytes});
+  add_launches(call, open.node, slot);
   const bool cut = open.node == parent && parent != PathTree::kRoot;
   worker_.cut_events += cut ? 1 : 0;
   return open;
@@ -87,21 +82,23 @@ NestedPaths::Open NestedPaths::enter(const Call& call, const Open* outer) {
 
 // At each moment the innermost call works or waits, and so do those around it; where a filter leaves it out, the one
 // that it lies in.
-void NestedPaths::close(const ScanWindow& window) {
+WindowPart NestedPaths::close(const ScanWindow& window) {
+  worker_.open(window);
   const auto enter_call = [this](const Call& call, const Open* outer) { return enter(call, outer); };
   const auto spend = [this](const Open& open, std::int64_t from, std::int64_t to) {
     if (open.counted == PathTree::kRoot) return;
+    const std::uint32_t slot = worker_.sums.slot_of(open.counted);
     if (open.call->waits) {
-      worker_.sums.totals(open.counted).wait_ns += to - from;
+      worker_.sums.at(slot).wait_ns += to - from;
     } else {
-      worker_.sums.cover(from, to, open.counted, worker_.plan.units.of_lane(open.call->lane), true);
+      worker_.sums.cover(from, to, slot, worker_.plan.units.of_lane(open.call->lane));
     }
   };
   for (auto& [stack, calls] : stacks_) {
     walk_nested_calls<Open>(calls, window.range, enter_call, spend);
     calls.clear();
   }
-  worker_.sums.close_window(window.range, worker_.nodes);
+  return worker_.close(window);
 }
 
 }  // namespace accelscope

@@ -16,7 +16,7 @@ class NestedPaths {
   NestedPaths(const PathPlan& plan, const std::vector<HostLaunch>& launches, const EventMask* passing)
       : worker_(plan), launches_(launches), passing_(passing) {}
   void add(const ScannedChunk& chunk, const ScanWindow& window);
-  void close(const ScanWindow& window);
+  [[nodiscard]] WindowPart close(const ScanWindow& window);
   [[nodiscard]] PathWorker& worker() noexcept { return worker_; }
 
  private:
@@ -40,7 +40,7 @@ class NestedPaths {
   };
   [[nodiscard]] const Known& known_of(StringId name);
   [[nodiscard]] Open enter(const Call& call, const Open* outer);
-  void add_launches(const Call& call, NodeTotals& totals) const;
+  void add_launches(const Call& call, std::uint32_t node, std::uint32_t slot);
 
   PathWorker worker_;
   const std::vector<HostLaunch>& launches_;

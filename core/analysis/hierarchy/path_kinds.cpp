@@ -17,6 +17,7 @@ constexpr std::array kPathKinds = std::to_array<PathKind>({
      .role = Role::layer,
      .split = PathSplit::slash,
      .has_lines = true,
+     .borrows = true,
      .empty_advice = "No layers recorded: compile with HLO metadata"},
     {.name = "operator",
      .title = "Graph operator",
@@ -25,7 +26,17 @@ constexpr std::array kPathKinds = std::to_array<PathKind>({
      .missing = "(no operator)",
      .columns = {"hlo_name", "hlo_op", "Op Name", "framework_op"},
      .has_lines = true,
+     .borrows = true,
      .empty_advice = "No graph operators recorded: compile with HLO metadata"},
+    {.name = "function",
+     .title = "Kernel function",
+     .level = "Function",
+     .separator = " > ",
+     .missing = "(no function)",
+     .role = Role::source_location,
+     .split = PathSplit::function,
+     .has_lines = true,
+     .empty_advice = "No functions known: record stacks, or give the folder of the kernels' source"},
     {.name = "host",
      .title = "Host stack",
      .level = "Call",
@@ -76,6 +87,11 @@ bool fits_source(const PathKind& kind, WorkKind work, const Schema& schema) {
   return kind.source == PathSource::unit || path_column(kind, schema).has_value();
 }
 
+// Where nothing does, functions would be nothing but "(no function)".
+bool tells_functions(const Snapshot& snapshot, const Schema& schema) {
+  return schema.find(Role::stack).has_value() || !snapshot.sources.empty();
+}
+
 Result<bool> has_values(const Store& store, const LaneSnapshot& lane, std::size_t column) {
   const std::uint32_t last = lane.chunk_count - 1;
   for (const std::uint32_t chunk : {0U, last / 2, last}) {
@@ -118,6 +134,7 @@ LaneIndices lanes_with_paths(const Snapshot& snapshot, const WorkKinds& works, c
     const LaneSnapshot& lane = snapshot.lanes[i];
     if (!lane.schema || lane.event_count == 0 || lane.schema->kind != EventKind::slice) continue;
     if (!fits_source(kind, works.of_lane(i), *lane.schema)) continue;
+    if (kind.source == PathSource::unit && !works.covers_time(i)) continue;  // its packets are there
     (works.of_lane(i) != WorkKind::none ? working : commenting).push_back(i);
   }
   return working.empty() && kind.source == PathSource::column ? commenting : working;
@@ -133,6 +150,7 @@ Result<std::vector<const PathKind*>> kinds_of_session(const QueryContext& query)
       if (query.control.cancelled()) return cancelled_error();
       const LaneSnapshot& lane = snapshot.lanes[index];
       const auto column = path_column(kind, *lane.schema);
+      if (kind.split == PathSplit::function && !tells_functions(snapshot, *lane.schema)) continue;
       if (!column) {
         found = true;
       } else if (const auto any = has_values(query.store, lane, *column); any) {

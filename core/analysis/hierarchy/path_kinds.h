@@ -15,10 +15,11 @@ namespace accelscope {
 
 // How the text of a column becomes levels.
 enum class PathSplit : std::uint8_t {
-  whole,   // one level
-  slash,   // "decoder/layers.2/mlp": three, empty parts left out
-  line,    // "kernel.py:33": the file, and below it the line
-  frames,  // a recorded stack, innermost first and one a line: outermost level first
+  whole,     // one level
+  slash,     // "decoder/layers.2/mlp": three, empty parts left out
+  line,      // "kernel.py:33": the file, and below it the line
+  function,  // "kernel.py:33": the function that the line stands in (function_names.h)
+  frames,    // a recorded stack, innermost first and one a line: outermost level first
 };
 
 // Where a path comes from.
@@ -40,6 +41,7 @@ struct PathKind {
   std::array<std::string_view, 4> columns = {};  // its name: the first of these that a schema has
   PathSplit split = PathSplit::whole;
   bool has_lines = false;         // source lines lie below
+  bool borrows = false;           // work without such a column takes the path of what set it off (borrowed_paths.h)
   std::string_view empty_advice;  // what to do where a session has none
 
   [[nodiscard]] constexpr bool is_nested() const noexcept {

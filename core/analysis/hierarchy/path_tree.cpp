@@ -1,7 +1,6 @@
 #include "core/analysis/hierarchy/path_tree.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "core/base/text.h"
@@ -67,11 +66,14 @@ bool PathTree::is_full() const {
   return nodes_.size() >= kMostNodes;
 }
 
-std::vector<std::string> PathTree::take_labels() {
-  std::vector<std::string> texts(std::make_move_iterator(labels_.begin()), std::make_move_iterator(labels_.end()));
-  labels_.clear();
-  label_numbers_.clear();
-  return texts;
+std::size_t PathTree::size() const {
+  const std::scoped_lock lock(mutex_);
+  return nodes_.size();
+}
+
+std::vector<std::string> PathTree::labels() const {
+  const std::scoped_lock lock(mutex_);
+  return {labels_.begin(), labels_.end()};
 }
 
 }  // namespace accelscope

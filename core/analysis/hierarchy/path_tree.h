@@ -65,10 +65,8 @@ class PathTree {
   // Appends the nodes that the copy lacks.
   void copy_new(std::vector<PathNode>& copy) const;
   [[nodiscard]] bool is_full() const;
-
-  // Once nobody adds any more.
-  [[nodiscard]] const std::vector<PathNode>& nodes() const noexcept { return nodes_; }
-  [[nodiscard]] std::vector<std::string> take_labels();
+  [[nodiscard]] std::size_t size() const;
+  [[nodiscard]] std::vector<std::string> labels() const;  // by PathNode::label
 
  private:
   mutable std::mutex mutex_;

@@ -101,24 +101,35 @@ TEST_CASE("flame layout: of a million siblings there are no more boxes than pixe
 TEST_CASE("tree rows: what is open stays so in the next tree, and a search opens what it found") {
   TreeRows rows;
   auto tree = small_tree();
-  rows.update(tree, nullptr, {});
+  const auto show = [&](const TreeOrder& order = {}, const std::string& text = "") {
+    const auto view = std::make_shared<const TreeView>(tree, LayerMeasure::busy, order, text);
+    rows.update(view);
+    return view;
+  };
+  (void)show();
   REQUIRE(rows.rows().size() == 5);  // there is room for all
+  const std::uint64_t path = rows.rows()[3].path;
+  CHECK(rows.row_of_path(path) == 3);
   rows.toggle(0);
-  rows.update(tree, nullptr, {});
+  (void)show();
   CHECK(rows.rows().size() == 3);
   tree = small_tree();
-  rows.update(tree, nullptr, {});
+  (void)show();
   CHECK(rows.rows().size() == 3);
-  const auto hits = std::make_shared<LayerHits>(find_layers(tree, "Y"));
-  CHECK(hits->count == 1);
-  rows.update(tree, hits, {});
+  const auto found = show({}, "Y");
+  CHECK(found->hits.count == 1);
   CHECK(rows.rows().size() == 5);
-  rows.update(tree, nullptr, {std::nullopt, false});
+  // The same search in a new tree: what was closed among its hits stays closed.
+  rows.toggle(0);
+  tree = small_tree();
+  (void)show({}, "Y");
+  CHECK(rows.rows().size() == 3);
+  (void)show({std::nullopt, false});
   REQUIRE(rows.rows().size() == 3);
   CHECK(tree->text(rows.rows()[0].node) == "a");
-  rows.update(tree, nullptr, {LayerMeasure::events, true});
+  (void)show({LayerMeasure::events, true});
   CHECK(tree->text(rows.rows()[0].node) == "c");
   rows.open_to({"a", "y"});
-  rows.update(tree, nullptr, {});
+  (void)show();
   CHECK(rows.rows().size() == 5);
 }

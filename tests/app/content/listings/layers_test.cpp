@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/chunk/session_writer.h"
 #include "core/search/filter_mask.h"
 #include "tests/app/program_run.h"
 #include "tests/support/simulated_session.h"
@@ -51,17 +52,19 @@ TEST_CASE("layers: view --table prints the tree, by kind and depth, within a fil
 TEST_CASE("layers: what a row selects is what it counts") {
   SimulatedLayers session;
   const QueryContext query = session.query();
-  for (const char* kind : {"layer", "operator", "line", "name"}) {
+  for (const char* kind : {"layer", "operator", "function", "line", "name"}) {
     CAPTURE(kind);
     const auto tree = session_hierarchy(query, {.kind = kind});
     REQUIRE(tree.ok());
     REQUIRE((*tree)->nodes.size() > 4);
+    const std::vector<NameUse> names = name_uses(**tree);
     for (std::size_t at = 1; at < std::min<std::size_t>((*tree)->nodes.size(), 12); ++at) {
       CAPTURE((*tree)->path(at));
-      const ListingTarget target = target_of_node(*query.snapshot, **tree, at);
-      const auto* filter = std::get_if<EventFilter>(&target);
+      const NodeTarget target = target_of_node(*query.snapshot, **tree, names, at);
+      const auto* filter = std::get_if<EventFilter>(&target.events);
       if (filter == nullptr) {
-        CHECK(std::get<EventId>(target) == (*tree)->nodes[at].totals.longest);
+        CHECK(std::get<EventId>(target.events) == (*tree)->nodes[at].totals.longest);
+        CHECK(((*tree)->nodes[at].totals.events == 1 || !target.besides.empty()));
         continue;
       }
       QueryContext filtered = query;
@@ -70,8 +73,108 @@ TEST_CASE("layers: what a row selects is what it counts") {
       filtered.mask = *mask;
       const auto part = session_hierarchy(filtered, {.kind = kind});
       REQUIRE(part.ok());
-      CHECK((*part)->nodes[0].totals.events == (*tree)->nodes[at].totals.events);
-      CHECK((*part)->nodes[0].cover.busy_ns == (*tree)->nodes[at].cover.busy_ns);
+      // What borrows its layer is not among what names it, and the row says so.
+      std::uint64_t borrowed = 0, found = (*part)->nodes[0].totals.events;
+      for (std::size_t unit = 0; unit < (*tree)->units.size(); ++unit) {
+        if (((*tree)->borrowing >> unit & 1U) == 0) continue;
+        borrowed += (*tree)->unit_events[at * (*tree)->units.size() + unit];
+        found -= (*part)->unit_events[unit];
+      }
+      CHECK((borrowed == 0) == target.besides.empty());
+      CHECK(found == (*tree)->nodes[at].totals.events - borrowed);
+      if (target.besides.empty()) CHECK((*part)->nodes[0].cover.busy_ns == (*tree)->nodes[at].cover.busy_ns);
     }
+  }
+}
+
+TEST_CASE("layers: a row of calls selects those of its stack, or says that it selects others, too") {
+  const std::shared_ptr<Store> store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber call = writer.add_schema({.name = "call"});
+  std::vector<TrackNumber> threads;
+  for (const char* name : {"1", "2"}) {
+    threads.push_back(writer.add_track({.name = name, .kind = "host_thread", .host = "python3 (7)", .schema = call}));
+  }
+  const auto add = [&](std::size_t thread, std::int64_t begin, std::int64_t end, const char* name) {
+    writer.begin_event(threads[thread], begin, end - begin, writer.intern(name));
+  };
+  // step: gemm twice, then later gemm again below another call; copy on both threads at the same time.
+  add(0, 0, 1'000, "step");
+  add(0, 100, 200, "gemm");
+  add(0, 200, 300, "gemm");
+  add(0, 300, 310, "once");
+  add(0, 400, 500, "copy");
+  add(0, 520, 600, "copy");
+  add(0, 2'000, 3'000, "check");
+  add(0, 2'100, 2'200, "gemm");
+  add(0, 2'200, 2'300, "gemm");
+  add(0, 2'300, 2'300, "gemm");
+  add(1, 0, 900, "load");
+  add(1, 450, 550, "copy");
+  add(1, 550, 700, "copy");
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  const auto tree = session_hierarchy(query, {.kind = "host"});
+  REQUIRE(tree.ok());
+  const std::vector<NameUse> names = name_uses(**tree);
+  std::size_t exact = 0, shared = 0, single = 0;
+  for (std::size_t at = 1; at < (*tree)->nodes.size(); ++at) {
+    const HierarchyNode& node = (*tree)->nodes[at];
+    CAPTURE((*tree)->path(at));
+    std::uint64_t own = node.totals.events;
+    for (std::uint32_t i = 0; i < node.child_count; ++i) own -= (*tree)->nodes[node.first_child + i].totals.events;
+    const NodeTarget target = target_of_node(*query.snapshot, **tree, names, at);
+    const auto* filter = std::get_if<EventFilter>(&target.events);
+    if (filter == nullptr) {
+      CHECK(own == 1);
+      ++single;
+      continue;
+    }
+    const auto passing = filter_mask(query, *filter, nullptr);
+    REQUIRE(passing.ok());
+    const std::uint64_t selected = count_passing(*query.snapshot, passing->get());
+    if (target.besides.empty()) {
+      CHECK(selected == own);
+      ++exact;
+    } else {
+      CHECK((*tree)->text(at) == "copy");
+      CHECK(selected > own);
+      ++shared;
+    }
+  }
+  CHECK(exact == 2);   // gemm below step and below check
+  CHECK(shared == 2);  // copy of both threads
+  CHECK(single == 4);  // step, once, check, load
+}
+
+TEST_CASE("layers: a row of recorded stacks selects those that begin as it does") {
+  const std::shared_ptr<Store> store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber kernel = writer.add_schema(
+      {.name = "kernel", .columns = {{.name = "stack", .type = ColumnType::string, .role = Role::stack}}});
+  const TrackNumber stream =
+      writer.add_track({.name = "stream 7", .kind = "stream", .device = "gpu 0", .schema = kernel});
+  std::int64_t at = 0;
+  for (const char* stack : {"gemm (a.py:3)\nmain", "gemm (a.py:3)\nstep\nmain", "gemm (a.py:3)\nmain_loop", "main"}) {
+    writer.begin_event(stream, at, 10, writer.intern("k")).string(0, writer.intern(stack));
+    at += 20;
+  }
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  const auto tree = session_hierarchy(query, {.kind = "stack"});
+  REQUIRE(tree.ok());
+  for (std::size_t node = 1; node < (*tree)->nodes.size(); ++node) {
+    CAPTURE((*tree)->path(node));
+    const NodeTarget target = target_of_node(*query.snapshot, **tree, {}, node);
+    REQUIRE(std::holds_alternative<EventFilter>(target.events));
+    const auto passing = filter_mask(query, std::get<EventFilter>(target.events), nullptr);
+    REQUIRE_MESSAGE(passing.ok(), passing.message());
+    CHECK(count_passing(*query.snapshot, passing->get()) == (*tree)->nodes[node].totals.events);
   }
 }

@@ -1,7 +1,10 @@
 #include "core/analysis/hierarchy/hierarchy.h"
 
 #include <map>
+#include <tuple>
 
+#include "core/analysis/hierarchy/function_names.h"
+#include "core/analysis/hierarchy/hierarchy_index.h"
 #include "core/chunk/session_writer.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/random_session.h"
@@ -62,8 +65,9 @@ void check_tree(const Hierarchy& tree, const ExpectedTree& expected) {
   }
 }
 
-Hierarchy hierarchy_of(const QueryContext& query, const HierarchyQuestion& question, const TimeRange& range = {}) {
-  const auto tree = session_hierarchy(query, question, range);
+Hierarchy hierarchy_of(const QueryContext& query, const HierarchyQuestion& question, const TimeRange& range = {},
+                       const HierarchyInput& input = {}) {
+  const auto tree = session_hierarchy(query, question, range, input);
   REQUIRE_MESSAGE(tree.ok(), tree.message());
   return **tree;
 }
@@ -95,7 +99,10 @@ TEST_CASE("hierarchy: by source line it is what lists of every event give, in an
   RandomSession session(31, 6'000);
   for (int i = 0; i < 12; ++i) {
     const TimeRange range = i == 0 ? TimeRange{} : session.random_range();
-    check_tree(hierarchy_of(session.context(), {.kind = "line"}, range), expected_lines(session, range, ""));
+    const ExpectedTree expected = expected_lines(session, range, "");
+    check_tree(hierarchy_of(session.context(), {.kind = "line"}, range), expected);
+    // In many windows at once, whose edges cut events.
+    check_tree(hierarchy_of(session.context(), {.kind = "line"}, range, {.window_events = 700}), expected);
   }
 }
 
@@ -466,4 +473,290 @@ TEST_CASE("hierarchy: host stacks follow a filter, with the calls around what pa
     query.mask = *mask;
     check_tree(hierarchy_of(query, {.kind = "host"}), calls.expected({}, "step"));
   }
+}
+
+namespace {
+
+void check_same(const Hierarchy& tree, const Hierarchy& expected) {
+  REQUIRE(tree.nodes.size() == expected.nodes.size());
+  CHECK(tree.cut_events == expected.cut_events);
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const HierarchyNode& node = tree.nodes[i];
+    const HierarchyNode& wanted = expected.nodes[i];
+    CAPTURE(expected.path(i));
+    REQUIRE(tree.path(i) == expected.path(i));
+    CHECK(node.totals.events == wanted.totals.events);
+    CHECK(node.totals.sum_ns == wanted.totals.sum_ns);
+    CHECK(node.totals.wait_ns == wanted.totals.wait_ns);
+    CHECK(node.totals.bytes == wanted.totals.bytes);
+    CHECK(node.totals.flops == doctest::Approx(wanted.totals.flops));
+    CHECK(node.totals.launched_events == wanted.totals.launched_events);
+    CHECK(node.totals.launched_ns == wanted.totals.launched_ns);
+    CHECK(node.totals.devices == wanted.totals.devices);
+    CHECK(node.totals.longest == wanted.totals.longest);
+    CHECK(node.totals.stretch == wanted.totals.stretch);
+    CHECK(node.cover.busy_ns == wanted.cover.busy_ns);
+    CHECK(node.cover.self_ns == wanted.cover.self_ns);
+  }
+  CHECK(tree.unit_events == expected.unit_events);
+  CHECK(tree.unit_busy_ns == expected.unit_busy_ns);
+}
+
+std::shared_ptr<const HierarchyIndex> index_of(const QueryContext& query, const std::string& kind,
+                                               std::uint64_t window_events,
+                                               const std::shared_ptr<const HierarchyIndex>& previous = nullptr) {
+  const auto index = HierarchyIndex::build(query, kind, previous, window_events);
+  REQUIRE_MESSAGE(index.ok(), index.message());
+  REQUIRE(*index != nullptr);
+  return *index;
+}
+
+std::size_t pieces_in(const HierarchyIndex& index, const QueryContext& query) {
+  return index.pieces_of(*query.snapshot, PathSubject(*query.snapshot, index.kind())).size();
+}
+
+}  // namespace
+
+TEST_CASE("hierarchy: from an index it is the same as from the events, in any range and to any depth") {
+  RandomSession session(35, 6'000);
+  for (const char* kind : {"line", "name"}) {
+    CAPTURE(kind);
+    const auto index = index_of(session.context(), kind, 9'000);
+    CHECK((pieces_in(*index, session.context()) > 1 || index->kind().name == "name"));  // which has many nodes
+    for (int i = 0; i < 24; ++i) {
+      const TimeRange range = i == 0 ? TimeRange{} : session.random_range();
+      const HierarchyQuestion question{.kind = kind, .depth = i % 3 == 2 ? 1U : HierarchyQuestion::kMostDepth};
+      check_same(hierarchy_of(session.context(), question, range, {.index = index.get()}),
+                 hierarchy_of(session.context(), question, range));
+    }
+  }
+}
+
+TEST_CASE("hierarchy: an index of calls knows what they launched, wherever a range ends") {
+  for (std::uint32_t seed = 21; seed <= 24; ++seed) {
+    RandomCalls calls(seed, 3);
+    const QueryContext query = calls.query();
+    const auto index = index_of(query, "host", 60);
+    for (const TimeRange& range : {TimeRange{}, TimeRange{2'000, 50'731}, TimeRange{500, 5'000},
+                                   TimeRange{3'000, 1'000'000}, TimeRange{-5, 9'000}}) {
+      const Hierarchy tree = hierarchy_of(query, {.kind = "host"}, range, {.index = index.get()});
+      check_tree(tree, calls.expected(range, ""));
+      check_same(tree, hierarchy_of(query, {.kind = "host"}, range));
+      check_same(hierarchy_of(query, {.kind = "host", .depth = 2}, range, {.index = index.get()}),
+                 hierarchy_of(query, {.kind = "host", .depth = 2}, range));
+    }
+  }
+}
+
+namespace {
+
+// Engines that run on at their own pace: long events, waits and layers with lines, some of them over several windows.
+class GrowingSession {
+ public:
+  GrowingSession() {
+    Schema schema{.name = "instruction"};
+    schema.wait_names = {"WAIT"};
+    schema.columns = {{.name = "layer", .type = ColumnType::string, .role = Role::layer},
+                      {.name = "at", .type = ColumnType::string, .role = Role::source_location},
+                      {.name = "bytes", .type = ColumnType::int64, .role = Role::bytes},
+                      {.name = "waited", .type = ColumnType::int64, .role = Role::wait_ns}};
+    schema_ = writer_.add_schema(schema);
+    for (const char* name : {"Tensor", "Vector", "Scalar"}) add_engine(name);
+  }
+  void add_engine(const char* name) {
+    engines_.push_back({writer_.add_track({.name = name, .kind = "engine", .device = "nc0", .schema = schema_}), at_});
+  }
+  void run(std::size_t engine, int events) {
+    auto& [track, at] = engines_[engine];
+    for (int i = 0; i < events; ++i) {
+      at += number(4) == 0 ? number(900) : number(9);
+      const std::int64_t length = number(50) == 0 ? number(9'000) : number(120);
+      const char* name = number(9) == 0 ? "WAIT" : "MATMUL";
+      Row row = writer_.begin_event(track, at, length, writer_.intern(name));
+      const std::string layer = "net/block." + std::to_string(number(4)) + "/part." + std::to_string(number(3));
+      if (number(6) != 0) row.string(0, writer_.intern(layer.substr(0, number(3) == 0 ? 11 : layer.size())));
+      if (number(3) != 0) row.string(1, writer_.intern("net.py:" + std::to_string(number(30))));
+      if (number(2) != 0) row.integer(2, number(5'000));
+      if (number(2) != 0) row.integer(3, number(1'500));
+      at += length;
+      at_ = std::max(at_, at);
+    }
+    writer_.flush();
+  }
+  [[nodiscard]] std::int64_t number(std::int64_t below) {
+    return static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(below));
+  }
+  QueryContext query() { return {*store_, store_->snapshot(), pool_, control_}; }
+
+ private:
+  std::mt19937_64 random_{77};
+  std::unique_ptr<Store> store_ = Store::create().value();
+  StoreSink sink_{*store_};
+  SessionWriter writer_{sink_};
+  WorkerPool pool_{3};
+  TaskControl control_;
+  SchemaNumber schema_ = 0;
+  std::int64_t at_ = 0;
+  std::vector<std::pair<TrackNumber, std::int64_t>> engines_;
+};
+
+}  // namespace
+
+TEST_CASE("hierarchy: an index grows with its session, and an old one still serves") {
+  GrowingSession session;
+  std::shared_ptr<const HierarchyIndex> index, first;
+  std::size_t kept_pieces = 0;
+  for (int stage = 0; stage < 12; ++stage) {
+    session.run(static_cast<std::size_t>(stage) % 3, 1'500);
+    session.run(static_cast<std::size_t>(stage + 1) % 3, 1'100);
+    if (stage == 7) session.add_engine("Vector");  // of a second core: the same unit
+    if (stage > 7) session.run(3, 700);
+    const QueryContext query = session.query();
+    if (index) kept_pieces += pieces_in(*index, query);
+    index = index_of(query, "layer", 1'200, index);
+    if (!first) first = index;
+    const std::int64_t length = query.snapshot->end_ns;
+    for (int i = 0; i < 8; ++i) {
+      const std::int64_t a = session.number(length), b = session.number(length);
+      const TimeRange range = i == 0 ? TimeRange{} : TimeRange{std::min(a, b), std::max(a, b)};
+      const HierarchyQuestion question{.kind = "layer", .depth = i % 4 == 3 ? 2U : HierarchyQuestion::kMostDepth};
+      const Hierarchy expected = hierarchy_of(query, question, range, {.window_events = 900});
+      check_same(hierarchy_of(query, question, range, {.index = index.get()}), expected);
+      check_same(hierarchy_of(query, question, range, {.index = first.get()}), expected);
+    }
+  }
+  CHECK(kept_pieces > 0);
+}
+
+TEST_CASE("hierarchy: a filter or a search does not ask the index, which knows of neither") {
+  RandomSession session(36, 4'000);
+  const auto index = index_of(session.context(), "line", 2'000);
+  auto query = session.context();
+  const auto mask = event_mask(query, {.range = {}, .tracks = {}, .terms = {{"name=Copy.2", false}}});
+  REQUIRE(mask.ok());
+  query.mask = *mask;
+  check_tree(hierarchy_of(query, {.kind = "line"}, {}, {.index = index.get()}), expected_lines(session, {}, "Copy.2"));
+  const HierarchyQuestion marked{.kind = "line", .marked = "py:1"};
+  CHECK(hierarchy_of(session.context(), marked, {}, {.index = index.get()}).marked_ns ==
+        hierarchy_of(session.context(), marked).marked_ns);
+}
+
+TEST_CASE("hierarchy: lines stand in functions, as the text of the kernel or a recorded stack says") {
+  const std::vector<std::string> functions = functions_by_line(
+      "import nki\n"
+      "def tile(\n"
+      "    a,\n"
+      "):\n"
+      "  x = \"(\"\n"
+      "  def inner(b):\n"
+      "    \"\"\"a text\n"
+      "that goes on\n"
+      "    \"\"\"\n"
+      "    return b\n"
+      "\n"
+      "  return inner(a)  # (\n"
+      "print(tile)\n");
+  CHECK(functions == std::vector<std::string>{"", "tile", "tile", "tile", "tile", "inner", "inner", "inner", "inner",
+                                              "inner", "inner", "tile", ""});
+  const auto store = Store::create().value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  Schema schema{.name = "instruction"};
+  schema.columns = {{.name = "at", .type = ColumnType::string, .role = Role::source_location},
+                    {.name = "frames", .type = ColumnType::string, .role = Role::stack}};
+  const TrackNumber engine =
+      writer.add_track({.name = "Tensor", .kind = "engine", .device = "nc0", .schema = writer.add_schema(schema)});
+  writer.add_source_file("kernels/mlp.py", "def up(x):\n  y = x\n  return y\ndef down(x):\n  return x\n");
+  std::int64_t at = 0;
+  const auto run = [&](std::int64_t length, const char* line, const char* stack) {
+    Row row = writer.begin_event(engine, at, length, writer.intern("MATMUL"));
+    if (*line != 0) row.string(0, writer.intern(line));
+    if (*stack != 0) row.string(1, writer.intern(stack));
+    at += length;
+  };
+  run(10, "mlp.py:2", "");
+  run(20, "mlp.py:3", "");
+  run(5, "mlp.py:5", "");
+  run(7, "other.py:5", "gelu (lib/other.py:5)\nup (mlp.py:2)");
+  run(3, "nowhere.py:1", "");
+  run(2, "", "");
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  const Hierarchy tree = hierarchy_of(query, {.kind = "function"});
+  const auto busy = [&](const Path& path) {
+    const HierarchyNode* node = node_at(tree, path);
+    return node == nullptr ? -1 : node->cover.busy_ns;
+  };
+  CHECK(busy({"mlp.py:up"}) == 30);
+  CHECK(busy({"mlp.py:up", "mlp.py:3"}) == 20);
+  CHECK(busy({"mlp.py:down"}) == 5);
+  CHECK(busy({"other.py:gelu"}) == 7);
+  CHECK(busy({"(no function)"}) == 5);
+  CHECK(busy({"(no function)", "nowhere.py:1"}) == 3);
+}
+
+TEST_CASE("hierarchy: transfers and their packets are charged to the layer whose instruction set them off") {
+  const auto store = Store::create().value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const auto key = [](const char* name) { return Column{.name = name, .type = ColumnType::uint64}; };
+  Schema instruction{.name = "instruction"};
+  instruction.columns = {{.name = "layer", .type = ColumnType::string, .role = Role::layer}, key("id")};
+  instruction.columns[1].role = Role::key;
+  Schema transfer{.name = "dma_transfer"}, packet{.name = "dma"};
+  transfer.columns = {key("id"), {.name = "size", .type = ColumnType::int64, .role = Role::bytes}};
+  transfer.columns[0].role = Role::key;
+  packet.columns = {key("packet_aggregation_id"), {.name = "size", .type = ColumnType::int64, .role = Role::bytes}};
+  Schema flow{.name = "flow", .kind = EventKind::flow};
+  flow.columns = {key("from"), key("to")};
+  flow.columns[0].role = Role::flow_source;
+  flow.columns[1].role = Role::flow_target;
+  const TrackNumber engine =
+      writer.add_track({.name = "Sync", .kind = "engine", .device = "nc0", .schema = writer.add_schema(instruction)});
+  const TrackNumber transfers =
+      writer.add_track({.name = "q0", .kind = "dma_queue", .device = "nc0", .schema = writer.add_schema(transfer)});
+  const TrackNumber packets =
+      writer.add_track({.name = "q0-E0", .kind = "dma_queue", .device = "nc0", .schema = writer.add_schema(packet)});
+  const TrackNumber flows = writer.add_track({.name = "flows", .kind = "flow", .schema = writer.add_schema(flow)});
+  const auto run = [&](TrackNumber track, std::int64_t begin, std::int64_t end) {
+    return writer.begin_event(track, begin, end - begin, writer.intern("x"));
+  };
+  Row trigger = run(engine, 0, 10);
+  trigger.string(0, writer.intern("net/mlp"));
+  trigger.unsigned_integer(1, 1);
+  Row other = run(engine, 10, 20);
+  other.string(0, writer.intern("net/norm"));
+  other.unsigned_integer(1, 2);
+  for (const std::uint64_t id : {100U, 200U}) {
+    Row row = run(transfers, id == 100 ? 15 : 60, id == 100 ? 50 : 90);
+    row.unsigned_integer(0, id);
+    row.integer(1, 4'096);
+  }
+  for (const auto& [begin, end, id] :
+       {std::tuple(15, 30, 100), std::tuple(35, 50, 100), std::tuple(60, 90, 200), std::tuple(95, 99, 0)}) {
+    Row row = run(packets, begin, end);
+    if (id != 0) row.unsigned_integer(0, static_cast<std::uint64_t>(id));
+    row.integer(1, 1'024);
+  }
+  Row caused = run(flows, 0, 0);
+  caused.unsigned_integer(0, 1);
+  caused.unsigned_integer(1, 100);
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(2);
+  TaskControl control;
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  const Hierarchy tree = hierarchy_of(query, {.kind = "layer"});
+  const HierarchyNode* mlp = node_at(tree, {"net", "mlp"});
+  REQUIRE(mlp != nullptr);
+  CHECK(mlp->totals.events == 3);  // the instruction and two packets, the transfer itself is made of them
+  CHECK(mlp->totals.bytes == 2'048);
+  CHECK(mlp->cover.busy_ns == 10 + 15 + 15);
+  CHECK(node_at(tree, {"net", "norm"})->totals.events == 1);
+  CHECK(node_at(tree, {"(no layer)"}) == nullptr);  // what nothing set off is not in it
+  CHECK(tree.without.empty());
+  CHECK(tree.borrowing_events == 4);
+  const auto index = index_of(query, "layer", 2);
+  check_same(hierarchy_of(query, {.kind = "layer"}, {}, {.index = index.get()}), tree);
 }

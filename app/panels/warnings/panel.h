@@ -24,8 +24,7 @@ class WarningsPanel final : public Panel {
   void draw_head(const PanelContext& context, render::Rect row, const Advice* advice, const ErrorReport* errors);
   void draw_findings(const PanelContext& context, render::Rect area, const std::shared_ptr<const Advice>& advice);
   void draw_table(const PanelContext& context, const render::Rect& area, const Advice& advice);
-  void draw_errors(const PanelContext& context, const render::Rect& area,
-                   const std::shared_ptr<const ErrorReport>& errors);
+  void draw_errors(const PanelContext& context, render::Rect area, const std::shared_ptr<const ErrorReport>& errors);
   void order(const Advice& advice);
   void hide_where_nothing_is_known(const Advice& advice);
   static void choose(const PanelContext& context, const Finding& finding, bool zoom);

@@ -287,8 +287,12 @@ void StatisticsPanel::draw_table(const PanelContext& context, const Rect& area) 
   region_seen_ = std::holds_alternative<EventFilter>(table_->listing.targets[*row]);
 }
 
-void StatisticsPanel::draw_outliers(const PanelContext& context, const Rect& area) {
+void StatisticsPanel::draw_outliers(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
+  if (const std::string& wrong = details_kept_.error; !wrong.empty()) {
+    banner(ui, area.cut_top(banner_height(ui, area.width(), wrong)), BannerKind::error, wrong);
+    if (!outliers_) return;
+  }
   if (!outliers_ || outliers_->rows.row_count() == 0) {
     constexpr std::array<std::string_view, 1> kActions = {"Show the groups"};
     const std::string_view sentence = outliers_ ? "No event lies far from the others of its group."
@@ -301,6 +305,10 @@ void StatisticsPanel::draw_outliers(const PanelContext& context, const Rect& are
 
 void StatisticsPanel::draw_spread(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
+  if (const std::string& wrong = details_kept_.error; !wrong.empty()) {
+    banner(ui, area.cut_top(banner_height(ui, area.width(), wrong)), BannerKind::error, wrong);
+    if (!details_) return;
+  }
   Rect head = area.cut_top(ui.px(28));
   if (!details_) return;
   const bool stale = details_kept_.stale();

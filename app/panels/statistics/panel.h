@@ -46,7 +46,7 @@ class StatisticsPanel final : public Panel {
   void draw_head(const PanelContext& context, render::Rect head);
   void draw_choices(const PanelContext& context, render::Rect& head);
   void draw_table(const PanelContext& context, const render::Rect& area);
-  void draw_outliers(const PanelContext& context, const render::Rect& area);
+  void draw_outliers(const PanelContext& context, render::Rect area);
   void draw_spread(const PanelContext& context, render::Rect area);
   void draw_brush_foot(const PanelContext& context, render::Rect foot);
   void draw_progress(const PanelContext& context, const render::Rect& area) const;

@@ -15,10 +15,9 @@ std::string time_of(double ns) { return format_duration(ns); }
 
 void judge_balance(const Judgement& judgement, const DeviceSum& device) {
   if (device.zones_left_out > 0) {
-    const std::string more = format_count(kMostZones);
     return judgement.not_judged(RuleId::unbalanced_cores,
-                                fmt::format("needs a range of at most {} kernels of cores: {} has {} more", more,
-                                            device.device, format_count(device.zones_left_out)));
+                                fmt::format("needs a range of fewer kernels of cores: {} of {} could not be kept",
+                                            format_count(device.zones_left_out), device.device));
   }
   double lost = 0;
   std::map<TrackNumber, double> slowest;

@@ -359,5 +359,5 @@ TEST_CASE("advice: cores of which not all kernels were kept are not judged, and 
   CHECK(advice.findings.empty());
   REQUIRE(advice.unjudged.size() == 1);
   CHECK(advice.unjudged[0].rule->id == RuleId::unbalanced_cores);
-  CHECK(advice.unjudged[0].why.find("chip 0 has 5 more") != std::string::npos);
+  CHECK(advice.unjudged[0].why.find("5 of chip 0 could not be kept") != std::string::npos);
 }

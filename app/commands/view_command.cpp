@@ -19,6 +19,7 @@
 #include "app/terminal/standard_files.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 namespace {
@@ -171,11 +172,17 @@ int ViewCommand::write_table(const CommandRun& run) const {
   }
   if (ingest_only) return run.fail_usage("view", "--ingest-only writes a session file, and --table prints a table");
   if (auto roots = check_source_roots(input_options.source_roots); !roots) return run.fail(roots.message());
+  std::vector<std::string> columns;
+  for (const std::string& each : by) {
+    const auto names = names_of_list(each);
+    if (!names) return run.fail_usage("view", "--by: " + names.message());
+    columns.insert(columns.end(), names->begin(), names->end());
+  }
   say_unneeded(run);
   OpenSessionOptions options = input_options;
   options.neff = neff;
   return view_table(
-      {*paths, options, table, by, measured, filter, format.empty() ? "table" : format, output_file, force}, run);
+      {*paths, options, table, columns, measured, filter, format.empty() ? "table" : format, output_file, force}, run);
 }
 
 int ViewCommand::run(const CommandRun& run) const {
@@ -229,8 +236,12 @@ CommandAction declare_view(command_line::OptionSet& options) {
                                  "list says what they hold; "
                                  "--output-format csv or json for programs",
                                  listings_help()));
-  options.add_option("--by", command->by, "What the rows of the table are grouped by, where it has a choice")
-      .separated_by(',');
+  options
+      .add_option(
+          "--by", command->by,
+          "What the rows of the table are grouped by, where it has a choice: names with commas between them, one "
+          "that holds a comma in double quotes")
+      .repeats();
   options.add_option("--value", command->measured,
                      "What the table measures, where it has a choice: a column of numbers");
   options.add_flag("--terminology", command->terminology, "Explain the figures, or the one named instead of FILE");

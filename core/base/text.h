@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.h"
+
 namespace accelscope {
 
 [[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
@@ -22,6 +24,10 @@ namespace accelscope {
 [[nodiscard]] std::string with_blanks(std::string name);     // "tensor_copy" -> "tensor copy"
 
 [[nodiscard]] std::string joined(const std::vector<std::string>& parts, std::string_view between = ", ");
+
+// The names of a list as it is typed: "name,dma.size". One that holds a comma stands in double quotes, as texts of
+// searches do, and a quote inside them is written twice. Fails where a quote has no end, or something follows it.
+[[nodiscard]] Result<std::vector<std::string>> names_of_list(std::string_view list);
 
 // How typed text finds things in short lists (commands, recent sessions, files): every word must occur, whatever the
 // case. Searching events is another matter: see core/search.

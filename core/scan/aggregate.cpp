@@ -50,6 +50,15 @@ std::size_t Groups::find(const std::uint64_t* keys) {
   }
 }
 
+std::optional<std::size_t> Groups::find_known(const std::uint64_t* keys) const {
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t slot = hash_of(keys, words_) & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
+    const std::size_t group = slots_[slot] - 1;
+    if (std::equal(keys, keys + words_, keys_.data() + group * words_)) return group;
+  }
+  return std::nullopt;
+}
+
 void Groups::grow() {
   slots_.assign(slots_.size() * 4, 0);
   const std::size_t mask = slots_.size() - 1;

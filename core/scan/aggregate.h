@@ -49,6 +49,7 @@ class Groups {
   // keys: one word per key, after a word with a bit for each that has no value, whose own word is 0.
   [[nodiscard]] std::size_t words() const noexcept { return words_; }
   [[nodiscard]] std::size_t find(const std::uint64_t* keys);  // made if it is new
+  [[nodiscard]] std::optional<std::size_t> find_known(const std::uint64_t* keys) const;
   [[nodiscard]] std::size_t size() const noexcept { return keys_.size() / words_; }
   [[nodiscard]] const std::uint64_t* keys(std::size_t group) const noexcept { return keys_.data() + group * words_; }
 

@@ -55,12 +55,18 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
     const std::string operands(trimmed(row.operands));
     listing.add({track == nullptr ? SqlValue() : track->track->name, row.place ? SqlValue(*row.place) : SqlValue(),
                  text(row.name), static_cast<std::int64_t>(row.count), row.busy_ns, row.wait_ns,
-                 row.bytes > 0 ? SqlValue(static_cast<std::int64_t>(row.bytes)) : SqlValue(), text(row.location),
-                 operands.empty() ? SqlValue() : operands, static_cast<std::int64_t>(row.first)},
+                 row.bytes > 0 ? SqlValue(static_cast<std::int64_t>(row.bytes)) : SqlValue(),
+                 row.location.empty() ? SqlValue() : SqlValue(row.location), operands.empty() ? SqlValue() : operands,
+                 static_cast<std::int64_t>(row.first)},
                 events_of(row, snapshot));
   }
-  if (found->left_out > 0)
+  if (!found->counts_all) {
+    listing.note = fmt::format(
+        "there are more rows than are told apart: these are the {} that cost most among the first that were met",
+        format_count(found->rows.size()));
+  } else if (found->left_out > 0) {
     listing.note = fmt::format("{} rows that cost least are left out", format_count(found->left_out));
+  }
   return listing;
 }
 

@@ -122,9 +122,14 @@ const ValueFigures* figures_of(const Statistics& statistics, const std::vector<F
 
 std::string note_of(const Statistics& statistics) {
   std::string note;
-  if (statistics.left_out_groups > 0) {
+  if (statistics.has_rest && statistics.counts_all_groups) {
     note = fmt::format("{} groups of the fewest events are added up in the last row",
                        format_count(statistics.left_out_groups));
+  } else if (statistics.has_rest) {
+    note = fmt::format(
+        "there are more groups than are told apart: the rows are the {} of most events among the first that were met, "
+        "all others are added up in the last",
+        format_count(statistics.rows.size() - 1));
   }
   const bool rough = std::any_of(statistics.rows.begin(), statistics.rows.end(),
                                  [](const StatisticsRow& row) { return !row.figures.exact; });
@@ -275,7 +280,7 @@ Result<StatisticsTable> statistics_table(const QueryContext& query, const Statis
     for (const RowFigure& each : kRowFigures) {
       if (also_ns && each.in_short) cells.push_back(time == nullptr ? SqlValue() : number_value(time->*each.value));
     }
-    const bool is_rest = all.left_out_groups > 0 && index + 1 == all.rows.size();
+    const bool is_rest = all.has_rest && index + 1 == all.rows.size();
     std::optional<EventFilter> target;
     if (!is_rest) target = filters.of(row.keys);
     table.listing.add(std::move(cells), target ? ListingTarget(std::move(*target)) : ListingTarget());

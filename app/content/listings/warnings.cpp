@@ -34,7 +34,8 @@ Listing warnings_listing(const Advice& advice) {
                  text_cell(each.source), range.begin_ns, range.end_ns, event_cell(each.first)},
                 each.events);
   }
-  listing.note = fmt::format("{} of {} rules could be judged; savings do not add up", advice.judged.size(), kRuleCount);
+  const std::string unjudged = unjudged_text(advice);
+  listing.note = judged_text(advice) + "; savings do not add up" + (unjudged.empty() ? "" : "; " + unjudged);
   return listing;
 }
 

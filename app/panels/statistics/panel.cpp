@@ -282,7 +282,7 @@ void StatisticsPanel::draw_table(const PanelContext& context, const Rect& area) 
   const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
   const Statistics& statistics = *table_->statistics;
   // The last row then stands for many groups, which have no spread of their own.
-  const std::size_t groups = statistics.rows.size() - (statistics.left_out_groups > 0 ? 1 : 0);
+  const std::size_t groups = statistics.rows.size() - (statistics.has_rest ? 1 : 0);
   if (!row || *row >= groups) return;
   keys_ = statistics.rows[*row].keys;
   region_seen_ = std::holds_alternative<EventFilter>(table_->listing.targets[*row]);

@@ -96,8 +96,12 @@ bool comes_first(const Finding& a, const Finding& b, int column) {
   }
 }
 
-std::string judged_text(const Advice& advice) {
-  return fmt::format("{} of {} rules could be judged", advice.judged.size(), kRuleCount);
+// What was not judged stands in the tooltip too: the line may be too short for it.
+void draw_hint(Ui& ui, const Rect& row, const std::string& hint, const std::string& more) {
+  draw_text(ui, row, hint, {.style = TextStyle::small, .colour = Colour::text3});
+  if (more.empty()) return;
+  const Rect text{row.x0, row.y0, row.x0 + std::min(row.width(), text_width(ui, TextStyle::small, hint)), row.y1};
+  tooltip(ui, interact(ui, "warnings.judged", text), text, more);
 }
 
 }  // namespace
@@ -141,17 +145,18 @@ void WarningsPanel::draw_head(const PanelContext& context, Rect row, const Advic
     page_chosen_ = true;
   }
   row.cut_left(ui.px(16));
-  std::string hint;
+  std::string hint, more;
   bool stale = false;
   if (page_ == Page::warnings && advice != nullptr) {
-    hint = "each alone: savings do not add up; " + judged_text(*advice);
+    more = unjudged_text(*advice);
+    hint = "each alone: savings do not add up; " + judged_text(*advice) + (more.empty() ? "" : "; " + more);
     stale = context.analysis().advice_state().stale();
   } else if (page_ == Page::errors && errors != nullptr) {
     hint = "what was under way on every engine when the error was reported, else what began last before";
     stale = errors_.stale();
   }
   if (stale) hint = "of the earlier filter; " + hint;
-  draw_text(ui, row, hint, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_hint(ui, row, hint, more);
 }
 
 void WarningsPanel::choose(const PanelContext& context, const Finding& finding, bool zoom) {
@@ -204,9 +209,10 @@ void WarningsPanel::draw_table(const PanelContext& context, const Rect& area, co
 void WarningsPanel::draw_findings(const PanelContext& context, Rect area, const std::shared_ptr<const Advice>& advice) {
   Ui& ui = context.ui;
   const auto& state = context.analysis().advice_state();
-  if (!state.error.empty()) {
-    const Rect place = area.cut_top(banner_height(ui, area.width(), state.error)).inset(ui.px(8), 0);
-    banner(ui, place, BannerKind::error, state.error, "Try another filter, or open the session again");
+  const std::string& problem = state.error.empty() ? context.analysis().mask_error(MaskUse::filter) : state.error;
+  if (!problem.empty()) {
+    const Rect place = area.cut_top(banner_height(ui, area.width(), problem)).inset(ui.px(8), 0);
+    banner(ui, place, BannerKind::error, problem, "Try another filter, or open the session again");
   }
   if (state.task.valid()) {
     progress(ui, "warnings.progress", area.cut_top(ui.px(26)),
@@ -217,7 +223,7 @@ void WarningsPanel::draw_findings(const PanelContext& context, Rect area, const 
     const bool judged = !advice->judged.empty(), filtered = !context.analysis().filter().empty();
     empty_state(ui, "warnings.empty", area, judged ? icon::kCheckCircle : icon::kInfo,
                 judged     ? judged_text(*advice) + ", and none found anything that costs much time."
-                : filtered ? "Nothing that passes the filter can be judged by a rule."
+                : filtered ? "Nothing that passes the filter can be judged by a rule: " + unjudged_text(*advice) + "."
                            : "No rule could be judged: record engines, DMA queues or streams of a device.");
     return;
   }
@@ -241,8 +247,9 @@ void WarningsPanel::draw_findings(const PanelContext& context, Rect area, const 
 void WarningsPanel::draw_errors(const PanelContext& context, const Rect& area,
                                 const std::shared_ptr<const ErrorReport>& errors) {
   Ui& ui = context.ui;
-  if (!errors_.error.empty()) {
-    empty_state(ui, "warnings.errors.failed", area, icon::kWarning, errors_.error);
+  const std::string& problem = errors_.error.empty() ? context.analysis().mask_error(MaskUse::filter) : errors_.error;
+  if (!problem.empty()) {
+    empty_state(ui, "warnings.errors.failed", area, icon::kWarning, problem);
     return;
   }
   if (!errors) {

@@ -14,6 +14,22 @@ namespace {
 
 bool by_length(const FindingPlace& a, const FindingPlace& b) { return a.range.length_ns() > b.range.length_ns(); }
 
+constexpr std::string_view kHeldBack = "needs all events of the range, of which the filter leaves some out";
+
+// Why those rules were not judged of which nothing was said yet.
+void tell_unjudged(Advice& advice, bool filtered) {
+  for (const AdviceRule& rule : advice_rules()) {
+    const bool is_judged = std::find(advice.judged.begin(), advice.judged.end(), &rule) != advice.judged.end();
+    const bool is_told = std::any_of(advice.unjudged.begin(), advice.unjudged.end(),
+                                     [&rule](const UnjudgedRule& each) { return each.rule == &rule; });
+    if (is_judged || is_told) continue;
+    advice.unjudged.push_back(
+        {&rule, fmt::format("needs {}{}", rule.needs, filtered ? ", of which the filter leaves none" : "")});
+  }
+  std::stable_sort(advice.unjudged.begin(), advice.unjudged.end(),
+                   [](const UnjudgedRule& a, const UnjudgedRule& b) { return a.rule->id < b.rule->id; });
+}
+
 // Whether work inside the range is not looked at. A mask of a range alone leaves out nothing inside it.
 bool leaves_out(const QueryContext& query, const EventFilter& filter) {
   if (!filter.tracks.empty()) return true;
@@ -30,9 +46,19 @@ void Judgement::judged(RuleId rule) const {
 }
 
 bool Judgement::judges(RuleId rule) const {
-  if (filtered && rule_of(rule).needs_all) return false;
+  if (filtered && rule_of(rule).needs_all) {
+    not_judged(rule, std::string(kHeldBack));
+    return false;
+  }
   judged(rule);
   return true;
+}
+
+void Judgement::not_judged(RuleId rule, std::string why) const {
+  const AdviceRule* const row = &rule_of(rule);
+  const bool is_told = std::any_of(advice.unjudged.begin(), advice.unjudged.end(),
+                                   [&](const UnjudgedRule& each) { return each.rule == row && each.why == why; });
+  if (!is_told) advice.unjudged.push_back({row, std::move(why)});
 }
 
 Finding Judgement::finding(RuleId rule, const DeviceSum& device, double saving_ns, const std::string& subject) const {
@@ -103,20 +129,25 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   auto advice = std::make_shared<Advice>();
   advice->snapshot_version = query.snapshot->version;
   advice->filter = filter;
+  const bool filtered = leaves_out(query, filter);
+  const auto nothing_works = [&] {
+    tell_unjudged(*advice, filtered);
+    return std::shared_ptr<const Advice>(std::move(advice));
+  };
   QueryContext whole = query;
   whole.mask = nullptr;
   const auto active = find_active_stretch(whole);
   if (!active) return active.error();
-  if (!*active) return std::shared_ptr<const Advice>(std::move(advice));
+  if (!*active) return nothing_works();
   EventFilter working = filter;
   const TimeRange wanted = filter.range.value_or(TimeRange{});
   working.range = TimeRange{std::max(wanted.begin_ns, (*active)->begin_ns), std::min(wanted.end_ns, (*active)->end_ns)};
-  if (working.range->empty()) return std::shared_ptr<const Advice>(std::move(advice));
+  if (working.range->empty()) return nothing_works();
   const auto devices = device_sums(query, working);
   if (!devices) return devices.error();
-  const auto host = hosts_by_source(query, *working.range);
+  const auto host = hosts_by_process(query, *working.range, dependencies);
   if (!host) return host.error();
-  const Judgement judgement{query, *working.range, dependencies, *host, leaves_out(query, filter), *advice};
+  const Judgement judgement{query, *working.range, dependencies, *host, filtered, *advice};
   for (const DeviceSum& device : *devices) {
     judge_transfers(judgement, device);
     if (const Result<void> judged = judge_engines(judgement, device); !judged) return judged.error();
@@ -124,6 +155,7 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
     judge_cores(judgement, device);
   }
   judge_host(judgement);
+  tell_unjudged(*advice, filtered);
   std::stable_sort(advice->findings.begin(), advice->findings.end(),
                    [](const Finding& a, const Finding& b) { return a.saving_ns > b.saving_ns; });
   return std::shared_ptr<const Advice>(std::move(advice));
@@ -133,6 +165,26 @@ std::string advice_text(const Advice& advice) {
   if (advice.findings.empty()) return "";
   const Finding& top = advice.findings.front();
   return fmt::format("{}, up to {}", top.headline, format_duration(static_cast<double>(top.saving_ns)));
+}
+
+std::string judged_text(const Advice& advice) {
+  return fmt::format("{} of {} rules could be judged", advice.judged.size(), kRuleCount);
+}
+
+std::string unjudged_text(const Advice& advice) {
+  std::vector<std::pair<std::string, std::string>> by_reason;  // reason, titles
+  for (const UnjudgedRule& each : advice.unjudged) {
+    const auto known = std::find_if(by_reason.begin(), by_reason.end(),
+                                    [&each](const auto& entry) { return entry.first == each.why; });
+    if (known == by_reason.end()) {
+      by_reason.emplace_back(each.why, each.rule->title);
+    } else {
+      known->second += fmt::format(", {}", each.rule->title);
+    }
+  }
+  std::string text;
+  for (const auto& [why, titles] : by_reason) text += fmt::format("{}{} ({})", text.empty() ? "" : "; ", titles, why);
+  return text.empty() ? "" : "not judged: " + text;
 }
 
 }  // namespace accelscope

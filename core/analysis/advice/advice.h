@@ -42,11 +42,18 @@ struct Finding {
   std::vector<FindingPlace> places;  // by time, the longest kMostPlaces; at least one
 };
 
+// A rule that was not judged, of one device or of all, and what judging it would take.
+struct UnjudgedRule {
+  const AdviceRule* rule = nullptr;
+  std::string why;  // "needs all events of the range, of which the filter leaves some out"
+};
+
 struct Advice {
   std::uint64_t snapshot_version = 0;
   EventFilter filter;
   std::vector<Finding> findings;          // the largest saving first
   std::vector<const AdviceRule*> judged;  // rules whose events the session has and the filter leaves, found or not
+  std::vector<UnjudgedRule> unjudged;     // in the order of the rules
 };
 
 // `dependencies` may be null: then waits are put down to the semaphores' owners. Of the events that pass the filter.
@@ -56,5 +63,10 @@ struct Advice {
 
 // "w1 loaded 4×: 24 MiB read again, up to 98 µs"; "" where nothing was found.
 [[nodiscard]] std::string advice_text(const Advice& advice);
+// "12 of 17 rules could be judged"
+[[nodiscard]] std::string judged_text(const Advice& advice);
+// "not judged: Launch gaps (needs all ...); Spills (needs transfers ...)": rules of one reason stand together; "" where
+// all were.
+[[nodiscard]] std::string unjudged_text(const Advice& advice);
 
 }  // namespace accelscope

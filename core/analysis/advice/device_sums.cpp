@@ -64,10 +64,13 @@ class SumsWorker {
         snapshot_(*query.snapshot),
         plan_(plan),
         open_(plan.blank.size()),
+        known_tensors_(kKnownTensors),
         engines_(query.snapshot->tracks.size()),
         collective_(query.snapshot->strings->size(), kUnknown),
         kernel_(query.snapshot->strings->size(), kUnknown),
-        setup_(query.snapshot->strings->size(), kUnknown) {}
+        setup_(query.snapshot->strings->size(), kUnknown) {
+    for (DeviceSum& sum : sums) sum.tensors.clear();  // those that are loaded come back
+  }
 
   void add(const ScannedChunk& chunk, const ScanWindow& window) {
     const LanePlan& lane = plan_.lanes[chunk.lane_index];
@@ -148,7 +151,7 @@ class SumsWorker {
         const bool own = window.owns(chunk, block.ticks().begins[i]);
         if (lane.is_stream && own) add_kernel(sum, open, block.id(i), lane.number, whole_begin, whole_end);
         if (!lane.kernel_suffix.empty() && own && is_kernel(name, lane.kernel_suffix)) {
-          zones[lane.device].push_back({whole_begin, whole_end, lane.core});
+          add_zone(lane, whole_begin, whole_end);
         }
         if (!work) continue;
         const double flops = work->at(i);
@@ -160,6 +163,15 @@ class SumsWorker {
         }
       }
     });
+  }
+
+  void add_zone(const LanePlan& lane, std::int64_t begin, std::int64_t end) {
+    if (zone_count_ == kMostZones) {
+      ++sums[lane.device].zones_left_out;
+      return;
+    }
+    ++zone_count_;
+    zones[lane.device].push_back({begin, end, lane.core});
   }
 
   static void add_kernel(DeviceSum& sum, OpenDevice& open, EventId event, TrackNumber track, std::int64_t begin,
@@ -241,10 +253,19 @@ class SumsWorker {
       sum.spills.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line, move.own);
       return;  // told as spills, not as a tensor that is loaded again
     }
-    if (!loads || sum.tensors.empty()) return;
-    const auto tensor = sum.tensors.find(move.name);
-    if (tensor == sum.tensors.end()) return;
-    tensor->second.loads.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line, move.own);
+    if (!loads) return;
+    if (LoadedTensor* const tensor = tensor_of(lane.device, move.name))
+      tensor->loads.add(move.event, lane.number, move.begin_ns, move.end_ns, move.bytes, line, move.own);
+  }
+
+  // Null where the name is no tensor's.
+  LoadedTensor* tensor_of(std::size_t device, StringId name) {
+    const auto& tensors = plan_.blank[device].tensors;
+    if (tensors.empty()) return nullptr;
+    KnownTensor& known = known_tensors_[(name * std::size_t{31} + device) % kKnownTensors];
+    if (known.name == name && known.device == device) return known.tensor;
+    known = {device, name, tensors.contains(name) ? &sums[device].tensors[name] : nullptr};
+    return known.tensor;
   }
 
   void add_limits(const ScannedChunk& chunk, const ScanWindow& window, const LanePlan& lane) {
@@ -374,9 +395,18 @@ class SumsWorker {
     return cost;
   }
 
+  static constexpr std::size_t kKnownTensors = 1024;
+  struct KnownTensor {
+    std::size_t device = 0;
+    StringId name = kNone;
+    LoadedTensor* tensor = nullptr;  // a node of a map stays where it is
+  };
+
   const Snapshot& snapshot_;
   const SumsPlan& plan_;
+  std::size_t zone_count_ = 0;
   std::vector<OpenDevice> open_;
+  std::vector<KnownTensor> known_tensors_;                 // those met last
   std::vector<Stretches> engines_;                         // by track
   std::vector<std::uint8_t> collective_, kernel_, setup_;  // by name: 0, 1, or not looked at yet
 };
@@ -398,6 +428,7 @@ void append_sums(DeviceSum& all, const DeviceSum& part) {
   all.reloaded_bytes += part.reloaded_bytes;
   all.flops += part.flops;
   all.throttled_ns += part.throttled_ns;
+  all.zones_left_out += part.zones_left_out;
   all.runs.insert(all.runs.end(), part.runs.begin(), part.runs.end());
   constexpr EvidenceSum DeviceSum::*kSums[] = {
       &DeviceSum::tiny,       &DeviceSum::small,           &DeviceSum::spills,
@@ -461,14 +492,7 @@ void EvidenceSum::add(EventId event, TrackNumber track, std::int64_t begin_ns, s
   if (begin_ns < stretch.begin_ns) first = event;
   stretch.begin_ns = std::min(stretch.begin_ns, begin_ns);
   stretch.end_ns = std::max(stretch.end_ns, end_ns);
-  if (line != 0) {
-    OpenLine& open = open_lines_[line % kOpenLines];
-    if (open.line != line) {
-      if (open.line != 0) lines[open.line] += open.ns;
-      open = {line, 0};
-    }
-    open.ns += end_ns - begin_ns;
-  }
+  if (line != 0) add_line(line, end_ns - begin_ns);
   if (track != open_track_) {
     if (open_events_ > 0) tracks[open_track_] += open_events_;
     open_track_ = track;
@@ -477,12 +501,34 @@ void EvidenceSum::add(EventId event, TrackNumber track, std::int64_t begin_ns, s
   if (own) ++open_events_;
 }
 
+// Most have few lines: there are more places once two of them want the same.
+void EvidenceSum::add_line(StringId line, std::int64_t ns) {
+  if (open_lines_.empty()) open_lines_.resize(kFirstOpenLines);
+  OpenLine* open = &open_lines_[line & (open_lines_.size() - 1)];
+  if (open->line != line && open->line != 0 && open_lines_.size() < kOpenLines) {
+    const std::size_t more = 4 * open_lines_.size();
+    close_lines();
+    open_lines_.resize(more);
+    open = &open_lines_[line & (more - 1)];
+  }
+  if (open->line != line) {
+    if (open->line != 0) lines[open->line] += open->ns;
+    *open = {line, 0};
+  }
+  open->ns += ns;
+}
+
+void EvidenceSum::close_lines() {
+  for (const OpenLine& open : open_lines_) {
+    if (open.line != 0) lines[open.line] += open.ns;
+  }
+  open_lines_ = {};
+}
+
 void EvidenceSum::clear_open() {
   time.close_window();
-  for (OpenLine& open : open_lines_) {
-    if (open.line != 0) lines[open.line] += open.ns;
-    open = {};
-  }
+  time.free_room();
+  close_lines();
   if (open_events_ > 0) tracks[open_track_] += open_events_;
   open_events_ = 0;
 }
@@ -530,12 +576,14 @@ Result<std::vector<DeviceSum>> device_sums(const QueryContext& query, const Even
   std::vector<std::vector<KernelZone>> zones(devices.size());
   std::vector<WindowEdge> edges;
   std::vector<std::int64_t> busy(snapshot.tracks.size(), 0);
-  for (const SumsWorker& worker : workers) {
+  for (SumsWorker& worker : workers) {
     edges.insert(edges.end(), worker.edges.begin(), worker.edges.end());
     for (std::size_t t = 0; t < busy.size(); ++t) busy[t] += worker.engine_busy[t];
     for (std::size_t d = 0; d < devices.size(); ++d) {
       append_sums(devices[d], worker.sums[d]);
       zones[d].insert(zones[d].end(), worker.zones[d].begin(), worker.zones[d].end());
+      worker.sums[d] = {};
+      worker.zones[d] = {};
     }
   }
   join_windows(devices, edges);

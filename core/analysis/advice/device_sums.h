@@ -21,6 +21,7 @@ inline constexpr std::int64_t kLeastGapNs = 1'000;    // shorter ones are the pa
 inline constexpr std::int64_t kTinyKernelNs = 5'000;  // RuleId::tiny_kernels
 inline constexpr std::int64_t kMostPauseNs = 20'000;  // longer ones have another cause than a kernel's size
 inline constexpr std::size_t kMostGaps = 1'000'000;   // of a device
+inline constexpr std::size_t kMostZones = 2'000'000;  // kernels of cores, that a thread keeps
 
 // Events that a rule rests on.
 struct EvidenceSum {
@@ -42,12 +43,14 @@ struct EvidenceSum {
 
  private:
   // Not yet in `lines` and `tracks`: looking there for every event would cost more than all the rest.
-  static constexpr std::size_t kOpenLines = 64;  // a power of two
+  static constexpr std::size_t kFirstOpenLines = 4, kOpenLines = 64;  // powers of two
   struct OpenLine {
     StringId line = 0;
     std::int64_t ns = 0;
   };
-  std::array<OpenLine, kOpenLines> open_lines_{};
+  std::vector<OpenLine> open_lines_;  // as many as the lines of the window need, up to kOpenLines
+  void add_line(StringId line, std::int64_t ns);
+  void close_lines();
   TrackNumber open_track_ = 0;
   std::uint64_t open_events_ = 0;
 };
@@ -105,7 +108,8 @@ struct DeviceSum {
   EvidenceSum throttled;    // with a limit, while engines work
   double throttled_ns = 0;  // time times one less the limit
   std::map<StringId, LoadedTensor> tensors;
-  std::vector<ProgramRun> runs;  // by begin
+  std::vector<ProgramRun> runs;      // by begin
+  std::uint64_t zones_left_out = 0;  // kernels of cores beyond kMostZones; then the runs' cores and times are not known
   bool has_streams = false, has_packets = false, has_places = false, has_limits = false, has_matrix = false,
        has_waits = false;
 

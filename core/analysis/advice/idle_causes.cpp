@@ -1,6 +1,7 @@
 #include "core/analysis/advice/idle_causes.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "core/scan/wait_names.h"
 
@@ -23,11 +24,13 @@ class CallKinds {
   std::vector<std::uint8_t> known_;
 };
 
+// Of one thread that reads.
 struct SpanGatherer {
   CallKinds kinds;
-  HostSpans spans;
+  std::map<HostProcess, HostSpans> by_process;
 
-  void add(const ScannedChunk& chunk, const StringPool& strings) {
+  void add(const ScannedChunk& chunk, const StringPool& strings, const HostProcess& process) {
+    HostSpans& spans = by_process[process];
     const WaitNames waits(chunk.lane.schema.get(), strings);
     chunk.for_each_block([&](const ScannedBlock& block) {
       for (std::uint32_t i = block.first; i < block.last; ++i) {
@@ -68,6 +71,37 @@ LaneIndices lanes_of_hosts(const Snapshot& snapshot) {
   return lanes;
 }
 
+// By lane; nothing of those that are no host's.
+std::vector<std::optional<HostProcess>> processes_of_lanes(const Snapshot& snapshot, const TrackDevices& devices) {
+  std::vector<std::optional<HostProcess>> processes(snapshot.lanes.size());
+  for (const std::uint32_t lane : lanes_of_hosts(snapshot))
+    processes[lane] = HostProcess{scope_of(snapshot.lanes[lane].number()), devices.of_lane(lane)};
+  return processes;
+}
+
+std::map<std::string, std::set<HostProcess>> launching_processes(const Snapshot& snapshot, const TrackDevices& devices,
+                                                                 const Dependencies& dependencies) {
+  const std::vector<std::optional<HostProcess>> hosts = processes_of_lanes(snapshot, devices);
+  const WorkKinds kinds(snapshot);
+  std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;  // indices of lanes, of which there are few
+  std::unordered_map<LaneNumber, std::uint32_t> index_of;
+  for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane)
+    index_of.emplace(snapshot.lanes[lane].number(), lane);
+  std::pair<LaneNumber, LaneNumber> last{kNone, kNone};
+  for (const Dependency& each : dependencies.all()) {
+    const std::pair<LaneNumber, LaneNumber> lanes{lane_of(each.source), lane_of(each.target)};
+    if (lanes == last) continue;
+    last = lanes;
+    const auto source = index_of.find(lanes.first), target = index_of.find(lanes.second);
+    if (source == index_of.end() || target == index_of.end()) continue;
+    if (hosts[source->second] && is_device_work(kinds.of_lane(target->second)))
+      pairs.emplace(source->second, target->second);
+  }
+  std::map<std::string, std::set<HostProcess>> launching;
+  for (const auto& [source, target] : pairs) launching[devices.label(devices.of_lane(target))].insert(*hosts[source]);
+  return launching;
+}
+
 // The only gap that ends no earlier than the call and begins no later than the call ends; null where there is none.
 IdleGap* gap_at_end(std::vector<IdleGap>& gaps, const HostSpan& span) {
   const auto at = std::lower_bound(gaps.begin(), gaps.end(), span.end_ns,
@@ -99,50 +133,65 @@ Result<void> put_down(std::vector<IdleGap>& gaps, const std::vector<HostSpan>& s
 
 }  // namespace
 
-std::vector<std::uint32_t> HostsBySource::scopes_of(const DeviceSum& device) const {
-  std::vector<std::uint32_t> scopes;
-  for (const auto& [scope, spans] : by_scope) {
-    const auto is_its = [own = scope](TrackNumber track) { return scope_of(track) == own; };
-    if (std::any_of(device.tracks.begin(), device.tracks.end(), is_its) ||
-        std::any_of(device.transfer_tracks.begin(), device.transfer_tracks.end(), is_its)) {
-      scopes.push_back(scope);
+std::vector<HostProcess> HostsByProcess::processes_of(const DeviceSum& device) const {
+  std::vector<HostProcess> processes;
+  if (const auto known = launching.find(device.device); known != launching.end()) {
+    for (const HostProcess& process : known->second) {
+      if (by_process.contains(process)) processes.push_back(process);
     }
   }
-  if (!scopes.empty()) return scopes;
-  for (const auto& [scope, spans] : by_scope) scopes.push_back(scope);
-  return scopes;
+  if (!processes.empty()) return processes;
+  for (const auto& [process, spans] : by_process) {
+    const auto is_its = [own = process.first](TrackNumber track) { return scope_of(track) == own; };
+    if (std::any_of(device.tracks.begin(), device.tracks.end(), is_its) ||
+        std::any_of(device.transfer_tracks.begin(), device.transfer_tracks.end(), is_its)) {
+      processes.push_back(process);
+    }
+  }
+  if (!processes.empty()) return processes;
+  for (const auto& [process, spans] : by_process) processes.push_back(process);
+  return processes;
 }
 
-Result<HostsBySource> hosts_by_source(const QueryContext& query, const TimeRange& range) {
+Result<HostsByProcess> hosts_by_process(const QueryContext& query, const TimeRange& range,
+                                        const Dependencies* dependencies) {
   const Snapshot& snapshot = *query.snapshot;
   const LaneIndices lanes = lanes_of_hosts(snapshot);
+  const TrackDevices devices(snapshot);
+  const std::vector<std::optional<HostProcess>> of_lanes = processes_of_lanes(snapshot, devices);
   QueryContext unmasked = query;
   unmasked.mask = nullptr;
   std::vector<SpanGatherer> workers(query.pool.concurrency(), SpanGatherer{CallKinds(*snapshot.strings), {}});
   const auto scanned = scan_chunks(unmasked, lanes, range, [&](const ScannedChunk& chunk, std::size_t worker) {
-    workers[worker].add(chunk, *snapshot.strings);
+    workers[worker].add(chunk, *snapshot.strings, *of_lanes[chunk.lane_index]);
   });
   if (!scanned) return scanned.error();
-  HostsBySource calls;
-  for (const std::uint32_t lane : lanes) calls.by_scope.try_emplace(scope_of(snapshot.lanes[lane].number()));
-  for (auto list : {&HostSpans::loading, &HostSpans::synchronising, &HostSpans::compiling}) {
-    for (const SpanGatherer& worker : workers) {
-      for (const HostSpan& span : worker.spans.*list) {
-        (calls.by_scope[scope_of(lane_of(span.event))].*list).push_back(span);
+  HostsByProcess calls;
+  for (const std::uint32_t lane : lanes) calls.by_process.try_emplace(*of_lanes[lane]);
+  for (auto& [process, spans] : calls.by_process) {
+    for (auto list : {&HostSpans::loading, &HostSpans::synchronising, &HostSpans::compiling}) {
+      std::vector<HostSpan>& all = spans.*list;
+      for (const SpanGatherer& worker : workers) {
+        const auto found = worker.by_process.find(process);
+        if (found == worker.by_process.end()) continue;
+        const std::vector<HostSpan>& part = found->second.*list;
+        all.insert(all.end(), part.begin(), part.end());
       }
+      std::sort(all.begin(), all.end(), begins_before);
     }
-    for (auto& [scope, spans] : calls.by_scope) std::sort((spans.*list).begin(), (spans.*list).end(), begins_before);
+    keep_outermost(spans.loading);
   }
-  for (auto& [scope, spans] : calls.by_scope) keep_outermost(spans.loading);
+  if (dependencies != nullptr) calls.launching = launching_processes(snapshot, devices, *dependencies);
   return calls;
 }
 
-HostWatch::HostWatch(const QueryContext& query, const std::vector<std::uint32_t>& scopes)
+HostWatch::HostWatch(const QueryContext& query, const std::vector<HostProcess>& processes)
     : reader_(query.store, query.snapshot) {
-  for (const std::uint32_t lane : lanes_of_hosts(*query.snapshot)) {
-    if (lanes_.size() >= kMostLanes) break;
-    const std::uint32_t scope = scope_of(query.snapshot->lanes[lane].number());
-    if (std::find(scopes.begin(), scopes.end(), scope) != scopes.end()) lanes_.push_back(lane);
+  const Snapshot& snapshot = *query.snapshot;
+  const std::vector<std::optional<HostProcess>> of_lanes = processes_of_lanes(snapshot, TrackDevices(snapshot));
+  for (std::uint32_t lane = 0; lane < of_lanes.size() && lanes_.size() < kMostLanes; ++lane) {
+    if (of_lanes[lane] && std::find(processes.begin(), processes.end(), *of_lanes[lane]) != processes.end())
+      lanes_.push_back(lane);
   }
 }
 

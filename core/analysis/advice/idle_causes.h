@@ -5,11 +5,14 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/analysis/advice/device_sums.h"
 #include "core/analysis/advice/words.h"
+#include "core/analysis/dependencies/dependencies.h"
 #include "core/scan/event_reader.h"
 
 namespace accelscope {
@@ -25,18 +28,24 @@ struct HostSpans {
   static constexpr std::size_t kMost = 2'000'000;
   std::vector<HostSpan> loading, synchronising, compiling;
 };
-// Those of each source that recorded a host, by its scope: the devices of a rank wait for their own host, not for
-// another rank's.
-struct HostsBySource {
-  std::map<std::uint32_t, HostSpans> by_scope;
+// A process of a host: the scope of the source that recorded it, and its number in TrackDevices.
+using HostProcess = std::pair<std::uint32_t, std::size_t>;
+// Those of each process: the devices of a rank wait for their own process, not for another rank's, also where one
+// source recorded many.
+struct HostsByProcess {
+  std::map<HostProcess, HostSpans> by_process;
+  // By the device's name: those whose calls launched anything on it, as far as dependencies tell.
+  std::map<std::string, std::set<HostProcess>> launching;
 
-  [[nodiscard]] bool has_host() const noexcept { return !by_scope.empty(); }
-  // The hosts that a device's gaps are put down to: those of its tracks' sources; where none of these recorded a host,
-  // all there are.
-  [[nodiscard]] std::vector<std::uint32_t> scopes_of(const DeviceSum& device) const;
+  [[nodiscard]] bool has_host() const noexcept { return !by_process.empty(); }
+  // The processes that a device's gaps are put down to: those that launch on it; where that is not known, those of its
+  // tracks' sources; where none of these recorded a host, all there are.
+  [[nodiscard]] std::vector<HostProcess> processes_of(const DeviceSum& device) const;
 };
 // In the range, whatever the query's mask lets through: they explain what the devices do.
-[[nodiscard]] Result<HostsBySource> hosts_by_source(const QueryContext& query, const TimeRange& range);
+// dependencies: null where they are not known.
+[[nodiscard]] Result<HostsByProcess> hosts_by_process(const QueryContext& query, const TimeRange& range,
+                                                      const Dependencies* dependencies);
 
 enum class IdleCause : std::uint8_t { launching, loading, synchronising };
 struct IdleGap {
@@ -45,11 +54,11 @@ struct IdleGap {
   HostSpan call;               // of the two others
   std::int64_t shared_ns = 0;  // of the gap and the call
 };
-// The call that the hosts of some scopes were in at the middle of a gap: of those that share half of it or more the
+// The call that some processes of a host were in at the middle of a gap: of those that share half of it or more the
 // shortest, which says most. Nothing where there is none, or where a chunk cannot be read.
 class HostWatch {
  public:
-  HostWatch(const QueryContext& query, const std::vector<std::uint32_t>& scopes);
+  HostWatch(const QueryContext& query, const std::vector<HostProcess>& processes);
   [[nodiscard]] std::optional<HostSpan> at(const TimeRange& gap);
 
  private:

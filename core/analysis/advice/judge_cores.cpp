@@ -14,6 +14,11 @@ namespace {
 std::string time_of(double ns) { return format_duration(ns); }
 
 void judge_balance(const Judgement& judgement, const DeviceSum& device) {
+  if (device.zones_left_out > 0) {
+    return judgement.not_judged(RuleId::unbalanced_cores,
+                                fmt::format("needs a range of fewer kernels of cores: {} of {} could not be kept",
+                                            format_count(device.zones_left_out), device.device));
+  }
   double lost = 0;
   std::map<TrackNumber, double> slowest;
   std::vector<FindingPlace> places;

@@ -70,16 +70,16 @@ Finding gap_finding(const Judgement& judgement, RuleId rule, const DeviceSum& de
 }
 
 // Where the host was in the longest gaps.
-void name_host_calls(const Judgement& judgement, const std::vector<std::uint32_t>& scopes, Finding& finding) {
+void name_host_calls(const Judgement& judgement, const std::vector<HostProcess>& processes, Finding& finding) {
   constexpr std::size_t kNamedGaps = 24;
-  if (scopes.empty()) return;
+  if (processes.empty()) return;
   std::vector<FindingPlace*> longest;
   for (FindingPlace& each : finding.places) longest.push_back(&each);
   const std::size_t named = std::min(kNamedGaps, longest.size());
   std::partial_sort(
       longest.begin(), longest.begin() + static_cast<std::ptrdiff_t>(named), longest.end(),
       [](const FindingPlace* a, const FindingPlace* b) { return a->range.length_ns() > b->range.length_ns(); });
-  HostWatch watch(judgement.query, scopes);
+  HostWatch watch(judgement.query, processes);
   for (std::size_t i = 0; i < named; ++i) {
     const std::optional<HostSpan> call = watch.at(longest[i]->range);
     if (!call) continue;
@@ -90,9 +90,9 @@ void name_host_calls(const Judgement& judgement, const std::vector<std::uint32_t
 
 Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device) {
   if (!judgement.judges(RuleId::launch_gaps)) return {};
-  const std::vector<std::uint32_t> scopes = judgement.host.scopes_of(device);
+  const std::vector<HostProcess> processes = judgement.host.processes_of(device);
   std::vector<const HostSpans*> hosts;
-  for (const std::uint32_t scope : scopes) hosts.push_back(&judgement.host.by_scope.at(scope));
+  for (const HostProcess& process : processes) hosts.push_back(&judgement.host.by_process.at(process));
   const auto gaps = idle_causes(device.gaps, hosts, judgement.query.control);
   if (!gaps) return gaps.error();
   const std::int64_t span = device.stretch.length_ns();
@@ -102,7 +102,7 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device) {
     found.headline = fmt::format("{} idle {} in {}, {} of {}", device.device, span_text(found.saving_ns),
                                  count_text(found.count, "gap"), format_share(found.share), span_text(span));
     found.tab = "idle, nothing launched";
-    name_host_calls(judgement, scopes, found);
+    name_host_calls(judgement, processes, found);
     judgement.tell(std::move(found));
   }
   if (!judgement.host.has_host() || !judgement.judges(RuleId::synchronising)) return {};
@@ -166,9 +166,9 @@ Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device) 
 void judge_host(const Judgement& judgement) {
   if (!judgement.host.has_host()) return;
   judgement.judged(RuleId::recompilation);
-  std::map<std::pair<std::uint32_t, StringId>, std::vector<HostSpan>> calls;  // every rank compiles once for itself
-  for (const auto& [scope, host] : judgement.host.by_scope) {
-    for (const HostSpan& span : host.compiling) calls[{scope, span.name}].push_back(span);
+  std::map<std::pair<HostProcess, StringId>, std::vector<HostSpan>> calls;  // every rank compiles once for itself
+  for (const auto& [process, host] : judgement.host.by_process) {
+    for (const HostSpan& span : host.compiling) calls[{process, span.name}].push_back(span);
   }
   Finding worst;
   for (const auto& [of, spans] : calls) {

@@ -14,12 +14,13 @@ struct Judgement {
   const QueryContext& query;
   TimeRange range;  // in which the devices work, within the filter's
   const Dependencies* dependencies = nullptr;
-  const HostsBySource& host;
+  const HostsByProcess& host;
   bool filtered = false;  // single events or tracks are left out: their time would look idle
   Advice& advice;
 
   [[nodiscard]] const Snapshot& snapshot() const noexcept { return *query.snapshot; }
   void judged(RuleId rule) const;
+  void not_judged(RuleId rule, std::string why) const;
   // The same, where what the filter leaves of the devices is enough to judge the rule; else false.
   [[nodiscard]] bool judges(RuleId rule) const;
   // A finding of the rule with what all have; `subject` tells several of one device apart.

@@ -24,20 +24,9 @@ inline void add_stretch(Stretches& parts, std::int64_t begin, std::int64_t end) 
 
 // Sorted and apart; returns their length.
 inline std::int64_t settle(Stretches& parts) {
-  sort_runs(parts);
+  join_runs(parts);
   std::int64_t length = 0;
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (kept > 0 && parts[i].first <= parts[kept - 1].second) {
-      const std::int64_t end = std::max(parts[kept - 1].second, parts[i].second);
-      length += end - parts[kept - 1].second;
-      parts[kept - 1].second = end;
-    } else {
-      length += parts[i].second - parts[i].first;
-      parts[kept++] = parts[i];
-    }
-  }
-  parts.resize(kept);
+  for (const auto& [begin, end] : parts) length += end - begin;
   return length;
 }
 

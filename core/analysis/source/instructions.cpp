@@ -6,14 +6,12 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "core/analysis/source/event_part.h"
+#include "core/analysis/source/event_costs.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/model/source_location.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
-#include "core/scan/wait_names.h"
-#include "core/scan/window_scan.h"
 
 namespace accelscope {
 namespace {
@@ -35,16 +33,14 @@ struct PlaceHash {
 struct PlaceCost {
   EventId first = kNoEvent;
   std::int64_t first_ns = 0;
-  StringId location = 0;
   std::uint64_t count = 0;
-  double busy_ns = 0, wait_ns = 0;
+  std::int64_t busy_ns = 0, wait_ns = 0;
   std::uint64_t bytes = 0;
 
   void add(const PlaceCost& other) noexcept {
     if (other.first < first) {
       first = other.first;
       first_ns = other.first_ns;
-      location = other.location;
     }
     count += other.count;
     busy_ns += other.busy_ns;
@@ -56,7 +52,6 @@ using PlaceCosts = std::unordered_map<PlaceKey, PlaceCost, PlaceHash>;
 
 struct InstructionColumns {
   std::optional<std::size_t> place, location;
-  std::vector<std::size_t> waits, bytes;
 
   explicit InstructionColumns(const Schema& schema) {
     for (const Vendor& vendor : vendors()) {
@@ -64,47 +59,68 @@ struct InstructionColumns {
       if (column && !is_text(schema.columns[*column].type)) place = column;
     }
     location = schema.find(Role::source_location);
-    if (location && schema.columns[*location].type != ColumnType::string) location.reset();
-    for (std::size_t i = 0; i < schema.columns.size(); ++i) {
-      if (is_text(schema.columns[i].type)) continue;
-      if (schema.columns[i].role == Role::wait_ns) waits.push_back(i);
-      if (schema.columns[i].role == Role::bytes) bytes.push_back(i);
+    if (location && !is_text(schema.columns[*location].type)) location.reset();
+  }
+};
+
+// What one thread has of each place; others where there are more than it may tell apart.
+struct PlacesMet {
+  PlaceCosts costs;
+  const PlaceCosts* known = nullptr;  // given: only these
+  bool met_others = false;
+
+  void add(const PlaceKey& key, const PlaceCost& one) {
+    if (const auto found = costs.find(key); found != costs.end()) {
+      found->second.add(one);
+    } else if (known != nullptr ? known->contains(key) : costs.size() < InstructionListing::kMostMet) {
+      costs.emplace(key, one);
+    } else {
+      met_others = true;
     }
   }
 };
 
-// The sum of columns of one role over one event; what is below 0 counts as nothing.
-std::uint64_t sum_of(const std::vector<NumberBlock>& columns, std::uint32_t i) {
-  std::uint64_t sum = 0;
-  for (const NumberBlock& column : columns) {
-    const auto amount = static_cast<std::uint64_t>(std::max<std::int64_t>(column[i], 0));
-    if (__builtin_add_overflow(sum, amount, &sum)) return ~std::uint64_t{0};
-  }
-  return sum;
-}
-
 class InstructionLister {
  public:
   InstructionLister(const QueryContext& query, const TimeRange& range, std::string_view location)
-      : query_(query), snapshot_(*query.snapshot), range_(range), location_(location) {
-    first_ns_ = std::max(range.begin_ns, snapshot_.begin_ns);
-  }
+      : query_(query), snapshot_(*query.snapshot), range_(range), location_(location) {}
 
   Result<InstructionListing> run() {
-    std::vector<PlaceCosts> workers(query_.pool.concurrency());
-    const Result<void> scanned = scan_chunks(
-        query_, lanes(), range_, [&](const ScannedChunk& chunk, std::size_t worker) { add(chunk, workers[worker]); });
-    if (!scanned) return scanned.error();
-    PlaceCosts all = std::move(workers.front());
-    for (std::size_t i = 1; i < workers.size(); ++i) {
-      for (const auto& [key, cost] : workers[i]) all[key].add(cost);
+    bool met_others = false;
+    auto all = gather(nullptr, met_others);
+    if (!all) return all.error();
+    InstructionListing listing = ordered(*all);
+    if (met_others) {
+      // What each thread met of a place may not be all of it: those that are kept are read once more by themselves.
+      PlaceCosts kept;
+      for (const InstructionCost& row : listing.rows)
+        kept.try_emplace({row.track, row.name, row.place.value_or(0), row.place.has_value()});
+      all = gather(&kept, met_others);
+      if (!all) return all.error();
+      const std::uint64_t left_out = listing.left_out;
+      listing = ordered(*all);
+      listing.left_out = left_out;
+      listing.counts_all = false;
     }
-    InstructionListing listing = ordered(all);
-    if (const Result<void> read = read_operands(listing); !read) return read.error();
+    if (const Result<void> read = read_texts(listing); !read) return read.error();
     return listing;
   }
 
  private:
+  Result<PlaceCosts> gather(const PlaceCosts* known, bool& met_others) const {
+    std::vector<PlacesMet> workers(query_.pool.concurrency(), PlacesMet{{}, known, false});
+    const Result<void> scanned = scan_chunks(
+        query_, lanes(), range_, [&](const ScannedChunk& chunk, std::size_t worker) { add(chunk, workers[worker]); });
+    if (!scanned) return scanned.error();
+    PlaceCosts all = std::move(workers.front().costs);
+    for (const PlacesMet& worker : workers) {
+      met_others = met_others || worker.met_others;
+      if (&worker == &workers.front()) continue;
+      for (const auto& [key, cost] : worker.costs) all[key].add(cost);
+    }
+    return all;
+  }
+
   [[nodiscard]] LaneIndices lanes() const {
     const WorkKinds kinds(snapshot_);
     LaneIndices lanes;
@@ -117,62 +133,62 @@ class InstructionLister {
     return lanes;
   }
 
-  [[nodiscard]] bool is_wanted(StringId location) const {
-    if (location_.empty()) return true;
+  [[nodiscard]] bool is_wanted(std::string_view location) const {
     std::string_view path, wanted_path;
     std::uint32_t line = 0, wanted_line = 0;
-    return parse_source_location(location_, wanted_path, wanted_line) &&
-           parse_source_location(snapshot_.strings->text(location), path, line) && line == wanted_line &&
-           path == wanted_path;
+    return parse_source_location(location_, wanted_path, wanted_line) && parse_source_location(location, path, line) &&
+           line == wanted_line && path == wanted_path;
   }
 
-  void add(const ScannedChunk& chunk, PlaceCosts& costs) const {
+  // Those of a block that name the place that is wanted.
+  [[nodiscard]] std::uint64_t wanted_of(const ScannedChunk& chunk, const ScannedBlock& block,
+                                        const InstructionColumns& columns,
+                                        std::unordered_map<StringId, bool>& known) const {
+    if (location_.empty()) return ~std::uint64_t{0};
+    if (!columns.location || *columns.location >= chunk.view.column_count()) return 0;
+    const ColumnType type = chunk.lane.schema->columns[*columns.location].type;
+    const BlockValues locations = block.reader.column(*columns.location, type);
+    std::uint64_t bits = 0;
+    for (std::uint32_t i = block.first; i < block.last; ++i) {
+      if (!locations.has(i)) continue;
+      bool here = false;
+      if (type == ColumnType::text) {
+        here = is_wanted(chunk.view.text(*columns.location, block.row(i)));
+      } else {
+        const auto id = static_cast<StringId>(locations.values[i]);
+        const auto [entry, is_new] = known.try_emplace(id, false);
+        if (is_new) entry->second = is_wanted(snapshot_.strings->text(id));
+        here = entry->second;
+      }
+      bits |= std::uint64_t{here} << i;
+    }
+    return bits;
+  }
+
+  void add(const ScannedChunk& chunk, PlacesMet& places_met) const {
     const Schema& schema = *chunk.lane.schema;
     const InstructionColumns columns(schema);
-    const WaitNames waits(&schema, *snapshot_.strings);
+    EventCosts costs(schema, snapshot_, range_);
     NumberBlock places;
-    std::vector<NumberBlock> waited(columns.waits.size()), moved(columns.bytes.size());
-    const auto read = [&schema](const ScannedBlock& block, const std::vector<std::size_t>& from,
-                                std::vector<NumberBlock>& numbers) {
-      for (std::size_t k = 0; k < from.size(); ++k)
-        numbers[k].read(block.reader, from[k], schema.columns[from[k]].type);
-    };
-    std::unordered_map<StringId, bool> wanted;
+    std::unordered_map<StringId, bool> known;
     chunk.for_each_block([&](const ScannedBlock& block) {
-      BlockValues locations, place_values;
-      if (columns.location) locations = block.reader.column(*columns.location, ColumnType::string);
-      if (!location_.empty() && locations.valid == 0) return;
+      const std::uint64_t wanted = wanted_of(chunk, block, columns, known);
+      if (wanted == 0) return;
+      BlockValues place_values;
       if (columns.place) {
         place_values = block.reader.column(*columns.place, schema.columns[*columns.place].type);
         places.read(block.reader, *columns.place, schema.columns[*columns.place].type);
       }
-      read(block, columns.waits, waited);
-      read(block, columns.bytes, moved);
-      const BlockTimes& times = block.ticks();
+      costs.read(block);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const StringId location = locations.has(i) ? static_cast<StringId>(locations.values[i]) : 0;
-        if (!location_.empty()) {
-          const auto [known, is_new] = wanted.try_emplace(location, false);
-          if (is_new) known->second = is_wanted(location);
-          if (!known->second) continue;
-        }
+        if ((wanted >> i & 1) == 0) continue;
         PlaceKey key{chunk.lane.track, block.name(i)};
         if (place_values.has(i)) {
           key.place = places[i];
           key.has_place = true;
         }
-        PlaceCost one{block.id(i), block.begin_ns(i), location, 1};
-        const double time_ns =
-            chunk.ns_per_tick * static_cast<double>(chunk.range.shared(times.begins[i], times.ends[i]));
-        const bool waiting = waits.contains(key.name);
-        (waiting ? one.wait_ns : one.busy_ns) = time_ns;
-        const std::uint64_t before_ns = waiting ? 0 : sum_of(waited, i);
-        if (before_ns > 0) {
-          const auto most_ns = static_cast<std::uint64_t>(longest_wait_ns(chunk, block, i, first_ns_));
-          one.wait_ns += static_cast<double>(std::min(before_ns, most_ns));
-        }
-        one.bytes = part_of_amount(sum_of(moved, i), share_inside(range_, block.begin_ns(i), block.end_ns(i)));
-        costs[key].add(one);
+        const EventCost cost = costs.of(chunk, block, i);
+        places_met.add(key, {block.id(i), block.begin_ns(i), 1, cost.busy_ns, cost.wait_ns, cost.bytes});
       }
     });
   }
@@ -182,13 +198,13 @@ class InstructionLister {
     std::map<TrackNumber, std::size_t> rank;
     for (std::size_t i = 0; i < snapshot_.tracks.size(); ++i) rank[snapshot_.tracks[i].track->number] = i;
     for (const auto& [key, cost] : costs) {
-      InstructionCost row{.track = key.track, .name = key.name, .location = cost.location};
+      InstructionCost row{.track = key.track, .name = key.name};
       if (key.has_place) row.place = key.place;
       row.first = cost.first;
       row.first_ns = cost.first_ns;
       row.count = cost.count;
-      row.busy_ns = std::llround(cost.busy_ns);
-      row.wait_ns = std::llround(cost.wait_ns);
+      row.busy_ns = cost.busy_ns;
+      row.wait_ns = cost.wait_ns;
       row.bytes = cost.bytes;
       listing.rows.push_back(std::move(row));
     }
@@ -210,7 +226,7 @@ class InstructionLister {
   }
 
   // Of the first event of each row: one in many, so the rows are read where they lie.
-  Result<void> read_operands(InstructionListing& listing) const {
+  Result<void> read_texts(InstructionListing& listing) const {
     std::vector<std::pair<EventId, InstructionCost*>> wanted;
     for (InstructionCost& row : listing.rows) wanted.emplace_back(row.first, &row);
     std::sort(wanted.begin(), wanted.end());
@@ -220,7 +236,7 @@ class InstructionLister {
     std::vector<ChunkRequest> requests;
     for (std::uint32_t i = 0; i < snapshot_.lanes.size(); ++i) {
       const LaneSnapshot& lane = snapshot_.lanes[i];
-      if (!lane.schema || !lane.schema->find(Role::operands)) continue;
+      if (!lane.schema || (!lane.schema->find(Role::operands) && !lane.schema->find(Role::source_location))) continue;
       for (std::uint32_t chunk = 0; chunk < lane.chunk_count; ++chunk) {
         const ChunkPlace& place = lane.data->chunks[chunk];
         const auto first = from(make_event_id(lane.number(), place.first_ordinal));
@@ -229,25 +245,26 @@ class InstructionLister {
       }
     }
     return scan_chunks(query_, requests, [&](const ScannedChunk& chunk, std::size_t) {
-      const std::size_t column = *chunk.lane.schema->find(Role::operands);
-      const ColumnType type = chunk.lane.schema->columns[column].type;
-      if (column >= chunk.view.column_count() || !is_text(type)) return;
       const EventId first = chunk.event_id(0), end = chunk.event_id(chunk.view.count());
       for (auto row = from(first); row != wanted.end() && row->first < end; ++row) {
         const auto index = static_cast<std::uint32_t>(row->first - first);
-        if (!chunk.view.has_value(column, index)) continue;
-        row->second->operands =
-            type == ColumnType::text
-                ? std::string(chunk.view.text(column, index))
-                : std::string(snapshot_.strings->text(chunk.session_string(chunk.view.stored(column, index))));
+        row->second->operands = text_at(chunk, Role::operands, index);
+        row->second->location = text_at(chunk, Role::source_location, index);
       }
     });
+  }
+  [[nodiscard]] std::string text_at(const ScannedChunk& chunk, Role role, std::uint32_t row) const {
+    const auto column = chunk.lane.schema->find(role);
+    if (!column || *column >= chunk.view.column_count() || !chunk.view.has_value(*column, row)) return {};
+    const ColumnType type = chunk.lane.schema->columns[*column].type;
+    if (!is_text(type)) return {};
+    if (type == ColumnType::text) return std::string(chunk.view.text(*column, row));
+    return std::string(snapshot_.strings->text(chunk.session_string(chunk.view.stored(*column, row))));
   }
 
   const QueryContext& query_;
   const Snapshot& snapshot_;
   TimeRange range_;
-  std::int64_t first_ns_ = 0;  // of the range and the session
   std::string location_;
 };
 

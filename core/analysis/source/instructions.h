@@ -15,7 +15,7 @@ struct InstructionCost {
   TrackNumber track = 0;
   std::optional<std::int64_t> place;  // in the program of its track
   StringId name = 0;                  // session-wide
-  StringId location = 0;              // of the first event: "file.py:33"; 0: none
+  std::string location;               // of the first event: "file.py:33"; "": none
   std::string operands;               // of the first event, in the vendor's grammar
   EventId first = kNoEvent;           // the first event by id
   std::int64_t first_ns = 0;          // its begin
@@ -28,12 +28,16 @@ struct InstructionCost {
 
 struct InstructionListing {
   static constexpr std::size_t kMost = 50'000;
+  static constexpr std::size_t kMostMet = 4 * kMost;  // rows that a thread tells apart
   std::vector<InstructionCost> rows;  // by track in the order of the snapshot, then by place, else by first_ns
   std::uint64_t left_out = 0;         // rows beyond kMost, those that cost least
+  // False: there are more rows than are told apart. The rows are then those that cost most among the first that were
+  // met, their figures whole, and more than left_out are left out.
+  bool counts_all = true;
 };
 
 // Of tracks that execute on a device: engines, streams, cores. location: only what names this place of a source
-// ("file.py:33"); "": all.
+// ("file.py:33"), whose sums are those that source_lines.h has of these tracks; "": all.
 [[nodiscard]] Result<InstructionListing> instruction_listing(const QueryContext& query, const TimeRange& range,
                                                              std::string_view location = {});
 

@@ -7,19 +7,19 @@
 #include <map>
 #include <unordered_map>
 
+#include "core/analysis/source/event_costs.h"
 #include "core/analysis/source/host_calls.h"
 #include "core/scan/column_values.h"
-#include "core/scan/wait_names.h"
 
 namespace accelscope {
 namespace {
 
 struct Cost {
   std::uint64_t event_count = 0;
-  double busy_ns = 0;
-  double wait_ns = 0;
+  std::int64_t busy_ns = 0;
+  std::int64_t wait_ns = 0;
   std::uint64_t bytes = 0;
-  double host_ns = 0;
+  std::int64_t host_ns = 0;
 
   void add(const Cost& other) noexcept {
     event_count += other.event_count;
@@ -51,8 +51,6 @@ struct CostsByLocation {
 struct Columns {
   std::size_t location = 0;
   ColumnType location_type = ColumnType::string;
-  std::optional<std::size_t> wait;
-  std::vector<std::size_t> bytes;
 
   static std::optional<Columns> of(const Schema& schema) {
     const std::optional<std::size_t> location = schema.find(Role::source_location);
@@ -60,48 +58,34 @@ struct Columns {
     Columns columns;
     columns.location = *location;
     columns.location_type = schema.columns[*location].type;
-    for (std::size_t i = 0; i < schema.columns.size(); ++i) {
-      if (is_text(schema.columns[i].type)) continue;
-      if (schema.columns[i].role == Role::wait_ns) columns.wait = i;
-      if (schema.columns[i].role == Role::bytes) columns.bytes.push_back(i);
-    }
     return columns;
   }
 };
 
 // Of a host's calls the time comes from HostCalls: they lie within each other.
-void add_chunk(const ScannedChunk& chunk, const StringPool& strings, bool on_host, CostsByLocation& costs) {
+void add_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, const TimeRange& range, bool on_host,
+               CostsByLocation& costs) {
   const Schema& schema = *chunk.lane.schema;
   const std::optional<Columns> columns = Columns::of(schema);
   if (!columns || columns->location >= chunk.view.column_count()) return;
   const bool nested = on_host && columns->location_type == ColumnType::string;
-  const WaitNames waits(&schema, strings);
-  NumberBlock waited;
-  std::vector<NumberBlock> moved(columns->bytes.size());
+  EventCosts of_events(schema, snapshot, range);
   chunk.for_each_block([&](const ScannedBlock& block) {
     const BlockValues locations = block.reader.column(columns->location, columns->location_type);
     if (locations.valid == 0) return;
-    const BlockTimes& times = block.ticks();
-    if (columns->wait) waited.read(block.reader, *columns->wait, schema.columns[*columns->wait].type);
-    for (std::size_t k = 0; k < moved.size(); ++k) {
-      moved[k].read(block.reader, columns->bytes[k], schema.columns[columns->bytes[k]].type);
-    }
+    of_events.read(block);
     for (std::uint32_t i = block.first; i < block.last; ++i) {
       if (!locations.has(i)) continue;
       Cost& cost = columns->location_type == ColumnType::text
                        ? costs.of_texts[std::string(chunk.view.text(columns->location, block.row(i)))]
                        : costs.of(static_cast<StringId>(locations.values[i]));
       ++cost.event_count;
-      const double time_ns =
-          nested ? 0 : chunk.ns_per_tick * static_cast<double>(chunk.range.shared(times.begins[i], times.ends[i]));
-      const bool waiting = waits.contains(block.name(i));
-      const double before_ns = waiting ? 0 : static_cast<double>(std::max<std::int64_t>(waited[i], 0));
-      (waiting ? cost.wait_ns : cost.busy_ns) += time_ns;
-      cost.wait_ns += before_ns;
-      if (on_host) cost.host_ns += time_ns + before_ns;
-      for (const NumberBlock& bytes : moved) {
-        cost.bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(bytes[i], 0));
-      }
+      const EventCost one = of_events.of(chunk, block, i);
+      cost.bytes += one.bytes;
+      if (nested) continue;
+      cost.busy_ns += one.busy_ns;
+      cost.wait_ns += one.wait_ns;
+      if (on_host) cost.host_ns += one.busy_ns + one.wait_ns;
     }
   });
 }
@@ -128,8 +112,8 @@ SourceLines collect(const std::vector<CostsByLocation>& workers, const StringPoo
   }
   result.lines.reserve(by_line.size());
   for (const auto& [place, cost] : by_line) {
-    result.lines.push_back({std::string(place.first), place.second, cost.event_count, std::llround(cost.busy_ns),
-                            std::llround(cost.wait_ns), cost.bytes, std::llround(cost.host_ns)});
+    result.lines.push_back({std::string(place.first), place.second, cost.event_count, cost.busy_ns, cost.wait_ns,
+                            cost.bytes, cost.host_ns});
   }
   return result;
 }
@@ -162,9 +146,9 @@ Result<void> add_host_times(const QueryContext& query, const TimeRange& range, C
   for (const HostTimes& each : times) {
     for (const auto& [location, time] : each.lines) {
       Cost& cost = costs.of(location);
-      cost.busy_ns += static_cast<double>(time.busy_ns);
-      cost.wait_ns += static_cast<double>(time.wait_ns);
-      cost.host_ns += static_cast<double>(time.busy_ns + time.wait_ns);
+      cost.busy_ns += time.busy_ns;
+      cost.wait_ns += time.wait_ns;
+      cost.host_ns += time.busy_ns + time.wait_ns;
     }
   }
   return {};
@@ -195,7 +179,7 @@ Result<std::shared_ptr<const SourceLines>> source_lines(const QueryContext& quer
                                              const TrackSnapshot* track = snapshot.find_track(chunk.lane.track);
                                              const bool on_host =
                                                  track != nullptr && work_kind_of(*track) == WorkKind::host;
-                                             add_chunk(chunk, *snapshot.strings, on_host, workers[worker]);
+                                             add_chunk(chunk, snapshot, range, on_host, workers[worker]);
                                            });
   if (!scanned) return scanned.error();
   if (const Result<void> added = add_host_times(query, range, workers[0]); !added) return added.error();

@@ -20,8 +20,9 @@ struct SourceLine {
   std::uint32_t line = 0;
   std::uint64_t event_count = 0;
   std::int64_t busy_ns = 0;  // of events that do not wait, clipped to the range; of a host's calls their self time
-  std::int64_t wait_ns = 0;  // of waiting events, and what the others waited before they began
-  std::uint64_t bytes = 0;
+  // Of waiting events, and what the others waited before they began, for which their lane was free.
+  std::int64_t wait_ns = 0;
+  std::uint64_t bytes = 0;   // of a cut event: its share
   std::int64_t host_ns = 0;  // what of busy_ns and wait_ns is of threads of the host
 };
 

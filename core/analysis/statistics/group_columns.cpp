@@ -184,10 +184,11 @@ std::optional<ValuePlace> GroupKeys::place_of(const Snapshot& snapshot, std::uin
   if (any_same_column(wanted.column, {"duration", "dur", "dur_ns"}))
     return ValuePlace{.source = ValuePlace::Source::duration, .type = ColumnType::int64};
   const TrackSnapshot* track = snapshot.find_track(lane.track);
-  if (any_same_column(wanted.column, {"track", "lane"})) return constant_text(code_of(labels_[lane_index]));
-  if (same_column(wanted.column, "device")) return constant_text(code_of(track == nullptr ? "" : track->track->device));
-  if (same_column(wanted.column, "host")) return constant_text(code_of(track == nullptr ? "" : track->track->host));
-  if (any_same_column(wanted.column, {"table", "kind"})) return constant_text(code_of(schema.name));
+  if (any_same_column(wanted.column, {"track", "lane"})) return constant_text(made_code(labels_[lane_index]));
+  if (same_column(wanted.column, "device"))
+    return constant_text(made_code(track == nullptr ? "" : track->track->device));
+  if (same_column(wanted.column, "host")) return constant_text(made_code(track == nullptr ? "" : track->track->host));
+  if (any_same_column(wanted.column, {"table", "kind"})) return constant_text(made_code(schema.name));
   return std::nullopt;
 }
 
@@ -248,14 +249,27 @@ Result<std::shared_ptr<const GroupKeys>> GroupKeys::find(const Snapshot& snapsho
   return std::shared_ptr<const GroupKeys>(keys);
 }
 
-std::uint64_t GroupKeys::code_of(std::string_view text) const {
+std::optional<std::uint64_t> GroupKeys::code_of(std::string_view text) const {
   const std::scoped_lock lock(mutex_);
   if (const auto known = codes_.find(text); known != codes_.end()) return known->second;
   const StringId id = strings_->find(text);
-  const std::uint64_t code = id == kNone ? kFirstOwnCode + codes_.size() : id;
+  if (id != kNone) return id;
+  if (codes_.size() >= kMostTexts) return std::nullopt;
+  return add_code(text);
+}
+
+std::uint64_t GroupKeys::add_code(std::string_view text) const {
+  const std::uint64_t code = kFirstOwnCode + codes_.size();
   codes_.emplace(text, code);
-  if (id == kNone) texts_.emplace(code, text);
+  texts_.emplace(code, text);
   return code;
+}
+
+// Of what all events of a lane have: there are no more of them than lanes.
+std::uint64_t GroupKeys::made_code(std::string_view text) const {
+  if (const auto known = code_of(text)) return *known;
+  const std::scoped_lock lock(mutex_);
+  return add_code(text);
 }
 
 std::string_view GroupKeys::text_of(std::uint64_t code) const {
@@ -280,6 +294,42 @@ FieldValue GroupKeys::value(Tag tag, std::uint64_t word) const {
     default:
       return std::monostate();
   }
+}
+
+std::vector<FieldValue> GroupKeys::values_of(const std::uint64_t* words) const {
+  std::vector<FieldValue> values;
+  for (std::size_t k = 0; k < count(); ++k)
+    values.push_back(value(static_cast<Tag>(words[0] >> (4 * k) & 15U), words[k + 1]));
+  return values;
+}
+
+std::optional<std::vector<std::uint64_t>> GroupKeys::words_of(std::span<const FieldValue> values) const {
+  std::vector<std::uint64_t> words(1, 0);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    Tag tag = Tag::none;
+    std::uint64_t word = 0;
+    if (const auto* integer = std::get_if<std::int64_t>(&values[k])) {
+      tag = Tag::integer;
+      word = static_cast<std::uint64_t>(*integer);
+    } else if (const auto* number = std::get_if<std::uint64_t>(&values[k])) {
+      tag = Tag::unsigned_integer;
+      word = *number;
+    } else if (const auto* real = std::get_if<double>(&values[k])) {
+      tag = Tag::real;
+      word = std::bit_cast<std::uint64_t>(*real);
+    } else if (const auto* boolean = std::get_if<bool>(&values[k])) {
+      tag = Tag::boolean;
+      word = *boolean ? 1 : 0;
+    } else if (const auto* text = std::get_if<std::string>(&values[k])) {
+      const auto code = code_of(*text);
+      if (!code) return std::nullopt;
+      tag = Tag::text;
+      word = *code;
+    }
+    words[0] |= static_cast<std::uint64_t>(tag) << (4 * k);
+    words.push_back(word);
+  }
+  return words;
 }
 
 }  // namespace accelscope

@@ -40,6 +40,7 @@ struct GroupColumn {
 class GroupKeys {
  public:
   static constexpr std::size_t kMost = 6;  // columns
+  static constexpr std::size_t kMostTexts = 1U << 18U;
 
   // The lanes that have all columns and the value take part, but for those that only tell of others' work
   // (working_lanes()), which do where no other lane has them or where their table is named. Fails where no lane has a
@@ -60,19 +61,26 @@ class GroupKeys {
   };
   [[nodiscard]] const OfLane& of_lane(std::uint32_t lane_index) const noexcept { return of_lanes_[lane_index]; }
 
-  // Equal texts have equal codes, whatever column or lane they are of; a session-wide string's is its id.
-  [[nodiscard]] std::uint64_t code_of(std::string_view text) const;
+  // Equal texts have equal codes, whatever column or lane they are of; a session-wide string's is its id. Of others
+  // kMostTexts have one.
+  [[nodiscard]] std::optional<std::uint64_t> code_of(std::string_view text) const;
   [[nodiscard]] std::string_view text_of(std::uint64_t code) const;
 
   // How the value of a key lies in its word.
   enum class Tag : std::uint8_t { none, integer, unsigned_integer, real, boolean, text };
   [[nodiscard]] FieldValue value(Tag tag, std::uint64_t word) const;
+  // The keys of a group: a word with four bits for the tag of each, then a word for each (GroupReader::groups()).
+  [[nodiscard]] std::vector<FieldValue> values_of(const std::uint64_t* words) const;
+  // The other way round; nothing where a text has no code.
+  [[nodiscard]] std::optional<std::vector<std::uint64_t>> words_of(std::span<const FieldValue> values) const;
 
  private:
   explicit GroupKeys(const Snapshot& snapshot) : strings_(snapshot.strings) {}
   [[nodiscard]] std::optional<ValuePlace> place_of(const Snapshot& snapshot, std::uint32_t lane_index,
                                                    const std::string& column) const;
   void set_labels(const Snapshot& snapshot);
+  [[nodiscard]] std::uint64_t made_code(std::string_view text) const;
+  std::uint64_t add_code(std::string_view text) const;  // under the lock
 
   std::shared_ptr<const StringPool> strings_;
   std::vector<std::string> by_;

@@ -35,9 +35,10 @@ struct StatisticsRow {
 };
 
 struct Statistics {
-  // Groups beyond so many are added up in one row without keys.
+  // Groups beyond so many, those of fewest events, are added up in one row without keys.
   static constexpr std::size_t kMostGroups = 65'536;
-  // Quantiles are exact (distribution.h) up to so many events in the range; beyond, those of groups of few are.
+  // Quantiles are exact (distribution.h) up to so many events in the range; beyond, those of groups of few are, and of
+  // whole numbers that lie close together.
   static constexpr std::uint64_t kMostExact = 4U << 20U;
 
   StatisticsQuestion question;
@@ -45,8 +46,12 @@ struct Statistics {
   std::string unit;                 // of what is measured
   std::vector<StatisticsRow> rows;  // largest total first; those whose total is not finite last
   ValueFigures all;
-  std::uint64_t left_out_groups = 0;  // that the last row adds up
-  LaneIndices lanes;                  // that took part
+  bool has_rest = false;              // the last row adds up groups that are left out
+  std::uint64_t left_out_groups = 0;  // so many
+  // False: there are more groups than were told apart (GroupReader::kMostGroups of a thread), so left_out_groups and
+  // more are left out; the rows are those of most events among the first that were met, and their figures whole.
+  bool counts_all_groups = true;
+  LaneIndices lanes;  // that took part
 };
 
 // Fails where a column is unknown, a chunk cannot be read, or when cancelled.

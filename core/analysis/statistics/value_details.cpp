@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <map>
+#include <optional>
 
 #include "core/base/format.h"
 
@@ -118,9 +118,8 @@ struct FarValue {
 
 // What one thread finds.
 struct DetailGatherer {
-  explicit DetailGatherer(const GroupKeys& keys) : reader(keys) {}
-  GroupReader reader;
-  std::vector<std::uint32_t> rows;  // by group of the reader; kNone: not wanted
+  DetailGatherer(const GroupKeys& keys, const Groups& rows) : reader(keys, rows) {}
+  GroupReader reader;  // its groups are the rows
   std::vector<std::uint64_t> counts;
   std::uint64_t below = 0, outlier_count = 0;
   Best<FarValue> farthest;
@@ -128,17 +127,16 @@ struct DetailGatherer {
 
 // Without the row of the groups that are left out: its keys are nothing, which may also be those of a group.
 std::size_t grouped_rows(const Statistics& statistics) {
-  return statistics.rows.size() - (statistics.left_out_groups > 0 ? 1 : 0);
+  return statistics.rows.size() - (statistics.has_rest ? 1 : 0);
 }
 
 class DetailScan {
  public:
-  DetailScan(const Statistics& statistics, const ValueDetails& details, const std::vector<FieldValue>* keys)
-      : finder_(details.bins.edges, details.scale), wanted_(keys) {
-    for (std::uint32_t row = 0; row < statistics.rows.size(); ++row) {
-      fences_.emplace_back(statistics.rows[row].figures);
-      if (row < grouped_rows(statistics)) rows_.emplace(statistics.rows[row].keys, row);
-    }
+  // only: of this row.
+  DetailScan(const Statistics& statistics, const ValueDetails& details, std::optional<std::uint32_t> only)
+      : finder_(details.bins.edges, details.scale), only_(only) {
+    for (const StatisticsRow& row : statistics.rows) fences_.emplace_back(row.figures);
+    last_row_ = statistics.has_rest ? static_cast<std::uint32_t>(fences_.size() - 1) : kNone;
   }
 
   void add(DetailGatherer& worker, const ScannedChunk& chunk) const {
@@ -146,23 +144,14 @@ class DetailScan {
     chunk.for_each_block([&](const ScannedBlock& block) {
       const GroupedBlock events = worker.reader.read(block);
       if (events.valid == 0) return;
-      while (worker.rows.size() < worker.reader.groups().size())
-        worker.rows.push_back(row_of(worker.reader, worker.rows.size()));
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        if (!events.has(i)) continue;
-        const std::uint32_t row = worker.rows[events.groups[i]];
-        if (row != kNone) add_value(worker, block.id(i), events.values[i], row);
+        const std::uint32_t row = events.groups[i] == kRestGroup ? last_row_ : events.groups[i];
+        if (events.has(i) && (!only_ || row == *only_)) add_value(worker, block.id(i), events.value(i), row);
       }
     });
   }
 
  private:
-  [[nodiscard]] std::uint32_t row_of(const GroupReader& reader, std::size_t group) const {
-    const std::vector<FieldValue> keys = reader.key_values(group);
-    if (wanted_ != nullptr && keys != *wanted_) return kNone;
-    const auto found = rows_.find(keys);
-    return found == rows_.end() ? static_cast<std::uint32_t>(fences_.size()) : found->second;
-  }
   void add_value(DetailGatherer& worker, EventId event, double value, std::uint32_t row) const {
     if (worker.counts.empty() || value < finder_.least()) {
       ++worker.below;
@@ -175,10 +164,21 @@ class DetailScan {
   }
 
   BinFinder finder_;
-  const std::vector<FieldValue>* wanted_;
-  std::vector<Fences> fences_;  // by row
-  std::map<std::vector<FieldValue>, std::uint32_t> rows_;
+  std::optional<std::uint32_t> only_;
+  std::uint32_t last_row_ = kNone;  // of what has no row of its own
+  std::vector<Fences> fences_;      // by row
 };
+
+// The rows as groups of these numbers.
+Result<Groups> groups_of_rows(const Statistics& statistics, const GroupKeys& keys) {
+  Groups groups(keys.count(), {}, {});
+  for (std::size_t row = 0; row < grouped_rows(statistics); ++row) {
+    const auto words = keys.words_of(statistics.rows[row].keys);
+    if (!words) return Error{"there are too many texts to tell the groups apart by them"};
+    static_cast<void>(groups.find(words->data()));
+  }
+  return groups;
+}
 
 // Empty bins at both ends say nothing.
 void trim(ValueBins& bins) {
@@ -232,11 +232,13 @@ Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& qu
   details->scale = scale;
   details->statistics = known;
   details->figures = known->all;
+  std::optional<std::uint32_t> only;
   if (wanted != nullptr) {
     const auto end = known->rows.begin() + static_cast<std::ptrdiff_t>(grouped_rows(*known));
     const auto row =
         std::find_if(known->rows.begin(), end, [&](const StatisticsRow& each) { return each.keys == *wanted; });
     details->figures = row == end ? ValueFigures{} : row->figures;
+    only = static_cast<std::uint32_t>(row - known->rows.begin());
   }
   if (details->figures.count == 0) return std::shared_ptr<const ValueDetails>(std::move(details));
   const bool whole = values_are_whole(**keys);
@@ -248,10 +250,12 @@ Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& qu
   details->bins.edges = bin_edges(std::min(least, details->figures.max), details->figures.max, scale, whole);
   const std::size_t bins = details->bins.edges.empty() ? 0 : details->bins.edges.size() - 1;
 
-  const DetailScan scan(*known, *details, wanted);
+  const auto rows = groups_of_rows(*known, **keys);
+  if (!rows) return rows.error();
+  const DetailScan scan(*known, *details, only);
   std::vector<std::unique_ptr<DetailGatherer>> workers;
   for (std::size_t w = 0; w < query.pool.concurrency(); ++w) {
-    workers.push_back(std::make_unique<DetailGatherer>(**keys));
+    workers.push_back(std::make_unique<DetailGatherer>(**keys, *rows));
     workers.back()->counts.resize(bins);
   }
   const TimeRange range = question.filter.range.value_or(TimeRange{});

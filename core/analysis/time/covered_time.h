@@ -37,17 +37,15 @@ class CoveredTime {
     });
   }
 
+  // Keeps no memory for windows to come: for those of whom there are many, each with something now and then.
+  void free_room() noexcept { parts_ = {}; }
+
   // visit(begin, end) for each gapless stretch of what was added since the last call, in the order of time, which then
   // is forgotten.
   template <typename Visit>
   void take_stretches(Visit visit) {
-    sort_runs(parts_);
-    for (std::size_t i = 0; i < parts_.size();) {
-      const std::int64_t begin = parts_[i].first;
-      std::int64_t reached = parts_[i].second;
-      for (++i; i < parts_.size() && parts_[i].first <= reached; ++i) reached = std::max(reached, parts_[i].second);
-      visit(begin, reached);
-    }
+    join_runs(parts_);
+    for (const auto& [begin, end] : parts_) visit(begin, end);
     parts_.clear();
   }
 

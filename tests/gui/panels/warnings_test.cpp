@@ -142,3 +142,20 @@ TEST_CASE("warnings: the filter leaves out what does not pass it, and nothing fo
   }));
   CHECK(viewer.shell.find("timeline.warning.0") == nullptr);
 }
+
+TEST_CASE("warnings: a filter that cannot be read is an error on both pages, not an empty answer") {
+  WarningsViewer viewer;
+  viewer.tab().change([](ViewChoices& choices) { choices.filter.terms = {{"no_such_field>3", false}}; });
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("no_such_field"); }));
+  viewer.press("warnings.page.1");
+  CHECK(viewer.shell.shows("no_such_field"));
+}
+
+TEST_CASE("warnings: behind a filter of tracks the line says what was not judged") {
+  WarningsViewer viewer;
+  const auto advice = viewer.advice();
+  viewer.tab().change([&](ViewChoices& choices) { choices.filter.tracks = {advice->findings[0].tracks.front()}; });
+  REQUIRE(viewer.wait_for([&] { return viewer.advice() != advice && viewer.advice() != nullptr; }));
+  viewer.shell.frame(3);
+  CHECK(viewer.shell.shows("not judged: "));
+}

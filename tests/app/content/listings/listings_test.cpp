@@ -157,3 +157,24 @@ TEST_CASE("listings: device-stats has zones by core and processor, in cycles and
   CHECK(cell(1, "mean_cycles") == 200);
   CHECK(cell(1, "min_ns") == 50);
 }
+
+TEST_CASE("listings: a column whose name holds a comma and quotes is named in quotes") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("s.accel");
+  {
+    const std::shared_ptr<Store> store = std::move(Store::create()).value();
+    StoreSink sink(*store);
+    SessionWriter writer(sink);
+    const SchemaNumber schema = writer.add_schema({.name = "work", .columns = {{.name = "rows, \"padded\""}}});
+    const TrackNumber track = writer.add_track({.name = "q", .kind = "engine", .schema = schema});
+    for (std::int64_t i = 0; i < 6; ++i) writer.begin_event(track, i * 10, 5, writer.intern("a")).integer(0, i % 2);
+    REQUIRE(writer.finish().ok());
+    REQUIRE(store->save(path).ok());
+  }
+  const auto found =
+      run({"view", path, "--table", "statistics", "--by", "\"rows, \"\"padded\"\"\",name", "--output-format", "csv"});
+  REQUIRE(found.code == kExitDone);
+  CHECK(holds(found.out, "\n0,a,3,"));
+  CHECK(holds(found.out, "\n1,a,3,"));
+  CHECK(holds(run({"view", path, "--table", "statistics", "--by", "\"rows, "}).err, "add a closing"));
+}

@@ -69,3 +69,12 @@ TEST_CASE("errors: of an error every engine is told, with operands and lines") {
   const auto before = run({"view", file.path, "--table", "errors", "--range", "0%:1%", "--output-format", "csv"});
   CHECK(lines_of(before.out).size() == 1);
 }
+
+TEST_CASE("warnings: behind a filter it is said which rules could not be judged, and what they need") {
+  const SimulatedFile file;
+  const auto part = run({"view", file.path, "--table", "warnings", "--tracks", "Tensor", "--output-format", "csv"});
+  REQUIRE(part.code == kExitDone);
+  CHECK(holds(part.err, "not judged: "));
+  CHECK(holds(part.err, "needs all events of the range, of which the filter leaves some out"));
+  CHECK_FALSE(holds(run({"view", file.path, "--table", "warnings", "--output-format", "csv"}).err, "the filter"));
+}

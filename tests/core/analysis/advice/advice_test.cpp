@@ -10,6 +10,7 @@
 
 #include "core/analysis/advice/device_sums.h"
 #include "core/analysis/advice/idle_causes.h"
+#include "core/analysis/advice/judgement.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/analysis/advice/planted_session.h"
 
@@ -304,4 +305,50 @@ TEST_CASE("advice: every rule says what it needs, from where on it is told, by w
     }
     CHECK(&rule_of(rule.id) == &rule);
   }
+}
+
+TEST_CASE("advice: rules that a filter keeps back are named with what they need, and so are those without events") {
+  PlantedSession session;
+  const TrackNumber stream = session.stream("stream 7"), thread = session.thread("11 python");
+  for (int i = 0; i < 20; ++i) {
+    session.work(stream, i * 20'000, 10'000, i % 2 == 0 ? "gemm" : "relu");
+    session.work(thread, i * 20'000 + 10'100, 9'800, "optimizer.step");
+  }
+  const auto whole = session.advice();
+  const auto is_in = [](const Advice& advice, RuleId rule, std::string_view why) {
+    return std::any_of(advice.unjudged.begin(), advice.unjudged.end(), [&](const UnjudgedRule& each) {
+      return each.rule->id == rule && each.why.find(why) != std::string::npos;
+    });
+  };
+  CHECK(whole->judged.size() + whole->unjudged.size() == kRuleCount);
+  CHECK(is_in(*whole, RuleId::spills, "needs transfers"));
+  CHECK_FALSE(is_in(*whole, RuleId::launch_gaps, ""));
+  EventFilter filter;
+  filter.tracks = {stream};
+  const auto part = session.advice(filter);
+  CHECK(is_in(*part, RuleId::launch_gaps, "all events of the range"));
+  CHECK(is_in(*part, RuleId::spills, "the filter leaves none"));
+  const std::string text = unjudged_text(*part);
+  CHECK(text.starts_with("not judged: "));
+  CHECK(text.find(std::string(rule_of(RuleId::launch_gaps).title)) != std::string::npos);
+  CHECK(text.find("needs all events of the range, of which the filter leaves some out") != std::string::npos);
+}
+
+TEST_CASE("advice: cores of which not all kernels were kept are not judged, and it is said") {
+  PlantedSession session;
+  session.work(session.core("core 1,1 BRISC"), 0, 100, "BRISC-KERNEL");
+  REQUIRE(session.writer.finish().ok());
+  DeviceSum device;
+  device.device = "chip 0";
+  device.zones_left_out = 5;
+  device.runs = {ProgramRun{.begin_ns = 0, .end_ns = 100, .cores = 2, .longest_ns = 90, .mean_ns = 50}};
+  device.stretch = {0, 100};
+  Advice advice;
+  const HostsByProcess hosts;
+  const QueryContext query{*session.store, session.store->snapshot(), session.pool, session.control};
+  judge_cores(Judgement{query, {0, 100}, nullptr, hosts, false, advice}, device);
+  CHECK(advice.findings.empty());
+  REQUIRE(advice.unjudged.size() == 1);
+  CHECK(advice.unjudged[0].rule->id == RuleId::unbalanced_cores);
+  CHECK(advice.unjudged[0].why.find("5 of chip 0 could not be kept") != std::string::npos);
 }

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "core/analysis/advice/words.h"
+#include "core/analysis/dependencies/dependencies.h"
 #include "tests/core/analysis/advice/planted_session.h"
 
 using namespace accelscope;
@@ -63,6 +64,57 @@ TEST_CASE("advice: the gaps of a rank are put down to its own host, and each ran
   std::sort(loading.begin(), loading.end());
   CHECK(launching == std::vector<std::string>{"gpu 0"});
   CHECK(loading == std::vector<std::string>{"gpu 1", "gpu 2"});  // gpu 2's source has no host: all are asked
+}
+
+TEST_CASE("advice: of processes that one source recorded each device waits for that which launches on it") {
+  const auto store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber kernel = writer.add_schema({.name = "kernel"});
+  const SchemaNumber call = writer.add_schema({.name = "call", .wait_names = {"cudaStreamSynchronize"}});
+  const SchemaNumber flow =
+      writer.add_schema({.name = "flow",
+                         .kind = EventKind::flow,
+                         .columns = {{.name = "from", .type = ColumnType::uint64, .role = Role::flow_source_event},
+                                     {.name = "to", .type = ColumnType::uint64, .role = Role::flow_target_event}}});
+  const TrackNumber arrows = writer.add_track({.name = "flows", .kind = "flow", .schema = flow});
+  constexpr int kProcesses = 2;
+  TrackNumber threads[kProcesses] = {}, streams[kProcesses] = {};
+  for (int p = 0; p < kProcesses; ++p) {
+    threads[p] = writer.add_track(
+        {.name = "Main thread", .kind = "host_thread", .host = "python (" + std::to_string(p) + ")", .schema = call});
+    streams[p] = writer.add_track(
+        {.name = "stream 7", .kind = "stream", .device = "gpu " + std::to_string(p), .schema = kernel});
+  }
+  const char* const calls[kProcesses] = {"DataLoader.__next__", "optimizer.step"};
+  for (std::int64_t i = 0; i < 20; ++i) {
+    for (int p = 0; p < kProcesses; ++p) {
+      const EventId launch = writer.begin_event(threads[p], i * 20'000, 5, writer.intern("cudaLaunchKernel")).id();
+      const EventId run = writer.begin_event(streams[p], i * 20'000 + 10, 10'000, writer.intern("gemm")).id();
+      writer.begin_event(threads[p], i * 20'000 + 10'100, 9'800, writer.intern(calls[p]));
+      Row row = writer.begin_event(arrows, i * 20'000, 0, writer.intern("launch"));
+      row.unsigned_integer(0, launch);
+      row.unsigned_integer(1, run);
+    }
+  }
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(2);
+  TaskControl control;
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  const auto dependencies = Dependencies::build(query);
+  REQUIRE(dependencies.ok());
+  const auto advice = find_advice(query, {}, dependencies->get());
+  REQUIRE(advice.ok());
+  std::vector<std::string> launching, loading;
+  for (const Finding& each : (*advice)->findings) {
+    if (each.rule->id == RuleId::launch_gaps) {
+      launching.push_back(each.device);
+      CHECK(each.places.front().note == "host in optimizer.step");
+    }
+    if (each.rule->id == RuleId::loader_waits) loading.push_back(each.device);
+  }
+  CHECK(loading == std::vector<std::string>{"gpu 0"});
+  CHECK(launching == std::vector<std::string>{"gpu 1"});
 }
 
 TEST_CASE("advice: a device that idles between launches costs the gaps, not the pauses of any stream") {

@@ -6,9 +6,11 @@
 #include <random>
 #include <tuple>
 
+#include "core/analysis/source/source_lines.h"
 #include "core/chunk/session_writer.h"
 #include "core/scan/event_reader.h"
 #include "core/sql/base/sql.h"
+#include "tests/core/random_session.h"
 
 namespace accelscope {
 namespace {
@@ -99,7 +101,7 @@ TEST_CASE("instructions: in the order of the program, with operands and line of 
     REQUIRE(event.ok());
     CHECK(event->begin_ns == row.first_ns);
     CHECK(row.operands == "at " + std::to_string(*row.place) + " of " + snapshot->find_track(row.track)->track->name);
-    if (row.location != 0) location = snapshot->strings->text(row.location);
+    if (!row.location.empty()) location = row.location;
   }
   REQUIRE_FALSE(location.empty());
   // Of one line: only its instructions, whose costs are those of the whole listing.
@@ -107,7 +109,7 @@ TEST_CASE("instructions: in the order of the program, with operands and line of 
   REQUIRE(of_line.ok());
   REQUIRE_FALSE(of_line->rows.empty());
   CHECK(of_line->rows.size() < listing->rows.size());
-  for (const InstructionCost& row : of_line->rows) CHECK(snapshot->strings->text(row.location) == location);
+  for (const InstructionCost& row : of_line->rows) CHECK(row.location == location);
   CHECK(instruction_listing(session.query(), TimeRange{}, "nowhere.py:1")->rows.empty());
 }
 
@@ -173,6 +175,89 @@ TEST_CASE("instructions: an event waited while its lane was free, and moved its 
         std::vector<Figures>{{"A", 100, 0, 400}, {"B", 60, 40, 60}, {"C", 70, 9, 70}, {"D", 100, 0, 100}});
   CHECK(figures({75, 240}) == std::vector<Figures>{{"A", 25, 0, 100}, {"B", 60, 40, 60}, {"C", 10, 9, 10}});
   CHECK(figures({130, 200}) == std::vector<Figures>{{"B", 60, 10, 60}});
+}
+
+void check_agreement(const QueryContext& query, const TimeRange& range) {
+  const auto lines = source_lines(query, range);
+  REQUIRE(lines.ok());
+  std::size_t checked = 0;
+  for (const SourceLine& line : (*lines)->lines) {
+    const auto listing = instruction_listing(query, range, line.path + ":" + std::to_string(line.line));
+    REQUIRE(listing.ok());
+    SourceLine sum;
+    for (const InstructionCost& row : listing->rows) {
+      sum.event_count += row.count;
+      sum.busy_ns += row.busy_ns;
+      sum.wait_ns += row.wait_ns;
+      sum.bytes += row.bytes;
+    }
+    CHECK(sum.event_count == line.event_count);
+    CHECK(sum.busy_ns == line.busy_ns);
+    CHECK(sum.wait_ns == line.wait_ns);
+    CHECK(sum.bytes == line.bytes);
+    ++checked;
+  }
+  CHECK((checked > 0 || range.length_ns() < 1'000));
+}
+
+TEST_CASE("instructions: of a line of source they cost exactly what the line costs, in any range and by any clock") {
+  Simulated waits;
+  std::mt19937_64 random(21);
+  const auto end = static_cast<std::uint64_t>(waits.store->snapshot()->end_ns);
+  check_agreement(waits.query(), TimeRange{});
+  for (int i = 0; i < 6; ++i) {
+    const auto a = static_cast<std::int64_t>(random() % end), b = static_cast<std::int64_t>(random() % end);
+    check_agreement(waits.query(), {std::min(a, b), std::max(a, b)});
+  }
+  RandomSession clocks(17, 2'000);
+  check_agreement(clocks.context(), TimeRange{});
+  for (int i = 0; i < 6; ++i) check_agreement(clocks.context(), clocks.random_range());
+}
+
+TEST_CASE("instructions: lines that are texts of their own are found like those that all share") {
+  const auto store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema(
+      {.name = "instruction", .columns = {{.name = "line", .type = ColumnType::text, .role = Role::source_location}}});
+  const TrackNumber track = writer.add_track({.name = "Tensor", .kind = "engine", .schema = schema});
+  for (std::int64_t i = 0; i < 30; ++i)
+    writer.begin_event(track, i * 10, 7, writer.intern("MATMUL")).text(0, "a.py:" + std::to_string(i % 3 + 1));
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  const QueryContext query{*store, store->snapshot(), pool, control};
+  check_agreement(query, TimeRange{});
+  const auto listing = instruction_listing(query, {}, "a.py:2");
+  REQUIRE(listing->rows.size() == 1);
+  CHECK(listing->rows[0].count == 10);
+  CHECK(listing->rows[0].location == "a.py:2");
+}
+
+TEST_CASE("instructions: of more places than are told apart those that cost most stay whole, and it is said") {
+  const auto store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema =
+      writer.add_schema({.name = "instruction", .columns = {{.name = "pc", .type = ColumnType::int64}}});
+  const TrackNumber track = writer.add_track({.name = "Tensor", .kind = "engine", .device = "nc0", .schema = schema});
+  constexpr std::int64_t kEvents = 2 * InstructionListing::kMostMet + 20'000, kFrequent = 10;
+  for (std::int64_t i = 0; i < kEvents; ++i) {
+    const bool frequent = i % 1'000 < kFrequent;
+    writer.begin_event(track, 20 * i, frequent ? 10 : 1, writer.intern("MATMUL"))
+        .integer(0, frequent ? i % 1'000 : 1'000 + i);
+  }
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  const auto listing = instruction_listing({*store, store->snapshot(), pool, control}, TimeRange{});
+  REQUIRE(listing.ok());
+  CHECK_FALSE(listing->counts_all);
+  REQUIRE(listing->rows.size() == InstructionListing::kMost);
+  for (std::size_t i = 0; i < kFrequent; ++i) {
+    CHECK(listing->rows[i].place == static_cast<std::int64_t>(i));
+    CHECK(listing->rows[i].count == static_cast<std::uint64_t>(kEvents / 1'000));
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/scan/window_scan.h"
 #include "tests/core/random_session.h"
 
 using namespace accelscope;
@@ -30,7 +31,7 @@ TEST_CASE("every line shows the events, times and bytes that belong to it, in an
     const TimeRange range = i == 0 ? TimeRange{} : session.random_range();
     struct Expected {
       std::uint64_t count = 0;
-      double busy = 0, wait = 0;
+      std::int64_t busy = 0, wait = 0;
       std::uint64_t bytes = 0;
       std::vector<std::pair<std::int64_t, EventId>> events;
     };
@@ -41,10 +42,12 @@ TEST_CASE("every line shows the events, times and bytes that belong to it, in an
       if (event.location.empty() || !ticks.holds(event.begin_ticks, event.end_ticks)) continue;
       Expected& sum = expected[event.location];
       ++sum.count;
-      const double rate = lane.clock->is_affine() ? lane.clock->ns_per_tick() : 2.0;
-      (event.waits ? sum.wait : sum.busy) +=
-          rate * static_cast<double>(ticks.shared(event.begin_ticks, event.end_ticks));
-      if (event.bytes > 0) sum.bytes += static_cast<std::uint64_t>(event.bytes);
+      const std::int64_t inside = std::min(event.end_ns, range.end_ns) - std::max(event.begin_ns, range.begin_ns);
+      (event.waits ? sum.wait : sum.busy) += std::max<std::int64_t>(0, inside);
+      if (event.bytes > 0) {
+        const double share = share_inside(range, event.begin_ns, event.end_ns);
+        sum.bytes += static_cast<std::uint64_t>(static_cast<double>(event.bytes) * share + 0.5);
+      }
       sum.events.emplace_back(event.begin_ns, event.id);
     }
     const auto result = source_lines(session.context(), range);
@@ -53,8 +56,8 @@ TEST_CASE("every line shows the events, times and bytes that belong to it, in an
     for (const SourceLine& line : (*result)->lines) {
       Expected& sum = expected.at(line.path + ":" + std::to_string(line.line));
       CHECK(line.event_count == sum.count);
-      CHECK(std::abs(static_cast<double>(line.busy_ns) - sum.busy) <= 2 + sum.busy * 2e-4);
-      CHECK(std::abs(static_cast<double>(line.wait_ns) - sum.wait) <= 2 + sum.wait * 2e-4);
+      CHECK(line.busy_ns == sum.busy);
+      CHECK(line.wait_ns == sum.wait);
       CHECK(line.bytes == sum.bytes);
       CHECK((*result)->find(line.path, line.line) == &line);
     }
@@ -75,7 +78,7 @@ TEST_CASE("every line shows the events, times and bytes that belong to it, in an
   }
 }
 
-TEST_CASE("what events waited before they began counts for their line") {
+TEST_CASE("what events waited before they began counts for their line, for no longer than their lane was free") {
   auto store = Store::create();
   REQUIRE(store.ok());
   StoreSink sink(**store);
@@ -91,19 +94,30 @@ TEST_CASE("what events waited before they began counts for their line") {
     row.text(0, line);
     row.real(1, waited);
   };
-  add(0, 10, "MATMUL", "a.py:1", 7);
+  add(0, 10, "MATMUL", "a.py:1", 7);       // nothing is known of the time before
   add(20, 30, "SEMAPHORE", "a.py:1", 30);  // its wait is its duration, not twice
-  add(60, 5, "MATMUL", "a.py:2", 0);
-  add(70, 5, "MATMUL", "nowhere", 0);
+  add(60, 5, "MATMUL", "a.py:2", 7);
+  add(70, 5, "MATMUL", "a.py:2", 1'000);  // free since 65
+  add(80, 5, "MATMUL", "nowhere", 0);
   REQUIRE(writer.finish().ok());
   WorkerPool pool(1);
   TaskControl control;
-  const auto lines = source_lines({**store, (*store)->snapshot(), pool, control}, {});
+  const QueryContext query{**store, (*store)->snapshot(), pool, control};
+  const auto lines = source_lines(query, {});
   REQUIRE(lines.ok());
   REQUIRE((*lines)->lines.size() == 2);
   CHECK((*lines)->unplaced == 1);
   const SourceLine* first = (*lines)->find("a.py", 1);
   REQUIRE(first != nullptr);
   CHECK(first->busy_ns == 10);
-  CHECK(first->wait_ns == 37);
+  CHECK(first->wait_ns == 30);
+  CHECK((*lines)->find("a.py", 2)->wait_ns == 12);
+  // Of a range only what lies in it, waits too.
+  const auto part = source_lines(query, {58, 72});
+  REQUIRE(part.ok());
+  CHECK((*part)->find("a.py", 2)->wait_ns == 7);
+  CHECK((*part)->find("a.py", 2)->busy_ns == 7);
+  const auto later = source_lines(query, {67, 72});
+  REQUIRE(later.ok());
+  CHECK((*later)->find("a.py", 2)->wait_ns == 3);
 }

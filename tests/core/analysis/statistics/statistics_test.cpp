@@ -159,7 +159,7 @@ TEST_CASE("statistics: quantiles of more values than are kept lie within the err
     values.push_back(value);
     (i % 3 == 0 ? other : folded).add(value, Distribution::kFolded);
   }
-  folded.merge(std::move(other));
+  folded.merge(std::move(other), Distribution::kFolded);
   const ValueFigures figures = folded.figures();
   CHECK_FALSE(figures.exact);
   check_figures(figures, values, 1.0 / 256);
@@ -179,6 +179,90 @@ TEST_CASE("statistics: small whole numbers stay exact however many there are, an
   CHECK(figures.exact);
   check_figures(figures, values);
   CHECK(is_near(large.figures().deviation, std::sqrt(2.0 / 3), 0.02));
+}
+
+TEST_CASE("statistics: many whole numbers that lie close together are exact, in whatever order and parts they come") {
+  std::mt19937_64 random(7);
+  for (const std::int64_t step : {1, 8, 4096, 65'536}) {
+    for (const int far : {0, 20, 3}) {  // every so-many'th value lies elsewhere
+      CAPTURE(step);
+      CAPTURE(far);
+      std::vector<Distribution> parts(3);
+      std::vector<double> values;
+      for (int i = 0; i < 30'000; ++i) {
+        const auto near = static_cast<std::int64_t>(random() % (i < 100 ? 3 : 1500)) - 200;
+        std::int64_t value = near * step + 5;
+        if (far > 0 && i < 400 * far && i % far == 0) value = 1'000'000'000 + i;
+        values.push_back(static_cast<double>(value));
+        parts[random() % parts.size()].add(values.back(), Distribution::kFolded);
+      }
+      Distribution all;
+      for (Distribution& part : parts) all.merge(std::move(part), Distribution::kFolded);
+      CHECK(all.count() == values.size());
+      const ValueFigures figures = all.figures();
+      if (far == 0) CHECK(figures.exact);
+      check_figures(figures, values, figures.exact ? 1e-9 : 1.0 / 256);
+    }
+  }
+}
+
+TEST_CASE("statistics: kept values stay exact beside those that are counted, and a group of two takes no memory more") {
+  CHECK(sizeof(Distribution) <= 32);
+  std::mt19937_64 random(8);
+  Distribution all, other;
+  std::vector<double> values;
+  for (int i = 0; i < 20'000; ++i) {
+    values.push_back(i % 10 == 0 ? static_cast<double>(random() % 1'000'000'000) + 0.5
+                                 : static_cast<double>(random() % 900));
+    (i % 2 == 0 ? all : other).add(values.back(), values.max_size());
+  }
+  all.merge(other, values.max_size());
+  const ValueFigures figures = all.figures();
+  CHECK(figures.exact);
+  check_figures(figures, values);
+}
+
+TEST_CASE("statistics: of more groups than are told apart those of most events stay whole, and it is said") {
+  auto created = Store::create();
+  REQUIRE(created.ok());
+  StoreSink sink(**created);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema(
+      {.name = "call", .columns = {{.name = "request"}, {.name = "words", .type = ColumnType::text}}});
+  const TrackNumber track = writer.add_track({.name = "q", .kind = "engine", .schema = schema});
+  constexpr std::int64_t kOnce = 2 * GroupReader::kMostGroups + 1'000, kFrequent = 50;
+  for (std::int64_t i = 0; i < kOnce; ++i) {
+    const bool frequent = i % 1'000 < kFrequent;
+    Row row = writer.begin_event(track, 10 * i, 5, writer.intern("call"));
+    row.integer(0, frequent ? i % 1'000 : 1'000 + i);
+    row.text(1, std::to_string(frequent ? i % 1'000 : 1'000 + i));
+  }
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  const QueryContext query{**created, (*created)->snapshot(), pool, control};
+  for (const char* column : {"request", "words"}) {
+    CAPTURE(column);
+    const StatisticsQuestion question{.by = {column}};
+    const auto found = statistics(query, question);
+    REQUIRE(found.ok());
+    const Statistics& all = **found;
+    CHECK_FALSE(all.counts_all_groups);
+    REQUIRE(all.has_rest);
+    REQUIRE(all.rows.size() == Statistics::kMostGroups + 1);
+    std::uint64_t events = 0;
+    for (const StatisticsRow& row : all.rows) events += row.figures.count;
+    CHECK(events == kOnce);
+    CHECK(all.all.count == kOnce);
+    for (std::size_t i = 0; i < kFrequent; ++i)
+      CHECK(all.rows[i].figures.count >= static_cast<std::uint64_t>(kOnce / 1'000));
+    // The last row's values are in the histogram as well.
+    const auto details = value_details(query, question, BinScale::linear, nullptr, *found);
+    REQUIRE(details.ok());
+    std::uint64_t binned = 0;
+    for (const std::uint64_t count : (*details)->bins.counts) binned += count;
+    CHECK(binned == kOnce);
+  }
 }
 
 TEST_CASE("statistics: without events there are no rows, and an unknown column says what there is") {

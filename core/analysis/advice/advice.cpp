@@ -116,7 +116,10 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   if (!devices) return devices.error();
   const auto host = hosts_by_source(query, *working.range);
   if (!host) return host.error();
-  const Judgement judgement{query, *working.range, dependencies, *host, leaves_out(query, filter), *advice};
+  const auto compiling = compile_events(query);
+  if (!compiling) return compiling.error();
+  const Judgement judgement{query,  *working.range, dependencies, *host, compiling->list, leaves_out(query, filter),
+                            *advice};
   for (const DeviceSum& device : *devices) {
     judge_transfers(judgement, device);
     if (const Result<void> judged = judge_engines(judgement, device); !judged) return judged.error();

@@ -35,9 +35,7 @@ struct SpanGatherer {
         HostCallKind kind = kinds.of(name);
         if (kind == HostCallKind::other && waits.contains(name)) kind = HostCallKind::synchronises;
         if (kind == HostCallKind::other) continue;
-        std::vector<HostSpan>& list = kind == HostCallKind::loads_data     ? spans.loading
-                                      : kind == HostCallKind::synchronises ? spans.synchronising
-                                                                           : spans.compiling;
+        std::vector<HostSpan>& list = kind == HostCallKind::loads_data ? spans.loading : spans.synchronising;
         if (list.size() < HostSpans::kMost) list.push_back({block.begin_ns(i), block.end_ns(i), name, block.id(i)});
       }
     });
@@ -125,7 +123,7 @@ Result<HostsBySource> hosts_by_source(const QueryContext& query, const TimeRange
   if (!scanned) return scanned.error();
   HostsBySource calls;
   for (const std::uint32_t lane : lanes) calls.by_scope.try_emplace(scope_of(snapshot.lanes[lane].number()));
-  for (auto list : {&HostSpans::loading, &HostSpans::synchronising, &HostSpans::compiling}) {
+  for (auto list : {&HostSpans::loading, &HostSpans::synchronising}) {
     for (const SpanGatherer& worker : workers) {
       for (const HostSpan& span : worker.spans.*list) {
         (calls.by_scope[scope_of(lane_of(span.event))].*list).push_back(span);

@@ -23,7 +23,7 @@ struct HostSpan {
 // Calls of a host's threads that mean something to a device, by begin; at most kMost of a kind.
 struct HostSpans {
   static constexpr std::size_t kMost = 2'000'000;
-  std::vector<HostSpan> loading, synchronising, compiling;
+  std::vector<HostSpan> loading, synchronising;
 };
 // Those of each source that recorded a host, by its scope: the devices of a rank wait for their own host, not for
 // another rank's.

@@ -54,6 +54,14 @@ CallCosts::CallCosts(const Snapshot& snapshot, const LaunchingCalls& calls, cons
   for (std::vector<TimeRange>& stretches : lines_) stretches = joined_stretches(stretches);
 }
 
+void CallCosts::add_long_calls(const std::vector<CompileEvent>& events) {
+  for (const CompileEvent& event : events) {
+    if (event.basis != CompileBasis::calls || event.kind == CompileKind::cache_hit) continue;
+    compiling_[*event.thread].push_back({event.begin_ns, event.begin_ns + event.cost_ns});
+  }
+  for (std::vector<TimeRange>& stretches : compiling_) stretches = joined_stretches(stretches);
+}
+
 void CallCosts::add_compiling(const std::vector<TimeRange>& stretches, const TimeRange& within, Parts& parts) const {
   auto at = std::partition_point(stretches.begin(), stretches.end(),
                                  [&](const TimeRange& each) { return each.end_ns <= within.begin_ns; });

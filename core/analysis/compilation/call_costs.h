@@ -29,6 +29,10 @@ class CallCosts {
   // Which of the events compile on each thread and, where a line says so, in each process. The calls must outlive it.
   CallCosts(const Snapshot& snapshot, const LaunchingCalls& calls, const std::vector<CompileEvent>& events);
 
+  // And those calls that compile by their length alone. Where in the call is not known: what it took beyond the usual
+  // counts from its begin, as what it compiles is needed first.
+  void add_long_calls(const std::vector<CompileEvent>& events);
+
   // Clipped to the range: the call and what is within it, the work to the range alone. Lines tell no thread: what they
   // say counts for all calls of a program on the same host.
   [[nodiscard]] CallCost of(const LaunchingCall& call, const TimeRange& range) const;

@@ -39,14 +39,16 @@ class CallLengths {
     measure();
     std::vector<std::int64_t> others(lengths_.begin() + 1, lengths_.end());
     usual_ns_ = middle_length(std::move(others));
-    const bool told = compiling_[0] > 0 && 2 * compiling_[0] >= lengths_[0] - usual_ns_;  // by lines and names
     if (!is_long(0)) return;
-    if (!told) add(0, CompileKind::compile);
+    if (!is_told(0)) add(0, CompileKind::compile);
     for (std::size_t i = 1; i < calls_.size(); ++i) {
       const bool again =
           is_long(i) && static_cast<double>(lengths_[i]) >= kAsLongAgain * static_cast<double>(lengths_[0]);
-      if (compiling_[i] > 0) continue;
-      add(i, again ? CompileKind::recompile : CompileKind::cache_hit);
+      if (again && !is_told(i)) {
+        add(i, CompileKind::recompile);
+      } else if (!again && compiling_[i] == 0) {
+        add(i, CompileKind::cache_hit);
+      }
     }
   }
 
@@ -62,15 +64,15 @@ class CallLengths {
   [[nodiscard]] bool is_long(std::size_t i) const {
     return lengths_[i] / kTimesUsual >= usual_ns_ && lengths_[i] - usual_ns_ >= kLeastBeyondUsualNs;
   }
+  // Lines and names tell of most of it.
+  [[nodiscard]] bool is_told(std::size_t i) const {
+    return compiling_[i] > 0 && 2 * compiling_[i] >= lengths_[i] - usual_ns_;
+  }
   void add(std::size_t i, CompileKind kind) {
     const LaunchingCall& call = all_.calls.list[calls_[i]];
-    CallFacts& facts = all_.facts[calls_[i]];
-    const bool compiled = kind != CompileKind::cache_hit;
-    if (compiled) {
-      facts.compiled = true;
-      facts.excess_ns = lengths_[i] - usual_ns_;
-    }
-    if (!compiled && all_.events.size() >= Compilations::kMostHits) {
+    const CallFacts& facts = all_.facts[calls_[i]];
+    const bool hits = kind == CompileKind::cache_hit;
+    if (hits && all_.events.size() >= Compilations::kMostHits) {
       ++all_.left_out;
       return;
     }
@@ -78,7 +80,7 @@ class CallLengths {
                            .basis = CompileBasis::calls,
                            .begin_ns = call.begin_ns,
                            .end_ns = call.end_ns,
-                           .cost_ns = facts.excess_ns,
+                           .cost_ns = hits ? 0 : lengths_[i] - usual_ns_,
                            .what = all_.calls.functions[call.function],
                            .is_named = true,
                            .event = call.event,
@@ -96,18 +98,6 @@ class CallLengths {
 void keep_passing(const QueryContext& query, std::vector<CompileEvent>& events) {
   if (!query.mask) return;
   std::erase_if(events, [&](const CompileEvent& event) { return !query.mask->passes(*query.snapshot, event.event); });
-}
-
-// What compiled by its length alone is taken out of the call's own time, then out of its launches.
-void take_excess(const CallFacts& facts, const LaunchingCall& call, CallCost& cost) {
-  if (!facts.compiled || cost.span_ns <= 0) return;
-  const double share = static_cast<double>(cost.span_ns) / static_cast<double>(call.end_ns - call.begin_ns);
-  const auto excess = static_cast<std::int64_t>(static_cast<double>(facts.excess_ns) * share);
-  const std::int64_t of_host = std::min(excess, cost.host_ns - cost.wait_ns);
-  const std::int64_t of_dispatch = std::min(excess - of_host, cost.dispatch_ns);
-  cost.host_ns -= of_host;
-  cost.dispatch_ns -= of_dispatch;
-  cost.compile_ns += of_host + of_dispatch;
 }
 
 // Which events compile, which are hits, and when something compiled.
@@ -181,6 +171,7 @@ Result<std::shared_ptr<const Compilations>> find_compilations(const QueryContext
   }
   std::stable_sort(all->events.begin(), all->events.end(),
                    [](const CompileEvent& a, const CompileEvent& b) { return a.begin_ns < b.begin_ns; });
+  all->costs.add_long_calls(all->events);
   sort_out(*all);
   return std::shared_ptr<const Compilations>(std::move(all));
 }
@@ -191,9 +182,7 @@ std::vector<CallRow> call_rows(const Compilations& all, const TimeRange& range) 
     const LaunchingCall& call = all.calls.list[i];
     if (call.begin_ns >= range.end_ns) break;
     if (!range.holds(call.begin_ns, call.end_ns)) continue;
-    CallCost cost = all.costs.of(call, range);
-    take_excess(all.facts[i], call, cost);
-    rows.push_back({i, cost});
+    rows.push_back({i, all.costs.of(call, range)});
   }
   return rows;
 }

@@ -26,8 +26,6 @@ inline constexpr double kAsLongAgain = 0.5;
 
 struct CallFacts {
   std::uint32_t number = 1, of = 1;  // which of so many calls of the function in its process
-  std::int64_t excess_ns = 0;        // of a call that compiled by its length alone: what it took beyond the usual
-  bool compiled = false;             // by its length alone
 };
 
 // Of what passes the query's mask, of the whole session.
@@ -37,8 +35,7 @@ struct Compilations {
   std::vector<CompileEvent> events;     // by begin
   std::vector<std::uint32_t> compiled;  // of events: what is no cache hit
   std::vector<std::uint32_t> hits;      // of events
-  // When something compiled: stretches apart from each other. Where in a long call it was is not known: from the call's
-  // begin, as what it compiles is needed first.
+  // When something compiled: stretches apart from each other.
   std::vector<TimeRange> compiling;
   LaunchingCalls calls;
   std::vector<CallFacts> facts;  // of calls.list
@@ -51,7 +48,7 @@ struct Compilations {
 
 struct CallRow {
   std::size_t call = 0;  // index into Compilations::calls
-  CallCost cost;         // in the range; the excess of a call that compiled by its length alone is compile time
+  CallCost cost;         // in the range
 };
 // Those that share time with the range, by begin.
 [[nodiscard]] std::vector<CallRow> call_rows(const Compilations& all, const TimeRange& range);

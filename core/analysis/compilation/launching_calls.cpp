@@ -172,8 +172,11 @@ class CallFinder {
           const StringId name = block.name(i);
           const Word word = counter.word_of(*snapshot_.strings, name);
           const std::int64_t begin = block.begin_ns(i), end = block.end_ns(i);
-          if (!lane.annotates && (word.waits || waits.contains(name)) && counter.waits.size() < LaunchingCalls::kMost)
-            counter.waits.emplace_back(lane.thread, TimeRange{begin, end});
+          if (!lane.annotates && (word.waits || waits.contains(name))) {
+            if (counter.waits.size() < LaunchingCalls::kMost)
+              counter.waits.emplace_back(lane.thread, TimeRange{begin, end});
+            continue;  // what waits launches nothing, though a flow may lead from it to what it waits for
+          }
           const bool is_named = word.word == CompileWord::program_call || word.word == CompileWord::step;
           if (is_named || launches(lane, begin, end)) ++counter.counts[{lane.lane, name}];
         }
@@ -202,6 +205,17 @@ class CallFinder {
     for (std::vector<TimeRange>& waits : calls_.waits) {
       std::sort(waits.begin(), waits.end(),
                 [](const TimeRange& a, const TimeRange& b) { return a.begin_ns < b.begin_ns; });
+    }
+    for (std::size_t thread = 0; thread < calls_.launches.size(); ++thread) {
+      const std::vector<TimeRange>& waits = calls_.waits[thread];
+      std::erase_if(calls_.launches[thread], [&](const HostLaunch& launch) {
+        auto at = std::lower_bound(waits.begin(), waits.end(), launch.begin_ns,
+                                   [](const TimeRange& each, std::int64_t ns) { return each.begin_ns < ns; });
+        for (; at != waits.end() && at->begin_ns == launch.begin_ns; ++at) {
+          if (at->end_ns == launch.end_ns) return true;
+        }
+        return false;
+      });
     }
   }
 
@@ -254,10 +268,10 @@ class CallFinder {
       call.level = CallLevel::program;
       return true;
     }
-    call.level = lane.annotates ? CallLevel::step : CallLevel::call;
+    call.level = lane.annotates || word == CompileWord::step ? CallLevel::step : CallLevel::call;
     const auto count = counts_.find({lane.lane, call.function});
     const bool recurs = count != counts_.end() && count->second > 1;
-    if (lane.annotates && word == CompileWord::step) return true;
+    if (word == CompileWord::step) return true;
     return recurs && call.end_ns > call.begin_ns && launches(lane, call.begin_ns, call.end_ns);
   }
 

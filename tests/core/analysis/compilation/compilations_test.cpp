@@ -210,6 +210,28 @@ TEST_CASE("compilations: calls are the outermost that recur and launch, and step
   CHECK(functions[0].rest_ns == 35'000);
 }
 
+TEST_CASE(
+    "compilations: steps that an old profiler keeps among the operators are steps, and waiting launches nothing") {
+  CompiledSession session;
+  CompilingProgram program(session.writer);
+  for (int i = 0; i < 3; ++i) {
+    const std::int64_t at = i * 100'000;
+    program.call(at, 90'000, "ProfilerStep#" + std::to_string(i));
+    program.call(at + 1'000, 20'000, "forward");
+    program.launch(at + 2'000, 500, at + 3'000, 4'000);
+    program.launch(at + 30'000, 10'000, at + 30'000, 9'000, 0, true, "cudaStreamSynchronize");  // a flow to its marker
+  }
+  const auto all = session.found();
+  const auto rows = call_rows(*all, TimeRange{});
+  REQUIRE(rows.size() == 6);
+  CHECK(all->calls.list[rows[0].call].level == CallLevel::step);
+  CHECK(rows[0].cost.launches == 1);
+  CHECK(rows[0].cost.dispatch_ns == 500);
+  CHECK(rows[0].cost.wait_ns == 10'000);
+  CHECK(rows[0].cost.kernel_ns == 4'000);
+  CHECK(all->calls.functions[all->calls.list[rows[1].call].function] == "forward");
+}
+
 TEST_CASE("compilations: a filter leaves only what passes it") {
   CompiledSession session;
   CompilingProgram program(session.writer);

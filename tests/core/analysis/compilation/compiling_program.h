@@ -61,9 +61,8 @@ class CompilingProgram {
   }
   // A call of the driver, and the kernel that it launches.
   void launch(std::int64_t begin, std::int64_t length, std::int64_t work_begin, std::int64_t work_length,
-              int thread = 0, bool other_stream = false) {
-    writer.begin_event(runtime_[at(thread)], begin, length, writer.intern("cudaLaunchKernel"))
-        .unsigned_integer(0, ++key_);
+              int thread = 0, bool other_stream = false, const char* name = "cudaLaunchKernel") {
+    writer.begin_event(runtime_[at(thread)], begin, length, writer.intern(name)).unsigned_integer(0, ++key_);
     writer.begin_event(other_stream ? copies_ : stream_, work_begin, work_length, writer.intern("gemm"))
         .unsigned_integer(0, ++key_);
     Row row = writer.begin_event(flows_, begin, 0, writer.intern("ac2g"));

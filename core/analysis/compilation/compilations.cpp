@@ -207,7 +207,13 @@ std::vector<CallFunctionRow> call_functions(const Compilations& all, const std::
 
 CompileSummary sum_compilations(const Compilations& all, const TimeRange& range) {
   CompileSummary sum;
+  std::map<std::size_t, std::int64_t> long_call_ends;  // by thread
   for (const CompileEvent& event : all.events) {
+    const bool is_long_call = event.basis == CompileBasis::calls && event.kind != CompileKind::cache_hit;
+    if (is_long_call) long_call_ends[*event.thread] = event.end_ns;
+    const auto around = event.thread ? long_call_ends.find(*event.thread) : long_call_ends.end();
+    // What is named within a call that compiled by its length is a part of that.
+    if (!is_long_call && around != long_call_ends.end() && event.end_ns <= around->second) continue;
     if (!range.holds(event.begin_ns, event.end_ns)) continue;
     if (event.kind == CompileKind::cache_hit) {
       ++sum.hits;

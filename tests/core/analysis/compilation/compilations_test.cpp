@@ -138,6 +138,20 @@ TEST_CASE("compilations: where a name tells what compiled in a long first call, 
   CHECK(rows[0].cost.compile_ns == 390 * kMs);
 }
 
+TEST_CASE("compilations: what is named within a call that compiled by its length counts with it") {
+  CompiledSession session;
+  CompilingProgram program(session.writer);
+  recur(program, "train_step", {400, 5, 6, 5, 5});
+  program.call(2 * kMs, 50 * kMs, "compile_fx.py: compile_fx");  // the lesser part
+  const auto all = session.found();
+  CHECK(of_kind(*all, CompileKind::compile).size() == 2);
+  const CompileSummary sum = sum_compilations(*all, TimeRange{});
+  CHECK(sum.compilations == 1);
+  CHECK(sum.by_length == 1);
+  CHECK(sum.time_ns == 395 * kMs);
+  CHECK(call_rows(*all, TimeRange{})[0].cost.compile_ns == 395 * kMs);
+}
+
 TEST_CASE("compilations: a lookup is a hit unless something is compiled after it") {
   CompiledSession session;
   CompilingProgram program(session.writer);

@@ -14,8 +14,8 @@ import sys
 # for all folders directly below, none of which includes another.
 ORDER = {
     "core": """base names model chunk index store store/salvage scan search lod
-        analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/statistics analysis/memory
-        analysis/dependencies analysis/collectives analysis/neuron analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/core_grid analysis/advice colour sql/base sql/tables sql/planned sql
+        analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/statistics analysis/hotspots analysis/memory
+        analysis/dependencies analysis/compilation analysis/collectives analysis/neuron analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/core_grid analysis/advice colour sql/base sql/tables sql/planned sql
         export export/neuron
         sqlite_extension""",
     "render": "base shell widgets timeline",

@@ -4,8 +4,10 @@
 
 #include "app/frame/places.h"
 #include "app/panels/collectives/panel.h"
+#include "app/panels/compilation/panel.h"
 #include "app/panels/core_grid/panel.h"
 #include "app/panels/details/panel.h"
+#include "app/panels/hotspots/panel.h"
 #include "app/panels/layers/panel.h"
 #include "app/panels/markers/panel.h"
 #include "app/panels/memory/panel.h"
@@ -51,8 +53,10 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"search", "Search", Place::bottom, icon::kList, make<SearchPanel>},
     {"selection", "Selection", Place::bottom, icon::kTable, make<SelectionPanel>},
     {"layers", "Layers", Place::bottom, icon::kSitemap, make<LayersPanel>},
+    {"hotspots", "Hotspots", Place::bottom, icon::kChip, make<HotspotsPanel>},
     {"statistics", "Statistics", Place::bottom, icon::kBarChart, make<StatisticsPanel>},
     {"warnings", "Warnings", Place::bottom, icon::kWarning, make<WarningsPanel>},
+    {"compilation", "Compilation", Place::bottom, icon::kSettings, make<CompilationPanel>},
     {"collectives", "Collectives", Place::bottom, icon::kBalance, make<CollectivesPanel>},
     {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},
     {"roofline", "Roofline", Place::bottom, icon::kLineChart, make<RooflinePanel>},

@@ -180,6 +180,13 @@ std::shared_ptr<const LaunchQueues> SessionAnalysis::launch_queues() {
              [known](const QueryContext& query) { return accelscope::launch_queues(query, known.get()); });
 }
 
+std::shared_ptr<const Compilations> SessionAnalysis::compilations() {
+  const std::shared_ptr<const Dependencies> known = dependencies();
+  if (!known) return compilations_.value;
+  return ask(compilations_, NoKey{}, {.idle_share = kIdleShare},
+             [known](const QueryContext& query) { return find_compilations(query, known.get()); });
+}
+
 std::shared_ptr<const Verdict> SessionAnalysis::verdict() {
   const std::optional<TimeRange> stretch = active();
   const std::shared_ptr<const SourceLines> lines = source_lines();

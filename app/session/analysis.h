@@ -14,6 +14,7 @@
 
 #include "app/session/summary.h"
 #include "core/analysis/advice/advice.h"
+#include "core/analysis/compilation/compilations.h"
 #include "core/analysis/dependencies/dependencies.h"
 #include "core/analysis/figures/derived_counters.h"
 #include "core/analysis/figures/incidents.h"
@@ -196,6 +197,9 @@ class SessionAnalysis {
   // When work was launched and when it began, for derived counters; waits for the dependencies.
   std::shared_ptr<const LaunchQueues> launch_queues();
   [[nodiscard]] bool launch_queues_pending() const { return launch_queues_.task.valid() || !dependencies_.value; }
+  // What was compiled when, and the calls of the whole session; waits for the dependencies.
+  std::shared_ptr<const Compilations> compilations();
+  [[nodiscard]] const Kept<Compilations>& compilations_state() const noexcept { return compilations_; }
   // What bounds the session, its worst line, what its data lack; waits for the active stretch, the activity and the
   // source lines.
   std::shared_ptr<const Verdict> verdict();
@@ -270,8 +274,9 @@ class SessionAnalysis {
   static auto answers(Self& self) {
     return std::tie(self.memory_, self.colours_, self.lines_, self.passing_, self.dependencies_, self.active_,
                     self.verdict_, self.advice_, self.incidents_, self.leaf_work_, self.launch_queues_,
-                    self.whole_figures_, self.part_figures_, self.summary_index_, self.summary_, self.hit_summary_,
-                    self.report_, self.activity_, self.search_, self.hit_list_, self.hit_rank_, self.status_);
+                    self.compilations_, self.whole_figures_, self.part_figures_, self.summary_index_, self.summary_,
+                    self.hit_summary_, self.report_, self.activity_, self.search_, self.hit_list_, self.hit_rank_,
+                    self.status_);
   }
   template <typename Is>
   [[nodiscard]] bool any_answer(Is is) const;
@@ -305,6 +310,7 @@ class SessionAnalysis {
   Kept<Incidents> incidents_;
   Kept<LeafWork> leaf_work_;
   Kept<LaunchQueues> launch_queues_;
+  Kept<Compilations> compilations_;
   Kept<SessionFigures, Filtered<NoKey>> whole_figures_, part_figures_;
   Kept<SummaryIndex> summary_index_;
   Kept<SessionSummary, EventFilter> summary_, hit_summary_;

@@ -87,7 +87,7 @@ void hold_masks(TimelineFrame& frame);
 void draw_overview(TimelineFrame& frame);
 void draw_ruler(TimelineFrame& frame);
 
-// timeline/signs.cpp: where errors, throttling and warnings happened.
+// timeline/signs.cpp: where errors, throttling and warnings happened, and where something was compiled.
 void draw_signs(TimelineFrame& frame);
 
 // timeline/warnings.cpp: a box round what the chosen finding, and the largest others, rest on, with its reason above.

@@ -4,7 +4,9 @@
 #include <array>
 
 #include "app/content/listings/collectives.h"
+#include "app/content/listings/compilations.h"
 #include "app/content/listings/core_grid.h"
+#include "app/content/listings/hotspots.h"
 #include "app/content/listings/incidents.h"
 #include "app/content/listings/instructions.h"
 #include "app/content/listings/layers.h"
@@ -20,11 +22,17 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"statistics", "Count, total, mean and quantiles of events by the columns of --by, of the value of --value",
      list_statistics, true, true},
     {"device-stats", "Zones by core and processor, in cycles and ns", list_device_stats},
+    {"hotspots", "Kernels and operations by total time, with work sizes, resources, occupancy and stalls",
+     list_hotspots},
     {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},
     {"errors", "Of every reported error what ran around it on each engine, queue and stream", list_errors},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
     {"instructions", "What each place of a program cost, in its order; --by kernel.py:33 of one line",
      list_instructions, true},
+    {"compilations", "What was compiled when, and what a cache had, by lines of output, names and lengths of calls",
+     list_compilations},
+    {"calls", "Host, compile, dispatch and kernel time of every call of recurring functions; --by function of each",
+     list_calls, true},
     {"collectives", "What ranks do together: time, bandwidth and outliers of each operation", list_collectives},
     {"collective-instances", "Every instance of these, with the rank that came last", list_collective_instances},
     {"ranks", "How late each rank came to them, and how long others waited for it", list_ranks},

@@ -147,7 +147,9 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   if (!devices) return devices.error();
   const auto host = hosts_by_process(query, *working.range, dependencies);
   if (!host) return host.error();
-  const Judgement judgement{query, *working.range, dependencies, *host, filtered, *advice};
+  const auto compiling = compile_events(query);
+  if (!compiling) return compiling.error();
+  const Judgement judgement{query, *working.range, dependencies, *host, compiling->list, filtered, *advice};
   for (const DeviceSum& device : *devices) {
     judge_transfers(judgement, device);
     if (const Result<void> judged = judge_engines(judgement, device); !judged) return judged.error();

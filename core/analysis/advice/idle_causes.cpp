@@ -38,9 +38,7 @@ struct SpanGatherer {
         HostCallKind kind = kinds.of(name);
         if (kind == HostCallKind::other && waits.contains(name)) kind = HostCallKind::synchronises;
         if (kind == HostCallKind::other) continue;
-        std::vector<HostSpan>& list = kind == HostCallKind::loads_data     ? spans.loading
-                                      : kind == HostCallKind::synchronises ? spans.synchronising
-                                                                           : spans.compiling;
+        std::vector<HostSpan>& list = kind == HostCallKind::loads_data ? spans.loading : spans.synchronising;
         if (list.size() < HostSpans::kMost) list.push_back({block.begin_ns(i), block.end_ns(i), name, block.id(i)});
       }
     });
@@ -169,7 +167,7 @@ Result<HostsByProcess> hosts_by_process(const QueryContext& query, const TimeRan
   HostsByProcess calls;
   for (const std::uint32_t lane : lanes) calls.by_process.try_emplace(*of_lanes[lane]);
   for (auto& [process, spans] : calls.by_process) {
-    for (auto list : {&HostSpans::loading, &HostSpans::synchronising, &HostSpans::compiling}) {
+    for (auto list : {&HostSpans::loading, &HostSpans::synchronising}) {
       std::vector<HostSpan>& all = spans.*list;
       for (const SpanGatherer& worker : workers) {
         const auto found = worker.by_process.find(process);

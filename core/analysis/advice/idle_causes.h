@@ -26,7 +26,7 @@ struct HostSpan {
 // Calls of a host's threads that mean something to a device, by begin; at most kMost of a kind.
 struct HostSpans {
   static constexpr std::size_t kMost = 2'000'000;
-  std::vector<HostSpan> loading, synchronising, compiling;
+  std::vector<HostSpan> loading, synchronising;
 };
 // A process of a host: the scope of the source that recorded it, and its number in TrackDevices.
 using HostProcess = std::pair<std::uint32_t, std::size_t>;

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <unordered_map>
 
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/advice/stretches.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 #include "core/names/name_forms.h"
 
@@ -153,6 +155,31 @@ void judge_one_stream(const Judgement& judgement, const DeviceSum& device) {
   judgement.tell(std::move(found));
 }
 
+// Of one program, by begin.
+Finding recompiled(const Judgement& judgement, const std::string& what, const std::vector<const CompileEvent*>& events,
+                   std::int64_t length_ns) {
+  const CompileEvent& first = *events.front();
+  const bool is_call = first.basis == CompileBasis::name;
+  Finding made;
+  made.rule = &rule_of(RuleId::recompilation);
+  made.key = std::string(made.rule->name);
+  made.saving_ns = length_ns;
+  made.share = part_of(static_cast<double>(length_ns), judgement.range.length_ns());
+  made.count = events.size();
+  made.first = first.event;
+  made.headline = fmt::format("{} {} {} times, {} beyond the first", usual_name(what), is_call ? "called" : "compiled",
+                              format_count(events.size()), span_text(length_ns));
+  made.tab = fmt::format("compiled {} times", format_count(events.size()));
+  made.tracks = {first.track};
+  made.events.tracks = made.tracks;
+  if (is_call) made.events.terms.push_back({quoted_term("name", what)});
+  std::vector<FindingPlace> places;
+  for (std::size_t i = 1; i < events.size(); ++i) places.push_back({{events[i]->begin_ns, events[i]->end_ns}, ""});
+  set_places(made, std::move(places));
+  made.events.range.reset();
+  return made;
+}
+
 }  // namespace
 
 Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device) {
@@ -163,40 +190,27 @@ Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device) 
   return {};
 }
 
+// Every rank compiles once for itself.
 void judge_host(const Judgement& judgement) {
-  if (!judgement.host.has_host()) return;
+  if (!judgement.host.has_host() && judgement.compiling.empty()) return;
   judgement.judged(RuleId::recompilation);
-  std::map<std::pair<HostProcess, StringId>, std::vector<HostSpan>> calls;  // every rank compiles once for itself
-  for (const auto& [process, host] : judgement.host.by_process) {
-    for (const HostSpan& span : host.compiling) calls[{process, span.name}].push_back(span);
+  const Snapshot& snapshot = judgement.snapshot();
+  const TrackDevices devices(snapshot);
+  std::unordered_map<TrackNumber, std::size_t> device_of;
+  for (std::size_t track = 0; track < snapshot.tracks.size(); ++track)
+    device_of.emplace(snapshot.tracks[track].track->number, devices.of_track(track));
+  std::map<std::pair<HostProcess, std::string>, std::vector<const CompileEvent*>> programs;  // by process and program
+  for (const CompileEvent& each : judgement.compiling) {
+    if (each.kind == CompileKind::cache_hit || !judgement.range.holds(each.begin_ns, each.end_ns)) continue;
+    programs[{{scope_of(each.track), device_of[each.track]}, each.what}].push_back(&each);
   }
   Finding worst;
-  for (const auto& [of, spans] : calls) {
-    const StringId name = of.second;
-    if (static_cast<double>(spans.size()) <= rule_of(RuleId::recompilation).threshold) continue;
+  for (const auto& [of, events] : programs) {
+    if (static_cast<double>(events.size()) <= rule_of(RuleId::recompilation).threshold) continue;
     Stretches again;
-    for (std::size_t i = 1; i < spans.size(); ++i) add_stretch(again, spans[i].begin_ns, spans[i].end_ns);
+    for (std::size_t i = 1; i < events.size(); ++i) add_stretch(again, events[i]->begin_ns, events[i]->end_ns);
     const std::int64_t length = settle(again);
-    if (length <= worst.saving_ns) continue;
-    const std::string text = usual_name(judgement.snapshot().strings->text(name));
-    worst = Finding{};
-    worst.rule = &rule_of(RuleId::recompilation);
-    worst.key = std::string(worst.rule->name);
-    worst.saving_ns = length;
-    worst.share = part_of(static_cast<double>(length), judgement.range.length_ns());
-    worst.count = spans.size();
-    worst.first = spans.front().event;
-    worst.headline =
-        fmt::format("{} called {} times, {} beyond the first", text, format_count(spans.size()), span_text(length));
-    worst.tab = fmt::format("compiled {} times", format_count(spans.size()));
-    const LaneSnapshot* lane = judgement.snapshot().find_lane(lane_of(worst.first));
-    if (lane != nullptr) worst.tracks = {lane->track};
-    worst.events.tracks = worst.tracks;
-    worst.events.terms.push_back({quoted_term("name", judgement.snapshot().strings->text(name))});
-    std::vector<FindingPlace> places;
-    for (std::size_t i = 1; i < spans.size(); ++i) places.push_back({{spans[i].begin_ns, spans[i].end_ns}, ""});
-    set_places(worst, std::move(places));
-    worst.events.range.reset();
+    if (length > worst.saving_ns) worst = recompiled(judgement, of.second, events, length);
   }
   if (worst.rule != nullptr) judgement.tell(std::move(worst));
 }

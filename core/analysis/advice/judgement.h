@@ -7,6 +7,7 @@
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/advice/device_sums.h"
 #include "core/analysis/advice/idle_causes.h"
+#include "core/analysis/compilation/compile_events.h"
 
 namespace accelscope {
 
@@ -15,7 +16,8 @@ struct Judgement {
   TimeRange range;  // in which the devices work, within the filter's
   const Dependencies* dependencies = nullptr;
   const HostsByProcess& host;
-  bool filtered = false;  // single events or tracks are left out: their time would look idle
+  const std::vector<CompileEvent>& compiling;  // of the whole session, by begin
+  bool filtered = false;                       // single events or tracks are left out: their time would look idle
   Advice& advice;
 
   [[nodiscard]] const Snapshot& snapshot() const noexcept { return *query.snapshot; }

@@ -22,12 +22,6 @@ constexpr HostWord kHostWords[] = {
     {"hipMemcpyWithStream", WordPlace::whole, HostCallKind::synchronises},
     {"clFinish", WordPlace::whole, HostCallKind::synchronises},
     {"clWaitForEvents", WordPlace::whole, HostCallKind::synchronises},
-    {"compile_fx", WordPlace::anywhere, HostCallKind::compiles},
-    {"dynamo_timed", WordPlace::anywhere, HostCallKind::compiles},
-    {"_compile.compile_inner", WordPlace::anywhere, HostCallKind::compiles},
-    {"neuronx-cc", WordPlace::anywhere, HostCallKind::compiles},
-    {"nvrtcCompileProgram", WordPlace::whole, HostCallKind::compiles},
-    {"clBuildProgram", WordPlace::whole, HostCallKind::compiles},
 };
 
 bool matches(const HostWord& word, std::string_view name) noexcept {

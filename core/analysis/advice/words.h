@@ -1,4 +1,5 @@
-// What calls of a host mean to a device, by their names: the words of frameworks and drivers are a table.
+// What calls of a host mean to a device, by their names: the words of frameworks and drivers are a table. Those that
+// compile are in core/analysis/compilation/compile_words.h.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,6 @@ enum class HostCallKind : std::uint8_t {
   other,
   loads_data,    // the next batch is made
   synchronises,  // waits until the device is done
-  compiles,
 };
 
 [[nodiscard]] HostCallKind host_call_kind(std::string_view name) noexcept;

@@ -46,10 +46,10 @@ class LaunchFinder {
     const TrackSnapshot* track = target == nullptr ? nullptr : snapshot_.find_track(target->track);
     if (track == nullptr || work_kind_of(*track) == WorkKind::none) return;  // a range is no work
     if (target->data->kind != EventKind::slice || thread_of_track_.contains(target->track)) return;
-    launches_.push_back({dependency.source, dependency.target, *source_thread_, 0, {}});
+    launches_.push_back({dependency.source, dependency.target, *source_thread_, 0, 0, {}});
   }
 
-  // Begins of the sources and times of the targets.
+  // Times of the sources and of the targets.
   Result<void> read_times() {
     std::vector<std::pair<EventId, HostLaunch*>> ends;
     for (HostLaunch& launch : launches_) {
@@ -69,9 +69,12 @@ class LaunchFinder {
       for (; end != ends.end() && end->first < last; ++end) {
         std::int64_t begin_ticks = 0, end_ticks = 0;
         chunk.view.event_times(static_cast<std::uint32_t>(end->first - first), begin_ticks, end_ticks);
-        const std::int64_t begin_ns = chunk.lane.clock->to_ns(begin_ticks);
-        if (end->first == end->second->source) end->second->begin_ns = begin_ns;
-        if (end->first == end->second->target) end->second->work = {begin_ns, chunk.lane.clock->to_ns(end_ticks)};
+        const std::int64_t begin_ns = chunk.lane.clock->to_ns(begin_ticks), end_ns = chunk.lane.clock->to_ns(end_ticks);
+        if (end->first == end->second->source) {
+          end->second->begin_ns = begin_ns;
+          end->second->end_ns = end_ns;
+        }
+        if (end->first == end->second->target) end->second->work = {begin_ns, end_ns};
       }
     });
   }

@@ -14,7 +14,8 @@ struct HostLaunch {
   EventId target = kNoEvent;  // what it launched; that of several launches counts for the first
   std::size_t thread = 0;     // of the source, as WorkKinds numbers them
   std::int64_t begin_ns = 0;  // of the source
-  TimeRange work;             // of the target
+  std::int64_t end_ns = 0;
+  TimeRange work;  // of the target
 };
 
 // By target. Reads the lanes that dependencies point at, and these themselves unless they are known.

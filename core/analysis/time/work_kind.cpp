@@ -12,7 +12,8 @@ namespace accelscope {
 namespace {
 
 // Tables on a host's threads that name stretches of a program or tell of the profiler: nothing works because of them.
-constexpr std::array<std::string_view, 3> kMarks = {"user_annotation", "overhead", "trace_span"};
+constexpr std::string_view kAnnotations = "user_annotation";
+constexpr std::array<std::string_view, 3> kMarks = {kAnnotations, "overhead", "trace_span"};
 constexpr std::string_view kProfilerHost = "profiler";  // as sources call it
 
 }  // namespace
@@ -23,6 +24,11 @@ WorkKind work_kind_of(const TrackSnapshot& track) noexcept {
   if (work != WorkKind::host) return work;
   const bool marks = std::find(kMarks.begin(), kMarks.end(), track.schema->name) != kMarks.end();
   return marks || is_of_profiler(*track.track) ? WorkKind::none : WorkKind::host;
+}
+
+bool is_annotation(const TrackSnapshot& track) noexcept {
+  return track.schema && track.schema->kind == EventKind::slice && track.schema->name == kAnnotations &&
+         track_kind_of(track.track->kind).work == WorkKind::host && !is_of_profiler(*track.track);
 }
 
 bool is_of_profiler(const Track& track) noexcept { return track.host == kProfilerHost; }

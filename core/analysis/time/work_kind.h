@@ -10,6 +10,8 @@
 namespace accelscope {
 
 [[nodiscard]] WorkKind work_kind_of(const TrackSnapshot& track) noexcept;
+// It names stretches of a program, such as steps, on a thread of its host.
+[[nodiscard]] bool is_annotation(const TrackSnapshot& track) noexcept;
 // A row that a source keeps of itself spans the whole capture, whatever happened in it.
 [[nodiscard]] bool is_of_profiler(const Track& track) noexcept;
 

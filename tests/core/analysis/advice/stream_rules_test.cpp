@@ -245,6 +245,26 @@ TEST_CASE("advice: calls that compile again and again cost their time beyond the
   CHECK(twice.found(RuleId::recompilation) == nullptr);
 }
 
+TEST_CASE("advice: a program that a compiler's lines say is compiled again and again costs its time beyond the first") {
+  PlantedSession session;
+  const TrackNumber stream = session.stream("stream 7");
+  session.work(stream, 0, 1'000'000, "gemm");
+  const SchemaNumber line = session.writer.add_schema(
+      {.name = "output_line", .kind = EventKind::instant, .columns = {{.name = "text", .type = ColumnType::text}}});
+  const TrackNumber out =
+      session.writer.add_track({.name = "stdout", .kind = "output", .device = "train.py", .schema = line});
+  const auto print = [&](std::int64_t at, const char* text) {
+    session.writer.begin_event(out, at, 0, session.writer.intern("line")).text(0, text);
+  };
+  for (int i = 0; i < 4; ++i) {
+    print(i * 100'000, "INFO ||NEURON_CC_WRAPPER||: Call compiler with cmd: neuronx-cc model.MODULE_a.hlo");
+    print(i * 100'000 + 30'000, "Compiler status PASS");
+  }
+  const Finding* found = session.found(RuleId::recompilation);
+  CHECK_PLANTED(found, 3 * 30'000);
+  CHECK(found->headline.starts_with("MODULE_a compiled 4 times"));
+}
+
 TEST_CASE("advice: a run lasts as long as its slowest core, and chips wait between runs") {
   PlantedSession session;
   const TrackNumber runs = session.runs();

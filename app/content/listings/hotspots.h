@@ -1,0 +1,14 @@
+// Kernels and operations of the devices by total time, as a table.
+#pragma once
+
+#include "app/content/listings/listing.h"
+#include "core/analysis/hotspots/hotspots.h"
+
+namespace accelscope::app {
+
+[[nodiscard]] Result<Listing> list_hotspots(const QueryContext& query, const ListingRequest& request);
+// The same of what is known already; each row speaks of all events of its name on its tracks, `within` what is given.
+[[nodiscard]] Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot,
+                                       const EventFilter& within);
+
+}  // namespace accelscope::app

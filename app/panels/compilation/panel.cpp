@@ -1,0 +1,201 @@
+#include "app/panels/compilation/panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/base/format.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kCompilationHead = 36, kCompileSentence = 24, kNoteRow = 20, kRoomForNote = 100, kRoomForBars = 1'000;
+constexpr float kBarsShare = 0.36F;
+
+}  // namespace
+
+// All of the session first, whatever the range: the first call of a function tells of all others.
+void CompilationPanel::ask(const PanelContext& context) {
+  SessionAnalysis& analysis = context.analysis();
+  EventFilter filter = scope_filter(context.tab, scope_);
+  const TimeRange range = filter.range.value_or(TimeRange{});
+  filter.range.reset();
+  std::shared_ptr<const Compilations> all;
+  if (filter.empty()) {
+    all = analysis.compilations();
+  } else if (const auto known = analysis.dependencies()) {
+    all = analysis.ask_of(found_, filter, SessionAnalysis::NoKey{},
+                          [known](const QueryContext& query) -> SessionAnalysis::Found<Compilations> {
+                            return find_compilations(query, known.get());
+                          });
+  }
+  if (!all) return;
+  EventFilter within;
+  if (!(scope_ == Scope::session) && range != TimeRange{}) within.range = range;
+  const auto told = analysis.ask(
+      told_, RangeQuestion{all, range, within},
+      {.rest_s = 0.1, .busy_s = SessionAnalysis::kRenewSeconds, .ages = false, .tells_itself = true},
+      [all, range, within](const QueryContext& query) -> SessionAnalysis::Found<Told> {
+        auto made = std::make_shared<Told>();
+        made->of = all;
+        made->rows = call_rows(*all, range);
+        made->functions = call_functions(*all, made->rows);
+        made->by_function = std::make_shared<const Listing>(
+            functions_listing(*all, *query.snapshot, made->rows, made->functions, range, within));
+        made->by_call = std::make_shared<const Listing>(calls_listing(*all, *query.snapshot, made->rows));
+        made->compilations = std::make_shared<const Listing>(compilations_listing(*all, *query.snapshot, range));
+        made->summary = sum_compilations(*all, range);
+        made->range_ns = session_part_ns(*query.snapshot, range);
+        return std::shared_ptr<const Told>(std::move(made));
+      });
+  if (told) shown_ = told;
+}
+
+std::string CompilationPanel::wrong(const PanelContext& context) const {
+  for (const std::string& error : {found_.error, told_.error, context.analysis().compilations_state().error}) {
+    if (!error.empty()) return error;
+  }
+  return "";
+}
+
+const CallFunctionRow* CompilationPanel::chosen() const {
+  if (!shown_ || shown_->functions.empty()) return nullptr;
+  for (const CallFunctionRow& each : shown_->functions) {
+    if (shown_->of->calls.functions[each.function] == function_) return &each;
+  }
+  return &shown_->functions.front();
+}
+
+void CompilationPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const OwnSelection own(context.tab, scope_);
+  ask(context);
+  Rect rest = area;
+  draw_head(context, rest.cut_top(ui.px(kCompilationHead)).inset(ui.px(size::kPanelPadding), 0));
+  const std::string problem = wrong(context);
+  if (!problem.empty()) {
+    empty_state(ui, "compilation.wrong", rest, icon::kError, problem);
+    return;
+  }
+  if (!shown_) {
+    const auto share = found_.task.valid() ? found_.share() : context.analysis().compilations_state().share();
+    empty_state(ui, "compilation.loading", rest, icon::kClock,
+                share ? fmt::format("Looking for what was compiled, {} ...", format_share(*share))
+                      : std::string("Looking for what was compiled ..."));
+    return;
+  }
+  if (shown_->of->events.empty() && shown_->of->calls.list.empty()) {
+    empty_state(ui, "compilation.empty", rest, icon::kSettings,
+                scope_filter(context.tab, scope_).empty()
+                    ? "Nothing tells of compiling, and no call of a host recurs and launches work. Record a program's "
+                      "output (--program), its Python calls or its OpenCL calls, or open a trace of torch.profiler."
+                    : "Nothing that passes the filter tells of compiling, and no call that does recurs and launches "
+                      "work.");
+    return;
+  }
+  if (!page_chosen_ && shown_->functions.empty()) page_ = Page::compilations;
+  draw_sentence(context, rest.cut_top(ui.px(kCompileSentence)).inset(ui.px(size::kPanelPadding), 0));
+  if (rest.width() >= ui.px(kRoomForBars) && chosen() != nullptr) {
+    Rect right = rest.cut_right(std::round(rest.width() * kBarsShare));
+    vertical_line(ui, right.x0, right.y0, right.y1, ui.colour(Colour::line2));
+    draw_calls_of(context, right.inset(ui.px(size::kPanelPadding), 0));
+  }
+  draw_table(context, rest);
+}
+
+void CompilationPanel::draw_head(const PanelContext& context, Rect head) {
+  Ui& ui = context.ui;
+  (void)draw_scope(context, "compilation.scope", head, scope_);
+  const auto counted = [&](std::string_view label, const std::shared_ptr<const Listing>& rows) {
+    return rows ? fmt::format("{}  {}", label, format_count(rows->rows.row_count())) : std::string(label);
+  };
+  const std::string functions = counted("Functions", shown_ ? shown_->by_function : nullptr),
+                    calls = counted("Calls", shown_ ? shown_->by_call : nullptr),
+                    compilations = counted("Compilations", shown_ ? shown_->compilations : nullptr);
+  const std::array<Segment, 3> pages = {
+      {{.label = functions, .tooltip = "Recurring functions that launch work, with all their calls together"},
+       {.label = calls, .tooltip = "Each call of them: host, compile, dispatch and kernel time"},
+       {.label = compilations, .tooltip = "What was compiled when, and what a cache had"}}};
+  int page = static_cast<int>(page_);
+  if (segmented(ui, "compilation.page", head.cut_left(segmented_width(ui, pages)).middle(ui.px(size::kControl)), pages,
+                page)) {
+    page_ = static_cast<Page>(page);
+    page_chosen_ = true;
+  }
+  head.cut_left(ui.px(12));
+  if (found_.stale() || told_.stale()) {
+    draw_text(ui, head, "of the earlier range", {.style = TextStyle::small, .colour = Colour::text3});
+  }
+}
+
+void CompilationPanel::draw_sentence(const PanelContext& context, Rect row) const {
+  Ui& ui = context.ui;
+  const CompileSummary& summary = shown_->summary;
+  const bool repeats = summary.repeated > 0, stale = found_.stale() || told_.stale();
+  ui.register_widget("compilation.sentence", row);
+  draw_icon(ui, row.cut_left(ui.px(18)), repeats ? icon::kWarning : icon::kSettings,
+            ui.colour(repeats ? Colour::warning_line : Colour::text2));
+  row.cut_left(ui.px(6));
+  const std::string text = compile_text(summary, shown_->range_ns);
+  const std::size_t cut = std::min(text.find(';'), text.size());
+  const Colour first = stale ? Colour::text3 : repeats ? Colour::warning : Colour::text1;
+  row.cut_left(draw_text(ui, row, text.substr(0, cut), {.style = TextStyle::heading, .colour = first}) + ui.px(8));
+  if (cut < text.size() && !row.empty()) {
+    draw_text(ui, row, text.substr(cut + 2),
+              {.style = TextStyle::body, .colour = stale ? Colour::text3 : Colour::text2});
+  }
+}
+
+void CompilationPanel::draw_table(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  const std::shared_ptr<const Listing> listing = page_ == Page::functions ? shown_->by_function
+                                                 : page_ == Page::calls   ? shown_->by_call
+                                                                          : shown_->compilations;
+  if (!listing->note.empty() && area.height() >= ui.px(kRoomForNote)) {
+    draw_text(ui, area.cut_bottom(ui.px(kNoteRow)).inset(ui.px(size::kPanelPadding), 0), listing->note,
+              {.style = TextStyle::small, .colour = Colour::text3});
+  }
+  if (listing->rows.row_count() == 0) {
+    empty_state(ui, "compilation.none", area, icon::kSettings,
+                page_ == Page::compilations
+                    ? "Nothing tells of compiling here: no compiler's line in captured output, no call named so, no "
+                      "first call far longer than the others."
+                    : "No call here recurs and launches work.");
+    return;
+  }
+  AnswerTable& table = page_ == Page::functions ? functions_ : page_ == Page::calls ? calls_ : compilations_;
+  const std::string_view name = page_ == Page::functions ? "compilation.functions"
+                                : page_ == Page::calls   ? "compilation.calls"
+                                                         : "compilation.events";
+  const AnswerTable::Hand hand = table.draw(context, name, area, listing);
+  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
+  if (!row) return;
+  const Compilations& all = *shown_->of;
+  if (page_ == Page::functions) function_ = all.calls.functions[shown_->functions[*row].function];
+  if (page_ == Page::calls) function_ = all.calls.functions[all.calls.list[shown_->rows[*row].call].function];
+}
+
+void CompilationPanel::draw_calls_of(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  const CallFunctionRow& function = *chosen();
+  const std::string& name = shown_->of->calls.functions[function.function];
+  const std::string hint =
+      function.has_first && function.rows.size() > 1
+          ? fmt::format("first {}, median of the others {}", format_duration(static_cast<double>(function.first_ns)),
+                        format_duration(static_cast<double>(function.median_ns)))
+          : "";
+  const Rect head = area.cut_top(ui.px(24));
+  const float room = head.width() - text_width(ui, TextStyle::small, hint) - ui.px(12);
+  heading(ui, head, fitted_text(ui, TextStyle::heading, name, room, Fit::middle), hint);
+  bars_.draw(context, area, *shown_->of, shown_->rows, function);
+}
+
+}  // namespace accelscope::app

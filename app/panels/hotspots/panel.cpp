@@ -1,0 +1,81 @@
+#include "app/panels/hotspots/panel.h"
+
+#include <fmt/format.h>
+
+#include "app/view/selection.h"
+#include "core/base/format.h"
+#include "render/base/icons.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kHotspotsHead = 36, kHotspotsNote = 20, kRoomForHotspotsNote = 100;
+
+}  // namespace
+
+void HotspotsPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const OwnSelection own(context.tab, scope_);
+  const EventFilter wanted = scope_filter(context.tab, scope_);
+  EventFilter within;  // what rows select more of: the scope without the session's filter
+  if (scope_ == Scope::visible) within.range = context.tab.view.whole_ns();
+  if (scope_ == Scope::selection && scope_.selection()) within = *scope_.selection();
+  shown_ = context.analysis().ask_of(
+      kept_, wanted, within, [wanted, within](const QueryContext& query) -> SessionAnalysis::Found<HotspotTable> {
+        auto found = find_hotspots(query, wanted.range.value_or(TimeRange{}));
+        if (!found) return found.error();
+        Listing listing = hotspots_listing(*found, *query.snapshot, within);
+        return std::make_shared<const HotspotTable>(HotspotTable{std::move(*found), std::move(listing)});
+      });
+  Rect rest = area;
+  draw_head(context, rest.cut_top(ui.px(kHotspotsHead)).inset(ui.px(size::kPanelPadding), 0));
+  if (!kept_.error.empty()) {
+    empty_state(ui, "hotspots.wrong", rest, icon::kError, kept_.error);
+    return;
+  }
+  if (!shown_) {
+    const auto share = kept_.share();
+    empty_state(
+        ui, "hotspots.loading", rest, icon::kClock,
+        share ? fmt::format("Adding up kernels, {} ...", format_share(*share)) : std::string("Adding up kernels ..."));
+    return;
+  }
+  if (shown_->hotspots.rows.empty()) {
+    empty_state(ui, "hotspots.empty", rest, icon::kChip,
+                wanted.empty() ? "No work of a device in this session: record engines, streams or queues, or open a "
+                                 "device profile."
+                               : "No work of a device passes here.");
+    return;
+  }
+  if (!shown_->listing.note.empty() && rest.height() >= ui.px(kRoomForHotspotsNote)) {
+    draw_text(ui, rest.cut_bottom(ui.px(kHotspotsNote)).inset(ui.px(size::kPanelPadding), 0), shown_->listing.note,
+              {.style = TextStyle::small, .colour = Colour::text3});
+  }
+  const std::shared_ptr<const Listing> listing(shown_, &shown_->listing);
+  const AnswerTable::Hand hand = rows_.draw(context, "hotspots.rows", rest, listing);
+  if (!hand.double_clicked) return;
+  // The selected event brings its line, and the source panel has the listing beside it.
+  const std::optional<EventFilter> region = context.tab.region;
+  select_event(context.tab, shown_->hotspots.rows[*hand.double_clicked].longest);
+  context.tab.region = region;
+  context.actions.show_panel("source");
+}
+
+void HotspotsPanel::draw_head(const PanelContext& context, Rect head) {
+  Ui& ui = context.ui;
+  (void)draw_scope(context, "hotspots.scope", head, scope_);
+  std::string hint = kept_.stale() ? "of the earlier range" : scope_text(context.tab, scope_);
+  if (shown_) {
+    hint = fmt::format("{} name{}, {} of device time; {}", format_count(shown_->hotspots.rows.size()),
+                       shown_->hotspots.rows.size() == 1 ? "" : "s",
+                       format_duration(static_cast<double>(shown_->hotspots.total_ns)), hint);
+  }
+  heading(ui, head, "Hotspots", hint);
+}
+
+}  // namespace accelscope::app

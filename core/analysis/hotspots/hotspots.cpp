@@ -1,0 +1,264 @@
+#include "core/analysis/hotspots/hotspots.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "core/model/column_spec.h"
+#include "core/scan/wait_names.h"
+
+namespace accelscope {
+namespace {
+
+[[nodiscard]] bool is_numeric(ColumnType type) noexcept {
+  return type == ColumnType::int64 || type == ColumnType::uint64 || type == ColumnType::float64;
+}
+
+// Where a lane keeps what a row sums up.
+struct HotLane {
+  WorkKind work = WorkKind::none;
+  WaitNames waits;
+  std::optional<std::size_t> wait_column, bytes_column;
+  std::vector<std::pair<std::size_t, std::size_t>> launch;  // column of the schema, of the list
+};
+
+// Texts are told apart by their ids, and named in the end.
+struct HotSum {
+  Hotspot row;
+  struct FirstText {
+    EventId event = kNoEvent;
+    std::uint64_t value = 0;
+    std::string text;
+  };
+  std::vector<FirstText> texts;
+};
+using HotKey = std::pair<StringId, WorkKind>;
+struct HotHash {
+  std::size_t operator()(const HotKey& key) const noexcept {
+    return (std::size_t{key.first} << 8U | static_cast<std::size_t>(key.second)) * 0x9e3779b97f4a7c15ULL;
+  }
+};
+struct HotWorker {
+  std::unordered_map<HotKey, HotSum, HotHash> sums;
+  std::int64_t waiting_ns = 0;
+};
+
+[[nodiscard]] double real_of(std::uint64_t bits, ColumnType type) noexcept {
+  if (type == ColumnType::float64) return std::bit_cast<double>(bits);
+  return type == ColumnType::int64 ? static_cast<double>(static_cast<std::int64_t>(bits)) : static_cast<double>(bits);
+}
+
+void add_number(LaunchValue& value, double number) {
+  value.min = value.count == 0 ? number : std::min(value.min, number);
+  value.max = value.count == 0 ? number : std::max(value.max, number);
+  value.sum += number;
+  ++value.count;
+}
+
+void add_text(LaunchValue& value, HotSum::FirstText& first, EventId event, std::uint64_t id, std::string_view text) {
+  const bool differs = first.event != kNoEvent && (first.value != id || first.text != text);
+  value.varies = value.varies || differs;
+  if (first.event == kNoEvent || (differs && event < first.event)) first = {event, id, std::string(text)};
+  ++value.count;
+}
+
+class HotspotFinder {
+ public:
+  HotspotFinder(const QueryContext& query, const TimeRange& range)
+      : query_(query),
+        snapshot_(*query.snapshot),
+        range_(range),
+        kinds_(snapshot_),
+        workers_(query.pool.concurrency()) {}
+
+  Result<HotspotList> run() {
+    find_columns();
+    const auto scanned = scan_chunks(
+        query_, wanted_, range_, [&](const ScannedChunk& chunk, std::size_t worker) { add(chunk, workers_[worker]); });
+    if (!scanned) return scanned.error();
+    merge();
+    return std::move(list_);
+  }
+
+ private:
+  void find_columns() {
+    std::map<std::string, std::size_t> known;
+    for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      const WorkKind work = kinds_.of_lane(lane);
+      if (!is_device_work(work) || !kinds_.covers_time(lane) || snapshot_.lanes[lane].event_count == 0) continue;
+      const Schema& schema = *snapshot_.lanes[lane].schema;
+      HotLane& to = lanes_[lane];
+      to = {work, WaitNames(&schema, *snapshot_.strings), schema.find(Role::wait_ns), schema.find(Role::bytes), {}};
+      wanted_.push_back(lane);
+      for (std::size_t column = 0; column < schema.columns.size(); ++column) {
+        const Column& own = schema.columns[column];
+        if (own.group != columns::kLaunch || own.type == ColumnType::boolean) continue;
+        const auto [place, is_new] = known.try_emplace(own.name, list_.columns.size());
+        if (is_new)
+          list_.columns.push_back(
+              {own.name, own.title.empty() ? own.name : own.title, own.unit, own.explanation, is_numeric(own.type)});
+        if (list_.columns[place->second].numeric == is_numeric(own.type)) to.launch.emplace_back(column, place->second);
+      }
+    }
+  }
+
+  void add(const ScannedChunk& chunk, HotWorker& worker) {
+    const HotLane& lane = lanes_.at(chunk.lane_index);
+    const Schema& schema = *chunk.lane.schema;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      const auto column_of = [&](const std::optional<std::size_t>& column) {
+        return column ? block.reader.column(*column, schema.columns[*column].type) : BlockValues{};
+      };
+      const BlockValues waits = column_of(lane.wait_column), bytes = column_of(lane.bytes_column);
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const StringId name = block.name(i);
+        const std::int64_t length = block.end_ns(i) - block.begin_ns(i);
+        if (lane.waits.contains(name)) {
+          worker.waiting_ns += length;
+          continue;
+        }
+        HotSum& sum = worker.sums[{name, lane.work}];
+        add_event(sum, {name, lane.work}, block.id(i), length, chunk.lane.track);
+        if (waits.has(i)) {
+          sum.row.has_wait = true;
+          sum.row.wait_ns += static_cast<std::int64_t>(waits.values[i]);
+        }
+        if (bytes.has(i)) sum.row.bytes += bytes.values[i];
+      }
+      for (const auto& [column, to] : lane.launch) add_launch(chunk, block, column, to, worker);
+    });
+  }
+
+  void add_event(HotSum& sum, const HotKey& key, EventId event, std::int64_t length, TrackNumber track) const {
+    Hotspot& row = sum.row;
+    if (row.count == 0) {
+      row.name = key.first;
+      row.work = key.second;
+      row.min_ns = length;
+      row.launch.resize(list_.columns.size());
+      sum.texts.resize(list_.columns.size());
+    }
+    ++row.count;
+    row.total_ns += length;
+    row.min_ns = std::min(row.min_ns, length);
+    if (row.longest == kNoEvent || length > row.max_ns || (length == row.max_ns && event < row.longest)) {
+      row.max_ns = length;
+      row.longest = event;
+    }
+    const auto place = std::lower_bound(row.tracks.begin(), row.tracks.end(), track);
+    if (place == row.tracks.end() || *place != track) row.tracks.insert(place, track);
+  }
+
+  void add_launch(const ScannedChunk& chunk, const ScannedBlock& block, std::size_t column, std::size_t to,
+                  HotWorker& worker) const {
+    const HotLane& lane = lanes_.at(chunk.lane_index);
+    const ColumnType type = chunk.lane.schema->columns[column].type;
+    const BlockValues values = block.reader.column(column, type);
+    for (std::uint32_t i = block.first; i < block.last; ++i) {
+      if (!values.has(i) || lane.waits.contains(block.name(i))) continue;
+      HotSum& sum = worker.sums[{block.name(i), lane.work}];
+      if (list_.columns[to].numeric) {
+        add_number(sum.row.launch[to], real_of(values.values[i], type));
+      } else if (type == ColumnType::text) {
+        add_text(sum.row.launch[to], sum.texts[to], block.id(i), 0, chunk.view.text(column, block.row(i)));
+      } else {
+        add_text(sum.row.launch[to], sum.texts[to], block.id(i), values.values[i], {});
+      }
+    }
+  }
+
+  void merge() {
+    std::unordered_map<HotKey, HotSum, HotHash> all;
+    for (HotWorker& worker : workers_) {
+      list_.waiting_ns += worker.waiting_ns;
+      for (auto& [key, sum] : worker.sums) {
+        const auto [place, is_new] = all.try_emplace(key, std::move(sum));
+        if (!is_new) join(place->second, sum);
+      }
+    }
+    std::vector<bool> any(list_.columns.size());
+    for (auto& [key, sum] : all) {
+      list_.total_ns += sum.row.total_ns;
+      for (std::size_t i = 0; i < any.size(); ++i) {
+        LaunchValue& value = sum.row.launch[i];
+        any[i] = any[i] || value.count > 0;
+        if (list_.columns[i].numeric || value.count == 0) continue;
+        const HotSum::FirstText& first = sum.texts[i];
+        value.first =
+            first.text.empty() ? std::string(snapshot_.strings->text(static_cast<StringId>(first.value))) : first.text;
+      }
+      list_.rows.push_back(std::move(sum.row));
+    }
+    keep_columns(any);
+    std::sort(list_.rows.begin(), list_.rows.end(), [](const Hotspot& a, const Hotspot& b) {
+      if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
+      return a.name != b.name ? a.name < b.name : a.work < b.work;
+    });
+    if (list_.rows.size() <= HotspotList::kMost) return;
+    list_.left_out = list_.rows.size() - HotspotList::kMost;
+    list_.rows.resize(HotspotList::kMost);
+  }
+
+  static void join(HotSum& to, const HotSum& from) {
+    Hotspot& a = to.row;
+    const Hotspot& b = from.row;
+    a.count += b.count;
+    a.total_ns += b.total_ns;
+    a.min_ns = std::min(a.min_ns, b.min_ns);
+    if (b.max_ns > a.max_ns || (b.max_ns == a.max_ns && b.longest < a.longest)) {
+      a.max_ns = b.max_ns;
+      a.longest = b.longest;
+    }
+    a.wait_ns += b.wait_ns;
+    a.has_wait = a.has_wait || b.has_wait;
+    a.bytes += b.bytes;
+    std::vector<TrackNumber> tracks;
+    std::set_union(a.tracks.begin(), a.tracks.end(), b.tracks.begin(), b.tracks.end(), std::back_inserter(tracks));
+    a.tracks = std::move(tracks);
+    for (std::size_t i = 0; i < a.launch.size(); ++i) join_value(to, from, i);
+  }
+
+  static void join_value(HotSum& to, const HotSum& from, std::size_t i) {
+    LaunchValue& a = to.row.launch[i];
+    const LaunchValue& b = from.row.launch[i];
+    if (b.count == 0) return;
+    a.min = a.count == 0 ? b.min : std::min(a.min, b.min);
+    a.max = a.count == 0 ? b.max : std::max(a.max, b.max);
+    a.sum += b.sum;
+    HotSum::FirstText& first = to.texts[i];
+    const HotSum::FirstText& other = from.texts[i];
+    const bool differ =
+        first.event != kNoEvent && other.event != kNoEvent && (first.value != other.value || first.text != other.text);
+    a.varies = a.varies || b.varies || differ;
+    if (first.event == kNoEvent || (other.event != kNoEvent && other.event < first.event)) first = other;
+    a.count += b.count;
+  }
+
+  // Columns that nothing has a value in go.
+  void keep_columns(const std::vector<bool>& any) {
+    for (std::size_t i = any.size(); i-- > 0;) {
+      if (any[i]) continue;
+      list_.columns.erase(list_.columns.begin() + static_cast<std::ptrdiff_t>(i));
+      for (Hotspot& row : list_.rows) row.launch.erase(row.launch.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+  const QueryContext& query_;
+  const Snapshot& snapshot_;
+  TimeRange range_;
+  WorkKinds kinds_;
+  std::map<std::uint32_t, HotLane> lanes_;
+  LaneIndices wanted_;
+  std::vector<HotWorker> workers_;
+  HotspotList list_;
+};
+
+}  // namespace
+
+Result<HotspotList> find_hotspots(const QueryContext& query, const TimeRange& range) {
+  return HotspotFinder(query, range).run();
+}
+
+}  // namespace accelscope

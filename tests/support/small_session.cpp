@@ -138,7 +138,7 @@ void write_engines(SessionWriter& writer, SmallSession& session) {
       {.name = "Scalar", .kind = "engine", .device = "nc0", .host = "", .unit = "", .schema = schema, .order = 1});
   for (std::int64_t i = 0; i < 20; ++i) {
     Row row = writer.begin_event(tensor, 1'000 + i * 200, 100, writer.intern("MATMUL"));
-    row.integer(0, i == 0 ? 40 : 0);
+    row.integer(0, i <= 1 ? 40 : 0);  // the first before the session begins
     row.text(1, "S[4] (Scalar)>=2 src=fp16@0x2fa00[1,0,0][128,1,1] dst=0x2000800[1,0,0][128,1,1] 128*128");
     row.unsigned_integer(2, static_cast<std::uint64_t>(100 + i));
     row.string(3, writer.intern("kernel.py:3"));

@@ -85,7 +85,7 @@ TEST_CASE("roofline: the selection's own figures are a segment away") {
   REQUIRE(viewer.shell.click("roofline.scope.2"));
   REQUIRE(viewer.wait_for([&] { return viewer.points().size() == 1; }));
   CHECK(all > 1);
-  CHECK(viewer.shell.shows("what is selected"));
+  CHECK(viewer.wait_for([&] { return viewer.shell.shows("what is selected"); }));
 }
 
 TEST_CASE("roofline: points by line and by name, and bytes of other memories") {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include <cmath>
 
@@ -235,20 +236,28 @@ TEST_CASE("widgets: a table's columns are chosen by a right click on its head, a
 TEST_CASE("widgets: a long table is filtered in steps, and anew when text, rows, order or columns change") {
   TableFilter filter;
   std::size_t asked = 0;
+  bool is_slow = true;
   const auto contains = [&](std::size_t row, std::string_view text) {
+    // The first row takes all the time that a frame has for them.
+    const auto begin = std::chrono::steady_clock::now();
+    while (is_slow && asked % TableFilter::kStep == 0 &&
+           std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() <=
+               TableFilter::kMostSeconds) {
+    }
     ++asked;
     return contains_text("Row " + std::to_string(row), text);
   };
   TableFilter::Key key{.text = "ROW 1", .rows = 50'000};
   CHECK_FALSE(filter.update(key, contains));
   CHECK(asked == TableFilter::kStep);
-  CHECK_FALSE(filter.update(key, contains));
-  CHECK(filter.update(key, contains));
+  is_slow = false;
+  while (!filter.update(key, contains)) CHECK(asked < 50'000);
   CHECK(filter.update(key, contains));
   CHECK(asked == 50'000);
   CHECK(filter.rows().size() == 11'111);
   CHECK(std::is_sorted(filter.rows().begin(), filter.rows().end()));
   key.sort_column = 1;
+  is_slow = true;
   CHECK_FALSE(filter.update(key, contains));
   CHECK(asked == 50'000 + TableFilter::kStep);
   asked = 0;

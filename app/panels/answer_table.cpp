@@ -13,7 +13,10 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::vector<AnswerTable::Note> notes) {
+using CellOf = std::function<TableCell(std::size_t row, std::size_t column)>;
+
+std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::vector<AnswerTable::Note> notes,
+                                    const CellOf& cell_of) {
   constexpr std::size_t kSampled = 100;
   constexpr float kLeast = 70, kMost = 360, kBarWidth = 48;
   std::vector<TableColumn> columns;
@@ -25,7 +28,7 @@ std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::
     for (std::size_t row = 0; row < std::min(result.row_count(), kSampled); ++row) {
       const SqlValue& value = result.at(row, column);
       if (std::holds_alternative<std::string>(value) || std::holds_alternative<SqlBlob>(value)) numbers = false;
-      const TableCell cell = answer_cell(value, result.columns[column], note.form);
+      const TableCell cell = cell_of(row, column);
       widest = std::max(widest, text_width(ui, cell.style, cell.text) + ui.px(20));
     }
     if (note.form.bar) widest += ui.px(kBarWidth);
@@ -55,14 +58,35 @@ void AnswerTable::take_answer(const Ui& ui, std::shared_ptr<const SqlResult> ans
   forms_.clear();
   hides_.clear();
   aside_.clear();
+  named_.clear();
+  names_ = {};
   for (const Note& note : notes) {
     forms_.push_back(note.form);
     hides_.push_back(note.hides);
     aside_.push_back(note.aside);
+    named_.push_back(note.names && answer_->row_count() <= kAtOnce);
+    if (named_.back()) add_names(*answer_, named_.size() - 1);
   }
-  columns_ = columns_of(ui, *answer_, std::move(notes));
+  columns_ = columns_of(ui, *answer_, std::move(notes),
+                        [this](std::size_t row, std::size_t column) { return cell_of(*answer_, row, column); });
   natural_.clear();
   for (const TableColumn& column : columns_) natural_.push_back(column.width);
+}
+
+void AnswerTable::add_names(const SqlResult& result, std::size_t column) {
+  for (std::size_t row = 0; row < result.row_count(); ++row) {
+    if (const auto* name = std::get_if<std::string>(&result.at(row, column))) names_.add(*name);
+  }
+}
+
+TableCell AnswerTable::cell_of(const SqlResult& result, std::size_t row, std::size_t column) {
+  const SqlValue& value = result.at(row, column);
+  TableCell cell = answer_cell(value, result.columns[column], forms_[column]);
+  const auto* name = std::get_if<std::string>(&value);
+  if (name == nullptr || !named_[column]) return cell;
+  cell.text = names_.usual(*name);
+  if (cell.text != *name) cell.exact = *name;
+  return cell;
 }
 
 // Numbers are never cut: names give way where there is little room, and the first of them has what is left over, so
@@ -138,9 +162,7 @@ AnswerTable::Hand AnswerTable::draw_shown(const PanelContext& context, std::stri
   }
   constexpr float kFunnel = 21;  // right of the columns
   fit_columns(area.width() / context.ui.scale() - kFunnel);
-  const auto content = [&](std::size_t row, std::size_t column) {
-    return answer_cell(result.at(shown.rows[row], column), result.columns[column], forms_[column]);
-  };
+  const auto content = [&](std::size_t row, std::size_t column) { return cell_of(result, shown.rows[row], column); };
   std::optional<std::size_t> show_row;
   if (show_ && shown.of.answer == answer_) {
     const auto place = std::find(shown.rows.begin(), shown.rows.end(), *std::exchange(show_, std::nullopt));
@@ -189,7 +211,8 @@ AnswerTable::Hand AnswerTable::draw(const PanelContext& context, std::string_vie
                        .tooltip = column.explanation,
                        .form = {.unit = column.unit, .bar = column.bar, .dashes = true},
                        .hides = true,
-                       .aside = column.aside});
+                       .aside = column.aside,
+                       .names = column.names});
   }
   prepare(context, {listing, &listing->rows}, name, std::move(notes));
   if (!shown_) return {};

@@ -18,6 +18,7 @@
 #include "app/panels/answer_rows.h"
 #include "app/panels/context.h"
 #include "app/session/analysis.h"
+#include "core/names/short_names.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
@@ -32,6 +33,7 @@ class AnswerTable {
     AnswerForm form;
     bool hides = false;  // at first, where no row has a value
     bool aside = false;  // hidden at first
+    bool names = false;  // short answers show names as short as they tell rows apart, whole on hover
   };
   // Rows of the answer that was given. While the one before it is still shown, nothing was clicked.
   struct Hand {
@@ -59,6 +61,8 @@ class AnswerTable {
   void order(const PanelContext& context);
   void take_order(std::shared_ptr<const AnswerOrder> order);
   void fit_columns(float width);  // in units
+  void add_names(const SqlResult& result, std::size_t column);
+  [[nodiscard]] render::TableCell cell_of(const SqlResult& result, std::size_t row, std::size_t column);
   // Rows of the answer that is shown.
   Hand draw_shown(const PanelContext& context, std::string_view name, const render::Rect& whole,
                   const std::function<bool(std::size_t row)>& selected);
@@ -69,6 +73,8 @@ class AnswerTable {
   std::vector<float> natural_;                               // widths of columns, units, as wide as what they hold
   std::vector<AnswerForm> forms_;                            // of columns
   std::vector<bool> hides_, aside_;                          // columns, at first
+  std::vector<bool> named_;                                  // columns that names are shortened in
+  ShortNames names_;                                         // of the answer that was given, all of its rows
   bool fresh_ = false;                                       // nothing has been hidden yet
   SessionAnalysis::Kept<AnswerOrder, AnswerQuestion> kept_;  // of long answers
   std::shared_ptr<const AnswerOrder> shown_;

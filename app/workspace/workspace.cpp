@@ -265,7 +265,7 @@ SessionTab& Workspace::open_part(std::size_t index, std::string title, std::stri
   tab.saved_version = origin.saved_version;
   tab.pace = origin.pace;
   tab.fitted = true;
-  Part& part = tab.part.emplace();
+  TabPart& part = tab.part.emplace();
   for (const TrackNumber number : tracks) {
     const TrackSnapshot* track = session.snapshot->find_track(number);
     if (track != nullptr) part.devices.emplace(scope_of(number), track->track->host, track->track->device);
@@ -282,7 +282,7 @@ SessionTab& Workspace::open_part(std::size_t index, std::string title, std::stri
 }
 
 // A device may get tracks while the capture runs. Where the user has chosen others since, these stay.
-void Workspace::refresh_part(Part& part, SessionTab& session) {
+void Workspace::refresh_part(TabPart& part, SessionTab& session) {
   const Snapshot& snapshot = *session.snapshot;
   if (part.known_tracks == snapshot.tracks.size()) return;
   part.known_tracks = snapshot.tracks.size();

@@ -43,6 +43,13 @@ struct Notice {
   std::string subject = {};  // a later notice on the same subject takes its place
 };
 
+// What a tab shows of a session that another has as a whole: a rank.
+struct TabPart {
+  std::set<std::tuple<std::uint32_t, std::string, std::string>> devices;  // by source, host and device
+  std::vector<TrackNumber> tracks;
+  std::size_t known_tracks = 0;  // of the session
+};
+
 class Workspace {
  public:
   explicit Workspace(WorkspaceOptions options = {});
@@ -145,14 +152,9 @@ class Workspace {
     double span_ns = 0;  // of the view that was set last; the user's own width is another
   };
   // The tracks of a tab that shows a part of a session.
-  struct Part {
-    std::set<std::tuple<std::uint32_t, std::string, std::string>> devices;  // by source, host and device
-    std::vector<TrackNumber> tracks;
-    std::size_t known_tracks = 0;  // of the session
-  };
   struct OpenTab {
     std::unique_ptr<SessionTab> session;
-    std::optional<Part> part;  // nothing: all of it
+    std::optional<TabPart> part;  // nothing: all of it
     std::shared_ptr<LiveLink> link;
     std::map<std::string, Broken> broken;  // by place, while it reconnects
     std::set<std::string> failed;          // places of which the user was told
@@ -196,7 +198,7 @@ class Workspace {
   void take_opened();
   void take_saved(OpenTab& tab);
   void refresh(OpenTab& tab, double now_s);
-  static void refresh_part(Part& part, SessionTab& session);
+  static void refresh_part(TabPart& part, SessionTab& session);
   [[nodiscard]] bool is_shared(const OpenTab& tab) const;            // another tab shows the same session
   [[nodiscard]] bool is_first_of_capture(const OpenTab& tab) const;  // tells of what happens to it
   void refresh_link(OpenTab& tab, double now_s);

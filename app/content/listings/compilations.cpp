@@ -58,7 +58,7 @@ std::vector<ListingColumn> cost_columns() {
           {"kernel_ns", "Kernels", "ns",
            "Time in which a kernel or copy that it launched ran, whenever that was: beside the call, not within it"},
           {"wait_ns", "Waits", "ns", "Of its host time what calls take that wait", false, true},
-          {"compile_share", "Compile share", "share", "Compiling, of the time it takes", true},
+          {"compile_share", "Compile share", "share", "Compiling, of the time it takes", true, true},
           {"launches", "Launches", "", "Calls of the driver that launch work"},
           {"works", "Kernels launched", "", "Kernels and copies that these launched", false, true}};
 }
@@ -153,12 +153,13 @@ Listing compilations_listing(const Compilations& all, const Snapshot& snapshot, 
 }
 
 Listing calls_listing(const Compilations& all, const Snapshot& snapshot, const std::vector<CallRow>& rows) {
-  std::vector<ListingColumn> columns = {{"function", "Function", "", "Its name without the number of the call"},
-                                        {"level", "Is a", "",
-                                         "call: the outermost recurring one of its thread that launches work; compiled "
-                                         "program: a call of one, wherever it lies; step: an annotation"},
-                                        {"call", "No.", "", "Which call of the function in its process"},
-                                        {"begin_ns", "Begin", "ns", ""}};
+  std::vector<ListingColumn> columns = {
+      {"function", "Function", "", "Its name without the number of the call", false, false, true},
+      {"level", "Is a", "",
+       "call: the outermost recurring one of its thread that launches work; compiled "
+       "program: a call of one, wherever it lies; step: an annotation"},
+      {"call", "No.", "", "Which call of the function in its process"},
+      {"begin_ns", "Begin", "ns", ""}};
   insert_costs(columns);
   columns.push_back({"track", "Thread", "", ""});
   columns.push_back({"event_id", "Event", "", "The call", false, true});
@@ -180,7 +181,7 @@ Listing functions_listing(const Compilations& all, const Snapshot& snapshot, con
                           const std::vector<CallFunctionRow>& functions, const TimeRange& range,
                           const EventFilter& within) {
   std::vector<ListingColumn> columns = {
-      {"function", "Function", "", "Its name without the number of the call"},
+      {"function", "Function", "", "Its name without the number of the call", false, false, true},
       {"level", "Is a", "",
        "call: the outermost recurring one of a thread that launches work; compiled program: a call of one, wherever it "
        "lies; step: an annotation"},

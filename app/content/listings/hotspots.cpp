@@ -57,7 +57,7 @@ SqlValue launch_cell(const LaunchColumn& column, const LaunchValue& value) {
 Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot, const EventFilter& within) {
   std::vector<ListingColumn> columns = {
       {"name", "Kernel or operation", "",
-       "A click selects all its events; a double click opens the line of the longest"},
+       "A click selects all its events; a double click opens the line of the longest", false, false, true},
       {"work", "Is a", "", "kernel: work of an engine or stream; transfer; collective"},
       {"count", "Count", "", "Events that share time with the range"},
       {"total_ns", "Total", "ns", "Of whole events; work within work counts in both"},

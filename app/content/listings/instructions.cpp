@@ -38,7 +38,7 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
   const Snapshot& snapshot = *query.snapshot;
   Listing listing({{"track", "Track", "", "Engine, stream or core that executed it"},
                    {"place", "Place", "", "In the program: the program counter; nothing where a source has none"},
-                   {"name", "Instruction", "", "Opcode, kernel or zone"},
+                   {"name", "Instruction", "", "Opcode, kernel or zone", false, false, true},
                    {"count", "Count", "", "How often it was executed"},
                    {"busy_ns", "Busy", "ns", "Time of its executions, without waiting"},
                    {"wait_ns", "Wait", "ns", "Time that it waited, and of executions that do nothing else"},

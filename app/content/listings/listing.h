@@ -21,6 +21,7 @@ struct ListingColumn {
   std::string explanation;  // what it means and how it is computed
   bool bar = false;         // of shares: a panel draws them as bars
   bool aside = false;       // for programs; a panel shows it on wish only
+  bool names = false;       // of kernels and calls: a panel shortens them to what tells them apart
 };
 
 // What a row speaks of: nothing that can be selected, an event, or all events that pass a filter.

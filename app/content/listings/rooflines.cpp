@@ -123,17 +123,18 @@ Result<Listing> list_roofline(const QueryContext& query, const ListingRequest& r
   const TimeRange range = request.filter.range.value_or(TimeRange{});
   const auto found = device_rooflines(query, range, *grouping);
   if (!found) return found.error();
-  Listing listing({{"device", "Device", "", ""},
-                   {"name", "Name", "", "The name, layer or source line"},
-                   {"memory", "Bytes of", "", "Whose bytes the intensity is of"},
-                   {"count", "Events", "", ""},
-                   {"busy_ns", "Busy", "ns", "Time in which at least one of its events is under way"},
-                   {"flops", "Operations", "FLOP", ""},
-                   {"bytes", "Bytes", "B", "From and to the memory"},
-                   {"intensity", "Intensity", "FLOP/B", "Operations over bytes"},
-                   {"rate", "Achieved", "FLOP/s", "Operations over busy time"},
-                   {"roof", "Roof here", "FLOP/s", "What the device allows at this intensity"},
-                   {"share", "Of its roof", "share", "Achieved over roof"}});
+  Listing listing(
+      {{"device", "Device", "", ""},
+       {"name", "Name", "", "The name, layer or source line", false, false, *grouping == RoofGrouping::name},
+       {"memory", "Bytes of", "", "Whose bytes the intensity is of"},
+       {"count", "Events", "", ""},
+       {"busy_ns", "Busy", "ns", "Time in which at least one of its events is under way"},
+       {"flops", "Operations", "FLOP", ""},
+       {"bytes", "Bytes", "B", "From and to the memory"},
+       {"intensity", "Intensity", "FLOP/B", "Operations over bytes"},
+       {"rate", "Achieved", "FLOP/s", "Operations over busy time"},
+       {"roof", "Roof here", "FLOP/s", "What the device allows at this intensity"},
+       {"share", "Of its roof", "share", "Achieved over roof"}});
   for (const Roofline& line : (*found)->devices) {
     const PeakList peaks = peaks_of_device(*query.snapshot, line.device, request.peaks);
     for (std::size_t memory = 0; memory < line.memories.size(); ++memory) {

@@ -86,8 +86,11 @@ std::vector<ListingColumn> columns_of(const Snapshot& snapshot, const Statistics
   std::vector<ListingColumn> columns;
   for (const std::string& by : question.by) {
     const GroupColumn* column = described_column(known, by);
-    add_column(columns, {std::string(column_name(snapshot, by).column), column == nullptr ? by : column->title, "",
-                         column == nullptr ? "" : column->explanation});
+    add_column(columns, {.name = std::string(column_name(snapshot, by).column),
+                         .title = column == nullptr ? by : column->title,
+                         .unit = "",
+                         .explanation = column == nullptr ? "" : column->explanation,
+                         .names = by == "name"});
   }
   const std::string& unit = statistics.unit;
   add_column(columns, {"count", "Count", "", "Events that share time with the range and have the value"});

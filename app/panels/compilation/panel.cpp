@@ -31,6 +31,7 @@ void CompilationPanel::ask(const PanelContext& context) {
   std::shared_ptr<const Compilations> all;
   if (filter.empty()) {
     all = analysis.compilations();
+    found_.task = {};  // whatever was asked for before
   } else if (const auto known = analysis.dependencies()) {
     all = analysis.ask_of(found_, filter, SessionAnalysis::NoKey{},
                           [known](const QueryContext& query) -> SessionAnalysis::Found<Compilations> {

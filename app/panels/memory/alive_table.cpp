@@ -40,11 +40,14 @@ Pixel AliveTable::colour_of(const Ui& ui, std::uint32_t tensor) const {
 }
 
 // The answer before goes with the next work: letting go of a large one takes its time.
+void AliveTable::take_answer() {
+  if (!task_.ready()) return;
+  retired_ = std::move(content_);
+  content_ = task_.take();
+}
+
 void AliveTable::refresh(const Moment& moment) {
-  if (task_.ready()) {
-    retired_ = std::move(content_);
-    content_ = task_.take();
-  }
+  take_answer();
   const auto column = static_cast<AliveColumn>(std::clamp(table_.sort_column, 0, 5));
   const Wish wish{moment, column, table_.descending, expanded_, unfolded_};
   if ((content_ && wish == content_->wish) || task_.valid()) return;

@@ -35,6 +35,7 @@ class AliveTable {
     expanded_.clear();
     unfolded_.clear();
   }
+  void take_answer();  // also while it is out of sight
   [[nodiscard]] bool pending() const noexcept { return task_.valid(); }
 
  private:

@@ -34,7 +34,6 @@ void MemoryPanel::draw_map_title(const PanelContext& context, Rect title, const 
 // The allocation under the pointer is looked for on the pool: as many may be alive as the session has.
 void MemoryPanel::find_hovered(const PanelContext& context, const Plot& plot) {
   Ui& ui = context.ui;
-  if (hover_task_.ready()) hover_ = hover_task_.take();
   const double share = static_cast<double>((plot.rect.y1 - ui.input().mouse.y) / plot.rect.height());
   const Hover wanted{usage_->snapshot_version, chosen_pool_, plot.time_at(ui.input().mouse.x),
                      data_->scale.address_at(share), std::nullopt};

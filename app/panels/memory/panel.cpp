@@ -122,6 +122,10 @@ MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
 void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   take_session(context);
+  // Also those of parts that are out of sight by now: nobody else takes them.
+  if (task_.ready()) data_ = task_.take();
+  if (hover_task_.ready()) hover_ = hover_task_.take();
+  alive_.take_answer();
   if (!usage_ && !context.analysis().error().empty()) {
     empty_state(ui, "memory.error", area, icon::kWarning, context.analysis().error());
     return;
@@ -189,7 +193,6 @@ void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) 
 }
 
 void MemoryPanel::refresh_plot(const PanelContext& context, const MemoryPlotKey& wanted) {
-  if (task_.ready()) data_ = task_.take();
   if ((data_ && data_->key == wanted) || task_.valid()) return;
   task_ = pool_.start([usage = usage_, wanted, end_ns = context.tab.snapshot->end_ns](TaskControl&) {
     return make_memory_plot(usage, wanted, end_ns);

@@ -14,6 +14,7 @@
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
 #include "render/widgets/states.h"
 
 namespace accelscope::app {

@@ -54,6 +54,13 @@ Library::Library(Settings& settings, WorkerPool& pool, std::function<void()> wak
   if (!kept.empty()) folders_ = decode_record(kept);
 }
 
+Library::~Library() {
+  if (keeping_.valid()) (void)keeping_.take();
+  looking_.reset();
+  // Nobody is left to be told; what is lost is looked for again.
+  if (not_kept_ > 0) (void)found_.write();
+}
+
 void Library::add_folder(const std::string& folder) {
   std::error_code error;
   const std::filesystem::path absolute = std::filesystem::absolute(folder, error);
@@ -78,9 +85,13 @@ void Library::scan() {
   }
   scan_again_ = false;
   scan_result_ = std::make_shared<LibraryScan>();
-  auto work = [folders = folders_, result = scan_result_](JobControl& control) -> Result<void> {
+  if (!std::exchange(found_loaded_, true)) loading_ = std::make_shared<FoundHeadlines>(found_);
+  auto work = [folders = folders_, result = scan_result_, loading = loading_](JobControl& control) -> Result<void> {
+    Result<void> loaded;
+    if (loading) loaded = loading->load();
     *result = scan_library(folders, [&](std::size_t done, std::size_t total) { return control.report(done, total); });
     if (control.cancelled()) return Error{"The library was not read to its end; Refresh reads it anew."};
+    if (!loaded) result->problems.push_back(loaded.message());
     return {};
   };
   scanning_ = std::make_unique<BackgroundJob>("Reading the library", std::move(work), wake_);
@@ -95,6 +106,7 @@ void Library::take_scan() {
   const Result<void> done = scanning_->finish();
   scanning_.reset();
   scanned_ = true;  // or tried: nobody is made to wait for the next
+  if (const auto loaded = std::exchange(loading_, nullptr)) found_ = std::move(*loaded);
   if (!done) {
     wrong_.push_back(done.message());
     if (scan_again_) scan();
@@ -110,9 +122,6 @@ void Library::take_scan() {
 }
 
 void Library::fill_in() {
-  if (!std::exchange(found_loaded_, true)) {
-    if (Result<void> loaded = found_.load(); !loaded) wrong_.push_back(loaded.message());
-  }
   to_look_.clear();
   for (LibraryEntry& entry : entries_) {
     if (!lacks_headline(entry)) continue;
@@ -136,16 +145,26 @@ void Library::look_further() {
     }
     matched_ = false;
     matched_entries_.clear();
-    if (to_look_.empty()) {
-      if (Result<void> kept = found_.write(); !kept) wrong_.push_back(kept.message());
-    }
+    ++not_kept_;
   }
+  keep_found();
   if (looking_ || to_look_.empty()) return;
   looking_.emplace(Look{std::move(to_look_.front()), {}});
   to_look_.pop_front();
   looking_->task = pool_.start(Priority::background, [entry = looking_->entry, &pool = pool_](TaskControl& control) {
     return look_into(entry, pool, control);
   });
+}
+
+void Library::keep_found() {
+  constexpr std::size_t kEvery = 100;
+  if (keeping_.ready()) {
+    if (Result<void> kept = keeping_.take(); !kept) wrong_.push_back(kept.message());
+  }
+  const bool worth_it = not_kept_ >= kEvery || (not_kept_ > 0 && !looking_ && to_look_.empty());
+  if (!worth_it || keeping_.valid()) return;
+  not_kept_ = 0;
+  keeping_ = pool_.start(Priority::background, [found = found_](TaskControl&) { return found.write(); });
 }
 
 void Library::count_words() {

@@ -27,6 +27,9 @@ class Library {
   // The pool must outlive it. wake: from any thread, a job has ended. headline_file: what was found of sessions that
   // say nothing of themselves; "" remembers nothing.
   Library(Settings& settings, WorkerPool& pool, std::function<void()> wake, std::string headline_file = "");
+  ~Library();  // what was found and is in no file yet is written
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
 
   // Once per frame; what went wrong since the last one, in sentences.
   [[nodiscard]] std::vector<std::string> update();
@@ -58,7 +61,9 @@ class Library {
   [[nodiscard]] const BackgroundJob* importing(const std::string& path) const;  // null: it is not, or waits
   [[nodiscard]] bool is_importing(const std::string& path) const;               // or waits
   [[nodiscard]] std::vector<BackgroundJob*> jobs() const;                       // with progress that is worth showing
-  [[nodiscard]] bool settled() const noexcept { return !scanning_ && works_.empty() && !looking_ && to_look_.empty(); }
+  [[nodiscard]] bool settled() const noexcept {
+    return !scanning_ && works_.empty() && !looking_ && to_look_.empty() && !keeping_.valid();
+  }
 
  private:
   struct Work {
@@ -72,6 +77,7 @@ class Library {
   void take_scan();
   void fill_in();       // what is known of entries without a headline; the others are looked into, one after another
   void look_further();  // takes what the last look has found
+  void keep_found();    // on the pool, once what was found is worth it
   void count_words();
 
   Settings& settings_;
@@ -90,7 +96,10 @@ class Library {
     Task<Result<Headline>> task;
   };
   FoundHeadlines found_;
+  std::shared_ptr<FoundHeadlines> loading_;  // by the first scan
   bool found_loaded_ = false;
+  std::size_t not_kept_ = 0;  // looks since the last time that they were written
+  Task<Result<void>> keeping_;
   std::deque<LibraryEntry> to_look_;
   std::optional<Look> looking_;
   std::vector<Work> works_;

@@ -69,13 +69,15 @@ Result<std::vector<std::string>> names_of_list(std::string_view list) {
   std::vector<std::string> names;
   for (std::size_t at = 0; at <= list.size(); ++at) {
     std::string name;
+    while (at < list.size() && list[at] == ' ') ++at;
     if (at < list.size() && list[at] == '"') {
       for (++at; at < list.size() && (list[at] != '"' || list.substr(at).starts_with("\"\"")); ++at) {
         name += list[at];
         if (list[at] == '"') ++at;
       }
       if (at >= list.size()) return Error{"the quote in " + std::string(list) + " has no end; add a closing \""};
-      if (++at < list.size() && list[at] != ',')
+      for (++at; at < list.size() && list[at] == ' ';) ++at;
+      if (at < list.size() && list[at] != ',')
         return Error{"after the closing quote in " + std::string(list) + " only a comma may follow"};
     } else {
       const std::size_t end = std::min(list.find(',', at), list.size());

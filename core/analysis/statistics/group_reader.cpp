@@ -50,6 +50,8 @@ void GroupReader::open(const ScannedChunk& chunk) {
     }
   }
   std::vector<std::uint64_t> constants(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(keys_.count() + 1));
+  // A string's number is no number of a column of numbers: what varies belongs to the key as well.
+  for (const Varying& varying : varying_) constants[0] |= tag_bits(varying.tag, varying.key);
   constants_ = known_constants_.try_emplace(std::move(constants), known_constants_.size() + 1).first->second;
 }
 

@@ -91,6 +91,10 @@ bool ValueCounts::cover(std::vector<double>& values) {
   // What was counted must keep its counters, so then all must have one.
   const bool enough = empty() ? last - first >= sorted.size() - sorted.size() / 8 : last - first == sorted.size();
   if (!enough) return false;
+  // Counters that take several times the room of the values wait until there are more of them.
+  constexpr std::uint64_t kMostRoom = 4;
+  const std::uint64_t span = (apart(sorted[first], sorted[last - 1]) >> shift) + 1;
+  if (span * sizeof(std::uint32_t) > kMostRoom * sizeof(double) * (values.size() + total())) return false;
   move_to(sorted[first], sorted[last - 1], shift);
   std::erase_if(values, [this](double value) { return count(value); });
   return true;

@@ -15,6 +15,7 @@ TEST_CASE("lists of names: commas part them, but inside quotes, and a quote insi
   CHECK(names("name, dma.size") == Names{"name", "dma.size"});
   CHECK(names("\"size, bytes\",name") == Names{"size, bytes", "name"});
   CHECK(names("name,\"a \"\"b\"\", c\"") == Names{"name", "a \"b\", c"});
+  CHECK(names("name, \"External id\" , b") == Names{"name", "External id", "b"});
   CHECK(names("5\" disk") == Names{"5\" disk"});
   CHECK(names("name,,\"\",") == Names{"name"});
   CHECK(names("").empty());

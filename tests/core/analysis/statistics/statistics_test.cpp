@@ -266,6 +266,34 @@ TEST_CASE("statistics: of more groups than are told apart those of most events s
   }
 }
 
+TEST_CASE("statistics: a column that is a string in one table and a number in another mixes neither") {
+  auto created = Store::create();
+  REQUIRE(created.ok());
+  StoreSink sink(**created);
+  SessionWriter writer(sink);
+  const auto track_of = [&](const char* name, ColumnType type) {
+    return writer.add_track({.name = name,
+                             .kind = "engine",
+                             .schema = writer.add_schema({.name = name, .columns = {{.name = "tag", .type = type}}})});
+  };
+  const TrackNumber words = track_of("words", ColumnType::string), numbers = track_of("numbers", ColumnType::int64);
+  for (std::int64_t i = 0; i < 200; ++i) {
+    writer.begin_event(words, 10 * i, 5, writer.intern("a")).string(0, writer.intern("word" + std::to_string(i % 10)));
+    writer.begin_event(numbers, 10 * i, 5, writer.intern("b")).integer(0, i % 40);
+  }
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  const QueryContext query{**created, (*created)->snapshot(), pool, control};
+  const auto found = statistics(query, {.by = {"tag"}});
+  REQUIRE(found.ok());
+  CHECK((*found)->rows.size() == 50);
+  for (const StatisticsRow& row : (*found)->rows) {
+    CAPTURE(key_text(row.keys[0]));
+    CHECK(row.figures.count == (std::holds_alternative<std::string>(row.keys[0]) ? 20U : 5U));
+  }
+}
+
 TEST_CASE("statistics: without events there are no rows, and an unknown column says what there is") {
   RandomSession session(12, 500);
   StatisticsQuestion question{.by = {"name"}};

@@ -353,9 +353,8 @@ void finish_quitting(AppState& state) {
   if (!state.quitting || state.quit || state.workspace.question() || state.file_dialog.is_open()) return;
   for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
     if (state.workspace.saving(i)) return;
-    if (state.workspace.tab(i).modified) return state.workspace.close(i);  // asks
   }
-  state.quit = true;
+  if (!state.workspace.ask_of_unsaved()) state.quit = true;
 }
 
 }  // namespace

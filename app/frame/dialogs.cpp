@@ -145,8 +145,9 @@ void draw_unsaved_question(AppState& state, Ui& ui) {
   }
   const bool recording = may_grow(tab);
   draw_paragraph(ui, modal.body(),
-                 tab.title + (recording ? " is still recording. Closing ends the capture; what was not saved is lost."
-                                        : " has changes that are in no file yet. Without saving they are lost."),
+                 state.workspace.session_title(*index) +
+                     (recording ? " is still recording. Closing ends the capture; what was not saved is lost."
+                                : " has changes that are in no file yet. Without saving they are lost."),
                  {.colour = Colour::text2});
   Rect foot = modal.buttons();
   const ButtonOptions save{.label = "Save", .kind = ButtonKind::primary};

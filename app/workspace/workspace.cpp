@@ -82,10 +82,44 @@ void Workspace::update(double now_s) {
         tab.link && tab.session->live == LiveState::failed && tab.session->snapshot->event_count == 0;
     if (nothing_came) {
       remove_tab(i, true);
-    } else if (tab.close_when_saved && !tab.saving && !tab.session->modified) {
+    } else if (tab.close_when_saved && !saving(i) && !tab.session->modified) {
       remove_tab(i, false);
     }
   }
+}
+
+const Workspace::OpenTab* Workspace::whole_of(const OpenTab& tab) const {
+  const auto whole = std::find_if(tabs_.begin(), tabs_.end(), [&](const auto& each) {
+    return each && !each->part && each->session->store == tab.session->store;
+  });
+  return whole == tabs_.end() ? nullptr : whole->get();
+}
+
+Workspace::SessionName Workspace::name_of(const OpenTab& tab) const {
+  const OpenTab* whole = whole_of(tab);
+  if (whole != nullptr) return {whole->session->title, whole->session->device};
+  return {tab.part->session_title, tab.part->session_device};
+}
+
+std::string Workspace::session_title(std::size_t index) const { return name_of(*tabs_[index]).title; }
+
+bool Workspace::saving(std::size_t index) const {
+  return std::any_of(tabs_.begin(), tabs_.end(), [&](const auto& each) {
+    return each->saving && each->session->store == tabs_[index]->session->store;
+  });
+}
+
+bool Workspace::ask_of_unsaved() {
+  for (std::size_t i = 0; i < tabs_.size(); ++i) {
+    if (!tabs_[i]->session->modified) continue;
+    const OpenTab* whole = whole_of(*tabs_[i]);
+    std::size_t asked = i;
+    for (std::size_t k = 0; k < tabs_.size(); ++k) asked = tabs_[k].get() == whole ? k : asked;
+    activate(asked);
+    question_ = asked;
+    return true;
+  }
+  return false;
 }
 
 SessionTab* Workspace::active() const noexcept { return active_ ? tabs_[*active_]->session.get() : nullptr; }
@@ -106,9 +140,15 @@ void Workspace::close_start_page() {
 
 void Workspace::close(std::size_t index, bool discard) {
   if (index >= tabs_.size()) return;
-  if (tabs_[index]->session->modified && !discard && !is_shared(*tabs_[index])) {
+  OpenTab& tab = *tabs_[index];
+  const bool shared = is_shared(tab);
+  if (tab.session->modified && !discard && !shared) {
     activate(index);
     question_ = index;
+    return;
+  }
+  if (tab.saving && !shared && !discard) {  // the file is whole first
+    tab.close_when_saved = true;
     return;
   }
   const bool nothing_came = tabs_[index]->session->snapshot->event_count == 0;
@@ -116,11 +156,20 @@ void Workspace::close(std::size_t index, bool discard) {
 }
 
 void Workspace::remove_tab(std::size_t index, bool discard) {
-  const OpenTab& gone = *tabs_[index];
+  OpenTab& gone = *tabs_[index];
   discard = discard && !is_shared(gone);
   for (const auto& other : tabs_) {
-    if (other->session->store == gone.session->store)
-      other->session->modified = other->session->modified || gone.session->modified;
+    if (other->session->store != gone.session->store) continue;
+    other->session->modified = other->session->modified || gone.session->modified;
+    if (!gone.part && other->part) {
+      other->part->session_title = gone.session->title;
+      other->part->session_device = gone.session->device;
+    }
+    if (gone.saving && &*other != &gone) {  // what was begun is carried through
+      other->saving = std::move(gone.saving);
+      other->saving_path = gone.saving_path;
+      other->saving_version = gone.saving_version;
+    }
   }
   std::string path = gone.session->path;
   auto close = [tab = std::move(tabs_[index]), discard](TaskControl&) mutable {
@@ -145,18 +194,28 @@ void Workspace::answer(Answer answer) {
   if (!question_) return;
   const std::size_t index = *question_;
   question_.reset();
-  if (answer == Answer::discard) remove_tab(index, true);
-  if (answer == Answer::save) {
-    tabs_[index]->close_when_saved = true;
-    save(index, suggested_path(index));
+  if (answer == Answer::cancel) return;
+  const Store* store = tabs_[index]->session->store.get();  // of the session, whichever tabs show it
+  if (answer == Answer::save) save(index, suggested_path(index));
+  for (std::size_t i = tabs_.size(); i-- > 0;) {
+    if (tabs_[i]->session->store.get() != store) continue;
+    if (answer == Answer::save) {
+      tabs_[i]->close_when_saved = true;
+    } else {
+      remove_tab(i, true);
+    }
   }
 }
 
 void Workspace::open(const std::string& typed_path) {
   const std::string path = absolute_path(typed_path);
+  const OpenTab* part = nullptr;
   for (std::size_t i = 0; i < tabs_.size(); ++i) {
-    if (tabs_[i]->session->path == path) return activate(i);
+    if (tabs_[i]->session->path != path) continue;
+    if (!tabs_[i]->part) return activate(i);
+    part = tabs_[i].get();
   }
+  if (part != nullptr) return open_whole(*part);
   for (const Opening& opening : opening_) {
     if (opening.paths.size() == 1 && opening.paths.front() == path) return;
   }
@@ -206,10 +265,13 @@ void Workspace::take_opened() {
     opening_.erase(opening_.begin() + static_cast<std::ptrdiff_t>(i));
     const Result<void> done = opening.job->finish();
     if (!done) {
-      if (!opening.job->cancelled()) notify(Severity::error, done.message());
-      continue;
+      if (opening.job->cancelled()) continue;
+      if (opening.paths.size() < 2) {
+        notify(Severity::error, done.message());
+        continue;
+      }
     }
-    if (!*opening.result) {
+    if (!*opening.result) {  // each says for itself what is wrong with it
       for (const std::string& path : opening.paths) open(path);
       continue;
     }
@@ -248,24 +310,49 @@ SessionTab& Workspace::adopt(OpenedSession opened) {
   return session;
 }
 
-SessionTab& Workspace::open_part(std::size_t index, std::string title, std::string device,
-                                 const std::vector<TrackNumber>& tracks) {
-  const OpenTab& origin = *tabs_[index];  // stays where it is when a tab is added
-  const SessionTab& whole = *origin.session;
-  OpenTab& tab = add_tab(std::move(title), whole.store, {whole.markers, whole.kept});
+Workspace::OpenTab& Workspace::add_beside(const OpenTab& origin, SessionName name) {
+  const SessionTab& from = *origin.session;
+  OpenTab& tab = add_tab(std::move(name.title), from.store, {from.markers, from.kept});
   SessionTab& session = *tab.session;
-  session.device = std::move(device);
-  session.path = whole.path;
-  session.active = whole.active;
-  session.live = whole.live;
-  session.capture = whole.capture;
-  session.capture_seconds = whole.capture_seconds;
-  session.view_key = std::string(kViewKey) + " " + session.title + " " + session.device;
+  session.device = std::move(name.device);
+  session.path = from.path;
+  session.active = from.active;
+  session.live = from.live;
+  session.capture = from.capture;
+  session.capture_seconds = from.capture_seconds;
+  // All tabs on a store write their markers into it.
+  constexpr std::int64_t kMarkersOfTab = 1 << 10;
+  session.first_marker_id = unix_now() << 20;
+  for (const auto& other : tabs_) {
+    if (other.get() == &tab || other->session->store != session.store) continue;
+    session.first_marker_id = std::max(session.first_marker_id, other->session->first_marker_id + kMarkersOfTab);
+  }
   tab.link = origin.link;
   tab.saved_version = origin.saved_version;
   tab.pace = origin.pace;
   tab.fitted = true;
+  return tab;
+}
+
+void Workspace::open_whole(const OpenTab& part) {
+  SessionTab& session = *add_beside(part, name_of(part)).session;
+  session.modified = part.session->modified;
+  session.show(active_view(session));
+  session.follow = may_grow(session);
+  ask_kept_view(session, [this](std::string told) { notify(Severity::note, std::move(told)); });
+}
+
+SessionTab& Workspace::open_part(std::size_t index, std::string title, std::string device,
+                                 const std::vector<TrackNumber>& tracks) {
+  const OpenTab& origin = *tabs_[index];  // stays where it is when a tab is added
+  const SessionTab& whole = *origin.session;
+  SessionName name = name_of(origin);
+  OpenTab& tab = add_beside(origin, {std::move(title), std::move(device)});
+  SessionTab& session = *tab.session;
+  session.view_key = std::string(kViewKey) + " " + session.title + " " + session.device;
   TabPart& part = tab.part.emplace();
+  part.session_title = std::move(name.title);
+  part.session_device = std::move(name.device);
   for (const TrackNumber number : tracks) {
     const TrackSnapshot* track = session.snapshot->find_track(number);
     if (track != nullptr) part.devices.emplace(scope_of(number), track->track->host, track->track->device);
@@ -273,8 +360,6 @@ SessionTab& Workspace::open_part(std::size_t index, std::string title, std::stri
   part.tracks = tracks;
   session.choices.filter.tracks = tracks;
   session.choices.rows.only = tracks;
-  // Both tabs write their markers into one store.
-  session.first_marker_id = (unix_now() << 20) + (static_cast<std::int64_t>(tabs_.size()) << 10);
   session.show(whole.view);
   session.follow = whole.follow && may_grow(session);
   ask_kept_view(session, [this](std::string told) { notify(Severity::note, std::move(told)); });
@@ -322,7 +407,7 @@ void Workspace::refresh(OpenTab& tab, double now_s) {
 }
 
 void Workspace::save(std::size_t index, const std::string& typed_path) {
-  if (index >= tabs_.size() || tabs_[index]->saving) return;
+  if (index >= tabs_.size() || saving(index)) return;
   OpenTab& tab = *tabs_[index];
   const std::string path = absolute_path(typed_path);
   std::vector<std::shared_ptr<StoreWriter::Queue>> unwritten;
@@ -350,7 +435,9 @@ void Workspace::take_saved(OpenTab& tab) {
   const std::unique_ptr<BackgroundJob> job = std::move(tab.saving);
   const Result<void> done = job->finish();
   if (!done) {
-    tab.close_when_saved = false;
+    for (const auto& each : tabs_) {
+      if (each->session->store == tab.session->store) each->close_when_saved = false;
+    }
     if (!job->cancelled()) notify(Severity::error, done.message() + ". The session stays open.");
     return;
   }
@@ -361,7 +448,8 @@ void Workspace::take_saved(OpenTab& tab) {
     other.path = tab.saving_path;
     each->saved_version = *tab.saving_version;
     other.modified = may_grow(other) || other.store->version() != each->saved_version || other.writer->unwritten();
-    if (!each->part && (other.title.empty() || each->link)) other.title = title_of_path(other.path);
+    std::string& title = each->part ? each->part->session_title : other.title;
+    if (title.empty() || each->link) title = title_of_path(other.path);
   }
   if (tab.link && !session.modified) {  // a folder goes, and what cannot be removed is told to the session's file
     auto saved = [link = tab.link](TaskControl&) {
@@ -376,7 +464,7 @@ void Workspace::take_saved(OpenTab& tab) {
 std::string Workspace::suggested_path(std::size_t index) const {
   const SessionTab& session = *tabs_[index]->session;
   if (!session.path.empty()) return session.path;
-  return absolute_path(file_of_title(session.title));
+  return absolute_path(file_of_title(session_title(index)));
 }
 
 std::vector<BackgroundJob*> Workspace::jobs() const {
@@ -417,9 +505,10 @@ void Workspace::remember(const OpenTab& tab, const std::string& path) {
   const SessionTab& session = *tab.session;
   const Snapshot& snapshot = *session.snapshot;
   const TimeRange all{snapshot.begin_ns, snapshot.end_ns};
+  SessionName name = name_of(tab);
   RecentSession recent{.path = path,
-                       .title = session.title,
-                       .device = session.device,
+                       .title = std::move(name.title),
+                       .device = std::move(name.device),
                        .active_ns = session.active.value_or(all).length_ns(),
                        .events = snapshot.event_count,
                        .opened_unix_s = unix_now(),

@@ -48,6 +48,8 @@ struct TabPart {
   std::set<std::tuple<std::uint32_t, std::string, std::string>> devices;  // by source, host and device
   std::vector<TrackNumber> tracks;
   std::size_t known_tracks = 0;  // of the session
+  std::string session_title;     // of the whole when it was last open: what is saved and asked about is all of it
+  std::string session_device;
 };
 
 class Workspace {
@@ -68,8 +70,11 @@ class Workspace {
   void show_start_page();
   [[nodiscard]] bool start_page_open() const noexcept { return start_page_open_ || tabs_.empty(); }
   void close_start_page();
-  // Asks first (see question()) when there is something to lose, unless told to discard it.
+  // Asks first (see question()) when there is something to lose, unless told to discard it. The last tab
+  // of a session that is saving goes once that is done.
   void close(std::size_t index, bool discard = false);
+  // Asks of the first session that has unsaved changes, once for all tabs that show it. False: there is none.
+  bool ask_of_unsaved();
 
   // Opening; all return at once. A path that is open already comes to the front.
   void open(const std::string& path);
@@ -110,8 +115,11 @@ class Workspace {
 
   // Saving; the path of a session that has one is the default.
   void save(std::size_t index, const std::string& path);
-  [[nodiscard]] bool saving(std::size_t index) const noexcept { return tabs_[index]->saving != nullptr; }
+  // The session, from whichever of its tabs.
+  [[nodiscard]] bool saving(std::size_t index) const;
   [[nodiscard]] std::string suggested_path(std::size_t index) const;
+  // Of all that is saved: a tab that shows a part of it has another title.
+  [[nodiscard]] std::string session_title(std::size_t index) const;
 
   [[nodiscard]] std::vector<BackgroundJob*> jobs() const;
   [[nodiscard]] bool opening() const noexcept { return !opening_.empty(); }
@@ -121,6 +129,7 @@ class Workspace {
   // Closing a session with unsaved changes waits for an answer.
   [[nodiscard]] std::optional<std::size_t> question() const noexcept { return question_; }
   enum class Answer : std::uint8_t { save, discard, cancel };
+  // For all tabs of the session.
   void answer(Answer answer);  // save needs a path: without one it fails over to cancel
 
   [[nodiscard]] const std::vector<Notice>& notices() const noexcept { return notices_; }
@@ -198,6 +207,13 @@ class Workspace {
   void take_opened();
   void take_saved(OpenTab& tab);
   void refresh(OpenTab& tab, double now_s);
+  struct SessionName {
+    std::string title, device;
+  };
+  [[nodiscard]] const OpenTab* whole_of(const OpenTab& tab) const;  // that shows all of its session; null: none does
+  [[nodiscard]] SessionName name_of(const OpenTab& tab) const;
+  OpenTab& add_beside(const OpenTab& origin, SessionName name);  // another tab on the same session
+  void open_whole(const OpenTab& part);
   static void refresh_part(TabPart& part, SessionTab& session);
   [[nodiscard]] bool is_shared(const OpenTab& tab) const;            // another tab shows the same session
   [[nodiscard]] bool is_first_of_capture(const OpenTab& tab) const;  // tells of what happens to it

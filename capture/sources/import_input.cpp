@@ -85,6 +85,8 @@ class InputImport {
  private:
   Result<void> find(const std::vector<std::string>& paths);
   Result<void> import_folder(const Input& input);
+  Result<void> import_file(const InputPart& part);
+  Result<void> report_lost_ranks();
   Result<void> import_part(const InputPart& part);
   Result<void> report(const Input& input, const std::vector<std::string>& unreadable);
   Result<void> align();
@@ -92,6 +94,7 @@ class InputImport {
   const InputOptions& options_;
   const MakeSink& make_sink_;
   std::vector<Input> inputs_;
+  std::vector<std::string> lost_ranks_;  // why files that were named as ranks could not be read
   std::uint64_t bytes_total_ = 0;
   std::uint64_t bytes_done_ = 0;
   SharedFacts facts_;
@@ -108,15 +111,34 @@ class InputImport {
 Result<void> InputImport::run(const std::vector<std::string>& paths) {
   if (Result<void> done = find(paths); !done) return done;
   for (const Input& input : inputs_) {
-    if (input.is_folder) {
-      if (Result<void> done = import_folder(input); !done) return done;
-      continue;
-    }
-    for (const InputPart& part : input.found.parts) {
-      if (Result<void> done = import_part(part); !done) return done;
-    }
+    const Result<void> done = input.is_folder ? import_folder(input) : import_file(input.found.parts.front());
+    if (!done) return done;
+  }
+  if (!lost_ranks_.empty()) {
+    if (Result<void> done = report_lost_ranks(); !done) return done;
   }
   return align();
+}
+
+// What is wrong with one rank of several does not spoil the others, as in a folder.
+Result<void> InputImport::import_file(const InputPart& part) {
+  const Result<void> done = import_part(part);
+  const bool goes_on = inputs_.size() > 1 && is_rank_label(part.label) && !sources_.back().sink.broken() &&
+                       !sources_.back().sink.cancelled();
+  if (done || !goes_on) return done;
+  lost_ranks_.push_back(done.message());
+  return {};
+}
+
+Result<void> InputImport::report_lost_ranks() {
+  const bool nothing_read =
+      std::none_of(sources_.begin(), sources_.end(), [](const Source& source) { return source.read; });
+  if (nothing_read) return Error{lost_ranks_.front()};
+  for (const std::string& why : lost_ranks_) {
+    const QualityEntry entry{"unreadable_input", 1, why + "; the other files were read"};
+    if (Result<void> done = sources_.back().sink.define(entry); !done) return done;
+  }
+  return {};
 }
 
 Result<void> InputImport::find(const std::vector<std::string>& paths) {

@@ -153,20 +153,32 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
   return found;
 }
 
+// "3" of "rank 03 run 2", whichever run of it. "": the label is not one of a rank.
+[[nodiscard]] std::string_view rank_in_label(std::string_view label) {
+  if (!label.starts_with(kRankLabel)) return {};
+  std::string_view rank = label.substr(kRankLabel.size());
+  rank = rank.substr(0, rank.find(' '));
+  while (rank.size() > 1 && rank.front() == '0') rank.remove_prefix(1);
+  return rank;
+}
+
 }  // namespace
 
 bool are_ranks_of_one_job(const std::vector<std::string>& paths) {
   if (paths.size() < 2) return false;
-  std::set<std::string> labels;
+  std::set<std::string> ranks;
   return std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
     std::error_code failure;
     if (!fs::is_regular_file(path, failure)) return false;
     const Result<const SourceFormat*> format = guess_format(path);
     if (!format || (*format)->in_place) return false;
     const std::string label = label_of_file(path, fs::path(path).filename().string(), **format);
-    return label.starts_with(kRankLabel) && labels.insert(label).second;
+    const std::string_view rank = rank_in_label(label);
+    return !rank.empty() && ranks.emplace(rank).second;
   });
 }
+
+bool is_rank_label(std::string_view label) { return !rank_in_label(label).empty(); }
 
 std::string label_of_file(const std::string& file, std::string_view path, const SourceFormat& format) {
   std::string named = label_of_path(path);

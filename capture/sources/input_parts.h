@@ -27,13 +27,17 @@ struct InputParts {
 [[nodiscard]] Result<InputParts> find_input_parts(const std::string& path, std::string_view format = {});
 
 // Whether they are profiles of different ranks of one job, a file each, which belong into one session. Reads first
-// bytes. False where one cannot be read, is a session or a folder, says no rank, or the same as another one.
+// bytes. False where one cannot be read, is a session or a folder, says no rank, or the same as another one, be it of
+// another run.
 [[nodiscard]] bool are_ranks_of_one_job(const std::vector<std::string>& paths);
 
 // What the file itself says ("rank 3"), else what its path says.
 [[nodiscard]] std::string label_of_file(const std::string& file, std::string_view path, const SourceFormat& format);
 // Parts that could not be told apart get their file's name, and a number where that does not help.
 void tell_apart(const std::vector<InputPart*>& parts);
+
+// Whether the label tells a rank: "rank 3", "rank 3 run 2".
+[[nodiscard]] bool is_rank_label(std::string_view label);
 
 // "rank 3" of "profile_rank_3/ntff.json", "model 7" of "device_profile_model_7.json"; "" if the name says neither.
 [[nodiscard]] std::string label_of_path(std::string_view path);

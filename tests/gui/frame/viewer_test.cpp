@@ -247,6 +247,32 @@ TEST_CASE("quit: without unsaved work at once, with it only after the question")
   CHECK(viewer.app.wants_to_quit());
 }
 
+TEST_CASE("quit: a session in two tabs is asked about once, by its own name, and Cancel leaves both") {
+  OpenViewer viewer;
+  Workspace& workspace = viewer.app.workspace();
+  (void)workspace.open_part(0, "rank 7", "nc0", {viewer.tab().snapshot->tracks.front().track->number});
+  REQUIRE(viewer.shell.settle());
+  workspace.tab(0).modified = true;
+  viewer.shell.key(Key::q, {.ctrl = true});
+  viewer.shell.frame(3);
+  CHECK_FALSE(viewer.app.wants_to_quit());
+  CHECK(workspace.tab_count() == 2);
+  CHECK(viewer.shell.shows("small has changes that are in no file yet"));
+  REQUIRE(viewer.shell.click("unsaved.cancel"));
+  viewer.shell.frame(3);
+  CHECK(workspace.tab_count() == 2);
+  CHECK_FALSE(viewer.shell.shows("Save before closing?"));
+  // With the part alone it is the session that is asked about as well.
+  workspace.close(0);
+  REQUIRE(workspace.tab_count() == 1);
+  viewer.shell.key(Key::q, {.ctrl = true});
+  viewer.shell.frame(3);
+  CHECK(viewer.shell.shows("small has changes that are in no file yet"));
+  REQUIRE(viewer.shell.click("unsaved.discard"));
+  viewer.shell.frame(3);
+  CHECK(viewer.app.wants_to_quit());
+}
+
 TEST_CASE("panels: the splitter resizes, maximise fills, Esc restores, close gives the room away, all remembered") {
   const TemporaryFolder state;
   std::string layout;

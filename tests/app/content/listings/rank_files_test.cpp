@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 #include <sstream>
@@ -119,6 +120,58 @@ TEST_CASE("rank files: two files of one rank stay apart, and a damaged one of a 
   const auto cut = run({"view", folder.file("a/job"), "--table", "ranks"});
   CHECK(cut.code == kExitDone);
   CHECK(holds(cut.out, "rank 1"));
+}
+
+TEST_CASE("rank files: two runs of one rank are no job, runs of different ranks are one") {
+  const test::TemporaryFolder folder;
+  std::vector<std::string> runs;
+  for (const char* name : {"profile_rank_0_exec_1.json", "profile_rank_0_exec_2.json", "profile_rank_00_exec_3.json",
+                           "profile_rank_1_exec_1.json"}) {
+    runs.push_back(folder.file(name));
+    test::write_file(runs.back(), trace_of({.says_rank = false}));
+  }
+  CHECK_FALSE(capture::sources::are_ranks_of_one_job({runs[0], runs[1]}));
+  CHECK_FALSE(capture::sources::are_ranks_of_one_job({runs[0], runs[2]}));
+  CHECK_FALSE(capture::sources::are_ranks_of_one_job({runs[0], runs[3], runs[1]}));
+  CHECK(capture::sources::are_ranks_of_one_job({runs[0], runs[3]}));
+}
+
+TEST_CASE("rank files: one that is cut takes none of the others with it, and several that all are say so each") {
+  const test::TemporaryFolder folder;
+  std::vector<std::string> files, cut;
+  for (const int rank : {0, 1, 3}) {
+    files.push_back(folder.file(fmt::format("rank_{}.json", rank)));
+    const std::string whole = trace_of({.rank = rank, .says_rank = false});
+    const std::string no_event = whole.substr(0, whole.find("{\"ph\""));
+    test::write_file(files.back(), rank == 3 ? no_event : whole);
+    cut.push_back(folder.file(fmt::format("cut_rank_{}.json", rank)));
+    test::write_file(cut.back(), no_event);
+  }
+  const auto printed = run({"view", files[0], files[2], files[1], "--table", "ranks", "--output-format", "csv"});
+  REQUIRE_MESSAGE(printed.code == kExitDone, printed.err);
+  CHECK(holds(printed.out, "rank 0"));
+  CHECK(holds(printed.out, "rank 1"));
+  Workspace workspace;
+  double now_s = 0;
+  const auto settle = [&] {
+    REQUIRE(test::step_until([&] { return !workspace.opening(); }, [&] { workspace.update(now_s += 0.1); }));
+  };
+  REQUIRE(capture::sources::are_ranks_of_one_job(files));
+  workspace.open(files);
+  settle();
+  REQUIRE(workspace.tab_count() == 1);
+  CHECK(workspace.tab(0).device == "2 devices");
+  const auto& quality = workspace.tab(0).snapshot->quality;
+  const auto lost = std::find_if(quality.begin(), quality.end(),
+                                 [](const QualityEntry& entry) { return entry.kind == "unreadable_input"; });
+  REQUIRE(lost != quality.end());
+  CHECK(holds(lost->detail, "rank_3.json"));
+  CHECK(holds(lost->detail, "the other files were read"));
+  workspace.open(cut);
+  settle();
+  CHECK(workspace.tab_count() == 1);
+  REQUIRE(workspace.notices().size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(holds(workspace.notices()[i].text, "cut_rank_"));
 }
 
 TEST_CASE("rank files: the viewer opens the files of a job in one tab, and others in a tab each") {

@@ -27,8 +27,21 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kLayersHead = 36, kTreeShare = 0.58F, kPathRow = 24, kUnitColumn = 18;
+constexpr float kLayersHead = 36, kSecondHeadRow = 32, kLeastSearchField = 120, kLeastHint = 60, kTreeShare = 0.58F,
+                kPathRow = 24, kUnitColumn = 18;
+constexpr float kAfterKind = 8, kBetweenControls = 12;
 constexpr std::size_t kMostChosenDepth = 8;
+constexpr DropdownOptions kByKind{.label = "Tree by "}, kByWidth{.label = "Width "},
+    kToDepth{.label = "Depth ", .tooltip = "What lies deeper is counted in the last level"};
+
+// What is not asked for any more, whose answer nobody takes. The one before stays, and the next question is asked anew.
+template <typename Kept>
+void drop_unasked(Kept& kept) {
+  if (!kept.task.valid()) return;
+  kept.task = {};
+  kept.key = kept.value_key;
+  kept.asked_s = Kept{}.asked_s;
+}
 
 }  // namespace
 
@@ -47,7 +60,9 @@ void LayersPanel::ask_tree(const PanelContext& context) {
         });
     // Of the whole session nothing is sooner there.
     const bool is_whole = !filter.range.has_value();
-    if (is_whole && (index_.stale() || !index_.value)) return;
+    if (is_whole && (index_.stale() || !index_.value)) return drop_unasked(tree_);
+  } else {
+    drop_unasked(index_);
   }
   const TimeRange range = filter.range.value_or(TimeRange{});
   (void)analysis.ask_of(
@@ -68,7 +83,7 @@ void LayersPanel::ask(const PanelContext& context) {
                        });
   }
   take_view(context);
-  if (!shown_ || search_.empty() || !shown().kind) return;
+  if (!shown_ || search_.empty() || !shown().kind) return drop_unasked(marked_);
   HierarchyQuestion wanted = question_;
   wanted.kind = shown().kind->name;
   wanted.marked = lower_case(search_);
@@ -260,7 +275,7 @@ void LayersPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   ask(context);
   Rect rest = area;
-  draw_controls(context, rest.cut_top(ui.px(kLayersHead)).inset(ui.px(size::kPanelPadding), 0));
+  draw_controls(context, rest);
   if (draw_nothing(context, rest)) return;
   rows_.update(shown_);
   Rect left = rest.cut_left(std::round(rest.width() * kTreeShare));
@@ -309,62 +324,95 @@ bool LayersPanel::draw_nothing(const PanelContext& context, const Rect& area) {
   return false;
 }
 
-void LayersPanel::draw_controls(const PanelContext& context, Rect head) {
-  (void)draw_scope(context, "layers.scope", head, scope_);
-  if (!shown_) return heading(context.ui, head, "Layers"), void();
-  draw_kind(context.ui, head);
-  draw_width(context.ui, head);
+// In a second row what would leave the search no room in the first.
+void LayersPanel::draw_controls(const PanelContext& context, Rect& rest) {
+  Ui& ui = context.ui;
+  Rect head = rest.cut_top(ui.px(kLayersHead)).inset(ui.px(size::kPanelPadding), 0);
+  if (!shown_) {
+    (void)draw_scope(context, "layers.scope", head, scope_);
+    return heading(ui, head, "Layers"), void();
+  }
+  const float kinds = kinds_width(ui), measures = measures_width(ui) + ui.px(kLeastSearchField);
+  (void)draw_scope(context, "layers.scope", head, scope_, (kinds + measures) / ui.scale());
+  const bool fits = head.width() >= kinds + measures;
+  draw_kind(ui, head);
+  if (!fits) head = rest.cut_top(ui.px(kSecondHeadRow)).inset(ui.px(size::kPanelPadding), 0);
+  draw_width(ui, head);
   draw_search(context, head);
 }
 
 // By what the tree is, of all that the session has; layers always, to say what would bring them.
-void LayersPanel::draw_kind(Ui& ui, Rect& head) {
-  std::vector<const PathKind*> kinds = shown().kinds;
+LayersPanel::ByKind LayersPanel::kinds_to_choose() const {
+  ByKind by{.kinds = shown().kinds, .titles = {}};
   const PathKind* layers = find_path_kind("layer");
-  const bool has_layers = std::find(kinds.begin(), kinds.end(), layers) != kinds.end();
-  if (!has_layers) kinds.insert(kinds.begin(), layers);
-  std::vector<std::string> titles;
-  int chosen = 0;
-  for (const PathKind* kind : kinds) {
+  const bool has_layers = std::find(by.kinds.begin(), by.kinds.end(), layers) != by.kinds.end();
+  if (!has_layers) by.kinds.insert(by.kinds.begin(), layers);
+  for (const PathKind* kind : by.kinds) {
     const bool missing = kind == layers && !has_layers;
     if (kind == shown().kind || (shown().kind == nullptr && question_.kind == kind->name)) {
-      chosen = static_cast<int>(titles.size());
+      by.chosen = by.titles.size();
     }
-    titles.push_back(std::string(kind->title) + (missing ? " (none)" : ""));
+    by.titles.push_back(std::string(kind->title) + (missing ? " (none)" : ""));
   }
-  const DropdownOptions by{.label = "Tree by "};
-  const float kind_width = dropdown_width(ui, titles[static_cast<std::size_t>(chosen)], by);
-  if (dropdown(ui, "layers.kind", head.cut_left(kind_width).middle(ui.px(size::kControl)), titles, chosen, by)) {
-    question_.kind = kinds[static_cast<std::size_t>(chosen)]->name;
+  return by;
+}
+
+std::string LayersPanel::depth_text() const {
+  return question_.depth > kMostChosenDepth ? "all" : std::to_string(question_.depth);
+}
+
+float LayersPanel::kinds_width(const Ui& ui) const {
+  const ByKind by = kinds_to_choose();
+  return dropdown_width(ui, by.titles[by.chosen], kByKind) + ui.px(kAfterKind) +
+         dropdown_width(ui, depth_text(), kToDepth) + ui.px(kBetweenControls);
+}
+
+void LayersPanel::draw_kind(Ui& ui, Rect& head) {
+  const ByKind by = kinds_to_choose();
+  int chosen = static_cast<int>(by.chosen);
+  const float kind_width = dropdown_width(ui, by.titles[by.chosen], kByKind);
+  if (dropdown(ui, "layers.kind", head.cut_left(kind_width).middle(ui.px(size::kControl)), by.titles, chosen,
+               kByKind)) {
+    question_.kind = by.kinds[static_cast<std::size_t>(chosen)]->name;
   }
-  head.cut_left(ui.px(8));
+  head.cut_left(ui.px(kAfterKind));
   std::vector<std::string> depths = {"all"};
   for (std::size_t depth = 1; depth <= kMostChosenDepth; ++depth) depths.push_back(std::to_string(depth));
   int depth = question_.depth > kMostChosenDepth ? 0 : static_cast<int>(question_.depth);
-  const DropdownOptions to{.label = "Depth ", .tooltip = "What lies deeper is counted in the last level"};
-  const float depth_width = dropdown_width(ui, depths[static_cast<std::size_t>(depth)], to);
-  if (dropdown(ui, "layers.depth", head.cut_left(depth_width).middle(ui.px(size::kControl)), depths, depth, to)) {
+  const float depth_width = dropdown_width(ui, depth_text(), kToDepth);
+  if (dropdown(ui, "layers.depth", head.cut_left(depth_width).middle(ui.px(size::kControl)), depths, depth, kToDepth)) {
     question_.depth = depth == 0 ? HierarchyQuestion::kMostDepth : static_cast<std::size_t>(depth);
   }
-  head.cut_left(ui.px(12));
+  head.cut_left(ui.px(kBetweenControls));
+}
+
+LayersPanel::ByMeasure LayersPanel::measures_to_choose() const {
+  ByMeasure by;
+  for (const LayerMeasureInfo& info : kLayerMeasures) {
+    if (!has_measure(shown(), info.measure)) continue;
+    if (info.measure == measure_) by.chosen = by.measures.size();
+    by.measures.push_back(info.measure);
+    by.titles.emplace_back(info.title);
+  }
+  return by;
+}
+
+// As a list, without segments.
+float LayersPanel::measures_width(const Ui& ui) const {
+  const ByMeasure by = measures_to_choose();
+  return by.measures.empty() ? 0 : dropdown_width(ui, by.titles[by.chosen], kByWidth) + ui.px(kBetweenControls);
 }
 
 // What the boxes of the flame graph are as wide as: segments, or a list where there is no room for them.
 void LayersPanel::draw_width(Ui& ui, Rect& head) {
   constexpr float kLeastSearch = 200;
+  const ByMeasure by = measures_to_choose();
+  if (by.measures.empty()) return;
   std::vector<Segment> segments;
-  std::vector<std::string> names;
-  std::vector<LayerMeasure> measures;
-  for (const LayerMeasureInfo& info : kLayerMeasures) {
-    if (!has_measure(shown(), info.measure)) continue;
-    segments.push_back({.label = info.title, .tooltip = info.explanation});
-    names.emplace_back(info.title);
-    measures.push_back(info.measure);
+  for (const LayerMeasure measure : by.measures) {
+    segments.push_back({.label = info_of(measure).title, .tooltip = info_of(measure).explanation});
   }
-  if (measures.empty()) return;
-  const auto at = std::find(measures.begin(), measures.end(), measure_);
-  int wanted = at == measures.end() ? 0 : static_cast<int>(at - measures.begin());
-  const DropdownOptions by{.label = "Width "};
+  int wanted = static_cast<int>(by.chosen);
   const float width = segmented_width(ui, segments);
   bool changed = false;
   if (head.width() >= width + ui.px(kLeastSearch)) {
@@ -372,11 +420,12 @@ void LayersPanel::draw_width(Ui& ui, Rect& head) {
     const float label = text_width(ui, TextStyle::small, "Width") + ui.px(8);
     draw_text(ui, head.cut_right(label), "Width", {.style = TextStyle::small, .colour = Colour::text2});
   } else {
-    const float room = dropdown_width(ui, names[static_cast<std::size_t>(wanted)], by);
-    changed = dropdown(ui, "layers.width", head.cut_right(room).middle(ui.px(size::kControl)), names, wanted, by);
+    const float room = dropdown_width(ui, by.titles[by.chosen], kByWidth);
+    changed =
+        dropdown(ui, "layers.width", head.cut_right(room).middle(ui.px(size::kControl)), by.titles, wanted, kByWidth);
   }
-  if (changed) measure_ = measures[static_cast<std::size_t>(wanted)];
-  head.cut_right(ui.px(12));
+  if (changed) measure_ = by.measures[static_cast<std::size_t>(wanted)];
+  head.cut_right(ui.px(kBetweenControls));
 }
 
 void LayersPanel::draw_search(const PanelContext& context, Rect& head) {
@@ -387,6 +436,7 @@ void LayersPanel::draw_search(const PanelContext& context, Rect& head) {
     search_.clear();
   }
   head.cut_left(ui.px(10));
+  if (head.width() < ui.px(kLeastHint)) return;
   const std::string hint = search_hint();
   const float used = draw_text(ui, head, hint, {.style = TextStyle::small, .colour = Colour::text3});
   if (used > 0) tooltip(ui, interact(ui, "layers.hint", head), head, hint);
@@ -564,8 +614,9 @@ void LayersPanel::draw_flame(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   draw_path(context, area.cut_top(ui.px(kPathRow)));
   const std::optional<std::uint32_t> chosen = selected(context.tab);
-  const bool has_facts = area.height() >= ui.px(kFactsHeight) + FlameGraph::height(ui, 5);
-  const Rect facts = area.cut_bottom(has_facts ? ui.px(kFactsHeight) : 0);
+  const float facts_room = facts_height(ui, area.width(), area.height() - FlameGraph::height(ui, 5), shown());
+  const bool has_facts = facts_room > 0;
+  const Rect facts = area.cut_bottom(facts_room);
   const FlameGraph::Hand hand = flame_.draw(ui, "layers.flame", area,
                                             {.tree = shown(),
                                              .layout = shown_->layout,

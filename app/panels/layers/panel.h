@@ -57,7 +57,23 @@ class LayersPanel final : public Panel {
   void add_columns();
   void rank_columns();
   void fit_columns(float width);
-  void draw_controls(const PanelContext& context, render::Rect head);
+  // Drop-downs of the head.
+  struct ByKind {
+    std::vector<const PathKind*> kinds;
+    std::vector<std::string> titles;
+    std::size_t chosen = 0;
+  };
+  struct ByMeasure {
+    std::vector<LayerMeasure> measures;
+    std::vector<std::string> titles;
+    std::size_t chosen = 0;
+  };
+  [[nodiscard]] ByKind kinds_to_choose() const;
+  [[nodiscard]] ByMeasure measures_to_choose() const;
+  [[nodiscard]] std::string depth_text() const;
+  [[nodiscard]] float kinds_width(const render::Ui& ui) const;
+  [[nodiscard]] float measures_width(const render::Ui& ui) const;
+  void draw_controls(const PanelContext& context, render::Rect& rest);
   void draw_kind(render::Ui& ui, render::Rect& head);
   void draw_width(render::Ui& ui, render::Rect& head);
   void draw_search(const PanelContext& context, render::Rect& head);

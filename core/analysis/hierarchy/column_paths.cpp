@@ -96,13 +96,13 @@ ColumnPaths::Placed ColumnPaths::place_of_text(std::string_view text) {
       }
       break;
   }
-  return {node, cut};
+  return {node, cut, true};
 }
 
 const ColumnPaths::Placed& ColumnPaths::place_of_string(StringId id) {
   if (places_.size() <= id) places_.resize(std::size_t{id} + 1);
   Placed& place = places_[id];
-  if (place.node == 0) place = place_of_text(worker_.plan.snapshot().strings->text(id));
+  if (!place.known) place = place_of_text(worker_.plan.snapshot().strings->text(id));
   return place;
 }
 
@@ -111,7 +111,7 @@ ColumnPaths::Placed ColumnPaths::place_of_stack(StringId id) {
   const auto [known, is_new] = stack_places_.try_emplace(id);
   if (!is_new) return known->second;
   const std::string function = FunctionNames::of_stack(worker_.plan.snapshot().strings->text(id));
-  if (!function.empty()) known->second = {worker_.child_of_text(PathTree::kRoot, function), false};
+  if (!function.empty()) known->second = {worker_.child_of_text(PathTree::kRoot, function), false, true};
   return known->second;
 }
 
@@ -161,7 +161,8 @@ WindowPart ColumnPaths::close(const ScanWindow& window) {
 ColumnPaths::Placed ColumnPaths::place_of(const ChunkColumns& columns, const ScannedChunk& chunk,
                                           const ScannedBlock& block, std::uint32_t i) {
   if (columns.by_name) {
-    return {worker_.child(columns.start, block.name(i)), worker_.nodes[columns.start].depth >= worker_.plan.depth};
+    return {worker_.child(columns.start, block.name(i)), worker_.nodes[columns.start].depth >= worker_.plan.depth,
+            true};
   }
   if (columns.borrows) {
     const StringId path = borrowed_path(columns, block, i);
@@ -220,7 +221,7 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
       (*columns.stack >= chunk.view.column_count() || schema.columns[*columns.stack].type != ColumnType::string)) {
     columns.stack.reset();
   }
-  columns.is_known = columns.path && columns.type == ColumnType::string && !columns.stack;
+  columns.is_kept = columns.path && columns.type == ColumnType::string && !columns.stack;
   columns.borrows = plan.borrowed != nullptr && plan.borrowed->has_lane(chunk.lane_index);
   if (columns.borrows) {
     columns.part = BorrowedPaths::part_column(schema);
@@ -261,9 +262,9 @@ void ColumnPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
         calls->push_back({begins[i], ends[i], rank, PathTree::kRoot, unit, is_wait, false});
         continue;
       }
-      const StringId path = columns.is_known ? static_cast<StringId>(columns.paths.values[i]) : 0;
-      const bool is_met = columns.is_known && columns.paths.has(i) && path < places_.size();
-      const Placed place = is_met && places_[path].node != 0 ? places_[path] : place_of(columns, chunk, block, i);
+      const StringId path = columns.is_kept ? static_cast<StringId>(columns.paths.values[i]) : 0;
+      const bool is_met = columns.is_kept && columns.paths.has(i) && path < places_.size();
+      const Placed place = is_met && places_[path].known ? places_[path] : place_of(columns, chunk, block, i);
       const bool has_path = place.node != PathTree::kRoot;
       if (columns.borrows && !has_path) continue;  // nothing of the tree set it off
       std::uint32_t node = has_path ? place.node : missing_node();

@@ -20,7 +20,8 @@ class ColumnPaths {
  private:
   struct Placed {
     std::uint32_t node = 0;
-    bool cut = false;  // it lies deeper
+    bool cut = false;    // it lies deeper
+    bool known = false;  // it was looked for; the root then says that there is none
   };
   struct HostCall {
     std::int64_t begin_ns = 0, end_ns = 0;
@@ -39,7 +40,7 @@ class ColumnPaths {
   // Where the paths of a chunk lie, and of a block of it.
   struct ChunkColumns {
     bool by_name = false;     // what runs the chunk, then the name
-    bool is_known = false;    // places_ has the nodes of its paths once they were met
+    bool is_kept = false;     // places_ has the nodes of its paths once they were met
     std::uint32_t start = 0;  // of by_name: the node of what runs it
     std::optional<std::size_t> path, line, stack;
     bool borrows = false;                           // its paths are others'
@@ -56,7 +57,7 @@ class ColumnPaths {
 
   PathWorker worker_;
   std::unordered_map<StringId, Placed> stack_places_;             // by recorded stack
-  std::vector<Placed> places_;                                    // by string of the session; node 0: not known
+  std::vector<Placed> places_;                                    // by string of the session
   std::uint32_t missing_ = 0;                                     // the node of events without a value; 0: none yet
   std::unordered_map<std::size_t, std::vector<HostCall>> calls_;  // of a window, by thread
   std::unordered_map<StringId, KnownCall> known_;                 // calls of a host

@@ -112,9 +112,8 @@ class RangeSums {
   RangeSums(const QueryContext& query, const PathSubject& subject, const PathPlan& plan, const HierarchyInput& input)
       : query_(query), subject_(subject), plan_(plan), input_(input), sums_(subject.units.units().size()) {}
 
-  // How many events lie deeper than the plan's depth.
-  Result<std::uint64_t> scan(const TimeRange& stretch, bool first) {
-    if (stretch.empty()) return std::uint64_t{0};
+  Result<void> scan(const TimeRange& stretch, bool first) {
+    if (stretch.empty()) return {};
     if (!launches_known_) {
       auto known = launches_of(query_, subject_, input_.launches);
       if (!known) return known.error();
@@ -129,12 +128,14 @@ class RangeSums {
                            [this](WindowPart&& part) {
                              const std::scoped_lock lock(mutex_);
                              sums_.add(part.sums);
+                             cut_events_ += part.cut_events;
                            },
                        .window_events = input_.window_events},
                       stretch, first);
   }
   void add(const HierarchyIndex::Piece& piece) {
     sums_.add(piece.sums);
+    cut_events_ += piece.cut_events;
     const std::int64_t first_ns = std::max(plan_.range.begin_ns, plan_.snapshot().begin_ns);
     for (const PlacedEvent& event : piece.edges.over_end) {
       NodeTotals& totals = sums_.totals(event.node);
@@ -153,6 +154,8 @@ class RangeSums {
     }
   }
   [[nodiscard]] NodeSums& sums() noexcept { return sums_; }
+  // That lie deeper than the plan's depth.
+  [[nodiscard]] std::uint64_t cut_events() const noexcept { return cut_events_; }
 
  private:
   const QueryContext& query_;
@@ -161,6 +164,7 @@ class RangeSums {
   const HierarchyInput& input_;
   std::mutex mutex_;
   NodeSums sums_;
+  std::uint64_t cut_events_ = 0;
   bool launches_known_ = false;
   std::vector<HostLaunch> launches_;
 };
@@ -181,9 +185,8 @@ std::vector<std::shared_ptr<const HierarchyIndex::Piece>> pieces_inside(const Hi
   return pieces;
 }
 
-// All sums of the range but those of levels above; how many events lie deeper than was asked for.
-Result<std::uint64_t> sum_up(RangeSums& all, const PathSubject& subject, const PathPlan& plan,
-                             const HierarchyIndex* index) {
+// All sums of the range but those of levels above.
+Result<void> sum_up(RangeSums& all, const PathSubject& subject, const PathPlan& plan, const HierarchyIndex* index) {
   const auto pieces = index == nullptr ? std::vector<std::shared_ptr<const HierarchyIndex::Piece>>()
                                        : pieces_inside(*index, subject, plan.snapshot(), plan.range);
   if (pieces.empty()) return all.scan(plan.range, true);
@@ -191,8 +194,7 @@ Result<std::uint64_t> sum_up(RangeSums& all, const PathSubject& subject, const P
   for (const auto& piece : pieces) all.add(*piece);
   const auto before = all.scan({plan.range.begin_ns, pieces.front()->range.begin_ns}, true);
   if (!before) return before;
-  const auto after = all.scan({pieces.back()->range.end_ns, plan.range.end_ns}, false);
-  return after ? Result<std::uint64_t>(*before + *after) : after;
+  return all.scan({pieces.back()->range.end_ns, plan.range.end_ns}, false);
 }
 
 }  // namespace
@@ -263,13 +265,15 @@ Result<std::shared_ptr<const Hierarchy>> session_hierarchy(const QueryContext& q
   PathTree& tree = indexed ? input.index->tree() : own_tree;
   const PathPlan plan = subject.plan(query, range, indexed ? HierarchyQuestion::kMostDepth : depth, tree);
   RangeSums all(query, subject, plan, input);
-  const auto cut = sum_up(all, subject, plan, indexed ? input.index : nullptr);
-  if (!cut) return cut.error();
+  const auto done = sum_up(all, subject, plan, indexed ? input.index : nullptr);
+  if (!done) return done.error();
   std::vector<PathNode> nodes;
   tree.copy_new(nodes);
   NodeSums& sums = all.sums();
   sums.resize(nodes.size());
-  result->cut_events = indexed ? sums.fold(nodes, depth) : *cut;
+  // Folded levels hold what the plan has cut below them.
+  const std::uint64_t folded = indexed ? sums.fold(nodes, depth) : 0;
+  result->cut_events = depth == plan.depth ? all.cut_events() : folded;
   sums.add_up(nodes, depth);
   result->units = subject.units.units();
   result->without = tables_without(snapshot, subject);

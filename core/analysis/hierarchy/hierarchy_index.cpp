@@ -42,10 +42,11 @@ class PieceMaker {
     pending_.range.end_ns = next_ns_ = part.range.end_ns;
     for (const NodePart::Node& node : part.sums.nodes) pending_.events += node.totals.events;
     pending_.events += part.edges.over_end.size();
+    pending_.cut_events += part.cut_events;
     pending_.edges.append(part.edges);
     joiner_.add(part.sums);
-    const std::uint64_t bytes =
-        joiner_.node_count() * (sizeof(NodePart::Node) + unit_count_ * sizeof(UnitSum)) + pending_.edges.memory_bytes();
+    // Edges take as much in one piece as in many, so that only nodes are worth waiting for.
+    const std::uint64_t bytes = joiner_.node_count() * (sizeof(NodePart::Node) + unit_count_ * sizeof(UnitSum));
     if (bytes <= HierarchyIndex::kMostBytesPerEvent * pending_.events) finish();
   }
   void finish() {
@@ -89,7 +90,7 @@ std::int64_t HierarchyIndex::settled_until(const Snapshot& snapshot, const PathS
   if (kind_->source == PathSource::host_calls && snapshot.version != version_) return kBeforeAll;
   const bool borrows = !borrowed_->lanes().empty() || !subject.borrowed->lanes().empty();
   if (borrows && snapshot.version != version_) return kBeforeAll;
-  if (kind_->split == PathSplit::function && snapshot.sources.size() != source_count_) return kBeforeAll;
+  if (kind_->split == PathSplit::function && snapshot.sources != sources_) return kBeforeAll;
   std::int64_t until = kAfterAll;
   std::size_t known = 0;
   for (const LaneState& now : states_of(snapshot, subject)) {
@@ -146,7 +147,7 @@ Result<std::shared_ptr<const HierarchyIndex>> HierarchyIndex::build(
   index->lanes_ = states_of(snapshot, subject);
   index->units_ = names_of(subject.units);
   index->borrowed_ = subject.borrowed;
-  index->source_count_ = snapshot.sources.size();
+  index->sources_ = snapshot.sources;
   if (previous) index->pieces_ = previous->pieces_of(snapshot, subject);
   index->tree_ = index->pieces_.empty() ? std::make_shared<PathTree>() : previous->tree_;
   const bool first = index->pieces_.empty();

@@ -5,9 +5,9 @@
 //   auto index = HierarchyIndex::build(query, "layer", previous);
 //   auto tree = session_hierarchy(query, {.kind = "layer"}, range, {.index = index->get()});
 //
-// A piece is of about 262,144 events, or of more where they meet so many nodes that it would take more than
-// kMostBytesPerEvent bytes for each. Trees of calls, and those with work that borrows its path, are built anew when the
-// session grows, as what they launched and what set it off may be found later.
+// A piece is of about 262,144 events, or of more where they meet so many nodes that these would take more
+// than kMostBytesPerEvent bytes for each. Trees of calls, and those with work that borrows its path, are built anew
+// when the session grows, as what they launched and what set it off may be found later.
 #pragma once
 
 #include <memory>
@@ -24,6 +24,7 @@ class HierarchyIndex {
   struct Piece {
     TimeRange range;  // pieces follow each other without gap; the first begins, the last ends with time
     std::uint64_t events = 0;
+    std::uint64_t cut_events = 0;  // lie deeper than HierarchyQuestion::kMostDepth
     NodePart sums;
     EdgeEvents edges;
   };
@@ -66,7 +67,7 @@ class HierarchyIndex {
   std::vector<LaneState> lanes_;  // of PathSubject::scanned
   std::vector<std::string> units_;
   std::shared_ptr<const BorrowedPaths> borrowed_;
-  std::size_t source_count_ = 0;  // files whose text tells functions
+  std::vector<std::shared_ptr<const SourceFile>> sources_;  // whose text tells functions; one may take another's place
 };
 
 }  // namespace accelscope

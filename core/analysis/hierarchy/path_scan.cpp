@@ -42,22 +42,17 @@ LaneIndices joined_lanes(LaneIndices lanes, const LaneIndices& others) {
 }
 
 template <typename Paths, typename... Arguments>
-Result<std::uint64_t> scan_by(const QueryContext& query, const PathScan& scan, const TimeRange& stretch, bool first,
-                              Arguments&... arguments) {
+Result<void> scan_by(const QueryContext& query, const PathScan& scan, const TimeRange& stretch, bool first,
+                     Arguments&... arguments) {
   std::vector<std::unique_ptr<Paths>> workers(query.pool.concurrency());
   for (auto& each : workers) each = std::make_unique<Paths>(scan.plan, arguments...);
   const auto as_asked = [first](const ScanWindow& window) { return ScanWindow{window.range, window.first && first}; };
-  const Result<void> done =
-      scan_windows(query, scan.subject.scanned, stretch,
-                   {.chunk = [&](const ScannedChunk& chunk, const ScanWindow& window,
-                                 std::size_t worker) { workers[worker]->add(chunk, as_asked(window)); },
-                    .end = [&](const ScanWindow& window,
-                               std::size_t worker) { scan.add(workers[worker]->close(as_asked(window))); }},
-                   scan.window_events);
-  if (!done) return done.error();
-  std::uint64_t cut_events = 0;
-  for (const auto& each : workers) cut_events += each->worker().cut_events;
-  return cut_events;
+  return scan_windows(query, scan.subject.scanned, stretch,
+                      {.chunk = [&](const ScannedChunk& chunk, const ScanWindow& window,
+                                    std::size_t worker) { workers[worker]->add(chunk, as_asked(window)); },
+                       .end = [&](const ScanWindow& window,
+                                  std::size_t worker) { scan.add(workers[worker]->close(as_asked(window))); }},
+                      scan.window_events);
 }
 
 }  // namespace
@@ -84,7 +79,7 @@ Result<PathSubject> PathSubject::find(const QueryContext& query, const PathKind&
   return PathSubject(*query.snapshot, kind, std::make_shared<const BorrowedPaths>(std::move(*borrowed)));
 }
 
-Result<std::uint64_t> scan_paths(const PathScan& scan, const TimeRange& stretch, bool first) {
+Result<void> scan_paths(const PathScan& scan, const TimeRange& stretch, bool first) {
   if (!scan.subject.kind.is_nested()) return scan_by<ColumnPaths>(scan.query, scan, stretch, first);
   // What does not pass still lies within and around what does.
   QueryContext whole = scan.query;

@@ -58,9 +58,8 @@ struct PathScan {
   std::uint64_t window_events = kWindowEvents;
 };
 
-// Of a stretch. `first`: what began before it is met here, too; else another stretch has it. How many events lie deeper
-// than the plan's depth.
-[[nodiscard]] Result<std::uint64_t> scan_paths(const PathScan& scan, const TimeRange& stretch, bool first);
+// Of a stretch. `first`: what began before it is met here, too; else another stretch has it.
+[[nodiscard]] Result<void> scan_paths(const PathScan& scan, const TimeRange& stretch, bool first);
 
 // What the calls of a host launched, by source; none for kinds that are not of calls.
 [[nodiscard]] Result<std::vector<HostLaunch>> launches_of(const QueryContext& query, const PathSubject& subject,

@@ -107,6 +107,7 @@ struct WindowPart {
   TimeRange range;
   NodePart sums;
   EdgeEvents edges;
+  std::uint64_t cut_events = 0;  // begin in the window and lie deeper than the plan's depth
 };
 
 class PathWorker {
@@ -124,7 +125,7 @@ class PathWorker {
   }
   [[nodiscard]] WindowPart close(const ScanWindow& window) {
     is_open_ = false;
-    return {window.range, sums.close(nodes), std::exchange(edges_, {})};
+    return {window.range, sums.close(nodes), std::exchange(edges_, {}), std::exchange(cut_events, 0)};
   }
 
   // The node of a string of the session below another one; the same one where it would lie deeper than was asked for.
@@ -162,7 +163,7 @@ class PathWorker {
   const std::int64_t first_ns;  // where the range begins, and no earlier than the session
   std::vector<PathNode> nodes = {PathNode{}};
   WindowSums sums;
-  std::uint64_t cut_events = 0;
+  std::uint64_t cut_events = 0;  // of the window
 
  private:
   void add_inside(std::uint32_t slot, std::uint32_t lane, EventId id, std::int64_t begin_ns, std::int64_t end_ns,

@@ -2,6 +2,7 @@
 // says what its hits hold, the scope narrows, and a session without layers says what would bring them.
 #include <algorithm>
 #include <cmath>
+#include <latch>
 
 #include "app/session/analysis.h"
 #include "capture/sim/output/simulator.h"
@@ -139,6 +140,56 @@ TEST_CASE("layers: a search says what its hits hold together") {
   REQUIRE(viewer.wait_for([&] { return viewer.shell.visible_text().find("hold " + time) != std::string::npos; }));
   viewer.shell.type("zzz");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.visible_text().find("nothing has it") != std::string::npos; }));
+}
+
+TEST_CASE("layers: what is no longer asked for is not waited for, and is asked anew when it is wanted again") {
+  LayersViewer viewer;
+  REQUIRE(viewer.shell.settle());
+  std::latch busy(1);
+  // No worker is free while the text is there.
+  std::vector<Task<Result<int>>> at_work;
+  const auto wait = [&](const QueryContext&) -> Result<int> {
+    busy.wait();
+    return 0;
+  };
+  WorkerPool* pool = nullptr;
+  auto asked = viewer.tab().analysis->start([&](const QueryContext& query) -> Result<int> {
+    pool = &query.pool;
+    return 0;
+  });
+  REQUIRE(asked.take().ok());
+  for (std::size_t i = 0; i < pool->concurrency(); ++i) at_work.push_back(viewer.tab().analysis->start(wait));
+  REQUIRE(viewer.shell.click("layers.search"));
+  viewer.shell.type("proj");
+  viewer.shell.wait(0.5);
+  CHECK_FALSE(viewer.app.settled());
+  for (int i = 0; i < 4; ++i) viewer.shell.key(render::Key::backspace);
+  busy.count_down();
+  for (auto& each : at_work) REQUIRE(each.take().ok());
+  REQUIRE(viewer.shell.settle());
+  CHECK_FALSE(viewer.shell.shows(" hold "));
+  viewer.shell.type("proj");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.shows(" hold "); }));
+  REQUIRE(viewer.shell.settle());
+}
+
+TEST_CASE("layers: in a narrow panel the search has its room, and facts keep their names") {
+  LayersViewer viewer;
+  viewer.app.layout().maximise("layers");
+  for (const int width : {640, 400}) {
+    CAPTURE(width);
+    viewer.shell.resize(width, 700, 1);
+    viewer.shell.frame(3);
+    const render::Rect* search = viewer.shell.find("layers.search");
+    const render::Rect* measure = viewer.shell.find("layers.width");
+    REQUIRE(search != nullptr);
+    REQUIRE(measure != nullptr);
+    CHECK(search->width() >= 100);
+    CHECK(search->x1 <= measure->x0);
+    CHECK(measure->x1 <= static_cast<float>(width));
+    CHECK(viewer.shell.shows("Sum of events"));
+    CHECK(viewer.shell.shows("Self, union"));
+  }
 }
 
 TEST_CASE("layers: a click on a head sorts, another kind and the visible range make another tree") {

@@ -550,6 +550,130 @@ TEST_CASE("hierarchy: an index of calls knows what they launched, wherever a ran
 
 namespace {
 
+// Calls of one thread, that may each launch a kernel which runs some time after it.
+class LaunchingThread {
+ public:
+  LaunchingThread() {
+    const auto keyed = [](const char* name) {
+      return Schema{.name = name, .columns = {{.name = "id", .type = ColumnType::uint64, .role = Role::key}}};
+    };
+    const SchemaNumber call = writer_.add_schema(keyed("call")), kernel = writer_.add_schema(keyed("kernel"));
+    const SchemaNumber flow =
+        writer_.add_schema({.name = "flow",
+                            .kind = EventKind::flow,
+                            .columns = {{.name = "from", .type = ColumnType::uint64, .role = Role::flow_source},
+                                        {.name = "to", .type = ColumnType::uint64, .role = Role::flow_target}}});
+    thread_ = writer_.add_track({.name = "1", .kind = "host_thread", .host = "python3 (7)", .schema = call});
+    stream_ = writer_.add_track({.name = "stream 7", .kind = "stream", .device = "gpu 0", .schema = kernel});
+    flows_ = writer_.add_track({.name = "flows", .kind = "flow", .schema = flow});
+  }
+  void call(std::int64_t begin, std::int64_t end, const char* name, bool launches) {
+    constexpr std::uint64_t kFirstKernel = 10'000'000;
+    constexpr std::int64_t kDelay = 5'000;
+    constexpr std::uint64_t kChunk = 1'000;  // windows are of whole chunks
+    if (calls_ % kChunk == 0) writer_.flush();
+    writer_.begin_event(thread_, begin, end - begin, writer_.intern(name)).unsigned_integer(0, ++calls_);
+    if (!launches) return;
+    writer_.begin_event(stream_, begin + kDelay, 1, writer_.intern("gemm")).unsigned_integer(0, kFirstKernel + calls_);
+    Row row = writer_.begin_event(flows_, begin, 0, writer_.intern("launch"));
+    row.unsigned_integer(0, calls_);
+    row.unsigned_integer(1, kFirstKernel + calls_);
+  }
+  [[nodiscard]] QueryContext finish() {
+    REQUIRE(writer_.finish().ok());
+    return {*store_, store_->snapshot(), pool_, control_};
+  }
+
+ private:
+  std::unique_ptr<Store> store_ = Store::create().value();
+  StoreSink sink_{*store_};
+  SessionWriter writer_{sink_};
+  WorkerPool pool_{2};
+  TaskControl control_;
+  TrackNumber thread_ = 0, stream_ = 0, flows_ = 0;
+  std::uint64_t calls_ = 0;
+};
+
+void check_index_in_ranges(const QueryContext& query, const HierarchyIndex& index, const HierarchyQuestion& question) {
+  const std::int64_t end = query.snapshot->end_ns;
+  for (const TimeRange& range : {TimeRange{}, TimeRange{end / 5, end / 2}, TimeRange{-5, end / 3},
+                                 TimeRange{end / 7, end + 9}, TimeRange{end / 2, end / 2 + 300}}) {
+    check_same(hierarchy_of(query, question, range, {.index = &index}), hierarchy_of(query, question, range));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("hierarchy: an index of calls that nearly all launch work has as many pieces as another one") {
+  LaunchingThread thread;
+  for (std::int64_t i = 0; i < 20'000; ++i) {
+    const bool has_inner = i % 20 == 0;
+    thread.call(10 * i, 10 * i + 8, has_inner ? "step" : "launch", true);
+    if (has_inner) thread.call(10 * i + 2, 10 * i + 6, "launch", true);
+  }
+  const QueryContext query = thread.finish();
+  const auto index = index_of(query, "host", 2'000);
+  CHECK(pieces_in(*index, query) > 4);
+  CHECK(hierarchy_of(query, {.kind = "host"}, {}, {.index = index.get()}).nodes[0].totals.launched_events == 21'000);
+  check_index_in_ranges(query, *index, {.kind = "host"});
+}
+
+TEST_CASE("hierarchy: what lies deeper than any tree goes is told with an index, too") {
+  constexpr std::int64_t kStacks = 200, kDeep = 130;
+  LaunchingThread thread;
+  for (std::int64_t stack = 0; stack < kStacks; ++stack) {
+    for (std::int64_t i = 0; i < kDeep; ++i) thread.call(1'000 * stack + i, 1'000 * stack + 900 - i, "f", false);
+  }
+  const QueryContext query = thread.finish();
+  const auto index = index_of(query, "host", 500);
+  CHECK(pieces_in(*index, query) > 1);
+  const auto cut_of = [&](std::size_t depth, const HierarchyInput& input) {
+    return hierarchy_of(query, {.kind = "host", .depth = depth}, {}, input).cut_events;
+  };
+  for (const std::size_t depth : {HierarchyQuestion::kMostDepth, std::size_t{95}, std::size_t{2}}) {
+    CAPTURE(depth);
+    const std::uint64_t deeper = kStacks * (kDeep - depth);
+    CHECK(cut_of(depth, {}) == deeper);
+    CHECK(cut_of(depth, {.index = index.get()}) == deeper);
+    check_index_in_ranges(query, *index, {.kind = "host", .depth = depth});
+  }
+}
+
+TEST_CASE("hierarchy: an index does not outlive the text that told its functions, though a file took its place") {
+  const auto store = Store::create().value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  Schema schema{.name = "instruction"};
+  schema.columns = {{.name = "at", .type = ColumnType::string, .role = Role::source_location}};
+  const TrackNumber engine =
+      writer.add_track({.name = "Tensor", .kind = "engine", .device = "nc0", .schema = writer.add_schema(schema)});
+  writer.add_source_file("kernels/mlp.py", "def up(x):\n  return x\n");
+  for (int i = 0; i < 3'000; ++i) {
+    Row row = writer.begin_event(engine, 10 * i, 8, writer.intern("MATMUL"));
+    row.string(0, writer.intern(i % 3 == 0 ? "nowhere.py:1" : "mlp.py:2"));
+  }
+  writer.flush();
+  WorkerPool pool(2);
+  TaskControl control;
+  const auto query = [&] { return QueryContext{*store, store->snapshot(), pool, control}; };
+  const auto old = index_of(query(), "function", 400);
+  check_index_in_ranges(query(), *old, {.kind = "function"});
+  writer.add_source_file("kernels/mlp.py", "def down(x):\n  return x\n");
+  REQUIRE(writer.finish().ok());
+  REQUIRE(query().snapshot->sources.size() == 1);
+  const auto index = index_of(query(), "function", 400, old);
+  for (const auto& each : {old, index}) {
+    const Hierarchy tree = hierarchy_of(query(), {.kind = "function"}, {}, {.index = each.get()});
+    CHECK(node_at(tree, {"mlp.py:up"}) == nullptr);
+    const HierarchyNode* down = node_at(tree, {"mlp.py:down"});
+    REQUIRE(down != nullptr);
+    CHECK(down->totals.events == 2'000);
+    CHECK(tree.nodes[0].totals.events == 3'000);
+  }
+}
+
+namespace {
+
 // Engines that run on at their own pace: long events, waits and layers with lines, some of them over several windows.
 class GrowingSession {
  public:

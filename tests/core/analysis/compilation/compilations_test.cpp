@@ -86,6 +86,18 @@ TEST_CASE(
   CHECK(rows[1].cost.compile_ns == 0);
 }
 
+TEST_CASE("compilations: a later call that is long, but not as long again, is neither compiled nor a cache hit") {
+  CompiledSession session;
+  CompilingProgram program(session.writer);
+  recur(program, "train_step", {10'000, 1, 1, 1, 1, 1, 4'000, 1, 1, 1, 1, 1});
+  const auto all = session.found();
+  CHECK(of_kind(*all, CompileKind::compile).size() == 1);
+  CHECK(of_kind(*all, CompileKind::recompile).empty());
+  const auto hits = of_kind(*all, CompileKind::cache_hit);
+  CHECK(hits.size() == 10);
+  for (const CompileEvent* hit : hits) CHECK(hit->number != 7);
+}
+
 TEST_CASE("compilations: a session without compiling raises nothing") {
   const auto quiet = [](const std::string& name, const std::vector<std::int64_t>& lengths_ms) {
     CompiledSession session;
@@ -362,4 +374,26 @@ TEST_CASE("compilations: ranks compile each for themselves") {
   const auto all = session.found();
   CHECK(of_kind(*all, CompileKind::compile).size() == 2);
   CHECK(of_kind(*all, CompileKind::recompile).empty());
+}
+
+TEST_CASE("compilations: a program's lines charge its own calls, not those of another program") {
+  CompiledSession session;
+  StoreSink other_sink(*session.store);
+  SessionWriter other_writer(other_sink);
+  CompilingProgram program(session.writer, "python3 (7)");
+  CompilingProgram other(other_writer, "python3 (8)", 1, 1'000);
+  for (CompilingProgram* each : {&program, &other}) recur(*each, "train_step", {60, 50, 50, 50});
+  program.line(10 * kMs, "CC_WRAPPER||: Call compiler with cmd: neuronx-cc model.MODULE_a.hlo");
+  program.line(30 * kMs, "Compiler status PASS");
+  REQUIRE(other_writer.finish().ok());
+  const auto all = session.found();
+  const auto rows = call_rows(*all, TimeRange{});
+  REQUIRE(rows.size() == 8);
+  std::int64_t own_ns = 0, others_ns = 0;
+  for (const CallRow& row : rows) {
+    const bool own = scope_of(lane_of(all->calls.list[row.call].event)) == session.sink.scope();
+    (own ? own_ns : others_ns) += row.cost.compile_ns;
+  }
+  CHECK(own_ns == 20 * kMs);
+  CHECK(others_ns == 0);
 }

@@ -176,6 +176,34 @@ TEST_CASE("compilations: a lookup is a hit unless something is compiled after it
   CHECK(of_kind(*all, CompileKind::compile).size() == 1);
 }
 
+TEST_CASE("compilations: a lookup after which the program is called is a hit, whatever is compiled later") {
+  CompiledSession session;
+  CompilingProgram program(session.writer);
+  program.call(0, 1'000, "TorchDynamo Cache Lookup");
+  program.call(100'000, 50'000, "Torch-Compiled Region: 0/0");
+  program.call(60'000 * kMs, kMs, "nvrtcCompileProgram");
+  program.call(70'000 * kMs, 1'000, "TorchDynamo Cache Lookup");  // a miss: its program is called when it is compiled
+  program.call(70'001 * kMs, kMs, "compile_fx");
+  program.call(70'003 * kMs, 50'000, "Torch-Compiled Region: 0/1");
+  const auto all = session.found();
+  const auto hits = of_kind(*all, CompileKind::cache_hit);
+  REQUIRE(hits.size() == 1);
+  CHECK(hits[0]->begin_ns == 0);
+  CHECK(of_kind(*all, CompileKind::compile).size() == 2);
+}
+
+TEST_CASE("compilations: of the launches those are kept that lie in a call") {
+  CompiledSession session;
+  CompilingProgram program(session.writer);
+  recur(program, "train_step", {60, 50, 50, 50});
+  program.launch(500 * kMs, 4'000, 501 * kMs, 1'000, 0, false, "cudaGraphLaunch");  // in none, and it does not recur
+  const auto all = session.found();
+  std::size_t kept = 0;
+  for (const auto& launches : all->calls.launches) kept += launches.size();
+  CHECK(kept == 4);
+  CHECK(call_rows(*all, TimeRange{}).size() == 4);
+}
+
 TEST_CASE("compilations: lines of output compile, say what, and the same module once more is a recompilation") {
   CompiledSession session;
   CompilingProgram program(session.writer);

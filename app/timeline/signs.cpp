@@ -271,7 +271,10 @@ void draw_compile_sign(TimelineFrame& frame, const Compilations& all, std::size_
 }
 
 void draw_compilations(TimelineFrame& frame) {
-  const std::shared_ptr<const Compilations> all = frame.tab.analysis ? frame.tab.analysis->compilations() : nullptr;
+  if (!frame.tab.analysis) return;
+  // While a capture runs they are not asked for, which leaves the workers to it.
+  const std::shared_ptr<const Compilations> all =
+      may_grow(frame.tab) ? frame.tab.analysis->compilations_state().value : frame.tab.analysis->compilations();
   if (!all || all->events.empty()) return;
   const Rect band = sign_band(frame);
   draw_compile_lines(frame, *all, band);

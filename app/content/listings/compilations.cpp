@@ -16,7 +16,7 @@ std::string_view level_text(CallLevel level) noexcept {
     case CallLevel::call:
       return "call";
     case CallLevel::program:
-      return "compiled program";
+      return "program";
     case CallLevel::step:
       break;
   }
@@ -81,6 +81,8 @@ std::string notes_of(const Compilations& all) {
   if (all.calls.list.empty()) return "no call of a host recurs and launches work";
   std::string note = "rows of steps, calls and compiled programs lie within each other: their times do not add up";
   if (all.calls.left_out > 0) note += fmt::format("; {} calls are left out", format_count(all.calls.left_out));
+  if (all.calls.waits_left_out > 0)
+    note += fmt::format("; {} waits are left out", format_count(all.calls.waits_left_out));
   return note;
 }
 
@@ -156,8 +158,8 @@ Listing calls_listing(const Compilations& all, const Snapshot& snapshot, const s
   std::vector<ListingColumn> columns = {
       {"function", "Function", "", "Its name without the number of the call", false, false, true},
       {"level", "Is a", "",
-       "call: the outermost recurring one of its thread that launches work; compiled "
-       "program: a call of one, wherever it lies; step: an annotation"},
+       "call: the outermost recurring one of its thread that launches work; program: a call of a compiled one, "
+       "wherever it lies; step: an annotation"},
       {"call", "No.", "", "Which call of the function in its process"},
       {"begin_ns", "Begin", "ns", ""}};
   insert_costs(columns);
@@ -183,8 +185,8 @@ Listing functions_listing(const Compilations& all, const Snapshot& snapshot, con
   std::vector<ListingColumn> columns = {
       {"function", "Function", "", "Its name without the number of the call", false, false, true},
       {"level", "Is a", "",
-       "call: the outermost recurring one of a thread that launches work; compiled program: a call of one, wherever it "
-       "lies; step: an annotation"},
+       "call: the outermost recurring one of a thread that launches work; program: a call of a compiled one, "
+       "wherever it lies; step: an annotation"},
       {"calls", "Calls", "", "In the range"},
       {"share", "Share", "share", "Of the range; of threads at once it can be more than all", true}};
   insert_costs(columns);

@@ -31,13 +31,14 @@ void CompilationPanel::ask(const PanelContext& context) {
   std::shared_ptr<const Compilations> all;
   if (filter.empty()) {
     all = analysis.compilations();
-    found_.task = {};  // whatever was asked for before
+    if (found_.asked_s >= 0 || found_.value) found_ = {};  // what was asked of a filter, its error too
   } else if (const auto known = analysis.dependencies()) {
     all = analysis.ask_of(found_, filter, SessionAnalysis::NoKey{},
                           [known](const QueryContext& query) -> SessionAnalysis::Found<Compilations> {
                             return find_compilations(query, known.get());
                           });
   }
+  waits_ = !all;
   if (!all) return;
   EventFilter within;
   if (!(scope_ == Scope::session) && range != TimeRange{}) within.range = range;
@@ -121,10 +122,15 @@ void CompilationPanel::draw_head(const PanelContext& context, Rect head) {
   const std::string functions = counted("Functions", shown_ ? shown_->by_function : nullptr),
                     calls = counted("Calls", shown_ ? shown_->by_call : nullptr),
                     compilations = counted("Compilations", shown_ ? shown_->compilations : nullptr);
-  const std::array<Segment, 3> pages = {
+  std::array<Segment, 3> pages = {
       {{.label = functions, .tooltip = "Recurring functions that launch work, with all their calls together"},
        {.label = calls, .tooltip = "Each call of them: host, compile, dispatch and kernel time"},
        {.label = compilations, .tooltip = "What was compiled when, and what a cache had"}}};
+  if (segmented_width(ui, pages) > head.width()) {
+    pages[0].label = "Functions";
+    pages[1].label = "Calls";
+    pages[2].label = "Compilations";
+  }
   int page = static_cast<int>(page_);
   if (segmented(ui, "compilation.page", head.cut_left(segmented_width(ui, pages)).middle(ui.px(size::kControl)), pages,
                 page)) {
@@ -132,7 +138,7 @@ void CompilationPanel::draw_head(const PanelContext& context, Rect head) {
     page_chosen_ = true;
   }
   head.cut_left(ui.px(12));
-  if (found_.stale() || told_.stale()) {
+  if (is_stale()) {
     draw_text(ui, head, "of the earlier range", {.style = TextStyle::small, .colour = Colour::text3});
   }
 }
@@ -140,7 +146,7 @@ void CompilationPanel::draw_head(const PanelContext& context, Rect head) {
 void CompilationPanel::draw_sentence(const PanelContext& context, Rect row) const {
   Ui& ui = context.ui;
   const CompileSummary& summary = shown_->summary;
-  const bool repeats = summary.repeated > 0, stale = found_.stale() || told_.stale();
+  const bool repeats = summary.repeated > 0, stale = is_stale();
   ui.register_widget("compilation.sentence", row);
   draw_icon(ui, row.cut_left(ui.px(18)), repeats ? icon::kWarning : icon::kSettings,
             ui.colour(repeats ? Colour::warning_line : Colour::text2));

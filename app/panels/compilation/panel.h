@@ -17,7 +17,10 @@ namespace accelscope::app {
 class CompilationPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
-  [[nodiscard]] bool pending() const override { return found_.task.valid() || told_.task.valid(); }
+  // What is told stays untaken while there is nothing to tell of.
+  [[nodiscard]] bool pending() const override {
+    return found_.task.valid() || (told_.task.valid() && !(waits_ && told_.task.ready()));
+  }
 
  private:
   enum class Page : std::uint8_t { functions, calls, compilations };
@@ -44,6 +47,7 @@ class CompilationPanel final : public Panel {
   void draw_table(const PanelContext& context, render::Rect area);
   void draw_calls_of(const PanelContext& context, render::Rect area);
   [[nodiscard]] const CallFunctionRow* chosen() const;
+  [[nodiscard]] bool is_stale() const { return waits_ || found_.stale() || told_.stale(); }
 
   PanelScope scope_ = Scope::session;
   Page page_ = Page::functions;
@@ -51,6 +55,7 @@ class CompilationPanel final : public Panel {
   SessionAnalysis::Kept<Compilations, SessionAnalysis::Filtered<SessionAnalysis::NoKey>> found_;
   SessionAnalysis::Kept<Told, RangeQuestion> told_;
   std::shared_ptr<const Told> shown_;
+  bool waits_ = false;    // for what is to be told of
   std::string function_;  // whose calls are drawn; "": of the first row
   AnswerTable functions_, calls_, compilations_;
   CallBars bars_;

@@ -201,6 +201,7 @@ void judge_host(const Judgement& judgement) {
     device_of.emplace(snapshot.tracks[track].track->number, devices.of_track(track));
   std::map<std::pair<HostProcess, std::string>, std::vector<const CompileEvent*>> programs;  // by process and program
   for (const CompileEvent& each : judgement.compiling) {
+    if (each.what.empty()) continue;  // of which program is not known
     if (each.kind == CompileKind::cache_hit || !judgement.range.holds(each.begin_ns, each.end_ns)) continue;
     programs[{{scope_of(each.track), device_of[each.track]}, each.what}].push_back(&each);
   }

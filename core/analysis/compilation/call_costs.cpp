@@ -1,6 +1,7 @@
 #include "core/analysis/compilation/call_costs.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/analysis/time/covered_time.h"
 
@@ -26,6 +27,20 @@ using Stretch = std::pair<std::int64_t, std::int64_t>;
 
 [[nodiscard]] bool of_one_host(const std::string& a, const std::string& b) { return a == b || a.empty() || b.empty(); }
 
+// The processes that may have printed a line: those of its source or, where no calls are recorded there, those of its
+// host.
+[[nodiscard]] std::vector<std::size_t> printers_of(TrackNumber track, const ProcessNumbers& processes,
+                                                   const std::vector<bool>& has_threads) {
+  const std::size_t own = processes.of_track(track);
+  std::vector<std::size_t> of_source, of_host;
+  for (std::size_t process = 0; process < has_threads.size(); ++process) {
+    if (!has_threads[process]) continue;
+    if (processes.scope(process) == processes.scope(own)) of_source.push_back(process);
+    if (of_one_host(processes.host(own), processes.host(process))) of_host.push_back(process);
+  }
+  return of_source.empty() ? of_host : of_source;
+}
+
 }  // namespace
 
 struct CallCosts::Parts {
@@ -38,17 +53,16 @@ CallCosts::CallCosts(const Snapshot& snapshot, const LaunchingCalls& calls, cons
   lines_.resize(processes.count());
   std::vector<bool> has_threads(processes.count());
   for (const std::size_t process : calls.process_of_thread) has_threads[process] = true;
+  std::map<TrackNumber, std::vector<std::size_t>> printers_of_track;
   for (const CompileEvent& event : events) {
     if (event.kind == CompileKind::cache_hit || event.basis == CompileBasis::calls) continue;
     if (event.thread) {
       compiling_[*event.thread].push_back({event.begin_ns, event.end_ns});
       continue;
     }
-    const std::string& host = processes.host(processes.of_track(event.track));
-    for (std::size_t process = 0; process < lines_.size(); ++process) {
-      if (has_threads[process] && of_one_host(host, processes.host(process)))
-        lines_[process].push_back({event.begin_ns, event.end_ns});
-    }
+    const auto [printers, is_new] = printers_of_track.try_emplace(event.track);
+    if (is_new) printers->second = printers_of(event.track, processes, has_threads);
+    for (const std::size_t process : printers->second) lines_[process].push_back({event.begin_ns, event.end_ns});
   }
   for (std::vector<TimeRange>& stretches : compiling_) stretches = joined_stretches(stretches);
   for (std::vector<TimeRange>& stretches : lines_) stretches = joined_stretches(stretches);

@@ -34,7 +34,7 @@ class CallCosts {
   void add_long_calls(const std::vector<CompileEvent>& events);
 
   // Clipped to the range: the call and what is within it, the work to the range alone. Lines tell no thread: what they
-  // say counts for all calls of a program on the same host.
+  // say counts for all calls of their source or, where it has none, of their host.
   [[nodiscard]] CallCost of(const LaunchingCall& call, const TimeRange& range) const;
 
  private:

@@ -46,7 +46,7 @@ class CallLengths {
           is_long(i) && static_cast<double>(lengths_[i]) >= kAsLongAgain * static_cast<double>(lengths_[0]);
       if (again && !is_told(i)) {
         add(i, CompileKind::recompile);
-      } else if (!again && compiling_[i] == 0) {
+      } else if (!is_long(i) && compiling_[i] == 0) {
         add(i, CompileKind::cache_hit);
       }
     }

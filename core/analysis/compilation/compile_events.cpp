@@ -1,6 +1,7 @@
 #include "core/analysis/compilation/compile_events.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -60,12 +61,17 @@ Result<void> add_lines(const QueryContext& query, CompileEvents& events) {
   if (lanes.empty()) return {};
   using Lines = std::vector<std::pair<std::size_t, CompileLineAt>>;
   std::vector<Lines> found(query.pool.concurrency());
+  std::vector<std::uint64_t> left_out(found.size());
   const auto scanned = scan_chunks(query, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t worker) {
     const std::size_t column = column_of_lane.at(chunk.lane_index);
     for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
       if (!chunk.view.has_value(column, row)) continue;
       const CompileLine line = read_compile_line(chunk.view.text(column, row));
-      if (line.role == CompileLineRole::none || found[worker].size() >= CompileEvents::kMost) continue;
+      if (line.role == CompileLineRole::none) continue;
+      if (found[worker].size() >= CompileEvents::kMost) {
+        ++left_out[worker];
+        continue;
+      }
       std::int64_t begin_ticks = 0, end_ticks = 0;
       chunk.view.event_times(row, begin_ticks, end_ticks);
       found[worker].push_back({program_of_lane.at(chunk.lane_index),
@@ -74,6 +80,7 @@ Result<void> add_lines(const QueryContext& query, CompileEvents& events) {
     }
   });
   if (!scanned) return scanned.error();
+  for (const std::uint64_t count : left_out) events.left_out += count;
   std::vector<std::vector<CompileLineAt>> by_program(programs.size());
   for (Lines& lines : found) {
     for (auto& [program, line] : lines) by_program[program].push_back(std::move(line));
@@ -97,9 +104,19 @@ Result<void> add_lines(const QueryContext& query, CompileEvents& events) {
   return {};
 }
 
-// Of one thread, by begin: calls within calls are one compilation, and a lookup after which something is compiled
-// found nothing.
-void keep_telling(std::vector<CompileEvent>& calls) {
+// What one thread's calls tell.
+struct NamedCalls {
+  std::vector<CompileEvent> list;
+  std::vector<std::int64_t> programs;  // when calls of programs begin
+  std::uint64_t left_out = 0;
+};
+
+// Calls within calls are one compilation, and a lookup found nothing after which something is compiled before a program
+// is called.
+void keep_telling(NamedCalls& of) {
+  std::vector<CompileEvent>& calls = of.list;
+  std::sort(calls.begin(), calls.end(), earlier_event);
+  std::sort(of.programs.begin(), of.programs.end());
   std::int64_t reached = INT64_MIN;
   std::erase_if(calls, [&](const CompileEvent& call) {
     if (call.kind == CompileKind::cache_hit) return false;
@@ -109,8 +126,10 @@ void keep_telling(std::vector<CompileEvent>& calls) {
   });
   std::vector<CompileEvent> kept;
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const bool misses =
+    const bool compiles_next =
         calls[i].kind == CompileKind::cache_hit && i + 1 < calls.size() && calls[i + 1].kind == CompileKind::compile;
+    const auto called = std::lower_bound(of.programs.begin(), of.programs.end(), calls[i].begin_ns);
+    const bool misses = compiles_next && (called == of.programs.end() || *called >= calls[i + 1].begin_ns);
     if (!misses) kept.push_back(std::move(calls[i]));
   }
   calls = std::move(kept);
@@ -125,35 +144,49 @@ Result<void> add_calls(const QueryContext& query, CompileEvents& events) {
   for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
     if (kinds.of_lane(lane) == WorkKind::host) lanes.push_back(lane);
   }
-  std::vector<std::vector<CompileEvent>> found(query.pool.concurrency());
+  std::vector<std::map<std::size_t, NamedCalls>> found(query.pool.concurrency());  // by thread
+  std::vector<std::size_t> kept(found.size()), called(found.size());
   const auto scanned = scan_chunks(query, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t worker) {
     chunk.for_each_block([&](const ScannedBlock& block) {
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         const CompileWord word = words.of(block.name(i));
-        if (word != CompileWord::compiles && word != CompileWord::looks_up) continue;
-        if (found[worker].size() >= CompileEvents::kMost) continue;
-        const bool compiles = word == CompileWord::compiles;
+        const bool compiles = word == CompileWord::compiles, calls = word == CompileWord::program_call;
+        if (!compiles && !calls && word != CompileWord::looks_up) continue;
+        const std::size_t thread = kinds.thread_of_lane(chunk.lane_index);
+        NamedCalls& of = found[worker][thread];
         const std::int64_t begin = block.begin_ns(i), end = block.end_ns(i);
-        found[worker].push_back({.kind = compiles ? CompileKind::compile : CompileKind::cache_hit,
-                                 .basis = CompileBasis::name,
-                                 .begin_ns = begin,
-                                 .end_ns = end,
-                                 .cost_ns = compiles ? end - begin : 0,
-                                 .what = std::string(snapshot.strings->text(block.name(i))),
-                                 .event = block.id(i),
-                                 .thread = kinds.thread_of_lane(chunk.lane_index)});
+        if (calls) {
+          if (called[worker]++ < CompileEvents::kMost) of.programs.push_back(begin);
+          continue;
+        }
+        if (kept[worker]++ >= CompileEvents::kMost) {
+          ++of.left_out;
+          continue;
+        }
+        of.list.push_back({.kind = compiles ? CompileKind::compile : CompileKind::cache_hit,
+                           .basis = CompileBasis::name,
+                           .begin_ns = begin,
+                           .end_ns = end,
+                           .cost_ns = compiles ? end - begin : 0,
+                           .what = std::string(snapshot.strings->text(block.name(i))),
+                           .event = block.id(i),
+                           .thread = thread});
       }
     });
   });
   if (!scanned) return scanned.error();
-  std::map<std::size_t, std::vector<CompileEvent>> by_thread;
-  for (std::vector<CompileEvent>& calls : found) {
-    for (CompileEvent& call : calls) by_thread[*call.thread].push_back(std::move(call));
+  std::map<std::size_t, NamedCalls> by_thread;
+  for (auto& threads : found) {
+    for (auto& [thread, part] : threads) {
+      NamedCalls& whole = by_thread[thread];
+      std::move(part.list.begin(), part.list.end(), std::back_inserter(whole.list));
+      whole.programs.insert(whole.programs.end(), part.programs.begin(), part.programs.end());
+      events.left_out += part.left_out;
+    }
   }
   for (auto& [thread, calls] : by_thread) {
-    std::sort(calls.begin(), calls.end(), earlier_event);
     keep_telling(calls);
-    for (CompileEvent& call : calls) events.list.push_back(std::move(call));
+    std::move(calls.list.begin(), calls.list.end(), std::back_inserter(events.list));
   }
   return {};
 }
@@ -210,7 +243,7 @@ Result<CompileEvents> compile_events(const QueryContext& query) {
   if (const Result<void> added = add_calls(whole, events); !added) return added.error();
   std::sort(events.list.begin(), events.list.end(), earlier_event);
   if (events.list.size() > CompileEvents::kMost) {
-    events.left_out = events.list.size() - CompileEvents::kMost;
+    events.left_out += events.list.size() - CompileEvents::kMost;
     events.list.resize(CompileEvents::kMost);
   }
   for (CompileEvent& event : events.list) {

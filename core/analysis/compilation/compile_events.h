@@ -34,7 +34,7 @@ struct CompileEvent {
 struct CompileEvents {
   static constexpr std::size_t kMost = 500'000;
   std::vector<CompileEvent> list;  // by begin
-  std::uint64_t left_out = 0;      // beyond kMost
+  std::uint64_t left_out = 0;      // lines and calls beyond kMost, of all or of one worker
 };
 
 // Of the whole session, whatever the query's mask lets through: beginnings and ends belong together. Of calls within

@@ -88,11 +88,13 @@ class OpenCompilations {
     open_.push_back(line);
     return open_.size() > kMost ? take(0) : std::nullopt;
   }
+  // Without a name the one that has been open longest.
   [[nodiscard]] std::optional<CompileLineAt> close(const std::string& what) {
     if (open_.empty()) return std::nullopt;
     const std::optional<std::size_t> at = what.empty() ? std::optional<std::size_t>(0) : find(what);
     return at ? take(*at) : std::nullopt;
   }
+  [[nodiscard]] std::size_t count() const noexcept { return open_.size(); }
   [[nodiscard]] const std::vector<CompileLineAt>& left() const noexcept { return open_; }
 
  private:
@@ -110,6 +112,79 @@ class OpenCompilations {
   std::vector<CompileLineAt> open_;  // a handful; the longest open one first
 };
 
+class LinePairs {
+ public:
+  void add(const CompileLineAt& line) {
+    if (line.role == CompileLineRole::begins) {
+      if (const auto given_up = open_.begin(line)) add_instant(*given_up);
+    } else if (line.role == CompileLineRole::ends) {
+      line.what.empty() ? end_unnamed(line) : end_named(line);
+    } else {
+      const std::int64_t took = std::max<std::int64_t>(0, line.took_ns);
+      stretches_.push_back({line.role, line.ns - took, line.ns, line.what, line.event});
+    }
+  }
+
+  std::vector<CompileStretch> take() {
+    for (const CompileLineAt& end : held_) end_oldest(end);
+    for (const CompileLineAt& line : open_.left()) add_instant(line);
+    std::stable_sort(stretches_.begin(), stretches_.end(),
+                     [](const CompileStretch& a, const CompileStretch& b) { return a.begin_ns < b.begin_ns; });
+    return std::move(stretches_);
+  }
+
+ private:
+  // Of several that are open it is not known which has ended: the line that names it comes next.
+  void end_unnamed(const CompileLineAt& line) {
+    if (open_.count() > 1 || !held_.empty()) {
+      held_.push_back(line);
+    } else {
+      end_oldest(line);
+    }
+  }
+
+  // The line without a name that was printed last tells of the same end.
+  void end_named(const CompileLineAt& line) {
+    const auto begun = open_.close(line.what);
+    if (!begun) {
+      if (std::find(ended_.begin(), ended_.end(), line.what) == ended_.end()) add_instant(line);
+      return;
+    }
+    std::int64_t end_ns = line.ns;
+    if (!held_.empty() && held_.back().ns >= begun->ns) {
+      end_ns = held_.back().ns;
+      held_.pop_back();
+    }
+    add_stretch(*begun, end_ns);
+  }
+
+  void end_oldest(const CompileLineAt& line) {
+    if (const auto begun = open_.close("")) {
+      add_stretch(*begun, line.ns);
+    } else {
+      add_instant(line);
+    }
+  }
+
+  void add_stretch(const CompileLineAt& begun, std::int64_t end_ns) {
+    // Where nothing names the ends, the oldest may have begun after one of them was printed.
+    stretches_.push_back({CompileLineRole::whole, begun.ns, std::max(begun.ns, end_ns), begun.what, begun.event});
+    if (begun.what.empty()) return;
+    std::erase(ended_, begun.what);
+    if (ended_.size() >= OpenCompilations::kMost) ended_.erase(ended_.begin());
+    ended_.push_back(begun.what);
+  }
+  void add_instant(const CompileLineAt& line) {
+    stretches_.push_back({CompileLineRole::whole, line.ns, line.ns, line.what, line.event});
+  }
+
+  std::vector<CompileStretch> stretches_;
+  OpenCompilations open_;
+  std::vector<CompileLineAt> held_;  // ends without names, by time
+  // What has ended, the last at the end: two lines may tell of one end, of which only one names it.
+  std::vector<std::string> ended_;
+};
+
 }  // namespace
 
 CompileLine read_compile_line(std::string_view line) noexcept {
@@ -120,32 +195,9 @@ CompileLine read_compile_line(std::string_view line) noexcept {
 }
 
 std::vector<CompileStretch> pair_compile_lines(const std::vector<CompileLineAt>& lines) {
-  std::vector<CompileStretch> stretches;
-  OpenCompilations open;
-  const auto add_instant = [&](const CompileLineAt& line) {
-    stretches.push_back({CompileLineRole::whole, line.ns, line.ns, line.what, line.event});
-  };
-  std::string last_ended;  // two lines may tell of one end, of which only one names it
-  for (const CompileLineAt& line : lines) {
-    if (line.role == CompileLineRole::begins) {
-      if (const auto given_up = open.begin(line)) add_instant(*given_up);
-    } else if (line.role == CompileLineRole::ends) {
-      const auto begun = open.close(line.what);
-      if (begun) {
-        stretches.push_back({CompileLineRole::whole, begun->ns, line.ns, begun->what, begun->event});
-        last_ended = begun->what;
-      } else if (line.what.empty() || line.what != last_ended) {
-        add_instant(line);
-      }
-    } else {
-      const std::int64_t took = std::max<std::int64_t>(0, line.took_ns);
-      stretches.push_back({line.role, line.ns - took, line.ns, line.what, line.event});
-    }
-  }
-  for (const CompileLineAt& line : open.left()) add_instant(line);
-  std::stable_sort(stretches.begin(), stretches.end(),
-                   [](const CompileStretch& a, const CompileStretch& b) { return a.begin_ns < b.begin_ns; });
-  return stretches;
+  LinePairs pairs;
+  for (const CompileLineAt& line : lines) pairs.add(line);
+  return pairs.take();
 }
 
 }  // namespace accelscope

@@ -42,8 +42,9 @@ struct CompileStretch {
   std::string what;
   EventId event = kNoEvent;
 };
-// An end closes the open compilation of the same name or, where it has none, the one that has been open longest; one
-// that fits none is an instant, and so is a begin that nothing closes. By begin.
+// An end closes the open compilation of the same name. One without a name closes the only one that is open; of several
+// the one that the next named end names, or the one that has been open longest where none names any. An end that fits
+// none is an instant, unless its compilation has just ended, and so is a begin that nothing closes. By begin.
 [[nodiscard]] std::vector<CompileStretch> pair_compile_lines(const std::vector<CompileLineAt>& lines);
 
 }  // namespace accelscope

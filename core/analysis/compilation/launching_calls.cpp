@@ -9,6 +9,7 @@
 #include "core/analysis/compilation/compile_events.h"
 #include "core/analysis/compilation/compile_words.h"
 #include "core/analysis/source/own_code.h"
+#include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/host_threads.h"
 #include "core/scan/wait_names.h"
 
@@ -54,6 +55,7 @@ class CallFinder {
     if (const Result<void> chosen = choose(); !chosen) return chosen.error();
     std::sort(calls_.list.begin(), calls_.list.end(), call_begins_before);
     drop_inner();
+    drop_launches();
     return std::move(calls_);
   }
 
@@ -72,6 +74,7 @@ class CallFinder {
   struct Counter {
     Counts counts;
     std::vector<std::pair<std::size_t, TimeRange>> waits;
+    std::uint64_t waits_left_out = 0;
     std::unordered_map<StringId, Word> words;
     Word word_of(const StringPool& strings, StringId name) {
       const auto [place, is_new] = words.try_emplace(name);
@@ -173,8 +176,11 @@ class CallFinder {
           const Word word = counter.word_of(*snapshot_.strings, name);
           const std::int64_t begin = block.begin_ns(i), end = block.end_ns(i);
           if (!lane.annotates && (word.waits || waits.contains(name))) {
-            if (counter.waits.size() < LaunchingCalls::kMost)
+            if (counter.waits.size() < LaunchingCalls::kMost) {
               counter.waits.emplace_back(lane.thread, TimeRange{begin, end});
+            } else {
+              ++counter.waits_left_out;
+            }
             continue;  // what waits launches nothing, though a flow may lead from it to what it waits for
           }
           const bool is_named = word.word == CompileWord::program_call || word.word == CompileWord::step;
@@ -200,6 +206,7 @@ class CallFinder {
     for (const Counter& counter : workers) {
       for (const auto& [key, count] : counter.counts) counts_[{key.first, function_of(key.second)}] += count;
       for (const auto& [thread, wait] : counter.waits) calls_.waits[thread].push_back(wait);
+      calls_.waits_left_out += counter.waits_left_out;
     }
     for (const auto& [name, function] : functions_) words_[name] = compile_word_of(snapshot_.strings->text(name));
     for (std::vector<TimeRange>& waits : calls_.waits) {
@@ -303,6 +310,32 @@ class CallFinder {
       end = call.end_ns;
       return false;
     });
+  }
+
+  // What lies in no call that is kept, of its own thread or a step, is never asked for.
+  void drop_launches() {
+    std::vector<CoveredTime> of_thread(calls_.launches.size()), of_steps(calls_.step_threads.size());
+    for (const LaunchingCall& call : calls_.list) {
+      of_thread[call.thread].add(call.begin_ns, call.end_ns);
+      if (call.level == CallLevel::step)
+        of_steps[calls_.process_of_thread[call.thread]].add(call.begin_ns, call.end_ns);
+    }
+    for (std::size_t process = 0; process < of_steps.size(); ++process) {
+      of_steps[process].take_stretches([&](std::int64_t begin, std::int64_t end) {
+        for (const std::size_t thread : calls_.step_threads[process]) of_thread[thread].add(begin, end);
+      });
+    }
+    for (std::size_t thread = 0; thread < calls_.launches.size(); ++thread) {
+      std::vector<HostLaunch>& launches = calls_.launches[thread];
+      std::vector<HostLaunch> kept;
+      auto at = launches.begin();
+      of_thread[thread].take_stretches([&](std::int64_t begin, std::int64_t end) {
+        at = std::lower_bound(at, launches.end(), begin,
+                              [](const HostLaunch& each, std::int64_t ns) { return each.begin_ns < ns; });
+        for (; at != launches.end() && at->begin_ns < end; ++at) kept.push_back(*at);
+      });
+      launches = std::move(kept);
+    }
   }
 
   const QueryContext& query_;

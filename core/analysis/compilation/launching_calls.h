@@ -33,10 +33,11 @@ struct LaunchingCalls {
   std::vector<std::size_t> process_of_thread;  // as ProcessNumbers numbers them
   // Whose launches count for a step, by process: its threads or, where none of these launches, those of its source.
   std::vector<std::vector<std::size_t>> step_threads;
-  std::vector<std::vector<HostLaunch>> launches;  // by thread, by begin of the launch
+  std::vector<std::vector<HostLaunch>> launches;  // in the calls of `list`: by thread, by begin of the launch
   // Stretches in which a thread waits, by thread and begin; of more than kMost the later ones are not known.
   std::vector<std::vector<TimeRange>> waits;
-  std::uint64_t left_out = 0;  // calls beyond kMost
+  std::uint64_t left_out = 0;        // calls beyond kMost
+  std::uint64_t waits_left_out = 0;  // beyond kMost of a worker
 };
 
 // Of the calls only those that pass the query's mask. A session without launches has its recurring outermost calls

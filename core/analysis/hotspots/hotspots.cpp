@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <optional>
 #include <unordered_map>
 
+#include "core/analysis/selection/amount_block.h"
+#include "core/analysis/source/event_part.h"
 #include "core/model/column_spec.h"
 #include "core/scan/wait_names.h"
 
@@ -20,7 +21,7 @@ namespace {
 struct HotLane {
   WorkKind work = WorkKind::none;
   WaitNames waits;
-  std::optional<std::size_t> wait_column, bytes_column;
+  std::vector<std::size_t> wait_columns, byte_columns;
   std::vector<std::pair<std::size_t, std::size_t>> launch;  // column of the schema, of the list
 };
 
@@ -90,10 +91,12 @@ class HotspotFinder {
       if (!is_device_work(work) || !kinds_.covers_time(lane) || snapshot_.lanes[lane].event_count == 0) continue;
       const Schema& schema = *snapshot_.lanes[lane].schema;
       HotLane& to = lanes_[lane];
-      to = {work, WaitNames(&schema, *snapshot_.strings), schema.find(Role::wait_ns), schema.find(Role::bytes), {}};
+      to = {work, WaitNames(&schema, *snapshot_.strings), {}, {}, {}};
       wanted_.push_back(lane);
       for (std::size_t column = 0; column < schema.columns.size(); ++column) {
         const Column& own = schema.columns[column];
+        if (own.role == Role::wait_ns && !is_text(own.type)) to.wait_columns.push_back(column);
+        if (own.role == Role::bytes && !is_text(own.type)) to.byte_columns.push_back(column);
         if (own.group != columns::kLaunch || own.type == ColumnType::boolean) continue;
         const auto [place, is_new] = known.try_emplace(own.name, list_.columns.size());
         if (is_new)
@@ -107,11 +110,10 @@ class HotspotFinder {
   void add(const ScannedChunk& chunk, HotWorker& worker) {
     const HotLane& lane = lanes_.at(chunk.lane_index);
     const Schema& schema = *chunk.lane.schema;
+    AmountBlock waits, bytes;
     chunk.for_each_block([&](const ScannedBlock& block) {
-      const auto column_of = [&](const std::optional<std::size_t>& column) {
-        return column ? block.reader.column(*column, schema.columns[*column].type) : BlockValues{};
-      };
-      const BlockValues waits = column_of(lane.wait_column), bytes = column_of(lane.bytes_column);
+      waits.read(block.reader, schema, lane.wait_columns);
+      bytes.read(block.reader, schema, lane.byte_columns);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         const StringId name = block.name(i);
         const std::int64_t length = block.end_ns(i) - block.begin_ns(i);
@@ -123,9 +125,10 @@ class HotspotFinder {
         add_event(sum, {name, lane.work}, block.id(i), length, chunk.lane.track);
         if (waits.has(i)) {
           sum.row.has_wait = true;
-          sum.row.wait_ns += static_cast<std::int64_t>(waits.values[i]);
+          const auto most_ns = static_cast<std::uint64_t>(longest_wait_ns(chunk, block, i, snapshot_.begin_ns));
+          sum.row.wait_ns += static_cast<std::int64_t>(std::min(waits[i], most_ns));
         }
-        if (bytes.has(i)) sum.row.bytes += bytes.values[i];
+        sum.row.bytes = capped_sum(sum.row.bytes, bytes[i]);
       }
       for (const auto& [column, to] : lane.launch) add_launch(chunk, block, column, to, worker);
     });
@@ -213,7 +216,7 @@ class HotspotFinder {
     }
     a.wait_ns += b.wait_ns;
     a.has_wait = a.has_wait || b.has_wait;
-    a.bytes += b.bytes;
+    a.bytes = capped_sum(a.bytes, b.bytes);
     std::vector<TrackNumber> tracks;
     std::set_union(a.tracks.begin(), a.tracks.end(), b.tracks.begin(), b.tracks.end(), std::back_inserter(tracks));
     a.tracks = std::move(tracks);

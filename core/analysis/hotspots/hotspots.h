@@ -4,7 +4,7 @@
 //
 // An event takes part when it shares time with the range and passes the query's mask; it is measured as a whole, as in
 // core/analysis/statistics. What only tells of others' work, and transfers whose packets are recorded too, take none.
-// Events that are waiting (Schema::wait_names) are counted apart.
+// Events that are waiting (Schema::wait_names) are counted apart. Bytes and waits below 0 count as nothing.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Hotspot {
   WorkKind work = WorkKind::compute;
   std::uint64_t count = 0;
   std::int64_t total_ns = 0, min_ns = 0, max_ns = 0;
-  std::int64_t wait_ns = 0;  // that they waited before they began (Role::wait_ns)
+  std::int64_t wait_ns = 0;  // that they waited before they began (Role::wait_ns), while their lanes were free
   bool has_wait = false;
   std::uint64_t bytes = 0;
   EventId longest = kNoEvent;

@@ -263,6 +263,20 @@ TEST_CASE("advice: a program that a compiler's lines say is compiled again and a
   const Finding* found = session.found(RuleId::recompilation);
   CHECK_PLANTED(found, 3 * 30'000);
   CHECK(found->headline.starts_with("MODULE_a compiled 4 times"));
+
+  PlantedSession nameless;  // which may be of as many programs
+  nameless.work(nameless.stream("stream 7"), 0, 1'000'000, "gemm");
+  const SchemaNumber other_line = nameless.writer.add_schema(
+      {.name = "output_line", .kind = EventKind::instant, .columns = {{.name = "text", .type = ColumnType::text}}});
+  const TrackNumber other_out =
+      nameless.writer.add_track({.name = "stdout", .kind = "output", .device = "train.py", .schema = other_line});
+  for (int i = 0; i < 5; ++i) {
+    nameless.writer.begin_event(other_out, i * 100'000, 0, nameless.writer.intern("line"))
+        .text(0, "INFO ||NEURON_CC_WRAPPER||: Call compiler with cmd: neuronx-cc x");
+    nameless.writer.begin_event(other_out, i * 100'000 + 30'000, 0, nameless.writer.intern("line"))
+        .text(0, "Compiler status PASS");
+  }
+  CHECK(nameless.found(RuleId::recompilation) == nullptr);
 }
 
 TEST_CASE("advice: a run lasts as long as its slowest core, and chips wait between runs") {

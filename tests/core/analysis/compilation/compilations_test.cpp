@@ -86,6 +86,18 @@ TEST_CASE(
   CHECK(rows[1].cost.compile_ns == 0);
 }
 
+TEST_CASE("compilations: a later call that is long, but not as long again, is neither compiled nor a cache hit") {
+  CompiledSession session;
+  CompilingProgram program(session.writer);
+  recur(program, "train_step", {10'000, 1, 1, 1, 1, 1, 4'000, 1, 1, 1, 1, 1});
+  const auto all = session.found();
+  CHECK(of_kind(*all, CompileKind::compile).size() == 1);
+  CHECK(of_kind(*all, CompileKind::recompile).empty());
+  const auto hits = of_kind(*all, CompileKind::cache_hit);
+  CHECK(hits.size() == 10);
+  for (const CompileEvent* hit : hits) CHECK(hit->number != 7);
+}
+
 TEST_CASE("compilations: a session without compiling raises nothing") {
   const auto quiet = [](const std::string& name, const std::vector<std::int64_t>& lengths_ms) {
     CompiledSession session;
@@ -162,6 +174,34 @@ TEST_CASE("compilations: a lookup is a hit unless something is compiled after it
   const auto all = session.found();
   CHECK(of_kind(*all, CompileKind::cache_hit).size() == 2);
   CHECK(of_kind(*all, CompileKind::compile).size() == 1);
+}
+
+TEST_CASE("compilations: a lookup after which the program is called is a hit, whatever is compiled later") {
+  CompiledSession session;
+  CompilingProgram program(session.writer);
+  program.call(0, 1'000, "TorchDynamo Cache Lookup");
+  program.call(100'000, 50'000, "Torch-Compiled Region: 0/0");
+  program.call(60'000 * kMs, kMs, "nvrtcCompileProgram");
+  program.call(70'000 * kMs, 1'000, "TorchDynamo Cache Lookup");  // a miss: its program is called when it is compiled
+  program.call(70'001 * kMs, kMs, "compile_fx");
+  program.call(70'003 * kMs, 50'000, "Torch-Compiled Region: 0/1");
+  const auto all = session.found();
+  const auto hits = of_kind(*all, CompileKind::cache_hit);
+  REQUIRE(hits.size() == 1);
+  CHECK(hits[0]->begin_ns == 0);
+  CHECK(of_kind(*all, CompileKind::compile).size() == 2);
+}
+
+TEST_CASE("compilations: of the launches those are kept that lie in a call") {
+  CompiledSession session;
+  CompilingProgram program(session.writer);
+  recur(program, "train_step", {60, 50, 50, 50});
+  program.launch(500 * kMs, 4'000, 501 * kMs, 1'000, 0, false, "cudaGraphLaunch");  // in none, and it does not recur
+  const auto all = session.found();
+  std::size_t kept = 0;
+  for (const auto& launches : all->calls.launches) kept += launches.size();
+  CHECK(kept == 4);
+  CHECK(call_rows(*all, TimeRange{}).size() == 4);
 }
 
 TEST_CASE("compilations: lines of output compile, say what, and the same module once more is a recompilation") {
@@ -362,4 +402,26 @@ TEST_CASE("compilations: ranks compile each for themselves") {
   const auto all = session.found();
   CHECK(of_kind(*all, CompileKind::compile).size() == 2);
   CHECK(of_kind(*all, CompileKind::recompile).empty());
+}
+
+TEST_CASE("compilations: a program's lines charge its own calls, not those of another program") {
+  CompiledSession session;
+  StoreSink other_sink(*session.store);
+  SessionWriter other_writer(other_sink);
+  CompilingProgram program(session.writer, "python3 (7)");
+  CompilingProgram other(other_writer, "python3 (8)", 1, 1'000);
+  for (CompilingProgram* each : {&program, &other}) recur(*each, "train_step", {60, 50, 50, 50});
+  program.line(10 * kMs, "CC_WRAPPER||: Call compiler with cmd: neuronx-cc model.MODULE_a.hlo");
+  program.line(30 * kMs, "Compiler status PASS");
+  REQUIRE(other_writer.finish().ok());
+  const auto all = session.found();
+  const auto rows = call_rows(*all, TimeRange{});
+  REQUIRE(rows.size() == 8);
+  std::int64_t own_ns = 0, others_ns = 0;
+  for (const CallRow& row : rows) {
+    const bool own = scope_of(lane_of(all->calls.list[row.call].event)) == session.sink.scope();
+    (own ? own_ns : others_ns) += row.cost.compile_ns;
+  }
+  CHECK(own_ns == 20 * kMs);
+  CHECK(others_ns == 0);
 }

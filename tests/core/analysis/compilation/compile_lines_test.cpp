@@ -103,6 +103,50 @@ TEST_CASE("compile lines: two lines about one end are one end, and begins withou
   CHECK(stretches_of(lines).size() == 2'000);
 }
 
+TEST_CASE("compile lines: of compilations at once the name tells which has ended") {
+  const auto begin = [](const std::string& name) {
+    return "CC_WRAPPER||: Call compiler with cmd: model.MODULE_" + name;
+  };
+  const auto end = [](const std::string& name) {
+    return "Compilation Successfully Completed for model.MODULE_" + name;
+  };
+  const std::string pass = "Compiler status PASS";
+  const auto is = [](const CompileStretch& found, const char* what, std::int64_t begin_ns, std::int64_t end_ns) {
+    CHECK(found.what == what);
+    CHECK(found.begin_ns == begin_ns);
+    CHECK(found.end_ns == end_ns);
+  };
+  const auto crossing =
+      stretches_of({{0, begin("A")}, {1, begin("B")}, {60, pass}, {61, end("B")}, {600, pass}, {601, end("A")}});
+  REQUIRE(crossing.size() == 2);
+  is(crossing[0], "MODULE_A", 0, 600);
+  is(crossing[1], "MODULE_B", 1, 60);
+  // Their names come later, each after another one's end.
+  const auto late = stretches_of({{0, begin("A")},
+                                  {1, begin("B")},
+                                  {2, begin("C")},
+                                  {60, pass},
+                                  {61, end("B")},
+                                  {70, pass},
+                                  {71, end("A")},
+                                  {90, pass},
+                                  {91, end("A")},
+                                  {92, end("C")}});
+  REQUIRE(late.size() == 3);
+  is(late[0], "MODULE_A", 0, 70);
+  is(late[1], "MODULE_B", 1, 60);
+  is(late[2], "MODULE_C", 2, 90);
+  const auto unnamed = stretches_of({{0, begin("A")}, {1, begin("B")}, {60, pass}, {600, pass}});
+  REQUIRE(unnamed.size() == 2);
+  is(unnamed[0], "MODULE_A", 0, 60);
+  is(unnamed[1], "MODULE_B", 1, 600);
+  // An end of which nothing tells another's name keeps its place.
+  const auto one_silent = stretches_of({{0, begin("A")}, {1, begin("B")}, {60, pass}, {500, pass}, {501, end("B")}});
+  REQUIRE(one_silent.size() == 2);
+  is(one_silent[0], "MODULE_A", 0, 60);
+  is(one_silent[1], "MODULE_B", 1, 500);
+}
+
 TEST_CASE("compile words: calls that compile, look up or are compiled are known by name, others are not") {
   CHECK(compile_word_of("clBuildProgram") == CompileWord::compiles);
   CHECK(compile_word_of("torch/_inductor/compile_fx.py(1): compile_fx") == CompileWord::compiles);

@@ -69,7 +69,7 @@ TEST_CASE("hotspots: sums, extremes and launches are what looking at every event
   };
   const TimeRange range{200'000, 900'000};
   std::map<std::string, Plain> all, within;
-  std::int64_t at[2] = {0, 0};
+  std::int64_t at[2] = {0, 0}, free_ns[2] = {0, 0};
   for (int i = 0; i < 40'000; ++i) {
     const std::size_t lane = random() % 2;
     const std::string name = "k" + std::to_string(random() % 7);
@@ -91,13 +91,14 @@ TEST_CASE("hotspots: sums, extremes and launches are what looking at every event
       sum.total += length;
       sum.min = std::min(sum.min, length);
       sum.max = std::max(sum.max, length);
-      sum.wait += i % 5;
+      sum.wait += std::min<std::int64_t>(i % 5, at[lane] - free_ns[lane]);
       if (has_occupancy) {
         sum.occupancy += occupancy;
         ++sum.occupied;
       }
     }
-    at[lane] += length + static_cast<std::int64_t>(random() % 20);
+    free_ns[lane] = at[lane] + length;
+    at[lane] = free_ns[lane] + static_cast<std::int64_t>(random() % 20);
   }
   session.writer.begin_event(session.host, 0, 1'000'000, session.writer.intern("forward"));
   for (const bool part : {false, true}) {
@@ -146,4 +147,30 @@ TEST_CASE("hotspots: waiting is counted apart, transfers have their bytes, and a
   CHECK(session.found({80, 90}).rows.size() == 1);
   LaunchedSession empty;
   CHECK(empty.found().rows.empty());
+}
+
+TEST_CASE(
+    "hotspots: bytes and waits are numbers of any column of their role, below 0 nothing, waits while it was free") {
+  LaunchedSession session;
+  const SchemaNumber odd = session.writer.add_schema(
+      {.name = "odd",
+       .columns = {{.name = "in", .type = ColumnType::int64, .unit = "B", .role = Role::bytes},
+                   {.name = "out", .type = ColumnType::float64, .unit = "B", .role = Role::bytes},
+                   {.name = "waited", .type = ColumnType::float64, .unit = "ns", .role = Role::wait_ns}}});
+  const TrackNumber track =
+      session.writer.add_track({.name = "stream 3", .kind = "stream", .device = "gpu 0", .schema = odd});
+  const auto add = [&](std::int64_t begin, std::int64_t in, double out, double waited) {
+    Row row = session.writer.begin_event(track, begin, 50, session.writer.intern("k"));
+    row.integer(0, in);
+    row.real(1, out);
+    row.real(2, waited);
+  };
+  add(0, -1, 100, -5);
+  add(150, 8, 0, 30);
+  add(250, -1, -7, 1e12);  // 50 free before it
+  const HotspotList list = session.found();
+  REQUIRE(list.rows.size() == 1);
+  CHECK(list.rows[0].bytes == 108);
+  CHECK(list.rows[0].has_wait);
+  CHECK(list.rows[0].wait_ns == 30 + 50);
 }

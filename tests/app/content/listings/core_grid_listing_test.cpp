@@ -136,7 +136,7 @@ TEST_CASE("core grid listing: a core without the processor that is measured has 
   const Listing listing = core_grid_listing(**frames, *session.store->snapshot(), 0, 8, order);
   const std::size_t last = listing.rows.row_count() - 1;
   CHECK(std::get<std::string>(listing.rows.at(last, 0)) == "core 3,8");
-  for (const std::size_t column : {2, 3, 4, 5}) {  // value, cycles, share, events
+  for (const std::size_t column : {2U, 3U, 4U, 5U}) {  // value, cycles, share, events
     CHECK(std::holds_alternative<std::monostate>(listing.rows.at(last, column)));
     CHECK_FALSE(std::holds_alternative<std::monostate>(listing.rows.at(0, column)));
   }

@@ -122,9 +122,9 @@ class Reporter {
         next = std::max(next, waited);
       }
     }
+    if (most == 0) return;  // also where there is no rank
     const bool often = report_.ranks[rank].last_in >= std::min(kOften, report_.compared);
-    if (most > 0 && often && static_cast<double>(most) >= kClearly * static_cast<double>(next))
-      report_.straggler = rank;
+    if (often && static_cast<double>(most) >= kClearly * static_cast<double>(next)) report_.straggler = rank;
   }
 
   const CollectivesScope scope_;

@@ -79,7 +79,6 @@ class GroupReader {
   std::size_t most_groups_ = kMostGroups;
   bool met_others_ = false;
   ValuePlace value_;
-  std::uint64_t single_value_ = 0;
   std::array<std::uint64_t, kWords> words_{};  // the keys that all events of the lane have, others 0
   std::vector<Varying> varying_;
   std::uint32_t constants_ = 0;  // a number for words_ with the place of what varies

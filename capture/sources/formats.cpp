@@ -13,6 +13,7 @@
 #include "capture/sources/neuron/ntff_source.h"
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/other_formats.h"
+#include "capture/sources/rocm/source.h"
 #include "capture/sources/session/source.h"
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
@@ -28,6 +29,13 @@ constexpr std::array kFormats = {
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
+    SourceFormat{"rocpd", "ROCm profile of rocprofv3 (rocpd)", rocm::probe_rocpd, rocm::import_rocpd, false, false,
+                 nullptr, rocm::run_of_rocpd},
+    SourceFormat{"rpd", "RPD trace of rocmProfileData", rocm::probe_rpd, rocm::import_rpd},
+    SourceFormat{"rocprofv3-json", "rocprofv3 result (JSON)", rocm::probe_rocprofv3_json, rocm::import_rocprofv3_json,
+                 false, false, nullptr, rocm::run_of_rocprofv3_json},
+    SourceFormat{"rocprofv3-csv", "rocprofv3 traces (CSV)", rocm::probe_rocprofv3_csv, rocm::import_rocprofv3_csv,
+                 false, false, nullptr, rocm::run_of_rocprofv3_csv},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
                  chrome::import_chrome_json, false, false, chrome::rank_in_chrome_json},
 };

@@ -25,7 +25,12 @@ struct Input {
 [[nodiscard]] std::uint64_t bytes_of(const InputPart& part) {
   std::error_code failure;
   const std::uintmax_t bytes = fs::file_size(part.path, failure);
-  return failure ? 0 : static_cast<std::uint64_t>(bytes);
+  std::uint64_t all = failure ? 0 : static_cast<std::uint64_t>(bytes);
+  for (const std::string& companion : part.companions) {
+    const std::uintmax_t more = fs::file_size(companion, failure);
+    all += failure ? 0 : static_cast<std::uint64_t>(more);
+  }
+  return all;
 }
 
 // Sources that began further apart than this are of different runs, or one of their clocks is wrong.
@@ -155,11 +160,19 @@ Result<void> InputImport::find(const std::vector<std::string>& paths) {
     }
   }
   if (paths.size() == 1) return {};
-  std::vector<InputPart*> all;
+  const auto all = [&] {
+    std::vector<InputPart*> parts;
+    for (Input& input : inputs_) {
+      for (InputPart& part : input.found.parts) parts.push_back(&part);
+    }
+    return parts;
+  };
+  join_runs(all());
   for (Input& input : inputs_) {
-    for (InputPart& part : input.found.parts) all.push_back(&part);
+    std::erase_if(input.found.parts, [](const InputPart& part) { return part.path.empty(); });
   }
-  tell_apart(all);
+  std::erase_if(inputs_, [](const Input& input) { return input.found.parts.empty(); });
+  tell_apart(all());
   return {};
 }
 
@@ -201,6 +214,7 @@ Result<void> InputImport::import_part(const InputPart& part) {
   Source& source = sources_.emplace_back(make_sink_(), part.label, facts_);
   WatchedSink& target = source.sink;
   ImportOptions import = options_.import;
+  import.companions = part.companions;
   const std::uint64_t bytes = bytes_of(part);
   import.progress = [&](std::uint64_t done, std::uint64_t total) {
     if (!options_.import.progress) return;

@@ -140,6 +140,10 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
   drop_converted(found);
   drop_sessions(found);
   sort_out(strangers, found);
+  std::vector<InputPart*> runs;
+  for (InputPart& part : found.parts) runs.push_back(&part);
+  join_runs(runs);
+  std::erase_if(found.parts, [](const InputPart& part) { return part.path.empty(); });
   if (found.parts.empty()) return nothing_found(path, files.size());
   if (found.parts.size() > kMaxParts) {
     return Error{fmt::format("{}: holds {} profiles; at most {} become one session, so open fewer of them", path,
@@ -186,6 +190,22 @@ std::string label_of_file(const std::string& file, std::string_view path, const 
   if (!rank) return named;
   std::string told = fmt::format("{}{}", kRankLabel, *rank);
   return named == told || named.starts_with(told + " ") ? named : told;
+}
+
+void join_runs(const std::vector<InputPart*>& parts) {
+  std::map<std::pair<const SourceFormat*, std::string>, InputPart*> first;
+  for (InputPart* part : parts) {
+    if (part->format->run_of == nullptr) continue;
+    const std::string run = part->format->run_of(part->path);
+    if (run.empty()) continue;
+    const auto [known, is_new] = first.try_emplace({part->format, run}, part);
+    if (is_new) continue;
+    InputPart& with = *known->second;
+    with.companions.push_back(part->path);
+    with.companions.insert(with.companions.end(), part->companions.begin(), part->companions.end());
+    with.label.clear();
+    part->path.clear();
+  }
 }
 
 void tell_apart(const std::vector<InputPart*>& parts) {

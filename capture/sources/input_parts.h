@@ -15,6 +15,7 @@ struct InputPart {
   std::string path;
   const SourceFormat* format = nullptr;
   std::string label;  // "rank 3", "model 7": tells its devices from those of the other parts; "" where that is needless
+  std::vector<std::string> companions;  // further files of the same run, which are read with it
 };
 
 struct InputParts {
@@ -33,6 +34,9 @@ struct InputParts {
 
 // What the file itself says ("rank 3"), else what its path says.
 [[nodiscard]] std::string label_of_file(const std::string& file, std::string_view path, const SourceFormat& format);
+// Makes parts that are of one run (SourceFormat::run_of) companions of the first of them; the others are left without
+// a path.
+void join_runs(const std::vector<InputPart*>& parts);
 // Parts that could not be told apart get their file's name, and a number where that does not help.
 void tell_apart(const std::vector<InputPart*>& parts);
 

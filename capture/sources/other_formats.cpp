@@ -36,8 +36,8 @@ constexpr std::array kTexts = {
             "run unitrace with --chrome-kernel-logging, and import the JSON that it writes"},
     TextRow{"Thread ", " Device ", "a log of unitrace",
             "run unitrace with --chrome-kernel-logging, and import the JSON that it writes"},
-    TextRow{"{", "\"rocprofiler-sdk-tool\"", "a result of rocprofv3 (JSON)",
-            "run rocprofv3 with --output-format pftrace, and convert that with traceconv json"},
+    TextRow{"\"Name\",\"Calls\"", "TotalDurationNs", "a table of statistics of rocprofv3",
+            "import the traces beside it: *_kernel_trace.csv, *_hip_api_trace.csv"},
     TextRow{"{", "speedscope.app/file-format-schema", "a speedscope profile", kChromeAdvice},
     TextRow{"[", "\"noc\"", "a NoC trace of tt-metal", "import the device log, profile_log_device.csv"},
     TextRow{"[", "\"zone_phase\"", "a NoC trace of tt-metal", "import the device log, profile_log_device.csv"},
@@ -97,8 +97,9 @@ constexpr std::array kNames = {
   if (any("CUPTI_ACTIVITY_KIND_") || any("TARGET_INFO_") || any("ENUM_NSYS_")) {
     return {"an Nsight Systems export (SQLite)", std::string(kChromeAdvice)};
   }
-  if (any("rocpd_info_")) return {"a ROCm profile (rocpd)", "convert it with rocpd convert, or use torch.profiler"};
-  if (any("rocpd_")) return {"an RPD trace (ROCm)", "convert it to Chrome JSON with rpd2tracing.py"};
+  if (any("compute_workload") || any("compute_kernel")) {
+    return {"an analysis of ROCm Compute Profiler (SQLite)", "import the profile that rocprofv3 writes"};
+  }
   return {"an SQLite database of another program", "open a session file (.accel) or import a profile"};
 }
 

@@ -4,6 +4,22 @@
 #include <sqlite3.h>
 
 namespace accelscope {
+namespace {
+
+// As SQLite's "URI filenames" have it; what means something in an address is written as its number.
+[[nodiscard]] std::string address_of_unchanging(const std::string& path) {
+  std::string address = "file:";
+  for (const char character : path) {
+    if (character == '?' || character == '#' || character == '%') {
+      address += fmt::format("%{:02x}", static_cast<unsigned char>(character));
+    } else {
+      address += character;
+    }
+  }
+  return address + "?immutable=1";
+}
+
+}  // namespace
 
 Statement& Statement::operator=(Statement&& other) noexcept {
   std::swap(statement_, other.statement_);
@@ -67,10 +83,14 @@ bool Statement::is_null(int column) const { return sqlite3_column_type(statement
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenMode mode) {
   int flags = SQLITE_OPEN_NOMUTEX;
   if (mode == OpenMode::read_only) flags |= SQLITE_OPEN_READONLY;
+  if (mode == OpenMode::unchanging) flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
   if (mode == OpenMode::read_write) flags |= SQLITE_OPEN_READWRITE;
   if (mode == OpenMode::create || mode == OpenMode::memory) flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(mode == OpenMode::memory ? ":memory:" : path.c_str(), &handle, flags, nullptr);
+  const std::string name = mode == OpenMode::memory       ? ":memory:"
+                           : mode == OpenMode::unchanging ? address_of_unchanging(path)
+                                                          : path;
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
   std::unique_ptr<Database> database(new Database(handle));
   database->path_ = path;
   if (code != SQLITE_OK) return database->error("cannot be opened");

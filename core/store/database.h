@@ -56,7 +56,8 @@ class Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-enum class OpenMode : std::uint8_t { memory, read_only, read_write, create };
+// `unchanging`: read_only, of a file that nobody writes to meanwhile: nothing is made beside it, whatever kind it is.
+enum class OpenMode : std::uint8_t { memory, read_only, unchanging, read_write, create };
 
 class Database {
  public:

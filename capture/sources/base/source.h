@@ -20,8 +20,10 @@
 namespace accelscope::capture::sources {
 
 struct ImportOptions {
-  std::vector<std::string> source_roots;       // folders in which source files that the input names are looked for
-  std::string neff;                            // the program of a raw Neuron trace; "": found beside it
+  std::vector<std::string> source_roots;  // folders in which source files that the input names are looked for
+  std::string neff;                       // the program of a raw Neuron trace; "": found beside it
+  // Further files of the same run and format, which are read into the same session on one time (SourceFormat::run_of).
+  std::vector<std::string> companions;
   std::vector<std::string> converter_options;  // passed on to a vendor's tool that converts the input
   // Called now and then with the done and total parts of the input in any unit (total 0: unknown). Cancelling is the
   // business of the sink.
@@ -44,6 +46,9 @@ struct SourceFormat {
   // The number of the rank of a job that the input is of, as it says itself near its beginning; null: such inputs do
   // not say.
   std::optional<std::uint32_t> (*rank)(std::string_view head) = nullptr;
+  // What files that belong together have in common, such as the host whose processes left one each: they are read as
+  // one input, the first with the others as its companions. "": the file stands for itself; null: all files do.
+  std::string (*run_of)(const std::string& path) = nullptr;
 };
 
 [[nodiscard]] std::span<const SourceFormat> source_formats();

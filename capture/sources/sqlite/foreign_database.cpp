@@ -15,6 +15,14 @@ bool ForeignRows::next() {
   return !ended_;
 }
 
+void ForeignRows::restart(std::int64_t value) {
+  if (statement_.column_count() == 0) return;
+  statement_.reset();
+  statement_.bind(1, value);
+  status_ = {};
+  ended_ = false;
+}
+
 bool ForeignRows::has(std::size_t column) const { return places_[column] >= 0 && !statement_.is_null(places_[column]); }
 
 std::int64_t ForeignRows::integer(std::size_t column) const {
@@ -47,10 +55,23 @@ std::string quoted_name(std::string_view name) {
   return quoted + "\"";
 }
 
+// What a journal holds is worked into the copy when it is opened for writing. Where that fails the file alone is read.
+Result<std::unique_ptr<Database>> ForeignDatabase::open_database(const std::string& path, const DatabaseCopy& copy) {
+  if (copy.exists()) {
+    Result<std::unique_ptr<Database>> opened = Database::open(copy.path(), OpenMode::read_write);
+    if (opened && (*opened)->integer("SELECT count(*) FROM sqlite_master")) return opened;
+    return Database::open(copy.path(), OpenMode::unchanging);
+  }
+  return Database::open(path, keeps_journal_beside(path) ? OpenMode::unchanging : OpenMode::read_only);
+}
+
 Result<ForeignDatabase> ForeignDatabase::open(const std::string& path) {
-  Result<std::unique_ptr<Database>> opened = Database::open(path, OpenMode::read_only);
+  Result<DatabaseCopy> copy = DatabaseCopy::make(path);
+  if (!copy) return copy.error();
+  Result<std::unique_ptr<Database>> opened = open_database(path, *copy);
   if (!opened) return opened.error();
   ForeignDatabase file(std::move(opened).value());
+  file.copy_ = std::move(*copy);
   if (file.list_tables()) return file;
   // A file that was cut has fewer pages than it says, and is refused whole unless its tables may be mended: which the
   // way it was opened does not allow either, so nothing is at risk.
@@ -92,7 +113,6 @@ Result<ForeignRows> ForeignDatabase::rows(std::string_view table, std::span<cons
                                           std::string_view further) const {
   ForeignRows rows;
   rows.places_.assign(columns.size(), -1);
-  rows.ended_ = true;
   if (!has_table(table)) return rows;
   const std::vector<std::string> there = this->columns(table);
   std::string sql;
@@ -116,6 +136,7 @@ Result<ForeignRows> ForeignDatabase::select(std::string_view sql) const {
   if (!statement) return statement.error();
   ForeignRows rows;
   rows.statement_ = std::move(statement).value();
+  rows.ended_ = false;
   for (int place = 0; place < rows.statement_.column_count(); ++place) rows.places_.push_back(place);
   return rows;
 }

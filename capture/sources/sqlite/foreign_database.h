@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/sources/sqlite/database_copy.h"
 #include "core/store/database.h"
 
 namespace accelscope::capture::sources::sqlite {
@@ -34,18 +35,21 @@ class ForeignRows {
   [[nodiscard]] ByteView blob(std::size_t column) const;                       // until the next row
   [[nodiscard]] bool has_column(std::size_t column) const noexcept { return places_[column] >= 0; }
 
+  // Asks once more, with this value for "?1".
+  void restart(std::int64_t value);
+
  private:
   friend class ForeignDatabase;
   Statement statement_;
   std::vector<int> places_;  // in the statement; -1: the table has no such column
   Result<void> status_;
-  bool ended_ = false;
+  bool ended_ = true;
 };
 
 class ForeignDatabase {
  public:
-  // Reads the file and, if its writer left one, its journal; writes nothing. Fails if it is no database or damaged
-  // where its tables are listed.
+  // Reads the file, packed or not, and, if its writer left one, its journal; writes nothing beside it. Fails if it is
+  // no database or damaged where its tables are listed.
   [[nodiscard]] static Result<ForeignDatabase> open(const std::string& path);
 
   // Whether the file ends before its last page: what it still holds can be read.
@@ -72,8 +76,11 @@ class ForeignDatabase {
  private:
   explicit ForeignDatabase(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
+  [[nodiscard]] static Result<std::unique_ptr<Database>> open_database(const std::string& path,
+                                                                       const DatabaseCopy& copy);
   Result<void> list_tables();
 
+  DatabaseCopy copy_;  // goes after what reads it
   std::unique_ptr<Database> database_;
   std::vector<std::string> tables_;
   bool cut_ = false;

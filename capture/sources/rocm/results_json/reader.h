@@ -1,0 +1,109 @@
+// Reads a result of rocprofv3 in JSON into a run.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/json/byte_source.h"
+#include "capture/json/row_parser.h"
+#include "capture/json/table_reader.h"
+#include "capture/sources/rocm/results_json/record_fields.h"
+#include "capture/sources/rocm/run/id_set.h"
+#include "capture/sources/rocm/run/run.h"
+
+namespace accelscope::capture::sources::rocm {
+
+class ResultsReader final : private json::JsonRowHandler {
+ public:
+  ResultsReader(RocmRun& run, std::string name) : run_(run), name_(std::move(name)) {}
+
+  // Of a further file of a run: the columns of kernels are what the first one's counters made them.
+  void keep_counters() noexcept { keep_counters_ = true; }
+
+  // Fails only if the file is none, or holds nothing of it.
+  Result<void> read(std::unique_ptr<json::ByteSource> source,
+                    const std::function<void(std::uint64_t, std::uint64_t)>& progress);
+
+ private:
+  enum class Table : std::uint8_t {
+    agents,
+    counters,
+    kernel_symbols,
+    dispatches_with_counters,
+    dispatches,
+    calls,
+    marks,
+    copies,
+    allocations,
+    facts,    // whose rows are no events
+    unknown,  // not read
+  };
+  struct Symbol {
+    std::string text;
+    StringId name = 0;
+    MaybeNumber vgprs, accum_vgprs, sgprs;
+  };
+  struct Operation {
+    StringId name = 0;
+    std::string text;
+  };
+  struct KindNames {
+    StringId name = 0;
+    std::vector<Operation> operations;
+  };
+
+  void on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) override;
+  void on_bad_row(std::string_view text, const json::RowPlace& place) override;
+  void on_mended_row(const json::RowPlace& place) override;
+
+  [[nodiscard]] static Table table_of(std::string_view name);
+  void begin_table(const json::JsonWindow& window);
+  void take_metadata(std::string_view object);
+  void take_strings(std::string_view object);
+  void take_kinds(std::string_view list);
+  void take_texts(std::string_view list, std::unordered_map<std::int64_t, std::string>& texts);
+  void take_agent(std::span<const json::JsonField> fields);
+  void take_counter(std::span<const json::JsonField> fields);
+  void take_symbol(std::span<const json::JsonField> fields);
+  void choose_counters(const json::JsonWindow& window);
+  void write_dispatch(bool with_counters);
+  void write_call(bool mark);
+  void write_copy();
+  void write_allocation();
+  [[nodiscard]] bool place(RocmRecord& record);
+  void place_on_device(RocmOnDevice& event);
+  [[nodiscard]] Symbol& symbol_of(MaybeNumber id);
+  [[nodiscard]] const KindNames& kind_of(MaybeNumber kind);
+  [[nodiscard]] const Operation& operation_of(MaybeNumber kind, MaybeNumber operation);
+
+  RocmRun& run_;
+  std::string name_;
+  std::uint32_t process_ = 0;
+  bool any_process_ = false;
+  Table table_ = Table::unknown;
+  std::string table_name_;
+  bool counters_chosen_ = false;
+  bool keep_counters_ = false;
+  RecordFields fields_;
+  std::string_view counted_;  // the list of values of the dispatch at hand
+  std::unordered_map<std::int64_t, Symbol> symbols_;
+  std::unordered_map<std::int64_t, RocmCounter> counters_;
+  std::unordered_map<std::int64_t, std::uint32_t> counter_places_;
+  std::vector<KindNames> kinds_;
+  Operation unknown_operation_;
+  std::unordered_map<std::int64_t, std::string> marks_;    // by correlation
+  std::unordered_map<std::int64_t, std::string> regions_;  // by external id
+  IdSet with_counters_;                                    // dispatches that were written with their counters
+  std::uint64_t events_ = 0;
+  std::uint64_t twice_ = 0;
+  std::uint64_t bad_rows_ = 0;
+  std::uint64_t mended_rows_ = 0;
+  std::uint64_t without_time_ = 0;
+  std::map<std::string, std::uint64_t, std::less<>> not_read_;
+};
+
+}  // namespace accelscope::capture::sources::rocm

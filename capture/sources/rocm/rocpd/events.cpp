@@ -1,0 +1,423 @@
+// The tables of events: kernels, copies, memory, calls and regions, samples, counters.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "capture/json/json_cursor.h"
+#include "capture/sources/rocm/rocpd/packed_text.h"
+#include "capture/sources/rocm/rocpd/reader.h"
+
+namespace accelscope::capture::sources::rocm {
+namespace {
+
+using sqlite::ForeignRows;
+using sqlite::KeyedRows;
+
+// Columns that say where an event was: these in this order, at the begin of every table's list.
+constexpr std::size_t kId = 0, kStart = 1, kEnd = 2, kEvent = 3, kProcess = 4, kThread = 5, kAgent = 6, kQueue = 7,
+                      kStream = 8, kTrack = 9, kRegionName = 10, kGraphExec = 11, kGraphNode = 12, kOwn = 13;
+constexpr std::array<std::string_view, kOwn> kPlaceColumns = {
+    "id",       "start",     "end",      "event_id",       "pid",           "tid",          "agent_id",
+    "queue_id", "stream_id", "track_id", "region_name_id", "graph_exec_id", "graph_node_id"};
+
+template <std::size_t count>
+[[nodiscard]] constexpr std::array<std::string_view, kOwn + count> and_own(
+    const std::string_view (&own)[count]) {  // NOLINT(modernize-avoid-c-arrays): counted by the compiler
+  std::array<std::string_view, kOwn + count> columns;
+  std::copy(kPlaceColumns.begin(), kPlaceColumns.end(), columns.begin());
+  std::copy(std::begin(own), std::end(own), columns.begin() + kOwn);
+  return columns;
+}
+
+constexpr auto kDispatchColumns =
+    and_own({"kernel_id", "dispatch_id", "private_segment_size", "group_segment_size", "workgroup_size_x",
+             "workgroup_size_y", "workgroup_size_z", "grid_size_x", "grid_size_y", "grid_size_z"});
+constexpr auto kCopyColumns =
+    and_own({"name_id", "size", "src_agent_id", "dst_agent_id", "src_address", "dst_address"});
+constexpr auto kAllocateColumns = and_own({"type", "level", "address", "size", "extdata"});
+constexpr auto kRegionColumns = and_own({"name_id"});
+constexpr auto kGraphColumns = and_own({"kernel_dispatch_count"});
+constexpr std::array<std::string_view, 5> kSampleColumns = {"id", "track_id", "timestamp", "event_id", "name_id"};
+
+// Of rocpd_event.
+constexpr std::size_t kCategory = 0, kStack = 1, kParentStack = 2, kCorrelation = 3, kCallStack = 4, kLineInfo = 5,
+                      kExtra = 6;
+
+// Addresses beyond int64 were written as reals.
+[[nodiscard]] std::optional<std::uint64_t> address_of(const ForeignRows& rows, std::size_t column) {
+  if (!rows.has(column)) return std::nullopt;
+  if (const auto number = rows.number(column)) return static_cast<std::uint64_t>(*number);
+  const double real = rows.real(column);
+  constexpr double kEndOfAddresses = 18446744073709551616.0;
+  if (!(real >= 0) || real >= kEndOfAddresses) return std::nullopt;
+  return static_cast<std::uint64_t>(real);
+}
+
+// An object of JSON without members says nothing.
+[[nodiscard]] std::string_view unless_empty(std::string_view json) {
+  return json == "{}" || json == "[]" ? std::string_view{} : json;
+}
+
+[[nodiscard]] std::string member_of(std::string_view object, std::string_view key) {
+  std::string text;
+  if (object.size() < key.size()) return text;
+  (void)json::each_member(object, [&](const json::JsonField& field) {
+    if (field.key == key) text = field.text;
+    return field.key != key;
+  });
+  return text;
+}
+
+}  // namespace
+
+void RocpdReader::each_row(std::string_view base, std::span<const std::string_view> columns,
+                           const std::function<void(const ForeignRows&)>& visit, bool by_event) {
+  const std::string_view table = part_.table(base);
+  if (table.empty()) return;
+  constexpr std::uint64_t kLookUpEvery = 4096;
+  sqlite::IdRows rows(database_, table, columns, by_event ? " ORDER BY \"event_id\"" : "");
+  std::uint64_t read = 0;
+  while (rows.next()) {
+    visit(rows.rows());
+    ++progress_.done;
+    if (++read % kLookUpEvery != 0) continue;
+    progress_.say();
+    if (run_.session().cancelled() || !run_.session().status()) return;
+  }
+  run_.report().note(
+      "unreadable",
+      fmt::format("rows of {} lie on damaged pages ({}); {} others were read", table, rows.failure(), read),
+      rows.gaps());
+}
+
+void RocpdReader::place_event(MaybeNumber event, RocmRecord& record) {
+  if (!event) return;
+  if (!events_.find(*event)) {
+    ++missing_events_;
+    return;
+  }
+  const ForeignRows& rows = events_.rows();
+  record.category = category_of(rows.number(kCategory)).name;
+  record.correlation = rows.number(kStack);
+  record.external = rows.number(kCorrelation);
+}
+
+// What the row itself does not say, its track does.
+void RocpdReader::place_on_device(const ForeignRows& rows, RocmOnDevice& event) {
+  event.start = rows.integer(kStart);
+  event.end = rows.integer(kEnd);
+  MaybeNumber process = rows.number(kProcess);
+  MaybeNumber thread = rows.number(kThread);
+  event.agent = rows.number(kAgent);
+  event.queue = rows.number(kQueue);
+  event.stream = rows.number(kStream);
+  if (rows.has(kTrack)) {
+    const auto track = tracks_.find(rows.integer(kTrack));
+    if (track != tracks_.end()) {
+      process = process ? process : track->second.process;
+      thread = thread ? thread : track->second.thread;
+      event.agent = event.agent ? event.agent : track->second.agent;
+      event.queue = event.queue ? event.queue : track->second.queue;
+      event.stream = event.stream ? event.stream : track->second.stream;
+    }
+  }
+  event.process = process_of(process);
+  event.thread = thread_of(thread);
+  event.region = strings_.name(rows.number(kRegionName));
+  if (rows.integer(kGraphExec) != 0) {
+    event.graph_exec = rows.number(kGraphExec);
+    event.graph_node = rows.number(kGraphNode);
+  }
+  place_event(rows.number(kEvent), event);
+}
+
+std::vector<CounterValue> RocpdReader::counters_of(MaybeNumber event, std::string& further) {
+  std::vector<CounterValue> values;
+  if (!event || !counts_) return values;
+  std::map<std::string, double> others;
+  for (bool any = counts_->find(*event); any; any = counts_->next()) {
+    const ForeignRows& rows = counts_->rows();
+    const auto facts = counters_.find(rows.integer(0));
+    ++counts_used_;
+    if (facts == counters_.end() || !facts->second.column) {
+      others[facts == counters_.end() ? fmt::format("counter {}", rows.integer(0)) : facts->second.name] +=
+          rows.real(1);
+      continue;
+    }
+    // A row for each place of the device that counts: the launch has their sum.
+    const std::uint32_t column = *facts->second.column;
+    const auto known =
+        std::find_if(values.begin(), values.end(), [&](const CounterValue& each) { return each.counter == column; });
+    if (known == values.end()) {
+      values.push_back({column, rows.real(1)});
+    } else {
+      known->value += rows.real(1);
+    }
+  }
+  for (const auto& [name, value] : others) further += fmt::format("{}{}={}", further.empty() ? "" : ", ", name, value);
+  return values;
+}
+
+void RocpdReader::read_kernels() {
+  constexpr std::size_t kKernel = kOwn, kDispatch = kOwn + 1, kScratch = kOwn + 2, kShared = kOwn + 3,
+                        kWorkgroup = kOwn + 4, kGrid = kOwn + 7;
+  bool by_event = false;
+  if (has_counts_) {
+    counts_ =
+        std::make_unique<KeyedRows>(database_, part_.table("pmc_event"), "event_id",
+                                    std::initializer_list<std::string_view>{"pmc_id", "value"}, streamed_condition());
+    by_event = !sqlite::is_rising(database_, part_.table("kernel_dispatch"), "event_id");
+  }
+  std::string further;
+  each_row(
+      "kernel_dispatch", kDispatchColumns,
+      [&](const ForeignRows& rows) {
+        RocmDispatch dispatch;
+        place_on_device(rows, dispatch);
+        const Symbol& symbol = symbol_of(rows.number(kKernel));
+        dispatch.name = symbol.name;
+        dispatch.vgprs = symbol.vgprs;
+        dispatch.accum_vgprs = symbol.accum_vgprs;
+        dispatch.sgprs = symbol.sgprs;
+        dispatch.kernel_id = rows.number(kKernel);
+        dispatch.dispatch_id = rows.number(kDispatch);
+        dispatch.scratch_bytes = rows.number(kScratch);
+        dispatch.shared_bytes = rows.number(kShared);
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+          dispatch.workgroup[axis] = rows.integer(kWorkgroup + axis);
+          dispatch.work_items[axis] = rows.integer(kGrid + axis);
+        }
+        further.clear();
+        const std::vector<CounterValue> counters = counters_of(rows.number(kEvent), further);
+        dispatch.further_counters = further;
+        run_.write(dispatch, counters);
+      },
+      by_event);
+}
+
+void RocpdReader::read_copies() {
+  constexpr std::size_t kName = kOwn, kSize = kOwn + 1, kSource = kOwn + 2, kDestination = kOwn + 3,
+                        kSourceAddress = kOwn + 4, kDestinationAddress = kOwn + 5;
+  each_row("memory_copy", kCopyColumns, [&](const ForeignRows& rows) {
+    RocmCopy copy;
+    place_on_device(rows, copy);
+    copy.name = strings_.name(rows.number(kName));
+    copy.bytes = rows.number(kSize);
+    copy.source = rows.number(kSource);
+    copy.destination = rows.number(kDestination);
+    copy.source_address = address_of(rows, kSourceAddress);
+    copy.destination_address = address_of(rows, kDestinationAddress);
+    run_.write(copy);
+  });
+}
+
+void RocpdReader::read_allocations() {
+  constexpr std::size_t kType = kOwn, kLevel = kOwn + 1, kAddress = kOwn + 2, kSize = kOwn + 3, kFlags = kOwn + 4;
+  each_row("memory_allocate", kAllocateColumns, [&](const ForeignRows& rows) {
+    RocmAllocation allocation;
+    place_on_device(rows, allocation);
+    const std::string_view type = rows.text(kType);
+    allocation.releases = type == "FREE" || type == "RECLAIM";
+    allocation.type = run_.intern(type);
+    allocation.name = allocation.type;
+    allocation.level = run_.intern(rows.text(kLevel));
+    allocation.address = address_of(rows, kAddress);
+    allocation.bytes = rows.number(kSize);
+    if (const std::string flags = member_of(rows.text(kFlags), "flags"); !flags.empty()) {
+      allocation.flags = run_.intern(flags);
+    }
+    run_.write(allocation);
+  });
+}
+
+std::string RocpdReader::arguments_of(MaybeNumber event) {
+  std::string text;
+  if (!event || !arguments_) return text;
+  for (bool any = arguments_->find(*event); any; any = arguments_->next()) {
+    const ForeignRows& rows = arguments_->rows();
+    text += fmt::format("{}{}={}", text.empty() ? "" : ", ", rows.text(0), rows.text(1));
+  }
+  return text;
+}
+
+// Texts of events, which may be packed.
+std::string_view RocpdReader::event_text(std::size_t column, std::string& storage) {
+  const ForeignRows& rows = events_.rows();
+  const std::string_view text = rows.text(column);
+  if (!is_packed_text(text)) return unless_empty(text);
+  if (!unpack_text(text, storage)) {
+    ++packed_texts_;
+    return {};
+  }
+  return unless_empty(storage);
+}
+
+void RocpdReader::describe_host_event(MaybeNumber event, RocmOnHost& host) {
+  if (!event) return;
+  place_event(event, host);
+  arguments_text_ = arguments_of(event);
+  host.arguments = arguments_text_;
+  if (!events_.at_hand()) return;
+  host.parent = events_.rows().number(kParentStack);
+  host.call_stack = event_text(kCallStack, call_stack_text_);
+  host.line_info = event_text(kLineInfo, line_info_text_);
+  const std::string_view extra = event_text(kExtra, extra_text_);
+  message_text_ = member_of(extra, "message");
+  host.message = message_text_.empty() ? extra : std::string_view(message_text_);
+  host.table = category_of(events_.rows().number(kCategory)).table;
+}
+
+// Ranges and marks of the program are called by their message; the function that made them is how they were made.
+void RocpdReader::write_host_event(RocmOnHost& host) {
+  if (host.table == RocmHostTable::mark) {
+    host.mark_kind = host.name;
+    if (!message_text_.empty()) host.name = run_.intern(message_text_);
+  } else if (!message_text_.empty() && host.name == host.category) {
+    host.name = run_.intern(message_text_);
+  }
+  run_.write(host);
+}
+
+void RocpdReader::read_regions() {
+  constexpr std::size_t kName = kOwn;
+  bool by_event = !sqlite::is_rising(database_, part_.table("region"), "event_id");
+  const bool joined = open_event_tables();
+  by_event = by_event && joined;
+  each_row(
+      "region", kRegionColumns,
+      [&](const ForeignRows& rows) {
+        RocmOnHost host;
+        RocmOnDevice place;
+        place_on_device(rows, place);
+        static_cast<RocmRecord&>(host) = place;
+        host.table = RocmHostTable::region;
+        message_text_.clear();
+        describe_host_event(rows.number(kEvent), host);
+        host.name = strings_.name(rows.number(kName));
+        (void)sample_counters(rows.number(kEvent), host.start);
+        write_host_event(host);
+      },
+      by_event);
+}
+
+// Tables whose rows belong to events, from their begin.
+bool RocpdReader::open_event_tables() {
+  if (has_arguments_) {
+    arguments_ = std::make_unique<KeyedRows>(database_, part_.table("arg"), "event_id",
+                                             std::initializer_list<std::string_view>{"name", "value"});
+  }
+  if (has_counts_) {
+    counts_ =
+        std::make_unique<KeyedRows>(database_, part_.table("pmc_event"), "event_id",
+                                    std::initializer_list<std::string_view>{"pmc_id", "value"}, streamed_condition());
+  }
+  return has_arguments_ || has_counts_;
+}
+
+// Counters that were read at a moment rather than for a kernel.
+bool RocpdReader::sample_counters(MaybeNumber event, std::int64_t time) {
+  if (!event || !counts_) return false;
+  bool sampled = false;
+  for (bool any = counts_->find(*event); any; any = counts_->next()) {
+    const ForeignRows& rows = counts_->rows();
+    const auto known = counters_.find(rows.integer(0));
+    const CounterFacts facts = known == counters_.end()
+                                   ? CounterFacts{fmt::format("counter {}", rows.integer(0)), {}, {}, {}, {}}
+                                   : known->second;
+    const std::uint32_t process = process_of(facts.process);
+    run_.sample(run_.counter_row(process, facts.agent, facts.name, facts.unit), time, rows.real(1));
+    ++counts_used_;
+    sampled = true;
+  }
+  return sampled;
+}
+
+void RocpdReader::read_samples() {
+  constexpr std::size_t kSampleTrack = 1, kTime = 2, kSampleEvent = 3, kSampleName = 4;
+  bool by_event = !sqlite::is_rising(database_, part_.table("sample"), "event_id");
+  const bool joined = open_event_tables();
+  by_event = by_event && joined;
+  each_row(
+      "sample", kSampleColumns,
+      [&](const ForeignRows& rows) {
+        RocmOnHost host;
+        host.start = host.end = rows.integer(kTime);
+        host.table = RocmHostTable::sample;
+        MaybeNumber name = rows.number(kSampleName);
+        MaybeNumber process;
+        const auto track = tracks_.find(rows.integer(kSampleTrack));
+        if (track != tracks_.end()) {
+          process = track->second.process;
+          host.thread = thread_of(track->second.thread);
+          name = name ? name : track->second.name;
+        }
+        host.process = process_of(process);
+        message_text_.clear();
+        if (sample_counters(rows.number(kSampleEvent), host.start)) return;
+        describe_host_event(rows.number(kSampleEvent), host);
+        if (host.table == RocmHostTable::region) host.table = RocmHostTable::sample;
+        host.name = strings_.name(name);
+        write_host_event(host);
+      },
+      by_event);
+}
+
+std::string RocpdReader::streamed_condition() const {
+  for (const std::string& column : database_.columns(part_.table("pmc_event"))) {
+    if (column == "sample_id") return "\"sample_id\" IS NULL";
+  }
+  return {};
+}
+
+// Counters that the device wrote at a steady pace while kernels ran: a sample is the sum over the places that count.
+void RocpdReader::read_streamed_counters() {
+  if (!has_counts_ || streamed_condition().empty()) return;
+  Result<ForeignRows> rows = database_.select(
+      fmt::format("SELECT S.timestamp, P.pmc_id, sum(P.value), count(*) FROM {} P JOIN {} S ON S.id = P.sample_id "
+                  "GROUP BY S.timestamp, P.pmc_id",
+                  sqlite::quoted_name(part_.table("pmc_event")), sqlite::quoted_name(part_.table("sample"))));
+  if (!rows) return;
+  while (rows->next()) {
+    const auto known = counters_.find(rows->integer(1));
+    if (known == counters_.end()) continue;
+    const CounterFacts& facts = known->second;
+    run_.sample(run_.counter_row(process_of(facts.process), facts.agent, facts.name, facts.unit), rows->integer(0),
+                rows->real(2));
+    counts_used_ += static_cast<std::uint64_t>(rows->integer(3));
+  }
+}
+
+void RocpdReader::read_graph_launches() {
+  each_row("graph_launch", kGraphColumns, [&](const ForeignRows& rows) {
+    RocmOnHost host;
+    RocmOnDevice place;
+    place_on_device(rows, place);
+    static_cast<RocmRecord&>(host) = place;
+    host.correlation.reset();  // the call itself is among the regions
+    host.table = RocmHostTable::region;
+    host.name = run_.intern(fmt::format("graph {}", rows.integer(kGraphExec)));
+    graph_text_ = fmt::format("kernels={}", rows.integer(kOwn));
+    host.arguments = graph_text_;
+    run_.write(host);
+  });
+}
+
+void RocpdReader::report_left_out() {
+  ImportReport& report = run_.report();
+  report.note("relations_open",
+              "rows name an event that the file does not have, so that their category and what joins them with calls "
+              "are not known; was the profiler stopped early?",
+              missing_events_);
+  report.note("relations_open", "texts are named that the file does not have; they are called by their numbers",
+              strings_.missing());
+  report.note("values_left_out", "texts of events are packed in a way that is not known, and were left out",
+              packed_texts_);
+  if (!has_counts_) return;
+  const Result<std::int64_t> counts = database_.row_count(part_.table("pmc_event"));
+  const auto all = counts ? static_cast<std::uint64_t>(std::max<std::int64_t>(*counts, 0)) : counts_used_;
+  report.note("rows_left_out", "values of counters belong to no kernel, region or sample of the file",
+              all > counts_used_ ? all - counts_used_ : 0);
+}
+
+}  // namespace accelscope::capture::sources::rocm

@@ -1,0 +1,86 @@
+// What ROCm's profilers record, as the readers of their formats hand it on. Times are ns of the host's clock; an id
+// that the file does not have is absent. Names and texts are of the session's dictionary, views valid during the call.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/model/ids.h"
+
+namespace accelscope::capture::sources::rocm {
+
+using MaybeNumber = std::optional<std::int64_t>;
+
+struct RocmRecord {
+  std::uint32_t process = 0;  // of RocmRun
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  StringId name = 0;
+  StringId category = 0;    // "KERNEL_DISPATCH", "HIP_RUNTIME_API" ...
+  MaybeNumber correlation;  // the profiler's own: joins a call and the work that it started
+  MaybeNumber external;     // the program's
+  MaybeNumber thread;
+};
+
+struct RocmOnDevice : RocmRecord {
+  MaybeNumber agent;  // as the process numbers its devices
+  MaybeNumber stream;
+  MaybeNumber queue;
+  bool rows_by_queue = false;  // although there is a stream
+  StringId region = 0;
+  MaybeNumber graph_exec;
+  MaybeNumber graph_node;
+};
+
+using Extent = std::array<std::int64_t, 3>;  // x, y, z; 0: not known
+
+struct RocmDispatch : RocmOnDevice {
+  MaybeNumber dispatch_id;
+  MaybeNumber kernel_id;
+  Extent work_items{};  // of all groups together
+  Extent groups{};      // where the file counts groups instead
+  Extent workgroup{};
+  MaybeNumber shared_bytes;
+  MaybeNumber scratch_bytes;
+  MaybeNumber vgprs;
+  MaybeNumber accum_vgprs;
+  MaybeNumber sgprs;
+  std::string_view further_counters;
+};
+
+struct RocmCopy : RocmOnDevice {  // `agent`: where there is no source and destination
+  bool fills = false;             // sets memory instead of copying it
+  MaybeNumber source;
+  MaybeNumber destination;
+  MaybeNumber bytes;
+  std::optional<std::uint64_t> source_address;
+  std::optional<std::uint64_t> destination_address;
+  StringId source_name = 0;  // where it is no device of the process
+  StringId destination_name = 0;
+  std::string_view arguments;
+};
+
+enum class RocmHostTable : std::uint8_t { call, region, mark, sample };
+
+struct RocmOnHost : RocmRecord {
+  RocmHostTable table = RocmHostTable::call;
+  MaybeNumber parent;  // the correlation of the call that it was made in
+  std::string_view arguments;
+  std::string_view message;
+  std::string_view call_stack;
+  std::string_view line_info;
+  StringId mark_kind = 0;  // of marks: how they were made
+};
+
+struct RocmAllocation : RocmOnDevice {
+  StringId type = 0;
+  StringId level = 0;
+  StringId flags = 0;
+  bool releases = false;
+  std::optional<std::uint64_t> address;
+  MaybeNumber bytes;
+};
+
+}  // namespace accelscope::capture::sources::rocm

@@ -1,0 +1,305 @@
+#include "capture/sources/rocm/run/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/names/collective_words.h"
+
+namespace accelscope::capture::sources::rocm {
+namespace {
+
+using tracks::FlowSide;
+using tracks::KernelColumns;
+using tracks::NvtxColumns;
+using tracks::RuntimeColumns;
+using tracks::TransferColumns;
+using tracks::WrittenEvent;
+
+constexpr std::int64_t kNoDevice = -1;  // of rows that belong to none, and of memory of the host
+constexpr std::uint32_t kRocmUnset = ~std::uint32_t{0};
+
+[[nodiscard]] std::uint64_t mixed_bits(std::uint64_t first, std::uint64_t second) noexcept {
+  return tracks::flow_key(first, second);
+}
+
+// As many groups as there are, the last ones being smaller.
+[[nodiscard]] Extent groups_of(const RocmDispatch& dispatch) noexcept {
+  if (dispatch.groups != Extent{}) return dispatch.groups;
+  Extent groups{};
+  for (std::size_t axis = 0; axis < groups.size(); ++axis) {
+    const std::int64_t items = dispatch.work_items[axis];
+    const std::int64_t size = dispatch.workgroup[axis];
+    if (items <= 0 || size <= 0) continue;
+    groups[axis] = items / size + (items % size == 0 ? 0 : 1);
+  }
+  return groups;
+}
+
+[[nodiscard]] bool is_known(const Extent& extent) noexcept { return extent != Extent{}; }
+
+}  // namespace
+
+std::size_t RocmRun::RowKeyHash::operator()(const RowKey& key) const noexcept {
+  const std::uint64_t first = std::uint64_t{key.process} << 8 | static_cast<std::uint64_t>(key.sort) << 1 |
+                              static_cast<std::uint64_t>(key.by_queue);
+  const std::uint64_t second = static_cast<std::uint64_t>(key.number) ^ static_cast<std::uint64_t>(key.device) << 48U;
+  return static_cast<std::size_t>(mixed_bits(first, second));
+}
+
+std::size_t RocmRun::ExtentHash::operator()(const Extent& extent) const noexcept {
+  const auto bits = [&](std::size_t axis) { return static_cast<std::uint64_t>(extent[axis]); };
+  return static_cast<std::size_t>(mixed_bits(mixed_bits(bits(0), bits(1)), bits(2)));
+}
+
+RocmRun::RocmRun(EventSink& sink) : session_(sink) { tables_.fill(kRocmUnset); }
+
+StringId RocmRun::intern_kernel(std::string_view name) {
+  const StringId id = intern(name);
+  const bool by_library = name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("mscclKernel");
+  if (by_library && (name.find("Kernel") != std::string_view::npos || collective_operation(name))) {
+    collectives_.insert(id);
+  }
+  return id;
+}
+
+std::uint32_t RocmRun::add_process(RocmProcess process) {
+  processes_.push_back(std::move(process));
+  work_.emplace_back();
+  return static_cast<std::uint32_t>(processes_.size() - 1);
+}
+
+void RocmRun::add_agent(std::uint32_t process, std::int64_t id, RocmAgent agent) {
+  const auto [place, is_new] = device_ids_.try_emplace({process, id}, devices_.size());
+  if (is_new) devices_.push_back({process, std::move(agent), true, id});
+}
+
+void RocmRun::name_thread(std::uint32_t process, std::int64_t thread, std::string name) {
+  thread_names_[{process, thread}] = std::move(name);
+}
+
+// A counter may be called like a column that is there already.
+void RocmRun::set_counters(std::vector<RocmCounter> counters) {
+  counters_ = std::move(counters);
+  const Schema plain = make_rocm_schema(RocmTable::kernel);
+  std::set<std::string> names;
+  for (const Column& column : plain.columns) names.insert(column.name);
+  for (RocmCounter& counter : counters_) {
+    while (!names.insert(counter.name).second) counter.name += " (counter)";
+  }
+}
+
+std::uint32_t RocmRun::table_of(RocmTable table) {
+  std::uint32_t& number = tables_[static_cast<std::size_t>(table)];
+  if (number == kRocmUnset) number = session_.add_table(make_rocm_schema(table, counters_));
+  return number;
+}
+
+std::uint32_t RocmRun::row_of(const RowKey& key, RocmTable table, const char* kind) {
+  ++rows_written_[static_cast<std::size_t>(table)];
+  const auto [place, is_new] = row_numbers_.try_emplace(key, rows_.size());
+  if (is_new) rows_.push_back({key, session_.add_track(table_of(table), {.kind = kind}), 0});
+  WorkRow& row = rows_[place->second];
+  ++row.events;
+  return row.row;
+}
+
+std::size_t RocmRun::device_of(std::uint32_t process, MaybeNumber agent) {
+  const std::int64_t id = agent.value_or(kNoDevice);
+  const auto [place, is_new] = device_ids_.try_emplace({process, id}, devices_.size());
+  if (is_new) devices_.push_back({process, {id >= 0, id, {}, {}, {}}, false, id});
+  return place->second;
+}
+
+// The GPU of the two; of two, the one that is written.
+std::size_t RocmRun::device_of_copy(const RocmCopy& copy) {
+  const auto is_gpu = [&](const MaybeNumber& agent) {
+    return agent && devices_[device_of(copy.process, agent)].agent.is_gpu;
+  };
+  if (is_gpu(copy.destination)) return device_of(copy.process, copy.destination);
+  if (is_gpu(copy.source)) return device_of(copy.process, copy.source);
+  return device_of(copy.process, copy.agent ? copy.agent : copy.destination ? copy.destination : copy.source);
+}
+
+StringId RocmRun::agent_title(std::uint32_t process, MaybeNumber agent) {
+  if (!agent) return 0;
+  const Device& device = devices_[device_of(process, agent)];
+  return intern(device_name(device));
+}
+
+StringId RocmRun::extent_text(const Extent& extent) {
+  constexpr std::size_t kMostExtents = 100'000;
+  const auto known = extents_.find(extent);
+  if (known != extents_.end()) return known->second;
+  const StringId text = intern(fmt::format("[{}, {}, {}]", extent[0], extent[1], extent[2]));
+  if (extents_.size() < kMostExtents) extents_.emplace(extent, text);
+  return text;
+}
+
+std::string RocmRun::device_name(const Device& device) {
+  if (!device.known) return fmt::format("agent {}", device.id);
+  return fmt::format("{} {}", device.agent.is_gpu ? "GPU" : "CPU", device.agent.number);
+}
+
+RocmRun::RowKey RocmRun::device_row(RowSort sort, const RocmOnDevice& event, std::size_t device) const {
+  const bool by_queue = (event.rows_by_queue || !event.stream) && event.queue;
+  return {sort, event.process, static_cast<std::int64_t>(device), by_queue ? *event.queue : event.stream.value_or(-1),
+          by_queue};
+}
+
+void RocmRun::begin_work(const RocmRecord& record, const WrittenEvent& event) {
+  if (record.correlation.value_or(0) == 0) return;
+  work_[record.process].insert(*record.correlation);
+  const auto id = static_cast<std::uint64_t>(*record.correlation);
+  session_.add_flow(FlowSide::target, tracks::flow_key(record.process, id), id, event);
+}
+
+// Columns that kernels and copies begin with alike.
+void RocmRun::put_ids(const RocmOnDevice& event, std::size_t device) {
+  static_assert(KernelColumns::kind == TransferColumns::kind && KernelColumns::stream == TransferColumns::stream);
+  values_.clear();
+  if (event.external.value_or(0) != 0) put(KernelColumns::external_id, event.external);
+  put(KernelColumns::correlation, event.correlation);
+  values_.integer(KernelColumns::device, devices_[device].agent.number);
+  put(KernelColumns::stream, event.stream);
+  put_text(KernelColumns::kind, event.category);
+}
+
+void RocmRun::write(const RocmDispatch& dispatch, std::span<const CounterValue> counters) {
+  using Columns = RocmKernelColumns;
+  const std::size_t device = device_of(dispatch.process, dispatch.agent);
+  const bool collective = collectives_.contains(dispatch.name);
+  const RowSort sort = collective ? RowSort::collective : RowSort::stream;
+  const std::uint32_t row =
+      row_of(device_row(sort, dispatch, device), RocmTable::kernel, collective ? "collective" : "stream");
+  put_ids(dispatch, device);
+  if (const Extent groups = groups_of(dispatch); is_known(groups)) {
+    values_.string(KernelColumns::grid, extent_text(groups));
+  }
+  if (is_known(dispatch.workgroup)) values_.string(KernelColumns::block, extent_text(dispatch.workgroup));
+  put(KernelColumns::shared_memory, dispatch.shared_bytes);
+  put(KernelColumns::registers, dispatch.vgprs);
+  put(Columns::dispatch_id, dispatch.dispatch_id);
+  put(Columns::queue_id, dispatch.queue);
+  put(Columns::tid, dispatch.thread);
+  put(Columns::pid, processes_[dispatch.process].pid);
+  put(Columns::kernel_id, dispatch.kernel_id);
+  if (is_known(dispatch.work_items)) values_.string(Columns::grid_size, extent_text(dispatch.work_items));
+  put(Columns::private_segment_size, dispatch.scratch_bytes);
+  put(Columns::arch_vgpr_count, dispatch.vgprs);
+  put(Columns::accum_vgpr_count, dispatch.accum_vgprs);
+  put(Columns::sgpr_count, dispatch.sgprs);
+  put_text(Columns::region, dispatch.region);
+  put(Columns::graph_exec_id, dispatch.graph_exec);
+  put(Columns::graph_node_id, dispatch.graph_node);
+  if (!dispatch.further_counters.empty()) values_.text(Columns::further_counters, dispatch.further_counters);
+  for (const CounterValue& counter : counters) values_.real(Columns::count + counter.counter, counter.value);
+  begin_work(dispatch, session_.write(row, dispatch.start, dispatch.end - dispatch.start, dispatch.name, values_));
+}
+
+void RocmRun::write(const RocmCopy& copy) {
+  using Columns = RocmCopyColumns;
+  const std::size_t device = device_of_copy(copy);
+  const RocmTable table = copy.fills ? RocmTable::memset : RocmTable::memcpy;
+  const std::uint32_t row =
+      row_of(device_row(copy.fills ? RowSort::fill : RowSort::copy, copy, device), table, "dma_queue");
+  put_ids(copy, device);
+  put(TransferColumns::bytes, copy.bytes);
+  const std::int64_t duration = copy.end - copy.start;
+  if (copy.bytes && *copy.bytes > 0 && duration > 0) {  // bytes per ns are GB/s
+    values_.real(TransferColumns::bandwidth, static_cast<double>(*copy.bytes) / static_cast<double>(duration));
+  }
+  put_text(Columns::source, copy.source ? agent_title(copy.process, copy.source) : copy.source_name);
+  put_text(Columns::destination,
+           copy.destination ? agent_title(copy.process, copy.destination) : copy.destination_name);
+  if (copy.source_address) values_.unsigned_integer(Columns::src_address, *copy.source_address);
+  if (copy.destination_address) values_.unsigned_integer(Columns::dst_address, *copy.destination_address);
+  put(Columns::queue_id, copy.queue);
+  put(Columns::tid, copy.thread);
+  put(Columns::pid, processes_[copy.process].pid);
+  put_text(Columns::region, copy.region);
+  put(Columns::graph_exec_id, copy.graph_exec);
+  put(Columns::graph_node_id, copy.graph_node);
+  if (!copy.arguments.empty()) values_.text(Columns::arguments, copy.arguments);
+  begin_work(copy, session_.write(row, copy.start, duration, copy.name, values_));
+}
+
+void RocmRun::write(const RocmOnHost& event) {
+  struct Place {
+    RowSort sort;
+    RocmTable table;
+  };
+  constexpr std::array<Place, 4> kPlaces = {
+      Place{RowSort::call, RocmTable::call}, Place{RowSort::region, RocmTable::region},
+      Place{RowSort::mark, RocmTable::mark}, Place{RowSort::sample, RocmTable::sample}};
+  const Place& place = kPlaces[static_cast<std::size_t>(event.table)];
+  const std::int64_t thread = event.thread.value_or(-1);
+  const std::uint32_t row = row_of({place.sort, event.process, kNoDevice, thread, false}, place.table, "host_thread");
+  values_.clear();
+  if (event.table == RocmHostTable::mark) {
+    values_.string(NvtxColumns::domain, intern("ROCTX"));
+    put_text(NvtxColumns::category, event.category);
+    put_text(NvtxColumns::kind, event.mark_kind);
+    put(RocmMarkColumns::correlation, event.correlation);
+    if (!event.arguments.empty()) values_.text(RocmMarkColumns::arguments, event.arguments);
+    if (!event.call_stack.empty()) values_.string(RocmMarkColumns::call_stack, intern(event.call_stack));
+  } else {
+    const bool is_call = event.table == RocmHostTable::call;
+    const std::size_t first = is_call ? RocmCallColumns::first : 0;
+    const std::size_t external = is_call ? RuntimeColumns::external_id : RocmCallColumns::count;
+    if (event.external.value_or(0) != 0) put(external, event.external);
+    put(is_call ? RuntimeColumns::correlation : RocmCallColumns::count + 1, event.correlation);
+    put_text(first + RocmCallColumns::category, event.category);
+    put(first + RocmCallColumns::parent, event.parent);
+    if (!event.arguments.empty()) values_.text(first + RocmCallColumns::arguments, event.arguments);
+    if (!event.message.empty()) values_.text(first + RocmCallColumns::message, event.message);
+    if (!event.call_stack.empty()) values_.string(first + RocmCallColumns::call_stack, intern(event.call_stack));
+    if (!event.line_info.empty()) values_.text(first + RocmCallColumns::line_info, event.line_info);
+  }
+  const WrittenEvent written = session_.write(row, event.start, event.end - event.start, event.name, values_);
+  if (event.correlation.value_or(0) == 0 || event.table == RocmHostTable::mark) return;
+  if (!has_work(event.process, *event.correlation)) return;
+  const auto id = static_cast<std::uint64_t>(*event.correlation);
+  session_.add_flow(FlowSide::source, tracks::flow_key(event.process, id), id, written);
+  launching_.emplace(event.process, thread);
+}
+
+// What is released has the size that it was allocated with.
+void RocmRun::write(const RocmAllocation& allocation) {
+  using Columns = RocmMemoryColumns;
+  MaybeNumber bytes = allocation.bytes;
+  std::size_t device = device_of(allocation.process, allocation.agent);
+  if (allocation.address) {
+    const std::uint64_t key = mixed_bits(allocation.process, *allocation.address);
+    const auto known = allocated_.find(key);
+    if (!allocation.releases) {
+      allocated_[key] = {allocation.bytes.value_or(0), static_cast<std::int64_t>(device)};
+    } else if (known != allocated_.end()) {
+      bytes = -known->second.bytes;
+      device = static_cast<std::size_t>(known->second.device);
+      allocated_.erase(known);
+    } else {
+      if (*allocation.address != 0) ++unknown_releases_;
+      bytes = -bytes.value_or(0);
+    }
+  }
+  const RowKey key{RowSort::memory, allocation.process, static_cast<std::int64_t>(device), 0, false};
+  const std::uint32_t row = row_of(key, RocmTable::memory, "memory");
+  values_.clear();
+  put(Columns::bytes, bytes);
+  if (allocation.address) values_.unsigned_integer(Columns::address, *allocation.address);
+  const RocmAgent& agent = devices_[device].agent;
+  values_.integer(Columns::device, agent.is_gpu ? agent.number : kNoDevice);
+  put_text(Columns::type, allocation.type);
+  put_text(Columns::level, allocation.level);
+  values_.integer(Columns::call_ns, allocation.end - allocation.start);
+  put(Columns::correlation, allocation.correlation);
+  put(Columns::queue_id, allocation.queue);
+  put(Columns::stream_id, allocation.stream);
+  put(Columns::tid, allocation.thread);
+  put(Columns::pid, processes_[allocation.process].pid);
+  put_text(Columns::flags, allocation.flags);
+  session_.write(row, allocation.start, 0, allocation.name, values_);
+}
+
+}  // namespace accelscope::capture::sources::rocm

@@ -1,0 +1,170 @@
+// A run of programs on ROCm as a session: processes of one or several hosts on one time, their devices, streams and
+// threads as rows, calls joined with the work that they started. The readers of all of ROCm's formats write here.
+//
+//   RocmRun run(sink);
+//   const std::uint32_t process = run.add_process({.host = "node1", .pid = 908});
+//   run.add_agent(process, 2, {.is_gpu = true, .number = 0, .name = "gfx950"});
+//   run.write(dispatch, counters);
+//   run.finish({.source = "rocpd", .path = path});
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/sources/rocm/run/id_set.h"
+#include "capture/sources/rocm/run/records.h"
+#include "capture/sources/rocm/run/tables.h"
+#include "capture/sources/tracks/unordered_session.h"
+
+namespace accelscope::capture::sources::rocm {
+
+struct RocmProcess {
+  std::string host;
+  std::string machine;  // tells hosts of one name apart
+  MaybeNumber pid;
+  std::string command;
+};
+
+struct RocmAgent {
+  bool is_gpu = false;
+  std::int64_t number = 0;                                // among those of its kind
+  std::string name;                                       // "gfx950"
+  std::string product;                                    // "AMD Instinct MI350X"
+  std::map<std::string, std::string, std::less<>> facts;  // for the session's meta data: "numSms"
+};
+
+struct CounterValue {
+  std::uint32_t counter = 0;  // of set_counters()
+  double value = 0;
+};
+
+class RocmRun {
+ public:
+  explicit RocmRun(EventSink& sink);
+
+  [[nodiscard]] tracks::UnorderedSession& session() noexcept { return session_; }
+  [[nodiscard]] ImportReport& report() noexcept { return session_.report(); }
+  [[nodiscard]] StringId intern(std::string_view text) { return session_.intern(text); }
+  // Of a kernel: those of collectives get rows of their own.
+  [[nodiscard]] StringId intern_kernel(std::string_view name);
+
+  [[nodiscard]] std::uint32_t add_process(RocmProcess process);
+  [[nodiscard]] RocmProcess& process(std::uint32_t process) noexcept { return processes_[process]; }
+  void add_agent(std::uint32_t process, std::int64_t id, RocmAgent agent);
+  void name_thread(std::uint32_t process, std::int64_t thread, std::string name);
+  // Before the first kernel is written; once.
+  void set_counters(std::vector<RocmCounter> counters);
+  [[nodiscard]] std::span<const RocmCounter> counters() const noexcept { return counters_; }
+
+  void write(const RocmDispatch& dispatch, std::span<const CounterValue> counters = {});
+  void write(const RocmCopy& copy);
+  void write(const RocmOnHost& event);
+  void write(const RocmAllocation& allocation);
+
+  // Whether work with this correlation was written: calls that started none need no flow.
+  [[nodiscard]] bool has_work(std::uint32_t process, std::int64_t correlation) const {
+    return work_[process].contains(correlation);
+  }
+
+  // A row of samples; the same for the same process, device and name. No agent: of the whole host.
+  [[nodiscard]] std::uint32_t counter_row(std::uint32_t process, MaybeNumber agent, const std::string& name,
+                                          const std::string& unit);
+  void sample(std::uint32_t row, std::int64_t time, double value) { session_.sample(row, time, value); }
+
+  struct Finish {
+    std::string source;  // "rocpd 3.0.0"
+    std::string path;    // for messages
+  };
+  Result<void> finish(const Finish& options);
+
+ private:
+  enum class RowSort : std::uint8_t { stream, collective, copy, fill, call, region, mark, sample, memory };
+  struct RowKey {
+    RowSort sort = RowSort::stream;
+    std::uint32_t process = 0;
+    std::int64_t device = 0;  // place in devices_
+    std::int64_t number = 0;  // of the stream, queue or thread
+    bool by_queue = false;
+    bool operator==(const RowKey&) const = default;
+  };
+  struct RowKeyHash {
+    std::size_t operator()(const RowKey& key) const noexcept;
+  };
+  struct WorkRow {
+    RowKey key;
+    std::uint32_t row = 0;
+    std::uint64_t events = 0;
+  };
+  struct Device {
+    std::uint32_t process = 0;
+    RocmAgent agent;
+    bool known = true;
+    std::int64_t id = 0;
+  };
+  struct ExtentHash {
+    std::size_t operator()(const Extent& extent) const noexcept;
+  };
+  struct Released {
+    std::int64_t bytes = 0;
+    std::int64_t device = 0;
+  };
+
+  [[nodiscard]] std::uint32_t table_of(RocmTable table);
+  [[nodiscard]] std::uint32_t row_of(const RowKey& key, RocmTable table, const char* kind);
+  [[nodiscard]] std::size_t device_of(std::uint32_t process, MaybeNumber agent);
+  [[nodiscard]] std::size_t device_of_copy(const RocmCopy& copy);
+  [[nodiscard]] StringId extent_text(const Extent& extent);
+  [[nodiscard]] static std::string device_name(const Device& device);
+  [[nodiscard]] StringId agent_title(std::uint32_t process, MaybeNumber agent);
+  void put(std::size_t column, const MaybeNumber& value) {
+    if (value) values_.integer(column, *value);
+  }
+  void put_text(std::size_t column, StringId value) {
+    if (value != 0) values_.string(column, value);
+  }
+  void put_ids(const RocmOnDevice& event, std::size_t device);
+  void begin_work(const RocmRecord& record, const tracks::WrittenEvent& event);
+  [[nodiscard]] RowKey device_row(RowSort sort, const RocmOnDevice& event, std::size_t device) const;
+
+  // The end: rows.cpp
+  void name_rows();
+  void name_device_row(const WorkRow& row);
+  void name_thread_rows();
+  void name_thread_rows(std::uint32_t process, std::int64_t thread, std::span<const WorkRow> rows);
+  void gather_small_streams();
+  void write_facts(const Finish& options);
+  void report_losses();
+  [[nodiscard]] std::string device_label(const Device& device) const;
+  [[nodiscard]] std::string host_of(std::uint32_t process) const;
+  [[nodiscard]] std::string stream_name(const RowKey& key) const;
+  [[nodiscard]] std::string thread_name(std::uint32_t process, std::int64_t thread) const;
+
+  tracks::UnorderedSession session_;
+  tracks::EventValues values_;
+  std::vector<RocmProcess> processes_;
+  std::vector<Device> devices_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::size_t> device_ids_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::string> thread_names_;
+  std::vector<RocmCounter> counters_;
+  std::array<std::uint32_t, kRocmTableCount> tables_;
+  std::array<std::uint64_t, kRocmTableCount> rows_written_{};
+  std::unordered_map<RowKey, std::size_t, RowKeyHash> row_numbers_;  // place in rows_
+  std::vector<WorkRow> rows_;
+  std::map<std::string, std::uint32_t, std::less<>> counter_rows_;
+  std::vector<std::pair<std::uint32_t, std::size_t>> counters_of_devices_;  // row, place in devices_
+  std::set<StringId> collectives_;
+  std::unordered_map<Extent, StringId, ExtentHash> extents_;
+  std::vector<IdSet> work_;                                     // correlations, by process
+  std::unordered_map<std::uint64_t, Released> allocated_;       // by process and address
+  std::set<std::pair<std::uint32_t, std::int64_t>> launching_;  // threads
+  std::uint64_t unknown_releases_ = 0;
+};
+
+}  // namespace accelscope::capture::sources::rocm

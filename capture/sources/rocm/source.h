@@ -1,0 +1,34 @@
+// What ROCm's profilers write. Each format is a folder below this one; here is how files of them are recognised and
+// read.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "capture/json/byte_source.h"
+#include "capture/sources/base/source.h"
+
+namespace accelscope::capture::sources::rocm {
+
+[[nodiscard]] int probe_rocpd(std::string_view head, const std::string& path);
+Result<void> import_rocpd(const std::string& path, const ImportOptions& options, EventSink& sink);
+[[nodiscard]] std::string run_of_rocpd(const std::string& path);
+
+[[nodiscard]] int probe_rpd(std::string_view head, const std::string& path);
+Result<void> import_rpd(const std::string& path, const ImportOptions& options, EventSink& sink);
+
+[[nodiscard]] int probe_rocprofv3_json(std::string_view head, const std::string& path);
+Result<void> import_rocprofv3_json(const std::string& path, const ImportOptions& options, EventSink& sink);
+[[nodiscard]] std::string run_of_rocprofv3_json(const std::string& path);
+// The same for bytes from anywhere; `name` is what messages call them.
+Result<void> import_rocprofv3_json(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
+                                   const ImportOptions& options, EventSink& sink);
+
+[[nodiscard]] int probe_rocprofv3_csv(std::string_view head, const std::string& path);
+Result<void> import_rocprofv3_csv(const std::string& path, const ImportOptions& options, EventSink& sink);
+[[nodiscard]] std::string run_of_rocprofv3_csv(const std::string& path);
+Result<void> import_rocprofv3_csv(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
+                                  const ImportOptions& options, EventSink& sink);
+
+}  // namespace accelscope::capture::sources::rocm

@@ -25,14 +25,25 @@ constexpr ColumnSpec kFlowColumns[] = {
 Schema make_flow_schema() { return make_schema({"dependency", EventKind::flow, "name"}, kFlowColumns); }
 
 void FlowEnds::add(FlowSide side, std::uint64_t key, std::uint64_t id, StringId name, const WrittenEvent& event) {
-  ends_.push_back({key, id, event, kNoEvent, name, side});
+  static_assert(SessionWriter::kMaxStrings < StringId{1} << 30);
+  End end;
+  end.key = key;
+  end.id = id;
+  end.start = event.start;
+  end.duration_or_event = static_cast<std::uint64_t>(event.duration);
+  end.track = event.track;
+  end.serial = event.serial;
+  end.event_name = event.name;
+  end.name = name & ((StringId{1} << 30) - 1);
+  end.is_target = side == FlowSide::target ? 1 : 0;
+  ends_.push_back(end);
 }
 
 // Both the ends of a track and the events of a lane lie by their begins, so one pass over a lane finds its events.
 Result<void> FlowEnds::find_events(const TrackEvents& events, HeldSink& held) {
   std::sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) {
-    return std::tie(a.event.track, a.event.start, a.event.duration, a.event.name, a.event.serial) <
-           std::tie(b.event.track, b.event.start, b.event.duration, b.event.name, b.event.serial);
+    return std::tie(a.track, a.start, a.duration_or_event, a.event_name, a.serial) <
+           std::tie(b.track, b.start, b.duration_or_event, b.event_name, b.serial);
   });
   struct Stretch {
     std::size_t first = 0;
@@ -40,7 +51,7 @@ Result<void> FlowEnds::find_events(const TrackEvents& events, HeldSink& held) {
   };
   std::unordered_map<TrackNumber, Stretch> by_track;
   for (std::size_t i = 0; i < ends_.size(); ++i) {
-    Stretch& stretch = by_track.try_emplace(events.number(ends_[i].event.track), Stretch{i, 0}).first->second;
+    Stretch& stretch = by_track.try_emplace(events.number(ends_[i].track), Stretch{i, 0}).first->second;
     ++stretch.count;
   }
   for (const HeldSink::HeldLane& lane : held.lanes()) {
@@ -49,14 +60,16 @@ Result<void> FlowEnds::find_events(const TrackEvents& events, HeldSink& held) {
     auto next = ends_.begin() + static_cast<std::ptrdiff_t>(found->second.first);
     const auto last = next + static_cast<std::ptrdiff_t>(found->second.count);
     const Result<void> read = for_each_event(lane, held.spill(), {}, [&](const HeldEvent& event) {
-      while (next != last && next->event.start < event.begin) ++next;
-      for (auto end = next; end != last && end->event.start == event.begin; ++end) {
-        const bool alike = end->event.duration == event.end - event.begin && end->event.name == event.name;
-        if (!alike || end->found != kNoEvent) continue;
+      while (next != last && next->start < event.begin) ++next;
+      for (auto end = next; end != last && end->start == event.begin; ++end) {
+        const bool alike = end->is_found == 0 && end->event_name == event.name &&
+                           end->duration_or_event == static_cast<std::uint64_t>(event.end - event.begin);
+        if (!alike) continue;
         // All flows of this one event; another one that is alike has ends of its own.
-        const std::uint32_t serial = end->event.serial;
-        for (; end != last && end->event.serial == serial && end->event.start == event.begin; ++end) {
-          end->found = event.id;
+        const std::uint32_t serial = end->serial;
+        for (; end != last && end->serial == serial && end->start == event.begin; ++end) {
+          end->duration_or_event = event.id;
+          end->is_found = 1;
         }
         break;
       }
@@ -69,28 +82,33 @@ Result<void> FlowEnds::find_events(const TrackEvents& events, HeldSink& held) {
 Result<std::vector<FlowEnds::Joined>> FlowEnds::join(const TrackEvents& events, HeldSink& held) {
   if (const Result<void> done = find_events(events, held); !done) return done.error();
   std::erase_if(ends_, [&](const End& end) {
-    counts_.without_event += end.found == kNoEvent ? 1 : 0;
-    return end.found == kNoEvent;
+    counts_.without_event += end.is_found == 0 ? 1 : 0;
+    return end.is_found == 0;
   });
   std::sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) {
-    return std::tie(a.key, a.side, a.event.start, a.found) < std::tie(b.key, b.side, b.event.start, b.found);
+    const bool a_is_target = a.is_target != 0, b_is_target = b.is_target != 0;
+    return std::tie(a.key, a_is_target, a.start, a.duration_or_event) <
+           std::tie(b.key, b_is_target, b.start, b.duration_or_event);
   });
   std::vector<Joined> joined;
+  joined.reserve(static_cast<std::size_t>(
+      std::count_if(ends_.begin(), ends_.end(), [](const End& end) { return end.is_target != 0; })));
   for (auto first = ends_.begin(); first != ends_.end();) {
     const auto next = std::find_if(first, ends_.end(), [&](const End& end) { return end.key != first->key; });
-    const auto target = std::find_if(first, next, [](const End& end) { return end.side == FlowSide::target; });
+    const auto target = std::find_if(first, next, [](const End& end) { return end.is_target != 0; });
     counts_.without_target += target == next ? 1 : 0;
     counts_.without_source += target == first ? 1 : 0;
     for (auto to = target; to != next; ++to) {
       for (auto from = first; from != target; ++from) {
-        joined.push_back({from->found, to->found, to->event.start, to->id, from->name});
+        joined.push_back({from->duration_or_event, to->duration_or_event, to->start, to->id, from->name});
       }
     }
     first = next;
   }
   ends_ = {};
-  std::stable_sort(joined.begin(), joined.end(),
-                   [](const Joined& a, const Joined& b) { return a.target_start < b.target_start; });
+  std::sort(joined.begin(), joined.end(), [](const Joined& a, const Joined& b) {
+    return std::tie(a.target_start, a.target, a.source) < std::tie(b.target_start, b.target, b.source);
+  });
   return joined;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "capture/sources/tracks/track_events.h"
@@ -58,17 +59,22 @@ class FlowEnds {
   [[nodiscard]] bool empty() const noexcept { return ends_.empty(); }
 
  private:
+  // There may be millions: 48 bytes each, in pieces that need not move when more come.
   struct End {
     std::uint64_t key = 0;
     std::uint64_t id = 0;
-    WrittenEvent event;
-    EventId found = kNoEvent;
-    StringId name = 0;
-    FlowSide side = FlowSide::source;
+    std::int64_t start = 0;
+    std::uint64_t duration_or_event = 0;  // the event once it was found, which has both
+    std::uint32_t track = 0;              // of TrackEvents
+    std::uint32_t serial = 0;
+    StringId event_name = 0;
+    StringId name : 30 = 0;  // dictionaries are smaller
+    StringId is_target : 1 = 0;
+    StringId is_found : 1 = 0;
   };
   Result<void> find_events(const TrackEvents& events, HeldSink& held);
 
-  std::vector<End> ends_;
+  std::deque<End> ends_;
   Counts counts_;
 };
 

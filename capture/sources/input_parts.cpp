@@ -79,6 +79,26 @@ void drop_converted(InputParts& found) {
   found.parts = std::move(kept);
 }
 
+// The same events in another format of the same tool.
+void drop_same_outputs(InputParts& found) {
+  std::map<std::string, const SourceFormat*> first;
+  const auto output_of = [](const InputPart& part) {
+    return part.format->output_of == nullptr ? std::string() : part.format->output_of(part.path);
+  };
+  for (const InputPart& part : found.parts) {
+    const std::string output = output_of(part);
+    if (output.empty()) continue;
+    const SourceFormat*& best = first.try_emplace(output, part.format).first->second;
+    best = std::min(best, part.format);  // all lie in one table
+  }
+  std::erase_if(found.parts, [&](const InputPart& part) {
+    const auto best = first.find(output_of(part));
+    const bool same = best != first.end() && best->second != part.format;
+    if (same) found.skipped.push_back(part.path);
+    return same;
+  });
+}
+
 // A session file among profiles was made of them.
 void drop_sessions(InputParts& found) {
   const auto is_session = [](const InputPart& part) { return part.format->name == "session"; };
@@ -138,6 +158,7 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
     }
   }
   drop_converted(found);
+  drop_same_outputs(found);
   drop_sessions(found);
   sort_out(strangers, found);
   std::vector<InputPart*> runs;

@@ -87,9 +87,6 @@ constexpr std::array kNames = {
   if (any("CUPTI_ACTIVITY_KIND_") || any("TARGET_INFO_") || any("ENUM_NSYS_")) {
     return {"an Nsight Systems export (SQLite)", std::string(kChromeAdvice)};
   }
-  if (any("compute_workload") || any("compute_kernel")) {
-    return {"an analysis of ROCm Compute Profiler (SQLite)", "import the profile that rocprofv3 writes"};
-  }
   return {"an SQLite database of another program", "open a session file (.accel) or import a profile"};
 }
 

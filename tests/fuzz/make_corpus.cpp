@@ -109,6 +109,34 @@ void make_device_logs(const std::filesystem::path& folder) {
   }
 }
 
+// A result of rocprofv3 and some of its tables.
+void make_rocm_texts(const std::filesystem::path& folder) {
+  const auto seed = [&](const char* name, const std::string& text) {
+    write(folder / name, std::as_bytes(std::span(text)));
+  };
+  seed(
+      "result",
+      R"({"rocprofiler-sdk-tool":[{"metadata":{"pid":1,"node":{"hostname":"h"},"command":["a"]},"agents":[{"id":)"
+      R"({"handle":2},"type":2}],"counters":[{"id":{"handle":5},"name":"W"}],"strings":{"buffer_records":[{"kind":"K",)"
+      R"("operations":["o"]}],"marker_api":[{"key":1,"value":"m"}]},"kernel_symbols":[{"kernel_id":8,)"
+      R"("formatted_kernel_name":"k"}],"callback_records":{"counter_collection":[{"dispatch_data":{"start_timestamp":1,)"
+      R"("end_timestamp":2,"dispatch_info":{"dispatch_id":1,"kernel_id":8}},"records":[{"counter_id":{"handle":5},)"
+      R"("value":1}]}]},"buffer_records":{"kernel_dispatch":[{"start_timestamp":3,"end_timestamp":4,"dispatch_info":)"
+      R"({"agent_id":{"handle":2},"kernel_id":8,"dispatch_id":2,"grid_size":{"x":9,"y":1,"z":1},"workgroup_size":)"
+      R"({"x":4,"y":1,"z":1}},"correlation_id":{"internal":7}}],"hip_api":[{"kind":0,"operation":0,"start_timestamp":1,)"
+      R"("end_timestamp":2,"correlation_id":{"internal":7}}],"memory_copy":[{"start_timestamp":1,"end_timestamp":2,)"
+      R"("bytes":4}]}}]})");
+  seed("kernels",
+       "\"Kind\",\"Agent_Id\",\"Dispatch_Id\",\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\",\"Grid_Size_X\","
+       "\"Workgroup_Size_X\"\n\"K\",\"GPU 0\",1,\"f<a, b>\",1,2,64,32\n");
+  seed("counters",
+       "\"Dispatch_Id\",\"Kernel_Name\",\"Counter_Name\",\"Counter_Value\",\"Start_Timestamp\",\"End_Timestamp\"\n1,"
+       "\"k\","
+       "\"W\",1.5,1,2\n1,\"k\",\"V\",2,1,2\n");
+  seed("calls",
+       "\"Domain\",\"Function\",\"Start_Timestamp\",\"End_Timestamp\"\n\"MARKER\",\"m\",1,1\n\"HIP\",\"h\",1,3\n");
+}
+
 // Each of the tables of tracy-csvexport, with a comma in a name and a message of two lines.
 void make_tracy_tables(const std::filesystem::path& folder) {
   const auto seed = [&](const char* name, const std::string& text) {
@@ -241,6 +269,7 @@ Result<void> make(const std::filesystem::path& folder) {
   }
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
+  make_rocm_texts(folder / "rocm_text_fuzz");
   make_ops_reports(folder / "tt_ops_fuzz");
   make_networks(folder / "tt_noc_fuzz");
   make_text_profiles(folder / "text_profiles_fuzz");

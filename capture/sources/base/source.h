@@ -49,6 +49,9 @@ struct SourceFormat {
   // What files that belong together have in common, such as the host whose processes left one each: they are read as
   // one input, the first with the others as its companions. "": the file stands for itself; null: all files do.
   std::string (*run_of)(const std::string& path) = nullptr;
+  // What files in which a tool writes the same events in several formats have in common: in a folder, those of the
+  // format that stands first in the table are read. "": none; null: the tool writes one format.
+  std::string (*output_of)(const std::string& path) = nullptr;
 };
 
 [[nodiscard]] std::span<const SourceFormat> source_formats();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "capture/sources/base/async_sink.h"
+#include "capture/sources/rocm/compute/reader.h"
 #include "capture/sources/rocm/rocpd/reader.h"
 #include "capture/sources/rocm/rpd/reader.h"
 #include "capture/sources/rocm/source.h"
@@ -81,6 +82,10 @@ int probe_rpd(std::string_view head, const std::string& path) {
   return rocm_database_in(head, path) == RocmDatabase::rpd ? kSureDatabase : 0;
 }
 
+int probe_rocprof_compute(std::string_view head, const std::string& path) {
+  return rocm_database_in(head, path) == RocmDatabase::compute ? kSureDatabase : 0;
+}
+
 std::string run_of_rocpd(const std::string& path) { return rocpd_machine(path).value_or(std::string()); }
 
 Result<void> import_rocpd(const std::string& path, const ImportOptions& options, EventSink& sink) {
@@ -119,7 +124,12 @@ Result<void> import_rocpd(const std::string& path, const ImportOptions& options,
   return receiver.finish();
 }
 
-Result<void> import_rpd(const std::string& path, const ImportOptions& options, EventSink& sink) {
+namespace {
+
+// Databases that stand for themselves.
+template <typename Reader>
+Result<void> import_alone(const std::string& path, const ImportOptions& options, EventSink& sink,
+                          const char* source_format) {
   Result<sqlite::ForeignDatabase> database = sqlite::ForeignDatabase::open(path);
   if (!database) return database.error();
   AsyncSink receiver(sink);
@@ -128,10 +138,19 @@ Result<void> import_rpd(const std::string& path, const ImportOptions& options, E
     run.report().note("truncated", "the file ends before its last page; what it still holds was read");
   }
   ReadingProgress progress{options.progress, 0, 0};
-  RpdReader reader(*database, run, progress);
-  reader.read();
-  if (Result<void> done = run.finish({"RPD trace (rocmProfileData)", path}); !done) return done;
+  Reader(*database, run, progress).read();
+  if (Result<void> done = run.finish({source_format, path}); !done) return done;
   return receiver.finish();
+}
+
+}  // namespace
+
+Result<void> import_rpd(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  return import_alone<RpdReader>(path, options, sink, "RPD trace (rocmProfileData)");
+}
+
+Result<void> import_rocprof_compute(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  return import_alone<ComputeReader>(path, options, sink, "ROCm Compute Profiler analysis");
 }
 
 }  // namespace accelscope::capture::sources::rocm

@@ -15,8 +15,14 @@ namespace accelscope::capture::sources::rocm {
 Result<void> import_rocpd(const std::string& path, const ImportOptions& options, EventSink& sink);
 [[nodiscard]] std::string run_of_rocpd(const std::string& path);
 
+// "node1/908" of "node1/908_results.db", "node1/908_results.json" and "node1/908_kernel_trace.csv".
+[[nodiscard]] std::string output_of_rocprofv3(const std::string& path);
+
 [[nodiscard]] int probe_rpd(std::string_view head, const std::string& path);
 Result<void> import_rpd(const std::string& path, const ImportOptions& options, EventSink& sink);
+
+[[nodiscard]] int probe_rocprof_compute(std::string_view head, const std::string& path);
+Result<void> import_rocprof_compute(const std::string& path, const ImportOptions& options, EventSink& sink);
 
 [[nodiscard]] int probe_rocprofv3_json(std::string_view head, const std::string& path);
 Result<void> import_rocprofv3_json(const std::string& path, const ImportOptions& options, EventSink& sink);

@@ -34,6 +34,12 @@ constexpr std::string_view kTablesFormat = "ROCm profile (rocprofv3 CSV)";
 
 }  // namespace
 
+std::string output_of_rocprofv3(const std::string& path) {
+  constexpr std::string_view kResults = "_results.";
+  const std::size_t results = path.rfind(kResults);
+  return results == std::string::npos ? rocprof_process_of(path) : path.substr(0, results);
+}
+
 int probe_rocprofv3_json(std::string_view head, const std::string& /*path*/) {
   head = without_byte_order_mark(head);
   const std::size_t first = head.find_first_not_of(" \t\r\n");

@@ -51,8 +51,6 @@ TEST_CASE("databases of other tools are named, and a session is never taken for 
   };
   CHECK(named("a.sqlite", "CREATE TABLE StringIds(id); CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(a)") ==
         "an Nsight Systems export (SQLite)");
-  CHECK(named("b.db", "CREATE TABLE rocpd_info_node_00(id)") == "a ROCm profile (rocpd)");
-  CHECK(named("c.rpd", "CREATE TABLE rocpd_api(id)") == "an RPD trace (ROCm)");
   CHECK(named("d.db", "CREATE TABLE bookmarks(id)") == "an SQLite database of another program");
   const std::string session = (folder.path / "s.accel").string();
   REQUIRE(empty_store()->save(session, [](auto, auto) { return true; }).ok());
@@ -84,7 +82,7 @@ TEST_CASE("texts and binary files of other tools are named with what to do") {
     const auto format = sources::find_other_format(written(folder, name, content));
     return format ? format->title : "";
   };
-  CHECK(title("r.json", "{\"rocprofiler-sdk-tool\":[{}]}") == "a result of rocprofv3 (JSON)");
+  CHECK(title("r.csv", "\"Name\",\"Calls\",\"TotalDurationNs\"\n") == "a table of statistics of rocprofv3");
   CHECK(title("m.pickle", std::string("\x80\x04\x95\x00\x00}\x94(\x8c\x08segments\x94", 20)) ==
         "a memory snapshot of PyTorch");
   CHECK(title("x.pb", std::string("\x0a\x0f\x12\x0d/device:TPU:0", 17)) == "an XLA profile (XPlane)");

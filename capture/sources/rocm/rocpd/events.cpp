@@ -15,18 +15,19 @@ using sqlite::ForeignRows;
 using sqlite::KeyedRows;
 
 // Columns that say where an event was: these in this order, at the begin of every table's list.
-constexpr std::size_t kId = 0, kStart = 1, kEnd = 2, kEvent = 3, kProcess = 4, kThread = 5, kAgent = 6, kQueue = 7,
-                      kStream = 8, kTrack = 9, kRegionName = 10, kGraphExec = 11, kGraphNode = 12, kOwn = 13;
-constexpr std::array<std::string_view, kOwn> kPlaceColumns = {
+constexpr std::size_t kRowId = 0, kRowStart = 1, kRowEnd = 2, kRowEvent = 3, kRowProcess = 4, kRowThread = 5,
+                      kRowAgent = 6, kRowQueue = 7, kRowStream = 8, kRowTrack = 9, kRowRegionName = 10,
+                      kRowGraphExec = 11, kRowGraphNode = 12, kRowOwn = 13;
+constexpr std::array<std::string_view, kRowOwn> kPlaceColumns = {
     "id",       "start",     "end",      "event_id",       "pid",           "tid",          "agent_id",
     "queue_id", "stream_id", "track_id", "region_name_id", "graph_exec_id", "graph_node_id"};
 
 template <std::size_t count>
-[[nodiscard]] constexpr std::array<std::string_view, kOwn + count> and_own(
+[[nodiscard]] constexpr std::array<std::string_view, kRowOwn + count> and_own(
     const std::string_view (&own)[count]) {  // NOLINT(modernize-avoid-c-arrays): counted by the compiler
-  std::array<std::string_view, kOwn + count> columns;
+  std::array<std::string_view, kRowOwn + count> columns;
   std::copy(kPlaceColumns.begin(), kPlaceColumns.end(), columns.begin());
-  std::copy(std::begin(own), std::end(own), columns.begin() + kOwn);
+  std::copy(std::begin(own), std::end(own), columns.begin() + kRowOwn);
   return columns;
 }
 
@@ -41,8 +42,8 @@ constexpr auto kGraphColumns = and_own({"kernel_dispatch_count"});
 constexpr std::array<std::string_view, 5> kSampleColumns = {"id", "track_id", "timestamp", "event_id", "name_id"};
 
 // Of rocpd_event.
-constexpr std::size_t kCategory = 0, kStack = 1, kParentStack = 2, kCorrelation = 3, kCallStack = 4, kLineInfo = 5,
-                      kExtra = 6;
+constexpr std::size_t kEventCategory = 0, kEventStack = 1, kEventParentStack = 2, kEventCorrelation = 3,
+                      kEventCallStack = 4, kEventLineInfo = 5, kEventExtra = 6;
 
 // Addresses beyond int64 were written as reals.
 [[nodiscard]] std::optional<std::uint64_t> address_of(const ForeignRows& rows, std::size_t column) {
@@ -98,22 +99,22 @@ void RocpdReader::place_event(MaybeNumber event, RocmRecord& record) {
     return;
   }
   const ForeignRows& rows = events_.rows();
-  record.category = category_of(rows.number(kCategory)).name;
-  record.correlation = rows.number(kStack);
-  record.external = rows.number(kCorrelation);
+  record.category = category_of(rows.number(kEventCategory)).name;
+  record.correlation = rows.number(kEventStack);
+  record.external = rows.number(kEventCorrelation);
 }
 
 // What the row itself does not say, its track does.
 void RocpdReader::place_on_device(const ForeignRows& rows, RocmOnDevice& event) {
-  event.start = rows.integer(kStart);
-  event.end = rows.integer(kEnd);
-  MaybeNumber process = rows.number(kProcess);
-  MaybeNumber thread = rows.number(kThread);
-  event.agent = rows.number(kAgent);
-  event.queue = rows.number(kQueue);
-  event.stream = rows.number(kStream);
-  if (rows.has(kTrack)) {
-    const auto track = tracks_.find(rows.integer(kTrack));
+  event.start = rows.integer(kRowStart);
+  event.end = rows.integer(kRowEnd);
+  MaybeNumber process = rows.number(kRowProcess);
+  MaybeNumber thread = rows.number(kRowThread);
+  event.agent = rows.number(kRowAgent);
+  event.queue = rows.number(kRowQueue);
+  event.stream = rows.number(kRowStream);
+  if (rows.has(kRowTrack)) {
+    const auto track = tracks_.find(rows.integer(kRowTrack));
     if (track != tracks_.end()) {
       process = process ? process : track->second.process;
       thread = thread ? thread : track->second.thread;
@@ -124,12 +125,12 @@ void RocpdReader::place_on_device(const ForeignRows& rows, RocmOnDevice& event) 
   }
   event.process = process_of(process);
   event.thread = thread_of(thread);
-  event.region = strings_.name(rows.number(kRegionName));
-  if (rows.integer(kGraphExec) != 0) {
-    event.graph_exec = rows.number(kGraphExec);
-    event.graph_node = rows.number(kGraphNode);
+  event.region = strings_.name(rows.number(kRowRegionName));
+  if (rows.integer(kRowGraphExec) != 0) {
+    event.graph_exec = rows.number(kRowGraphExec);
+    event.graph_node = rows.number(kRowGraphNode);
   }
-  place_event(rows.number(kEvent), event);
+  place_event(rows.number(kRowEvent), event);
 }
 
 std::vector<CounterValue> RocpdReader::counters_of(MaybeNumber event, std::string& further) {
@@ -160,8 +161,8 @@ std::vector<CounterValue> RocpdReader::counters_of(MaybeNumber event, std::strin
 }
 
 void RocpdReader::read_kernels() {
-  constexpr std::size_t kKernel = kOwn, kDispatch = kOwn + 1, kScratch = kOwn + 2, kShared = kOwn + 3,
-                        kWorkgroup = kOwn + 4, kGrid = kOwn + 7;
+  constexpr std::size_t kKernel = kRowOwn, kDispatch = kRowOwn + 1, kScratch = kRowOwn + 2, kShared = kRowOwn + 3,
+                        kWorkgroup = kRowOwn + 4, kGrid = kRowOwn + 7;
   bool by_event = false;
   if (has_counts_) {
     counts_ =
@@ -189,7 +190,7 @@ void RocpdReader::read_kernels() {
           dispatch.work_items[axis] = rows.integer(kGrid + axis);
         }
         further.clear();
-        const std::vector<CounterValue> counters = counters_of(rows.number(kEvent), further);
+        const std::vector<CounterValue> counters = counters_of(rows.number(kRowEvent), further);
         dispatch.further_counters = further;
         run_.write(dispatch, counters);
       },
@@ -197,8 +198,8 @@ void RocpdReader::read_kernels() {
 }
 
 void RocpdReader::read_copies() {
-  constexpr std::size_t kName = kOwn, kSize = kOwn + 1, kSource = kOwn + 2, kDestination = kOwn + 3,
-                        kSourceAddress = kOwn + 4, kDestinationAddress = kOwn + 5;
+  constexpr std::size_t kName = kRowOwn, kSize = kRowOwn + 1, kSource = kRowOwn + 2, kDestination = kRowOwn + 3,
+                        kSourceAddress = kRowOwn + 4, kDestinationAddress = kRowOwn + 5;
   each_row("memory_copy", kCopyColumns, [&](const ForeignRows& rows) {
     RocmCopy copy;
     place_on_device(rows, copy);
@@ -213,7 +214,8 @@ void RocpdReader::read_copies() {
 }
 
 void RocpdReader::read_allocations() {
-  constexpr std::size_t kType = kOwn, kLevel = kOwn + 1, kAddress = kOwn + 2, kSize = kOwn + 3, kFlags = kOwn + 4;
+  constexpr std::size_t kType = kRowOwn, kLevel = kRowOwn + 1, kAddress = kRowOwn + 2, kSize = kRowOwn + 3,
+                        kFlags = kRowOwn + 4;
   each_row("memory_allocate", kAllocateColumns, [&](const ForeignRows& rows) {
     RocmAllocation allocation;
     place_on_device(rows, allocation);
@@ -259,13 +261,13 @@ void RocpdReader::describe_host_event(MaybeNumber event, RocmOnHost& host) {
   arguments_text_ = arguments_of(event);
   host.arguments = arguments_text_;
   if (!events_.at_hand()) return;
-  host.parent = events_.rows().number(kParentStack);
-  host.call_stack = event_text(kCallStack, call_stack_text_);
-  host.line_info = event_text(kLineInfo, line_info_text_);
-  const std::string_view extra = event_text(kExtra, extra_text_);
+  host.parent = events_.rows().number(kEventParentStack);
+  host.call_stack = event_text(kEventCallStack, call_stack_text_);
+  host.line_info = event_text(kEventLineInfo, line_info_text_);
+  const std::string_view extra = event_text(kEventExtra, extra_text_);
   message_text_ = member_of(extra, "message");
   host.message = message_text_.empty() ? extra : std::string_view(message_text_);
-  host.table = category_of(events_.rows().number(kCategory)).table;
+  host.table = category_of(events_.rows().number(kEventCategory)).table;
 }
 
 // Ranges and marks of the program are called by their message; the function that made them is how they were made.
@@ -280,10 +282,8 @@ void RocpdReader::write_host_event(RocmOnHost& host) {
 }
 
 void RocpdReader::read_regions() {
-  constexpr std::size_t kName = kOwn;
-  bool by_event = !sqlite::is_rising(database_, part_.table("region"), "event_id");
-  const bool joined = open_event_tables();
-  by_event = by_event && joined;
+  constexpr std::size_t kName = kRowOwn;
+  const bool by_event = open_event_tables() && !sqlite::is_rising(database_, part_.table("region"), "event_id");
   each_row(
       "region", kRegionColumns,
       [&](const ForeignRows& rows) {
@@ -293,9 +293,9 @@ void RocpdReader::read_regions() {
         static_cast<RocmRecord&>(host) = place;
         host.table = RocmHostTable::region;
         message_text_.clear();
-        describe_host_event(rows.number(kEvent), host);
+        describe_host_event(rows.number(kRowEvent), host);
         host.name = strings_.name(rows.number(kName));
-        (void)sample_counters(rows.number(kEvent), host.start);
+        (void)sample_counters(rows.number(kRowEvent), host.start);
         write_host_event(host);
       },
       by_event);
@@ -335,12 +335,11 @@ bool RocpdReader::sample_counters(MaybeNumber event, std::int64_t time) {
 
 void RocpdReader::read_samples() {
   constexpr std::size_t kSampleTrack = 1, kTime = 2, kSampleEvent = 3, kSampleName = 4;
-  bool by_event = !sqlite::is_rising(database_, part_.table("sample"), "event_id");
-  const bool joined = open_event_tables();
-  by_event = by_event && joined;
+  const bool by_event = open_event_tables() && !sqlite::is_rising(database_, part_.table("sample"), "event_id");
   each_row(
       "sample", kSampleColumns,
       [&](const ForeignRows& rows) {
+        if (streamed_samples_.contains(rows.integer(0))) return;
         RocmOnHost host;
         host.start = host.end = rows.integer(kTime);
         host.table = RocmHostTable::sample;
@@ -373,6 +372,8 @@ std::string RocpdReader::streamed_condition() const {
 // Counters that the device wrote at a steady pace while kernels ran: a sample is the sum over the places that count.
 void RocpdReader::read_streamed_counters() {
   if (!has_counts_ || streamed_condition().empty()) return;
+  Result<ForeignRows> ids = database_.rows(part_.table("pmc_event"), {"sample_id"}, " WHERE \"sample_id\" IS NOT NULL");
+  while (ids && ids->next()) streamed_samples_.insert(ids->integer(0));
   Result<ForeignRows> rows = database_.select(
       fmt::format("SELECT S.timestamp, P.pmc_id, sum(P.value), count(*) FROM {} P JOIN {} S ON S.id = P.sample_id "
                   "GROUP BY S.timestamp, P.pmc_id",
@@ -396,8 +397,8 @@ void RocpdReader::read_graph_launches() {
     static_cast<RocmRecord&>(host) = place;
     host.correlation.reset();  // the call itself is among the regions
     host.table = RocmHostTable::region;
-    host.name = run_.intern(fmt::format("graph {}", rows.integer(kGraphExec)));
-    graph_text_ = fmt::format("kernels={}", rows.integer(kOwn));
+    host.name = run_.intern(fmt::format("graph {}", rows.integer(kRowGraphExec)));
+    graph_text_ = fmt::format("kernels={}", rows.integer(kRowOwn));
     host.arguments = graph_text_;
     run_.write(host);
   });

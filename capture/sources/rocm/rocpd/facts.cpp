@@ -111,8 +111,8 @@ void RocpdReader::read() {
   read_copies();
   read_allocations();
   read_regions();
-  read_samples();
   read_streamed_counters();
+  read_samples();
   read_graph_launches();
   report_left_out();
 }

@@ -115,6 +115,7 @@ class RocpdReader {
   std::unordered_map<std::int64_t, TrackFacts> tracks_;
   std::unordered_map<std::int64_t, CounterFacts> counters_;
   std::unordered_map<std::int64_t, CategoryFacts> categories_;
+  IdSet streamed_samples_;  // times of streamed counters only
   std::uint64_t counts_used_ = 0;
   std::uint64_t missing_events_ = 0;
   std::uint64_t packed_texts_ = 0;

@@ -31,6 +31,10 @@ constexpr RocmWord kRocmWords[] = {{"rocpd_api_ops", RocmDatabase::rpd},
   for (const RocmWord& word : kRocmWords) {
     if (head.find(word.word) != std::string_view::npos) return word.database;
   }
+  if (sqlite::has_journal(path)) {  // without it the file may hold no table yet
+    const Result<sqlite::ForeignDatabase> database = sqlite::ForeignDatabase::open(path);
+    return database ? rocm_database_of(database->tables()) : RocmDatabase::none;
+  }
   const auto tables = tables_of_other_database(path);
   return tables ? rocm_database_of(*tables) : RocmDatabase::none;
 }

@@ -35,13 +35,6 @@ constexpr std::size_t kCopyBytes = 1U << 20;
   return !failure && bytes > 0;
 }
 
-[[nodiscard]] bool has_journal(const std::string& path) {
-  for (const std::string_view journal : kJournals) {
-    if (has_bytes(path + std::string(journal))) return true;
-  }
-  return false;
-}
-
 // Readable by this user alone: profiles name programs and their arguments.
 [[nodiscard]] Result<std::string> temporary_folder() {
   std::error_code failure;
@@ -65,6 +58,13 @@ DatabaseCopy::~DatabaseCopy() {
 bool is_database(std::string_view first_bytes) noexcept {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
   return first_bytes.starts_with(kMagic);
+}
+
+bool has_journal(const std::string& path) {
+  for (const std::string_view journal : kJournals) {
+    if (has_bytes(path + std::string(journal))) return true;
+  }
+  return false;
 }
 
 bool keeps_journal_beside(const std::string& path) {

@@ -38,10 +38,19 @@ IdRows::IdRows(const ForeignDatabase& database, std::string_view table, std::spa
   rows_.restart(last_id_);
 }
 
+// Ids of a damaged page may be anything: rows that do not follow the last one are not taken, so that none comes twice.
 bool IdRows::next() {
-  if (rows_.next() || go_on_behind_gap()) {
-    if (id_) last_id_ = rows_.integer(*id_);
-    return true;
+  while (rows_.next() || go_on_behind_gap()) {
+    if (!id_) return true;
+    const std::int64_t id = rows_.integer(*id_);
+    if (id > last_id_ || !any_) {
+      last_id_ = id;
+      any_ = true;
+      return true;
+    }
+    if (failure_.empty()) failure_ = "ids out of order";
+    ++gaps_;
+    if (gaps_ > kMostGaps) return false;
   }
   return false;
 }
@@ -51,7 +60,7 @@ bool IdRows::go_on_behind_gap() {
   if (rows_.status()) return false;
   if (failure_.empty()) failure_ = rows_.status().message();
   ++gaps_;
-  if (!id_) return false;
+  if (!id_ || gaps_ > kMostGaps) return false;
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
   std::int64_t from = std::max<std::int64_t>(last_id_, 0);
   for (std::int64_t step = 16; step < kLast / 4; step *= 2) {

@@ -33,11 +33,13 @@ class IdRows {
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }  // why, of the first; or ""
 
  private:
+  static constexpr std::uint64_t kMostGaps = 100'000;  // then the rest is given up
   [[nodiscard]] bool go_on_behind_gap();
 
   ForeignRows rows_;
   std::optional<std::size_t> id_;  // place of "id" among the columns
   std::int64_t last_id_ = 0;
+  bool any_ = false;
   std::uint64_t gaps_ = 0;
   std::string failure_;
 };

@@ -246,9 +246,7 @@ void ResultsReader::take_agent(std::span<const JsonField> fields) {
   agent.number = number_of(fields, "logical_node_type_id").value_or(number_of(fields, "node_id").value_or(0));
   agent.name = text_of(fields, "name");
   agent.product = text_of(fields, "product_name");
-  for (const JsonField& field : fields) {
-    if (field.kind == JsonKind::number) add_agent_fact(field.key, field.text, agent);
-  }
+  for (const JsonField& field : fields) add_agent_field(field, agent);
   const MaybeNumber id = handle_in(text_of(fields, "id"));
   if (id) run_.add_agent(process_, *id, std::move(agent));
 }

@@ -51,13 +51,17 @@ void add_agent_fact(std::string_view name, std::string_view value, RocmAgent& ag
   }
 }
 
+void add_agent_field(const json::JsonField& field, RocmAgent& agent) {
+  if (field.key == "mem_banks" && field.kind == json::JsonKind::array) {
+    add_memory_size(field.text, agent);
+  } else if (field.kind == json::JsonKind::number) {
+    add_agent_fact(field.key, field.text, agent);
+  }
+}
+
 void add_agent_facts(std::string_view object, RocmAgent& agent) {
   (void)json::each_member(object, [&](const json::JsonField& field) {
-    if (field.key == "mem_banks" && field.kind == json::JsonKind::array) {
-      add_memory_size(field.text, agent);
-    } else if (field.kind == json::JsonKind::number) {
-      add_agent_fact(field.key, field.text, agent);
-    }
+    add_agent_field(field, agent);
     return true;
   });
 }

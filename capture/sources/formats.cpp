@@ -14,6 +14,7 @@
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/other_formats.h"
 #include "capture/sources/session/source.h"
+#include "capture/sources/tracy/source.h"
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
 
@@ -26,6 +27,7 @@ constexpr std::array kFormats = {
     SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", neuron::probe_ntff, neuron::import_ntff,
                  true},
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
+    SourceFormat{"tracy", "Tracy trace", tracy::probe_tracy, tracy::import_tracy},
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,

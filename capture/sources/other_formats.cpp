@@ -44,8 +44,6 @@ constexpr std::array kTexts = {
     TextRow{"{", "\"congestion_model_name\"", "a timeline of tt-npe", "import the device log, profile_log_device.csv"},
     TextRow{"{", "\"forwarding_channel_pairs\"", "a topology for tt-npe", "it holds no events"},
     TextRow{"PERFILE2", "", "a recording of Linux perf", "convert it with perf script, or perf data convert --to-json"},
-    TextRow{"tlZ", "tracy", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
-    TextRow{"tr\xfd", "", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
     TextRow{"PAR1", "", "a Parquet table", ""},
     TextRow{"\x7f"
             "ELF",
@@ -69,7 +67,8 @@ constexpr std::array kNames = {
     NameRow{".qdrep", "an Nsight Systems report", kChromeAdvice},
     NameRow{".qdstrm", "an Nsight Systems recording", kChromeAdvice},
     NameRow{".ncu-rep", "an Nsight Compute report", ""},
-    NameRow{".tracy", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
+    NameRow{".tracy", "a Tracy trace of a version before 0.9, or damaged at its begin",
+            "convert it with tracy-update of Tracy 0.10"},
 };
 
 [[nodiscard]] OtherFormat xplane() {

@@ -12,6 +12,7 @@
 #include "core/store/store.h"
 #include "tests/support/neuron/simulated_profile.h"
 #include "tests/support/recording_sink.h"
+#include "tests/support/tracy_trace.h"
 #include "tests/support/tt_log_generator.h"
 
 using namespace accelscope;
@@ -127,6 +128,20 @@ void make_tracy_tables(const std::filesystem::path& folder) {
        "f,a.cpp,12,1200,12.5,3,400.25,1,900,0.5\n");
 }
 
+// A trace of every form, unpacked as the target takes it, and some packed.
+void make_tracy_traces(const std::filesystem::path& folder) {
+  const test::TracyModel model = test::rich_tracy_model(1);
+  const auto seed = [&](const std::string& name, const std::string& bytes) {
+    write(folder / name, std::as_bytes(std::span(bytes)));
+  };
+  for (const test::TracyRelease& release : test::tracy_releases()) {
+    seed(fmt::format("v{}_{}{}", release.minor, release.patch, release.tenstorrent ? "_tt" : ""),
+         test::tracy_trace_unpacked(model, release));
+  }
+  seed("lz4", test::tracy_trace(model, {10, 0}));
+  seed("zstd_streams", test::tracy_trace(model, {13, 1}, {true, 3}));
+}
+
 // A trace with an event of every phase, and the shapes that files come in.
 void make_traces(const std::filesystem::path& folder) {
   const std::string rows =
@@ -199,6 +214,7 @@ Result<void> make(const std::filesystem::path& folder) {
   }
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
+  make_tracy_traces(folder / "tracy_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");
 }
 

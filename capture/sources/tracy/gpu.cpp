@@ -22,7 +22,7 @@ constexpr std::array<std::string_view, 6> kProcessors = {"BRISC", "NCRISC", "TRI
   constexpr std::string_view kCore = ", Core (";
   const std::size_t middle = name.find(kCore);
   if (!name.starts_with(kDevice) || middle == std::string_view::npos || !name.ends_with(')')) return false;
-  device = fmt::format("device {}", name.substr(kDevice.size(), middle - kDevice.size()));
+  device = fmt::format("chip {}", name.substr(kDevice.size(), middle - kDevice.size()));
   const std::string_view place = name.substr(middle + kCore.size());
   core = fmt::format("core {}", place.substr(0, place.size() - 1));
   return true;

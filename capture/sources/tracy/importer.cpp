@@ -286,7 +286,7 @@ std::string TracyImport::thread_label(std::uint64_t thread) const {
 
 Track TracyImport::track_of(std::string name, std::string kind, TracyTableKind table) {
   return {
-      .name = std::move(name), .kind = std::move(kind), .device = "Tracy", .schema = schema(table), .clock = clock_};
+      .name = std::move(name), .kind = std::move(kind), .schema = schema(table), .clock = clock_};
 }
 
 bool TracyImport::is_time(std::int64_t time) noexcept {

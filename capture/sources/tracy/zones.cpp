@@ -160,8 +160,9 @@ void TracyImport::write_messages(std::span<const std::uint32_t> messages, const 
   std::vector<std::uint32_t> order(messages.begin(), messages.end());
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return messages_[a].time < messages_[b].time; });
-  const std::optional<TrackNumber> track =
-      lanes_.add_track(track_of(thread.name + " messages", "host_thread", TracyTableKind::message));
+  Track row_of_messages = track_of(thread.name + " messages", "host_thread", TracyTableKind::message);
+  if (thread.zones) row_of_messages.parent = *thread.zones;
+  const std::optional<TrackNumber> track = lanes_.add_track(std::move(row_of_messages));
   if (!track) return;
   for (const std::uint32_t index : order) {
     const HeldMessage& message = messages_[index];

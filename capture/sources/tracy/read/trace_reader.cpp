@@ -7,19 +7,20 @@ namespace accelscope::capture::sources::tracy {
 bool TraceReader::gather(std::size_t bytes) {
   if (ended_) return false;
   while (static_cast<std::size_t>(end_ - at_) < bytes) {
+    // The next block takes the place of the one at hand.
+    rest_.assign(at_, end_);
     const std::span<const char> block = blocks_.next();
-    if (block.empty()) return false;
-    unpacked_ += block.size();
-    if (at_ == end_) {
+    if (!block.empty()) unpacked_ += block.size();
+    if (rest_.empty()) {
       at_ = block.data();
       end_ = at_ + block.size();
-      continue;
+    } else {
+      rest_.insert(rest_.end(), block.begin(), block.end());
+      joined_.swap(rest_);
+      at_ = joined_.data();
+      end_ = at_ + joined_.size();
     }
-    std::vector<char> both(at_, end_);
-    both.insert(both.end(), block.begin(), block.end());
-    joined_ = std::move(both);
-    at_ = joined_.data();
-    end_ = at_ + joined_.size();
+    if (block.empty()) return false;
   }
   return true;
 }

@@ -101,6 +101,7 @@ class TraceReader {
   const char* end_ = nullptr;
   std::uint64_t unpacked_ = 0;
   std::vector<char> joined_;  // where what is wanted lies in two blocks
+  std::vector<char> rest_;    // of the block before
   std::vector<char> zeros_ = std::vector<char>(kLongestRecord);
   bool ended_ = false;
   std::string gave_up_;

@@ -18,6 +18,13 @@ constexpr std::uint64_t kFirstPointer = 0x7f0000001000;
   return release.minor > minor || (release.minor == minor && release.patch >= patch);
 }
 
+constexpr std::uint32_t kGeneratedPlaces = 40;
+constexpr std::uint32_t kGeneratedInner = 9;
+
+std::int64_t below(std::mt19937_64& random, std::int64_t limit) {
+  return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(limit));
+}
+
 // All texts of a model, each once, numbered as they are met.
 class Texts {
  public:
@@ -327,8 +334,25 @@ class TraceWriter {
     for (const TracyModelZone& zone : zones) all += count(zone.inner);
     return all;
   }
-  void zones(const std::vector<TracyModelZone>& zones, std::int64_t& at) {
-    out_.number(static_cast<std::uint32_t>(zones.size()));
+  void zone_begin(std::int64_t& at, std::int64_t after, std::uint32_t inner) {
+    out_.number(place(static_cast<std::size_t>(below(random_, kGeneratedPlaces))));
+    time(at + after, at);
+    out_.number<std::uint32_t>(0);
+    out_.number(inner);
+  }
+  void generated_zones(std::uint64_t outer, std::int64_t& at) {
+    for (; outer > 0; --outer) {
+      zone_begin(at, 50, kGeneratedInner);
+      for (std::uint32_t inner = 0; inner < kGeneratedInner; ++inner) {
+        zone_begin(at, 10 + below(random_, 300), 0);
+        time(at + 100 + below(random_, 4000), at);
+      }
+      time(at + 20, at);
+    }
+  }
+  void zones(const std::vector<TracyModelZone>& zones, std::int64_t& at, std::uint64_t generated = 0) {
+    out_.number(static_cast<std::uint32_t>(zones.size() + generated / (kGeneratedInner + 1)));
+    generated_zones(generated / (kGeneratedInner + 1), at);
     for (const TracyModelZone& zone : zones) {
       out_.number(place(zone.place));
       time(zone.begin, at);
@@ -347,7 +371,7 @@ class TraceWriter {
   }
   void threads() {
     std::uint64_t all = 0;
-    for (const TracyModelThread& thread : model_.threads) all += count(thread.zones);
+    for (const TracyModelThread& thread : model_.threads) all += count(thread.zones) + thread.generated;
     out_.number(all);
     out_.number<std::uint64_t>(0);
     out_.number<std::uint64_t>(model_.threads.size());
@@ -359,7 +383,7 @@ class TraceWriter {
       out_.number<std::uint8_t>(0);
       if (since(release_, 11, 1)) out_.number<std::int32_t>(0);
       std::int64_t at = 0;
-      zones(thread.zones, at);
+      zones(thread.zones, at, thread.generated);
       out_.number<std::uint64_t>(thread.messages.size());
       for (std::size_t i = 0; i < thread.messages.size(); ++i) out_.number(address += 48);
       samples({});
@@ -579,11 +603,8 @@ class TraceWriter {
   std::vector<std::uint64_t> threads_ = {0};
   std::vector<const TracyModelZone*> extras_;
   std::uint32_t extra_ = 0;
+  std::mt19937_64 random_{5};
 };
-
-std::int64_t below(std::mt19937_64& random, std::int64_t limit) {
-  return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(limit));
-}
 
 std::vector<TracyModelZone> nested(std::mt19937_64& random, std::int64_t begin, std::int64_t end, int depth) {
   std::vector<TracyModelZone> zones;
@@ -709,29 +730,11 @@ std::string tracy_trace_unpacked(const TracyModel& model, TracyRelease release) 
 
 std::string tracy_trace_of_zones(std::uint64_t zones, TracyPacking packing) {
   TracyModel model;
-  for (int i = 0; i < 40; ++i) {
-    model.places.push_back({fmt::format("work {}", i), fmt::format("function {}", i), "src/work.cpp", 10U * i});
+  for (std::uint32_t i = 0; i < kGeneratedPlaces; ++i) {
+    model.places.push_back({fmt::format("work {}", i), fmt::format("function {}", i), "src/work.cpp", 10 * i});
   }
-  constexpr std::int64_t kInner = 9;
-  const std::int64_t outer = static_cast<std::int64_t>(zones) / (kInner + 1);
-  TracyModelThread thread = {.id = 77, .name = "main"};
-  thread.zones.reserve(static_cast<std::size_t>(outer));
-  std::mt19937_64 random(5);
-  std::int64_t at = 1000;
-  for (std::int64_t i = 0; i < outer; ++i) {
-    TracyModelZone zone = {.place = static_cast<std::size_t>(below(random, 40)), .begin = at};
-    at += 20;
-    for (std::int64_t j = 0; j < kInner; ++j) {
-      const std::int64_t end = at + 100 + below(random, 4000);
-      zone.inner.push_back({.place = static_cast<std::size_t>(below(random, 40)), .begin = at, .end = end});
-      at = end + 10 + below(random, 300);
-    }
-    zone.end = at;
-    at += 50;
-    thread.zones.push_back(std::move(zone));
-  }
-  model.threads.push_back(std::move(thread));
-  model.last_time = at;
+  model.threads.push_back({.id = 77, .name = "main", .generated = zones});
+  model.last_time = std::int64_t{1} << 46;
   return tracy_trace(model, {13, 1}, packing);
 }
 

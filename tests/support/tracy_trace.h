@@ -78,6 +78,7 @@ struct TracyModelMessage {
 struct TracyModelThread {
   std::uint64_t id = 0;
   std::string name;
+  std::uint64_t generated = 0;  // so many zones besides, made while they are written: nine lie in one
   std::vector<TracyModelZone> zones;
   std::vector<TracyModelMessage> messages;
   std::vector<std::pair<std::int64_t, std::uint32_t>> samples;  // time, call stack

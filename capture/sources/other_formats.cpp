@@ -27,8 +27,6 @@ struct TextRow {
 
 // The first row that fits. Words are those that the tools themselves write.
 constexpr std::array kTexts = {
-    TextRow{"MessageName;", "total_ns", "a table of Tracy messages",
-            "import the table of zones that tracy-csvexport -u writes"},
     TextRow{"{", "\"rocprofiler-sdk-tool\"", "a result of rocprofv3 (JSON)",
             "run rocprofv3 with --output-format pftrace, and convert that with traceconv json"},
     TextRow{"{", "speedscope.app/file-format-schema", "a speedscope profile", kChromeAdvice},

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 namespace accelscope::test {
 namespace {
@@ -34,12 +35,17 @@ class Texts {
     return known->second;
   }
   std::uint32_t above(const std::string& text) { return text.empty() ? 0 : number(text) + 1; }
-  std::uint64_t literal(const std::string& text) { return kFirstLiteral + number(text); }
+  std::uint64_t literal(const std::string& text) {
+    literals_.insert(number(text));
+    return kFirstLiteral + number(text);
+  }
+  [[nodiscard]] const std::set<std::uint32_t>& literals() const { return literals_; }
   [[nodiscard]] const std::vector<std::string>& all() const { return texts_; }
 
  private:
   std::map<std::string, std::uint32_t> numbers_;
   std::vector<std::string> texts_;
+  std::set<std::uint32_t> literals_;
 };
 
 class TraceWriter {
@@ -95,9 +101,13 @@ class TraceWriter {
   void gather() {
     texts_.number("first text");
     for (const TracyModelPlace& place : model_.places) {
-      for (const std::string* text : {&place.name, &place.function, &place.file}) texts_.above(*text);
+      for (const std::string* text : {&place.name, &place.function, &place.file}) {
+        if (!text->empty()) texts_.literal(*text);
+      }
     }
-    for (const TracyModelFrames& set : model_.frames) texts_.above(set.name);
+    for (const TracyModelFrames& set : model_.frames) {
+      if (!set.name.empty()) texts_.literal(set.name);
+    }
     for (const TracyModelSection& section : model_.sections) texts_.above(section.text);
     for (const TracyModelThread& thread : model_.threads) {
       thread_number(thread.id);
@@ -114,9 +124,9 @@ class TraceWriter {
         for (const TracyModelGpu::Marker& marker : markers) texts_.above(marker.meta);
       }
     }
-    for (const TracyModelPlot& plot : model_.plots) texts_.above(plot.name);
+    for (const TracyModelPlot& plot : model_.plots) texts_.literal(plot.name);
     for (const TracyModelPool& pool : model_.pools) {
-      texts_.above(pool.name);
+      if (!pool.name.empty()) texts_.literal(pool.name);
       for (const TracyModelPool::Use& use : pool.uses) thread_number(use.thread);
     }
     for (const auto& stack : model_.stacks) {
@@ -212,10 +222,10 @@ class TraceWriter {
       out_.number<std::uint64_t>(pointer(i));
       out_.text(all[i]);
     }
-    out_.number<std::uint64_t>(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      out_.number<std::uint64_t>(kFirstLiteral + i);
-      out_.number<std::uint64_t>(pointer(i));
+    out_.number<std::uint64_t>(texts_.literals().size());
+    for (const std::uint32_t literal : texts_.literals()) {
+      out_.number<std::uint64_t>(kFirstLiteral + literal);
+      out_.number<std::uint64_t>(pointer(literal));
     }
     out_.number<std::uint64_t>(model_.threads.size());
     for (const TracyModelThread& thread : model_.threads) {

@@ -285,8 +285,7 @@ std::string TracyImport::thread_label(std::uint64_t thread) const {
 }
 
 Track TracyImport::track_of(std::string name, std::string kind, TracyTableKind table) {
-  return {
-      .name = std::move(name), .kind = std::move(kind), .schema = schema(table), .clock = clock_};
+  return {.name = std::move(name), .kind = std::move(kind), .schema = schema(table), .clock = clock_};
 }
 
 bool TracyImport::is_time(std::int64_t time) noexcept {
@@ -331,6 +330,8 @@ void TracyImport::write_report() {
   report_.note("rows_skipped", "events at times that no trace has were left out", bad_times_);
   report_.note("missing_source_locations", "zones are of places in the source that the trace does not have",
                unknown_places_);
+  report_.note("names_left_out", "messages after many different ones are called \"message\"; their text is whole",
+               unnamed_messages_);
   report_.note("rows_mended", "zones begin before the one before them has ended; they are shortened",
                lanes_.shortened());
   report_.note("too_many_overlaps", "events lie too deep in one another, or on too many rows, and were left out",

@@ -4,12 +4,14 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -56,6 +58,11 @@ class TracyImport {
     std::uint32_t callstack : 24 = 0;
     std::uint32_t severity : 7 = 0;
     std::uint32_t taken : 1 = 0;
+  };
+  struct ZoneExtra {
+    std::uint32_t callstack = 0;
+    std::uint32_t text = 0;  // above by one, as is the name
+    std::uint32_t name = 0;
   };
   struct OpenZone {
     std::int64_t start = 0;
@@ -132,6 +139,7 @@ class TracyImport {
   void read_thread_messages(const ThreadRow& thread);
   void write_messages(std::span<const std::uint32_t> messages, const ThreadRow& thread);
   void write_untaken_messages();
+  [[nodiscard]] StringId name_of_message(std::string_view text);
   void read_samples(const ThreadRow& thread, bool at_switch);
   [[nodiscard]] GpuContext read_gpu_context(std::uint64_t number);
   void read_gpu_zones(const GpuContext& context, std::uint64_t thread, std::uint64_t count, GpuEvents& events);
@@ -179,8 +187,10 @@ class TracyImport {
   std::uint64_t frame_offset_ = 0;
   std::vector<FrameSet> frame_sets_;
   std::vector<HeldSlice> marked_sections_;
-  std::vector<HeldMessage> messages_;  // by pointer
-  std::vector<char> zone_extras_;
+  std::vector<HeldMessage> messages_;              // by pointer
+  std::unordered_set<std::size_t> message_names_;  // by their hashes
+  std::uint64_t unnamed_messages_ = 0;
+  std::deque<ZoneExtra> zone_extras_;
   std::vector<PlaceIds> places_;  // by number as unsigned
   std::vector<OpenZone> open_;
   std::set<std::string> files_;

@@ -15,6 +15,7 @@ constexpr std::size_t kDeepestZones = 65'536;
 constexpr std::int64_t kNotEnded = -1;
 constexpr std::size_t kMessageBytes = 8 + 8 + TraceNames::kReferenceBytes + 4 + 3;
 constexpr std::array<std::string_view, 6> kSeverities = {"trace", "debug", "info", "warning", "error", "fatal"};
+constexpr std::size_t kMostMessageNames = 50'000;
 constexpr std::uint8_t kUnknownSeverity = kSeverities.size();
 
 }  // namespace
@@ -44,10 +45,14 @@ void TracyImport::read_messages() {
 }
 
 void TracyImport::read_zone_extras() {
-  const std::uint64_t count = reader_.count();
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 32;  // numbers of 32 bits refer to them
-  if (count > kMost) return reader_.give_up("it tells of more texts of zones than there can be");
-  reader_.append(count * kExtraBytes, zone_extras_);
+  for (std::uint64_t left = reader_.count(); left > 0; --left) {
+    TraceRecord record = reader_.record(kExtraBytes);
+    if (reader_.ended()) return;
+    ZoneExtra& extra = zone_extras_.emplace_back();
+    extra.callstack = record.next24();
+    extra.text = record.next24();
+    extra.name = record.next24();
+  }
 }
 
 void TracyImport::read_threads() {
@@ -129,15 +134,13 @@ void TracyImport::write_zone(ThreadRow& thread, std::uint32_t depth, const OpenZ
 }
 
 void TracyImport::set_zone_extra(Row& row, std::uint32_t extra) {
-  const std::size_t at = std::size_t{extra} * kExtraBytes;
-  if (at + kExtraBytes > zone_extras_.size()) return;
-  TraceRecord record(zone_extras_.data() + at);
-  const std::uint32_t callstack = record.next24();
-  const std::string_view text = names_.text_above(record.next24());
-  const std::string_view name = names_.text_above(record.next24());
+  if (extra >= zone_extras_.size()) return;
+  const ZoneExtra& more = zone_extras_[extra];
+  const std::string_view text = names_.text_above(more.text);
+  const std::string_view name = names_.text_above(more.name);
   if (!name.empty()) row.text(ZoneColumns::zone_name, name);
   if (!text.empty()) row.text(ZoneColumns::zone_text, text);
-  if (callstack != 0) row.integer(ZoneColumns::callstack, callstack);
+  if (more.callstack != 0) row.integer(ZoneColumns::callstack, more.callstack);
 }
 
 void TracyImport::read_thread_messages(const ThreadRow& thread) {
@@ -168,7 +171,7 @@ void TracyImport::write_messages(std::span<const std::uint32_t> messages, const 
     const HeldMessage& message = messages_[index];
     if (!is_time(message.time)) continue;
     const std::string_view text = names_.text(message.text);
-    std::optional<Row> row = lanes_.put(*track, message.time, 0, writer_.intern(message_name(text)));
+    std::optional<Row> row = lanes_.put(*track, message.time, 0, name_of_message(text));
     if (!row) continue;
     count_row(TracyTableKind::message);
     row->text(MessageColumns::message, text);
@@ -178,6 +181,18 @@ void TracyImport::write_messages(std::span<const std::uint32_t> messages, const 
     }
     if (message.callstack != 0) row->integer(MessageColumns::callstack, message.callstack);
   }
+}
+
+// Messages may all be different; names are kept for as long as the session is open.
+StringId TracyImport::name_of_message(std::string_view text) {
+  const std::string name = message_name(text);
+  const std::size_t hash = std::hash<std::string>{}(name);
+  if (message_names_.size() >= kMostMessageNames && !message_names_.contains(hash)) {
+    ++unnamed_messages_;
+    return writer_.intern("message");
+  }
+  message_names_.insert(hash);
+  return writer_.intern(name);
 }
 
 // Of a trace that was cut before its threads.

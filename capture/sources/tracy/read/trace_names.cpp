@@ -1,12 +1,11 @@
 #include "capture/sources/tracy/read/trace_names.h"
 
-#include <algorithm>
-
 namespace accelscope::capture::sources::tracy {
 namespace {
 
 constexpr std::uint8_t kByNumber = 1;
 constexpr std::uint8_t kThere = 2;
+constexpr std::size_t kPageBytes = 1U << 20;
 
 void read_numbers(TraceReader& reader, std::vector<std::uint64_t>& numbers) {
   for (std::uint64_t left = reader.count(); left > 0; --left) {
@@ -16,47 +15,60 @@ void read_numbers(TraceReader& reader, std::vector<std::uint64_t>& numbers) {
   }
 }
 
-[[nodiscard]] std::uint32_t text_at(const std::vector<std::pair<std::uint64_t, std::uint32_t>>& pointers,
-                                    std::uint64_t pointer) {
-  const auto place = std::lower_bound(pointers.begin(), pointers.end(), std::pair(pointer, std::uint32_t{0}));
-  return place != pointers.end() && place->first == pointer ? place->second : kNoText;
-}
-
 }  // namespace
 
+// Texts may be most of a trace: they are kept in pages, which are never moved.
+void TraceNames::read_text(TraceReader& reader, std::uint64_t size) {
+  if (size > kPageBytes || pages_.empty() || pages_.back().capacity() - pages_.back().size() < size) {
+    pages_.emplace_back().reserve(kPageBytes);
+  }
+  std::vector<char>& page = pages_.back();
+  const std::size_t begin = page.size();
+  reader.append(size, page);
+  texts_.emplace_back(page.data() + begin, page.size() - begin);
+}
+
+TraceNames::KeysAndAddresses TraceNames::read_keys(TraceReader& reader, std::size_t bytes_behind) {
+  KeysAndAddresses keys;
+  for (std::uint64_t left = reader.count(); left > 0; --left) {
+    TraceRecord record = reader.record(16 + bytes_behind);
+    if (reader.ended()) break;
+    const auto key = record.next<std::uint64_t>();
+    keys.emplace_back(key, record.next<std::uint64_t>());
+  }
+  return keys;
+}
+
 void TraceNames::read_texts(TraceReader& reader) {
-  Pointers pointers;
+  std::deque<std::uint64_t> addresses;
   for (std::uint64_t left = reader.count(); left > 0; --left) {
     TraceRecord record = reader.record(16);
     if (reader.ended()) break;
-    const auto pointer = record.next<std::uint64_t>();
-    const auto size = record.next<std::uint64_t>();
-    reader.append(size, bytes_);
-    pointers.emplace_back(pointer, static_cast<std::uint32_t>(ends_.size()));
-    ends_.push_back(bytes_.size());
+    addresses.push_back(record.next<std::uint64_t>());
+    read_text(reader, record.next<std::uint64_t>());
   }
-  std::sort(pointers.begin(), pointers.end());
-  read_map(reader, pointers, literals_);
-  read_map(reader, pointers, thread_names_);
+  const KeysAndAddresses literals = read_keys(reader, 0);
+  const KeysAndAddresses threads = read_keys(reader, 0);
   // Of threads of other processes: the program's name, and the thread's.
-  for (std::uint64_t left = reader.count(); left > 0; --left) {
-    TraceRecord record = reader.record(24);
-    if (reader.ended()) return;
-    const auto thread = record.next<std::uint64_t>();
-    const std::uint32_t program = text_at(pointers, record.next<std::uint64_t>());
-    if (program != kNoText) programs_.emplace(thread, program);
+  const KeysAndAddresses programs = read_keys(reader, 8);
+  // Few texts are asked for by their address.
+  TextsByKey wanted;
+  for (const KeysAndAddresses* keys : {&literals, &threads, &programs}) {
+    for (const auto& [key, address] : *keys) wanted.emplace(address, kNoText);
   }
-}
-
-void TraceNames::read_map(TraceReader& reader, const Pointers& pointers,
-                          std::unordered_map<std::uint64_t, std::uint32_t>& map) {
-  for (std::uint64_t left = reader.count(); left > 0; --left) {
-    TraceRecord record = reader.record(16);
-    if (reader.ended()) return;
-    const auto key = record.next<std::uint64_t>();
-    const std::uint32_t text = text_at(pointers, record.next<std::uint64_t>());
-    if (text != kNoText) map.emplace(key, text);
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    if (const auto found = wanted.find(addresses[i]); found != wanted.end()) {
+      found->second = static_cast<std::uint32_t>(i);
+    }
   }
+  const auto resolve = [&](const KeysAndAddresses& keys, TextsByKey& map) {
+    for (const auto& [key, address] : keys) {
+      if (const std::uint32_t text = wanted[address]; text != kNoText) map.emplace(key, text);
+    }
+  };
+  resolve(literals, literals_);
+  resolve(threads, thread_names_);
+  resolve(programs, programs_);
 }
 
 void TraceNames::read_threads(TraceReader& reader) {
@@ -91,22 +103,19 @@ void TraceNames::read_places(TraceReader& reader) {
 }
 
 std::string_view TraceNames::text(std::uint32_t number) const noexcept {
-  if (number >= ends_.size()) return {};
-  const std::uint64_t begin = number == 0 ? 0 : ends_[number - 1];
-  return {bytes_.data() + begin, static_cast<std::size_t>(ends_[number] - begin)};
+  return number < texts_.size() ? texts_[number] : std::string_view{};
 }
 
 std::uint32_t TraceNames::reference(TraceRecord& record) const {
   const auto value = record.next<std::uint64_t>();
   const auto flags = record.next<std::uint8_t>();
   if ((flags & kThere) == 0) return kNoText;
-  if ((flags & kByNumber) != 0) return value < ends_.size() ? static_cast<std::uint32_t>(value) : kNoText;
+  if ((flags & kByNumber) != 0) return value < texts_.size() ? static_cast<std::uint32_t>(value) : kNoText;
   const auto literal = literals_.find(value);
   return literal == literals_.end() ? kNoText : literal->second;
 }
 
-std::string_view TraceNames::found(const std::unordered_map<std::uint64_t, std::uint32_t>& map,
-                                   std::uint64_t key) const {
+std::string_view TraceNames::found(const TextsByKey& map, std::uint64_t key) const {
   const auto place = map.find(key);
   return place == map.end() ? std::string_view{} : text(place->second);
 }

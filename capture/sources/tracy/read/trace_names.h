@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -28,7 +29,6 @@ class TraceNames {
   void read_threads(TraceReader& reader);  // the threads' short numbers
   void read_places(TraceReader& reader);   // in the source
 
-  [[nodiscard]] std::uint64_t texts() const noexcept { return ends_.size(); }
   [[nodiscard]] std::string_view text(std::uint32_t number) const noexcept;
   // As events refer to texts: a number above by one, 0 for none.
   [[nodiscard]] std::string_view text_above(std::uint32_t number) const noexcept {
@@ -46,20 +46,21 @@ class TraceNames {
   // Places that the program knew when it was built have numbers from 0, those made later from -1 downwards. Null for
   // numbers that no place has.
   [[nodiscard]] const SourcePlace* place(std::int16_t number) const;
-  [[nodiscard]] std::uint64_t text_bytes() const noexcept { return bytes_.size(); }
 
  private:
-  using Pointers = std::vector<std::pair<std::uint64_t, std::uint32_t>>;  // sorted; to texts
-  void read_map(TraceReader& reader, const Pointers& pointers, std::unordered_map<std::uint64_t, std::uint32_t>& map);
+  using TextsByKey = std::unordered_map<std::uint64_t, std::uint32_t>;
+  // Keys and the addresses that their texts had in the profiler.
+  using KeysAndAddresses = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  [[nodiscard]] static KeysAndAddresses read_keys(TraceReader& reader, std::size_t bytes_behind);
+  void read_text(TraceReader& reader, std::uint64_t size);
   [[nodiscard]] SourcePlace read_place(TraceReader& reader) const;
-  [[nodiscard]] std::string_view found(const std::unordered_map<std::uint64_t, std::uint32_t>& map,
-                                       std::uint64_t key) const;
+  [[nodiscard]] std::string_view found(const TextsByKey& map, std::uint64_t key) const;
 
-  std::vector<char> bytes_;
-  std::vector<std::uint64_t> ends_;  // of the texts
-  std::unordered_map<std::uint64_t, std::uint32_t> literals_;
-  std::unordered_map<std::uint64_t, std::uint32_t> thread_names_;
-  std::unordered_map<std::uint64_t, std::uint32_t> programs_;
+  std::vector<std::vector<char>> pages_;  // of texts, each of which lies in one
+  std::deque<std::string_view> texts_;    // in them, by number
+  TextsByKey literals_;
+  TextsByKey thread_names_;
+  TextsByKey programs_;
   std::vector<std::uint64_t> threads_;
   std::vector<std::uint64_t> other_threads_;
   std::unordered_map<std::uint64_t, SourcePlace> built_in_;

@@ -13,6 +13,7 @@
 #include "capture/sources/neuron/ntff_source.h"
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/other_formats.h"
+#include "capture/sources/proton/source.h"
 #include "capture/sources/session/source.h"
 #include "capture/sources/stacks/source.h"
 #include "capture/sources/tracy/source.h"
@@ -41,6 +42,7 @@ constexpr std::array kFormats = {
     SourceFormat{"vtune-csv", "VTune external intervals", vtune::probe_intervals, vtune::import_intervals},
     SourceFormat{"vtune-report", "VTune report", vtune::probe_report, vtune::import_report},
     SourceFormat{"unitrace", "text of unitrace", unitrace::probe_unitrace, unitrace::import_unitrace},
+    SourceFormat{"proton", "Triton Proton (hatchet)", proton::probe_hatchet, proton::import_hatchet},
     SourceFormat{"perf-script", "text of perf script", stacks::probe_perf_script, stacks::import_perf_script},
     SourceFormat{"collapsed", "collapsed stacks", stacks::probe_collapsed, stacks::import_collapsed},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,

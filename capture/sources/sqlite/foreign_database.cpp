@@ -111,6 +111,13 @@ Result<ForeignRows> ForeignDatabase::rows(std::string_view table, std::span<cons
   return rows;
 }
 
+bool ForeignDatabase::has_index(std::string_view table, std::string_view column) const {
+  Result<ForeignRows> plan = select(
+      fmt::format("EXPLAIN QUERY PLAN SELECT {0} FROM {1} WHERE {0} = 1", quoted_name(column), quoted_name(table)));
+  constexpr std::size_t kDetail = 3;
+  return plan && plan->next() && plan->text(kDetail).starts_with("SEARCH");
+}
+
 Result<ForeignRows> ForeignDatabase::select(std::string_view sql) const {
   Result<Statement> statement = database_->prepare(sql);
   if (!statement) return statement.error();

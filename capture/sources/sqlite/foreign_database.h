@@ -68,6 +68,10 @@ class ForeignDatabase {
   }
   // Any SELECT; columns by their place in it.
   [[nodiscard]] Result<ForeignRows> select(std::string_view sql) const;
+  // For a SELECT with parameters that is run many times.
+  [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return database_->prepare(sql); }
+  // Whether a row is found by the column without reading the others.
+  [[nodiscard]] bool has_index(std::string_view table, std::string_view column) const;
 
  private:
   explicit ForeignDatabase(std::unique_ptr<Database> database) : database_(std::move(database)) {}

@@ -43,6 +43,21 @@ Result<void> Statement::run() {
 
 void Statement::reset() { sqlite3_reset(statement_); }
 
+SqlType Statement::type(int column) const {
+  switch (sqlite3_column_type(statement_, column)) {
+    case SQLITE_INTEGER:
+      return SqlType::integer;
+    case SQLITE_FLOAT:
+      return SqlType::real;
+    case SQLITE_TEXT:
+      return SqlType::text;
+    case SQLITE_BLOB:
+      return SqlType::blob;
+    default:
+      return SqlType::null;
+  }
+}
+
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 
 std::string_view Statement::text(int column) const {
@@ -64,13 +79,13 @@ int Statement::column_count() const { return sqlite3_column_count(statement_); }
 
 bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
 
-Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenMode mode) {
+Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenMode mode, const char* layer) {
   int flags = SQLITE_OPEN_NOMUTEX;
   if (mode == OpenMode::read_only) flags |= SQLITE_OPEN_READONLY;
   if (mode == OpenMode::read_write) flags |= SQLITE_OPEN_READWRITE;
   if (mode == OpenMode::create || mode == OpenMode::memory) flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(mode == OpenMode::memory ? ":memory:" : path.c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(mode == OpenMode::memory ? ":memory:" : path.c_str(), &handle, flags, layer);
   std::unique_ptr<Database> database(new Database(handle));
   database->path_ = path;
   if (code != SQLITE_OK) return database->error("cannot be opened");

@@ -11,6 +11,7 @@
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
 #include "tests/support/neuron/simulated_profile.h"
+#include "tests/support/nsys_export.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/tt_log_generator.h"
 
@@ -212,6 +213,11 @@ Result<void> make(const std::filesystem::path& folder) {
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
   make_ops_reports(folder / "tt_ops_fuzz");
+  std::filesystem::create_directories(folder / "nsys_fuzz");
+  for (const auto& [name, sql] :
+       {std::pair{"2026", test::nsys_export_of_2026()}, {"2022", test::nsys_export_of_2022()}}) {
+    if (Result<void> made = test::make_nsys_export((folder / "nsys_fuzz" / name).string(), sql); !made) return made;
+  }
   return make_profiles(folder / "neuron_json_fuzz");
 }
 

@@ -52,10 +52,10 @@ StringId NsysImporter::pool_name(const Row& row, std::int64_t gpu) {
 
 void NsysImporter::read_memory() {
   constexpr std::string_view kTable = "CUDA_GPU_MEMORY_USAGE_EVENTS";
-  const auto gpu_of = [&](const Row& row) {
+  const auto gpu_of = [&](const auto& row) {
     return facts_.gpu_of(process_key_of(row.integer(kMemoryProcess)), row.integer(kMemoryDevice));
   };
-  Result<Row> users = file_.rows(kTable, kMemoryFieldNames);
+  Result<sqlite::ForeignRows> users = file_.rows(kTable, kMemoryFieldNames);
   while (users && users->next()) {
     if (is_of_host(users->has(kMemoryKind) ? users->integer(kMemoryKind) : kDeviceMemory)) continue;
     memory_users_.emplace(gpu_of(*users), process_key_of(users->integer(kMemoryProcess)),

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <bit>
 
 #include "capture/sources/nsys/importer.h"
 #include "capture/sources/tracks/gpu_tables.h"
@@ -14,6 +15,7 @@ using tracks::SyncColumns;
 using tracks::TransferColumns;
 
 constexpr std::int64_t kWarpThreads = 32;
+constexpr std::int64_t kNoNumber = 4294967295;  // of a stream or an event: there is none
 constexpr std::int64_t kFirstUnifiedCopy = 11, kLastUnifiedCopy = 13;
 
 // Where every such row begins.
@@ -64,6 +66,14 @@ void NsysImporter::add_target(const Work& work, const tracks::WrittenEvent& even
   const std::uint64_t key = launch_key(work.process, work.correlation);
   launched_.push_back(key);
   session_.add_flow(tracks::FlowSide::target, key, static_cast<std::uint64_t>(work.correlation), event);
+}
+
+// One launch in some sixteen of those that started nothing is kept all the same, and finds no partner.
+void NsysImporter::remember_launched() {
+  constexpr std::size_t kBitsOfKey = 16;
+  may_launch_.assign(std::bit_ceil(launched_.size() * kBitsOfKey + 1), false);
+  for (const std::uint64_t key : launched_) may_launch_[key & (may_launch_.size() - 1)] = true;
+  launched_ = {};
 }
 
 StringId NsysImporter::dimensions(std::int64_t x, std::int64_t y, std::int64_t z) {
@@ -216,8 +226,12 @@ void NsysImporter::read_graphs() {
   });
 }
 
+// What is waited for shows in which of stream and event a row names. Its type says it too, but has had other numbers in
+// some versions: exports of 2024 number a wait for a whole context 0 or 1, one of 2025 a wait for a stream 2.
 void NsysImporter::read_waits() {
-  constexpr auto kFields = work_fields("syncType", "deprecatedSyncType");
+  constexpr auto kFields = work_fields("syncType", "deprecatedSyncType", "eventId");
+  constexpr std::size_t kTypeField = kWorkFields, kOldTypeField = kWorkFields + 1, kEventField = kWorkFields + 2;
+  enum : std::int64_t { kEventSync = 1, kStreamWait = 2, kStreamSync = 3, kContextSync = 4 };
   each_row("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", NsysTable::cuda_sync, kFields, [&](const Row& row) {
     Work work;
     if (!read_work(row, work)) return;
@@ -225,10 +239,17 @@ void NsysImporter::read_waits() {
     values_.integer(SyncColumns::device, work.device);
     values_.integer(SyncColumns::context, work.context);
     values_.integer(SyncColumns::stream, work.stream);
-    const std::int64_t type = row.integer(row.has(kWorkFields) ? kWorkFields : kWorkFields + 1);
+    std::int64_t type = row.integer(row.has(kTypeField) ? kTypeField : kOldTypeField);
+    if (row.has(kEventField)) {
+      const bool event = row.integer(kEventField) != kNoNumber;
+      const bool stream = work.stream != kNoNumber;
+      const std::int64_t named = event ? (stream ? kStreamWait : kEventSync) : (stream ? kStreamSync : kContextSync);
+      counts_.renamed_waits += named == type ? 0 : 1;
+      type = named;
+    }
     set_word(SyncColumns::kind, NsysEnum::sync_type, type);
     const std::string_view word = words_.word(NsysEnum::sync_type, type);
-    set_further(NsysTable::cuda_sync, row, kWorkFields + 2);
+    set_further(NsysTable::cuda_sync, row, kFields.size());
     // These rows often name device 0 whatever the device; the context knows better.
     const std::int64_t device = facts_.device_of_context(work.process, work.context).value_or(work.device);
     const std::uint32_t to = rows_.stream(StreamRow::waits, work.process, device, work.context, work.stream);

@@ -71,7 +71,10 @@ void NsysImporter::write_facts() {
       writer.set_meta(fmt::format("capacity.{} memory", rows_.device_label(number)), std::to_string(gpu.memory_bytes));
     }
   }
-  for (const auto& [table, rows] : read_tables_) writer.set_meta("source.rows." + table, std::to_string(rows));
+  if (const auto ranges = source_rows_.find("nvtx"); ranges != source_rows_.end()) {
+    ranges->second -= counts_.naming_ranges;
+  }
+  for (const auto& [table, rows] : source_rows_) writer.set_meta("source.rows." + table, std::to_string(rows));
 }
 
 void NsysImporter::write_report() {
@@ -81,6 +84,10 @@ void NsysImporter::write_report() {
               counts_.not_collected);
   report.note("times_out_of_capture", "samples of metrics lie before the session began; they were left out",
               counts_.before_session);
+  report.note("rows_mended",
+              "waits have a type that other versions number otherwise; they are named by the stream and event that "
+              "they wait for, and syncType is what the file says",
+              counts_.renamed_waits);
   report.note("begin_without_end", "ranges never end; they are shown up to the end of the session",
               counts_.open_ranges);
   report.note("unknown_types", "rows of NVTX_EVENTS are of types that are not known; they were skipped",

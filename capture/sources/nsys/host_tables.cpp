@@ -65,7 +65,7 @@ void NsysImporter::read_calls() {
     const tracks::WrittenEvent event =
         session_.write(rows_.thread(ThreadRow::runtime, thread), *start, *end - *start, name, values_);
     const std::uint64_t key = launch_key(process_key_of(thread), correlation);
-    if (correlation != 0 && std::binary_search(launched_.begin(), launched_.end(), key)) {
+    if (correlation != 0 && may_launch_[key & (may_launch_.size() - 1)]) {
       session_.add_flow(tracks::FlowSide::source, key, static_cast<std::uint64_t>(correlation), event);
     }
   });
@@ -149,7 +149,7 @@ void NsysImporter::read_library(const std::string& table, std::span<const std::s
     schema.columns.push_back(make_column({column, ColumnType::text, "", columns::kDetails, "", ""}));
   }
   // A column's type is that of its first value.
-  Result<Row> first = file_.rows(table, fields, " LIMIT 1000");
+  Result<sqlite::ForeignRows> first = file_.rows(table, fields, " LIMIT 1000");
   std::vector<bool> numbers(fields.size(), false);
   while (first && first->next()) {
     for (std::size_t i = fixed; i < fields.size(); ++i) numbers[i] = numbers[i] || first->number(i).has_value();
@@ -159,7 +159,7 @@ void NsysImporter::read_library(const std::string& table, std::span<const std::s
   }
   const std::string name = schema.name;
   std::uint32_t number = kNone;
-  each_row(table, fields, [&](const Row& row) {
+  each_row(table, name, fields, [&](const Row& row) {
     const auto start = row.number(0);
     if (!start) {
       ++counts_.missing_times;

@@ -11,9 +11,10 @@ constexpr std::uint64_t kRowsBetweenLooks = 8192;
 
 }  // namespace
 
-NsysImporter::NsysImporter(sqlite::ForeignDatabase file, std::string path, const ImportOptions& options,
-                           EventSink& sink)
+NsysImporter::NsysImporter(sqlite::ForeignDatabase file, sqlite::ForeignDatabase events, std::string path,
+                           const ImportOptions& options, EventSink& sink)
     : file_(std::move(file)),
+      events_(std::move(events)),
       path_(std::move(path)),
       options_(options),
       session_(sink),
@@ -25,8 +26,8 @@ NsysImporter::NsysImporter(sqlite::ForeignDatabase file, std::string path, const
 Result<void> NsysImporter::run() {
   if (file_.is_cut()) {
     session_.report().note("truncated",
-                           "the file is shorter than it says it is: tables are read up to where they end; copy it "
-                           "again, or export the report anew");
+                           "the file is shorter than it says it is: rows in what is missing are lost, all others were "
+                           "read; copy it again, or export the report anew");
   }
   words_.read(file_);
   if (Result<void> done = strings_.open(file_); !done) {
@@ -47,9 +48,9 @@ Result<void> NsysImporter::run() {
   read_memory();
   read_memory_pools();
   read_page_faults();
-  std::sort(launched_.begin(), launched_.end());
+  remember_launched();
   read_calls();
-  launched_ = {};
+  may_launch_ = {};
   read_ranges();
   read_libraries();
   read_system_calls();
@@ -79,33 +80,31 @@ Result<void> NsysImporter::run() {
 void NsysImporter::count_sources() {
   for (const std::string& table : file_.tables()) {
     if (table.starts_with("ENUM_") || table.starts_with("META_DATA") || table == "StringIds") continue;
-    Result<Row> last = file_.select(fmt::format("SELECT max(rowid) FROM {}", sqlite::quoted_name(table)));
+    Result<sqlite::ForeignRows> last =
+        file_.select(fmt::format("SELECT max(rowid) FROM {}", sqlite::quoted_name(table)));
     if (last && last->next()) rows_total_ += static_cast<std::uint64_t>(std::max<std::int64_t>(last->integer(0), 0));
   }
 }
 
-void NsysImporter::each_row(std::string_view table, Columns columns, const std::function<void(const Row&)>& visit,
-                            std::string_view further) {
+void NsysImporter::each_row(std::string_view table, std::string_view becomes, Columns columns,
+                            const std::function<void(const Row&)>& visit, std::string_view further) {
   if (!file_.has_table(table) || session_.cancelled()) return;
-  Result<Row> rows = file_.rows(table, columns, further);
-  if (!rows) {
-    session_.report().note("unreadable", fmt::format("table {} cannot be read: {}", table, rows.message()));
-    return;
-  }
+  sqlite::RowsAhead rows(events_, table, columns, further);
   std::uint64_t count = 0;
-  while (rows->next()) {
-    visit(*rows);
+  while (const Row* row = rows.next()) {
+    visit(*row);
     if (++count % kRowsBetweenLooks != 0) continue;
     if (session_.cancelled()) break;
     if (options_.progress) options_.progress(rows_done_ + count, std::max(rows_total_, rows_done_ + count));
   }
   rows_done_ += count;
   read_tables_[std::string(table)] += count;
-  if (!rows->status()) {
+  if (count > 0) source_rows_[std::string(becomes)] += count;
+  if (!session_.cancelled() && !rows.status()) {
     session_.report().note("lost_events",
                            fmt::format("table {} is damaged behind its first {} rows, which were read: {}; export the "
                                        "report anew if it is still there",
-                                       table, count, rows->status().message()));
+                                       table, count, rows.status().message()));
   }
 }
 
@@ -113,7 +112,7 @@ void NsysImporter::each_row(std::string_view table, NsysTable kind, Columns colu
                             const std::function<void(const Row&)>& visit, std::string_view further) {
   std::vector<std::string_view> all(columns.begin(), columns.end());
   for (const ColumnSpec& column : nsys_rule(kind).further) all.push_back(column.name);
-  each_row(table, Columns(all), visit, further);
+  each_row(table, nsys_table_name(kind), Columns(all), visit, further);
 }
 
 void NsysImporter::set_further(NsysTable kind, const Row& row, std::size_t first) {

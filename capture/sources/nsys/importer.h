@@ -26,22 +26,25 @@
 #include "capture/sources/nsys/write/rows.h"
 #include "capture/sources/nsys/write/tables.h"
 #include "capture/sources/sqlite/foreign_database.h"
+#include "capture/sources/sqlite/rows_ahead.h"
 #include "capture/sources/tracks/unordered_session.h"
 
 namespace accelscope::capture::sources::nsys {
 
 class NsysImporter {
  public:
-  NsysImporter(sqlite::ForeignDatabase file, std::string path, const ImportOptions& options, EventSink& sink);
+  // Two connections to the file: rows are read through the second while the first looks up what they refer to.
+  NsysImporter(sqlite::ForeignDatabase file, sqlite::ForeignDatabase events, std::string path,
+               const ImportOptions& options, EventSink& sink);
   Result<void> run();
 
  private:
-  using Row = sqlite::ForeignRows;
+  using Row = sqlite::BatchedRow;
   using Columns = std::span<const std::string_view>;
 
   // Every row of the table, while nobody cancels. Counts what is read, and tells what a damaged table still held.
-  void each_row(std::string_view table, Columns columns, const std::function<void(const Row&)>& visit,
-                std::string_view further = {});
+  void each_row(std::string_view table, std::string_view becomes, Columns columns,
+                const std::function<void(const Row&)>& visit, std::string_view further = {});
   // The same with the table's further columns behind those.
   void each_row(std::string_view table, NsysTable kind, Columns columns, const std::function<void(const Row&)>& visit,
                 std::string_view further = {});
@@ -57,6 +60,7 @@ class NsysImporter {
     std::int64_t start = 0, duration = 0;
   };
   [[nodiscard]] bool read_work(const Row& row, Work& work);
+  void remember_launched();
   void add_target(const Work& work, const tracks::WrittenEvent& event);
   [[nodiscard]] StringId dimensions(std::int64_t x, std::int64_t y, std::int64_t z);
   [[nodiscard]] bool is_collective(std::int64_t name);
@@ -96,6 +100,7 @@ class NsysImporter {
   void saw(std::int64_t end) noexcept { last_ = any_time_ ? std::max(last_, end) : end, any_time_ = true; }
 
   sqlite::ForeignDatabase file_;
+  sqlite::ForeignDatabase events_;
   std::string path_;
   const ImportOptions& options_;
   tracks::UnorderedSession session_;
@@ -109,8 +114,10 @@ class NsysImporter {
 
   std::uint64_t rows_done_ = 0;
   std::uint64_t rows_total_ = 0;
-  std::map<std::string, std::uint64_t, std::less<>> read_tables_;
-  std::vector<std::uint64_t> launched_;  // keys of what has a launch, sorted once all are known
+  std::map<std::string, std::uint64_t, std::less<>> read_tables_;  // of the file
+  std::map<std::string, std::uint64_t, std::less<>> source_rows_;  // of them, by the table that they become
+  std::vector<std::uint64_t> launched_;                            // keys of what ran on devices
+  std::vector<bool> may_launch_;  // by the lower bits of a key: whether it may be among them
   std::map<std::pair<NsysEnum, std::int64_t>, StringId> interned_words_;
   std::map<std::array<std::int64_t, 3>, StringId> interned_dimensions_;
   std::map<std::pair<std::int64_t, std::int64_t>, StringId> copy_names_;
@@ -134,6 +141,7 @@ class NsysImporter {
     std::uint64_t unread_payloads = 0;
     std::uint64_t open_states = 0;
     std::uint64_t unknown_states = 0;
+    std::uint64_t renamed_waits = 0;
     std::uint64_t missing_times = 0;  // rows whose start is no number
   };
   Counts counts_;

@@ -62,7 +62,7 @@ void NsysImporter::read_thread_states() {
                    state.running ? running : state.name, values_);
   };
   each_row(
-      "SCHED_EVENTS", kFields,
+      "SCHED_EVENTS", "SCHED_EVENTS", kFields,
       [&](const Row& row) {
         const auto start = row.number(kStart);
         if (!start) {
@@ -98,7 +98,7 @@ void NsysImporter::read_thread_states() {
 
 void NsysImporter::read_metrics() {
   constexpr std::array<std::string_view, 4> kFields = {"timestamp", "typeId", "metricId", "value"};
-  each_row("GPU_METRICS", kFields, [&](const Row& row) {
+  each_row("GPU_METRICS", "counter", kFields, [&](const Row& row) {
     const auto time = row.number(0);
     if (!time) {
       ++counts_.missing_times;
@@ -115,7 +115,7 @@ void NsysImporter::read_metrics() {
 
 void NsysImporter::read_messages() {
   constexpr std::array<std::string_view, 4> kFields = {"timestamp", "severity", "source", "text"};
-  each_row("DIAGNOSTIC_EVENT", kFields, [&](const Row& row) {
+  each_row("DIAGNOSTIC_EVENT", "diagnostic", kFields, [&](const Row& row) {
     const std::string text(row.text(3));
     const std::int64_t severity = row.integer(1);
     if (severity == kWarning || severity == kError) {

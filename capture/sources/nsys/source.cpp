@@ -10,7 +10,6 @@
 #include "capture/sources/nsys/importer.h"
 #include "capture/system/child_process.h"
 #include "capture/system/shown_command.h"
-#include "core/store/other_database.h"
 
 namespace accelscope::capture::sources::nsys {
 namespace {
@@ -96,17 +95,21 @@ Result<void> import_as(const std::string& file, const std::string& shown, const 
                     "--type sqlite",
                     shown, tables.size())};
   }
-  NsysImporter importer(std::move(opened).value(), shown, options, sink);
+  Result<sqlite::ForeignDatabase> again = sqlite::ForeignDatabase::open(file);
+  if (!again) return Error{fmt::format("{}: cannot be read as a database: {}", shown, again.message())};
+  NsysImporter importer(std::move(opened).value(), std::move(again).value(), shown, options, sink);
   return importer.run();
 }
 
 }  // namespace
 
 int probe_nsys(std::string_view head, const std::string& path) {
-  if (!head.starts_with(kSqliteMark)) return 0;
-  const auto tables = tables_of_other_database(path);
-  if (tables && !tables->empty()) return std::any_of(tables->begin(), tables->end(), is_nsys_table) ? kByTables : 0;
-  // Damaged ones: the list of tables is at the beginning of the file.
+  constexpr std::size_t kOwnerAt = 68;  // the mark of the program that the database is of; a session's is its own
+  const bool session = head.size() > kOwnerAt && head.substr(kOwnerAt).starts_with("ACSC");
+  if (!head.starts_with(kSqliteMark) || session) return 0;
+  const Result<sqlite::ForeignDatabase> file = sqlite::ForeignDatabase::open(path);
+  if (file) return std::any_of(file->tables().begin(), file->tables().end(), is_nsys_table) ? kByTables : 0;
+  // Where the list of tables is damaged, some of it stands at the beginning of the file.
   const bool named = head.find("CREATE TABLE CUPTI_ACTIVITY_KIND_") != std::string_view::npos ||
                      head.find("CREATE TABLE TARGET_INFO_") != std::string_view::npos ||
                      head.find("CREATE TABLE ENUM_NSYS_") != std::string_view::npos;

@@ -1,9 +1,11 @@
 #include "capture/sources/sqlite/foreign_database.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
+
+#include "capture/json/json_cursor.h"
+#include "capture/sources/sqlite/cut_file.h"
 
 namespace accelscope::capture::sources::sqlite {
 
@@ -38,6 +40,13 @@ std::optional<std::int64_t> ForeignRows::number(std::size_t column) const {
   return statement_.integer(places_[column]);
 }
 
+std::string_view valid_text(std::string_view text, std::string& scratch) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) >= 0; });
+  if (plain) return text;
+  scratch = json::mend_utf8(text);
+  return scratch;
+}
+
 std::string quoted_name(std::string_view name) {
   std::string quoted = "\"";
   for (const char character : name) {
@@ -48,18 +57,13 @@ std::string quoted_name(std::string_view name) {
 }
 
 Result<ForeignDatabase> ForeignDatabase::open(const std::string& path) {
-  Result<std::unique_ptr<Database>> opened = Database::open(path, OpenMode::read_only);
+  const bool cut = is_cut_database(path);
+  Result<std::unique_ptr<Database>> opened =
+      Database::open(path, OpenMode::read_only, cut ? cut_file_layer() : nullptr);
   if (!opened) return opened.error();
   ForeignDatabase file(std::move(opened).value());
-  if (file.list_tables()) return file;
-  // A file that was cut has fewer pages than it says, and is refused whole unless its tables may be mended: which the
-  // way it was opened does not allow either, so nothing is at risk.
-  sqlite3_db_config(file.database_->handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
-  if (Result<void> done = file.database_->execute("PRAGMA writable_schema=ON"); !done) return done.error();
-  file.cut_ = true;
-  if (Result<void> done = file.list_tables(); !done) {
-    return Error{fmt::format("{}: {}", path, done.message())};
-  }
+  file.cut_ = cut;
+  if (Result<void> done = file.list_tables(); !done) return Error{fmt::format("{}: {}", path, done.message())};
   return file;
 }
 

@@ -32,6 +32,9 @@ class ForeignRows {
   [[nodiscard]] std::string_view text(std::size_t column) const;  // "" if it has none; until the next row
   [[nodiscard]] std::optional<std::int64_t> number(std::size_t column) const;  // nothing if it has none or is no number
   [[nodiscard]] ByteView blob(std::size_t column) const;                       // until the next row
+  [[nodiscard]] SqlType type(std::size_t column) const {                       // null if it has none
+    return places_[column] < 0 ? SqlType::null : statement_.type(places_[column]);
+  }
   [[nodiscard]] bool has_column(std::size_t column) const noexcept { return places_[column] >= 0; }
 
  private:
@@ -48,7 +51,7 @@ class ForeignDatabase {
   // where its tables are listed.
   [[nodiscard]] static Result<ForeignDatabase> open(const std::string& path);
 
-  // Whether the file ends before its last page: what it still holds can be read.
+  // Whether the file ends before its last page: what it still holds can be read, and what is missing reads as nothing.
   [[nodiscard]] bool is_cut() const noexcept { return cut_; }
 
   // Tables and views, as they are called in the file.
@@ -82,6 +85,9 @@ class ForeignDatabase {
   std::vector<std::string> tables_;
   bool cut_ = false;
 };
+
+// The text, or what is left of it in `scratch` where not all of it is UTF-8: files hold what programs gave them.
+[[nodiscard]] std::string_view valid_text(std::string_view text, std::string& scratch);
 
 // "name" with quotes for SQL.
 [[nodiscard]] std::string quoted_name(std::string_view name);

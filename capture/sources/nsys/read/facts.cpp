@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::nsys {
@@ -130,7 +133,8 @@ std::string NsysFacts::process_label(std::uint64_t process) const {
 }
 
 std::string NsysFacts::thread_title(std::int64_t thread) const {
-  if (tid_of(thread) == pid_of(thread) || tid_of(thread) == 0) return "Main thread";
+  if (tid_of(thread) == 0) return "whole process";
+  if (tid_of(thread) == pid_of(thread)) return "Main thread";
   const auto known = threads_.find(thread);
   if (known == threads_.end() || known->second.empty()) return fmt::format("thread {}", tid_of(thread));
   const auto process = processes_.find(process_key_of(thread));
@@ -138,6 +142,14 @@ std::string NsysFacts::thread_title(std::int64_t thread) const {
   const auto shared = shared_names_.find({process_key_of(thread), known->second});
   return shared != shared_names_.end() && shared->second > 1 ? fmt::format("{} {}", known->second, tid_of(thread))
                                                              : known->second;
+}
+
+bool NsysFacts::is_of_profiler(std::int64_t thread) const {
+  constexpr std::string_view kOwnThreads[] = {"[NSys", "CUPTI worker"};
+  const auto known = threads_.find(thread);
+  return known != threads_.end() &&
+         std::any_of(std::begin(kOwnThreads), std::end(kOwnThreads),
+                     [&](std::string_view begin) { return known->second.starts_with(begin); });
 }
 
 std::int64_t NsysFacts::gpu_of(std::uint64_t process, std::int64_t device) const {

@@ -44,8 +44,9 @@ class NsysFacts {
 
   // "python3 (111)".
   [[nodiscard]] std::string process_label(std::uint64_t process) const;
-  // "Main thread", "pt_autograd_0", "thread 112".
+  // "Main thread", "pt_autograd_0", "thread 112"; "whole process" of what is told of no thread.
   [[nodiscard]] std::string thread_title(std::int64_t thread) const;
+  [[nodiscard]] bool is_of_profiler(std::int64_t thread) const;  // nsys starts threads in the programs it watches
   [[nodiscard]] bool several_machines() const noexcept { return machines_.size() > 1; }
 
   // The number of the GPU that a process calls device N.

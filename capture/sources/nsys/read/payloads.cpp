@@ -126,8 +126,8 @@ bool NsysPayloads::append_value(const Field& field, std::uint64_t domain, ByteVi
 
 std::optional<NsysPayloads::Payload> NsysPayloads::decoded(ByteView data) const {
   if (data.size() < kPayloadHeaderBytes) return std::nullopt;
-  const std::uint64_t domain = number_at<std::uint64_t>(data, 0);
-  const std::uint64_t layout = number_at<std::uint64_t>(data, 8);
+  const std::uint64_t domain = number_at<std::uint32_t>(data, 0);
+  const std::uint64_t layout = number_at<std::uint32_t>(data, 8);
   const std::uint64_t size = number_at<std::uint64_t>(data, 16);
   const auto found = layouts_.find({domain, layout});
   if (found == layouts_.end() || size > data.size() - kPayloadHeaderBytes) return std::nullopt;

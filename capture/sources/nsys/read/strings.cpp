@@ -35,7 +35,7 @@ Result<void> NsysStrings::open(const sqlite::ForeignDatabase& file) {
   // Files that tools have cut out of an export may have no index.
   Result<sqlite::ForeignRows> rows = file.rows(kStringTable, {"id", "value"});
   if (!rows) return rows.error();
-  while (rows->next()) whole_.try_emplace(rows->integer(0), rows->text(1));
+  while (rows->next()) whole_.try_emplace(rows->integer(0), sqlite::valid_text(rows->text(1), mended_));
   whole_read_ = true;
   return rows->status();
 }
@@ -49,7 +49,7 @@ std::string_view NsysStrings::text(std::int64_t number) {
   if (any_) {
     lookup_.reset();
     const Result<bool> row = lookup_.bind(1, number).step();
-    if (row && row.value()) return lookup_.text(0);
+    if (row && row.value()) return sqlite::valid_text(lookup_.text(0), mended_);
   }
   ++missing_;
   return {};

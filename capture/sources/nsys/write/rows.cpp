@@ -203,12 +203,15 @@ void NsysRows::name_streams() {
 
 void NsysRows::name_threads() {
   for (const auto& [thread, entries] : threads_) {
-    const std::string host = facts_.process_label(process_key_of(thread));
-    const std::string title = facts_.thread_title(thread);
-    const bool main = title == "Main thread";
-    const int rank = main                          ? tracks::kMainThreadRows
-                     : launching_.contains(thread) ? tracks::kLaunchingRows
-                                                   : tracks::kHostRows;
+    const bool own = facts_.is_of_profiler(thread);
+    const std::string process = facts_.process_label(process_key_of(thread));
+    const std::string host = own ? std::string(kProfilerHostName) : process;
+    std::string title = facts_.thread_title(thread);
+    const int rank = own                                ? tracks::kProfilerRows
+                     : tid_of(thread) == pid_of(thread) ? tracks::kMainThreadRows
+                     : launching_.contains(thread)      ? tracks::kLaunchingRows
+                                                        : tracks::kHostRows;
+    if (own) title = fmt::format("{} in {}", title, process);
     std::uint32_t group = kNone;
     if (entries.size() > 1) {
       group = session_.add_group({.name = title, .kind = "host_thread", .host = host}, {rank, tid_of(thread)});

@@ -1,6 +1,7 @@
 #include "capture/sources/nsys/write/tables.h"
 
 #include <array>
+#include <iterator>
 #include <optional>
 
 #include "capture/sources/tracks/gpu_tables.h"
@@ -66,7 +67,13 @@ constexpr ColumnSpec kSetFurther[] = {
     kGraphNode,
     {"value", kInt, "", kOperation, "", "What the bytes are set to."},
 };
-constexpr ColumnSpec kSyncFurther[] = {kGreenContext, kEventOf, kEventSync};
+constexpr ColumnSpec kSyncFurther[] = {
+    kGreenContext,
+    kEventOf,
+    kEventSync,
+    {"syncType", kInt, "", kOperation, "",
+     "The kind of wait as the file numbers it, which older versions do otherwise."},
+};
 constexpr ColumnSpec kRuntimeOwn[] = {kStackOf};
 constexpr ColumnSpec kRuntimeFurther[] = {kReturnValue};
 constexpr ColumnSpec kNvtxOwn[] = {
@@ -154,6 +161,8 @@ constexpr ColumnSpec kDiagnosticCommon[] = {
     {"timestamp", kInt, "ns", kTiming, "", "When it was said; before the session began if negative."},
 };
 
+constexpr std::string_view kStatesWithoutCpu[] = {"Not running", "Interruptible", "Uninterruptible", "Stopped",
+                                                  "Terminated",  "Unscheduled",   "Waiting",         "OS runtime"};
 constexpr std::string_view kWaitingSystemCalls[] = {"pthread_cond_wait",
                                                     "pthread_cond_timedwait",
                                                     "pthread_cond_clockwait",
@@ -219,7 +228,7 @@ constexpr std::array<NsysTableRule, kNsysTableCount> kNsysRules = {{
      kOsrtCommon,
      kOsrtFurther},
     {NsysTable::thread_state,
-     {"thread_state", EventKind::slice, "state", "Whether the thread had a CPU."},
+     {"thread_state", EventKind::slice, "state", "Whether the thread had a CPU.", kStatesWithoutCpu},
      kStateCommon,
      {}},
     {NsysTable::cpu_sample,
@@ -267,6 +276,12 @@ const NsysTableRule& nsys_rule(NsysTable table) noexcept { return kNsysRules[sta
 std::size_t nsys_further_place(NsysTable table) noexcept {
   const auto common = common_table(table);
   return (common ? tracks::gpu_columns(*common).size() : 0) + nsys_rule(table).common.size();
+}
+
+std::string_view nsys_table_name(NsysTable table) noexcept {
+  constexpr std::string_view kCommonNames[] = {"kernel", "memcpy", "memset", "cuda_sync", "runtime_call", "nvtx"};
+  const auto place = static_cast<std::size_t>(table);
+  return place < std::size(kCommonNames) ? kCommonNames[place] : nsys_rule(table).schema.name;
 }
 
 Schema nsys_schema(NsysTable table) {

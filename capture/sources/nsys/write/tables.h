@@ -40,6 +40,7 @@ struct NsysTableRule {
 
 [[nodiscard]] const NsysTableRule& nsys_rule(NsysTable table) noexcept;
 [[nodiscard]] Schema nsys_schema(NsysTable table);
+[[nodiscard]] std::string_view nsys_table_name(NsysTable table) noexcept;
 // The place of the first further column.
 [[nodiscard]] std::size_t nsys_further_place(NsysTable table) noexcept;
 

@@ -43,18 +43,25 @@ Result<void> Statement::run() {
 
 void Statement::reset() { sqlite3_reset(statement_); }
 
-SqlType Statement::type(int column) const {
-  switch (sqlite3_column_type(statement_, column)) {
+SqlValue Statement::value(int column) const {
+  sqlite3_value* value = sqlite3_column_value(statement_, column);
+  switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:
-      return SqlType::integer;
+      return {SqlType::integer, sqlite3_value_int64(value), 0, {}};
     case SQLITE_FLOAT:
-      return SqlType::real;
-    case SQLITE_TEXT:
-      return SqlType::text;
-    case SQLITE_BLOB:
-      return SqlType::blob;
+      return {SqlType::real, 0, sqlite3_value_double(value), {}};
+    case SQLITE_TEXT: {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+      const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
+      return {SqlType::text, 0, 0, text == nullptr ? std::string_view() : std::string_view(text, size)};
+    }
+    case SQLITE_BLOB: {
+      const auto* blob = static_cast<const char*>(sqlite3_value_blob(value));
+      const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
+      return {SqlType::blob, 0, 0, blob == nullptr ? std::string_view() : std::string_view(blob, size)};
+    }
     default:
-      return SqlType::null;
+      return {};
   }
 }
 

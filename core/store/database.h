@@ -19,6 +19,14 @@ class Database;
 
 enum class SqlType : std::uint8_t { null, integer, real, text, blob };
 
+// A column of a row, as it is kept there.
+struct SqlValue {
+  SqlType type = SqlType::null;
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string_view bytes;  // of a text or a blob; valid until the next step
+};
+
 // A prepared statement. Bound blobs and texts must live until the next reset.
 class Statement {
  public:
@@ -50,7 +58,7 @@ class Statement {
   [[nodiscard]] ByteView blob(int column) const;          // valid until the next step
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] bool is_integer(int column) const;  // kept as one; false of texts that look like one
-  [[nodiscard]] SqlType type(int column) const;
+  [[nodiscard]] SqlValue value(int column) const;
   [[nodiscard]] int column_count() const;
 
  private:

@@ -1,6 +1,6 @@
 // Database files that end before their last page. SQLite refuses such a file whole if one of the pages that list its
-// tables is missing, and a table from its first missing page on. Through this layer it does not see what points at pages
-// that are not there, so that all other rows can be read.
+// tables is missing, and a table from its first missing page on. Through this layer it does not see what points at
+// pages that are not there, so that all other rows can be read.
 #pragma once
 
 #include <string>

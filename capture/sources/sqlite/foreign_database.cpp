@@ -1,6 +1,7 @@
 #include "capture/sources/sqlite/foreign_database.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 
@@ -63,6 +64,11 @@ Result<ForeignDatabase> ForeignDatabase::open(const std::string& path) {
   if (!opened) return opened.error();
   ForeignDatabase file(std::move(opened).value());
   file.cut_ = cut;
+  if (cut) {
+    // So that a table whose description is lost does not take the others with it. The file is open for reading only.
+    sqlite3_db_config(file.database_->handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+    if (Result<void> done = file.database_->execute("PRAGMA writable_schema=ON"); !done) return done.error();
+  }
   if (Result<void> done = file.list_tables(); !done) return Error{fmt::format("{}: {}", path, done.message())};
   return file;
 }

@@ -11,10 +11,6 @@ constexpr std::size_t kBatchRows = 2048;
 constexpr std::size_t kBatchBytes = 1U << 20;  // of texts and blobs
 constexpr std::size_t kWaitingBatches = 4;
 
-[[nodiscard]] std::string_view text_of(ByteView bytes) noexcept {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 }  // namespace
 
 std::int64_t BatchedRow::integer(std::size_t column) const {
@@ -72,28 +68,19 @@ RowsAhead::~RowsAhead() {
 
 void RowsAhead::take_row(RowBatch& batch) {
   for (std::size_t i = 0; i < columns_; ++i) {
-    BatchedValue value;
-    value.type = source_->type(i);
-    switch (value.type) {
-      case SqlType::integer:
-        value.number = static_cast<std::uint64_t>(source_->integer(i));
-        break;
-      case SqlType::real:
-        value.number = std::bit_cast<std::uint64_t>(source_->real(i));
-        break;
-      case SqlType::text:
-      case SqlType::blob: {
-        const std::string_view bytes =
-            value.type == SqlType::text ? valid_text(source_->text(i), mended_) : text_of(source_->blob(i));
-        value.number = batch.bytes.size();
-        value.size = static_cast<std::uint32_t>(bytes.size());
-        batch.bytes.append(bytes);
-        break;
-      }
-      case SqlType::null:
-        break;
+    const SqlValue read = source_->value(i);
+    BatchedValue& value = batch.values.emplace_back();
+    value.type = read.type;
+    if (read.type == SqlType::integer) {
+      value.number = static_cast<std::uint64_t>(read.integer);
+    } else if (read.type == SqlType::real) {
+      value.number = std::bit_cast<std::uint64_t>(read.real);
+    } else if (read.type != SqlType::null) {
+      const std::string_view bytes = read.type == SqlType::text ? valid_text(read.bytes, mended_) : read.bytes;
+      value.number = batch.bytes.size();
+      value.size = static_cast<std::uint32_t>(bytes.size());
+      batch.bytes.append(bytes);
     }
-    batch.values.push_back(value);
   }
   ++batch.rows;
 }

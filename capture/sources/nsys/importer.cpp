@@ -29,6 +29,11 @@ Result<void> NsysImporter::run() {
                            "the file is shorter than it says it is: rows in what is missing are lost, all others were "
                            "read; copy it again, or export the report anew");
   }
+  if (file_.is_damaged()) {
+    session_.report().note("salvaged",
+                           "what the file says of its tables is damaged: those that can be found were read, others may "
+                           "be missing; copy it again, or export the report anew");
+  }
   words_.read(file_);
   if (Result<void> done = strings_.open(file_); !done) {
     session_.report().note("unreadable", fmt::format("the table of strings cannot be read: {}", done.message()));

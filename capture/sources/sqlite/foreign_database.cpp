@@ -64,14 +64,23 @@ Result<ForeignDatabase> ForeignDatabase::open(const std::string& path) {
   if (!opened) return opened.error();
   ForeignDatabase file(std::move(opened).value());
   file.cut_ = cut;
-  if (cut) {
-    // So that a table whose description is lost does not take the others with it. The file is open for reading only.
-    sqlite3_db_config(file.database_->handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
-    if (Result<void> done = file.database_->execute("PRAGMA writable_schema=ON"); !done) return done.error();
+  if (cut) file.tolerate_damage();
+  Result<void> listed = file.list_tables();
+  if (!listed && !cut) {
+    file.damaged_ = true;
+    file.tolerate_damage();
+    const Result<void> again = file.list_tables();
+    if (again || !file.tables_.empty()) return file;
   }
-  const Result<void> listed = file.list_tables();
-  if (!listed && (!cut || file.tables_.empty())) return Error{fmt::format("{}: {}", path, listed.message())};
+  if (!listed && file.tables_.empty()) return Error{fmt::format("{}: {}", path, listed.message())};
   return file;
+}
+
+// A table whose description is damaged does not take the others with it. The file is open for reading only, so that
+// nothing is at risk.
+void ForeignDatabase::tolerate_damage() {
+  sqlite3_db_config(database_->handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  (void)database_->execute("PRAGMA writable_schema=ON");  // without it the file is refused as before
 }
 
 Result<void> ForeignDatabase::list_tables() {

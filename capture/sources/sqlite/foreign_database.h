@@ -54,6 +54,9 @@ class ForeignDatabase {
   // Whether the file ends before its last page: what it still holds can be read, and what is missing reads as nothing.
   [[nodiscard]] bool is_cut() const noexcept { return cut_; }
 
+  // Whether the descriptions of tables are damaged: there may have been others.
+  [[nodiscard]] bool is_damaged() const noexcept { return damaged_; }
+
   // Tables and views, as they are called in the file.
   [[nodiscard]] const std::vector<std::string>& tables() const noexcept { return tables_; }
   [[nodiscard]] bool has_table(std::string_view table) const;
@@ -80,10 +83,12 @@ class ForeignDatabase {
   explicit ForeignDatabase(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
   Result<void> list_tables();
+  void tolerate_damage();
 
   std::unique_ptr<Database> database_;
   std::vector<std::string> tables_;
   bool cut_ = false;
+  bool damaged_ = false;
 };
 
 // The text, or what is left of it in `scratch` where not all of it is UTF-8: files hold what programs gave them.

@@ -240,6 +240,21 @@ TEST_CASE("an Nsight Systems export that is cut anywhere gives an error or what 
   CHECK(read > 10);
 }
 
+TEST_CASE("an Nsight Systems export with one table's description damaged gives the other tables, and says so") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("damaged.sqlite");
+  REQUIRE(test::make_nsys_export(path, test::nsys_export_of_2026()).ok());
+  std::string bytes = test::read_file(path);
+  const std::size_t at = bytes.find("CREATE TABLE GENERIC_EVENTS (");
+  REQUIRE(at != std::string::npos);
+  bytes.replace(at + 28, 1, "'");
+  test::write_file(path, bytes);
+  const Imported session = Imported::by([&](EventSink& sink) { return import_nsys(path, {}, sink); });
+  CHECK(session.count("kernel") == 3);
+  CHECK(session.count("nvtx") == 8);
+  CHECK(quality_count(session, "salvaged") == 1);
+}
+
 TEST_CASE("an Nsight Systems export with flipped bytes neither crashes nor hangs") {
   const test::TemporaryFolder folder;
   const std::string whole = folder.file("whole.sqlite");

@@ -8,7 +8,7 @@
 namespace accelscope::capture::sources::proton {
 namespace {
 
-constexpr const char* kTree = R"([{"frame":{"name":"ROOT","type":"function"},"metrics":{"count":0,"time (ns)" : 0
+constexpr const char* kTree = R"json([{"frame":{"name":"ROOT","type":"function"},"metrics":{"count":0,"time (ns)" : 0
 }
 , "children" : [
   {
@@ -38,7 +38,7 @@ constexpr const char* kTree = R"([{"frame":{"name":"ROOT","type":"function"},"me
   {"frame" : {"name" : "tail", "type" : "function"}, "metrics" : {"time (ns)" : 100}, "children" : []}
 ]
 },
-     {"CUDA":{"1":{"arch":"90","num_sms":132}}}])";
+     {"CUDA":{"1":{"arch":"90","num_sms":132}}}])json";
 
 std::vector<RecordedEvent> proton_events(const RecordingSink& sink, const std::string& table, const std::string& name) {
   std::vector<RecordedEvent> found = sink.events();

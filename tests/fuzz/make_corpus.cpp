@@ -182,12 +182,9 @@ void make_text_profiles(const std::filesystem::path& folder) {
        "\n=== Device Timing Summary ===\n\n  Total Execution Time (ns):  558\n\n== L0 Backend ==\n\n Kernel, Calls, "
        "Time (ns)\nf(a, b), 3, 98\n");
   seed("perf", "python 12/13 [003] 12.345678: 2500 cycles:u: \n\t7f12 work+0x12 (/lib/w.so)\n\t7f13 main (/bin/p)\n\n");
-  seed("hatchet",
-       R"([{"frame":{"name":"ROOT","type":"function"},"metrics":{},"children":[{"frame":{"name":"k"},"metrics":{"time (ns)":20,"count":3,"device_id":"1","flops16":4e6,"bytes":64
-}
-, "children" : []
-}]
-},{"CUDA":{"1":{"arch":"90"}}}])");
+  seed(
+      "hatchet",
+      R"json([{"frame":{"name":"ROOT","type":"function"},"metrics":{},"children":[{"frame":{"name":"k"},"metrics":{"time (ns)":20,"count":3,"device_id":"1","flops16":4e6,"bytes":64},"children":[]}]},{"CUDA":{"1":{"arch":"90"}}}])json");
   seed("collapsed", "main;work;read 12\nmain;work 3\nother 1\n");
 }
 

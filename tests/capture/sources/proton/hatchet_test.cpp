@@ -82,15 +82,13 @@ TEST_CASE("a tree of Proton that is cut anywhere, or nests without end, gives wh
     if (!done) CHECK(done.message().find("cut.hatchet") != std::string::npos);
   }
   std::string deep = "[";
-  for (int i = 0; i < 3000; ++i) deep += R"({"frame":{"name":"f"},"metrics":{"time (ns)" : 1
-},"children":[)";
+  for (int i = 0; i < 3000; ++i) deep += R"json({"frame":{"name":"f"},"metrics":{"time (ns)":1},"children":[)json";
   for (int i = 0; i < 3000; ++i) deep += "]}";
   deep += "]";
   RecordingSink sink;
   REQUIRE(import_hatchet(json::ByteSource::from_memory(deep), "deep.hatchet", {}, sink).ok());
   CHECK(std::any_of(sink.qualities.begin(), sink.qualities.end(),
-                    [](const QualityEntry& entry) {
-  return entry.kind == "rows_left_out"; }));
+                    [](const QualityEntry& entry) { return entry.kind == "rows_left_out"; }));
 }
 
 }  // namespace

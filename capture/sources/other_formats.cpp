@@ -51,9 +51,7 @@ struct NameRow {
 };
 
 constexpr std::array kNames = {
-    NameRow{".nsys-rep", "an Nsight Systems report", kChromeAdvice},
-    NameRow{".qdrep", "an Nsight Systems report", kChromeAdvice},
-    NameRow{".qdstrm", "an Nsight Systems recording", kChromeAdvice},
+    NameRow{".qdstrm", "an Nsight Systems recording", "make a report of it with QdstrmImporter, and open that"},
     NameRow{".ncu-rep", "an Nsight Compute report", ""},
     NameRow{".tracy", "a Tracy trace of a version before 0.9, or damaged at its begin",
             "convert it with tracy-update of Tracy 0.10"},
@@ -75,16 +73,6 @@ constexpr std::array kNames = {
 
 [[nodiscard]] bool has(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
-}
-
-[[nodiscard]] OtherFormat database_of(const std::vector<std::string>& tables) {
-  const auto any = [&](std::string_view begin) {
-    return std::any_of(tables.begin(), tables.end(), [&](const std::string& name) { return name.starts_with(begin); });
-  };
-  if (any("CUPTI_ACTIVITY_KIND_") || any("TARGET_INFO_") || any("ENUM_NSYS_")) {
-    return {"an Nsight Systems export (SQLite)", std::string(kChromeAdvice)};
-  }
-  return {"an SQLite database of another program", "open a session file (.accel) or import a profile"};
 }
 
 // A base-128 number of protobuf; false: it is cut, or longer than 64 bits.
@@ -134,7 +122,9 @@ constexpr std::array kNames = {
 std::optional<OtherFormat> find_other_format(const std::string& path) {
   std::error_code failure;
   if (!std::filesystem::is_regular_file(path, failure)) return std::nullopt;
-  if (const auto tables = tables_of_other_database(path)) return database_of(*tables);
+  if (tables_of_other_database(path)) {
+    return OtherFormat{"an SQLite database of another program", "open a session file (.accel) or import a profile"};
+  }
   const std::string bytes = json::read_head(path, kLookedAt);
   const std::string_view text = trimmed_begin(bytes);
   for (const TextRow& row : kTexts) {

@@ -11,6 +11,7 @@
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
 #include "tests/support/neuron/simulated_profile.h"
+#include "tests/support/nsys_export.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/tracy_trace.h"
 #include "tests/support/tt_log_generator.h"
@@ -290,6 +291,11 @@ Result<void> make(const std::filesystem::path& folder) {
   make_rocm_texts(folder / "rocm_text_fuzz");
   make_tracy_traces(folder / "tracy_fuzz");
   make_ops_reports(folder / "tt_ops_fuzz");
+  std::filesystem::create_directories(folder / "nsys_fuzz");
+  for (const auto& [name, sql] :
+       {std::pair{"2026", test::nsys_export_of_2026()}, {"2022", test::nsys_export_of_2022()}}) {
+    if (Result<void> made = test::make_nsys_export((folder / "nsys_fuzz" / name).string(), sql); !made) return made;
+  }
   make_networks(folder / "tt_noc_fuzz");
   make_text_profiles(folder / "text_profiles_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");

@@ -106,7 +106,7 @@ void RocmRun::name_thread_rows(std::uint32_t process, std::int64_t thread, std::
     track.host = host;
     track.name = rows.size() > 1 ? fmt::format("{} {}", name, part->name) : name;
     session_.place(row.row) = {rank, part->place};
-    if (group != kNone) session_.put_within(row.row, group);
+    if (group != kNone) session_.above(row.row) = group;
   }
 }
 
@@ -139,7 +139,7 @@ void RocmRun::gather_small_streams() {
                                                     .kind = "stream",
                                                     .device = device_label(device)},
                                                    {tracks::kDeviceRows, kCounterPlace + 1});
-    for (const WorkRow* row : small) session_.put_within(row->row, group);
+    for (const WorkRow* row : small) session_.above(row->row) = group;
   }
 }
 

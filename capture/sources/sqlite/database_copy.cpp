@@ -18,11 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 2> kJournals = {"-wal", "-journal"};
-constexpr std::size_t kHeaderBytes = 100;
+constexpr std::size_t kCopyHeaderBytes = 100;
 constexpr std::size_t kCopyBytes = 1U << 20;
 
 [[nodiscard]] std::string first_bytes_of(const std::string& path) {
-  std::string bytes(kHeaderBytes, '\0');
+  std::string bytes(kCopyHeaderBytes, '\0');
   std::ifstream file(path, std::ios::binary);
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
@@ -70,7 +70,7 @@ bool has_journal(const std::string& path) {
 bool keeps_journal_beside(const std::string& path) {
   constexpr std::size_t kReadVersion = 19;  // of the header: 2 is a journal beside the file
   const std::string head = first_bytes_of(path);
-  return is_database(head) && head.size() == kHeaderBytes && head[kReadVersion] == 2;
+  return is_database(head) && head.size() == kCopyHeaderBytes && head[kReadVersion] == 2;
 }
 
 Result<DatabaseCopy> DatabaseCopy::make(const std::string& path) {

@@ -16,6 +16,7 @@
 #include "capture/sources/session/source.h"
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
+#include "capture/sources/xplane/source.h"
 
 namespace accelscope::capture::sources {
 namespace {
@@ -28,6 +29,8 @@ constexpr std::array kFormats = {
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
+    SourceFormat{"xplane", "XPlane of the XLA profiler (JAX, TensorFlow, PyTorch/XLA)", xplane::probe_xplane,
+                 xplane::import_xplane},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
                  chrome::import_chrome_json, false, false, chrome::rank_in_chrome_json},
 };

@@ -72,10 +72,6 @@ constexpr std::array kNames = {
     NameRow{".tracy", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
 };
 
-[[nodiscard]] OtherFormat xplane() {
-  return {"an XLA profile (XPlane)", "export it as trace.json.gz with xprof or TensorBoard"};
-}
-
 [[nodiscard]] OtherFormat perfetto() {
   return {"a Perfetto trace (protobuf)", "convert it to Chrome JSON with traceconv json"};
 }
@@ -114,7 +110,7 @@ constexpr std::array kNames = {
   return false;
 }
 
-// Messages of field 1, one after another: Perfetto's Trace holds its packets so, XLA's XSpace its planes.
+// Messages of field 1, one after another: Perfetto's Trace holds its packets so.
 [[nodiscard]] bool is_series_of_messages(std::string_view bytes, bool whole) {
   constexpr char kFieldOne = 0x0a;
   std::size_t messages = 0;
@@ -140,8 +136,7 @@ constexpr std::array kNames = {
     return OtherFormat{"a tar archive", "unpack it first"};
   }
   if (!is_series_of_messages(bytes, bytes.size() < kLookedAt)) return std::nullopt;
-  const bool planes = has(first, "/host:") || has(first, "/device:") || has(first, "XLA ");
-  return planes ? xplane() : perfetto();
+  return perfetto();
 }
 
 }  // namespace
@@ -160,7 +155,6 @@ std::optional<OtherFormat> find_other_format(const std::string& path) {
   for (const NameRow& row : kNames) {
     if (path.ends_with(row.ending)) return OtherFormat{std::string(row.title), std::string(row.advice)};
   }
-  if (path.ends_with(".xplane.pb")) return xplane();
   if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace")) return perfetto();
   return binary_format(bytes);
 }

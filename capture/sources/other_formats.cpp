@@ -27,8 +27,6 @@ struct TextRow {
 
 // The first row that fits. Words are those that the tools themselves write.
 constexpr std::array kTexts = {
-    TextRow{"OP CODE,", "OP TYPE", "an operations report of tt-metal",
-            "import the device log of the same run, profile_log_device.csv"},
     TextRow{"MessageName;", "total_ns", "a table of Tracy messages",
             "import the table of zones that tracy-csvexport -u writes"},
     TextRow{"name,start_tsc.", "", "a table of tasks for VTune", ""},

@@ -127,6 +127,18 @@ void make_tracy_tables(const std::filesystem::path& folder) {
        "f,a.cpp,12,1200,12.5,3,400.25,1,900,0.5\n");
 }
 
+void make_ops_reports(const std::filesystem::path& folder) {
+  const std::string text =
+      "OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,ATTRIBUTES,HOST START TS,HOST END TS,DEVICE FW START CYCLE,DEVICE "
+      "FW "
+      "END CYCLE,DEVICE FW DURATION [ns],PM FPU UTIL (%)\n"
+      "Matmul,tt_dnn_device,1024,0,\"{'a': 1, 'b': 2}\",1000,1500,90000,94000,4000,31.5\n"
+      "sign,signpost,,,,1600,,,,,\nfallback,python_fallback,2,,{},1700,1900,,,,\n"
+      "Softmax,tt_dnn_device,3072,1,{},2000000000,2000000100,95000,96000,1000,\n"
+      "Softmax,tt_dnn_device,3073,1,{},9000000000,9000000100,97000,98000,1000,\n";
+  write(folder / "report", std::as_bytes(std::span(text)));
+}
+
 // A trace with an event of every phase, and the shapes that files come in.
 void make_traces(const std::filesystem::path& folder) {
   const std::string rows =
@@ -199,6 +211,7 @@ Result<void> make(const std::filesystem::path& folder) {
   }
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
+  make_ops_reports(folder / "tt_ops_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");
 }
 

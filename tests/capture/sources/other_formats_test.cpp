@@ -84,7 +84,6 @@ TEST_CASE("texts and binary files of other tools are named with what to do") {
     const auto format = sources::find_other_format(written(folder, name, content));
     return format ? format->title : "";
   };
-  CHECK(title("ops.csv", "OP CODE,OP TYPE,GLOBAL CALL COUNT\n") == "an operations report of tt-metal");
   CHECK(title("noc.json", "[\n\n {\"proc\":\"BRISC\", \"noc\":\"NOC_0\"}]") == "a NoC trace of tt-metal");
   CHECK(title("r.json", "{\"rocprofiler-sdk-tool\":[{}]}") == "a result of rocprofv3 (JSON)");
   CHECK(title("u.txt", "\n=== Device Timing Summary ===\n") == "a summary of unitrace");

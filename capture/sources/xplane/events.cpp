@@ -123,11 +123,9 @@ const tracks::EventValues& XPlaneImporter::constants_of(PlaneState& plane, Metad
     for (const StatValue& stat : metadata.stats) {
       const std::uint32_t field = slot_of(plane, stat.id).fields[static_cast<std::size_t>(to.table)];
       const std::uint32_t column = to.stats.column(field);
-      if (column == StatTable::kNoField || bound[column]) continue;
-      if (stat.kind == StatValue::Kind::bytes || stat.kind == StatValue::Kind::none) {
-        counts_.bytes_stats += stat.kind == StatValue::Kind::bytes ? 1 : 0;
-        continue;
-      }
+      if (stat.kind == StatValue::Kind::bytes) ++counts_.bytes_stats;
+      const bool is_shown = stat.kind != StatValue::Kind::bytes && stat.kind != StatValue::Kind::none;
+      if (!is_shown || column == StatTable::kNoField || bound[column]) continue;
       bound[column] = true;
       to.stats.bind(field, stat, text_of(plane, stat), 0, intern_, *values);
     }

@@ -103,7 +103,7 @@ Error XPlaneImporter::nothing_in(const SpaceBytes& bytes, const SpaceIndex& inde
                     path_, head.find(kReplaced))};
   }
   if (!index.broken.empty()) {
-    return Error{fmt::format("{}: no XSpace: {} {} at byte {}; a profile of JAX, TensorFlow or PyTorch/XLA is called "
+    return Error{fmt::format("{}: nothing of an XSpace can be read: the {} {} at byte {}, and no event comes before; a profile of JAX, TensorFlow or PyTorch/XLA is called "
                              "HOST.xplane.pb, copy it completely",
                              path_, index.broken.front().what,
                              index.broken.front().problem == MessageWalk::Problem::cut ? "breaks off" : "is no message",
@@ -119,7 +119,8 @@ Result<void> XPlaneImporter::take_index(const SpaceBytes& bytes, SpaceIndex inde
   });
   const bool is_space = std::any_of(index.planes.begin(), index.planes.end(),
                                     [](const PlaneIndex& plane) { return is_plane_name(plane.name); });
-  if (!any || (!is_space && !index.broken.empty())) return nothing_in(bytes, index);
+  if (!any || (!is_space && !index.broken.empty()) || (!index.broken.empty() && index.event_count() == 0))
+    return nothing_in(bytes, index);
   if (!index.hostnames.empty()) host_ = index.hostnames.front();
   for (PlaneIndex& plane : index.planes) {
     PlaneState& state = planes_.emplace_back();

@@ -13,6 +13,7 @@
 #include "tests/support/neuron/simulated_profile.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/tt_log_generator.h"
+#include "tests/support/xspace.h"
 
 using namespace accelscope;
 
@@ -139,6 +140,20 @@ void make_ops_reports(const std::filesystem::path& folder) {
   write(folder / "report", std::as_bytes(std::span(text)));
 }
 
+void make_networks(const std::filesystem::path& folder) {
+  const std::string trace =
+      R"([{"proc":"BRISC","zone":"K","zone_phase":"begin","sx":1,"sy":2,"timestamp":4351255299000},
+{"proc":"BRISC","noc":"NOC_1","vc":-1,"sx":1,"sy":2,"dx":4,"dy":5,"num_bytes":4096,"type":"READ","timestamp":4351255299100},
+{"proc":"BRISC","noc":"NOC_1","sx":1,"sy":2,"type":"READ_BARRIER_START","timestamp":4351255299200},
+{"proc":"BRISC","noc":"NOC_1","sx":1,"sy":2,"type":"READ_BARRIER_END","timestamp":4351255299250}])";
+  const std::string timeline =
+      R"({"common_info":{"arch":"wormhole_b0","link_util":4.5},"noc_transfers":[{"id":0,"src":[0,1,3],"dst":[[0,0,9]],
+"start_cycle":1,"end_cycle":37,"total_bytes":8,"noc_event_type":"WRITE_","route":[{"src":[0,1,3],"start_cycle":1,"end_cycle":9,"links":[[0,1,3,"NOC1_IN"]]}]}],
+"timestep_data":[{"start_cycle":0,"end_cycle":256,"avg_link_demand":1.5,"noc":{"NOC0":{"avg_link_demand":2.5}},"link_demand":[[0,1,3,"NOC1_IN",12.25]]}]})";
+  write(folder / "trace", std::as_bytes(std::span(trace)));
+  write(folder / "timeline", std::as_bytes(std::span(timeline)));
+}
+
 // A trace with an event of every phase, and the shapes that files come in.
 void make_traces(const std::filesystem::path& folder) {
   const std::string rows =
@@ -211,7 +226,12 @@ Result<void> make(const std::filesystem::path& folder) {
   }
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
+  for (const bool metadata_first : {false, true}) {
+    const std::string space = test::small_tpu_space(metadata_first);
+    write(folder / "xplane_fuzz" / (metadata_first ? "names_first" : "lines_first"), std::as_bytes(std::span(space)));
+  }
   make_ops_reports(folder / "tt_ops_fuzz");
+  make_networks(folder / "tt_noc_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");
 }
 

@@ -10,6 +10,8 @@
 namespace accelscope::capture::sources::tracks {
 namespace {
 
+constexpr std::uint64_t kMostPairs = 4096;  // of one key
+
 constexpr ColumnSpec kFlowColumns[] = {
     {"source_event", columns::kUnsigned, "", columns::kIds, "", "The event that had to come first.",
      Role::flow_source_event},
@@ -81,8 +83,13 @@ Result<std::vector<FlowEnds::Joined>> FlowEnds::join(const TrackEvents& events, 
     const auto target = std::find_if(first, next, [](const End& end) { return end.side == FlowSide::target; });
     counts_.without_target += target == next ? 1 : 0;
     counts_.without_source += target == first ? 1 : 0;
-    for (auto to = target; to != next; ++to) {
-      for (auto from = first; from != target; ++from) {
+    // So many of one key were not told apart by their source: each target follows from the last one before it.
+    const bool is_reused =
+        static_cast<std::uint64_t>(target - first) * static_cast<std::uint64_t>(next - target) > kMostPairs;
+    auto before = first;
+    for (auto to = target; to != next && target != first; ++to) {
+      while (is_reused && before + 1 != target && (before + 1)->event.start <= to->event.start) ++before;
+      for (auto from = is_reused ? before : first; from != (is_reused ? before + 1 : target); ++from) {
         joined.push_back({from->found, to->found, to->event.start, to->id, from->name});
       }
     }

@@ -3,7 +3,7 @@
 // "dependency".
 //
 // A key is the importer's own: flow_key(process, correlation), say. Every source of a key is joined with every target
-// of it.
+// of it; where that were thousands of arrows, each target with the last source before it.
 #pragma once
 
 #include <cstdint>

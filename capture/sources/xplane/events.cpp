@@ -11,8 +11,8 @@
 namespace accelscope::capture::sources::xplane {
 namespace {
 
-using tracks::FlowSide;
 using tracks::flow_key;
+using tracks::FlowSide;
 using tracks::KernelColumns;
 using tracks::RuntimeColumns;
 using tracks::TransferColumns;
@@ -38,8 +38,9 @@ void XPlaneImporter::write_event(PlaneState& plane, LineState& line, const Event
   if (line.role.of == LineClass::counters) {
     for (const StatValue& stat : event.stats) {
       if (!meanings.counter && stat.is_number()) {
-        meanings.counter = stat.kind == StatValue::Kind::real ? std::bit_cast<double>(stat.bits)
-                                                              : static_cast<double>(static_cast<std::int64_t>(stat.bits));
+        meanings.counter = stat.kind == StatValue::Kind::real
+                               ? std::bit_cast<double>(stat.bits)
+                               : static_cast<double>(static_cast<std::int64_t>(stat.bits));
       }
     }
     return write_counter(plane, line, metadata, meanings, *start);
@@ -65,15 +66,11 @@ void XPlaneImporter::write_event(PlaneState& plane, LineState& line, const Event
   if (which == XTable::kernel && metadata.nccl) variant = Variant::collective;
   const bool works = line.role.of == LineClass::ops || line.role.of == LineClass::async_ops;
   const bool is_half = metadata.async_begin || metadata.async_end;
-  if (works && metadata.collective && (line.role.of == LineClass::async_ops || !is_half))
-    variant = Variant::collective;
+  if (works && metadata.collective && (line.role.of == LineClass::async_ops || !is_half)) variant = Variant::collective;
   if (line.role.of == LineClass::waits && metadata.wait) variant = Variant::waiting;
-  const std::int64_t duration =
-      event.is_total ? 0
-      : in_ns_       ? start_of_end(line, event) - *start
-                     : event.duration_ps;
-  const tracks::WrittenEvent written =
-      session_.write(row_of(plane, line, which, variant), event.is_total ? 0 : *start, duration, metadata.name, values_);
+  const std::int64_t duration = event.is_total ? 0 : in_ns_ ? start_of_end(line, event) - *start : event.duration_ps;
+  const tracks::WrittenEvent written = session_.write(row_of(plane, line, which, variant), event.is_total ? 0 : *start,
+                                                      duration, metadata.name, values_);
   add_flows(meanings, which, written);
 }
 
@@ -220,10 +217,9 @@ void XPlaneImporter::write_memory(PlaneState& /*plane*/, const MetadataSlot& met
                                   const EventRecord& /*event*/, std::int64_t start) {
   std::optional<std::int64_t> bytes = meanings.allocation;
   if (metadata.release && !bytes && meanings.address) {
-    const auto known = allocations_.find(
-        flow_key(std::hash<std::string_view>{}(meanings.allocator) +
-                     static_cast<std::uint64_t>(meanings.host_index.value_or(0)),
-                 static_cast<std::uint64_t>(*meanings.address)));
+    const auto known = allocations_.find(flow_key(
+        std::hash<std::string_view>{}(meanings.allocator) + static_cast<std::uint64_t>(meanings.host_index.value_or(0)),
+        static_cast<std::uint64_t>(*meanings.address)));
     if (known != allocations_.end()) {
       auto after = std::upper_bound(known->second.begin(), known->second.end(), start,
                                     [](std::int64_t time, const Allocation& each) { return time < each.start; });
@@ -236,8 +232,13 @@ void XPlaneImporter::write_memory(PlaneState& /*plane*/, const MetadataSlot& met
   if (meanings.allocated) values_.integer(MemoryColumns::allocated, *meanings.allocated);
   if (meanings.reserved) values_.integer(MemoryColumns::reserved, *meanings.reserved);
   const bool of_device = meanings.allocator.empty() && meanings.host_index;
-  const std::string device = has_tpu_ && of_device ? fmt::format("TPU {}", *meanings.host_index) : std::string();
-  const std::string pool = of_device ? fmt::format("device {} memory", *meanings.host_index)
+  std::string device = has_tpu_ && of_device ? fmt::format("TPU {}", *meanings.host_index) : std::string();
+  // TensorFlow's allocators are called by their devices: "GPU_0_bfc".
+  if (meanings.allocator.starts_with("GPU_")) {
+    const std::size_t end = std::min(meanings.allocator.find('_', 4), meanings.allocator.size());
+    device = fmt::format("GPU {}", meanings.allocator.substr(4, end - 4));
+  }
+  const std::string pool = of_device                    ? fmt::format("device {} memory", *meanings.host_index)
                            : meanings.allocator.empty() ? std::string("memory")
                                                         : std::string(meanings.allocator);
   const auto [row, is_new] = pools_.try_emplace(pool, kNone);
@@ -250,9 +251,9 @@ void XPlaneImporter::write_memory(PlaneState& /*plane*/, const MetadataSlot& met
     if (!value) return;
     const auto [counter, is_first] = pool_counters_.try_emplace(fmt::format("{} {}", pool, what), kNone);
     if (is_first) {
-      counter->second = session_.add_track(
-          session_.counter_table(), {.name = counter->first, .kind = "counter", .device = device, .unit = "B"},
-          {tracks::kDeviceRows, kMemoryPlace + 1});
+      counter->second = session_.add_track(session_.counter_table(),
+                                           {.name = counter->first, .kind = "counter", .device = device, .unit = "B"},
+                                           {tracks::kDeviceRows, kMemoryPlace + 1});
     }
     session_.sample(counter->second, start, static_cast<double>(*value));
   };
@@ -268,10 +269,13 @@ void XPlaneImporter::write_counter(PlaneState& plane, const LineState& line, con
   }
   const auto [row, is_new] = plane.counters.try_emplace(metadata.name, kNone);
   if (is_new) {
-    row->second = session_.add_track(
-        session_.counter_table(),
-        {.name = metadata.text, .kind = "counter", .device = plane.role.device, .host = plane.role.device.empty() ? host_ : ""},
-        {plane.role.device.empty() ? tracks::kHostRows : tracks::kDeviceRows, line.role.place});
+    row->second =
+        session_.add_track(session_.counter_table(),
+                           {.name = metadata.text,
+                            .kind = "counter",
+                            .device = plane.role.device,
+                            .host = plane.role.device.empty() ? host_ : ""},
+                           {plane.role.device.empty() ? tracks::kHostRows : tracks::kDeviceRows, line.role.place});
   }
   session_.sample(row->second, start, *meanings.counter);
 }
@@ -289,7 +293,8 @@ void XPlaneImporter::add_flows(const Meanings& meanings, XTable which, const tra
     const std::int64_t kind = type.value_or(0);
     StringId& name = context_names_[kind];
     if (name == 0) name = session_.intern(name_of_context(kind));
-    session_.add_flow(side, flow_key(kFirstContextFlows + static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(*id)),
+    session_.add_flow(side,
+                      flow_key(kFirstContextFlows + static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(*id)),
                       static_cast<std::uint64_t>(*id), written, name);
   };
   add(FlowSide::source, meanings.producer, meanings.producer_type);
@@ -327,8 +332,8 @@ std::uint32_t XPlaneImporter::row_of(const PlaneState& plane, LineState& line, X
       track.kind = which == XTable::kernel ? "stream" : which == XTable::device_event ? "layer" : "dma_queue";
       place.place += static_cast<std::int64_t>(which);
       if (which != XTable::kernel) {
-        track.name = fmt::format("{} {}", which == XTable::device_event ? "driver" : rule_of(which).schema.name,
-                                 line.role.name);
+        track.name =
+            fmt::format("{} {}", which == XTable::device_event ? "driver" : rule_of(which).schema.name, line.role.name);
       } else if (variant == Variant::collective) {
         track.name = "NCCL, " + line.role.name;
         track.kind = "collective";

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "capture/json/byte_source.h"
+#include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/xplane/each_event.h"
-#include "core/analysis/time/work_kind.h"
 
 namespace accelscope::capture::sources::xplane {
 namespace {
@@ -256,7 +256,7 @@ XPlaneImporter::MetadataSlot& XPlaneImporter::metadata_of(PlaneState& plane, std
   slot.copy = shown.starts_with("Memcpy");
   slot.set = shown.starts_with("Memset");
   slot.wait = names_wait(shown);
-  slot.nccl = names_collective(shown);
+  slot.nccl = tracks::is_collective_kernel(shown);
   Meanings meanings;
   std::string category(shown.substr(0, 200));
   std::string tf_op;

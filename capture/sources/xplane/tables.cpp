@@ -19,7 +19,6 @@ constexpr ColumnSpec kXMemory[] = {
 constexpr OwnColumn kTimes[] = {OwnColumn::start_ps, OwnColumn::dur_ps};
 constexpr OwnColumn kOfKernels[] = {OwnColumn::layer, OwnColumn::private_memory, OwnColumn::start_ps,
                                     OwnColumn::dur_ps};
-constexpr OwnColumn kOfCalls[] = {OwnColumn::layer, OwnColumn::start_ps, OwnColumn::dur_ps};
 constexpr OwnColumn kOfOps[] = {OwnColumn::hlo,   OwnColumn::layer,    OwnColumn::bytes,
                                 OwnColumn::flops, OwnColumn::start_ps, OwnColumn::dur_ps};
 constexpr OwnColumn kOfAsyncOps[] = {OwnColumn::hlo, OwnColumn::layer, OwnColumn::bytes, OwnColumn::start_ps,
@@ -27,22 +26,32 @@ constexpr OwnColumn kOfAsyncOps[] = {OwnColumn::hlo, OwnColumn::layer, OwnColumn
 constexpr OwnColumn kOfTotals[] = {OwnColumn::occurrences, OwnColumn::total_ps};
 constexpr OwnColumn kOfAnnotations[] = {OwnColumn::hlo, OwnColumn::start_ps, OwnColumn::dur_ps};
 
-constexpr std::string_view kWaitingOnHost[] = {"Wait for donation holds", "Acquire semaphore", "PjrtAsyncWait",
-                                               "CustomWait", "BlockHostUntilReady", "ReadSyncFlag"};
+constexpr std::string_view kWaitingOnHost[] = {"Wait for donation holds", "Acquire semaphore",
+                                               "PjrtAsyncWait",           "CustomWait",
+                                               "BlockHostUntilReady",     "ReadSyncFlag"};
 
 // In the order of XTable. Tables that all profiles of GPUs have get their columns from sources/tracks.
 const std::array kXTables = {
     XTableRule{{"kernel", EventKind::slice, "name", "The function that ran."},
-               tracks::gpu_columns(tracks::GpuTable::kernel), kOfKernels},
+               tracks::gpu_columns(tracks::GpuTable::kernel),
+               kOfKernels},
     XTableRule{{"memcpy", EventKind::slice, "name", "What moves the bytes."},
-               tracks::gpu_columns(tracks::GpuTable::memcpy), kTimes},
+               tracks::gpu_columns(tracks::GpuTable::memcpy),
+               kTimes},
     XTableRule{{"memset", EventKind::slice, "name", "What sets the bytes."},
-               tracks::gpu_columns(tracks::GpuTable::memset), kTimes},
+               tracks::gpu_columns(tracks::GpuTable::memset),
+               kTimes},
     XTableRule{{"runtime_call", EventKind::slice, "name", "The function that was called.",
                 tracks::gpu_waiting_names(tracks::GpuTable::runtime_call)},
-               tracks::gpu_columns(tracks::GpuTable::runtime_call), kOfCalls, "runtime", 3},
+               tracks::gpu_columns(tracks::GpuTable::runtime_call),
+               kTimes,
+               "runtime",
+               3},
     XTableRule{{"nvtx", EventKind::slice, "text", "What the program calls it."},
-               tracks::gpu_columns(tracks::GpuTable::nvtx), kTimes, "annotations", 0},
+               tracks::gpu_columns(tracks::GpuTable::nvtx),
+               kTimes,
+               "annotations",
+               0},
     XTableRule{{"device_event", EventKind::slice, "name", "What the device's driver did."}, {}, kTimes},
     XTableRule{{"xla_op", EventKind::slice, "name", "The operation of the program."}, {}, kOfOps},
     XTableRule{{"xla_async_op", EventKind::slice, "name", "The operation that runs beside others."}, {}, kOfAsyncOps},
@@ -60,10 +69,14 @@ static_assert(std::tuple_size_v<decltype(kXTables)> == kXTableCount);
 constexpr std::array kOwnColumns = {
     ColumnSpec{"hlo", kString, "", kOperation, "HLO", "The whole operation as the compiler writes it."},
     ColumnSpec{"layer", kString, "", kLayerAndSource, "Layer", "Where in the model it stands.", Role::layer},
-    ColumnSpec{"bytes", kInt, "B", kTransfer, "Bytes", "Bytes that it reads and writes; of an asynchronous operation "
-               "those of its one row, not of its begin and end too.", Role::bytes},
-    ColumnSpec{"work_flops", kInt, "FLOP", kOperation, "Work", "Floating point operations, without those of "
-               "operations that only hold others.", Role::flops},
+    ColumnSpec{"bytes", kInt, "B", kTransfer, "Bytes",
+               "Bytes that it reads and writes; of an asynchronous operation "
+               "those of its one row, not of its begin and end too.",
+               Role::bytes},
+    ColumnSpec{"work_flops", kInt, "FLOP", kOperation, "Work",
+               "Floating point operations, without those of "
+               "operations that only hold others.",
+               Role::flops},
     ColumnSpec{"private memory", kInt, "B", kLaunch, "", "Private memory of a thread."},
     ColumnSpec{"occurrences", kInt, "", kDetails, "", "How often it happened."},
     ColumnSpec{"total_ps", kInt, "ps", kTiming, "", "How long, together."},

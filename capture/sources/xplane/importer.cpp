@@ -21,9 +21,9 @@ constexpr std::size_t kLongestInflated = 1U << 20;
 constexpr std::uint32_t kUnasked = StatTable::kNoField - 1;
 
 [[nodiscard]] std::int64_t whole_of(const StatValue& value) noexcept {
-  return value.kind == StatValue::Kind::real ? static_cast<std::int64_t>(std::clamp(
-                                                   std::bit_cast<double>(value.bits), -9.0e18, 9.0e18))
-                                             : static_cast<std::int64_t>(value.bits);
+  return value.kind == StatValue::Kind::real
+             ? static_cast<std::int64_t>(std::clamp(std::bit_cast<double>(value.bits), -9.0e18, 9.0e18))
+             : static_cast<std::int64_t>(value.bits);
 }
 
 [[nodiscard]] double real_of(const StatValue& value) noexcept {
@@ -35,6 +35,23 @@ constexpr std::uint32_t kUnasked = StatTable::kNoField - 1;
     default:
       return static_cast<double>(static_cast<std::int64_t>(value.bits));
   }
+}
+
+// A program that took the file for text has put U+FFFD in the place of every byte that was none: no other byte of them
+// is left.
+[[nodiscard]] std::optional<std::size_t> first_replaced(const SpaceBytes& bytes) {
+  constexpr std::string_view kReplaced = "\xEF\xBF\xBD";
+  SpaceWindow window(bytes);
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), 1U << 18U));
+  const std::string_view head = window.at(0, size);
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    if (static_cast<unsigned char>(head[i]) < 0x80) continue;
+    if (head.substr(i, kReplaced.size()) != kReplaced && i + kReplaced.size() <= head.size()) return std::nullopt;
+    if (!first) first = i;
+    i += kReplaced.size() - 1;
+  }
+  return first;
 }
 
 [[nodiscard]] std::string_view shortened(std::string_view text) noexcept {
@@ -50,20 +67,18 @@ Result<void> XPlaneImporter::run(const SpaceBytes& bytes) {
   if (session_.cancelled()) return session_.status() ? Result<void>(cancelled) : session_.status();
   metadata_window_ = std::make_unique<SpaceWindow>(bytes, 64U << 10);
   if (Result<void> done = take_index(bytes, std::move(index)); !done) return done;
-  const bool surveyed =
-      each_event(bytes, bytes.size(), [&](PlaneState& plane, LineState& line, const EventRecord& event) {
-        survey_event(plane, line, event);
-      });
+  const bool surveyed = each_event(
+      bytes, bytes.size(),
+      [&](PlaneState& plane, LineState& line, const EventRecord& event) { survey_event(plane, line, event); });
   if (!surveyed) return session_.status() ? Result<void>(cancelled) : session_.status();
   constexpr std::uint64_t kFew = 100;  // damage makes some: one in so many
   in_ns_ = beyond_ps_ > survey_events_ / kFew;
   make_tables();
   add_threads();
   counts_ = {};
-  const bool written =
-      each_event(bytes, 2 * bytes.size(), [&](PlaneState& plane, LineState& line, const EventRecord& event) {
-        write_event(plane, line, event);
-      });
+  const bool written = each_event(
+      bytes, 2 * bytes.size(),
+      [&](PlaneState& plane, LineState& line, const EventRecord& event) { write_event(plane, line, event); });
   if (!written) return session_.status() ? Result<void>(cancelled) : session_.status();
   write_facts();
   write_report(bytes);
@@ -88,29 +103,23 @@ void XPlaneImporter::count_broken(std::uint64_t at) noexcept {
 
 Error XPlaneImporter::nothing_in(const SpaceBytes& bytes, const SpaceIndex& index) const {
   if (bytes.size() == 0) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", path_)};
-  // A program that took the file for text has put U+FFFD for every byte that was none.
-  constexpr std::string_view kReplaced = "\xEF\xBF\xBD";
-  SpaceWindow window(bytes);
-  std::string_view head = window.at(0, static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), 1U << 16)));
-  std::size_t replaced = 0;
-  for (std::size_t at = head.find(kReplaced); at != std::string_view::npos; at = head.find(kReplaced, at + 1))
-    ++replaced;
-  constexpr std::size_t kMany = 16;
-  if (replaced >= kMany) {
+  if (const std::optional<std::size_t> at = first_replaced(bytes)) {
     return Error{
         fmt::format("{}: the file was copied as if it were text, which replaced bytes (EF BF BD from byte {} on) that "
                     "cannot be had back; copy it anew as a binary file",
-                    path_, head.find(kReplaced))};
+                    path_, *at)};
   }
   if (!index.broken.empty()) {
-    return Error{fmt::format("{}: nothing of an XSpace can be read: the {} {} at byte {}, and no event comes before; a profile of JAX, TensorFlow or PyTorch/XLA is called "
-                             "HOST.xplane.pb, copy it completely",
-                             path_, index.broken.front().what,
-                             index.broken.front().problem == MessageWalk::Problem::cut ? "breaks off" : "is no message",
-                             index.broken.front().at)};
+    return Error{
+        fmt::format("{}: nothing of an XSpace can be read: the {} {} at byte {}, and no event comes before; a profile "
+                    "of JAX, TensorFlow or PyTorch/XLA is called "
+                    "HOST.xplane.pb, copy it completely",
+                    path_, index.broken.front().what,
+                    index.broken.front().problem == MessageWalk::Problem::cut ? "breaks off" : "is no message",
+                    index.broken.front().at)};
   }
-  return Error{fmt::format("{}: holds no planes; a profile of JAX, TensorFlow or PyTorch/XLA is called HOST.xplane.pb",
-                           path_)};
+  return Error{
+      fmt::format("{}: holds no planes; a profile of JAX, TensorFlow or PyTorch/XLA is called HOST.xplane.pb", path_)};
 }
 
 Result<void> XPlaneImporter::take_index(const SpaceBytes& bytes, SpaceIndex index) {
@@ -119,7 +128,8 @@ Result<void> XPlaneImporter::take_index(const SpaceBytes& bytes, SpaceIndex inde
   });
   const bool is_space = std::any_of(index.planes.begin(), index.planes.end(),
                                     [](const PlaneIndex& plane) { return is_plane_name(plane.name); });
-  if (!any || (!is_space && !index.broken.empty()) || (!index.broken.empty() && index.event_count() == 0))
+  if (!any || (!is_space && !index.broken.empty()) ||
+      (!index.broken.empty() && (index.event_count() == 0 || first_replaced(bytes))))
     return nothing_in(bytes, index);
   if (!index.hostnames.empty()) host_ = index.hostnames.front();
   for (PlaneIndex& plane : index.planes) {

@@ -9,6 +9,7 @@
 #include "capture/json/byte_source.h"
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/xplane/each_event.h"
+#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::xplane {
 namespace {
@@ -37,19 +38,18 @@ constexpr std::uint32_t kUnasked = StatTable::kNoField - 1;
   }
 }
 
-// A program that took the file for text has put U+FFFD in the place of every byte that was none: no other byte of them
-// is left.
+// A program that took the file for text has put U+FFFD in the place of every byte that was none: all is text now.
 [[nodiscard]] std::optional<std::size_t> first_replaced(const SpaceBytes& bytes) {
   constexpr std::string_view kReplaced = "\xEF\xBF\xBD";
   SpaceWindow window(bytes);
   const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), 1U << 18U));
   const std::string_view head = window.at(0, size);
   std::optional<std::size_t> first;
-  for (std::size_t i = 0; i < head.size(); ++i) {
-    if (static_cast<unsigned char>(head[i]) < 0x80) continue;
-    if (head.substr(i, kReplaced.size()) != kReplaced && i + kReplaced.size() <= head.size()) return std::nullopt;
-    if (!first) first = i;
-    i += kReplaced.size() - 1;
+  for (std::size_t i = 0; i + 4 < head.size();) {
+    const std::size_t length = utf8_length(head.substr(i));
+    if (length == 0) return std::nullopt;  // a byte of a binary file
+    if (!first && head.substr(i, kReplaced.size()) == kReplaced) first = i;
+    i += length;
   }
   return first;
 }

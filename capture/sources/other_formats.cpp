@@ -46,7 +46,7 @@ constexpr std::array kTexts = {
     TextRow{"PERFILE2", "", "a recording of Linux perf", "convert it with perf script, or perf data convert --to-json"},
     TextRow{"tlZ", "tracy", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
     TextRow{"tr\xfd", "", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
-    TextRow{"PAR1", "", "a Parquet table", ""},
+    TextRow{"PAR1", "", "a Parquet table", "a Neuron profile in Parquet is a folder of tables with names of its own"},
     TextRow{"\x7f"
             "ELF",
             "", "a program", "a capture runs it: accelscope-agent run -o run.accel -- PROGRAM"},

@@ -16,7 +16,7 @@ Result<void> NeuronImporter::finish() {
   cores_.settle(facts_.physical_cores(), facts_.core_number());
   derive_trigger_flows();
   derive_memory();
-  facts_.write(writer_, report_, path_, format_, cores_);
+  facts_.write(writer_, report_, path_, is_parquet_ ? "neuron-parquet" : "neuron-json", cores_);
   for (const auto& [table, rows] : row_counts_)
     writer_.set_meta("source.rows." + table.substr(0, 80), fmt::format("{}", rows));
   if (const Result<void> written = write_tables(); !written) return written;

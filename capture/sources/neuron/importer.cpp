@@ -100,8 +100,12 @@ void NeuronImporter::begin_table(const std::string& name, bool has_rows, const S
   current_.plain = find_plain_table(name);
   current_.facts = current_.rule == nullptr && (is_fact_table(name) || is_summary_key(name));
   current_.frames = StackFrames::is_frame_table(name);
-  if (row_counts_.size() < kMaxTableNames || row_counts_.contains(name)) {
-    current_rows_ = &row_counts_[name];
+  // Tables of Parquet have other names than their schemas, and are a table each.
+  const bool by_schema = is_parquet_ && current_.rule != nullptr;
+  const std::string counted(by_schema ? tables::kTables[static_cast<std::size_t>(current_.rule->table)].schema.name
+                                      : std::string_view(name));
+  if (row_counts_.size() < kMaxTableNames || row_counts_.contains(counted)) {
+    current_rows_ = &row_counts_[counted];
   } else {
     current_rows_ = &row_counts_["(further tables)"];
   }

@@ -108,7 +108,7 @@ class NeuronImporter final : public json::JsonRowHandler {
   void report_coverage();
 
   std::string path_;
-  std::string_view format_ = "neuron-json";
+  bool is_parquet_ = false;
   const ImportOptions& options_;
   EventSink& sink_;
   SessionWriter writer_;

@@ -10,7 +10,7 @@
 namespace accelscope::capture::sources::neuron {
 
 Result<void> NeuronImporter::run(const std::vector<ExportFile>& files) {
-  format_ = "neuron-parquet";
+  is_parquet_ = true;
   report_.count_places_in("row");
   bool has_summary = false;
   for (const ExportFile& file : files) {
@@ -41,7 +41,7 @@ Result<void> NeuronImporter::run(const std::vector<ExportFile>& files) {
                                  ? "the folder holds no Parquet tables; " + std::string(kExportCommand)
                                  : "none of its tables can be read: " + first_problem)};
   }
-  if (!has_summary && row_counts_.contains("Instruction")) {
+  if (!has_summary && row_counts_.contains("instruction")) {
     report_.note("summary_missing",
                  "the export has no Summary.parquet, so there are no figures of the vendor's to compare with; it may "
                  "not be finished");
@@ -50,7 +50,7 @@ Result<void> NeuronImporter::run(const std::vector<ExportFile>& files) {
 }
 
 Result<void> NeuronImporter::run(parquet::TableReader& reader, const std::string& table) {
-  format_ = "neuron-parquet";
+  is_parquet_ = true;
   report_.count_places_in("row");
   const Result<void> done = read_parquet(reader, {path_, table, 0});
   return done ? finish() : done;

@@ -91,6 +91,11 @@ void NeuronImporter::look_at_instruction(ImportTable& into, const BoundRow& row)
       !into.sorter().is_set(raw_flops)) {
     into.sorter().integer(raw_flops, 2 * *elements);
   }
+  // Newer exports have the bytes alone; the flag stands where there are any (all real files).
+  constexpr std::size_t drains = neuron_column(NeuronTable::instruction, "is_psum_read_sbuf_write");
+  if (row.integer("psum_read_sbuf_write_bytes").value_or(0) > 0 && !into.sorter().is_set(drains)) {
+    into.sorter().unsigned_integer(drains, 1);
+  }
   const std::string_view nki = row.text("nki_source_location");
   const std::string_view bir = row.text("bir_debug_info_source_location");
   if (nki.empty() && bir.empty()) {

@@ -32,7 +32,7 @@ class ShortSink final : public accelscope::EventSink {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace accelscope;
-  using namespace accelscope::capture::sources;
+  namespace parquet = capture::sources::parquet;
   if (size == 0) return 0;
   constexpr std::array<const char*, 8> kTables = {"Instruction", "DmaPacketAggregated", "Summary",   "Throttle",
                                                   "Flow",        "HloInstruction",      "SbufUsage", "unknown"};
@@ -45,8 +45,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if ((*table)->rows() > kMostRows) return 0;
   ShortSink sink;
-  const Result<void> done = neuron::import_neuron_table(parquet::RandomBytes::from_memory(bytes), "fuzz",
-                                                        kTables[data[0] % kTables.size()], {}, sink);
+  const Result<void> done = capture::sources::neuron::import_neuron_table(
+      parquet::RandomBytes::from_memory(bytes), "fuzz", kTables[data[0] % kTables.size()], {}, sink);
   if (!done && done.message().empty()) std::abort();
   return 0;
 }

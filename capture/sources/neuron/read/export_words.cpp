@@ -23,8 +23,12 @@ void ExportWords::translate(std::span<json::JsonField> fields) {
   texts_.clear();
   const bool throttle = table_ == "Throttle";
   const bool transfer = table_ == "DmaPacketAggregated";
-  if (!throttle && !transfer) return;
+  const bool moves = transfer || table_ == "DmaPacket";
+  if (!throttle && !moves) return;
   for (json::JsonField& field : fields) {
+    if (moves && field.key == "throughput") {  // bytes a second, with a fraction here
+      if (const auto rate = json::to_rounded_int64(field)) field.text = texts_.emplace_back(std::to_string(*rate));
+    }
     if (field.kind != json::JsonKind::string) continue;
     if (transfer && (field.key == "source" || field.key == "dest") && field.text.starts_with('[')) {
       field.kind = json::JsonKind::array;  // a list in a text: [["WEIGHT"]]

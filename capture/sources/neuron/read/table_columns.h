@@ -377,6 +377,7 @@ inline constexpr ColumnSpec kNeuronError[] = {
     {"metadata_hex", kString, "", kDetails, "Data (hex)", "The same as the hardware's raw word."},
     {"nki_source_location", kString, "", kLayerAndSource, "Source", "Line of the kernel that was running.",
      Role::source_location},
+    {"pcore_idx", kInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 inline constexpr ColumnSpec kMemoryEvents[] = {
     {"allocation_bytes", kInt, "B", kMemory, "Size", "Bytes allocated, or released where negative.", Role::allocation,
@@ -437,6 +438,8 @@ inline constexpr ColumnSpec kHostMemory[] = {
     {"percent_usage", kReal, "%", kMemory, "Share used", "The same as a percentage of all memory."},
     {"duration", kInt, "ns", kTiming, "Sampled over", "Time that the sample stands for."},
     {"instance_id", kString, "", kIds, "Instance", "Machine that was sampled."},
+    {"ultraserver_id", kInt, "", kIds, "UltraServer", "Number of the group of machines that it is one of."},
+    {"ultraserver_instance_index", kInt, "", kIds, "Place in it", "Which of these machines it is."},
 };
 inline constexpr ColumnSpec kCpuUtil[] = {
     {"util", kReal, "%", kOperation, "Utilisation", "How busy the processor core was since the sample before.",
@@ -444,6 +447,8 @@ inline constexpr ColumnSpec kCpuUtil[] = {
     {"cpu_id", kString, "", kIds, "Processor core", "Number of the core; average stands for all of them."},
     {"duration", kInt, "ns", kTiming, "Sampled over", "Time that the sample stands for."},
     {"instance_id", kString, "", kIds, "Instance", "Machine that was sampled."},
+    {"ultraserver_id", kInt, "", kIds, "UltraServer", "Number of the group of machines that it is one of."},
+    {"ultraserver_instance_index", kInt, "", kIds, "Place in it", "Which of these machines it is."},
 };
 
 inline constexpr std::string_view kWaitInstructions[] = {"EVENT_SEMAPHORE"};

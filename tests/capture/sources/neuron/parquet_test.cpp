@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "capture/sources/import_input.h"
@@ -56,12 +57,15 @@ void write_export(const fs::path& folder) {
        whole_numbers("pcore_idx", {0, 0, 1, 1}), texts("opcode", {"MATMUL", "MATMUL", "NOP", "EVENT_SEMAPHORE"}),
        texts("operands", {"src=x", "", "", ""}), whole_numbers("id", {kLargeId, kLargeId + 1, kLargeId + 2, 7}),
        whole_numbers("tensor_elements", {1'000'000, 500'000, 0, 0}),
-       texts("tensor_instruction_type", {"", "TRANSPOSE", "", ""}), whole_numbers("evt_wait_time_ns", {5, 0, 0, 0})});
+       texts("tensor_instruction_type", {"", "TRANSPOSE", "", ""}), whole_numbers("evt_wait_time_ns", {5, 0, 0, 0}),
+       whole_numbers("psum_read_sbuf_write_bytes", {0, 0, 256, 0}),
+       whole_numbers("adjusted_flops", {8'000'000, 4'000'000, 0, 0}),
+       whole_numbers("adjusted_flops_transpose", {0, 4'000'000, 0, 0})});
   write_table(folder, "DmaPacket_0",
               {whole_numbers("start_ts", {10}), whole_numbers("duration_ns", {40}), whole_numbers("pcore_idx", {0}),
                whole_numbers("id", {21}), whole_numbers("engine_idx", {64}), whole_numbers("queue_idx", {1}),
                texts("queue_name", {"qSync"}), whole_numbers("transfer_bytes", {512}), texts("queue_type", {"data"}),
-               texts("variable", {"w"}), reals("throughput", {12.8e9})});
+               texts("variable", {"w"}), reals("throughput", {12.8e9 + 0.25})});
   write_table(folder, "DmaPacket_1",
               {whole_numbers("start_ts", {60}), whole_numbers("duration_ns", {4}), whole_numbers("pcore_idx", {0}),
                whole_numbers("id", {22}), whole_numbers("engine_idx", {65}), whole_numbers("queue_idx", {1}),
@@ -135,6 +139,7 @@ TEST_CASE("a Neuron profile in Parquet has the tables, columns, tracks and cores
   std::set<std::string> queues;
   for (const EventValues& event : session.events("dma")) queues.insert(event.track);
   CHECK(queues == std::set<std::string>{"qSync-Q1-E64", "qSync-Q1-E65"});
+  CHECK(session.events("dma").at(0).integer("transfer_rate") == 12'800'000'000);
   const std::vector<EventValues> transfers = session.events("dma_transfer");
   REQUIRE(transfers.size() == 1);
   CHECK(transfers[0].track == "qSync");
@@ -171,6 +176,29 @@ TEST_CASE("dependencies of a Parquet profile stand where the second event begins
   CHECK(arrows == std::set<std::pair<std::int64_t, std::int64_t>>{{200, kLargeId + 1}, {10, 31}});
   REQUIRE(session.quality("rows_skipped") != nullptr);
   CHECK(session.quality("rows_skipped")->detail.find("row 2") != std::string::npos);
+}
+
+TEST_CASE("figures of a Parquet profile count what drains the partial sums, and weigh work as its rows say") {
+  const test::TemporaryFolder folder;
+  write_export(folder.path());
+  const Imported session = import_export(folder.path());
+  WorkerPool pool(2);
+  TaskControl control;
+  const auto metrics = session_metrics({session.store(), session.shared_snapshot(), pool, control});
+  REQUIRE(metrics.ok());
+  std::map<std::string, double> whole;
+  std::map<std::string, double> second;
+  for (const SessionMetric& metric : *metrics) {
+    if (metric.value && metric.device == "nc4+nc5") whole[metric.name] = *metric.value;
+    if (metric.value && metric.device == "nc5") second[metric.name] = *metric.value;
+  }
+  CHECK(whole["psum_read_sbuf_write_count"] == 1);
+  CHECK(second["psum_read_sbuf_write_count"] == 1);
+  CHECK(whole["hardware_flops"] == 3e6);
+  CHECK(whole["transpose_flops"] == 1e6);
+  CHECK(whole["adjusted_hardware_flops"] == 12e6);
+  CHECK(whole["adjusted_transpose_flops"] == 4e6);
+  CHECK(!second.contains("adjusted_hardware_flops"));
 }
 
 TEST_CASE("an export that is not finished is refused with the reason") {

@@ -13,6 +13,7 @@
 #include "capture/sources/neuron/ntff_source.h"
 #include "capture/sources/neuron/parquet_source.h"
 #include "capture/sources/neuron/source.h"
+#include "capture/sources/nsys/source.h"
 #include "capture/sources/other_formats.h"
 #include "capture/sources/proton/source.h"
 #include "capture/sources/session/source.h"
@@ -35,6 +36,8 @@ constexpr std::array kFormats = {
                  neuron::import_neuron_parquet},
     SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", neuron::probe_ntff, neuron::import_ntff,
                  true},
+    SourceFormat{"nsys", "Nsight Systems export (SQLite)", nsys::probe_nsys, nsys::import_nsys, false, true},
+    SourceFormat{"nsys-rep", "Nsight Systems report", nsys::probe_nsys_report, nsys::import_nsys_report, true, true},
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
     SourceFormat{"tt-ops", "tt-metal operations report", tt_ops::probe_ops_report, tt_ops::import_ops_report},
     SourceFormat{"tt-noc-trace", "tt-metal network trace", tt_noc::probe_noc_trace, tt_noc::import_noc_trace},

@@ -51,9 +51,7 @@ struct NameRow {
 };
 
 constexpr std::array kNames = {
-    NameRow{".nsys-rep", "an Nsight Systems report", kChromeAdvice},
-    NameRow{".qdrep", "an Nsight Systems report", kChromeAdvice},
-    NameRow{".qdstrm", "an Nsight Systems recording", kChromeAdvice},
+    NameRow{".qdstrm", "an Nsight Systems recording", "make a report of it with QdstrmImporter, and open that"},
     NameRow{".ncu-rep", "an Nsight Compute report", ""},
     NameRow{".tracy", "a Tracy trace of a version before 0.9, or damaged at its begin",
             "convert it with tracy-update of Tracy 0.10"},
@@ -81,9 +79,6 @@ constexpr std::array kNames = {
   const auto any = [&](std::string_view begin) {
     return std::any_of(tables.begin(), tables.end(), [&](const std::string& name) { return name.starts_with(begin); });
   };
-  if (any("CUPTI_ACTIVITY_KIND_") || any("TARGET_INFO_") || any("ENUM_NSYS_")) {
-    return {"an Nsight Systems export (SQLite)", std::string(kChromeAdvice)};
-  }
   if (any("rocpd_info_")) return {"a ROCm profile (rocpd)", "convert it with rocpd convert, or use torch.profiler"};
   if (any("rocpd_")) return {"an RPD trace (ROCm)", "convert it to Chrome JSON with rpd2tracing.py"};
   return {"an SQLite database of another program", "open a session file (.accel) or import a profile"};

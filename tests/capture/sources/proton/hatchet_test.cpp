@@ -8,7 +8,7 @@
 namespace accelscope::capture::sources::proton {
 namespace {
 
-constexpr const char* kTree = R"([{"frame":{"name":"ROOT","type":"function"},"metrics":{"count":0,"time (ns)" : 0
+constexpr const char* kTree = R"json([{"frame":{"name":"ROOT","type":"function"},"metrics":{"count":0,"time (ns)" : 0
 }
 , "children" : [
   {
@@ -38,7 +38,7 @@ constexpr const char* kTree = R"([{"frame":{"name":"ROOT","type":"function"},"me
   {"frame" : {"name" : "tail", "type" : "function"}, "metrics" : {"time (ns)" : 100}, "children" : []}
 ]
 },
-     {"CUDA":{"1":{"arch":"90","num_sms":132}}}])";
+     {"CUDA":{"1":{"arch":"90","num_sms":132}}}])json";
 
 std::vector<RecordedEvent> proton_events(const RecordingSink& sink, const std::string& table, const std::string& name) {
   std::vector<RecordedEvent> found = sink.events();
@@ -82,15 +82,13 @@ TEST_CASE("a tree of Proton that is cut anywhere, or nests without end, gives wh
     if (!done) CHECK(done.message().find("cut.hatchet") != std::string::npos);
   }
   std::string deep = "[";
-  for (int i = 0; i < 3000; ++i) deep += R"({"frame":{"name":"f"},"metrics":{"time (ns)" : 1
-},"children":[)";
+  for (int i = 0; i < 3000; ++i) deep += R"json({"frame":{"name":"f"},"metrics":{"time (ns)":1},"children":[)json";
   for (int i = 0; i < 3000; ++i) deep += "]}";
   deep += "]";
   RecordingSink sink;
   REQUIRE(import_hatchet(json::ByteSource::from_memory(deep), "deep.hatchet", {}, sink).ok());
   CHECK(std::any_of(sink.qualities.begin(), sink.qualities.end(),
-                    [](const QualityEntry& entry) {
-  return entry.kind == "rows_left_out"; }));
+                    [](const QualityEntry& entry) { return entry.kind == "rows_left_out"; }));
 }
 
 }  // namespace

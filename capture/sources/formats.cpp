@@ -11,6 +11,7 @@
 #include "capture/json/byte_source.h"
 #include "capture/sources/chrome/source.h"
 #include "capture/sources/neuron/ntff_source.h"
+#include "capture/sources/neuron/parquet_source.h"
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/nsys/source.h"
 #include "capture/sources/other_formats.h"
@@ -32,6 +33,8 @@ namespace {
 constexpr std::array kFormats = {
     SourceFormat{"session", "Accelscope session", session::probe_session, session::replay_session, false, true},
     SourceFormat{"neuron-json", "Neuron Profile JSON", neuron::probe_neuron_json, neuron::import_neuron_json},
+    SourceFormat{"neuron-parquet", "Neuron profile as Parquet tables (a folder)", neuron::probe_neuron_parquet,
+                 neuron::import_neuron_parquet},
     SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", neuron::probe_ntff, neuron::import_ntff,
                  true},
     SourceFormat{"nsys", "Nsight Systems export (SQLite)", nsys::probe_nsys, nsys::import_nsys, false, true},

@@ -35,7 +35,7 @@ constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
 
 [[nodiscard]] bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-// Everything but folders, in natural order of their paths.
+// Everything but folders, in natural order of their paths. A folder that a format claims as a whole is there as one.
 [[nodiscard]] std::vector<fs::path> files_below(const std::string& folder) {
   std::vector<fs::path> files;
   std::error_code failure;
@@ -46,7 +46,9 @@ constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
     if (is_hidden(entry->path())) {
       entry.disable_recursion_pending();
     } else if (entry->is_directory(unknown)) {
-      if (entry.depth() >= kMaxDepth) entry.disable_recursion_pending();
+      const bool is_claimed = guess_format(entry->path().string()).ok();
+      if (is_claimed) files.push_back(entry->path());
+      if (is_claimed || entry.depth() >= kMaxDepth) entry.disable_recursion_pending();
     } else {
       files.push_back(entry->path());
     }

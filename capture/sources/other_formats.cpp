@@ -32,7 +32,7 @@ constexpr std::array kTexts = {
     TextRow{"{", "speedscope.app/file-format-schema", "a speedscope profile", kChromeAdvice},
     TextRow{"{", "\"forwarding_channel_pairs\"", "a topology for tt-npe", "it holds no events"},
     TextRow{"PERFILE2", "", "a recording of Linux perf", "convert it with perf script > samples.txt"},
-    TextRow{"PAR1", "", "a Parquet table", ""},
+    TextRow{"PAR1", "", "a Parquet table", "a Neuron profile in Parquet is a folder of tables with names of its own"},
     TextRow{"\x7f"
             "ELF",
             "", "a program", "a capture runs it: accelscope-agent run -o run.accel -- PROGRAM"},

@@ -9,9 +9,9 @@
 
 #include "app/commands/summary_output.h"
 #include "app/commands/terminology_output.h"
-#include "app/commands/view_export.h"
-#include "app/commands/view_json.h"
-#include "app/commands/view_table.h"
+#include "app/commands/view/view_export.h"
+#include "app/commands/view/view_json.h"
+#include "app/commands/view/view_table.h"
 #include "app/content/listings/listings.h"
 #include "app/export/output_file.h"
 #include "app/export/text_table.h"

@@ -5,6 +5,7 @@
 
 #include "core/export/json_tables.h"
 #include "core/export/neuron/neuron_json.h"
+#include "core/export/traces/chrome_trace.h"
 #include "core/export/traces/perfetto_trace.h"
 
 namespace accelscope {
@@ -31,6 +32,11 @@ constexpr std::array kFormats = {
                  .binary = true,
                  .flows_asked = true,
                  .write = write_perfetto},
+    ExportFormat{.name = "chrome",
+                 .title = "Chrome JSON trace",
+                 .suffix = ".trace.json",
+                 .summary = "the same for every viewer and script that reads the Trace Event Format",
+                 .write = write_chrome},
 };
 
 }  // namespace

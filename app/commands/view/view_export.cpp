@@ -1,4 +1,4 @@
-#include "app/commands/view_export.h"
+#include "app/commands/view/view_export.h"
 
 #include <fmt/format.h>
 

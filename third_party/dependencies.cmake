@@ -8,12 +8,16 @@ find_package(OpenSSL REQUIRED)
 find_package(fmt REQUIRED)
 pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.40)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
+find_package(Snappy REQUIRED)
 pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 
 # The first is what programs of this machine link, the others what the portable agent does.
 accelscope_dependency(dep_sqlite PkgConfig::SQLITE ${ACCELSCOPE_STATIC_sqlite3})
 accelscope_dependency(dep_zstd PkgConfig::ZSTD ${ACCELSCOPE_STATIC_zstd})
+accelscope_dependency(dep_lz4 PkgConfig::LZ4 ${ACCELSCOPE_STATIC_lz4})
+accelscope_dependency(dep_snappy Snappy::snappy ${ACCELSCOPE_STATIC_snappy})
 accelscope_dependency(dep_re2 PkgConfig::RE2 ${ACCELSCOPE_STATIC_re2})
 accelscope_dependency(dep_xxhash PkgConfig::XXHASH ${ACCELSCOPE_STATIC_xxhash})
 accelscope_dependency(dep_openssl OpenSSL::SSL ${ACCELSCOPE_STATIC_ssl} ${ACCELSCOPE_STATIC_crypto})
@@ -26,7 +30,8 @@ if(ACCELSCOPE_GUI OR ACCELSCOPE_TESTS OR ACCELSCOPE_BENCH OR NOT ACCELSCOPE_PORT
   find_package(simdjson REQUIRED)
 endif()
 
-# Headers only: asio (standalone), CLI11, doctest.
+# Headers only: asio (standalone), CLI11, doctest, protozero.
+find_path(PROTOZERO_INCLUDES protozero/pbf_reader.hpp REQUIRED)
 add_library(accelscope_asio INTERFACE)
 target_compile_definitions(accelscope_asio INTERFACE ASIO_STANDALONE ASIO_NO_DEPRECATED)
 target_link_libraries(accelscope_asio INTERFACE Threads::Threads)

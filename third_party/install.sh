@@ -4,7 +4,7 @@
 set -eu
 
 agent="g++ cmake ninja-build pkg-config ccache \
-libsqlite3-dev libzstd-dev zlib1g-dev libxxhash-dev libre2-dev libasio-dev libssl-dev \
+libsqlite3-dev libzstd-dev zlib1g-dev liblz4-dev libsnappy-dev libprotozero-dev libxxhash-dev libre2-dev libasio-dev libssl-dev \
 libcli11-dev libfmt-dev \
 opencl-headers python3-dev"
 build="$agent libsimdjson-dev \

@@ -56,6 +56,12 @@ ByteView Statement::blob(int column) const {
   return {data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
 }
 
+double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
+
+bool Statement::is_integer(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_INTEGER; }
+
+int Statement::column_count() const { return sqlite3_column_count(statement_); }
+
 bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenMode mode) {

@@ -1,5 +1,5 @@
-// A thin owner of an SQLite connection and of its statements, with errors as values. Only core uses it; it knows
-// nothing of chunks.
+// A thin owner of an SQLite connection and of its statements, with errors as values. It knows nothing of
+// chunks.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,12 @@ class Statement {
   void reset();
 
   [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string_view text(int column) const;  // valid until the next step
   [[nodiscard]] ByteView blob(int column) const;          // valid until the next step
   [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] bool is_integer(int column) const;  // kept as one; false of texts that look like one
+  [[nodiscard]] int column_count() const;
 
  private:
   friend class Database;

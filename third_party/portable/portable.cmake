@@ -11,7 +11,7 @@ set(portable_libraries ${CMAKE_BINARY_DIR}/portable)
 
 # Debian's static libraries. `fmt` has none; simdjson has none either, and is done without.
 set(portable_missing "")
-foreach(library sqlite3 zstd re2 xxhash ssl crypto z)
+foreach(library sqlite3 zstd lz4 snappy re2 xxhash ssl crypto z)
   find_library(ACCELSCOPE_STATIC_${library} lib${library}.a)
   mark_as_advanced(ACCELSCOPE_STATIC_${library})
   if(NOT ACCELSCOPE_STATIC_${library})

@@ -4,26 +4,10 @@
 #include <algorithm>
 
 #include "capture/sources/chrome/importer.h"
-#include "core/model/column_spec.h"
+#include "capture/sources/tracks/flow_ends.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
-
-constexpr std::uint32_t kSourceColumn = 0;
-constexpr std::uint32_t kTargetColumn = 1;
-constexpr std::uint32_t kIdColumn = 2;
-constexpr std::uint32_t kIdTextColumn = 3;
-constexpr std::uint32_t kFlowCategoryColumn = 4;
-
-constexpr ColumnSpec kFlowColumns[] = {
-    {"source_event", columns::kUnsigned, "", columns::kIds, "", "The event that had to come first.",
-     Role::flow_source_event},
-    {"target_event", columns::kUnsigned, "", columns::kIds, "", "The event that follows from it.",
-     Role::flow_target_event},
-    {"id", columns::kInt, "", columns::kIds, "", "The flow's id or correlation in the file."},
-    {"id_text", columns::kString, "", columns::kIds, "", "The flow's id, where it is no number."},
-    {"cat", columns::kString, "", columns::kIds, "", "The flow's category in the file."},
-};
 
 // September 2001: no machine has been up for so long, so that such a time is of the day.
 constexpr std::int64_t kLeastUnixNs = 1'000'000'000'000'000'000;
@@ -91,14 +75,14 @@ Result<void> ChromeImporter::write_flows() {
   Result<std::vector<BoundFlow>> flows = flows_.bind(tracks_.bound_tracks(), held_, launch);
   if (!flows) return flows.error();
   if (flows.value().empty()) return {};
-  flow_schema_ = std::make_unique<Schema>(make_schema({"dependency", EventKind::flow, "name"}, kFlowColumns));
+  flow_schema_ = std::make_unique<Schema>(tracks::make_flow_schema());
   const ChromeSchema schema{writer_.add_schema(*flow_schema_), flow_schema_.get()};
   const std::uint32_t track = tracks_.of_flows(schema);
   for (const BoundFlow& flow : flows.value()) {
-    std::array<BoundValue, 4> values{BoundValue{kSourceColumn, 0, flow.source},
-                                     BoundValue{kTargetColumn, 0, flow.target},
-                                     BoundValue{flow.id_is_text ? kIdTextColumn : kIdColumn, 0, flow.id},
-                                     BoundValue{kFlowCategoryColumn, 0, flow.category}};
+    std::array<BoundValue, 4> values{
+        BoundValue{tracks::kFlowSource, 0, flow.source}, BoundValue{tracks::kFlowTarget, 0, flow.target},
+        BoundValue{static_cast<std::uint32_t>(flow.id_is_text ? tracks::kFlowIdText : tracks::kFlowId), 0, flow.id},
+        BoundValue{tracks::kFlowCategory, 0, flow.category}};
     const std::size_t count = flow.category == 0 ? 3 : 4;
     events_.write(track, flow.target_ns, 0, flow.name, std::span(values).first(count), {});
   }

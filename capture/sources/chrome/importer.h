@@ -14,11 +14,11 @@
 #include "capture/sources/chrome/read/row_reader.h"
 #include "capture/sources/chrome/read/trace_facts.h"
 #include "capture/sources/chrome/write/flow_binder.h"
-#include "capture/sources/chrome/write/held_sink.h"
 #include "capture/sources/chrome/write/open_events.h"
-#include "capture/sources/chrome/write/track_events.h"
 #include "capture/sources/chrome/write/tracks.h"
 #include "capture/sources/chrome/write/unknown_threads.h"
+#include "capture/sources/tracks/held_sink.h"
+#include "capture/sources/tracks/track_events.h"
 
 namespace accelscope::capture::sources::chrome {
 
@@ -72,12 +72,12 @@ class ChromeImporter {
   ImportOptions options_;
   EventSink& sink_;
   ChunkSpill spill_;
-  HeldSink held_;
+  tracks::HeldSink held_;
   SessionWriter writer_;
   ChromeVocabulary vocabulary_;
   LocalStrings strings_;
   ArgsBinder binder_;
-  TrackEvents events_;
+  tracks::TrackEvents events_;
   ChromeTracks tracks_;
   OpenEvents stacks_;
   OpenEvents async_;

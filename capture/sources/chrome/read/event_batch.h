@@ -8,17 +8,12 @@
 #include <vector>
 
 #include "capture/sources/chrome/read/tables.h"
+#include "capture/sources/tracks/event_values.h"
 #include "core/model/ids.h"
 
 namespace accelscope::capture::sources::chrome {
 
-// A value for a column of the event's table, in the form that the column's type has: a signed or unsigned number, the
-// bits of a double, a StringId, or the place of a text in EventBatch::text.
-struct BoundValue {
-  std::uint32_t column = 0;
-  std::uint32_t size = 0;  // of a text
-  std::uint64_t value = 0;
-};
+using tracks::BoundValue;  // texts lie in EventBatch::text
 
 struct ValueRange {
   std::uint32_t first = 0;  // in EventBatch::values

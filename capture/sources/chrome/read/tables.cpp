@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "capture/sources/tracks/gpu_tables.h"
+
 namespace accelscope::capture::sources::chrome {
 namespace {
 
@@ -75,54 +77,11 @@ constexpr std::string_view kLaunchFlows[] = {"ac2g", "async", "async_cpu_to_gpu"
 
 constexpr ColumnSpec kExternalId = {"External id", kInt, "", kIds, "", "Joins the framework's operator and its work."};
 constexpr ColumnSpec kCorrelation = {"correlation", kInt, "", kIds, "", "Joins a runtime call and what it started."};
-constexpr ColumnSpec kDevice = {"device", kInt, "", kIds, "", "Number of the device."};
-constexpr ColumnSpec kContext = {"context", kInt, "", kIds, "", "The driver's context."};
 constexpr ColumnSpec kStream = {"stream", kInt, "", kIds, "", "The stream it ran on."};
 constexpr ColumnSpec kEventIndex = {"Ev Idx", kInt, "", kIds, "", "Place in the profiler's own list."};
 constexpr ColumnSpec kRecordId = {"Record function id", kInt, "", kIds, "", "The profiler's id of the call."};
-constexpr ColumnSpec kKind = {"kind", kString, "", kOperation, "", "What it is to the driver."};
-constexpr ColumnSpec kGrid = {"grid", kString, "", kLaunch, "", "Blocks in x, y and z."};
-constexpr ColumnSpec kBlock = {"block", kString, "", kLaunch, "", "Threads of a block in x, y and z."};
-constexpr ColumnSpec kSharedMemory = {"shared memory", kInt, "B", kLaunch, "", "Shared memory of a block."};
-constexpr ColumnSpec kBytes = {"bytes", kInt, "B", kTransfer, "", "Bytes moved.", Role::bytes};
-constexpr ColumnSpec kBandwidth = {"memory bandwidth (GB/s)", kReal, "GB/s", kTransfer, "", "Bytes over duration."};
 constexpr ColumnSpec kStack = {"Call stack", kString, "", kSource, "", "Where it was called from.", Role::stack};
 
-constexpr ColumnSpec kKernelColumns[] = {
-    kExternalId,
-    kCorrelation,
-    kDevice,
-    kContext,
-    kStream,
-    kKind,
-    kGrid,
-    kBlock,
-    kSharedMemory,
-    {"queued", kInt, "", kLaunch, "", "When it was queued, if the driver says so."},
-    {"registers per thread", kInt, "", kLaunch, "", "Registers that a thread takes."},
-    {"blocks per SM", kReal, "", kLaunch, "", "Blocks that a multiprocessor holds at once."},
-    {"warps per SM", kReal, "", kLaunch, "", "Warps that a multiprocessor holds at once."},
-    {"est. achieved occupancy %", kReal, "%", kLaunch, "", "Estimated share of the warps that were active."},
-};
-constexpr ColumnSpec kTransferColumns[] = {kExternalId, kCorrelation, kDevice, kContext,
-                                           kStream,     kKind,        kBytes,  kBandwidth};
-constexpr ColumnSpec kRuntimeColumns[] = {
-    kExternalId,
-    kCorrelation,
-    kStream,
-    kGrid,
-    kBlock,
-    kSharedMemory,
-    kKind,
-    {"cbid", kInt, "", kIds, "", "The driver's number of the function."},
-    {"cid", kInt, "", kIds, "", "The driver's number of the function."},
-    {"kernel", kString, "", kLaunch, "", "What is launched."},
-    {"src", kUnsigned, "", kTransfer, "", "Address that is read."},
-    {"dst", kUnsigned, "", kTransfer, "", "Address that is written."},
-    {"ptr", kUnsigned, "", kMemory, "", "Address that the call is about."},
-    {"size", kInt, "B", kTransfer, "", "Bytes that the call is about."},
-    {"bytes", kInt, "B", kTransfer, "", "Bytes that the call is about."},
-};
 constexpr ColumnSpec kOperatorColumns[] = {
     kExternalId,
     kRecordId,
@@ -144,10 +103,6 @@ constexpr ColumnSpec kPythonColumns[] = {
     {"Python module id", kInt, "", kIds, "", "The module object."},
     {"finished", kFlag, "", kOperation, "", "It ended before the capture did."},
 };
-constexpr ColumnSpec kSyncColumns[] = {
-    kExternalId, kCorrelation, kDevice,
-    kContext,    kStream,      {"cuda_sync_kind", kString, "", kOperation, "", "What is waited for."},
-};
 constexpr ColumnSpec kDeviceEventColumns[] = {kCorrelation, kStream};
 constexpr ColumnSpec kMemoryColumns[] = {
     {"Bytes", kInt, "B", kMemory, "", "Allocated, or released if negative.", Role::allocation},
@@ -159,35 +114,13 @@ constexpr ColumnSpec kMemoryColumns[] = {
     kEventIndex,
 };
 
-constexpr std::string_view kWaitingCalls[] = {"cudaDeviceSynchronize",
-                                              "cudaStreamSynchronize",
-                                              "cudaEventSynchronize",
-                                              "cuCtxSynchronize",
-                                              "cuStreamSynchronize",
-                                              "cuEventSynchronize",
-                                              "hipDeviceSynchronize",
-                                              "hipStreamSynchronize",
-                                              "hipEventSynchronize",
-                                              "hipCtxSynchronize",
-                                              "zeEventHostSynchronize",
-                                              "zeCommandQueueSynchronize",
-                                              "zeFenceHostSynchronize",
-                                              "zeCommandListHostSynchronize",
-                                              "urQueueFinish",
-                                              "urEventWait",
-                                              "synchronize",
-                                              "synchronizeStream",
-                                              "synchronizeEvent"};
-constexpr std::string_view kWaitingOnDevice[] = {"Context Sync",      "Stream Sync",         "Event Sync",
-                                                 "Stream Wait Event", "Context Synchronize", "Stream Synchronize",
-                                                 "Event Synchronize"};
 constexpr std::string_view kWaitingStreams[] = {"event_wait"};
 
 }  // namespace
 
 std::span<const std::string_view> waiting_names(ChromeTable table) noexcept {
-  if (table == ChromeTable::runtime_call) return kWaitingCalls;
-  if (table == ChromeTable::sync) return kWaitingOnDevice;
+  if (table == ChromeTable::runtime_call) return tracks::gpu_waiting_names(tracks::GpuTable::runtime_call);
+  if (table == ChromeTable::sync) return tracks::gpu_waiting_names(tracks::GpuTable::cuda_sync);
   if (table == ChromeTable::mtia_event) return kWaitingStreams;
   return {};
 }
@@ -212,12 +145,12 @@ bool is_launch_flow(std::string_view category) noexcept {
 std::span<const ColumnSpec> known_columns(ChromeTable table) noexcept {
   switch (table) {
     case ChromeTable::kernel:
-      return kKernelColumns;
+      return tracks::gpu_columns(tracks::GpuTable::kernel);
     case ChromeTable::memcpy:
     case ChromeTable::memset:
-      return kTransferColumns;
+      return tracks::gpu_columns(tracks::GpuTable::memcpy);
     case ChromeTable::runtime_call:
-      return kRuntimeColumns;
+      return tracks::gpu_columns(tracks::GpuTable::runtime_call);
     case ChromeTable::cpu_op:
       return kOperatorColumns;
     case ChromeTable::user_annotation:
@@ -226,7 +159,7 @@ std::span<const ColumnSpec> known_columns(ChromeTable table) noexcept {
     case ChromeTable::python_function:
       return kPythonColumns;
     case ChromeTable::sync:
-      return kSyncColumns;
+      return tracks::gpu_columns(tracks::GpuTable::cuda_sync);
     case ChromeTable::collective:
     case ChromeTable::mtia_event:
     case ChromeTable::hpu_op:

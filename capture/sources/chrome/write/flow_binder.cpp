@@ -1,14 +1,16 @@
 #include "capture/sources/chrome/write/flow_binder.h"
 
 #include <algorithm>
-#include <array>
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "capture/sources/tracks/held_events.h"
+
 namespace accelscope::capture::sources::chrome {
 namespace {
+
+using tracks::HeldEvent;
 
 constexpr std::string_view kFlowCorrelation = "correlation";
 constexpr std::string_view kFlowExternalId = "External id";
@@ -28,54 +30,6 @@ constexpr std::string_view kFlowExternalId = "External id";
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15U;
   hash ^= value + kPrime + (hash << 6) + (hash >> 2);
   return hash * kPrime;
-}
-
-struct HeldEvent {
-  EventId id = kNoEvent;
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  StringId name = 0;
-  std::array<std::uint64_t, 2> numbers = {};  // of the columns asked for; 0: none
-};
-
-// Every event of a lane, decoded a block at a time.
-template <typename Visit>
-Result<void> for_each_event(const HeldSink::HeldLane& lane, ChunkSpill& spill,
-                            std::initializer_list<std::optional<std::size_t>> columns, Visit visit) {
-  using Words = std::array<std::uint64_t, kBlockEvents>;
-  BlockTimes times;
-  Words names;
-  std::array<Words, 2> numbers;
-  std::uint64_t ordinal = 0;
-  for (const std::size_t index : lane.chunks) {
-    const Result<Bytes> bytes = spill.copy(index);
-    if (!bytes) return bytes.error();
-    const Result<ChunkView> chunk = ChunkView::parse(bytes.value());
-    if (!chunk) return chunk.error();
-    for (std::uint32_t block = 0; block < chunk->block_count(); ++block) {
-      chunk->times(block, times);
-      chunk->names(block, names.data());
-      std::array<std::uint64_t, 2> valid = {};
-      for (std::size_t i = 0; i < columns.size(); ++i) {
-        const std::optional<std::size_t> column = columns.begin()[i];
-        if (column) valid[i] = chunk->validity(*column, block);
-        if (valid[i] != 0) chunk->values(*column, block, numbers[i].data());
-      }
-      for (std::uint32_t row = 0; row < chunk->block_size(block); ++row) {
-        HeldEvent event{make_event_id(lane.lane.number, ordinal + row),
-                        times.begins[row],
-                        times.ends[row],
-                        static_cast<StringId>(names[row]),
-                        {}};
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-          if (valid[i] >> row & 1) event.numbers[i] = numbers[i][row] ^ (std::uint64_t{1} << 63);
-        }
-        visit(event);
-      }
-      ordinal += chunk->block_size(block);
-    }
-  }
-  return {};
 }
 
 }  // namespace
@@ -114,7 +68,7 @@ void FlowBinder::add_bound(const EventRecord& record, std::uint32_t events_track
   ends_.push_back(end);
 }
 
-Result<std::vector<BoundFlow>> FlowBinder::bind(const Tracks& tracks, HeldSink& held, StringId launch_name) {
+Result<std::vector<BoundFlow>> FlowBinder::bind(const Tracks& tracks, tracks::HeldSink& held, StringId launch_name) {
   for (const End& end : ends_) {
     if (!end.launch) continue;
     launch_name = end.name;  // as the file calls them
@@ -130,14 +84,14 @@ Result<std::vector<BoundFlow>> FlowBinder::bind(const Tracks& tracks, HeldSink& 
   return std::move(flows_);
 }
 
-Result<void> FlowBinder::join_correlations(const Tracks& tracks, HeldSink& held, StringId launch_name) {
+Result<void> FlowBinder::join_correlations(const Tracks& tracks, tracks::HeldSink& held, StringId launch_name) {
   std::vector<Correlated> calls;
   std::vector<Correlated> works;
   StringId category = 0;
   for (const End& end : ends_) {
     if (end.launch) category = end.category;
   }
-  for (const HeldSink::HeldLane& lane : held.lanes()) {
+  for (const tracks::HeldSink::HeldLane& lane : held.lanes()) {
     const auto track = tracks.find(lane.lane.track);
     if (lane.dropped || track == tracks.end()) continue;
     const auto column = number_column(*track->second.schema, kFlowCorrelation);
@@ -162,14 +116,14 @@ Result<void> FlowBinder::join_correlations(const Tracks& tracks, HeldSink& held,
 }
 
 // What no recorded call started: without calls of the driver in the file, and the device's side of annotations.
-Result<void> FlowBinder::join_external_ids(const Tracks& tracks, HeldSink& held, StringId launch_name) {
+Result<void> FlowBinder::join_external_ids(const Tracks& tracks, tracks::HeldSink& held, StringId launch_name) {
   struct Origin {
     EventId event = kNoEvent;
     std::int64_t ns = 0;
   };
   std::vector<Work> works;
   std::unordered_map<std::uint64_t, Origin> operators, annotations;
-  for (const HeldSink::HeldLane& lane : held.lanes()) {
+  for (const tracks::HeldSink::HeldLane& lane : held.lanes()) {
     const auto track = tracks.find(lane.lane.track);
     if (lane.dropped || track == tracks.end()) continue;
     const ChromeTable table = track->second.table;
@@ -202,14 +156,14 @@ Result<void> FlowBinder::join_external_ids(const Tracks& tracks, HeldSink& held,
   return {};
 }
 
-Result<void> FlowBinder::bind_ends(const Tracks& tracks, HeldSink& held) {
+Result<void> FlowBinder::bind_ends(const Tracks& tracks, tracks::HeldSink& held) {
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> by_thread;
   for (std::uint32_t i = 0; i < ends_.size(); ++i) by_thread[ends_[i].thread].push_back(i);
   for (auto& [thread, indices] : by_thread) {
     std::stable_sort(indices.begin(), indices.end(),
                      [&](std::uint32_t a, std::uint32_t b) { return ends_[a].ns < ends_[b].ns; });
   }
-  for (const HeldSink::HeldLane& lane : held.lanes()) {
+  for (const tracks::HeldSink::HeldLane& lane : held.lanes()) {
     const auto track = tracks.find(lane.lane.track);
     if (lane.dropped || track == tracks.end()) continue;
     const auto found = by_thread.find(track->second.thread);

@@ -13,7 +13,7 @@
 
 #include "capture/sources/chrome/read/event_batch.h"
 #include "capture/sources/chrome/read/tables.h"
-#include "capture/sources/chrome/write/held_sink.h"
+#include "capture/sources/tracks/held_sink.h"
 
 namespace accelscope::capture::sources::chrome {
 
@@ -53,7 +53,7 @@ class FlowBinder {
   // By the number of the track in the session.
   using Tracks = std::unordered_map<TrackNumber, BoundTrack>;
   // Sorted by the time of the target.
-  Result<std::vector<BoundFlow>> bind(const Tracks& tracks, HeldSink& held, StringId launch_name);
+  Result<std::vector<BoundFlow>> bind(const Tracks& tracks, tracks::HeldSink& held, StringId launch_name);
   [[nodiscard]] const FlowCounts& counts() const noexcept { return counts_; }
 
  private:
@@ -92,9 +92,9 @@ class FlowBinder {
     std::int64_t ns = 0;
     bool annotation = false;  // a range of the program as the device went through it
   };
-  Result<void> join_correlations(const Tracks& tracks, HeldSink& held, StringId launch_name);
-  Result<void> join_external_ids(const Tracks& tracks, HeldSink& held, StringId launch_name);
-  Result<void> bind_ends(const Tracks& tracks, HeldSink& held);
+  Result<void> join_correlations(const Tracks& tracks, tracks::HeldSink& held, StringId launch_name);
+  Result<void> join_external_ids(const Tracks& tracks, tracks::HeldSink& held, StringId launch_name);
+  Result<void> bind_ends(const Tracks& tracks, tracks::HeldSink& held);
   // The ends on a lane's thread by time; those before `next` have seen every event of the lane that may be theirs.
   struct LaneSweep {
     const std::vector<std::uint32_t>& indices;

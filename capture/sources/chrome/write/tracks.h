@@ -14,7 +14,7 @@
 #include "capture/sources/chrome/read/row_reader.h"
 #include "capture/sources/chrome/read/tables.h"
 #include "capture/sources/chrome/write/flow_binder.h"
-#include "capture/sources/chrome/write/track_events.h"
+#include "capture/sources/tracks/track_events.h"
 
 namespace accelscope::capture::sources::chrome {
 
@@ -25,7 +25,8 @@ struct ChromeSchema {
 
 class ChromeTracks {
  public:
-  ChromeTracks(TrackEvents& events, const ChromeVocabulary& vocabulary) : events_(events), vocabulary_(vocabulary) {}
+  ChromeTracks(tracks::TrackEvents& events, const ChromeVocabulary& vocabulary)
+      : events_(events), vocabulary_(vocabulary) {}
 
   // Numbers are those of TrackEvents; kNone: no event of that thread and table has come yet.
   [[nodiscard]] std::uint32_t known(std::uint32_t thread, ChromeTable table) const noexcept {
@@ -96,7 +97,7 @@ class ChromeTracks {
   [[nodiscard]] ThreadName thread_name(std::uint32_t thread) const;
   [[nodiscard]] std::vector<std::size_t> in_order(bool kineto) const;
 
-  TrackEvents& events_;
+  tracks::TrackEvents& events_;
   const ChromeVocabulary& vocabulary_;
   std::uint64_t merged_ = 0;
   std::vector<Planned> planned_;

@@ -8,7 +8,7 @@
 #include "capture/sources/base/event_sorter.h"
 #include "core/chunk/event_sink.h"
 
-namespace accelscope::capture::sources::chrome {
+namespace accelscope::capture::sources::tracks {
 
 class HeldSink final : public ForwardingSink {
  public:
@@ -36,4 +36,4 @@ class HeldSink final : public ForwardingSink {
   std::vector<HeldLane> lanes_;
 };
 
-}  // namespace accelscope::capture::sources::chrome
+}  // namespace accelscope::capture::sources::tracks

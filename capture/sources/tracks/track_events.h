@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/sources/chrome/read/event_batch.h"
-#include "capture/sources/chrome/write/held_sink.h"
+#include "capture/sources/tracks/event_values.h"
+#include "capture/sources/tracks/held_sink.h"
 #include "core/chunk/session_writer.h"
 
-namespace accelscope::capture::sources::chrome {
+namespace accelscope::capture::sources::tracks {
 
 class TrackEvents {
  public:
@@ -63,4 +63,4 @@ class TrackEvents {
   Result<void> status_;
 };
 
-}  // namespace accelscope::capture::sources::chrome
+}  // namespace accelscope::capture::sources::tracks

@@ -1,9 +1,9 @@
-#include "capture/sources/chrome/write/track_events.h"
+#include "capture/sources/tracks/track_events.h"
 
 #include <algorithm>
 #include <bit>
 
-namespace accelscope::capture::sources::chrome {
+namespace accelscope::capture::sources::tracks {
 namespace {
 
 constexpr std::size_t kSortBatchBytes = 16U << 20;
@@ -167,4 +167,4 @@ void TrackEvents::fail(const Error& error) {
   if (status_) status_ = error;
 }
 
-}  // namespace accelscope::capture::sources::chrome
+}  // namespace accelscope::capture::sources::tracks

@@ -1,6 +1,6 @@
-#include "capture/sources/chrome/write/held_sink.h"
+#include "capture/sources/tracks/held_sink.h"
 
-namespace accelscope::capture::sources::chrome {
+namespace accelscope::capture::sources::tracks {
 
 Result<void> HeldSink::define(const Definition& definition) {
   if (const auto* lane = std::get_if<Lane>(&definition)) {
@@ -37,4 +37,4 @@ Result<void> HeldSink::release() {
   return {};
 }
 
-}  // namespace accelscope::capture::sources::chrome
+}  // namespace accelscope::capture::sources::tracks

@@ -1,0 +1,123 @@
+#include "capture/sources/sqlite/foreign_database.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+
+namespace accelscope::capture::sources::sqlite {
+
+bool ForeignRows::next() {
+  if (ended_) return false;
+  const Result<bool> row = statement_.step();
+  if (!row) status_ = row.error();
+  ended_ = !row || !row.value();
+  return !ended_;
+}
+
+bool ForeignRows::has(std::size_t column) const { return places_[column] >= 0 && !statement_.is_null(places_[column]); }
+
+std::int64_t ForeignRows::integer(std::size_t column) const {
+  return places_[column] < 0 ? 0 : statement_.integer(places_[column]);
+}
+
+double ForeignRows::real(std::size_t column) const {
+  return places_[column] < 0 ? 0 : statement_.real(places_[column]);
+}
+
+std::string_view ForeignRows::text(std::size_t column) const {
+  return places_[column] < 0 ? std::string_view{} : statement_.text(places_[column]);
+}
+
+ByteView ForeignRows::blob(std::size_t column) const {
+  return places_[column] < 0 ? ByteView{} : statement_.blob(places_[column]);
+}
+
+std::optional<std::int64_t> ForeignRows::number(std::size_t column) const {
+  if (places_[column] < 0 || !statement_.is_integer(places_[column])) return std::nullopt;
+  return statement_.integer(places_[column]);
+}
+
+std::string quoted_name(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char character : name) {
+    quoted += character;
+    if (character == '"') quoted += character;
+  }
+  return quoted + "\"";
+}
+
+Result<ForeignDatabase> ForeignDatabase::open(const std::string& path) {
+  Result<std::unique_ptr<Database>> opened = Database::open(path, OpenMode::read_only);
+  if (!opened) return opened.error();
+  ForeignDatabase file(std::move(opened).value());
+  if (file.list_tables()) return file;
+  // A file that was cut has fewer pages than it says, and is refused whole unless its tables may be mended: which the
+  // way it was opened does not allow either, so nothing is at risk.
+  sqlite3_db_config(file.database_->handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  if (Result<void> done = file.database_->execute("PRAGMA writable_schema=ON"); !done) return done.error();
+  file.cut_ = true;
+  if (Result<void> done = file.list_tables(); !done) {
+    return Error{fmt::format("{}: {}", path, done.message())};
+  }
+  return file;
+}
+
+Result<void> ForeignDatabase::list_tables() {
+  tables_.clear();
+  Result<ForeignRows> names = select("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')");
+  if (!names) return names.error();
+  while (names->next()) tables_.emplace_back(names->text(0));
+  return names->status();
+}
+
+bool ForeignDatabase::has_table(std::string_view table) const {
+  return std::find(tables_.begin(), tables_.end(), table) != tables_.end();
+}
+
+std::vector<std::string> ForeignDatabase::columns(std::string_view table) const {
+  std::vector<std::string> names;
+  if (!has_table(table)) return names;
+  Result<ForeignRows> found = select(fmt::format("PRAGMA table_info({})", quoted_name(table)));
+  while (found && found->next()) names.emplace_back(found->text(1));
+  return names;
+}
+
+Result<std::int64_t> ForeignDatabase::row_count(std::string_view table) const {
+  if (!has_table(table)) return std::int64_t{0};
+  return database_->integer(fmt::format("SELECT count(*) FROM {}", quoted_name(table)));
+}
+
+Result<ForeignRows> ForeignDatabase::rows(std::string_view table, std::span<const std::string_view> columns,
+                                          std::string_view further) const {
+  ForeignRows rows;
+  rows.places_.assign(columns.size(), -1);
+  rows.ended_ = true;
+  if (!has_table(table)) return rows;
+  const std::vector<std::string> there = this->columns(table);
+  std::string sql;
+  int places = 0;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (std::find(there.begin(), there.end(), columns[i]) == there.end()) continue;
+    sql += (sql.empty() ? "" : ", ") + quoted_name(columns[i]);
+    rows.places_[i] = places++;
+  }
+  if (sql.empty()) sql = "NULL";
+  Result<Statement> statement =
+      database_->prepare(fmt::format("SELECT {} FROM {}{}", sql, quoted_name(table), further));
+  if (!statement) return statement.error();
+  rows.statement_ = std::move(statement).value();
+  rows.ended_ = false;
+  return rows;
+}
+
+Result<ForeignRows> ForeignDatabase::select(std::string_view sql) const {
+  Result<Statement> statement = database_->prepare(sql);
+  if (!statement) return statement.error();
+  ForeignRows rows;
+  rows.statement_ = std::move(statement).value();
+  for (int place = 0; place < rows.statement_.column_count(); ++place) rows.places_.push_back(place);
+  return rows;
+}
+
+}  // namespace accelscope::capture::sources::sqlite

@@ -1,0 +1,85 @@
+// SQLite databases that other programs wrote, read by the names of their tables and columns: versions of a format
+// differ in which of them there are, so what is absent reads as nothing.
+//
+//   Result<ForeignDatabase> file = ForeignDatabase::open(path);
+//   Result<ForeignRows> rows = file->rows("CUPTI_ACTIVITY_KIND_KERNEL", {"start", "end", "greenContextId"});
+//   while (rows->next()) { rows->integer(0); rows->has(2) ... }
+//   if (!rows->status()) ...   // a damaged page, say; the rows before it were good
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/store/database.h"
+
+namespace accelscope::capture::sources::sqlite {
+
+// The rows of one table. Columns by their place in the list that was asked for.
+class ForeignRows {
+ public:
+  // False at the end, and where reading fails: see status().
+  [[nodiscard]] bool next();
+  [[nodiscard]] const Result<void>& status() const noexcept { return status_; }
+
+  // False: NULL, or a column that the table does not have.
+  [[nodiscard]] bool has(std::size_t column) const;
+  [[nodiscard]] std::int64_t integer(std::size_t column) const;   // 0 if it has none; texts are read as numbers
+  [[nodiscard]] double real(std::size_t column) const;            // 0 if it has none
+  [[nodiscard]] std::string_view text(std::size_t column) const;  // "" if it has none; until the next row
+  [[nodiscard]] std::optional<std::int64_t> number(std::size_t column) const;  // nothing if it has none or is no number
+  [[nodiscard]] ByteView blob(std::size_t column) const;                       // until the next row
+  [[nodiscard]] bool has_column(std::size_t column) const noexcept { return places_[column] >= 0; }
+
+ private:
+  friend class ForeignDatabase;
+  Statement statement_;
+  std::vector<int> places_;  // in the statement; -1: the table has no such column
+  Result<void> status_;
+  bool ended_ = false;
+};
+
+class ForeignDatabase {
+ public:
+  // Reads the file and, if its writer left one, its journal; writes nothing. Fails if it is no database or damaged
+  // where its tables are listed.
+  [[nodiscard]] static Result<ForeignDatabase> open(const std::string& path);
+
+  // Whether the file ends before its last page: what it still holds can be read.
+  [[nodiscard]] bool is_cut() const noexcept { return cut_; }
+
+  // Tables and views, as they are called in the file.
+  [[nodiscard]] const std::vector<std::string>& tables() const noexcept { return tables_; }
+  [[nodiscard]] bool has_table(std::string_view table) const;
+  [[nodiscard]] std::vector<std::string> columns(std::string_view table) const;  // none if it is absent
+  // Of a table: from its index, else by counting; 0 if it is absent.
+  [[nodiscard]] Result<std::int64_t> row_count(std::string_view table) const;
+
+  // Rows in the order of the file, or as `further` (" WHERE ... ORDER BY ...", columns in double quotes) says. No rows
+  // and no error where the table is absent.
+  [[nodiscard]] Result<ForeignRows> rows(std::string_view table, std::span<const std::string_view> columns,
+                                         std::string_view further = {}) const;
+  [[nodiscard]] Result<ForeignRows> rows(std::string_view table, std::initializer_list<std::string_view> columns,
+                                         std::string_view further = {}) const {
+    return rows(table, std::span(columns.begin(), columns.size()), further);
+  }
+  // Any SELECT; columns by their place in it.
+  [[nodiscard]] Result<ForeignRows> select(std::string_view sql) const;
+
+ private:
+  explicit ForeignDatabase(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+
+  Result<void> list_tables();
+
+  std::unique_ptr<Database> database_;
+  std::vector<std::string> tables_;
+  bool cut_ = false;
+};
+
+// "name" with quotes for SQL.
+[[nodiscard]] std::string quoted_name(std::string_view name);
+
+}  // namespace accelscope::capture::sources::sqlite

@@ -1,0 +1,56 @@
+// The values of one event for the columns of its table, in the form that the column's type has.
+//
+//   EventValues values;
+//   values.integer(kCorrelation, 12); values.text(kMessage, "step 3");
+//   session.write(track, start, duration, name, values);
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/ids.h"
+
+namespace accelscope::capture::sources::tracks {
+
+// A signed or unsigned number, the bits of a double, a StringId, or the place of a text beside the values.
+struct BoundValue {
+  std::uint32_t column = 0;
+  std::uint32_t size = 0;  // of a text
+  std::uint64_t value = 0;
+};
+
+// Named as the setters of a Row. A column is set once for an event.
+class EventValues {
+ public:
+  void clear() noexcept {
+    values_.clear();
+    text_.clear();
+  }
+  void integer(std::size_t column, std::int64_t value) { add(column, static_cast<std::uint64_t>(value)); }
+  void unsigned_integer(std::size_t column, std::uint64_t value) { add(column, value); }
+  void real(std::size_t column, double value) { add(column, std::bit_cast<std::uint64_t>(value)); }
+  void boolean(std::size_t column, bool value) { add(column, value ? 1 : 0); }
+  void string(std::size_t column, StringId value) { add(column, value); }
+  void text(std::size_t column, std::string_view value) {
+    values_.push_back({static_cast<std::uint32_t>(column), static_cast<std::uint32_t>(value.size()), text_.size()});
+    text_ += value;
+  }
+
+  [[nodiscard]] std::span<const BoundValue> values() const noexcept { return values_; }
+  [[nodiscard]] std::string_view texts() const noexcept { return text_; }
+
+ private:
+  void add(std::size_t column, std::uint64_t value) {
+    values_.push_back({static_cast<std::uint32_t>(column), 0, value});
+  }
+
+  std::vector<BoundValue> values_;
+  std::string text_;
+};
+
+}  // namespace accelscope::capture::sources::tracks

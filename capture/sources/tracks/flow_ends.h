@@ -1,0 +1,75 @@
+// Joins events whose places are known only once everything is sorted: whoever writes an event says which flow leaves or
+// reaches it, by a key; once the tracks are sorted the events are found again and the flows become rows of the table
+// "dependency".
+//
+// A key is the importer's own: flow_key(process, correlation), say. Every source of a key is joined with every target
+// of it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "capture/sources/tracks/track_events.h"
+
+namespace accelscope::capture::sources::tracks {
+
+// The table of flows, and its columns.
+inline constexpr std::size_t kFlowSource = 0, kFlowTarget = 1, kFlowId = 2, kFlowIdText = 3, kFlowCategory = 4;
+[[nodiscard]] Schema make_flow_schema();
+
+[[nodiscard]] constexpr std::uint64_t flow_key(std::uint64_t first, std::uint64_t second) noexcept {
+  constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15U;
+  std::uint64_t hash = (first + 1) * kPrime;
+  hash ^= second + kPrime + (hash << 6) + (hash >> 2);
+  return hash * kPrime;
+}
+
+// An event as it was written: enough to find it again.
+struct WrittenEvent {
+  std::uint32_t track = 0;   // of TrackEvents
+  std::uint32_t serial = 0;  // tells events apart that are alike in all else
+  std::int64_t start = 0;
+  std::int64_t duration = 0;
+  StringId name = 0;
+};
+
+enum class FlowSide : std::uint8_t { source, target };
+
+class FlowEnds {
+ public:
+  // `id`: what the user sees of the flow, its correlation; `name`: what kind of flow it is, "launch".
+  void add(FlowSide side, std::uint64_t key, std::uint64_t id, StringId name, const WrittenEvent& event);
+
+  struct Joined {
+    EventId source = kNoEvent;
+    EventId target = kNoEvent;
+    std::int64_t target_start = 0;
+    std::uint64_t id = 0;
+    StringId name = 0;
+  };
+  struct Counts {
+    std::uint64_t without_target = 0;  // keys that have a source only
+    std::uint64_t without_source = 0;
+    std::uint64_t without_event = 0;  // ends whose event was left out of the session
+  };
+  // Once the events are sorted, before they are released. By the time of the target. Ends the object.
+  [[nodiscard]] Result<std::vector<Joined>> join(const TrackEvents& events, HeldSink& held);
+  [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
+  [[nodiscard]] bool empty() const noexcept { return ends_.empty(); }
+
+ private:
+  struct End {
+    std::uint64_t key = 0;
+    std::uint64_t id = 0;
+    WrittenEvent event;
+    EventId found = kNoEvent;
+    StringId name = 0;
+    FlowSide side = FlowSide::source;
+  };
+  Result<void> find_events(const TrackEvents& events, HeldSink& held);
+
+  std::vector<End> ends_;
+  Counts counts_;
+};
+
+}  // namespace accelscope::capture::sources::tracks

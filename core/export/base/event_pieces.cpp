@@ -9,8 +9,6 @@
 namespace accelscope {
 namespace {
 
-constexpr std::uint64_t kPieceEvents = 32U << 10;
-
 // The times of a lane, one event after the other, a chunk in memory at a time.
 class LaneTimes {
  public:
@@ -105,8 +103,8 @@ Result<void> find_nested(const ExportRequest& request, ExportPlan& plan) {
 
 class PiecePlanner {
  public:
-  PiecePlanner(const ExportRequest& request, ExportPlan& plan)
-      : request_(request), snapshot_(*request.query.snapshot), plan_(plan) {}
+  PiecePlanner(const ExportRequest& request, std::uint64_t piece_events, ExportPlan& plan)
+      : request_(request), snapshot_(*request.query.snapshot), piece_events_(piece_events), plan_(plan) {}
 
   void add(std::uint32_t track) {
     if (plan_.tracks[track].nested) {
@@ -139,7 +137,7 @@ class PiecePlanner {
       if (!passes(lane_index, lane, chunk)) continue;
       piece.chunks.push_back({lane_index, chunk, ticks});
       events += lane.chunk(chunk).count;
-      if (events >= kPieceEvents) flush();
+      if (events >= piece_events_) flush();
     }
     flush();
   }
@@ -161,7 +159,7 @@ class PiecePlanner {
     std::uint64_t events = 0;
     bool first = true;
     for (const auto& [ticks, count] : begins) {
-      if (events >= kPieceEvents && ticks > from) {
+      if (events >= piece_events_ && ticks > from) {
         add_window(track, of, {from, ticks}, first);
         from = ticks;
         events = 0;
@@ -201,12 +199,14 @@ class PiecePlanner {
 
   const ExportRequest& request_;
   const Snapshot& snapshot_;
+  const std::uint64_t piece_events_;
   ExportPlan& plan_;
 };
 
 }  // namespace
 
-Result<ExportPlan> plan_export(const ExportRequest& request, const std::function<bool(const TrackSnapshot&)>& wanted) {
+Result<ExportPlan> plan_export(const ExportRequest& request, const std::function<bool(const TrackSnapshot&)>& wanted,
+                               PieceOrder order, std::uint64_t piece_events) {
   const Snapshot& snapshot = *request.query.snapshot;
   ExportPlan plan;
   for (const TrackSnapshot& track : snapshot.tracks) {
@@ -220,8 +220,10 @@ Result<ExportPlan> plan_export(const ExportRequest& request, const std::function
     plan.events += one.events;
     plan.tracks.push_back(one);
   }
-  if (Result<void> found = find_nested(request, plan); !found) return found.error();
-  PiecePlanner planner(request, plan);
+  if (order == PieceOrder::stacks) {
+    if (Result<void> found = find_nested(request, plan); !found) return found.error();
+  }
+  PiecePlanner planner(request, piece_events, plan);
   for (std::uint32_t track = 0; track < plan.tracks.size(); ++track) planner.add(track);
   return plan;
 }
@@ -274,6 +276,16 @@ void PieceReader::collect(std::uint32_t index, const ChunkRequest& request, cons
       }
     }
   }
+}
+
+std::uint64_t PieceReader::beside(const PieceEvent& event, std::size_t value_column) {
+  BlockReader& reader = at(event);
+  std::uint64_t values = name(event) != 0 ? 1 : 0;
+  for (std::size_t column = 0; column < schema().columns.size(); ++column) {
+    if (column == value_column) continue;
+    values += reader.column(column, schema().columns[column].type).has(event.row % kBlockEvents) ? 1 : 0;
+  }
+  return values;
 }
 
 Result<void> PieceReader::open(const ExportTrack& track, const EventPiece& piece) {

@@ -41,9 +41,16 @@ struct ExportPlan {
   std::uint64_t events = 0;         // of the tracks that pass the mask
 };
 
-// Tracks of the kinds that `wanted` says. Reads the times of tracks of several lanes.
+// How lanes are cut. As stacks: tracks whose lanes are levels of one are cut by time, which takes reading the times of
+// tracks of several lanes. As rows: all lanes come one after the other.
+enum class PieceOrder : std::uint8_t { stacks, rows };
+inline constexpr std::uint64_t kPieceEvents = 32U << 10;
+
+// Tracks of the kinds that `wanted` says.
 [[nodiscard]] Result<ExportPlan> plan_export(const ExportRequest& request,
-                                             const std::function<bool(const TrackSnapshot&)>& wanted);
+                                             const std::function<bool(const TrackSnapshot&)>& wanted,
+                                             PieceOrder order = PieceOrder::stacks,
+                                             std::uint64_t piece_events = kPieceEvents);
 
 // An event of the piece at hand. What else it has is asked of the reader.
 struct PieceEvent {
@@ -88,6 +95,8 @@ class PieceReader {
   [[nodiscard]] StringId name(const PieceEvent& event) {
     return static_cast<StringId>(at(event).names()[event.row % kBlockEvents]);
   }
+  // What a sample of a counter has beside its value: its name, and values of further columns.
+  [[nodiscard]] std::uint64_t beside(const PieceEvent& event, std::size_t value_column);
   // Of a column of type text.
   [[nodiscard]] std::string_view text(const PieceEvent& event, std::size_t column) const noexcept {
     return chunks_[event.chunk].loaded->view.text(column, event.row);

@@ -30,7 +30,7 @@ namespace {
 
 std::vector<std::string> losses_by_kind(const ExportRequest& request, const FormatLimits& limits) {
   const Snapshot& snapshot = *request.query.snapshot;
-  std::map<std::string, std::uint64_t> rows, samples;
+  std::map<std::string, std::uint64_t> rows, samples, moments;
   std::uint64_t flows = 0;
   for (const TrackSnapshot& track : snapshot.tracks) {
     if (track.schema == nullptr) continue;
@@ -39,6 +39,8 @@ std::vector<std::string> losses_by_kind(const ExportRequest& request, const Form
       rows[track.track->kind == "table" ? track.track->name : track.schema->name] += exported_events(request, track);
     }
     if (kind == EventKind::counter && limits.samples) samples[track.track->name] += exported_events(request, track);
+    const bool is_moment = kind == EventKind::instant || kind == EventKind::memory;
+    if (is_moment && limits.moments) moments[track.schema->name] += exported_events(request, track);
     if (kind == EventKind::flow && limits.flows) flows += exported_events(request, track);
   }
   std::vector<std::string> losses;
@@ -56,6 +58,7 @@ std::vector<std::string> losses_by_kind(const ExportRequest& request, const Form
   };
   add(rows, "rows without time");
   add(samples, "samples of counters");
+  add(moments, "moments, allocations and releases");
   if (flows > 0) losses.push_back(fmt::format("{} dependencies between events are left out", format_count(flows)));
   if (limits.source_files && !snapshot.sources.empty()) {
     losses.push_back(fmt::format("the text of {} source files is left out", format_count(snapshot.sources.size())));
@@ -66,6 +69,16 @@ std::vector<std::string> losses_by_kind(const ExportRequest& request, const Form
     }
   }
   return losses;
+}
+
+void add_sample_losses(std::uint64_t values_beside, std::uint64_t without_value, std::vector<std::string>& losses) {
+  if (values_beside > 0) {
+    losses.push_back(fmt::format("{} names and values of further columns of counters' samples are left out",
+                                 format_count(values_beside)));
+  }
+  if (without_value > 0) {
+    losses.push_back(fmt::format("{} samples have no value and are left out", format_count(without_value)));
+  }
 }
 
 void add_flow_losses(const FlowEnds& flows, std::vector<std::string>& losses) {

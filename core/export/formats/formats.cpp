@@ -5,6 +5,10 @@
 
 #include "core/export/json_tables.h"
 #include "core/export/neuron/neuron_json.h"
+#include "core/export/stacks/collapsed_stacks.h"
+#include "core/export/stacks/speedscope.h"
+#include "core/export/tables/csv_tables.h"
+#include "core/export/tables/parquet_tables.h"
 #include "core/export/traces/chrome_trace.h"
 #include "core/export/traces/perfetto_trace.h"
 
@@ -37,6 +41,29 @@ constexpr std::array kFormats = {
                  .suffix = ".trace.json",
                  .summary = "the same for every viewer and script that reads the Trace Event Format",
                  .write = write_chrome},
+    ExportFormat{.name = "speedscope",
+                 .title = "speedscope profile",
+                 .suffix = ".speedscope.json",
+                 .summary = "stacks over time, a profile for each track, for speedscope.app",
+                 .write = write_speedscope},
+    ExportFormat{.name = "collapsed",
+                 .title = "Collapsed stacks",
+                 .suffix = ".collapsed.txt",
+                 .summary = "a line for each stack with the ns it took itself, for flame graphs",
+                 .write = write_collapsed},
+    ExportFormat{.name = "csv",
+                 .title = "CSV",
+                 .suffix = ".csv",
+                 .summary = "all events in one file; where a folder is named, a file for each table",
+                 .shape = ExportShape::either,
+                 .write = write_csv},
+    ExportFormat{.name = "parquet",
+                 .title = "Parquet",
+                 .suffix = ".parquet",
+                 .summary = "a folder with a file for each table, for data frames",
+                 .shape = ExportShape::folder,
+                 .binary = true,
+                 .write = write_parquet},
 };
 
 }  // namespace

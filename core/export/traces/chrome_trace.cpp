@@ -32,6 +32,7 @@ struct ChromePlan {
   std::map<std::uint32_t, ChromePlace> places;  // by index into Snapshot::lanes
   std::atomic<std::uint64_t> written{0};
   std::atomic<std::uint64_t> without_value{0};
+  std::atomic<std::uint64_t> beside_samples{0};
 };
 
 // A name that no other of its kind in the process has.
@@ -86,6 +87,7 @@ class ChromePieces {
   const ChromePlace* place_ = nullptr;
   const Schema* schema_ = nullptr;
   std::string* out_ = nullptr;
+  std::uint64_t beside_ = 0;  // values of samples that have no place
 };
 
 Result<void> ChromePieces::write(const EventPiece& piece, std::string& out) {
@@ -96,19 +98,26 @@ Result<void> ChromePieces::write(const EventPiece& piece, std::string& out) {
   at_ = &columns_.try_emplace(schema_, *schema_).first->second;
   place_ = &plan_.places.at(piece.lane);
   const bool samples = schema_->kind == EventKind::counter;
+  beside_ = 0;
   for (const PieceEvent& event : reader_.events()) samples ? add_sample(event) : add_event(event);
+  plan_.beside_samples.fetch_add(beside_, std::memory_order_relaxed);
   plan_.written.fetch_add(reader_.events().size(), std::memory_order_relaxed);
   return {};
 }
 
 void ChromePieces::add_category(const PieceEvent& event, BlockReader& reader) {
   if (!at_->category) {
+    *out_ += "\"cat\":";
     *out_ += at_->table;
+    *out_ += ',';
     return;
   }
   const BlockValues values = reader.column(*at_->category, ColumnType::string);
   const std::uint32_t at = event.row % kBlockEvents;
-  *out_ += values.has(at) ? quoted_.quoted(static_cast<StringId>(values.values[at])) : at_->table;
+  if (!values.has(at)) return;
+  *out_ += "\"cat\":";
+  *out_ += quoted_.quoted(static_cast<StringId>(values.values[at]));
+  *out_ += ',';
 }
 
 void ChromePieces::add_event(const PieceEvent& event) {
@@ -116,9 +125,9 @@ void ChromePieces::add_event(const PieceEvent& event) {
   const std::int64_t begin = reader_.ns(event.begin);
   const std::int64_t end = reader_.ns(event.end);
   const bool moment = schema_->kind != EventKind::slice && begin == end;
-  *out_ += moment ? R"({"ph":"i","s":"t","cat":)" : R"({"ph":"X","cat":)";
+  *out_ += moment ? R"({"ph":"i","s":"t",)" : R"({"ph":"X",)";
   add_category(event, reader);
-  *out_ += ",\"name\":";
+  *out_ += "\"name\":";
   *out_ += quoted_.quoted(reader_.name(event));
   *out_ += ',';
   *out_ += place_->process;
@@ -202,6 +211,7 @@ void ChromePieces::add_sample(const PieceEvent& event) {
     plan_.without_value.fetch_add(1, std::memory_order_relaxed);
     return;
   }
+  beside_ += reader_.beside(event, column);
   *out_ += R"({"ph":"C","name":)";
   *out_ += place_->counter;
   *out_ += ',';
@@ -341,9 +351,7 @@ Result<ExportReport> write_chrome(const ExportRequest& request, ExportOutput& ou
   report.rows = plan.written - plan.without_value;
   report.losses = losses_by_kind(request, {.markers = false});
   add_flow_losses(plan.flows, report.losses);
-  if (plan.without_value > 0) {
-    report.losses.push_back(fmt::format("{} samples have no value and are left out", format_count(plan.without_value)));
-  }
+  add_sample_losses(plan.beside_samples, plan.without_value, report.losses);
   return report;
 }
 

@@ -90,7 +90,8 @@ struct PerfettoPlan {
   std::map<std::uint32_t, Sequence> by_lane;  // index into Snapshot::lanes
   std::map<LaneNumber, std::uint64_t> order;  // of events that begin at the same time: that of the file
   std::atomic<std::uint64_t> flows_backwards{0};
-  std::atomic<std::uint64_t> not_finite{0};
+  std::atomic<std::uint64_t> without_value{0};
+  std::atomic<std::uint64_t> beside_samples{0};
   std::atomic<std::uint64_t> written{0};
 };
 
@@ -157,6 +158,7 @@ class PieceEncoder {
   std::string tail_;  // of every packet of the sequence
   ProtoBytes event_, arg_, entry_, interned_, packet_, framed_;
   std::string* out_ = nullptr;
+  std::uint64_t beside_ = 0;  // values of samples that have no place
 };
 
 Result<void> PieceEncoder::write(const EventPiece& piece, std::string& out) {
@@ -171,7 +173,9 @@ Result<void> PieceEncoder::write(const EventPiece& piece, std::string& out) {
   whole_ = is_sample(*schema_) && schema_->columns[value_column_].type != ColumnType::float64;
   begin_sequence(piece);
   if (is_sample(*schema_)) {
+    beside_ = 0;
     for (const PieceEvent& event : reader_.events()) sample(event);
+    plan_.beside_samples.fetch_add(beside_, std::memory_order_relaxed);
   } else {
     reader_.walk([this](const PieceEvent& event) { begin(event); }, [this](const PieceEvent& event) { end(event); });
   }
@@ -273,9 +277,10 @@ void PieceEncoder::sample(const PieceEvent& event) {
   event_.clear();
   event_.varint(pf::kType, pf::kSample);
   if (!values.has(at)) {
-    plan_.not_finite.fetch_add(1, std::memory_order_relaxed);
+    plan_.without_value.fetch_add(1, std::memory_order_relaxed);
     return;
   }
+  beside_ += reader_.beside(event, value_column_);
   if (whole_) {
     event_.varint(pf::kCounterValue, values.values[at]);
   } else {
@@ -610,7 +615,7 @@ Result<ExportReport> write_perfetto(const ExportRequest& request, ExportOutput& 
       });
   if (!written) return written.error();
 
-  report.rows = plan.written;
+  report.rows = plan.written - plan.without_value;
   report.losses = losses_by_kind(request, {.flows = !plan.with_flows, .markers = false});
   if (plan.with_flows) add_flow_losses(plan.flows, report.losses);
   if (plan.flows_backwards > 0) {
@@ -619,10 +624,7 @@ Result<ExportReport> write_perfetto(const ExportRequest& request, ExportOutput& 
                     "which flows cannot; they are left out",
                     format_count(plan.flows_backwards)));
   }
-  if (plan.not_finite > 0) {
-    report.losses.push_back(fmt::format("{} samples have no value and are left out", format_count(plan.not_finite)));
-    report.rows -= plan.not_finite;
-  }
+  add_sample_losses(plan.beside_samples, plan.without_value, report.losses);
   return report;
 }
 

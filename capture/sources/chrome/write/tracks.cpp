@@ -195,7 +195,7 @@ void ChromeTracks::for_each_label(
 
 bool ChromeTracks::is_device_track(const Planned& planned, bool kineto) const {
   if (planned.sort != Sort::thread || rule_of(planned.table).place == TablePlace::host_thread) return false;
-  return kineto || planned.on_device;
+  return kineto || own_ || planned.on_device;
 }
 
 void ChromeTracks::describe_on_device(const Planned& planned, Track& track) const {

@@ -30,6 +30,7 @@ void bench_search(const BenchOptions& options);
 void bench_sql_filter(const BenchOptions& options);
 void bench_sql_queries(const BenchOptions& options);
 void bench_neuron_import(const BenchOptions& options);
+void bench_exports(const BenchOptions& options);
 void bench_json_export(const BenchOptions& options);
 void bench_tt_log_import(const BenchOptions& options);
 void bench_tt_log_follow(const BenchOptions& options);
@@ -51,6 +52,7 @@ struct FigureEntry {
 
 inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"neuron_import", "importing a generated Neuron Profile JSON file of 1 GB", bench_neuron_import},
+    {"exports", "writing a session of a million events as Perfetto, Chrome, CSV and Parquet", bench_exports},
     {"json_export", "writing a session of a million events as the vendor's JSON tables", bench_json_export},
     {"tt_log_import", "importing a generated tt-metal device log of 10 M rows", bench_tt_log_import},
     {"tt_log_follow", "following a tt-metal device log of 5 M rows, against its import", bench_tt_log_follow},

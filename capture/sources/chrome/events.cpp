@@ -135,6 +135,24 @@ void ChromeImporter::write_instant(const EventRecord& record, std::span<const Bo
   }
 }
 
+// An end of a flow that says which event it belongs to: {"event": NAME, "ts": ..., "dur": ...}.
+void ChromeImporter::add_stated_flow(const EventRecord& record, std::string_view args) {
+  StringId name = 0;
+  ExactTime begin, duration;
+  int times = 0;
+  (void)json::each_member(args, [&](const json::JsonField& field) {
+    if (field.key == "event") name = vocabulary_.strings.intern(field.text).id;
+    if (field.key == "ts") times += read_microseconds(field.text, begin) == TimeReading::ok ? 1 : 0;
+    if (field.key == "dur") times += read_microseconds(field.text, duration) == TimeReading::ok ? 1 : 0;
+    return true;
+  });
+  if (times == 2) {
+    flows_.add_stated(record, begin.ns, (begin + duration).ns, name);
+  } else {
+    flows_.add(record, is_launch_flow(vocabulary_.strings.text(record.category)));
+  }
+}
+
 void ChromeImporter::write_memory(const EventRecord& record, std::span<const BoundValue> values,
                                   std::string_view text) {
   const ChromeSchema& schema = schema_of(record.table);
@@ -147,6 +165,7 @@ void ChromeImporter::write_memory(const EventRecord& record, std::span<const Bou
   any_memory_ = true;
   any_memory_address_ = any_memory_address_ || integer_of(*schema.schema, values, "Addr").has_value();
   events_.write(tracks_.of_pool(pool, schema), record.start, 0, record.name, values, text);
+  if (facts_.is_own()) return;  // its counters are in the trace
   for (const std::string_view total : {"Total Allocated", "Total Reserved"}) {
     if (const auto bytes = integer_of(*schema.schema, values, total)) {
       write_sample(tracks_.of_pool_counter(pool, total, counter_schema()), record.start, static_cast<double>(*bytes));

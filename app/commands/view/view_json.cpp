@@ -1,4 +1,4 @@
-#include "app/commands/view_json.h"
+#include "app/commands/view/view_json.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "app/commands/view_table.h"
+#include "app/commands/view/view_table.h"
 
 #include <fmt/format.h>
 

@@ -106,8 +106,9 @@ bool CsvTable::next_line(std::string_view& line) {
   return true;
 }
 
-void CsvTable::count_bad() {
-  if (bad_rows_++ == 0) first_bad_line_ = line_;
+void CsvTable::count_bad(std::uint64_t lines) {
+  if (bad_rows_ == 0) first_bad_line_ = line_ - lines + 1;
+  bad_rows_ += lines;
 }
 
 bool CsvTable::next_row() {
@@ -124,10 +125,7 @@ bool CsvTable::next_row() {
       whole = line.find('"') != std::string_view::npos && split_csv(row_, options_.separator, cells_);
     }
     if (whole) return true;
-    const std::uint64_t last = line_;
-    line_ = begun;
-    count_bad();
-    line_ = last;
+    count_bad(line_ - begun + 1);
   }
   return false;
 }
@@ -138,7 +136,7 @@ bool CsvTable::next() {
                           !std::all_of(cells_.begin() + static_cast<std::ptrdiff_t>(names_.size()), cells_.end(),
                                        [](const std::string& cell) { return cell.empty(); });
     if (cells_.size() < names_.size() || too_many) {
-      count_bad();
+      count_bad(1);
       continue;
     }
     ++rows_;

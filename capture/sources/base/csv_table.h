@@ -57,6 +57,7 @@ class CsvTable {
 
   [[nodiscard]] std::uint64_t line() const noexcept { return line_; }  // the last one of the row at hand, from 1
   [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
+  // Lines, where a quote had no end.
   [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_ + blocks_->long_lines(); }
   [[nodiscard]] std::uint64_t first_bad_line() const noexcept { return first_bad_line_; }
   [[nodiscard]] const LineBlocks& blocks() const noexcept { return *blocks_; }  // for progress and what was unreadable
@@ -65,7 +66,7 @@ class CsvTable {
   CsvTable(std::unique_ptr<json::ByteSource> source, Options options);
   [[nodiscard]] bool next_line(std::string_view& line);
   [[nodiscard]] bool next_row();
-  void count_bad();
+  void count_bad(std::uint64_t lines);
 
   Options options_;
   std::unique_ptr<LineBlocks> blocks_;

@@ -7,8 +7,9 @@
 #include <ostream>
 #include <vector>
 
-#include "app/commands/summary_output.h"
+#include "app/commands/view/summary_output.h"
 #include "app/commands/terminology_output.h"
+#include "app/commands/view/view_bundle.h"
 #include "app/commands/view/view_export.h"
 #include "app/commands/view/view_json.h"
 #include "app/commands/view/view_table.h"
@@ -29,14 +30,18 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kOwnFormats = {"summary-text", "summary-json", "db"};
 constexpr std::array<std::string_view, 3> kTableFormats = {"table", "csv", "json"};
-// Names that users of the vendors' tools will try, so that the refusal can say more than "unknown".
-constexpr std::array<std::string_view, 6> kLaterFormats = {"html",         "vtune-csv",      "ops-csv",
-                                                           "device-stats", "rearranged-csv", "tt-perf"};
+// Tables that other tools print as a format of their own.
+constexpr std::array<std::string_view, 2> kPrintedTables = {"device-stats", "tt-perf"};
+
+[[nodiscard]] bool is_printed_table(std::string_view format) {
+  return std::find(kPrintedTables.begin(), kPrintedTables.end(), format) != kPrintedTables.end();
+}
 
 // What --output-format takes: the figures, a session file, and the formats that sessions are exported in.
 std::vector<std::string_view> output_formats() {
   std::vector<std::string_view> names(kOwnFormats.begin(), kOwnFormats.end());
   for (const ExportFormat& format : export_formats()) names.push_back(format.name);
+  names.insert(names.end(), kPrintedTables.begin(), kPrintedTables.end());
   return names;
 }
 
@@ -62,6 +67,7 @@ struct ViewCommand {
   std::string folder;
   std::string format;
   std::string output_file;
+  std::string bundle;
   FilterOptions filter;
   OpenSessionOptions input_options;
   bool force = false;
@@ -97,9 +103,8 @@ Result<std::string> ViewCommand::chosen_format(const CommandRun& run) const {
   }
   const std::vector<std::string_view> known = output_formats();
   if (std::find(known.begin(), known.end(), format) != known.end()) return format;
-  const bool later = std::find(kLaterFormats.begin(), kLaterFormats.end(), format) != kLaterFormats.end();
-  return Error{fmt::format("--output-format {}: this version {} it; there are {}", format,
-                           later ? "does not write" : "does not know", fmt::join(known, ", "))};
+  return Error{
+      fmt::format("--output-format {}: this version does not know it; there are {}", format, fmt::join(known, ", "))};
 }
 
 Result<std::vector<std::string>> ViewCommand::chosen_inputs() const {
@@ -213,7 +218,11 @@ int ViewCommand::run(const CommandRun& run) const {
   OpenSessionOptions options = input_options;
   options.neff = neff;
   if (memory_tracker) options.converter_options.emplace_back("--enable-memory-tracker");
+  if (!bundle.empty()) return view_bundle({*paths, options, bundle, filter, force}, run);
   if (*chosen == "db") return write_session(*paths, options, run);
+  if (is_printed_table(*chosen)) {
+    return view_table({*paths, options, *chosen, {}, "", filter, "table", output_file, force}, run);
+  }
   if (*chosen == "json") {
     return view_json({*paths, options, output_file, filter, force, memory_tracker}, run);
   }
@@ -236,6 +245,8 @@ CommandAction declare_view(command_line::OptionSet& options) {
       fmt::format("{}; summary-text is the default, db a session file", fmt::join(output_formats(), ", ")));
   options.add_option("-o,--output-file", command->output_file,
                      "File to write, - for the standard output; a folder where several are written");
+  options.add_option("--bundle", command->bundle,
+                     "Archive (tar) for all that tt-metal's tools write of a run, under names with the time");
   declare_filter(options, command->filter);
   options.add_option("--format", command->input_options.format, "Format of the input instead of guessing it");
   options

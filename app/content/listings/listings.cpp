@@ -22,6 +22,7 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"statistics", "Count, total, mean and quantiles of events by the columns of --by, of the value of --value",
      list_statistics, true, true},
     {"device-stats", "Zones by core and processor, in cycles and ns", list_device_stats},
+    {"tt-perf", "Operations of tt-metal: share, bound, device time, gap, cores, DRAM and FLOP/s, advice", list_tt_perf},
     {"hotspots", "Kernels and operations by total time, with work sizes, resources, occupancy and stalls",
      list_hotspots},
     {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},

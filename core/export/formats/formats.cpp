@@ -9,8 +9,10 @@
 #include "core/export/stacks/speedscope.h"
 #include "core/export/tables/csv_tables.h"
 #include "core/export/tables/parquet_tables.h"
+#include "core/export/tenstorrent/ops_csv.h"
 #include "core/export/traces/chrome_trace.h"
 #include "core/export/traces/perfetto_trace.h"
+#include "core/export/vtune/vtune_csv.h"
 
 namespace accelscope {
 namespace {
@@ -64,6 +66,21 @@ constexpr std::array kFormats = {
                  .shape = ExportShape::folder,
                  .binary = true,
                  .write = write_parquet},
+    ExportFormat{.name = "vtune-csv",
+                 .title = "VTune external intervals",
+                 .suffix = ".csv",
+                 .summary = "tasks by threads for VTune; let the name end with -hostname-HOST.csv",
+                 .write = write_vtune_csv},
+    ExportFormat{.name = "ops-csv",
+                 .title = "tt-metal operations report",
+                 .suffix = ".ops.csv",
+                 .summary = "a row for each operation with the headers that tt-metal's tools document",
+                 .write = tenstorrent::write_ops_csv},
+    ExportFormat{.name = "rearranged-csv",
+                 .title = "tt-metal time stamps by core",
+                 .suffix = ".rearranged.csv",
+                 .summary = "a row for each core with the begins and ends of its zones in cycles",
+                 .write = tenstorrent::write_rearranged_csv},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "core/export/base/csv_text.h"
 #include "core/export/base/losses.h"
 #include "core/export/base/piece_writer.h"
 #include "core/export/tables/export_tables.h"
@@ -23,18 +24,8 @@ void append_csv_number(std::string& out, Number value) {
   out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
 }
 
-void append_csv_text(std::string& out, std::string_view text) {
-  if (!text.empty() && text.find_first_of(",\"\n\r") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
+// Texts of events that are empty are told from those that are missing.
+void append_csv_text(std::string& out, std::string_view text) { append_csv_cell(out, text, true); }
 
 // The columns of a file and, for each of them, where a table has it.
 struct CsvFile {

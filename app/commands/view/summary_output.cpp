@@ -1,4 +1,4 @@
-#include "app/commands/summary_output.h"
+#include "app/commands/view/summary_output.h"
 
 #include <fmt/format.h>
 

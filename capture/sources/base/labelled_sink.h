@@ -23,11 +23,14 @@ class SharedFacts {
   std::map<std::string, std::string, std::less<>> first_values_;
 };
 
-// A label of "" changes no names.
+// A label of "" changes no names. Facts go under a label of their own where the source has none but is not alone.
 class LabelledSink final : public ForwardingSink {
  public:
-  LabelledSink(EventSink& target, std::string label, SharedFacts& facts)
-      : ForwardingSink(target), label_(std::move(label)), facts_(facts) {}
+  LabelledSink(EventSink& target, std::string label, SharedFacts& facts, std::string facts_label = {})
+      : ForwardingSink(target),
+        label_(std::move(label)),
+        facts_label_(facts_label.empty() ? label_ : std::move(facts_label)),
+        facts_(facts) {}
 
   Result<void> define(const Definition& definition) override;
 
@@ -40,6 +43,7 @@ class LabelledSink final : public ForwardingSink {
   Result<void> define_fact(const MetaEntry& entry);
 
   std::string label_;
+  std::string facts_label_;
   SharedFacts& facts_;
   std::map<ClockNumber, Clock> clocks_;
   std::set<SchemaNumber> timed_schemas_;

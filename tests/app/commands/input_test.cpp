@@ -172,6 +172,29 @@ TEST_CASE("ranks that say when they began lie on one time, so that their skew ca
   CHECK(csv(folder.path(), "SELECT count FROM quality WHERE kind = 'clocks_not_aligned'") == "1\n");
 }
 
+TEST_CASE("files of different formats lie on one time, the facts of the first stand, and the others' are kept") {
+  const test::TemporaryFolder folder;
+  write_file(folder.file("nrt.json"),
+             R"({"trace_events":[{"timestamp":1700000000000250000,"duration":900,"name":"nrt_execute","id":7,)"
+             R"("instance_id":"i-1","process_id":4,"thread_id":5,"type":3,"group":"api"}]})");
+  write_file(folder.file("trace.json"),
+             R"({"schemaVersion":1,"baseTimeNanoseconds":1700000000000000000,"traceEvents":[)"
+             R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":100.5,"dur":2,"args":{"stream":7}}]})");
+  for (const bool as_folder : {true, false}) {
+    std::vector<std::string> arguments = {"import", folder.file("nrt.json"), folder.file("trace.json")};
+    if (as_folder) arguments = {"import", folder.path()};
+    const test::TemporaryFolder made;
+    const std::string session = made.file("both.accel");
+    arguments.insert(arguments.end(), {"-o", session});
+    REQUIRE(run(arguments).code == kExitDone);
+    CHECK(csv(session, "SELECT e.ts_ns FROM trace_event e") == "149500\n");
+    CHECK(csv(session, "SELECT ts_ns FROM kernel") == "0\n");
+    CHECK(csv(session, "SELECT value FROM meta WHERE key = 'begin_unix_ns'") == "1700000000000100500\n");
+    CHECK(csv(session, "SELECT count(*) FROM meta WHERE key LIKE '%source_format' AND value LIKE 'PyTorch%'") == "1\n");
+    CHECK(csv(session, "SELECT count(*) FROM meta WHERE key LIKE '%source_format' AND value LIKE 'Neuron%'") == "1\n");
+  }
+}
+
 TEST_CASE("a session file beside the profiles that it was made of is not read a second time") {
   const test::TemporaryFolder folder;
   write_profile(folder.file("profile_rank_0.json"), 1);

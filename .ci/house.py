@@ -19,7 +19,7 @@ ORDER = {
         export export/neuron
         sqlite_extension""",
     "render": "base shell widgets timeline",
-    "capture": """system command_line json request security wire log ingest reach sources/base sources/sqlite sources/tracks
+    "capture": """system command_line json request security wire log ingest reach sources/base sources/sqlite sources/tracks sources/pickle sources/torch_memory
         sources/chrome/read sources/chrome/write sources/chrome sources/neuron/read sources/neuron/write sources/neuron
         sources/tt_metal/read sources/tt_metal/write sources/tt_metal sources/tracy_csv sources/session sources
         sim/kernel sim/output probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/python probe/zones

@@ -14,6 +14,7 @@
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/other_formats.h"
 #include "capture/sources/session/source.h"
+#include "capture/sources/torch_memory/source.h"
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
 
@@ -28,6 +29,8 @@ constexpr std::array kFormats = {
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
+    SourceFormat{"torch-memory", "PyTorch memory snapshot", torch_memory::probe_torch_memory,
+                 torch_memory::import_torch_memory, false, false, nullptr, true},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
                  chrome::import_chrome_json, false, false, chrome::rank_in_chrome_json},
 };

@@ -12,6 +12,7 @@
 #include "core/store/store.h"
 #include "tests/support/neuron/simulated_profile.h"
 #include "tests/support/recording_sink.h"
+#include "tests/support/torch/allocator_model.h"
 #include "tests/support/tt_log_generator.h"
 
 using namespace accelscope;
@@ -127,6 +128,19 @@ void make_tracy_tables(const std::filesystem::path& folder) {
        "f,a.cpp,12,1200,12.5,3,400.25,1,900,0.5\n");
 }
 
+// Small memory snapshots of several versions.
+void make_snapshots(const std::filesystem::path& folder) {
+  for (std::uint32_t seed = 1; seed <= 4; ++seed) {
+    test::TorchModelOptions options{.seed = seed, .requests = 40};
+    options.times = seed != 2;
+    options.expandable = seed == 3;
+    options.history = seed == 4;
+    options.protocol = static_cast<int>(1 + seed);
+    const std::string pickle = test::TorchModel(options).pickle();
+    write(folder / fmt::format("snapshot-{}", seed), std::as_bytes(std::span(pickle)));
+  }
+}
+
 // A trace with an event of every phase, and the shapes that files come in.
 void make_traces(const std::filesystem::path& folder) {
   const std::string rows =
@@ -199,6 +213,7 @@ Result<void> make(const std::filesystem::path& folder) {
   }
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
+  make_snapshots(folder / "torch_memory_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");
 }
 

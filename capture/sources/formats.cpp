@@ -14,9 +14,14 @@
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/other_formats.h"
 #include "capture/sources/session/source.h"
+#include "capture/sources/stacks/source.h"
 #include "capture/sources/torch_memory/source.h"
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
+#include "capture/sources/tt_noc/source.h"
+#include "capture/sources/tt_ops/source.h"
+#include "capture/sources/unitrace/source.h"
+#include "capture/sources/vtune/source.h"
 
 namespace accelscope::capture::sources {
 namespace {
@@ -27,10 +32,19 @@ constexpr std::array kFormats = {
     SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", neuron::probe_ntff, neuron::import_ntff,
                  true},
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
+    SourceFormat{"tt-ops", "tt-metal operations report", tt_ops::probe_ops_report, tt_ops::import_ops_report, false,
+                 false, nullptr, true},
+    SourceFormat{"tt-noc-trace", "tt-metal network trace", tt_noc::probe_noc_trace, tt_noc::import_noc_trace},
+    SourceFormat{"tt-npe", "tt-npe timeline", tt_noc::probe_npe_timeline, tt_noc::import_npe_timeline},
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
     SourceFormat{"torch-memory", "PyTorch memory snapshot", torch_memory::probe_torch_memory,
                  torch_memory::import_torch_memory, false, false, nullptr, true},
+    SourceFormat{"vtune-csv", "VTune external intervals", vtune::probe_intervals, vtune::import_intervals},
+    SourceFormat{"vtune-report", "VTune report", vtune::probe_report, vtune::import_report},
+    SourceFormat{"unitrace", "text of unitrace", unitrace::probe_unitrace, unitrace::import_unitrace},
+    SourceFormat{"perf-script", "text of perf script", stacks::probe_perf_script, stacks::import_perf_script},
+    SourceFormat{"collapsed", "collapsed stacks", stacks::probe_collapsed, stacks::import_collapsed},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
                  chrome::import_chrome_json, false, false, chrome::rank_in_chrome_json},
 };

@@ -12,6 +12,7 @@ namespace {
 constexpr std::int64_t kEntryNs = 1000;  // of an entry whose time is not known
 constexpr std::uint64_t kEntriesBetweenProgress = 1U << 15;
 constexpr std::string_view kBefore = "before the trace";
+constexpr std::string_view kOlderBlock = "allocated before the trace";
 constexpr std::string_view kUnknownStack = "no stack recorded";
 constexpr std::string_view kPool = "PyTorch memory";  // of one device
 
@@ -169,7 +170,7 @@ void DeviceWriter::write_begin() {
   auto run = replay.runs().begin();
   for (const auto& [address, block] : replay.blocks()) {
     const StackName& name = names_.of(block.frames);
-    const StringId called = name.name != 0 ? name.name : writer_.intern(kUnknownStack);
+    const StringId called = name.name != 0 ? name.name : writer_.intern(kOlderBlock);
     Row row = writer_.begin_event(blocks_, now_, 0, called);
     row.integer(BlockColumns::bytes, as_signed(block.size));
     row.unsigned_integer(BlockColumns::address, address);

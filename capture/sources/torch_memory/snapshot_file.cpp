@@ -18,6 +18,7 @@ struct ActionRow {
   std::string_view name;
   TraceAction action;
 };
+constexpr std::string_view kParts[] = {"segments", "device_traces", "allocator_settings", "external_annotations"};
 constexpr ActionRow kActions[] = {
     {"alloc", TraceAction::alloc},
     {"free", TraceAction::free_completed},
@@ -90,6 +91,11 @@ Result<SnapshotFile> SnapshotFile::open(const PickleData& data, ImportReport& re
                      [](const TorchSegment& a, const TorchSegment& b) { return a.address < b.address; });
   }
   file.settings_ = is_dict ? data.find(root, "allocator_settings") : PickleValue{};
+  for (const PickleValue key : data.keys(data.shape(root))) {
+    const std::string_view name = data.text(key);
+    if (std::find(std::begin(kParts), std::end(kParts), name) != std::end(kParts)) continue;
+    report.note("unknown_fields", fmt::format("the snapshot has a part \"{}\" that is not known here", name));
+  }
   if (is_dict) file.read_annotations(data.find(root, "external_annotations"), report);
   return file;
 }

@@ -60,7 +60,7 @@ WrittenEvent UnorderedSession::write(std::uint32_t row, std::int64_t start, std:
     ++negative_durations_;
     duration = 0;
   }
-  if (of.track.clock == kNone) {
+  if (of.track.clock == kNone && tables_[of.table].schema.kind != EventKind::table) {
     first_ = any_ ? std::min(first_, start) : start;
     any_ = true;
   }

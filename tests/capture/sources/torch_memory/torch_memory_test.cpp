@@ -274,6 +274,20 @@ TEST_CASE("torch memory: what does not go together is told of, and no sum goes b
   }
 }
 
+TEST_CASE("torch memory: bytes that are flipped end in an error or a session, whatever they say") {
+  std::mt19937_64 random(23);
+  for (int round = 0; round < 200; ++round) {
+    test::TorchModelOptions options{.seed = static_cast<std::uint32_t>(round % 5), .requests = 30};
+    options.expandable = round % 2 == 0;
+    options.history = round % 3 == 0;
+    std::string pickle = test::TorchModel(options).pickle();
+    for (std::size_t flips = 1 + random() % 6; flips > 0; --flips) {
+      pickle[random() % pickle.size()] ^= static_cast<char>(1U << (random() % 8));
+    }
+    (void)failure_of_snapshot(pickle);
+  }
+}
+
 TEST_CASE("torch memory: the allocator's rounding is followed, with divisions of powers of two as well") {
   using sources::torch_memory::BlockSizes;
   const BlockSizes plain;

@@ -13,9 +13,11 @@
 #include "capture/sources/neuron/ntff_source.h"
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/other_formats.h"
+#include "capture/sources/proton/source.h"
 #include "capture/sources/session/source.h"
 #include "capture/sources/stacks/source.h"
 #include "capture/sources/torch_memory/source.h"
+#include "capture/sources/tracy/source.h"
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
 #include "capture/sources/tt_noc/source.h"
@@ -36,6 +38,7 @@ constexpr std::array kFormats = {
                  false, nullptr, true},
     SourceFormat{"tt-noc-trace", "tt-metal network trace", tt_noc::probe_noc_trace, tt_noc::import_noc_trace},
     SourceFormat{"tt-npe", "tt-npe timeline", tt_noc::probe_npe_timeline, tt_noc::import_npe_timeline},
+    SourceFormat{"tracy", "Tracy trace", tracy::probe_tracy, tracy::import_tracy},
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
     SourceFormat{"torch-memory", "PyTorch memory snapshot", torch_memory::probe_torch_memory,
@@ -43,6 +46,7 @@ constexpr std::array kFormats = {
     SourceFormat{"vtune-csv", "VTune external intervals", vtune::probe_intervals, vtune::import_intervals},
     SourceFormat{"vtune-report", "VTune report", vtune::probe_report, vtune::import_report},
     SourceFormat{"unitrace", "text of unitrace", unitrace::probe_unitrace, unitrace::import_unitrace},
+    SourceFormat{"proton", "Triton Proton (hatchet)", proton::probe_hatchet, proton::import_hatchet},
     SourceFormat{"perf-script", "text of perf script", stacks::probe_perf_script, stacks::import_perf_script},
     SourceFormat{"collapsed", "collapsed stacks", stacks::probe_collapsed, stacks::import_collapsed},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,

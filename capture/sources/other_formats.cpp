@@ -27,15 +27,11 @@ struct TextRow {
 
 // The first row that fits. Words are those that the tools themselves write.
 constexpr std::array kTexts = {
-    TextRow{"MessageName;", "total_ns", "a table of Tracy messages",
-            "import the table of zones that tracy-csvexport -u writes"},
     TextRow{"{", "\"rocprofiler-sdk-tool\"", "a result of rocprofv3 (JSON)",
             "run rocprofv3 with --output-format pftrace, and convert that with traceconv json"},
     TextRow{"{", "speedscope.app/file-format-schema", "a speedscope profile", kChromeAdvice},
     TextRow{"{", "\"forwarding_channel_pairs\"", "a topology for tt-npe", "it holds no events"},
     TextRow{"PERFILE2", "", "a recording of Linux perf", "convert it with perf script > samples.txt"},
-    TextRow{"tlZ", "tracy", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
-    TextRow{"tr\xfd", "", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
     TextRow{"PAR1", "", "a Parquet table", ""},
     TextRow{"\x7f"
             "ELF",
@@ -59,7 +55,8 @@ constexpr std::array kNames = {
     NameRow{".qdrep", "an Nsight Systems report", kChromeAdvice},
     NameRow{".qdstrm", "an Nsight Systems recording", kChromeAdvice},
     NameRow{".ncu-rep", "an Nsight Compute report", ""},
-    NameRow{".tracy", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
+    NameRow{".tracy", "a Tracy trace of a version before 0.9, or damaged at its begin",
+            "convert it with tracy-update of Tracy 0.10"},
 };
 
 [[nodiscard]] OtherFormat xplane() {

@@ -12,6 +12,7 @@
 #include "capture/sources/chrome/source.h"
 #include "capture/sources/neuron/ntff_source.h"
 #include "capture/sources/neuron/source.h"
+#include "capture/sources/nsys/source.h"
 #include "capture/sources/other_formats.h"
 #include "capture/sources/proton/source.h"
 #include "capture/sources/session/source.h"
@@ -24,6 +25,7 @@
 #include "capture/sources/tt_ops/source.h"
 #include "capture/sources/unitrace/source.h"
 #include "capture/sources/vtune/source.h"
+#include "capture/sources/xplane/source.h"
 
 namespace accelscope::capture::sources {
 namespace {
@@ -33,6 +35,8 @@ constexpr std::array kFormats = {
     SourceFormat{"neuron-json", "Neuron Profile JSON", neuron::probe_neuron_json, neuron::import_neuron_json},
     SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", neuron::probe_ntff, neuron::import_ntff,
                  true},
+    SourceFormat{"nsys", "Nsight Systems export (SQLite)", nsys::probe_nsys, nsys::import_nsys, false, true},
+    SourceFormat{"nsys-rep", "Nsight Systems report", nsys::probe_nsys_report, nsys::import_nsys_report, true, true},
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
     SourceFormat{"tt-ops", "tt-metal operations report", tt_ops::probe_ops_report, tt_ops::import_ops_report, false,
                  false, nullptr, true},
@@ -49,6 +53,8 @@ constexpr std::array kFormats = {
     SourceFormat{"proton", "Triton Proton (hatchet)", proton::probe_hatchet, proton::import_hatchet},
     SourceFormat{"perf-script", "text of perf script", stacks::probe_perf_script, stacks::import_perf_script},
     SourceFormat{"collapsed", "collapsed stacks", stacks::probe_collapsed, stacks::import_collapsed},
+    SourceFormat{"xplane", "XPlane of the XLA profiler (JAX, TensorFlow, PyTorch/XLA)", xplane::probe_xplane,
+                 xplane::import_xplane},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
                  chrome::import_chrome_json, false, false, chrome::rank_in_chrome_json},
 };

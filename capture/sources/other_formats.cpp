@@ -51,17 +51,11 @@ struct NameRow {
 };
 
 constexpr std::array kNames = {
-    NameRow{".nsys-rep", "an Nsight Systems report", kChromeAdvice},
-    NameRow{".qdrep", "an Nsight Systems report", kChromeAdvice},
-    NameRow{".qdstrm", "an Nsight Systems recording", kChromeAdvice},
+    NameRow{".qdstrm", "an Nsight Systems recording", "make a report of it with QdstrmImporter, and open that"},
     NameRow{".ncu-rep", "an Nsight Compute report", ""},
     NameRow{".tracy", "a Tracy trace of a version before 0.9, or damaged at its begin",
             "convert it with tracy-update of Tracy 0.10"},
 };
-
-[[nodiscard]] OtherFormat xplane() {
-  return {"an XLA profile (XPlane)", "export it as trace.json.gz with xprof or TensorBoard"};
-}
 
 [[nodiscard]] OtherFormat perfetto() {
   return {"a Perfetto trace (protobuf)", "convert it to Chrome JSON with traceconv json"};
@@ -81,9 +75,6 @@ constexpr std::array kNames = {
   const auto any = [&](std::string_view begin) {
     return std::any_of(tables.begin(), tables.end(), [&](const std::string& name) { return name.starts_with(begin); });
   };
-  if (any("CUPTI_ACTIVITY_KIND_") || any("TARGET_INFO_") || any("ENUM_NSYS_")) {
-    return {"an Nsight Systems export (SQLite)", std::string(kChromeAdvice)};
-  }
   if (any("rocpd_info_")) return {"a ROCm profile (rocpd)", "convert it with rocpd convert, or use torch.profiler"};
   if (any("rocpd_")) return {"an RPD trace (ROCm)", "convert it to Chrome JSON with rpd2tracing.py"};
   return {"an SQLite database of another program", "open a session file (.accel) or import a profile"};
@@ -101,7 +92,7 @@ constexpr std::array kNames = {
   return false;
 }
 
-// Messages of field 1, one after another: Perfetto's Trace holds its packets so, XLA's XSpace its planes.
+// Messages of field 1, one after another: Perfetto's Trace holds its packets so.
 [[nodiscard]] bool is_series_of_messages(std::string_view bytes, bool whole) {
   constexpr char kFieldOne = 0x0a;
   std::size_t messages = 0;
@@ -123,8 +114,7 @@ constexpr std::array kNames = {
     return OtherFormat{"a tar archive", "unpack it first"};
   }
   if (!is_series_of_messages(bytes, bytes.size() < kLookedAt)) return std::nullopt;
-  const bool planes = has(first, "/host:") || has(first, "/device:") || has(first, "XLA ");
-  return planes ? xplane() : perfetto();
+  return perfetto();
 }
 
 }  // namespace
@@ -143,7 +133,6 @@ std::optional<OtherFormat> find_other_format(const std::string& path) {
   for (const NameRow& row : kNames) {
     if (path.ends_with(row.ending)) return OtherFormat{std::string(row.title), std::string(row.advice)};
   }
-  if (path.ends_with(".xplane.pb")) return xplane();
   if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace")) return perfetto();
   return binary_format(bytes);
 }

@@ -11,10 +11,12 @@
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
 #include "tests/support/neuron/simulated_profile.h"
+#include "tests/support/nsys_export.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/torch/allocator_model.h"
 #include "tests/support/tracy_trace.h"
 #include "tests/support/tt_log_generator.h"
+#include "tests/support/xspace.h"
 
 using namespace accelscope;
 
@@ -197,8 +199,7 @@ void make_text_profiles(const std::filesystem::path& folder) {
   seed("perf", "python 12/13 [003] 12.345678: 2500 cycles:u: \n\t7f12 work+0x12 (/lib/w.so)\n\t7f13 main (/bin/p)\n\n");
   seed(
       "hatchet",
-      R"json([{"frame":{"name":"ROOT","type":"function"},"metrics":{},"children":[{"frame":{"name":"k"},"metrics":{"time (ns)":20,
-"count":3,"device_id":"1","flops16":4e6,"bytes":64},"children":[]}]},{"CUDA":{"1":{"arch":"90"}}}])json");
+      R"json([{"frame":{"name":"ROOT","type":"function"},"metrics":{},"children":[{"frame":{"name":"k"},"metrics":{"time (ns)":20,"count":3,"device_id":"1","flops16":4e6,"bytes":64},"children":[]}]},{"CUDA":{"1":{"arch":"90"}}}])json");
   seed("collapsed", "main;work;read 12\nmain;work 3\nother 1\n");
 }
 
@@ -276,7 +277,16 @@ Result<void> make(const std::filesystem::path& folder) {
   make_tracy_tables(folder / "tracy_csv_fuzz");
   make_snapshots(folder / "torch_memory_fuzz");
   make_tracy_traces(folder / "tracy_fuzz");
+  for (const bool metadata_first : {false, true}) {
+    const std::string space = test::small_tpu_space(metadata_first);
+    write(folder / "xplane_fuzz" / (metadata_first ? "names_first" : "lines_first"), std::as_bytes(std::span(space)));
+  }
   make_ops_reports(folder / "tt_ops_fuzz");
+  std::filesystem::create_directories(folder / "nsys_fuzz");
+  for (const auto& [name, sql] :
+       {std::pair{"2026", test::nsys_export_of_2026()}, {"2022", test::nsys_export_of_2022()}}) {
+    if (Result<void> made = test::make_nsys_export((folder / "nsys_fuzz" / name).string(), sql); !made) return made;
+  }
   make_networks(folder / "tt_noc_fuzz");
   make_text_profiles(folder / "text_profiles_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");

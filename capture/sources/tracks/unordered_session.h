@@ -60,6 +60,7 @@ class UnorderedSession {
   // What is said of a row may change until finish().
   [[nodiscard]] Track& row(std::uint32_t row) noexcept { return rows_[row].track; }
   [[nodiscard]] RowPlace& place(std::uint32_t row) noexcept { return rows_[row].place; }
+  [[nodiscard]] std::uint32_t& above(std::uint32_t row) noexcept { return rows_[row].above; }
 
   // Ticks are those of the row's clock. A negative duration is written as 0 and counted.
   WrittenEvent write(std::uint32_t row, std::int64_t start, std::int64_t duration, StringId name,

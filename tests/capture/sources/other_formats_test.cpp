@@ -49,8 +49,6 @@ TEST_CASE("databases of other tools are named, and a session is never taken for 
     CHECK(contains(guessed.message(), format->title));
     return format->title;
   };
-  CHECK(named("a.sqlite", "CREATE TABLE StringIds(id); CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(a)") ==
-        "an Nsight Systems export (SQLite)");
   CHECK(named("b.db", "CREATE TABLE rocpd_info_node_00(id)") == "a ROCm profile (rocpd)");
   CHECK(named("c.rpd", "CREATE TABLE rocpd_api(id)") == "an RPD trace (ROCm)");
   CHECK(named("d.db", "CREATE TABLE bookmarks(id)") == "an SQLite database of another program");
@@ -85,9 +83,8 @@ TEST_CASE("texts and binary files of other tools are named with what to do") {
     return format ? format->title : "";
   };
   CHECK(title("r.json", "{\"rocprofiler-sdk-tool\":[{}]}") == "a result of rocprofv3 (JSON)");
-  CHECK(title("x.pb", std::string("\x0a\x0f\x12\x0d/device:TPU:0", 17)) == "an XLA profile (XPlane)");
   CHECK(title("p", std::string("\x0a\x02\x50\x01\x0a\x02\x50\x01", 8)) == "a Perfetto trace (protobuf)");
-  CHECK(title("a.nsys-rep", "anything") == "an Nsight Systems report");
+  CHECK(title("a.qdstrm", "anything") == "an Nsight Systems recording");
   CHECK(title("page.json", "<!DOCTYPE html><html>") == "a web page");
   CHECK(title("notes.txt", "nothing of the kind") == "");
   CHECK(contains(sources::refusal("a.csv", {"a table", "do that"}),

@@ -109,7 +109,6 @@ constexpr std::array kNames = {
 
 [[nodiscard]] std::optional<OtherFormat> binary_format(std::string_view bytes) {
   constexpr std::size_t kTarMark = 257;
-  const std::string_view first = bytes.substr(0, 512);
   if (bytes.size() > kTarMark && bytes.substr(kTarMark).starts_with("ustar")) {
     return OtherFormat{"a tar archive", "unpack it first"};
   }

@@ -245,7 +245,7 @@ void Workspace::open(const std::vector<std::string>& typed_paths) {
   for (const std::string& path : typed_paths) paths.push_back(absolute_path(path));
   auto result = std::make_shared<std::optional<OpenedSession>>();
   auto work = [this, paths, result](JobControl& control) -> Result<void> {
-    if (!capture::sources::are_ranks_of_one_job(paths)) return {};
+    if (!capture::sources::are_of_one_run(paths)) return {};
     auto opened = open_session(paths, {.source_roots = options_.source_roots}, pool_, control);
     if (!opened) return opened.error();
     result->emplace(std::move(*opened));

@@ -78,7 +78,7 @@ class Workspace {
 
   // Opening; all return at once. A path that is open already comes to the front.
   void open(const std::string& path);
-  // Files of different ranks of one job become one session in one tab; others a tab each.
+  // Files of one run - its ranks, or several sides of it - become one session in one tab; others a tab each.
   void open(const std::vector<std::string>& paths);
   // from: the configuration that the plan comes from, which the session is tagged with.
   void connect(const capture::client::CapturePlan& plan, const ConfigurationName& from = {});

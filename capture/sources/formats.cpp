@@ -18,6 +18,7 @@
 #include "capture/sources/proton/source.h"
 #include "capture/sources/session/source.h"
 #include "capture/sources/stacks/source.h"
+#include "capture/sources/torch_memory/source.h"
 #include "capture/sources/tracy/source.h"
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
@@ -40,12 +41,15 @@ constexpr std::array kFormats = {
     SourceFormat{"nsys", "Nsight Systems export (SQLite)", nsys::probe_nsys, nsys::import_nsys, false, true},
     SourceFormat{"nsys-rep", "Nsight Systems report", nsys::probe_nsys_report, nsys::import_nsys_report, true, true},
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
-    SourceFormat{"tt-ops", "tt-metal operations report", tt_ops::probe_ops_report, tt_ops::import_ops_report},
+    SourceFormat{"tt-ops", "tt-metal operations report", tt_ops::probe_ops_report, tt_ops::import_ops_report, false,
+                 false, nullptr, true},
     SourceFormat{"tt-noc-trace", "tt-metal network trace", tt_noc::probe_noc_trace, tt_noc::import_noc_trace},
     SourceFormat{"tt-npe", "tt-npe timeline", tt_noc::probe_npe_timeline, tt_noc::import_npe_timeline},
     SourceFormat{"tracy", "Tracy trace", tracy::probe_tracy, tracy::import_tracy},
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
+    SourceFormat{"torch-memory", "PyTorch memory snapshot", torch_memory::probe_torch_memory,
+                 torch_memory::import_torch_memory, false, false, nullptr, true},
     SourceFormat{"vtune-csv", "VTune external intervals", vtune::probe_intervals, vtune::import_intervals},
     SourceFormat{"vtune-report", "VTune report", vtune::probe_report, vtune::import_report},
     SourceFormat{"unitrace", "text of unitrace", unitrace::probe_unitrace, unitrace::import_unitrace},

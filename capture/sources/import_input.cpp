@@ -97,12 +97,15 @@ class InputImport {
   const MakeSink& make_sink_;
   std::vector<Input> inputs_;
   std::vector<std::string> lost_ranks_;  // why files that were named as ranks could not be read
+  std::size_t parts_ = 0;                // of all inputs
   std::uint64_t bytes_total_ = 0;
   std::uint64_t bytes_done_ = 0;
   SharedFacts facts_;
   struct Source {
-    Source(std::unique_ptr<EventSink> target, const std::string& label, SharedFacts& facts)
-        : sink(std::move(target)), labelled(sink, label, facts) {}
+    Source(std::unique_ptr<EventSink> target, const InputPart& part, bool alone, SharedFacts& facts)
+        : sink(std::move(target)),
+          labelled(sink, part.label, facts,
+                   part.label.empty() && !alone ? std::string(part.format->name) : std::string()) {}
     WatchedSink sink;
     LabelledSink labelled;
     bool read = false;
@@ -155,12 +158,14 @@ Result<void> InputImport::find(const std::vector<std::string>& paths) {
         part.label = label_of_file(part.path, fs::path(part.path).filename().string(), *part.format);
       bytes_total_ += bytes_of(part);
     }
+    parts_ += inputs_.back().found.parts.size();
   }
   if (paths.size() == 1) return {};
   std::vector<InputPart*> all;
   for (Input& input : inputs_) {
     for (InputPart& part : input.found.parts) all.push_back(&part);
   }
+  share_rank(all);
   tell_apart(all);
   return {};
 }
@@ -175,7 +180,7 @@ Result<bool> InputImport::follows(Source& source) {
   return false;
 }
 
-// Ranks that say when they began are laid on one time; the others begin where the session does.
+// Sources that say when they began are laid on one time; the others begin where the session does.
 Result<void> InputImport::align() {
   std::vector<Source*> known;
   std::size_t unknown = 0;
@@ -202,7 +207,11 @@ Result<void> InputImport::align() {
     if (!one_run || delay == 0) continue;
     if (Result<void> done = source->labelled.delay(delay); !done) return done;
   }
-  if (one_run && unknown == 0) return {};
+  if (one_run) {  // whichever source's it was until here
+    const MetaEntry earliest{"begin_unix_ns", std::to_string(begin)};
+    if (Result<void> done = sources_.front().sink.define(earliest); !done) return done;
+    if (unknown == 0) return {};
+  }
   const QualityEntry apart{
       "clocks_not_aligned", one_run ? unknown : known.size() + unknown,
       one_run || known.empty()
@@ -213,7 +222,7 @@ Result<void> InputImport::align() {
 }
 
 Result<void> InputImport::import_part(const InputPart& part) {
-  Source& source = sources_.emplace_back(make_sink_(), part.label, facts_);
+  Source& source = sources_.emplace_back(make_sink_(), part, parts_ == 1, facts_);
   WatchedSink& target = source.sink;
   ImportOptions import = options_.import;
   const std::uint64_t bytes = bytes_of(part);

@@ -177,6 +177,7 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
   }
   std::vector<InputPart*> all;
   for (InputPart& part : found.parts) all.push_back(&part);
+  share_rank(all);
   tell_apart(all);
   std::stable_sort(found.parts.begin(), found.parts.end(),
                    [](const InputPart& a, const InputPart& b) { return natural_less(a.label, b.label); });
@@ -194,18 +195,38 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
 
 }  // namespace
 
-bool are_ranks_of_one_job(const std::vector<std::string>& paths) {
+bool are_of_one_run(const std::vector<std::string>& paths) {
   if (paths.size() < 2) return false;
-  std::set<std::string> ranks;
-  return std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
+  std::map<const SourceFormat*, std::multiset<std::string>> ranks;  // "" where a file says none
+  for (const std::string& path : paths) {
     std::error_code failure;
     if (!fs::is_regular_file(path, failure)) return false;
     const Result<const SourceFormat*> format = guess_format(path);
     if (!format || (*format)->in_place) return false;
-    const std::string label = label_of_file(path, fs::path(path).filename().string(), **format);
-    const std::string_view rank = rank_in_label(label);
-    return !rank.empty() && ranks.emplace(rank).second;
+    ranks[*format].emplace(rank_in_label(label_of_file(path, fs::path(path).filename().string(), **format)));
+  }
+  const bool told_apart = std::all_of(ranks.begin(), ranks.end(), [](const auto& format) {
+    const std::multiset<std::string>& of_format = format.second;
+    if (of_format.size() > 1 && of_format.contains("")) return false;
+    return std::adjacent_find(of_format.begin(), of_format.end()) == of_format.end();
   });
+  const auto whole =
+      std::count_if(ranks.begin(), ranks.end(), [](const auto& format) { return !format.first->one_side; });
+  return told_apart && whole <= 1;
+}
+
+void share_rank(const std::vector<InputPart*>& parts) {
+  std::set<std::string> ranks;
+  std::set<const SourceFormat*> tell_ranks;
+  for (const InputPart* part : parts) {
+    if (!is_rank_label(part->label)) continue;
+    ranks.insert(part->label);
+    tell_ranks.insert(part->format);
+  }
+  if (ranks.size() != 1) return;
+  for (InputPart* part : parts) {
+    if (part->label.empty() && !tell_ranks.contains(part->format)) part->label = *ranks.begin();
+  }
 }
 
 bool is_rank_label(std::string_view label) { return !rank_in_label(label).empty(); }

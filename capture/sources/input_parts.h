@@ -27,13 +27,15 @@ struct InputParts {
 // `format`: what --format takes, "" to guess. Fails if nothing can be read there, and says what was looked for.
 [[nodiscard]] Result<InputParts> find_input_parts(const std::string& path, std::string_view format = {});
 
-// Whether they are profiles of different ranks of one job, a file each, which belong into one session. Reads first
-// bytes. False where one cannot be read, is a session or a folder, says no rank, or the same as another one, be it of
-// another run.
-[[nodiscard]] bool are_ranks_of_one_job(const std::vector<std::string>& paths);
+// Whether they belong into one session: profiles of different ranks of one job, a file each, or a profile and files of
+// formats that tell of another side of its run (SourceFormat::one_side). Reads first bytes. False where one cannot be
+// read, is a session or a folder, or where two of one format say no rank, or the same, be it of another run.
+[[nodiscard]] bool are_of_one_run(const std::vector<std::string>& paths);
 
 // What the file itself says ("rank 3"), else what its path says.
 [[nodiscard]] std::string label_of_file(const std::string& file, std::string_view path, const SourceFormat& format);
+// A part that says no rank is of the only one that parts of other formats speak of.
+void share_rank(const std::vector<InputPart*>& parts);
 // Parts that could not be told apart get their file's name, and a number where that does not help.
 void tell_apart(const std::vector<InputPart*>& parts);
 

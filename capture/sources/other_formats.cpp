@@ -108,12 +108,7 @@ constexpr std::array kNames = {
 }
 
 [[nodiscard]] std::optional<OtherFormat> binary_format(std::string_view bytes) {
-  constexpr std::string_view kPickle = "\x80";
   constexpr std::size_t kTarMark = 257;
-  const std::string_view first = bytes.substr(0, 512);
-  if (bytes.starts_with(kPickle) && (has(first, "segments") || has(bytes, "device_traces"))) {
-    return OtherFormat{"a memory snapshot of PyTorch", "record it with torch.profiler and profile_memory=True"};
-  }
   if (bytes.size() > kTarMark && bytes.substr(kTarMark).starts_with("ustar")) {
     return OtherFormat{"a tar archive", "unpack it first"};
   }

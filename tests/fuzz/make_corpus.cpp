@@ -14,6 +14,7 @@
 #include "tests/support/nsys_export.h"
 #include "tests/support/parquet/parquet_writer.h"
 #include "tests/support/recording_sink.h"
+#include "tests/support/torch/allocator_model.h"
 #include "tests/support/tracy_trace.h"
 #include "tests/support/tt_log_generator.h"
 #include "tests/support/xspace.h"
@@ -129,6 +130,19 @@ void make_tracy_tables(const std::filesystem::path& folder) {
   seed("statistics",
        "name,src_file,src_line,total_ns,total_perc,counts,mean_ns,min_ns,max_ns,std_ns\n"
        "f,a.cpp,12,1200,12.5,3,400.25,1,900,0.5\n");
+}
+
+// Small memory snapshots of several versions.
+void make_snapshots(const std::filesystem::path& folder) {
+  for (std::uint32_t seed = 1; seed <= 4; ++seed) {
+    test::TorchModelOptions options{.seed = seed, .requests = 40};
+    options.times = seed != 2;
+    options.expandable = seed == 3;
+    options.history = seed == 4;
+    options.protocol = static_cast<int>(1 + seed);
+    const std::string pickle = test::TorchModel(options).pickle();
+    write(folder / fmt::format("snapshot-{}", seed), std::as_bytes(std::span(pickle)));
+  }
 }
 
 // A trace of every form, unpacked as the target takes it, and some packed.
@@ -294,6 +308,7 @@ Result<void> make(const std::filesystem::path& folder) {
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
   make_parquet(folder / "parquet_fuzz");
+  make_snapshots(folder / "torch_memory_fuzz");
   make_tracy_traces(folder / "tracy_fuzz");
   for (const bool metadata_first : {false, true}) {
     const std::string space = test::small_tpu_space(metadata_first);

@@ -44,6 +44,8 @@ struct SourceFormat {
   // The number of the rank of a job that the input is of, as it says itself near its beginning; null: such inputs do
   // not say.
   std::optional<std::uint32_t> (*rank)(std::string_view head) = nullptr;
+  // Tells of one side of a run only, such as its memory: opened beside a file of another format, both are one session.
+  bool one_side = false;
 };
 
 [[nodiscard]] std::span<const SourceFormat> source_formats();

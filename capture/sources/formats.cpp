@@ -13,6 +13,7 @@
 #include "capture/sources/neuron/ntff_source.h"
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/other_formats.h"
+#include "capture/sources/perfetto/source.h"
 #include "capture/sources/session/source.h"
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
@@ -30,6 +31,7 @@ constexpr std::array kFormats = {
                  tracy_csv::import_tracy_csv},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
                  chrome::import_chrome_json, false, false, chrome::rank_in_chrome_json},
+    SourceFormat{"perfetto", "Perfetto trace (protobuf)", perfetto::probe_perfetto, perfetto::import_perfetto},
 };
 
 std::string known_names() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace accelscope::capture::sources::tracks {
 namespace {
@@ -48,42 +49,68 @@ std::uint32_t TrackEvents::add_track(SchemaNumber number, const Schema& schema) 
 void TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
                         std::span<const BoundValue> values, std::string_view text) {
   TrackState& state = tracks_[track];
-  const std::vector<Column>& columns = state.schema->columns;
   const bool late =
       state.any && (start < state.last_start || (start == state.last_start && duration > state.last_duration));
   if (late && !state.unordered) take_back(track);
   state.any = true;
-  if (!state.unordered) {
+  if (state.unordered) return add_to_sorter(track, start, duration, name, values, text);
+  state.last_start = start;
+  state.last_duration = duration;
+  const std::optional<std::uint32_t> lane = free_lane(state, start, duration);
+  if (lane) add_to_lane(state, *lane, start, duration, name, values, text);
+}
+
+void TrackEvents::write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration,
+                           StringId name, std::span<const BoundValue> values, std::string_view text) {
+  TrackState& state = tracks_[track];
+  if (state.unordered) return add_to_sorter(track, start, duration, name, values, text);
+  // Those that come without a depth have to be later than all of these.
+  if (!state.any || start > state.last_start) {
     state.last_start = start;
     state.last_duration = duration;
-    const std::optional<std::uint32_t> lane = free_lane(state, start, duration);
-    if (!lane) return;
-    Row row = writer_.begin_event_at(state.number, *lane, start, duration, name);
-    for (const BoundValue& value : values) set_value(row, columns[value.column].type, value, text);
-    bound_buffers(3 + values.size());
-    return;
   }
-  EventSorter& sorter = sorter_of(state);
+  state.any = true;
+  const std::optional<std::uint32_t> lane = free_lane_from(state, depth, start, duration);
+  if (lane) add_to_lane(state, *lane, start, duration, name, values, text);
+}
+
+void TrackEvents::add_to_lane(TrackState& track, std::uint32_t lane, std::int64_t start, std::int64_t duration,
+                              StringId name, std::span<const BoundValue> values, std::string_view text) {
+  const std::vector<Column>& columns = track.schema->columns;
+  Row row = writer_.begin_event_at(track.number, lane, start, duration, name);
+  for (const BoundValue& value : values) set_value(row, columns[value.column].type, value, text);
+  bound_buffers(3 + values.size());
+}
+
+void TrackEvents::add_to_sorter(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
+                                std::span<const BoundValue> values, std::string_view text) {
+  const std::vector<Column>& columns = tracks_[track].schema->columns;
+  EventSorter& sorter = sorter_of(tracks_[track]);
   sorter.begin();
   for (const BoundValue& value : values) set_value(sorter, columns[value.column].type, value, text);
   sorter.commit(track, start, duration, name);
 }
 
 std::optional<std::uint32_t> TrackEvents::free_lane(TrackState& track, std::int64_t start, std::int64_t duration) {
-  const auto lane =
-      std::find_if(track.lane_ends.begin(), track.lane_ends.end(), [&](std::int64_t end) { return end <= start; });
-  const auto depth = static_cast<std::uint32_t>(lane - track.lane_ends.begin());
-  if (lane != track.lane_ends.end()) {
-    *lane = start + duration;
-    return depth;
+  return free_lane_from(track, 0, start, duration);
+}
+
+std::optional<std::uint32_t> TrackEvents::free_lane_from(TrackState& track, std::size_t depth, std::int64_t start,
+                                                         std::int64_t duration) {
+  for (; depth < track.lane_ends.size(); ++depth) {
+    if (track.lane_ends[depth] > start) continue;
+    track.lane_ends[depth] = start + duration;
+    return static_cast<std::uint32_t>(depth);
   }
-  if (depth >= kMostLanesOfTrack || lane_count_ >= kMostLanes) {
+  const std::size_t added = depth + 1 - track.lane_ends.size();
+  if (depth >= kMostLanesOfTrack || lane_count_ + added > kMostLanes) {
     ++without_lane_;
     return std::nullopt;
   }
-  ++lane_count_;
-  track.lane_ends.push_back(start + duration);
-  return depth;
+  lane_count_ += added;
+  track.lane_ends.resize(depth + 1, std::numeric_limits<std::int64_t>::min());
+  track.lane_ends[depth] = start + duration;
+  return static_cast<std::uint32_t>(depth);
 }
 
 void TrackEvents::bound_buffers(std::size_t added_words) {

@@ -1,0 +1,631 @@
+#include "capture/sources/perfetto/write/track_book.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "capture/sources/perfetto/read/wire.h"
+#include "capture/sources/perfetto/write/device_names.h"
+#include "core/base/natural_order.h"
+
+namespace accelscope::capture::sources::perfetto {
+namespace {
+
+constexpr std::string_view kUnits[] = {"", "ns", "count", "bytes"};
+constexpr std::string_view kCounterNames[] = {"", "thread_time", "thread_instruction_count"};
+constexpr int kDeepestTrack = 64;
+constexpr int kFirstProcessRank = 10;
+constexpr std::uint64_t kOwnUuids = std::uint64_t{0xACCE1} << 44;  // far from those that programs choose
+
+constexpr ColumnSpec kProcessColumns[] = {
+    {"pid", columns::kInt, "", columns::kIds, "Process", "The system's number of it."},
+    {"machine", columns::kInt, "", columns::kIds, "Machine",
+     "The trace's number of the machine; 0 is where it was recorded."},
+    {"sort_index", columns::kInt, "", columns::kIds, "Order", "Where the trace wants it among the others."},
+    {"description", columns::kString, "", columns::kDetails, "Description", "What the trace says of it."},
+};
+constexpr ColumnSpec kThreadColumns[] = {
+    {"tid", columns::kInt, "", columns::kIds, "Thread", "The system's number of it."},
+    {"pid", columns::kInt, "", columns::kIds, "Process", "Its process."},
+    {"machine", columns::kInt, "", columns::kIds, "Machine",
+     "The trace's number of the machine; 0 is where it was recorded."},
+    {"sort_index", columns::kInt, "", columns::kIds, "Order", "Where the trace wants it among the others."},
+    {"description", columns::kString, "", columns::kDetails, "Description", "What the trace says of it."},
+};
+constexpr ColumnSpec kTrackColumns[] = {
+    {"uuid", columns::kUnsigned, "", columns::kIds, "Uuid", "The trace's number of the track."},
+    {"parent_uuid", columns::kUnsigned, "", columns::kIds, "Parent", "The track that it lies in."},
+    {"row", columns::kInt, "", columns::kIds, "Row", "Number of the row of its events."},
+    {"kind", columns::kString, "", columns::kDetails, "Kind", "What it holds."},
+    {"pid", columns::kInt, "", columns::kIds, "Process", "The process that it is of."},
+    {"tid", columns::kInt, "", columns::kIds, "Thread", "The thread that it is of."},
+    {"unit", columns::kString, "", columns::kDetails, "Unit", "Of a counter's values."},
+    {"description", columns::kString, "", columns::kDetails, "Description", "What the trace says of it."},
+    {"child_ordering", columns::kString, "", columns::kDetails, "Order of children",
+     "How the tracks in it are put in order."},
+    {"sibling_order_rank", columns::kInt, "", columns::kDetails, "Rank",
+     "Where the trace wants it among those beside it."},
+    {"machine", columns::kInt, "", columns::kIds, "Machine",
+     "The trace's number of the machine; 0 is where it was recorded."},
+};
+constexpr std::string_view kOrderings[] = {"", "lexicographic", "chronological", "explicit"};
+
+struct DescribedCounter {
+  CounterInfo info;
+  std::string name;  // of the kinds that the format knows
+};
+
+[[nodiscard]] DescribedCounter read_counter(std::string_view message) {
+  DescribedCounter counter;
+  std::uint64_t type = 0;
+  std::uint64_t unit = 0;
+  std::string unit_name;
+  Fields fields(message);
+  while (fields.next()) {
+    switch (fields.number()) {
+      case 1:
+        type = fields.whole();
+        break;
+      case 3:
+        unit = fields.whole();
+        break;
+      case 4:
+        if (fields.whole() != 0) counter.info.multiplier = static_cast<double>(fields.integer());
+        break;
+      case 5:
+        counter.info.incremental = fields.flag();
+        break;
+      case 6:
+        unit_name = fields.bytes();
+        break;
+      default:
+        break;
+    }
+  }
+  if (type < std::size(kCounterNames)) counter.name = kCounterNames[type];
+  if (unit < std::size(kUnits)) counter.info.unit = kUnits[unit];
+  if (!unit_name.empty()) counter.info.unit = std::move(unit_name);
+  return counter;
+}
+
+}  // namespace
+
+PerfettoTrack& TrackBook::at(std::uint64_t uuid) {
+  if (last_ != kNone && last_uuid_ == uuid) return tracks_[last_];
+  const auto [place, added] = by_uuid_.try_emplace(uuid, static_cast<std::uint32_t>(tracks_.size()));
+  if (added) tracks_.emplace_back().uuid = uuid;
+  last_uuid_ = uuid;
+  last_ = place->second;
+  return tracks_[last_];
+}
+
+const PerfettoTrack* TrackBook::find(std::uint64_t uuid) const {
+  const auto found = by_uuid_.find(uuid);
+  return found == by_uuid_.end() ? nullptr : &tracks_[found->second];
+}
+
+PerfettoTrack& TrackBook::of_uuid(std::uint64_t uuid) {
+  PerfettoTrack& track = at(uuid);
+  if (!track.described && uuid != 0) {
+    track.described = true;
+    ++undescribed_;
+  }
+  return track;
+}
+
+PerfettoTrack& TrackBook::of_process(std::int64_t machine, std::int64_t pid) {
+  const auto [place, added] = process_uuids_.try_emplace({machine, pid}, kOwnUuids + next_own_);
+  if (added) ++next_own_;
+  PerfettoTrack& track = at(place->second);
+  track.described = true;
+  track.kind = PerfettoTrack::Kind::process;
+  track.machine = machine;
+  track.pid = pid;
+  processes_.try_emplace({machine, pid});
+  return track;
+}
+
+PerfettoTrack& TrackBook::of_thread(std::int64_t machine, std::int64_t pid, std::int64_t tid) {
+  const auto [place, added] = thread_uuids_.try_emplace({machine, pid, tid}, kOwnUuids + next_own_);
+  if (added) ++next_own_;
+  PerfettoTrack& track = at(place->second);
+  track.described = true;
+  track.kind = PerfettoTrack::Kind::thread;
+  track.machine = machine;
+  track.pid = pid;
+  track.tid = tid;
+  threads_.try_emplace({machine, pid, tid});
+  processes_.try_emplace({machine, pid});
+  return track;
+}
+
+PerfettoTrack& TrackBook::own(std::string_view key, std::uint64_t parent) {
+  const auto found = own_.find(key);
+  if (found != own_.end()) return at(found->second);
+  const std::uint64_t uuid = kOwnUuids + next_own_++;
+  own_.emplace(key, uuid);
+  PerfettoTrack& track = at(uuid);
+  track.described = true;
+  track.parent = parent;
+  return track;
+}
+
+void TrackBook::describe(std::string_view message, std::int64_t machine) {
+  PerfettoTrack read;
+  std::string_view process;
+  std::string_view thread;
+  std::string_view counter;
+  bool has_counter = false;
+  bool has_state = false;
+  Fields fields(message);
+  while (fields.next()) {
+    switch (fields.number()) {
+      case 1:
+        read.uuid = fields.whole();
+        break;
+      case 2:
+      case 10:
+      case 13:
+        read.name = fields.bytes();
+        break;
+      case 3:
+        process = fields.bytes();
+        break;
+      case 4:
+        thread = fields.bytes();
+        break;
+      case 5:
+        read.parent = fields.whole();
+        break;
+      case 8:
+        counter = fields.bytes();
+        has_counter = true;
+        break;
+      case 11:
+        read.ordering = static_cast<PerfettoTrack::Ordering>(std::min<std::uint64_t>(fields.whole(), 3));
+        break;
+      case 12:
+        read.rank = fields.integer32();
+        break;
+      case 14:
+        read.description = fields.bytes();
+        break;
+      case 15:
+        read.merging = fields.whole() == 2   ? PerfettoTrack::Merging::none
+                       : fields.whole() == 3 ? PerfettoTrack::Merging::by_key
+                                             : PerfettoTrack::Merging::by_name;
+        break;
+      case 16:
+        read.merge_key = fields.bytes();
+        break;
+      case 17:
+        read.merge_key = fmt::format("{}", fields.whole());
+        break;
+      case 18:
+        has_state = true;
+        break;
+      default:
+        break;
+    }
+  }
+  if (!process.empty()) describe_process(process, machine);
+  if (!thread.empty()) describe_thread(thread, machine);
+  const auto number_in = [](std::string_view inner, std::uint32_t wanted) {
+    std::int64_t number = 0;
+    Fields numbers(inner);
+    while (numbers.next()) {
+      if (numbers.number() == wanted) number = numbers.integer();
+    }
+    return number;
+  };
+  // One thread or process may have several uuids; they are one track.
+  if (!thread.empty()) {
+    const std::int64_t pid = number_in(thread, 1);
+    const std::int64_t tid = number_in(thread, 2);
+    const auto known = thread_uuids_.try_emplace({machine, pid, tid}, read.uuid).first->second;
+    if (known != read.uuid) by_uuid_[read.uuid] = by_uuid_.at(known);
+    last_ = kNone;
+  } else if (!process.empty()) {
+    const auto known = process_uuids_.try_emplace({machine, number_in(process, 1)}, read.uuid).first->second;
+    if (known != read.uuid) by_uuid_[read.uuid] = by_uuid_.at(known);
+    last_ = kNone;
+  }
+  PerfettoTrack& track = at(read.uuid);
+  track.described = true;
+  track.machine = machine;
+  if (read.parent != 0 && read.parent != read.uuid) track.parent = read.parent;
+  // A row has its name once it has events.
+  const bool any_row = !tables_of(track).empty() || track.counter_row != kNone;
+  if (!read.name.empty() && (!any_row || (track.name.empty() && !track.named_by_event))) track.name = read.name;
+  if (!read.description.empty()) track.description = read.description;
+  if (read.ordering != PerfettoTrack::Ordering::unknown) track.ordering = read.ordering;
+  if (read.rank != 0) track.rank = read.rank;
+  if (!any_row) {
+    track.merging = read.merging;
+    if (!read.merge_key.empty()) track.merge_key = read.merge_key;
+  }
+  if (!thread.empty()) {
+    track.kind = PerfettoTrack::Kind::thread;
+    track.pid = number_in(thread, 1);
+    track.tid = number_in(thread, 2);
+  } else if (!process.empty()) {
+    track.kind = PerfettoTrack::Kind::process;
+    track.pid = number_in(process, 1);
+  } else if (has_counter) {
+    track.kind = PerfettoTrack::Kind::counter;
+    DescribedCounter described = read_counter(counter);
+    track.counter = std::move(described.info);
+    if (track.name.empty()) track.name = std::move(described.name);
+    track.counter_base.clear();
+  } else if (has_state) {
+    track.kind = PerfettoTrack::Kind::state;
+  }
+}
+
+void TrackBook::describe_process(std::string_view message, std::int64_t machine) {
+  std::int64_t pid = 0;
+  Named named;
+  std::string command;
+  Fields fields(message);
+  while (fields.next()) {
+    if (fields.number() == 1) pid = fields.integer();
+    if (fields.number() == 2 && command.empty()) command = fields.bytes();
+    if (fields.number() == 3) named.order = fields.integer32();
+    if (fields.number() == 6) named.name = fields.bytes();
+    if (fields.number() == 8) named.labels.emplace_back(fields.bytes());
+  }
+  Named& known = processes_[{machine, pid}];
+  if (named.name.empty()) named.name = command;
+  if (!named.name.empty()) known.name = named.name;
+  if (named.order) known.order = named.order;
+  if (!named.labels.empty()) known.labels = named.labels;
+}
+
+void TrackBook::describe_thread(std::string_view message, std::int64_t machine) {
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  Named named;
+  Fields fields(message);
+  while (fields.next()) {
+    if (fields.number() == 1) pid = fields.integer();
+    if (fields.number() == 2) tid = fields.integer();
+    if (fields.number() == 3) named.order = fields.integer32();
+    if (fields.number() == 5) named.name = fields.bytes();
+  }
+  Named& known = threads_[{machine, pid, tid}];
+  processes_.try_emplace({machine, pid});
+  if (!named.name.empty()) known.name = named.name;
+  if (named.order) known.order = named.order;
+}
+
+void TrackBook::name_process(std::int64_t machine, std::int64_t pid, std::string_view name) {
+  processes_[{machine, pid}].name = name;
+}
+
+void TrackBook::name_thread(std::int64_t machine, std::int64_t pid, std::int64_t tid, std::string_view name) {
+  threads_[{machine, pid, tid}].name = name;
+}
+
+void TrackBook::order_process(std::int64_t machine, std::int64_t pid, std::int64_t order) {
+  processes_[{machine, pid}].order = order;
+}
+
+void TrackBook::order_thread(std::int64_t machine, std::int64_t pid, std::int64_t tid, std::int64_t order) {
+  threads_[{machine, pid, tid}].order = order;
+}
+
+void TrackBook::saw_event(PerfettoTrack& track, std::int64_t ns, std::string_view name) {
+  if (!track.first_ns || ns < *track.first_ns) track.first_ns = ns;
+  const bool plain = track.kind != PerfettoTrack::Kind::thread && track.kind != PerfettoTrack::Kind::process;
+  if (!plain || !track.name.empty() || name.empty() || track.uuid == 0) return;
+  track.name = name;
+  track.named_by_event = true;
+}
+
+// Tracks of one name that lie side by side are one row, unless their descriptors say otherwise.
+std::string TrackBook::shared_key(const PerfettoTrack& track, std::string_view table) const {
+  const bool by_key = track.merging == PerfettoTrack::Merging::by_key && !track.merge_key.empty();
+  const bool plain = track.kind != PerfettoTrack::Kind::thread && track.kind != PerfettoTrack::Kind::process;
+  if (!plain || track.merging == PerfettoTrack::Merging::none || (track.name.empty() && !by_key)) return {};
+  const PerfettoTrack* const parent = track.parent == 0 ? nullptr : find(track.parent);
+  return fmt::format("{} {} {} {}", parent == nullptr ? 0 : parent->uuid, table, by_key ? "key" : "name",
+                     by_key ? track.merge_key : track.name);
+}
+
+std::uint32_t TrackBook::row(PerfettoTrack& track, EventTableKind table) {
+  std::uint32_t& row = track.rows[static_cast<std::size_t>(table)];
+  if (row != kNone) return row;
+  const std::string key = shared_key(track, chrome::rule_of(table).schema);
+  if (!key.empty()) {
+    if (const auto found = shared_.find(key); found != shared_.end()) {
+      track.shares_rows = true;
+      at(found->second.second).shares_rows = true;
+      return row = found->second.first;
+    }
+  }
+  row = session_.add_track(tables_.open(table).number, {});
+  if (!key.empty()) shared_.emplace(key, std::pair{row, track.uuid});
+  return row;
+}
+
+std::uint32_t TrackBook::counter_row(PerfettoTrack& track) {
+  if (track.counter_row != kNone) return track.counter_row;
+  const std::string key = shared_key(track, "counter");
+  if (!key.empty()) {
+    if (const auto found = shared_.find(key); found != shared_.end()) return track.counter_row = found->second.first;
+  }
+  track.counter_row = session_.add_track(session_.counter_table(), {});
+  if (!key.empty()) shared_.emplace(key, std::pair{track.counter_row, track.uuid});
+  return track.counter_row;
+}
+
+EventTableKind TrackBook::table_by_name(const PerfettoTrack& track, EventTableKind otherwise) const {
+  const DeviceName* const device = device_of_track(track.name);
+  return device == nullptr || otherwise != EventTableKind::event ? otherwise : device->table;
+}
+
+const PerfettoTrack* TrackBook::owner(const PerfettoTrack& track) const {
+  const PerfettoTrack* at = &track;
+  for (int depth = 0; depth < kDeepestTrack && at != nullptr; ++depth) {
+    if (at->kind == PerfettoTrack::Kind::process || at->kind == PerfettoTrack::Kind::thread) return at;
+    at = at->parent == 0 ? nullptr : find(at->parent);
+  }
+  return nullptr;
+}
+
+std::int64_t TrackBook::process_of(const PerfettoTrack& track) const {
+  const PerfettoTrack* const found = owner(track);
+  return found == nullptr ? 0 : found->pid;
+}
+
+std::string TrackBook::process_label(std::int64_t machine, std::int64_t pid) const {
+  const auto found = processes_.find({machine, pid});
+  std::string label = found == processes_.end() || found->second.name.empty()
+                          ? fmt::format("process {}", pid)
+                          : fmt::format("{} ({})", found->second.name, pid);
+  if (found != processes_.end()) {
+    for (const std::string& more : found->second.labels) label += " " + more;
+  }
+  return machine == 0 ? label : fmt::format("{}, machine {}", label, machine);
+}
+
+std::string TrackBook::host_of(const PerfettoTrack& track) const {
+  const PerfettoTrack* const found = owner(track);
+  if (found != nullptr) return process_label(found->machine, found->pid);
+  return track.machine == 0 ? std::string{} : fmt::format("machine {}", track.machine);
+}
+
+std::string TrackBook::label_of(const PerfettoTrack& track) const {
+  if (track.kind == PerfettoTrack::Kind::thread) {
+    const auto found = threads_.find({track.machine, track.pid, track.tid});
+    if (found != threads_.end() && !found->second.name.empty()) return found->second.name;
+    if (!track.name.empty()) return track.name;
+    return track.tid == track.pid ? "Main thread" : fmt::format("thread {}", track.tid);
+  }
+  if (!track.name.empty()) return track.name;
+  if (track.kind == PerfettoTrack::Kind::process) return "Process";
+  return track.uuid == 0 ? "Default track" : fmt::format("track {}", track.uuid);
+}
+
+std::vector<EventTableKind> TrackBook::tables_of(const PerfettoTrack& track) const {
+  std::vector<EventTableKind> found;
+  for (std::size_t i = 0; i < kEventTableCount; ++i) {
+    if (track.rows[i] != kNone) found.push_back(static_cast<EventTableKind>(i));
+  }
+  return found;
+}
+
+void TrackBook::find_children() {
+  children_.assign(tracks_.size() + 1, {});
+  std::vector<bool> listed(tracks_.size(), false);
+  for (const auto& [uuid, number] : by_uuid_) listed[number] = listed[number] || tracks_[number].uuid == uuid;
+  for (std::uint32_t number = 0; number < tracks_.size(); ++number) {
+    if (!listed[number]) continue;
+    const PerfettoTrack& track = tracks_[number];
+    auto parent = by_uuid_.find(track.parent);
+    // A track must not lie in itself, by whatever way.
+    std::uint32_t above = track.parent == 0 || parent == by_uuid_.end() ? kNone : parent->second;
+    for (std::uint32_t at = above, depth = 0; at != kNone; ++depth) {
+      if (at == number || depth > kDeepestTrack) {
+        above = kNone;
+        break;
+      }
+      const auto next = by_uuid_.find(tracks_[at].parent);
+      at = tracks_[at].parent == 0 || next == by_uuid_.end() ? kNone : next->second;
+    }
+    children_[above == kNone ? tracks_.size() : above].push_back(number);
+  }
+}
+
+void TrackBook::sort_children(std::vector<std::uint32_t>& children, const PerfettoTrack* parent) const {
+  using Ordering = PerfettoTrack::Ordering;
+  const Ordering ordering = parent == nullptr ? Ordering::unknown : parent->ordering;
+  const auto order_of = [&](const PerfettoTrack& track) -> std::int64_t {
+    if (track.kind != PerfettoTrack::Kind::thread) return 0;
+    const auto found = threads_.find({track.machine, track.pid, track.tid});
+    return found == threads_.end() ? 0 : found->second.order.value_or(0);
+  };
+  std::sort(children.begin(), children.end(), [&](std::uint32_t left, std::uint32_t right) {
+    const PerfettoTrack& a = tracks_[left];
+    const PerfettoTrack& b = tracks_[right];
+    if (ordering == Ordering::chronological && a.first_ns != b.first_ns) {
+      return a.first_ns && (!b.first_ns || *a.first_ns < *b.first_ns);
+    }
+    if (ordering == Ordering::explicit_rank && a.rank != b.rank) return a.rank < b.rank;
+    if (ordering == Ordering::unknown) {
+      // Threads first the main one, by the trace's own order; then tracks by name.
+      const bool threads = a.kind == PerfettoTrack::Kind::thread && b.kind == PerfettoTrack::Kind::thread;
+      if (a.kind != b.kind)
+        return a.kind == PerfettoTrack::Kind::thread || (b.kind != PerfettoTrack::Kind::thread && a.kind < b.kind);
+      if (threads && order_of(a) != order_of(b)) return order_of(a) < order_of(b);
+      if (threads && (a.tid == a.pid) != (b.tid == b.pid)) return a.tid == a.pid;
+      if (threads && a.tid != b.tid) return a.tid < b.tid;
+    }
+    const std::string first = label_of(a);
+    const std::string second = label_of(b);
+    if (natural_less(first, second) || natural_less(second, first)) return natural_less(first, second);
+    return left < right;
+  });
+}
+
+bool TrackBook::wanted(std::uint32_t number) const {
+  const PerfettoTrack& track = tracks_[number];
+  if (track.counter_row != kNone || !tables_of(track).empty()) return true;
+  return std::any_of(children_[number].begin(), children_[number].end(),
+                     [this](std::uint32_t child) { return wanted(child); });
+}
+
+Track TrackBook::on_device(const PerfettoTrack& track, EventTableKind table) const {
+  Track row;
+  const DeviceName* const device = device_of_track(track.name);
+  const chrome::TablePlace place = chrome::rule_of(table).place;
+  if (device != nullptr) {
+    row.kind = device->kind;
+    row.device = device_label(track.name);
+    row.name = track.name;
+    if (place == chrome::TablePlace::dma_queue) row.kind = "dma_queue";
+    return row;
+  }
+  row.kind = "host_thread";
+  return row;
+}
+
+void TrackBook::place(std::uint32_t number, std::uint32_t above, int depth) {
+  if (depth > kDeepestTrack || placed_[number] || !wanted(number)) return;
+  placed_[number] = true;
+  PerfettoTrack& track = tracks_[number];
+  const PerfettoTrack* const of = owner(track);
+  const auto rank = of == nullptr ? ranks_.end() : ranks_.find({of->machine, of->pid});
+  const int at_rank = rank == ranks_.end() ? kFirstProcessRank - 1 : rank->second;
+  const std::string host = host_of(track);
+  const std::string label = label_of(track);
+  const auto put = [&](std::uint32_t row, Track described, std::uint32_t within) {
+    if (row >= placed_rows_.size()) placed_rows_.resize(row + 1, false);
+    if (placed_rows_[row]) return;
+    placed_rows_[row] = true;
+    Track& known = session_.row(row);
+    const TrackNumber number_of_row = known.number;
+    known = std::move(described);
+    known.number = number_of_row;
+    session_.place(row) = {known.device.empty() ? at_rank : tracks::kDeviceRows, next_place_++};
+    session_.put_into(row, within);
+  };
+  std::vector<EventTableKind> tables = tables_of(track);
+  std::sort(tables.begin(), tables.end(),
+            [](EventTableKind a, EventTableKind b) { return chrome::rule_of(a).order < chrome::rule_of(b).order; });
+  bool any_child = false;
+  for (const std::uint32_t child : children_[number]) any_child = any_child || wanted(child);
+  any_child = any_child && track.kind != PerfettoTrack::Kind::process;
+  std::uint32_t heading = kNone;
+  if (tables.size() > 1 || (tables.empty() && any_child)) {
+    Track group = on_device(track, tables.empty() ? EventTableKind::event : tables.front());
+    group.name = label;
+    group.host = host;
+    heading = session_.add_group(group, {group.device.empty() ? at_rank : tracks::kDeviceRows, next_place_++}, above);
+  }
+  for (const EventTableKind table : tables) {
+    Track row = on_device(track, table);
+    row.name = heading == kNone ? label : fmt::format("{} {}", label, chrome::rule_of(table).label);
+    row.host = host;
+    put(track.rows[static_cast<std::size_t>(table)], std::move(row), heading == kNone ? above : heading);
+  }
+  if (heading == kNone && !tables.empty()) heading = track.rows[static_cast<std::size_t>(tables.front())];
+  if (track.counter_row != kNone) {
+    put(track.counter_row, {.name = label, .kind = "counter", .host = host, .unit = track.counter.unit}, kNone);
+  }
+  if (track.kind == PerfettoTrack::Kind::process) heading = kNone;  // its host's heading says it
+  sort_children(children_[number], &track);
+  for (const std::uint32_t child : children_[number]) place(child, heading, depth + 1);
+}
+
+void TrackBook::describe_rows() {
+  find_children();
+  placed_.assign(tracks_.size(), false);
+  std::vector<ProcessKey> order;
+  for (const auto& [key, named] : processes_) order.push_back(key);
+  std::stable_sort(order.begin(), order.end(), [&](const ProcessKey& a, const ProcessKey& b) {
+    return processes_.at(a).order.value_or(0) < processes_.at(b).order.value_or(0);
+  });
+  int rank = kFirstProcessRank;
+  for (const ProcessKey& key : order) ranks_[key] = rank++;
+  std::vector<std::uint32_t>& roots = children_.back();
+  const PerfettoTrack* const root = find(0);
+  sort_children(roots, root);
+  for (const std::uint32_t track : roots) place(track, kNone, 0);
+}
+
+void TrackBook::write_tables() {
+  tracks::EventValues values;
+  const auto table = [&](std::string_view name, std::string_view title, std::span<const ColumnSpec> spec) {
+    return session_.add_track(session_.add_table(make_schema({name, EventKind::table, "name"}, spec)),
+                              {.name = std::string(title), .kind = "table"}, {1'000'000, 0});
+  };
+  const auto described = [&](std::uint64_t uuid) -> std::string_view {
+    const PerfettoTrack* const track = find(uuid);
+    return track == nullptr ? std::string_view{} : std::string_view(track->description);
+  };
+  const auto text = [&](std::size_t column, std::string_view value) {
+    if (!value.empty()) values.string(column, session_.intern(value));
+  };
+  if (!processes_.empty()) {
+    const std::uint32_t row = table("process", "Processes", kProcessColumns);
+    for (const auto& [key, named] : processes_) {
+      values.clear();
+      values.integer(0, key.second);
+      values.integer(1, key.first);
+      if (named.order) values.integer(2, *named.order);
+      const auto uuid = process_uuids_.find(key);
+      if (uuid != process_uuids_.end()) text(3, described(uuid->second));
+      session_.write(row, 0, 0, session_.intern(named.name), values);
+    }
+  }
+  if (!threads_.empty()) {
+    const std::uint32_t row = table("thread", "Threads", kThreadColumns);
+    for (const auto& [key, named] : threads_) {
+      values.clear();
+      values.integer(0, std::get<2>(key));
+      values.integer(1, std::get<1>(key));
+      values.integer(2, std::get<0>(key));
+      if (named.order) values.integer(3, *named.order);
+      const auto uuid = thread_uuids_.find(key);
+      if (uuid != thread_uuids_.end()) text(4, described(uuid->second));
+      session_.write(row, 0, 0, session_.intern(named.name), values);
+    }
+  }
+  constexpr std::string_view kKinds[] = {"slices", "process", "thread", "counter", "state"};
+  const std::uint32_t row = table("track_descriptor", "Tracks of the trace", kTrackColumns);
+  for (const auto& [uuid, number] : by_uuid_) {
+    const PerfettoTrack& track = tracks_[number];
+    if (track.uuid != uuid) continue;
+    const auto put = [&](std::uint32_t of_row) {
+      values.clear();
+      values.unsigned_integer(0, track.uuid);
+      const PerfettoTrack* const parent = track.parent == 0 ? nullptr : find(track.parent);
+      if (parent != nullptr) values.unsigned_integer(1, parent->uuid);
+      if (of_row != kNone) values.integer(2, session_.number(of_row));
+      text(3, kKinds[static_cast<std::size_t>(track.kind)]);
+      const PerfettoTrack* const of = owner(track);
+      if (of != nullptr) values.integer(4, of->pid);
+      if (of != nullptr && of->kind == PerfettoTrack::Kind::thread) values.integer(5, of->tid);
+      text(6, track.counter.unit);
+      text(7, track.description);
+      text(8, kOrderings[static_cast<std::size_t>(track.ordering)]);
+      if (track.rank != 0) values.integer(9, track.rank);
+      values.integer(10, track.machine);
+      session_.write(row, 0, 0, session_.intern(track.name), values);
+    };
+    bool any = false;
+    for (const EventTableKind each : tables_of(track)) {
+      put(track.rows[static_cast<std::size_t>(each)]);
+      any = true;
+    }
+    if (track.counter_row != kNone) {
+      put(track.counter_row);
+      any = true;
+    }
+    if (!any) put(kNone);
+  }
+}
+
+}  // namespace accelscope::capture::sources::perfetto

@@ -17,6 +17,8 @@
 #include "capture/sources/session/source.h"
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
+#include "capture/sources/tt_noc/source.h"
+#include "capture/sources/tt_ops/source.h"
 
 namespace accelscope::capture::sources {
 namespace {
@@ -27,6 +29,9 @@ constexpr std::array kFormats = {
     SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", neuron::probe_ntff, neuron::import_ntff,
                  true},
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
+    SourceFormat{"tt-ops", "tt-metal operations report", tt_ops::probe_ops_report, tt_ops::import_ops_report},
+    SourceFormat{"tt-noc-trace", "tt-metal network trace", tt_noc::probe_noc_trace, tt_noc::import_noc_trace},
+    SourceFormat{"tt-npe", "tt-npe timeline", tt_noc::probe_npe_timeline, tt_noc::import_npe_timeline},
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,

@@ -89,6 +89,8 @@ class InputImport {
   Result<void> report_lost_ranks();
   Result<void> import_part(const InputPart& part);
   Result<void> report(const Input& input, const std::vector<std::string>& unreadable);
+  struct Source;
+  [[nodiscard]] Result<bool> follows(Source& source);
   Result<void> align();
 
   const InputOptions& options_;
@@ -163,12 +165,25 @@ Result<void> InputImport::find(const std::vector<std::string>& paths) {
   return {};
 }
 
+// Whether the source has a device's clock that another one has placed; its times are then those of the other.
+Result<bool> InputImport::follows(Source& source) {
+  for (const Source& other : sources_) {
+    if (&other == &source || !other.read) continue;
+    const Result<bool> shared = source.labelled.share_clocks(other.labelled);
+    if (!shared || shared.value()) return shared;
+  }
+  return false;
+}
+
 // Ranks that say when they began are laid on one time; the others begin where the session does.
 Result<void> InputImport::align() {
   std::vector<Source*> known;
   std::size_t unknown = 0;
   for (Source& source : sources_) {
     if (!source.read) continue;
+    const Result<bool> follower = follows(source);
+    if (!follower) return follower.error();
+    if (follower.value()) continue;
     if (source.labelled.begin_unix_ns()) {
       known.push_back(&source);
     } else {

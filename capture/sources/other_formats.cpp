@@ -27,8 +27,6 @@ struct TextRow {
 
 // The first row that fits. Words are those that the tools themselves write.
 constexpr std::array kTexts = {
-    TextRow{"OP CODE,", "OP TYPE", "an operations report of tt-metal",
-            "import the device log of the same run, profile_log_device.csv"},
     TextRow{"MessageName;", "total_ns", "a table of Tracy messages",
             "import the table of zones that tracy-csvexport -u writes"},
     TextRow{"name,start_tsc.", "", "a table of tasks for VTune", ""},
@@ -39,9 +37,6 @@ constexpr std::array kTexts = {
     TextRow{"{", "\"rocprofiler-sdk-tool\"", "a result of rocprofv3 (JSON)",
             "run rocprofv3 with --output-format pftrace, and convert that with traceconv json"},
     TextRow{"{", "speedscope.app/file-format-schema", "a speedscope profile", kChromeAdvice},
-    TextRow{"[", "\"noc\"", "a NoC trace of tt-metal", "import the device log, profile_log_device.csv"},
-    TextRow{"[", "\"zone_phase\"", "a NoC trace of tt-metal", "import the device log, profile_log_device.csv"},
-    TextRow{"{", "\"congestion_model_name\"", "a timeline of tt-npe", "import the device log, profile_log_device.csv"},
     TextRow{"{", "\"forwarding_channel_pairs\"", "a topology for tt-npe", "it holds no events"},
     TextRow{"PERFILE2", "", "a recording of Linux perf", "convert it with perf script, or perf data convert --to-json"},
     TextRow{"tlZ", "tracy", "a Tracy trace", "import what tracy-csvexport -u writes of it"},

@@ -127,6 +127,32 @@ void make_tracy_tables(const std::filesystem::path& folder) {
        "f,a.cpp,12,1200,12.5,3,400.25,1,900,0.5\n");
 }
 
+void make_ops_reports(const std::filesystem::path& folder) {
+  const std::string text =
+      "OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,ATTRIBUTES,HOST START TS,HOST END TS,DEVICE FW START CYCLE,DEVICE "
+      "FW "
+      "END CYCLE,DEVICE FW DURATION [ns],PM FPU UTIL (%)\n"
+      "Matmul,tt_dnn_device,1024,0,\"{'a': 1, 'b': 2}\",1000,1500,90000,94000,4000,31.5\n"
+      "sign,signpost,,,,1600,,,,,\nfallback,python_fallback,2,,{},1700,1900,,,,\n"
+      "Softmax,tt_dnn_device,3072,1,{},2000000000,2000000100,95000,96000,1000,\n"
+      "Softmax,tt_dnn_device,3073,1,{},9000000000,9000000100,97000,98000,1000,\n";
+  write(folder / "report", std::as_bytes(std::span(text)));
+}
+
+void make_networks(const std::filesystem::path& folder) {
+  const std::string trace =
+      R"([{"proc":"BRISC","zone":"K","zone_phase":"begin","sx":1,"sy":2,"timestamp":4351255299000},
+{"proc":"BRISC","noc":"NOC_1","vc":-1,"sx":1,"sy":2,"dx":4,"dy":5,"num_bytes":4096,"type":"READ","timestamp":4351255299100},
+{"proc":"BRISC","noc":"NOC_1","sx":1,"sy":2,"type":"READ_BARRIER_START","timestamp":4351255299200},
+{"proc":"BRISC","noc":"NOC_1","sx":1,"sy":2,"type":"READ_BARRIER_END","timestamp":4351255299250}])";
+  const std::string timeline =
+      R"({"common_info":{"arch":"wormhole_b0","link_util":4.5},"noc_transfers":[{"id":0,"src":[0,1,3],"dst":[[0,0,9]],
+"start_cycle":1,"end_cycle":37,"total_bytes":8,"noc_event_type":"WRITE_","route":[{"src":[0,1,3],"start_cycle":1,"end_cycle":9,"links":[[0,1,3,"NOC1_IN"]]}]}],
+"timestep_data":[{"start_cycle":0,"end_cycle":256,"avg_link_demand":1.5,"noc":{"NOC0":{"avg_link_demand":2.5}},"link_demand":[[0,1,3,"NOC1_IN",12.25]]}]})";
+  write(folder / "trace", std::as_bytes(std::span(trace)));
+  write(folder / "timeline", std::as_bytes(std::span(timeline)));
+}
+
 // A trace with an event of every phase, and the shapes that files come in.
 void make_traces(const std::filesystem::path& folder) {
   const std::string rows =
@@ -199,6 +225,8 @@ Result<void> make(const std::filesystem::path& folder) {
   }
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
+  make_ops_reports(folder / "tt_ops_fuzz");
+  make_networks(folder / "tt_noc_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");
 }
 

@@ -2,10 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <atomic>
-#include <filesystem>
-#include <random>
-
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::test {
@@ -234,18 +230,6 @@ std::string save_small_session(const std::string& folder, const std::string& nam
   const auto saved = make_small_session().store->save(path);
   REQUIRE_MESSAGE(saved.ok(), saved.message());
   return path;
-}
-
-TemporaryFolder::TemporaryFolder() {
-  static std::atomic<unsigned> count{0};
-  const std::string name = "accelscope-test-" + std::to_string(std::random_device{}()) + "-" + std::to_string(count++);
-  path_ = (std::filesystem::temp_directory_path() / name).string();
-  std::filesystem::create_directories(path_);
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;  // a folder that stays behind fails no test
-  std::filesystem::remove_all(path_, ignored);
 }
 
 }  // namespace accelscope::test

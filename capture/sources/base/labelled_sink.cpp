@@ -15,6 +15,7 @@ namespace {
 }
 
 constexpr std::string_view kBeginFact = "begin_unix_ns";
+constexpr std::string_view kSharedClock = "shared_clock.";
 constexpr std::string_view kRowCounts = "source.rows.";  // counts of rows by table: these add up
 
 [[nodiscard]] std::optional<std::uint64_t> labelled_sink_whole_number(std::string_view text) {
@@ -25,6 +26,8 @@ constexpr std::string_view kRowCounts = "source.rows.";  // counts of rows by ta
 }
 
 }  // namespace
+
+std::string shared_clock_fact(std::string_view clock) { return fmt::format("{}{}", kSharedClock, clock); }
 
 MetaEntry SharedFacts::place(const MetaEntry& entry, const std::string& label) {
   const auto [known, is_new] = first_values_.emplace(entry.key, entry.value);
@@ -68,6 +71,10 @@ Result<void> LabelledSink::define(const Definition& definition) {
 }
 
 Result<void> LabelledSink::define_fact(const MetaEntry& entry) {
+  if (entry.key.starts_with(kSharedClock)) {
+    shared_clocks_[entry.key.substr(kSharedClock.size())] = entry.value == kPlacedClock;
+    return {};
+  }
   if (entry.key == kBeginFact) {
     if (const auto begin = labelled_sink_whole_number(entry.value); begin && *begin <= INT64_MAX) {
       begin_unix_ns_ = static_cast<std::int64_t>(*begin);
@@ -90,6 +97,30 @@ Result<void> LabelledSink::delay(std::int64_t ns) {
     if (Result<void> done = ForwardingSink::define(clock); !done) return done;
   }
   return {};
+}
+
+const Clock* LabelledSink::clock_named(std::string_view name) const {
+  for (const auto& [number, clock] : clocks_) {
+    if (clock.name == name) return &clock;
+  }
+  return nullptr;
+}
+
+Result<bool> LabelledSink::share_clocks(const LabelledSink& placed) {
+  bool any = false;
+  for (auto& [number, clock] : clocks_) {
+    const auto here = shared_clocks_.find(clock.name);
+    const auto there = placed.shared_clocks_.find(clock.name);
+    if (here == shared_clocks_.end() || here->second || there == placed.shared_clocks_.end() || !there->second)
+      continue;
+    const Clock* known = placed.clock_named(clock.name);
+    if (known == nullptr) continue;
+    any = true;
+    clock.anchors = known->anchors;
+    ++clock.version;
+    if (Result<void> done = ForwardingSink::define(clock); !done) return done.error();
+  }
+  return any;
 }
 
 }  // namespace accelscope::capture::sources

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "core/chunk/event_sink.h"
 
@@ -23,6 +24,12 @@ class SharedFacts {
   std::map<std::string, std::string, std::less<>> first_values_;
 };
 
+// A fact by which a source says that the ticks of its clock of that name are a device's own, so that another source of
+// the same session with such a clock counts the same ticks. It is between sources, and not kept.
+[[nodiscard]] std::string shared_clock_fact(std::string_view clock);
+inline constexpr const char* kPlacedClock = "placed";  // it lies where it should among the source's others
+inline constexpr const char* kOwnClock = "own";        // it begins with the session, for want of anything better
+
 // A label of "" changes no names.
 class LabelledSink final : public ForwardingSink {
  public:
@@ -35,13 +42,18 @@ class LabelledSink final : public ForwardingSink {
   [[nodiscard]] std::optional<std::int64_t> begin_unix_ns() const noexcept;
   // Moves everything that the source has written to a later time of the session.
   Result<void> delay(std::int64_t ns);
+  // Lays clocks of this source that another one has placed where that one has them. True: there was one.
+  [[nodiscard]] Result<bool> share_clocks(const LabelledSink& placed);
 
  private:
   Result<void> define_fact(const MetaEntry& entry);
 
   std::string label_;
   SharedFacts& facts_;
+  [[nodiscard]] const Clock* clock_named(std::string_view name) const;
+
   std::map<ClockNumber, Clock> clocks_;
+  std::map<std::string, bool, std::less<>> shared_clocks_;  // by name: whether it is placed
   std::set<SchemaNumber> timed_schemas_;
   std::optional<std::int64_t> begin_unix_ns_;
   bool has_unclocked_times_ = false;  // ns of session time, which no clock can move

@@ -1,6 +1,7 @@
 #include "capture/sources/sqlite/foreign_database.h"
 
 #include <fmt/format.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 
@@ -50,11 +51,24 @@ Result<ForeignDatabase> ForeignDatabase::open(const std::string& path) {
   Result<std::unique_ptr<Database>> opened = Database::open(path, OpenMode::read_only);
   if (!opened) return opened.error();
   ForeignDatabase file(std::move(opened).value());
-  Result<ForeignRows> names = file.select("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')");
-  if (!names) return names.error();
-  while (names->next()) file.tables_.emplace_back(names->text(0));
-  if (!names->status()) return names->status().error();
+  if (file.list_tables()) return file;
+  // A file that was cut has fewer pages than it says, and is refused whole unless its tables may be mended: which the
+  // way it was opened does not allow either, so nothing is at risk.
+  sqlite3_db_config(file.database_->handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  if (Result<void> done = file.database_->execute("PRAGMA writable_schema=ON"); !done) return done.error();
+  file.cut_ = true;
+  if (Result<void> done = file.list_tables(); !done) {
+    return Error{fmt::format("{}: {}", path, done.message())};
+  }
   return file;
+}
+
+Result<void> ForeignDatabase::list_tables() {
+  tables_.clear();
+  Result<ForeignRows> names = select("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')");
+  if (!names) return names.error();
+  while (names->next()) tables_.emplace_back(names->text(0));
+  return names->status();
 }
 
 bool ForeignDatabase::has_table(std::string_view table) const {

@@ -48,6 +48,9 @@ class ForeignDatabase {
   // where its tables are listed.
   [[nodiscard]] static Result<ForeignDatabase> open(const std::string& path);
 
+  // Whether the file ends before its last page: what it still holds can be read.
+  [[nodiscard]] bool is_cut() const noexcept { return cut_; }
+
   // Tables and views, as they are called in the file.
   [[nodiscard]] const std::vector<std::string>& tables() const noexcept { return tables_; }
   [[nodiscard]] bool has_table(std::string_view table) const;
@@ -69,8 +72,11 @@ class ForeignDatabase {
  private:
   explicit ForeignDatabase(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
+  Result<void> list_tables();
+
   std::unique_ptr<Database> database_;
   std::vector<std::string> tables_;
+  bool cut_ = false;
 };
 
 // "name" with quotes for SQL.

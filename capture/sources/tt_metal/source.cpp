@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/labelled_sink.h"
 #include "capture/sources/tt_metal/reader.h"
 #include "capture/sources/tt_metal/write/writer.h"
 
@@ -110,7 +111,8 @@ Result<void> DeviceLogImport::write() {
       std::int64_t first = markers.first_time();
       for (std::size_t k = i; k < order.size() && processors[order[k]].chip == processor.chip; ++k)
         first = std::min(first, markers_[order[k]].first_time());
-      (void)events.begin_chip(processor.chip, {.ticks = first, .ns = 0});
+      const Clock clock = events.begin_chip(processor.chip, {.ticks = first, .ns = 0});
+      writer_.set_meta(shared_clock_fact(clock.name), kOwnClock);
       ++counts_.chips;
     }
     if (const Result<void> written = events.write(processor, markers, spill_); !written) return written;

@@ -1,0 +1,99 @@
+#include "capture/sources/tt_ops/columns.h"
+
+#include <algorithm>
+#include <array>
+
+#include "capture/sources/base/csv_table.h"
+#include "core/base/text.h"
+#include "core/model/column_spec.h"
+
+namespace accelscope::capture::sources::tt_ops {
+namespace {
+
+struct UnitRow {
+  std::string_view ending;
+  std::string_view unit;
+};
+constexpr std::array kOpUnits = {
+    UnitRow{"[ns]", "ns"},       UnitRow{"[cycles]", "cycles"}, UnitRow{"[B]", "B"},    UnitRow{"(%)", "%"},
+    UnitRow{" CYCLE", "cycles"}, UnitRow{" TS", "ns"},          UnitRow{"_BYTES", "B"},
+};
+
+struct HeadingRow {
+  std::string_view word;  // in the name
+  std::string_view heading;
+};
+// The first one that fits.
+constexpr std::array kOpHeadings = {
+    HeadingRow{"INPUT_", "Inputs"},           HeadingRow{"OUTPUT_", "Outputs"},
+    HeadingRow{"HASH", "Programs"},           HeadingRow{"KERNEL SIZE", "Programs"},
+    HeadingRow{"KERNEL SOURCE", "Programs"},  HeadingRow{"PROGRAM", "Programs"},
+    HeadingRow{"COUNT", columns::kIds},       HeadingRow{" ID", columns::kIds},
+    HeadingRow{"UTIL", "Utilisation"},        HeadingRow{"Util", "Utilisation"},
+    HeadingRow{"PM ", "Utilisation"},         HeadingRow{"NPE ", "Utilisation"},
+    HeadingRow{"HOST ", columns::kTiming},    HeadingRow{"DEVICE ", columns::kTiming},
+    HeadingRow{"OP TO OP", columns::kTiming}, HeadingRow{"DISPATCH ", columns::kTiming},
+};
+
+struct WordRow {
+  std::string_view name;
+  std::string_view explanation;
+};
+constexpr std::array kOpWords = {
+    WordRow{"OP TYPE", "Where it ran: on a device, on the host, or as a fallback in Python."},
+    WordRow{"GLOBAL CALL COUNT", "The call's number; the device log calls it run host ID."},
+    WordRow{"ATTRIBUTES", "With which options it was called."},
+    WordRow{"MATH FIDELITY", "How many passes a multiplication takes: LoFi 1, HiFi2 2, HiFi3 3, HiFi4 4."},
+    WordRow{"CORE COUNT", "Cores that took part."},
+    WordRow{"OP TO OP LATENCY [ns]", "From the end of the operation before to the begin of this one on its device."},
+    WordRow{"DEVICE KERNEL DURATION [ns]", "From the first kernel's begin on any processor to the last one's end."},
+    WordRow{"DEVICE FW DURATION [ns]", "As the kernels' duration, with the firmware around them."},
+    WordRow{"DEVICE COMPUTE CB WAIT FRONT [ns]", "Compute waited for data in circular buffers."},
+    WordRow{"DEVICE COMPUTE CB RESERVE BACK [ns]", "Compute waited for room in circular buffers."},
+    WordRow{"PM IDEAL [ns]", "The performance model's shortest time."},
+    WordRow{"METAL TRACE ID", "The recorded trace that it was replayed from."},
+    WordRow{"METAL TRACE REPLAY SESSION ID", "Which replay of that trace it was."},
+    WordRow{"DEVICE BRISC KERNEL DURATION [ns]", "How long it was occupied, waits for buffers included."},
+    WordRow{"DEVICE NCRISC KERNEL DURATION [ns]", "How long it was occupied, waits for buffers included."},
+    WordRow{"DEVICE TRISC0 KERNEL DURATION [ns]", "How long it was occupied, waits for buffers included."},
+    WordRow{"DEVICE TRISC1 KERNEL DURATION [ns]", "How long it was occupied, waits for buffers included."},
+    WordRow{"DEVICE TRISC2 KERNEL DURATION [ns]", "How long it was occupied, waits for buffers included."},
+};
+
+}  // namespace
+
+CellKind wider(CellKind known, std::string_view cell) noexcept {
+  if (cell.empty() || known == CellKind::text) return known;
+  if (known != CellKind::real && csv_integer(cell)) return CellKind::integer;
+  return csv_real(cell) ? CellKind::real : CellKind::text;
+}
+
+std::vector<Column> op_columns(std::span<const std::string> names, std::span<const CellKind> kinds) {
+  std::vector<Column> found;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    Column column;
+    column.name = names[i];
+    column.type = kinds[i] == CellKind::integer ? ColumnType::int64
+                  : kinds[i] == CellKind::real  ? ColumnType::float64
+                                                : ColumnType::string;
+    const auto unit = std::find_if(kOpUnits.begin(), kOpUnits.end(),
+                                   [&](const UnitRow& row) { return names[i].ends_with(row.ending); });
+    if (unit != kOpUnits.end() && column.type != ColumnType::string) column.unit = unit->unit;
+    const auto heading = std::find_if(kOpHeadings.begin(), kOpHeadings.end(), [&](const HeadingRow& row) {
+      return names[i].find(row.word) != std::string::npos;
+    });
+    column.group = heading == kOpHeadings.end() ? columns::kOperation : heading->heading;
+    const auto words =
+        std::find_if(kOpWords.begin(), kOpWords.end(), [&](const WordRow& row) { return row.name == names[i]; });
+    if (words != kOpWords.end()) column.explanation = words->explanation;
+    found.push_back(std::move(column));
+  }
+  return found;
+}
+
+bool is_ops_header(std::span<const std::string> names) noexcept {
+  const auto has = [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  return has(OpColumn::op_code) && has(OpColumn::op_type) && (has(OpColumn::host_start) || has(OpColumn::fw_start));
+}
+
+}  // namespace accelscope::capture::sources::tt_ops

@@ -1,0 +1,155 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "capture/sources/import_input.h"
+#include "capture/sources/tt_ops/device_time.h"
+#include "capture/sources/tt_ops/source.h"
+#include "tests/capture/recording_sink.h"
+#include "tests/support/files.h"
+
+namespace accelscope::capture::sources::tt_ops {
+namespace {
+
+constexpr const char* kOpsHeader =
+    "OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,ATTRIBUTES,CORE COUNT,HOST START TS,HOST END TS,HOST DURATION [ns],"
+    "DEVICE FW START CYCLE,DEVICE FW END CYCLE,DEVICE FW DURATION [ns],PM FPU UTIL (%),INPUT_0_W\n";
+
+void import_report(const std::string& text, RecordingSink& sink) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("ops_perf_results.csv");
+  test::write_file(path, text);
+  const Result<void> done = import_ops_report(path, {}, sink);
+  REQUIRE_MESSAGE(done.ok(), done.message());
+}
+
+std::vector<RecordedEvent> events_of_table(const RecordingSink& sink, std::string_view table) {
+  std::vector<RecordedEvent> found = sink.events();
+  std::erase_if(found, [&](const RecordedEvent& event) { return sink.schema_of(event).name != table; });
+  return found;
+}
+
+std::int64_t session_ns(const RecordingSink& sink, const RecordedEvent& event, std::int64_t ticks) {
+  return ClockMap(sink.clocks.at(sink.tracks.at(event.track).clock)).to_ns(ticks);
+}
+
+TEST_CASE("an operations report: a row for each call, on its device and on the host") {
+  RecordingSink sink;
+  import_report(std::string(kOpsHeader) +
+                    "Matmul,tt_dnn_device,1024,0,\"{'a': 1, 'b': 2}\",64,1000,1500,500,90000,94000,4000,31.5,32[19]\n"
+                    "sign,signpost,,,,,1600,,,,,,,\n"
+                    "ttnn.to_torch,python_fallback,2,,{},,1700,1900,200,,,,,\n"
+                    "Softmax,tt_dnn_device,3072,0,{},8,2000,2100,100,95000,96000,1000,,32[32]\n"
+                    "torn row,tt_dnn\n"
+                    "Lost,tt_dnn_device,4096,0,{},8,,,,,,,,\n",
+                sink);
+  const std::vector<RecordedEvent> ops = events_of_table(sink, "op");
+  REQUIRE(ops.size() == 3);
+  CHECK(events_of_table(sink, "host_op").size() == 2);
+  CHECK(events_of_table(sink, "signpost").size() == 1);
+  CHECK(events_of_table(sink, "dependency").size() == 2);
+  const auto matmul = std::find_if(ops.begin(), ops.end(), [](const auto& op) { return op.name == "Matmul"; });
+  REQUIRE(matmul != ops.end());
+  CHECK(sink.tracks.at(matmul->track).device == "chip 0");
+  const Schema& schema = sink.schema_of(*matmul);
+  const ChunkView chunk = sink.view(*matmul);
+  CHECK(chunk.int64(*schema.find("GLOBAL CALL COUNT"), matmul->row) == 1024);
+  CHECK(chunk.float64(*schema.find("PM FPU UTIL (%)"), matmul->row) == 31.5);
+  CHECK(schema.columns[*schema.find("PM FPU UTIL (%)")].unit == "%");
+  CHECK(sink.strings.at(chunk.stored(*schema.find("ATTRIBUTES"), matmul->row)) == "{'a': 1, 'b': 2}");
+  CHECK(sink.strings.at(chunk.stored(*schema.find("INPUT_0_W"), matmul->row)) == "32[19]");
+  // 4,000 cycles in 4,000 ns: a cycle is a ns; the earliest begin that follows both host times.
+  CHECK(session_ns(sink, *matmul, matmul->end) - session_ns(sink, *matmul, matmul->start) == 4000);
+  CHECK(session_ns(sink, *matmul, matmul->start) == 0);
+  std::uint64_t skipped = 0;
+  for (const QualityEntry& entry : sink.qualities) skipped += entry.kind == "rows_skipped" ? entry.count : 0;
+  CHECK(skipped == 2);
+}
+
+TEST_CASE("a device's rate is the median, to a whole MHz, whatever single rows say") {
+  DeviceTime time;
+  for (int i = 0; i < 9; ++i) time.add(i * 100'000, i * 100'000 + 13'500 + i % 2, 10'000, {});
+  time.add(5'000'000, 5'900'000, 10, {});
+  CHECK(time.ticks_per_ns() == doctest::Approx(1.35).epsilon(1e-12));
+  CHECK(time.anchors(1.35).empty());
+  CHECK(!DeviceTime().ticks_per_ns());
+}
+
+TEST_CASE("no operation begins on its device before the host asks for it, and one clock serves all while it can") {
+  DeviceTime time;
+  time.add(1'000, 2'000, 1'000, 500);    // 0 after
+  time.add(5'000, 6'000, 1'000, 4'700);  // of which the second is the one that counts
+  time.add(9'000, 9'500, 500, 8'400);
+  const std::vector<ClockAnchor> anchors = time.anchors(1);
+  REQUIRE(anchors.size() == 1);
+  CHECK(anchors[0] == ClockAnchor{1'000, 700});
+}
+
+TEST_CASE("a clock that rests while its device is idle is made up for between operations") {
+  // 1,000 cycles of work each 10 ms, but the chip counts only 1 ms of the 10.
+  DeviceTime time;
+  for (std::int64_t i = 0; i < 100; ++i) time.add(i * 1'000'000, i * 1'000'000 + 1'000, 1'000, i * 10'000'000);
+  Clock clock;
+  clock.ticks_per_ns = 1;
+  clock.anchors = time.anchors(1);
+  const ClockMap map(clock);
+  for (std::int64_t i = 0; i < 100; ++i) {
+    CHECK(map.to_ns(i * 1'000'000) == i * 10'000'000);
+    CHECK(map.to_ns(i * 1'000'000 + 1'000) == i * 10'000'000 + 1'000);
+  }
+}
+
+TEST_CASE("the report and the device log of one run lie on one time, by the device's cycles") {
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("ops_perf_results.csv"),
+                   std::string(kOpsHeader) +
+                       "Matmul,tt_dnn_device,1024,0,{},64,1000,1500,500,90000,94000,4000,,\n"
+                       "Softmax,tt_dnn_device,2048,0,{},64,8000,8500,500,97500,98500,1000,,\n");
+  test::write_file(
+      folder.file("profile_log_device.csv"),
+      "ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000\n"
+      "PCIe slot, core_x, core_y, RISC processor type, timer_id, time[cycles since reset], data, run host ID,"
+      "  zone name, type, source line, source file, meta data\n"
+      "0,1,1,BRISC,1,90100,0,1024,BRISC-KERNEL,ZONE_START,1,k.cc,\n"
+      "0,1,1,BRISC,1,93900,0,1024,BRISC-KERNEL,ZONE_END,1,k.cc,\n");
+  // One after the other into one recording; the second source's numbers are told apart by its own sink.
+  std::vector<RecordingSink*> sinks;
+  std::vector<std::unique_ptr<RecordingSink>> kept;
+  class Passing final : public ForwardingSink {
+   public:
+    using ForwardingSink::ForwardingSink;
+  };
+  const Result<void> done = import_input({folder.path()}, {}, [&]() -> std::unique_ptr<EventSink> {
+    kept.push_back(std::make_unique<RecordingSink>());
+    sinks.push_back(kept.back().get());
+    return std::make_unique<Passing>(static_cast<EventSink&>(*sinks.back()));
+  });
+  REQUIRE_MESSAGE(done.ok(), done.message());
+  REQUIRE(sinks.size() == 2);
+  const RecordingSink& report = *sinks[sinks[0]->meta.contains("source.rows.op") ? 0 : 1];
+  const RecordingSink& log = *sinks[&report == sinks[0] ? 1 : 0];
+  const std::vector<RecordedEvent> ops = events_of_table(report, "op");
+  const std::vector<RecordedEvent> zones = events_of_table(log, "zone");
+  REQUIRE(ops.size() == 2);
+  REQUIRE(zones.size() == 1);
+  CHECK(session_ns(log, zones[0], zones[0].start) == session_ns(report, ops[0], ops[0].start) + 100);
+  CHECK(session_ns(log, zones[0], zones[0].end) == session_ns(report, ops[0], ops[0].end) - 100);
+  CHECK(!log.meta.contains("shared_clock.chip 0"));
+}
+
+TEST_CASE("what is no operations report is refused by name, and one without rows says so") {
+  const test::TemporaryFolder folder;
+  RecordingSink sink;
+  test::write_file(folder.file("other.csv"), "a,b,c\n1,2,3\n");
+  const Result<void> other = import_ops_report(folder.file("other.csv"), {}, sink);
+  REQUIRE(!other.ok());
+  CHECK(other.message().find("other.csv") != std::string::npos);
+  CHECK(other.message().find("OP CODE") != std::string::npos);
+  RecordingSink empty;
+  import_report(kOpsHeader, empty);
+  REQUIRE(empty.qualities.size() == 1);
+  CHECK(empty.qualities[0].kind == "no_rows");
+}
+
+}  // namespace
+}  // namespace accelscope::capture::sources::tt_ops

@@ -131,6 +131,8 @@ void PerfettoImporter::learn_event(std::string_view message, SequenceState& stat
       {event_.correlation.has_value(), OwnColumn::correlation_number},
       {!event_.correlation_text.empty() || event_.correlation_iid, OwnColumn::correlation_text},
       {event_.gpu_api.has_value(), OwnColumn::gpu_api},
+      {event_.legacy.phase != 0 && std::string_view("STp").find(event_.legacy.phase) != std::string_view::npos,
+       OwnColumn::phase},
       {event_.thread_delta_us || event_.thread_absolute_us, OwnColumn::thread_time},
       {event_.thread_delta_us || event_.thread_absolute_us || event_.legacy.thread_duration_us,
        OwnColumn::thread_duration},
@@ -418,6 +420,19 @@ void PerfettoImporter::take_extra_counters(SequenceState& state, std::int64_t ns
   }
 }
 
+// Old events say their thread's time themselves, new ones by a counter: both become one.
+void PerfettoImporter::add_thread_counter(const PerfettoTrack& thread, std::string_view name, std::int64_t value,
+                                          std::int64_t ns) {
+  if (thread.kind != PerfettoTrack::Kind::thread) return;
+  joined_ = fmt::format("{} {}", name, thread.uuid);
+  PerfettoTrack& track = book_.own(joined_, thread.uuid);
+  track.kind = PerfettoTrack::Kind::counter;
+  if (track.name.empty()) track.name = name;
+  book_.saw_event(track, ns, {});
+  session_.sample(book_.counter_row(track), ns, static_cast<double>(value));
+  ++counts_.samples;
+}
+
 void PerfettoImporter::take_event(const PacketFields& packet, SequenceState& state, std::optional<std::int64_t> ns) {
   event_.read(packet.message);
   ++counts_.track_events;
@@ -430,6 +445,8 @@ void PerfettoImporter::take_event(const PacketFields& packet, SequenceState& sta
   if (event_.type == TrackEventFields::kCounter) return take_counter(state, packet, *ns);
 
   PerfettoTrack& track = event_track(packet, state);
+  if (mark_.thread_ns) add_thread_counter(track, "thread_time", *mark_.thread_ns, *ns);
+  if (mark_.instructions) add_thread_counter(track, "thread_instruction_count", *mark_.instructions, *ns);
   InternedText* const entry = event_.has_name ? nullptr : name_entry(state);
   std::string_view name = event_.name;
   if (entry != nullptr) {
@@ -462,6 +479,10 @@ void PerfettoImporter::take_event(const PacketFields& packet, SequenceState& sta
       mark_.table = EventTableKind::instant;
       break;
     case TrackEventFields::kState:
+      if (track.kind == PerfettoTrack::Kind::thread || track.kind == PerfettoTrack::Kind::process) {
+        ++counts_.states_without_track;
+        return;
+      }
       mark_.kind = Kind::state;
       mark_.table = EventTableKind::thread_state;
       break;
@@ -571,6 +592,9 @@ void PerfettoImporter::take_legacy(PerfettoTrack& of, std::int64_t machine, Sequ
   const EventTable& table = tables_.open(mark.table);
   if (mark.kind != Kind::end) book_.saw_event(*track, mark.ns, name);
   add_arguments(state, table, mark);
+  if (phase == 'S' || phase == 'T' || phase == 'p') {
+    tables_.set_text(table, OwnColumn::phase, std::string_view(&phase, 1), mark.values, mark.rest);
+  }
   if (mark.kind == Kind::complete && legacy.thread_duration_us) {
     tables_.set_number(table, OwnColumn::thread_duration, *legacy.thread_duration_us * 1000, mark.values, mark.rest);
   }
@@ -595,7 +619,7 @@ void PerfettoImporter::take_metadata(const PerfettoTrack& track, SequenceState& 
   if (name == "process_name") {
     book_.name_process(track.machine, pid, value);
   } else if (name == "thread_name") {
-    book_.name_thread(track.machine, pid, track.tid, value);
+    book_.name_thread(track.machine, pid, book_.thread_of(track), value);
   } else {
     ++counts_.unknown_phases['M'];
   }

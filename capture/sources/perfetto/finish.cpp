@@ -79,7 +79,10 @@ Result<void> PerfettoImporter::finish(const PacketStream& packets) {
   tracks::UnorderedSession::Finish options;
   options.path = name_;
   options.unix_ns = clocks_.unix_at_zero();
-  options.about_rows = [this] { book_.write_tables(); };
+  options.about_rows = [this] {
+    book_.write_tables();
+    gpu_.write_tables();
+  };
   options.unjoined_sources = "calls name work of a GPU that is not in the trace, so there is no arrow for them";
   return session_.finish(options);
 }
@@ -156,6 +159,10 @@ void PerfettoImporter::report_losses(const PacketStream& packets) {
   report.note("rows_skipped", "events that do not say whether they begin or end something were skipped",
               counts_.without_type);
   report.note("rows_skipped", "asynchronous events without an id were skipped", counts_.async_without_id);
+  report.note("rows_skipped", "states on a track that is a thread's or a process's own were skipped",
+              counts_.states_without_track);
+  report.note("rows_skipped", "work of a GPU on a queue that is not in the trace was skipped",
+              gpu_.counts().without_queue);
   report.note("bad_counter", "counter events without a value or a track were skipped",
               counts_.counters_without_value + counts_.counters_without_track);
   report.note(

@@ -181,7 +181,7 @@ void PerfettoImporter::learn_packet(const PacketFields& packet) {
       clocks_.add_snapshot(packet.message, packet.sequence);
       break;
     case kThreadDescriptor:
-      take_thread_descriptor(packet.message, packet.machine, state);
+      take_thread_descriptor(packet.message, false, state);
       break;
     case kTrackEvent:
       learn_event(packet.message, state);
@@ -235,17 +235,24 @@ void PerfettoImporter::take_message(const PacketFields& packet, SequenceState& s
       return take_event(packet, state, ns);
     case kTrackDescriptor: {
       // Old writers say by it what thread their deltas are of.
+      bool sandboxed = false;
+      std::string_view thread;
       Fields fields(packet.message);
       while (fields.next()) {
-        if (fields.number() == 4 && state.valid) take_thread_descriptor(fields.bytes(), packet.machine, state);
+        if (fields.number() == 4) thread = fields.bytes();
+        if (fields.number() != 7) continue;
+        Fields chrome_thread(fields.bytes());
+        while (chrome_thread.next()) sandboxed = chrome_thread.number() == 3 ? chrome_thread.flag() : sandboxed;
       }
-      return book_.describe(packet.message, packet.machine);
+      if (!thread.empty() && state.valid) take_thread_descriptor(thread, sandboxed, state);
+      return book_.describe(packet.message, packet.machine, packet.first);
     }
     case kThreadDescriptor:
-      book_.describe_thread(packet.message, packet.machine);
-      return take_thread_descriptor(packet.message, packet.machine, state);
+      (void)book_.describe_thread(packet.message, packet.machine);
+      return take_thread_descriptor(packet.message, false, state);
     case kProcessDescriptor:
-      return book_.describe_process(packet.message, packet.machine);
+      (void)book_.describe_process(packet.message, packet.machine);
+      return;
     case kProcessTree:
       return take_process_tree(packet.message, packet.machine);
     case kTraceUuid:
@@ -266,8 +273,7 @@ void PerfettoImporter::take_message(const PacketFields& packet, SequenceState& s
   }
 }
 
-void PerfettoImporter::take_thread_descriptor(std::string_view message, std::int64_t /*machine*/,
-                                              SequenceState& state) {
+void PerfettoImporter::take_thread_descriptor(std::string_view message, bool sandboxed, SequenceState& state) {
   Fields fields(message);
   while (fields.next()) {
     switch (fields.number()) {
@@ -290,6 +296,7 @@ void PerfettoImporter::take_thread_descriptor(std::string_view message, std::int
         break;
     }
   }
+  if (sandboxed) state.tid = sandboxed_tid(state.pid.value_or(0), state.tid.value_or(0));
   state.times_valid = true;
 }
 

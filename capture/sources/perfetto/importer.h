@@ -64,6 +64,7 @@ class PerfettoImporter {
     std::uint64_t counters_without_track = 0;
     std::uint64_t rounded_counters = 0;
     std::uint64_t async_without_id = 0;
+    std::uint64_t states_without_track = 0;
     std::uint64_t track_events = 0;
     std::uint64_t samples = 0;
     std::map<std::uint32_t, std::uint64_t> unread_packets;    // by field
@@ -83,7 +84,7 @@ class PerfettoImporter {
   [[nodiscard]] std::optional<std::int64_t> time_of(const PacketFields& packet, SequenceState& state);
   [[nodiscard]] std::int64_t to_trace(std::uint64_t key, std::int64_t ns);
   void take_message(const PacketFields& packet, SequenceState& state, std::optional<std::int64_t> ns);
-  void take_thread_descriptor(std::string_view message, std::int64_t machine, SequenceState& state);
+  void take_thread_descriptor(std::string_view message, bool sandboxed, SequenceState& state);
   void take_process_tree(std::string_view message, std::int64_t machine);
   void take_uuid(std::string_view message);
   void saw(std::int64_t ns) noexcept { last_ns_ = any_time_ ? std::max(last_ns_, ns) : ns, any_time_ = true; }
@@ -101,6 +102,7 @@ class PerfettoImporter {
   void take_counter(SequenceState& state, const PacketFields& packet, std::int64_t ns);
   void take_extra_counters(SequenceState& state, std::int64_t ns);
   void add_counter(std::uint64_t uuid, std::uint32_t sequence, std::int64_t ns, double value);
+  void add_thread_counter(const PerfettoTrack& thread, std::string_view name, std::int64_t value, std::int64_t ns);
   void add_flows(std::int64_t ns, SliceMark& mark) const;
   void add_category(SequenceState& state, SliceMark& mark);
   void add_arguments(SequenceState& state, const EventTable& table, SliceMark& mark);

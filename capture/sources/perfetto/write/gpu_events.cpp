@@ -181,6 +181,18 @@ constexpr ColumnSpec kGpuColumns[] = {
     {"extra", columns::kString, "", columns::kDetails, "More", "What else the producer says of it, as JSON."},
 };
 
+constexpr ColumnSpec kQueueColumns[] = {
+    {"gpu", columns::kInt, "", columns::kIds, "GPU", "Its number in the trace."},
+    {"number", columns::kInt, "", columns::kIds, "Number", "The queue's number in the trace."},
+    {"description", columns::kString, "", columns::kDetails, "Description", "What the trace says of it."},
+    {"row", columns::kInt, "", columns::kIds, "Row", "Number of the row of its events."},
+};
+constexpr ColumnSpec kGroupColumns[] = {
+    {"group_id", columns::kInt, "", columns::kIds, "Group", "The format's or the producer's number of it."},
+    {"description", columns::kString, "", columns::kDetails, "Description", "What the producer says of it."},
+    {"row", columns::kInt, "", columns::kIds, "Row", "Number of the row of the counter that is in it."},
+};
+
 }  // namespace
 
 GpuEvents::StageFields GpuEvents::read_stage(std::string_view message, SequenceState& state) const {
@@ -345,7 +357,8 @@ void GpuEvents::learn_stage(std::string_view message, SequenceState& state) {
   }
 }
 
-std::uint32_t GpuEvents::stage_row(const StageFields& fields, const EventTable& table, std::string_view queue) {
+std::uint32_t GpuEvents::stage_row(const StageFields& fields, const EventTable& table, std::string_view queue,
+                                   std::string_view description) {
   const std::string name = readable_queue(queue);
   const std::string key =
       fmt::format("{} {} {} {}", fields.gpu, static_cast<int>(table.kind), name, fields.queue_iid ? 0 : fields.queue);
@@ -370,6 +383,7 @@ std::uint32_t GpuEvents::stage_row(const StageFields& fields, const EventTable& 
   track.name = rule.place == chrome::TablePlace::stream ? name : fmt::format("{} {}", rule.label, name);
   const std::uint32_t row = session_.add_track(table.number, std::move(track), {tracks::kDeviceRows, rule.order});
   rows_.emplace(key, row);
+  queues_.push_back({row, name, std::string(description), fields.gpu, fields.queue_iid.value_or(fields.queue)});
   return row;
 }
 
@@ -411,10 +425,15 @@ std::int64_t GpuEvents::take_stage(std::string_view message, SequenceState& stat
   std::string_view queue_description;
   if (read.queue_iid) {
     const InternedStage* const known = state.stages.find(*read.queue_iid);
-    queue = known == nullptr ? fmt::format("queue {}", *read.queue_iid) : known->name;
-    if (known != nullptr) queue_description = known->description;
+    if (known == nullptr) {
+      ++counts_.without_queue;
+      return ns;
+    }
+    queue = known->name;
+    queue_description = known->description;
   } else if (const auto old = old_queues_.find(read.queue); old != old_queues_.end()) {
     queue = old->second.name;
+    queue_description = old->second.description;
   } else {
     queue = fmt::format("queue {}", read.queue);
   }
@@ -465,7 +484,7 @@ std::int64_t GpuEvents::take_stage(std::string_view message, SequenceState& stat
     tables_.set_number(table, OwnColumn::process, old_context->second, values, rest);
   }
   EventTables::set_rest(table, rest, values);
-  const std::uint32_t row = stage_row(read, table, queue);
+  const std::uint32_t row = stage_row(read, table, queue, queue_description);
   const tracks::WrittenEvent event = session_.write(row, ns, read.duration, session_.intern(name), values);
   ++counts_.stages;
   if (any_submission_) {
@@ -504,6 +523,57 @@ void GpuEvents::add_descriptor(std::string_view descriptor, std::int64_t gpu,
   }
 }
 
+// Groups that counters name, those that the format knows by number and those that the descriptor makes.
+void GpuEvents::add_groups(std::string_view descriptor, const std::map<std::uint64_t, std::string>& track_keys) {
+  struct Group {
+    std::string name;
+    std::string description;
+    std::vector<std::uint64_t> counters;
+  };
+  std::map<std::uint64_t, Group> groups;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> named;  // counter and group
+  Fields fields(descriptor);
+  while (fields.next()) {
+    std::uint64_t id = 0;
+    if (fields.number() == 1) {
+      bool any = false;
+      Fields spec(fields.bytes());
+      std::vector<std::uint64_t> in;
+      while (spec.next()) {
+        if (spec.number() == 1) id = spec.whole();
+        if (spec.number() == 10)
+          spec.each(WireType::varint, [&](std::uint64_t group) { in.push_back(group), any = true; });
+      }
+      if (!any) in.push_back(0);
+      for (const std::uint64_t group : in) named.emplace_back(id, group);
+    } else if (fields.number() == 6) {
+      Group group;
+      Fields inner(fields.bytes());
+      while (inner.next()) {
+        if (inner.number() == 1) id = inner.whole();
+        if (inner.number() == 2) group.name = inner.bytes();
+        if (inner.number() == 3) group.description = inner.bytes();
+        if (inner.number() == 4)
+          inner.each(WireType::varint, [&](std::uint64_t counter) { group.counters.push_back(counter); });
+      }
+      groups[id] = std::move(group);
+    }
+  }
+  for (const auto& [id, group] : groups) {
+    for (const std::uint64_t counter : group.counters) named.emplace_back(counter, id);
+  }
+  for (const auto& [counter, group] : named) {
+    const auto key = track_keys.find(counter);
+    if (key == track_keys.end()) continue;
+    const Group& of = groups[group];
+    const std::uint32_t row = counter_track(key->second).row;
+    const bool known = std::any_of(groups_.begin(), groups_.end(), [&, in = group](const CounterGroup& other) {
+      return other.row == row && other.id == in;
+    });
+    if (!known) groups_.push_back({group, of.name, of.description, row});
+  }
+}
+
 // A value is of the time since the sample before, unless its descriptor says otherwise.
 void GpuEvents::add_sample(CounterTrack& track, std::int64_t ns, double value) {
   if (track.forwards) return session_.sample(track.row, ns, value);
@@ -531,10 +601,14 @@ void GpuEvents::take_counters(std::string_view message, SequenceState& state, st
     if (interned != nullptr && !interned->descriptor.empty()) {
       keys->clear();
       add_descriptor(interned->descriptor, interned->gpu, *keys);
+      add_groups(interned->descriptor, *keys);
       interned->descriptor.clear();  // taken
     }
   }
-  if (!descriptor.empty()) add_descriptor(descriptor, gpu, *keys);
+  if (!descriptor.empty()) {
+    add_descriptor(descriptor, gpu, *keys);
+    add_groups(descriptor, *keys);
+  }
   if (!samples.empty() && !ns) {
     counts_.counters_without_time += samples.size();
     return;
@@ -647,6 +721,37 @@ void GpuEvents::take_info(std::string_view message) {
     if (!more.empty()) values.string(6, session_.intern(more + "}"));
     session_.write(info_table_, 0, 0, session_.intern(name), values);
     ++gpus_;
+  }
+}
+
+void GpuEvents::write_tables() {
+  tracks::EventValues values;
+  const auto text = [&](std::size_t column, std::string_view value) {
+    if (!value.empty()) values.string(column, session_.intern(value));
+  };
+  if (!queues_.empty()) {
+    const std::uint32_t row =
+        session_.add_track(session_.add_table(make_schema({"gpu_queue", EventKind::table, "name"}, kQueueColumns)),
+                           {.name = "Queues of GPUs", .kind = "table"}, {1'000'000, 0});
+    for (const Queue& queue : queues_) {
+      values.clear();
+      values.integer(0, queue.gpu);
+      values.integer(1, static_cast<std::int64_t>(queue.number));
+      text(2, queue.description);
+      values.integer(3, session_.number(queue.row));
+      session_.write(row, 0, 0, session_.intern(queue.name), values);
+    }
+  }
+  if (groups_.empty()) return;
+  const std::uint32_t row = session_.add_track(
+      session_.add_table(make_schema({"gpu_counter_group", EventKind::table, "name"}, kGroupColumns)),
+      {.name = "Groups of GPU counters", .kind = "table"}, {1'000'000, 0});
+  for (const CounterGroup& group : groups_) {
+    values.clear();
+    values.integer(0, static_cast<std::int64_t>(group.id));
+    text(1, group.description);
+    values.integer(2, session_.number(group.row));
+    session_.write(row, 0, 0, session_.intern(group.name), values);
   }
 }
 

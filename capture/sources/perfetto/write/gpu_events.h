@@ -3,10 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
+#include <vector>
 
 #include "capture/sources/perfetto/write/event_tables.h"
 #include "capture/sources/perfetto/write/track_book.h"
@@ -32,9 +33,12 @@ class GpuEvents {
   void learn_wait() noexcept { any_wait_ = true; }
 
   void finish();
+  // The tables "gpu_queue" and "gpu_counter_group", once rows have their numbers.
+  void write_tables();
 
   struct Counts {
     std::uint64_t stages = 0;
+    std::uint64_t without_queue = 0;
     std::uint64_t counters_without_time = 0;
     std::uint64_t counters_without_name = 0;
   };
@@ -48,6 +52,19 @@ class GpuEvents {
     bool any = false;
     std::int64_t last_ns = 0;  // of a counter whose values are of the time before
   };
+  struct Queue {
+    std::uint32_t row = kNone;
+    std::string name;
+    std::string description;
+    std::int64_t gpu = 0;
+    std::uint64_t number = 0;
+  };
+  struct CounterGroup {
+    std::uint64_t id = 0;
+    std::string name;
+    std::string description;
+    std::uint32_t row = kNone;
+  };
   struct OldName {
     std::string name;
     std::string description;
@@ -55,7 +72,9 @@ class GpuEvents {
   [[nodiscard]] StageFields read_stage(std::string_view message, SequenceState& state) const;
   [[nodiscard]] EventTableKind table_of(const StageFields& fields) const;
   void take_specifications(std::string_view message);
-  std::uint32_t stage_row(const StageFields& fields, const EventTable& table, std::string_view queue);
+  std::uint32_t stage_row(const StageFields& fields, const EventTable& table, std::string_view queue,
+                          std::string_view description);
+  void add_groups(std::string_view descriptor, const std::map<std::uint64_t, std::string>& track_keys);
   void bind_launch(const EventTable& table, std::string_view message, SequenceState& state, tracks::EventValues& values,
                    std::string& rest);
   void bind_argument(const EventTable& table, Argument argument, tracks::EventValues& values, std::string& rest);
@@ -73,6 +92,8 @@ class GpuEvents {
   std::map<std::uint64_t, OldName> old_queues_;
   std::map<std::uint64_t, OldName> old_stages_;
   std::map<std::uint64_t, std::int64_t> old_contexts_;
+  std::vector<Queue> queues_;
+  std::vector<CounterGroup> groups_;
   std::uint32_t info_table_ = kNone;
   std::int64_t gpus_ = 0;
   bool any_submission_ = false;

@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <numeric>
+#include <tuple>
 
 #include "capture/sources/perfetto/read/wire.h"
 #include "capture/sources/perfetto/write/device_names.h"
@@ -12,6 +13,7 @@
 namespace accelscope::capture::sources::perfetto {
 namespace {
 
+constexpr std::uint64_t kThreadTime = 1;
 constexpr std::string_view kUnits[] = {"", "ns", "count", "bytes"};
 constexpr std::string_view kCounterNames[] = {"", "thread_time", "thread_instruction_count"};
 constexpr int kDeepestTrack = 64;
@@ -24,6 +26,8 @@ constexpr ColumnSpec kProcessColumns[] = {
      "The trace's number of the machine; 0 is where it was recorded."},
     {"sort_index", columns::kInt, "", columns::kIds, "Order", "Where the trace wants it among the others."},
     {"description", columns::kString, "", columns::kDetails, "Description", "What the trace says of it."},
+    {"number", columns::kInt, "", columns::kIds, "Number", "Tells processes apart that had one pid after another."},
+    {"host_app_package_name", columns::kString, "", columns::kDetails, "Package", "The app that it runs in."},
 };
 constexpr ColumnSpec kThreadColumns[] = {
     {"tid", columns::kInt, "", columns::kIds, "Thread", "The system's number of it."},
@@ -32,6 +36,8 @@ constexpr ColumnSpec kThreadColumns[] = {
      "The trace's number of the machine; 0 is where it was recorded."},
     {"sort_index", columns::kInt, "", columns::kIds, "Order", "Where the trace wants it among the others."},
     {"description", columns::kString, "", columns::kDetails, "Description", "What the trace says of it."},
+    {"number", columns::kInt, "", columns::kIds, "Number", "Tells threads apart that had one tid after another."},
+    {"process_number", columns::kInt, "", columns::kIds, "Number of the process", "As table process has it."},
 };
 constexpr ColumnSpec kTrackColumns[] = {
     {"uuid", columns::kUnsigned, "", columns::kIds, "Uuid", "The trace's number of the track."},
@@ -48,6 +54,11 @@ constexpr ColumnSpec kTrackColumns[] = {
      "Where the trace wants it among those beside it."},
     {"machine", columns::kInt, "", columns::kIds, "Machine",
      "The trace's number of the machine; 0 is where it was recorded."},
+    {"place", columns::kInt, "", columns::kDetails, "Place", "Where it stands among all; none: it has no events."},
+    {"process_number", columns::kInt, "", columns::kIds, "Number of the process", "As table process has it."},
+    {"thread_number", columns::kInt, "", columns::kIds, "Number of the thread", "As table thread has it."},
+    {"first_packet", columns::kFlag, "", columns::kDetails, "First packet",
+     "The first packet of a sequence described it."},
 };
 constexpr std::string_view kOrderings[] = {"", "lexicographic", "chronological", "explicit"};
 
@@ -85,6 +96,7 @@ struct DescribedCounter {
   }
   if (type < std::size(kCounterNames)) counter.name = kCounterNames[type];
   if (unit < std::size(kUnits)) counter.info.unit = kUnits[unit];
+  if (type == kThreadTime && counter.info.unit.empty()) counter.info.unit = "ns";
   if (!unit_name.empty()) counter.info.unit = std::move(unit_name);
   return counter;
 }
@@ -114,29 +126,55 @@ PerfettoTrack& TrackBook::of_uuid(std::uint64_t uuid) {
   return track;
 }
 
+std::uint32_t TrackBook::process(std::int64_t machine, std::int64_t pid, std::uint64_t uuid) {
+  const auto [place, added] =
+      process_numbers_.try_emplace({machine, pid}, static_cast<std::uint32_t>(processes_.size()));
+  const bool other =
+      !added && uuid != 0 && processes_[place->second].uuid != 0 && processes_[place->second].uuid != uuid;
+  if (other) place->second = static_cast<std::uint32_t>(processes_.size());
+  if (added || other) {
+    processes_.emplace_back();
+    processes_.back().machine = machine;
+    processes_.back().pid = pid;
+  }
+  if (uuid != 0) processes_[place->second].uuid = uuid;
+  return place->second;
+}
+
+std::uint32_t TrackBook::thread(std::int64_t machine, std::int64_t pid, std::int64_t tid, std::uint64_t uuid) {
+  const std::uint32_t of = process(machine, pid);
+  const auto [place, added] =
+      thread_numbers_.try_emplace({machine, pid, tid}, static_cast<std::uint32_t>(threads_.size()));
+  const bool other = !added && uuid != 0 && threads_[place->second].uuid != 0 && threads_[place->second].uuid != uuid;
+  if (other) place->second = static_cast<std::uint32_t>(threads_.size());
+  if (added || other) {
+    threads_.emplace_back();
+    threads_.back().process = of;
+    threads_.back().tid = tid;
+  }
+  if (uuid != 0) threads_[place->second].uuid = uuid;
+  return place->second;
+}
+
 PerfettoTrack& TrackBook::of_process(std::int64_t machine, std::int64_t pid) {
-  const auto [place, added] = process_uuids_.try_emplace({machine, pid}, kOwnUuids + next_own_);
-  if (added) ++next_own_;
-  PerfettoTrack& track = at(place->second);
+  const std::uint32_t number = process(machine, pid);
+  if (processes_[number].uuid == 0) processes_[number].uuid = kOwnUuids + next_own_++;
+  PerfettoTrack& track = at(processes_[number].uuid);
   track.described = true;
   track.kind = PerfettoTrack::Kind::process;
   track.machine = machine;
-  track.pid = pid;
-  processes_.try_emplace({machine, pid});
+  track.of = number;
   return track;
 }
 
 PerfettoTrack& TrackBook::of_thread(std::int64_t machine, std::int64_t pid, std::int64_t tid) {
-  const auto [place, added] = thread_uuids_.try_emplace({machine, pid, tid}, kOwnUuids + next_own_);
-  if (added) ++next_own_;
-  PerfettoTrack& track = at(place->second);
+  const std::uint32_t number = thread(machine, pid, tid);
+  if (threads_[number].uuid == 0) threads_[number].uuid = kOwnUuids + next_own_++;
+  PerfettoTrack& track = at(threads_[number].uuid);
   track.described = true;
   track.kind = PerfettoTrack::Kind::thread;
   track.machine = machine;
-  track.pid = pid;
-  track.tid = tid;
-  threads_.try_emplace({machine, pid, tid});
-  processes_.try_emplace({machine, pid});
+  track.of = number;
   return track;
 }
 
@@ -151,13 +189,15 @@ PerfettoTrack& TrackBook::own(std::string_view key, std::uint64_t parent) {
   return track;
 }
 
-void TrackBook::describe(std::string_view message, std::int64_t machine) {
+void TrackBook::describe(std::string_view message, std::int64_t machine, bool first_packet) {
   PerfettoTrack read;
   std::string_view process;
   std::string_view thread;
   std::string_view counter;
+  std::string_view chrome_process;
   bool has_counter = false;
   bool has_state = false;
+  bool sandboxed = false;
   Fields fields(message);
   while (fields.next()) {
     switch (fields.number()) {
@@ -178,9 +218,23 @@ void TrackBook::describe(std::string_view message, std::int64_t machine) {
       case 5:
         read.parent = fields.whole();
         break;
+      case 6:
+        chrome_process = fields.bytes();
+        break;
+      case 7: {
+        Fields chrome_thread(fields.bytes());
+        while (chrome_thread.next()) sandboxed = chrome_thread.number() == 3 ? chrome_thread.flag() : sandboxed;
+        break;
+      }
       case 8:
         counter = fields.bytes();
         has_counter = true;
+        break;
+      case 19:
+        processes_ordered_ = fields.whole() == 1;
+        break;
+      case 20:
+        threads_ordered_ = fields.whole() == 1;
         break;
       case 11:
         read.ordering = static_cast<PerfettoTrack::Ordering>(std::min<std::uint64_t>(fields.whole(), 3));
@@ -209,31 +263,19 @@ void TrackBook::describe(std::string_view message, std::int64_t machine) {
         break;
     }
   }
-  if (!process.empty()) describe_process(process, machine);
-  if (!thread.empty()) describe_thread(thread, machine);
-  const auto number_in = [](std::string_view inner, std::uint32_t wanted) {
-    std::int64_t number = 0;
-    Fields numbers(inner);
-    while (numbers.next()) {
-      if (numbers.number() == wanted) number = numbers.integer();
+  const std::uint32_t of = !thread.empty()    ? describe_thread(thread, machine, read.uuid, sandboxed)
+                           : !process.empty() ? describe_process(process, machine, read.uuid)
+                                              : kNone;
+  if (of != kNone && thread.empty()) {
+    Fields chrome(chrome_process);
+    while (chrome.next()) {
+      if (chrome.number() == 4) processes_[of].package = chrome.bytes();
     }
-    return number;
-  };
-  // One thread or process may have several uuids; they are one track.
-  if (!thread.empty()) {
-    const std::int64_t pid = number_in(thread, 1);
-    const std::int64_t tid = number_in(thread, 2);
-    const auto known = thread_uuids_.try_emplace({machine, pid, tid}, read.uuid).first->second;
-    if (known != read.uuid) by_uuid_[read.uuid] = by_uuid_.at(known);
-    last_ = kNone;
-  } else if (!process.empty()) {
-    const auto known = process_uuids_.try_emplace({machine, number_in(process, 1)}, read.uuid).first->second;
-    if (known != read.uuid) by_uuid_[read.uuid] = by_uuid_.at(known);
-    last_ = kNone;
   }
   PerfettoTrack& track = at(read.uuid);
   track.described = true;
   track.machine = machine;
+  track.first_packet = track.first_packet || first_packet;
   if (read.parent != 0 && read.parent != read.uuid) track.parent = read.parent;
   // A row has its name once it has events.
   const bool any_row = !tables_of(track).empty() || track.counter_row != kNone;
@@ -247,11 +289,10 @@ void TrackBook::describe(std::string_view message, std::int64_t machine) {
   }
   if (!thread.empty()) {
     track.kind = PerfettoTrack::Kind::thread;
-    track.pid = number_in(thread, 1);
-    track.tid = number_in(thread, 2);
+    track.of = of;
   } else if (!process.empty()) {
     track.kind = PerfettoTrack::Kind::process;
-    track.pid = number_in(process, 1);
+    track.of = of;
   } else if (has_counter) {
     track.kind = PerfettoTrack::Kind::counter;
     DescribedCounter described = read_counter(counter);
@@ -263,56 +304,53 @@ void TrackBook::describe(std::string_view message, std::int64_t machine) {
   }
 }
 
-void TrackBook::describe_process(std::string_view message, std::int64_t machine) {
+std::uint32_t TrackBook::describe_process(std::string_view message, std::int64_t machine, std::uint64_t uuid) {
   std::int64_t pid = 0;
-  Named named;
+  Process read;
   std::string command;
   Fields fields(message);
   while (fields.next()) {
     if (fields.number() == 1) pid = fields.integer();
     if (fields.number() == 2 && command.empty()) command = fields.bytes();
-    if (fields.number() == 3) named.order = fields.integer32();
-    if (fields.number() == 6) named.name = fields.bytes();
-    if (fields.number() == 8) named.labels.emplace_back(fields.bytes());
+    if (fields.number() == 3) read.order = fields.integer32();
+    if (fields.number() == 6) read.name = fields.bytes();
+    if (fields.number() == 8) read.labels.emplace_back(fields.bytes());
   }
-  Named& known = processes_[{machine, pid}];
-  if (named.name.empty()) named.name = command;
-  if (!named.name.empty()) known.name = named.name;
-  if (named.order) known.order = named.order;
-  if (!named.labels.empty()) known.labels = named.labels;
+  const std::uint32_t number = process(machine, pid, uuid);
+  Process& known = processes_[number];
+  if (read.name.empty()) read.name = command;
+  if (!read.name.empty()) known.name = read.name;
+  if (read.order) known.order = read.order;
+  if (!read.labels.empty()) known.labels = read.labels;
+  return number;
 }
 
-void TrackBook::describe_thread(std::string_view message, std::int64_t machine) {
+std::uint32_t TrackBook::describe_thread(std::string_view message, std::int64_t machine, std::uint64_t uuid,
+                                         bool sandboxed) {
   std::int64_t pid = 0;
   std::int64_t tid = 0;
-  Named named;
+  Thread read;
   Fields fields(message);
   while (fields.next()) {
     if (fields.number() == 1) pid = fields.integer();
     if (fields.number() == 2) tid = fields.integer();
-    if (fields.number() == 3) named.order = fields.integer32();
-    if (fields.number() == 5) named.name = fields.bytes();
+    if (fields.number() == 3) read.order = fields.integer32();
+    if (fields.number() == 5) read.name = fields.bytes();
   }
-  Named& known = threads_[{machine, pid, tid}];
-  processes_.try_emplace({machine, pid});
-  if (!named.name.empty()) known.name = named.name;
-  if (named.order) known.order = named.order;
+  if (sandboxed) tid = sandboxed_tid(pid, tid);
+  const std::uint32_t number = thread(machine, pid, tid, uuid);
+  Thread& known = threads_[number];
+  if (!read.name.empty()) known.name = read.name;
+  if (read.order) known.order = read.order;
+  return number;
 }
 
 void TrackBook::name_process(std::int64_t machine, std::int64_t pid, std::string_view name) {
-  processes_[{machine, pid}].name = name;
+  processes_[process(machine, pid)].name = name;
 }
 
 void TrackBook::name_thread(std::int64_t machine, std::int64_t pid, std::int64_t tid, std::string_view name) {
-  threads_[{machine, pid, tid}].name = name;
-}
-
-void TrackBook::order_process(std::int64_t machine, std::int64_t pid, std::int64_t order) {
-  processes_[{machine, pid}].order = order;
-}
-
-void TrackBook::order_thread(std::int64_t machine, std::int64_t pid, std::int64_t tid, std::int64_t order) {
-  threads_[{machine, pid, tid}].order = order;
+  threads_[thread(machine, pid, tid)].name = name;
 }
 
 void TrackBook::saw_event(PerfettoTrack& track, std::int64_t ns, std::string_view name) {
@@ -374,34 +412,41 @@ const PerfettoTrack* TrackBook::owner(const PerfettoTrack& track) const {
   return nullptr;
 }
 
-std::int64_t TrackBook::process_of(const PerfettoTrack& track) const {
+std::uint32_t TrackBook::process_index(const PerfettoTrack& track) const {
   const PerfettoTrack* const found = owner(track);
-  return found == nullptr ? 0 : found->pid;
+  if (found == nullptr || found->of == kNone) return kNone;
+  return found->kind == PerfettoTrack::Kind::thread ? threads_[found->of].process : found->of;
 }
 
-std::string TrackBook::process_label(std::int64_t machine, std::int64_t pid) const {
-  const auto found = processes_.find({machine, pid});
-  std::string label = found == processes_.end() || found->second.name.empty()
-                          ? fmt::format("process {}", pid)
-                          : fmt::format("{} ({})", found->second.name, pid);
-  if (found != processes_.end()) {
-    for (const std::string& more : found->second.labels) label += " " + more;
-  }
-  return machine == 0 ? label : fmt::format("{}, machine {}", label, machine);
+std::int64_t TrackBook::process_of(const PerfettoTrack& track) const {
+  const std::uint32_t number = process_index(track);
+  return number == kNone ? 0 : processes_[number].pid;
+}
+
+std::int64_t TrackBook::thread_of(const PerfettoTrack& track) const {
+  const PerfettoTrack* const found = owner(track);
+  return found == nullptr || found->kind != PerfettoTrack::Kind::thread ? 0 : threads_[found->of].tid;
+}
+
+std::string TrackBook::process_label(std::uint32_t number) const {
+  const Process& of = processes_[number];
+  std::string label = of.name.empty() ? fmt::format("process {}", of.pid) : fmt::format("{} ({})", of.name, of.pid);
+  for (const std::string& more : of.labels) label += " " + more;
+  return of.machine == 0 ? label : fmt::format("{}, machine {}", label, of.machine);
 }
 
 std::string TrackBook::host_of(const PerfettoTrack& track) const {
-  const PerfettoTrack* const found = owner(track);
-  if (found != nullptr) return process_label(found->machine, found->pid);
+  const std::uint32_t number = process_index(track);
+  if (number != kNone) return process_label(number);
   return track.machine == 0 ? std::string{} : fmt::format("machine {}", track.machine);
 }
 
 std::string TrackBook::label_of(const PerfettoTrack& track) const {
   if (track.kind == PerfettoTrack::Kind::thread) {
-    const auto found = threads_.find({track.machine, track.pid, track.tid});
-    if (found != threads_.end() && !found->second.name.empty()) return found->second.name;
+    const Thread& of = threads_[track.of];
+    if (!of.name.empty()) return of.name;
     if (!track.name.empty()) return track.name;
-    return track.tid == track.pid ? "Main thread" : fmt::format("thread {}", track.tid);
+    return of.tid == processes_[of.process].pid ? "Main thread" : fmt::format("thread {}", of.tid);
   }
   if (!track.name.empty()) return track.name;
   if (track.kind == PerfettoTrack::Kind::process) return "Process";
@@ -443,8 +488,7 @@ void TrackBook::sort_children(std::vector<std::uint32_t>& children, const Perfet
   const Ordering ordering = parent == nullptr ? Ordering::unknown : parent->ordering;
   const auto order_of = [&](const PerfettoTrack& track) -> std::int64_t {
     if (track.kind != PerfettoTrack::Kind::thread) return 0;
-    const auto found = threads_.find({track.machine, track.pid, track.tid});
-    return found == threads_.end() ? 0 : found->second.order.value_or(0);
+    return threads_[track.of].order.value_or(0);
   };
   std::sort(children.begin(), children.end(), [&](std::uint32_t left, std::uint32_t right) {
     const PerfettoTrack& a = tracks_[left];
@@ -459,8 +503,9 @@ void TrackBook::sort_children(std::vector<std::uint32_t>& children, const Perfet
       if (a.kind != b.kind)
         return a.kind == PerfettoTrack::Kind::thread || (b.kind != PerfettoTrack::Kind::thread && a.kind < b.kind);
       if (threads && order_of(a) != order_of(b)) return order_of(a) < order_of(b);
-      if (threads && (a.tid == a.pid) != (b.tid == b.pid)) return a.tid == a.pid;
-      if (threads && a.tid != b.tid) return a.tid < b.tid;
+      const auto is_main = [this](const PerfettoTrack& track) { return thread_of(track) == process_of(track); };
+      if (threads && is_main(a) != is_main(b)) return is_main(a);
+      if (threads && thread_of(a) != thread_of(b)) return thread_of(a) < thread_of(b);
     }
     const std::string first = label_of(a);
     const std::string second = label_of(b);
@@ -492,12 +537,11 @@ Track TrackBook::on_device(const PerfettoTrack& track, EventTableKind table) con
 }
 
 void TrackBook::place(std::uint32_t number, std::uint32_t above, int depth) {
-  if (depth > kDeepestTrack || placed_[number] || !wanted(number)) return;
-  placed_[number] = true;
+  if (depth > kDeepestTrack || places_[number] >= 0 || !wanted(number)) return;
+  places_[number] = next_place_;
   PerfettoTrack& track = tracks_[number];
-  const PerfettoTrack* const of = owner(track);
-  const auto rank = of == nullptr ? ranks_.end() : ranks_.find({of->machine, of->pid});
-  const int at_rank = rank == ranks_.end() ? kFirstProcessRank - 1 : rank->second;
+  const std::uint32_t of = process_index(track);
+  const int at_rank = of == kNone ? kFirstProcessRank - 1 : ranks_[of];
   const std::string host = host_of(track);
   const std::string label = label_of(track);
   const auto put = [&](std::uint32_t row, Track described, std::uint32_t within) {
@@ -541,14 +585,23 @@ void TrackBook::place(std::uint32_t number, std::uint32_t above, int depth) {
 
 void TrackBook::describe_rows() {
   find_children();
-  placed_.assign(tracks_.size(), false);
-  std::vector<ProcessKey> order;
-  for (const auto& [key, named] : processes_) order.push_back(key);
-  std::stable_sort(order.begin(), order.end(), [&](const ProcessKey& a, const ProcessKey& b) {
-    return processes_.at(a).order.value_or(0) < processes_.at(b).order.value_or(0);
+  places_.assign(tracks_.size(), -1);
+  for (const PerfettoTrack& track : tracks_) {
+    if (track.rank == 0 || track.of == kNone) continue;
+    if (processes_ordered_ && track.kind == PerfettoTrack::Kind::process) processes_[track.of].order = track.rank;
+    if (threads_ordered_ && track.kind == PerfettoTrack::Kind::thread) threads_[track.of].order = track.rank;
+  }
+  std::vector<std::uint32_t> order(processes_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const Process& first = processes_[a];
+    const Process& second = processes_[b];
+    return std::tuple(first.order.value_or(0), first.machine, first.pid) <
+           std::tuple(second.order.value_or(0), second.machine, second.pid);
   });
   int rank = kFirstProcessRank;
-  for (const ProcessKey& key : order) ranks_[key] = rank++;
+  ranks_.assign(processes_.size(), 0);
+  for (const std::uint32_t process : order) ranks_[process] = rank++;
   std::vector<std::uint32_t>& roots = children_.back();
   const PerfettoTrack* const root = find(0);
   sort_children(roots, root);
@@ -570,27 +623,31 @@ void TrackBook::write_tables() {
   };
   if (!processes_.empty()) {
     const std::uint32_t row = table("process", "Processes", kProcessColumns);
-    for (const auto& [key, named] : processes_) {
+    for (std::size_t i = 0; i < processes_.size(); ++i) {
+      const Process& each = processes_[i];
       values.clear();
-      values.integer(0, key.second);
-      values.integer(1, key.first);
-      if (named.order) values.integer(2, *named.order);
-      const auto uuid = process_uuids_.find(key);
-      if (uuid != process_uuids_.end()) text(3, described(uuid->second));
-      session_.write(row, 0, 0, session_.intern(named.name), values);
+      values.integer(0, each.pid);
+      values.integer(1, each.machine);
+      if (each.order) values.integer(2, *each.order);
+      text(3, described(each.uuid));
+      values.integer(4, static_cast<std::int64_t>(i));
+      text(5, each.package);
+      session_.write(row, 0, 0, session_.intern(each.name), values);
     }
   }
   if (!threads_.empty()) {
     const std::uint32_t row = table("thread", "Threads", kThreadColumns);
-    for (const auto& [key, named] : threads_) {
+    for (std::size_t i = 0; i < threads_.size(); ++i) {
+      const Thread& each = threads_[i];
       values.clear();
-      values.integer(0, std::get<2>(key));
-      values.integer(1, std::get<1>(key));
-      values.integer(2, std::get<0>(key));
-      if (named.order) values.integer(3, *named.order);
-      const auto uuid = thread_uuids_.find(key);
-      if (uuid != thread_uuids_.end()) text(4, described(uuid->second));
-      session_.write(row, 0, 0, session_.intern(named.name), values);
+      values.integer(0, each.tid);
+      values.integer(1, processes_[each.process].pid);
+      values.integer(2, processes_[each.process].machine);
+      if (each.order) values.integer(3, *each.order);
+      text(4, described(each.uuid));
+      values.integer(5, static_cast<std::int64_t>(i));
+      values.integer(6, each.process);
+      session_.write(row, 0, 0, session_.intern(each.name), values);
     }
   }
   constexpr std::string_view kKinds[] = {"slices", "process", "thread", "counter", "state"};
@@ -606,13 +663,19 @@ void TrackBook::write_tables() {
       if (of_row != kNone) values.integer(2, session_.number(of_row));
       text(3, kKinds[static_cast<std::size_t>(track.kind)]);
       const PerfettoTrack* const of = owner(track);
-      if (of != nullptr) values.integer(4, of->pid);
-      if (of != nullptr && of->kind == PerfettoTrack::Kind::thread) values.integer(5, of->tid);
+      const std::uint32_t process = process_index(track);
+      const bool in_thread = of != nullptr && of->kind == PerfettoTrack::Kind::thread;
+      if (process != kNone) values.integer(4, processes_[process].pid);
+      if (in_thread) values.integer(5, threads_[of->of].tid);
       text(6, track.counter.unit);
       text(7, track.description);
       text(8, kOrderings[static_cast<std::size_t>(track.ordering)]);
       if (track.rank != 0) values.integer(9, track.rank);
       values.integer(10, track.machine);
+      if (places_[number] >= 0) values.integer(11, places_[number]);
+      if (process != kNone) values.integer(12, process);
+      if (in_thread) values.integer(13, of->of);
+      if (track.first_packet) values.boolean(14, true);
       session_.write(row, 0, 0, session_.intern(track.name), values);
     };
     bool any = false;

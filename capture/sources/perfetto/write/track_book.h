@@ -35,9 +35,9 @@ struct PerfettoTrack {
   Kind kind = Kind::plain;
   std::string name;
   std::string description;
-  std::int64_t pid = 0;  // of a process, a thread
-  std::int64_t tid = 0;
+  std::uint32_t of = kNone;  // of a process or thread: which one, in the book
   std::int64_t machine = 0;
+  bool first_packet = false;  // described by the first packet of a sequence
   CounterInfo counter;
   Merging merging = Merging::by_name;
   std::string merge_key;
@@ -55,24 +55,34 @@ struct PerfettoTrack {
   PerfettoTrack() { rows.fill(kNone); }
 };
 
+// Within a sandbox threads are numbered from 1: made one of a kind by their process.
+[[nodiscard]] constexpr std::int64_t sandboxed_tid(std::int64_t pid, std::int64_t tid) noexcept {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(pid) << 32 |
+                                   (static_cast<std::uint64_t>(tid) & 0xffffffff));
+}
+
 class TrackBook {
  public:
   TrackBook(tracks::UnorderedSession& session, EventTables& tables) : session_(session), tables_(tables) {}
 
-  // A message TrackDescriptor.
-  void describe(std::string_view message, std::int64_t machine);
-  void describe_process(std::string_view message, std::int64_t machine);  // ProcessDescriptor
-  void describe_thread(std::string_view message, std::int64_t machine);   // ThreadDescriptor
+  // A message TrackDescriptor. `first_packet`: of its sequence.
+  void describe(std::string_view message, std::int64_t machine, bool first_packet);
+  // Messages ProcessDescriptor and ThreadDescriptor. A system uses its numbers again: another uuid than before is
+  // another process or thread.
+  std::uint32_t describe_process(std::string_view message, std::int64_t machine, std::uint64_t uuid = 0);
+  std::uint32_t describe_thread(std::string_view message, std::int64_t machine, std::uint64_t uuid = 0,
+                                bool sandboxed = false);
   void name_process(std::int64_t machine, std::int64_t pid, std::string_view name);
   void name_thread(std::int64_t machine, std::int64_t pid, std::int64_t tid, std::string_view name);
-  void order_process(std::int64_t machine, std::int64_t pid, std::int64_t order);
-  void order_thread(std::int64_t machine, std::int64_t pid, std::int64_t tid, std::int64_t order);
 
   // Events of tracks without a descriptor are of a track all the same. Threads are one track each, whatever uuids name
   // them.
   [[nodiscard]] PerfettoTrack& of_uuid(std::uint64_t uuid);
   [[nodiscard]] PerfettoTrack& of_thread(std::int64_t machine, std::int64_t pid, std::int64_t tid);
   [[nodiscard]] PerfettoTrack& of_process(std::int64_t machine, std::int64_t pid);
+  // The pid of the track's process, the tid of its thread; 0: none.
+  [[nodiscard]] std::int64_t process_of(const PerfettoTrack& track) const;
+  [[nodiscard]] std::int64_t thread_of(const PerfettoTrack& track) const;
   // A track of the importer's own: of asynchronous events, say.
   [[nodiscard]] PerfettoTrack& own(std::string_view key, std::uint64_t parent);
 
@@ -85,21 +95,34 @@ class TrackBook {
   [[nodiscard]] EventTableKind table_by_name(const PerfettoTrack& track, EventTableKind otherwise) const;
 
   [[nodiscard]] std::uint64_t undescribed() const noexcept { return undescribed_; }
-  [[nodiscard]] std::int64_t process_of(const PerfettoTrack& track) const;
-  [[nodiscard]] std::string process_label(std::int64_t machine, std::int64_t pid) const;
   // What the rows are called, and where they stand.
   void describe_rows();
   // The tables "process", "thread" and "track_descriptor", once rows have their numbers.
   void write_tables();
 
  private:
-  struct Named {
+  struct Process {
+    std::int64_t machine = 0;
+    std::int64_t pid = 0;
     std::string name;
     std::optional<std::int64_t> order;
     std::vector<std::string> labels;
+    std::string package;  // the app that a browser runs in
+    std::uint64_t uuid = 0;
+  };
+  struct Thread {
+    std::uint32_t process = 0;
+    std::int64_t tid = 0;
+    std::string name;
+    std::optional<std::int64_t> order;
+    std::uint64_t uuid = 0;
   };
   using ProcessKey = std::pair<std::int64_t, std::int64_t>;
   using ThreadKey = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+  [[nodiscard]] std::uint32_t process(std::int64_t machine, std::int64_t pid, std::uint64_t uuid = 0);
+  [[nodiscard]] std::uint32_t thread(std::int64_t machine, std::int64_t pid, std::int64_t tid, std::uint64_t uuid = 0);
+  [[nodiscard]] std::uint32_t process_index(const PerfettoTrack& track) const;  // kNone: it is in none
+  [[nodiscard]] std::string process_label(std::uint32_t process) const;
   [[nodiscard]] PerfettoTrack& at(std::uint64_t uuid);
   [[nodiscard]] const PerfettoTrack* find(std::uint64_t uuid) const;
   [[nodiscard]] const PerfettoTrack* owner(const PerfettoTrack& track) const;  // the process or thread that it lies in
@@ -117,10 +140,10 @@ class TrackBook {
   EventTables& tables_;
   std::deque<PerfettoTrack> tracks_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_uuid_;
-  std::map<ProcessKey, std::uint64_t> process_uuids_;
-  std::map<ThreadKey, std::uint64_t> thread_uuids_;
-  std::map<ProcessKey, Named> processes_;
-  std::map<ThreadKey, Named> threads_;
+  std::vector<Process> processes_;
+  std::vector<Thread> threads_;
+  std::map<ProcessKey, std::uint32_t> process_numbers_;  // the newest of each
+  std::map<ThreadKey, std::uint32_t> thread_numbers_;
   std::map<std::string, std::uint64_t, std::less<>> own_;
   std::map<std::string, std::pair<std::uint32_t, std::uint64_t>>
       shared_;  // the row of tracks that are one, and its first
@@ -129,8 +152,10 @@ class TrackBook {
   std::uint32_t last_ = kNone;
   std::uint64_t undescribed_ = 0;
   std::vector<std::vector<std::uint32_t>> children_;
-  std::map<ProcessKey, int> ranks_;
-  std::vector<bool> placed_;
+  std::vector<int> ranks_;          // of processes
+  bool processes_ordered_ = false;  // by the ranks of their tracks
+  bool threads_ordered_ = false;
+  std::vector<std::int64_t> places_;  // of tracks
   std::vector<bool> placed_rows_;
   std::int64_t next_place_ = 0;
 };

@@ -71,10 +71,6 @@ constexpr std::array kNames = {
   return {"an XLA profile (XPlane)", "export it as trace.json.gz with xprof or TensorBoard"};
 }
 
-[[nodiscard]] OtherFormat perfetto() {
-  return {"a Perfetto trace (protobuf)", "convert it to Chrome JSON with traceconv json"};
-}
-
 [[nodiscard]] std::string_view trimmed_begin(std::string_view text) {
   text = without_byte_order_mark(text);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -109,7 +105,7 @@ constexpr std::array kNames = {
   return false;
 }
 
-// Messages of field 1, one after another: Perfetto's Trace holds its packets so, XLA's XSpace its planes.
+// Messages of field 1, one after another: XLA's XSpace holds its planes so.
 [[nodiscard]] bool is_series_of_messages(std::string_view bytes, bool whole) {
   constexpr char kFieldOne = 0x0a;
   std::size_t messages = 0;
@@ -136,7 +132,7 @@ constexpr std::array kNames = {
   }
   if (!is_series_of_messages(bytes, bytes.size() < kLookedAt)) return std::nullopt;
   const bool planes = has(first, "/host:") || has(first, "/device:") || has(first, "XLA ");
-  return planes ? xplane() : perfetto();
+  return planes ? std::optional(xplane()) : std::nullopt;
 }
 
 }  // namespace
@@ -156,7 +152,6 @@ std::optional<OtherFormat> find_other_format(const std::string& path) {
     if (path.ends_with(row.ending)) return OtherFormat{std::string(row.title), std::string(row.advice)};
   }
   if (path.ends_with(".xplane.pb")) return xplane();
-  if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace")) return perfetto();
   return binary_format(bytes);
 }
 

@@ -11,6 +11,7 @@
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
 #include "tests/support/neuron/simulated_profile.h"
+#include "tests/support/perfetto_writer.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/tt_log_generator.h"
 
@@ -225,6 +226,7 @@ Result<void> make(const std::filesystem::path& folder) {
   }
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
+  write(folder / "perfetto_fuzz" / "varied", std::as_bytes(std::span(test::varied_trace())));
   make_ops_reports(folder / "tt_ops_fuzz");
   make_networks(folder / "tt_noc_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");

@@ -3,6 +3,7 @@
 // has is taken back and everything is sorted, with bounded memory, before it is written again.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,6 +31,16 @@ class TrackEvents {
   // does.
   void write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration, StringId name,
                 std::span<const BoundValue> values, std::string_view text);
+  // Takes back what was written to a track, for whoever finds that it was not as it had seemed: every event in the
+  // order of begins, those that hold others first. The track is as good as new then. False, and nothing is done, for a
+  // track that has to be sorted anyway.
+  struct TakenEvent {
+    std::int64_t start = 0;
+    std::int64_t duration = 0;
+    StringId name = 0;
+    EventValues values;
+  };
+  bool take(std::uint32_t track, const std::function<void(TakenEvent&)>& visit);
   // Sorts what has to be sorted; every track then has its number in the session.
   Result<void> finish();
 

@@ -71,6 +71,10 @@ class UnorderedSession {
   // The same at a known depth among nested events: see TrackEvents::write_at().
   WrittenEvent write_at(std::uint32_t row, std::uint32_t depth, std::int64_t start, std::int64_t duration,
                         StringId name, const EventValues& values);
+  // What was written to a row, taken back: see TrackEvents::take().
+  bool take(std::uint32_t row, const std::function<void(TrackEvents::TakenEvent&)>& visit) {
+    return events_.take(rows_[row].events, visit);
+  }
   void sample(std::uint32_t row, std::int64_t ticks, double value);  // of a row of counter_table()
 
   // `name`: what kind of flow it is; 0: "launch".

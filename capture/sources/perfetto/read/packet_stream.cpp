@@ -230,7 +230,7 @@ bool PacketStream::next_in_pack(RawPacket& packet) {
     const std::string_view rest = std::string_view(pack.bytes).substr(pack.at);
     const FieldSize field = measure(rest);
     if (field.wrong || field.cut || field.body > rest.size() - field.head) {
-      if (losses_.broken_packs++ == 0) losses_.broken_pack_at = pack.offset;
+      if (pack.whole && losses_.broken_packs++ == 0) losses_.broken_pack_at = pack.offset;
       return false;
     }
     packet.bytes = rest.substr(field.head, static_cast<std::size_t>(field.body));
@@ -267,7 +267,7 @@ bool PacketStream::unpack(const RawPacket& packet) {
                            : zstd                        ? inflate_zstd(packed)
                                                          : inflate_bytes(packed);
   if (!inflated.whole && losses_.broken_packs++ == 0) losses_.broken_pack_at = offset;
-  packs_.push_back({std::move(inflated.bytes), 0, offset});
+  packs_.push_back({std::move(inflated.bytes), 0, offset, inflated.whole});
   return true;
 }
 

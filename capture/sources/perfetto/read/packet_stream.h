@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -49,8 +48,8 @@ class PacketStream {
     std::string bytes;  // inflated
     std::size_t at = 0;
     std::uint64_t offset = 0;
+    bool whole = true;
   };
-  enum class Frame : std::uint8_t { packet, other, cut, wrong };
   // Reads on until so many bytes are there; false: there are no more.
   bool fill(std::size_t bytes);
   [[nodiscard]] bool next_in_file(RawPacket& packet);

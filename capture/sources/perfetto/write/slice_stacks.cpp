@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace accelscope::capture::sources::perfetto {
 namespace {
@@ -130,7 +131,7 @@ void SliceStacks::add(PerfettoTrack& track, SliceMark& mark) {
   if (mark.kind == SliceMark::Kind::instant && !mark.flows_to_enclosing) {
     instant(stack, mark);
   } else {
-    if (!stack.waits && (mark.ns < stack.last_ns || stack.depth >= kMostOpen)) put_aside(stack);
+    if (!stack.waits && (mark.ns < stack.last_ns || stack.depth >= kMostOpen)) put_aside(stack, mark.ns);
     stack.last_ns = std::max(stack.last_ns, mark.ns);
     if (mark.kind != SliceMark::Kind::end) stack.last_table = mark.table;
     if (stack.waits) {
@@ -149,15 +150,58 @@ std::optional<EventTableKind> SliceStacks::open_table(const PerfettoTrack& track
   return stack.slots[stack.depth - 1].mark.table;
 }
 
-void SliceStacks::put_aside(Stack& stack) {
+void SliceStacks::put_aside(Stack& stack, std::int64_t ns) {
   stack.waits = true;
   ++counts_.resorted_tracks;
+  // What was joined may have to be joined otherwise. Rows that tracks share stay as they are.
+  const bool late = ns < stack.written_until || !stack.unmatched.empty();
+  if (late && !stack.track->shares_rows) take_back(stack);
+  for (const SliceMark& mark : stack.unmatched) keep(stack, mark);
+  stack.unmatched = {};
   for (std::size_t i = 0; i < stack.depth; ++i) {
     OpenSlice& slice = stack.slots[i];
     if (slice.pending) keep(stack, slice.mark);
   }
   stack.depth = 0;
   stack.slots = {};
+}
+
+void SliceStacks::take_back(Stack& stack) {
+  struct TakenSlice {
+    std::int64_t start = 0;
+    std::int64_t end = 0;
+  };
+  for (std::size_t table = 0; table < kEventTableCount; ++table) {
+    const std::uint32_t row = stack.track->rows[table];
+    if (row == kNone || static_cast<EventTableKind>(table) == EventTableKind::instant) continue;
+    std::vector<TakenSlice> open;
+    SliceMark end;
+    const auto close_until = [&](std::int64_t ns) {
+      while (!open.empty() && open.back().end <= ns) {
+        end.clear();
+        end.kind = SliceMark::Kind::end;
+        end.table = static_cast<EventTableKind>(table);
+        end.ns = open.back().end;
+        keep(stack, end);
+        open.pop_back();
+      }
+    };
+    SliceMark mark;
+    session_.take(row, [&](tracks::TrackEvents::TakenEvent& event) {
+      close_until(event.start);
+      mark.clear();
+      mark.kind = stack.any_complete ? SliceMark::Kind::complete : SliceMark::Kind::begin;
+      mark.table = static_cast<EventTableKind>(table);
+      mark.ns = event.start;
+      mark.duration = stack.any_complete ? event.duration : 0;
+      mark.name = event.name;
+      mark.values = std::move(event.values);
+      keep(stack, mark);
+      if (!stack.any_complete) open.push_back({event.start, event.start + event.duration});
+    });
+    close_until(std::numeric_limits<std::int64_t>::max());
+  }
+  stack.written_until = INT64_MIN;
 }
 
 void SliceStacks::keep(const Stack& stack, const SliceMark& mark) {
@@ -225,6 +269,7 @@ void SliceStacks::begin(Stack& stack, SliceMark& mark) {
     break;
   }
   slice.pending = slice.mark.kind != SliceMark::Kind::complete;
+  stack.any_complete = stack.any_complete || !slice.pending;
   if (!stack.for_next.empty()) {
     slice.mark.flows.insert(slice.mark.flows.end(), stack.for_next.begin(), stack.for_next.end());
     stack.for_next.clear();
@@ -246,6 +291,11 @@ void SliceStacks::end(Stack& stack, SliceMark& mark) {
     --at;
   }
   if (at == 0) {
+    constexpr std::size_t kMostUnmatched = 1024;
+    if (!stack.last_pass && stack.unmatched.size() < kMostUnmatched) {
+      stack.unmatched.push_back(mark);
+      return;
+    }
     ++counts_.ends_without_begin;
     counts_.flows_without_slice += mark.flows.size();
     return;
@@ -323,6 +373,9 @@ void SliceStacks::instant(Stack& stack, SliceMark& mark) {
 
 void SliceStacks::close_all(Stack& stack, std::int64_t end_ns) {
   while (stack.depth > 0) close(stack, stack.depth - 1, std::max(end_ns, stack.slots[stack.depth - 1].mark.ns), false);
+  counts_.ends_without_begin += stack.unmatched.size();
+  for (const SliceMark& mark : stack.unmatched) counts_.flows_without_slice += mark.flows.size();
+  stack.unmatched.clear();
   counts_.flows_without_slice += stack.for_next.size();
   stack.for_next.clear();
 }
@@ -336,6 +389,7 @@ Result<void> SliceStacks::finish(std::int64_t end_ns) {
         if (at != kNone) close_all(*stacks_[at], end_ns);
         at = event.track;
         stack.waits = false;
+        stack.last_pass = true;
         stack.mixed = stack.written_until > event.start;
       }
       unpack_mark(event.text(0), event.start, read_);

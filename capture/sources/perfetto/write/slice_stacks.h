@@ -73,6 +73,9 @@ class SliceStacks {
     std::int64_t last_ns = INT64_MIN;
     std::int64_t written_until = INT64_MIN;
     std::vector<FlowPoint> for_next;
+    std::vector<SliceMark> unmatched;  // ends that may find their begins yet
+    bool any_complete = false;
+    bool last_pass = false;  // its marks come sorted
     EventTableKind last_table = EventTableKind::event;
     bool waits = false;  // its marks go to the sorter
     bool mixed = false;  // what is written now may begin before what was written
@@ -86,7 +89,8 @@ class SliceStacks {
   void close(Stack& stack, std::size_t slot, std::int64_t ns, bool finished);
   void drop_top(Stack& stack);
   void write(Stack& stack, OpenSlice& slice, std::int64_t duration);
-  void put_aside(Stack& stack);
+  void put_aside(Stack& stack, std::int64_t ns);
+  void take_back(Stack& stack);
   void keep(const Stack& stack, const SliceMark& mark);
   void close_all(Stack& stack, std::int64_t end_ns);
 

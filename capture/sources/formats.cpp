@@ -15,10 +15,13 @@
 #include "capture/sources/other_formats.h"
 #include "capture/sources/perfetto/source.h"
 #include "capture/sources/session/source.h"
+#include "capture/sources/stacks/source.h"
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
 #include "capture/sources/tt_noc/source.h"
 #include "capture/sources/tt_ops/source.h"
+#include "capture/sources/unitrace/source.h"
+#include "capture/sources/vtune/source.h"
 
 namespace accelscope::capture::sources {
 namespace {
@@ -34,6 +37,11 @@ constexpr std::array kFormats = {
     SourceFormat{"tt-npe", "tt-npe timeline", tt_noc::probe_npe_timeline, tt_noc::import_npe_timeline},
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
+    SourceFormat{"vtune-csv", "VTune external intervals", vtune::probe_intervals, vtune::import_intervals},
+    SourceFormat{"vtune-report", "VTune report", vtune::probe_report, vtune::import_report},
+    SourceFormat{"unitrace", "text of unitrace", unitrace::probe_unitrace, unitrace::import_unitrace},
+    SourceFormat{"perf-script", "text of perf script", stacks::probe_perf_script, stacks::import_perf_script},
+    SourceFormat{"collapsed", "collapsed stacks", stacks::probe_collapsed, stacks::import_collapsed},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
                  chrome::import_chrome_json, false, false, chrome::rank_in_chrome_json},
     SourceFormat{"perfetto", "Perfetto trace (protobuf)", perfetto::probe_perfetto, perfetto::import_perfetto},

@@ -154,6 +154,22 @@ void make_networks(const std::filesystem::path& folder) {
   write(folder / "timeline", std::as_bytes(std::span(timeline)));
 }
 
+void make_text_profiles(const std::filesystem::path& folder) {
+  const auto seed = [&](const char* name, const std::string& text) {
+    write(folder / name, std::as_bytes(std::span(text)));
+  };
+  seed("intervals", "name,start_tsc.UTC,end_tsc,pid,tid\nf,2013-08-28 01:02:03.0004,2013-08-28 01:02:03.0005,,\n");
+  seed("report",
+       "Computing Task,Work Size:Global,GPU Memory Bandwidth, GB/sec:Read,Computing Task:Total Time\nk,64,1.5,0.25\n");
+  seed("commands",
+       "Thread 47 Device 59 : \"GEMM[SIMD32 {1; 1024; 1} {1024; 1; 1}]\" [ns] 100 (append) 200 (submit) 300 (start) "
+       "400 (end)\n"
+       "\n=== Device Timing Summary ===\n\n  Total Execution Time (ns):  558\n\n== L0 Backend ==\n\n Kernel, Calls, "
+       "Time (ns)\nf(a, b), 3, 98\n");
+  seed("perf", "python 12/13 [003] 12.345678: 2500 cycles:u: \n\t7f12 work+0x12 (/lib/w.so)\n\t7f13 main (/bin/p)\n\n");
+  seed("collapsed", "main;work;read 12\nmain;work 3\nother 1\n");
+}
+
 // A trace with an event of every phase, and the shapes that files come in.
 void make_traces(const std::filesystem::path& folder) {
   const std::string rows =
@@ -229,6 +245,7 @@ Result<void> make(const std::filesystem::path& folder) {
   write(folder / "perfetto_fuzz" / "varied", std::as_bytes(std::span(test::varied_trace())));
   make_ops_reports(folder / "tt_ops_fuzz");
   make_networks(folder / "tt_noc_fuzz");
+  make_text_profiles(folder / "text_profiles_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");
 }
 

@@ -1,0 +1,268 @@
+// What perf script prints.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/csv_table.h"
+#include "capture/sources/base/line_blocks.h"
+#include "capture/sources/stacks/source.h"
+#include "capture/sources/tracks/unordered_session.h"
+#include "core/base/text.h"
+#include "core/model/column_spec.h"
+
+namespace accelscope::capture::sources::stacks {
+namespace {
+
+using namespace columns;
+using tracks::UnorderedSession;
+
+constexpr std::size_t kMostFrames = 4096;
+constexpr std::size_t kMostStackBytes = 64U << 10;
+
+constexpr ColumnSpec kSampleColumns[] = {
+    {"stack", kString, "", kSource, "Stack", "The frames, innermost first.", Role::stack},
+    {"module", kString, "", kSource, "Module", "The library or program that the innermost frame is in."},
+    {"event", kString, "", kOperation, "Event", "What was counted up to this sample."},
+    {"period", kInt, "", kOperation, "Period", "How much of the event the sample stands for."},
+    {"cpu", kInt, "", kIds, "CPU", "The processor that it ran on."},
+    {"pid", kInt, "", kIds, "Process", "The process."},
+    {"tid", kInt, "", kIds, "Thread", "The thread."},
+};
+constexpr std::size_t kStackColumn = 0, kModuleColumn = 1, kEventColumn = 2, kPeriodColumn = 3, kCpuColumn = 4,
+                      kPidColumn = 5, kTidColumn = 6;
+
+struct PerfSample {
+  std::string command;
+  std::optional<std::int64_t> pid, tid, cpu, period;
+  std::int64_t time_ns = 0;
+  std::string event;
+  std::string stack;
+  std::string innermost;
+  std::string module;
+  std::size_t frames = 0;
+};
+
+// "12.345678901" in s, exactly.
+[[nodiscard]] std::optional<std::int64_t> seconds_to_ns(std::string_view text) {
+  const std::size_t point = text.find('.');
+  const std::optional<std::int64_t> whole = csv_integer(text.substr(0, point));
+  constexpr std::int64_t kMostSeconds = 4'000'000'000;
+  if (!whole || *whole < 0 || *whole > kMostSeconds || point == std::string_view::npos) return std::nullopt;
+  std::int64_t fraction = 0;
+  std::int64_t unit = 1'000'000'000;
+  for (const char digit : text.substr(point + 1)) {
+    if (!is_digit(digit)) return std::nullopt;
+    unit /= 10;
+    fraction += (digit - '0') * unit;
+  }
+  return *whole * 1'000'000'000 + fraction;
+}
+
+// "python3 1234/1235 [003] 12.345678:     250000 cycles:u: " - the command may hold blanks, so the time is looked for
+// first: the first word of digits, a point and digits that ends with a colon.
+[[nodiscard]] bool read_sample_head(std::string_view line, PerfSample& sample) {
+  sample = {};
+  std::size_t time_begin = std::string_view::npos;
+  std::size_t time_end = 0;
+  for (std::size_t at = line.find(": "); at != std::string_view::npos || line.ends_with(':');) {
+    const std::size_t colon = at == std::string_view::npos ? line.size() - 1 : at;
+    const std::size_t blank = line.rfind(' ', colon);
+    const std::size_t begin = blank == std::string_view::npos ? 0 : blank + 1;
+    if (const auto time = seconds_to_ns(line.substr(begin, colon - begin))) {
+      sample.time_ns = *time;
+      time_begin = begin;
+      time_end = colon + 1;
+      break;
+    }
+    if (at == std::string_view::npos) break;
+    at = line.find(": ", at + 1);
+  }
+  if (time_begin == std::string_view::npos) return false;
+  std::string_view before = trimmed(line.substr(0, time_begin));
+  if (before.ends_with(']')) {
+    const std::size_t open = before.rfind('[');
+    if (open == std::string_view::npos) return false;
+    sample.cpu = csv_integer(before.substr(open + 1, before.size() - open - 2));
+    before = trimmed(before.substr(0, open));
+  }
+  const std::size_t blank = before.rfind(' ');
+  const std::string_view ids = before.substr(blank == std::string_view::npos ? 0 : blank + 1);
+  const std::size_t slash = ids.find('/');
+  sample.tid = csv_integer(slash == std::string_view::npos ? ids : ids.substr(slash + 1));
+  if (slash != std::string_view::npos) sample.pid = csv_integer(ids.substr(0, slash));
+  if (!sample.tid) return false;
+  sample.command = trimmed(before.substr(0, blank == std::string_view::npos ? 0 : blank));
+  std::string_view after = trimmed(line.substr(time_end));
+  const std::size_t word = after.find(' ');
+  if (const auto period = csv_integer(after.substr(0, word)); period && word != std::string_view::npos) {
+    sample.period = period;
+    after = trimmed(after.substr(word));
+  }
+  const std::size_t name_end = after.find(": ");
+  std::string_view event = name_end == std::string_view::npos ? after : after.substr(0, name_end);
+  if (event.ends_with(':')) event.remove_suffix(1);
+  sample.event = event;
+  return true;
+}
+
+// "    7f12ab34 do_work+0x12 (/usr/lib/libwork.so)" below a sample's line.
+[[nodiscard]] bool take_frame(std::string_view line, PerfSample& sample) {
+  if (line.empty() || !is_blank(line.front())) return false;
+  std::string_view frame = trimmed(line);
+  if (frame.empty()) return false;
+  std::string_view module;
+  if (frame.ends_with(')')) {
+    const std::size_t open = frame.rfind(" (");
+    if (open != std::string_view::npos) {
+      module = frame.substr(open + 2, frame.size() - open - 3);
+      frame = trimmed(frame.substr(0, open));
+    }
+  }
+  const std::size_t blank = frame.find(' ');
+  const std::string_view address = frame.substr(0, blank);
+  if (address.find_first_not_of("0123456789abcdef") == std::string_view::npos) {
+    frame = blank == std::string_view::npos ? std::string_view{} : trimmed(frame.substr(blank));
+  }
+  if (const std::size_t offset = frame.rfind("+0x"); offset != std::string_view::npos) frame = frame.substr(0, offset);
+  std::string name(frame.empty() || frame == "[unknown]" ? (module.empty() ? address : module) : frame);
+  if (sample.frames++ == 0) {
+    sample.innermost = name;
+    sample.module = module;
+  } else if (sample.frames > kMostFrames || sample.stack.size() + name.size() > kMostStackBytes) {
+    return true;  // what lies further out is cut
+  } else {
+    sample.stack += '\n';
+  }
+  sample.stack += name;
+  return true;
+}
+
+class PerfScriptImport {
+ public:
+  PerfScriptImport(const std::string& name, const ImportOptions& options, EventSink& sink)
+      : name_(name), options_(options), session_(sink) {}
+
+  Result<void> run(std::unique_ptr<json::ByteSource> bytes);
+
+ private:
+  void take(std::string_view line);
+  void write();
+  [[nodiscard]] std::uint32_t row_of(const PerfSample& sample);
+
+  std::string name_;
+  const ImportOptions& options_;
+  UnorderedSession session_;
+  std::uint32_t samples_ = kNone;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> rows_;
+  tracks::EventValues values_;
+  PerfSample sample_;
+  bool open_ = false;
+  std::uint64_t sample_count_ = 0;
+  std::uint64_t strange_lines_ = 0;
+};
+
+std::uint32_t PerfScriptImport::row_of(const PerfSample& sample) {
+  const std::int64_t process = sample.pid.value_or(*sample.tid);
+  const auto [row, added] = rows_.try_emplace({sample.pid ? process : -1, *sample.tid}, kNone);
+  if (!added) return row->second;
+  Track track;
+  track.name = fmt::format("{} {}", sample.command.empty() ? "thread" : sample.command, *sample.tid);
+  track.kind = "host_thread";
+  track.host = sample.pid ? fmt::format("process {}", process) : std::string("host");
+  row->second = session_.add_track(samples_, std::move(track),
+                                   {process == *sample.tid ? tracks::kMainThreadRows : tracks::kHostRows, *sample.tid});
+  return row->second;
+}
+
+void PerfScriptImport::write() {
+  if (!open_) return;
+  open_ = false;
+  values_.clear();
+  if (!sample_.stack.empty()) values_.string(kStackColumn, session_.intern(sample_.stack));
+  if (!sample_.module.empty()) values_.string(kModuleColumn, session_.intern(sample_.module));
+  if (!sample_.event.empty()) values_.string(kEventColumn, session_.intern(sample_.event));
+  if (sample_.period) values_.integer(kPeriodColumn, *sample_.period);
+  if (sample_.cpu) values_.integer(kCpuColumn, *sample_.cpu);
+  if (sample_.pid) values_.integer(kPidColumn, *sample_.pid);
+  values_.integer(kTidColumn, *sample_.tid);
+  const std::string& name = sample_.innermost.empty() ? sample_.event : sample_.innermost;
+  session_.write(row_of(sample_), sample_.time_ns, 0, session_.intern(name), values_);
+  ++sample_count_;
+}
+
+void PerfScriptImport::take(std::string_view line) {
+  if (trimmed(line).empty()) return write();
+  if (line.starts_with('#')) return;
+  if (open_ && take_frame(line, sample_)) return;
+  write();
+  open_ = read_sample_head(line, sample_);
+  strange_lines_ += open_ ? 0 : 1;
+}
+
+Result<void> PerfScriptImport::run(std::unique_ptr<json::ByteSource> bytes) {
+  samples_ = session_.add_table(
+      make_schema({"cpu_sample", EventKind::instant, "symbol", "The innermost function."}, kSampleColumns));
+  LineBlocks blocks(std::move(bytes));
+  std::vector<char> buffer;
+  for (std::string_view text = blocks.next(buffer); !text.empty(); text = blocks.next(buffer)) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      std::string_view line = text.substr(0, end);
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      take(line);
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    if (session_.cancelled()) return Error{fmt::format("{}: the import was cancelled", name_)};
+    if (options_.progress) options_.progress(blocks.file_bytes_read(), blocks.file_bytes());
+  }
+  write();
+  if (sample_count_ == 0) {
+    return Error{name_ +
+                 ": holds no samples of perf script; print them with perf script -F "
+                 "comm,pid,tid,cpu,time,period,event,ip,sym,dso"};
+  }
+  session_.writer().set_meta("source_format", "perf script");
+  session_.writer().set_meta("source.rows.cpu_sample", fmt::format("{}", sample_count_));
+  ImportReport& report = session_.report();
+  report.note("rows_skipped", "lines that are neither a sample nor a frame of one were skipped",
+              strange_lines_ + blocks.long_lines());
+  if (!blocks.failure().empty()) report.note("unreadable_input", blocks.failure());
+  return session_.finish({.clock = "perf", .path = name_});
+}
+
+}  // namespace
+
+int probe_perf_script(std::string_view head, const std::string& /*path*/) {
+  constexpr int kLikely = 70;
+  constexpr int kMostLines = 64;
+  bool sample = false;
+  for (int i = 0; i < kMostLines && !head.empty(); ++i) {
+    const std::size_t end = std::min(head.find('\n'), head.size());
+    const std::string_view line = head.substr(0, end);
+    head.remove_prefix(std::min(end + 1, head.size()));
+    if (line.starts_with('#') || trimmed(line).empty()) continue;
+    PerfSample found;
+    if (sample && is_blank(line.front())) return kLikely;  // a frame below it
+    sample = read_sample_head(line, found) && !found.event.empty();
+    if (!sample) return 0;
+  }
+  return sample ? kLikely / 2 : 0;
+}
+
+Result<void> import_perf_script(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
+                                const ImportOptions& options, EventSink& sink) {
+  AsyncSink receiver(sink);
+  if (Result<void> done = PerfScriptImport(name, options, receiver).run(std::move(bytes)); !done) return done;
+  return receiver.finish();
+}
+
+Result<void> import_perf_script(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
+  if (!source) return source.error();
+  return import_perf_script(std::move(source).value(), path, options, sink);
+}
+
+}  // namespace accelscope::capture::sources::stacks

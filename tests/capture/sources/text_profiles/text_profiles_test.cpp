@@ -1,0 +1,211 @@
+// Profiles that tools print as text: VTune's intervals and reports, unitrace, perf script, collapsed stacks.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "capture/sources/stacks/source.h"
+#include "capture/sources/unitrace/command_name.h"
+#include "capture/sources/unitrace/source.h"
+#include "capture/sources/vtune/source.h"
+#include "tests/capture/recording_sink.h"
+
+namespace accelscope::capture::sources {
+namespace {
+
+using TextImport = Result<void> (*)(std::unique_ptr<json::ByteSource>, const std::string&, const ImportOptions&,
+                                    EventSink&);
+
+void import_text(TextImport import, const std::string& text, RecordingSink& sink, const std::string& name = "t.txt") {
+  const Result<void> done = import(json::ByteSource::from_memory(text), name, {}, sink);
+  REQUIRE_MESSAGE(done.ok(), done.message());
+}
+
+std::vector<RecordedEvent> text_events(const RecordingSink& sink, const std::string& table, const std::string& name) {
+  std::vector<RecordedEvent> found = sink.events();
+  std::erase_if(found, [&](const RecordedEvent& event) {
+    return sink.schema_of(event).name != table || (!name.empty() && event.name != name);
+  });
+  return found;
+}
+
+std::string string_value(const RecordingSink& sink, const RecordedEvent& event, const std::string& column) {
+  return sink.strings.at(sink.view(event).stored(*sink.schema_of(event).find(column), event.row));
+}
+
+std::int64_t number_value(const RecordingSink& sink, const RecordedEvent& event, const std::string& column) {
+  return sink.view(event).int64(*sink.schema_of(event).find(column), event.row);
+}
+
+std::uint64_t said(const RecordingSink& sink, const std::string& kind) {
+  std::uint64_t count = 0;
+  for (const QualityEntry& entry : sink.qualities) count += entry.kind == kind ? entry.count : 0;
+  return count;
+}
+
+TEST_CASE("external intervals: tasks on their threads, frames on their own, the host from the file's name") {
+  RecordingSink sink;
+  import_text(
+      vtune::import_intervals,
+      "name,start_tsc.QPC,end_tsc,pid,tid\r\nframe1,2,30,,\r\n\"a, b\",3,43,1,7\r\ninner,5,33,1,7\r\nbad,x,9,1,7\r\n",
+      sink, "run/phases-hostname-octagon53.csv");
+  const auto tasks = text_events(sink, "task", "");
+  REQUIRE(tasks.size() == 2);
+  CHECK(text_events(sink, "task", "a, b").size() == 1);
+  CHECK(sink.tracks.at(tasks[0].track).name == "thread 7");
+  CHECK(sink.tracks.at(tasks[0].track).host == "octagon53 process 1");
+  const auto frames = text_events(sink, "frame", "frame1");
+  REQUIRE(frames.size() == 1);
+  CHECK(frames[0].end - frames[0].start == 28);
+  CHECK(said(sink, "frequency_missing") == 1);
+  CHECK(said(sink, "rows_skipped") == 1);
+}
+
+TEST_CASE("times of the day are ns since 1970, exactly") {
+  CHECK(vtune::unix_ns_of_utc("2013-08-28 01:02:03.0004") == 1377651723000400000);
+  CHECK(vtune::unix_ns_of_utc("1970-01-01T00:00:00Z") == 0);
+  CHECK(vtune::unix_ns_of_utc("2024-02-29 23:59:59.999999999") == 1709251199999999999);
+  for (const char* wrong :
+       {"", "2013-02-30 01:02:03", "2013-08-28", "2013-08-28 01:02:03.4x", "yesterday 01:02:03 and"}) {
+    CHECK(!vtune::unix_ns_of_utc(wrong));
+  }
+  RecordingSink sink;
+  import_text(vtune::import_intervals,
+              "name,start_tsc.UTC,end_tsc,pid,tid\nT,2013-08-28 01:02:03.0004,2013-08-28 01:02:03.0005,1234,1235\n",
+              sink);
+  CHECK(sink.meta.at("begin_unix_ns") == "1377651723000400000");
+  const auto tasks = text_events(sink, "task", "T");
+  REQUIRE(tasks.size() == 1);
+  CHECK(tasks[0].end - tasks[0].start == 100'000);
+}
+
+TEST_CASE("a report of VTune: columns with commas in their names, time outside tasks left out") {
+  RecordingSink sink;
+  import_text(vtune::import_report,
+              "Computing Task,Work Size:Global,GPU Memory Bandwidth, GB/sec:Read,Computing Task:Instance Count\n"
+              "gemm,1024 x 1,12.5,3\n[Outside any task],,1.5,\nadd,64,7,1\n",
+              sink);
+  const auto rows = text_events(sink, "report", "");
+  REQUIRE(rows.size() == 2);
+  const auto gemm = text_events(sink, "report", "gemm");
+  REQUIRE(gemm.size() == 1);
+  const Schema& schema = sink.schema_of(gemm[0]);
+  const auto bandwidth = schema.find("GPU Memory Bandwidth, GB/sec:Read");
+  REQUIRE(bandwidth);
+  CHECK(sink.view(gemm[0]).float64(*bandwidth, gemm[0].row) == 12.5);
+  CHECK(schema.columns[*bandwidth].unit == "GB/s");
+  CHECK(number_value(sink, gemm[0], "Computing Task:Instance Count") == 3);
+  CHECK(said(sink, "rows_left_out") == 1);
+}
+
+TEST_CASE("names of unitrace's commands tell kinds, extents and bytes") {
+  const unitrace::CommandName kernel = unitrace::read_command_name("f(a<b, c>[3])[SIMD32 {1; 1024; 1} {16; 2; 1}]");
+  CHECK(kernel.kind == unitrace::CommandKind::kernel);
+  CHECK(kernel.name == "f(a<b, c>[3])");
+  CHECK(kernel.simd == 32);
+  CHECK(kernel.groups == "[1, 1024, 1]");
+  CHECK(kernel.group_size == "[16, 2, 1]");
+  const unitrace::CommandName copy = unitrace::read_command_name("zeCommandListAppendMemoryCopy(M2D)[4194304]");
+  CHECK(copy.kind == unitrace::CommandKind::copy);
+  CHECK(copy.bytes == 4194304);
+  CHECK(unitrace::read_command_name("zeCommandListAppendBarrier").kind == unitrace::CommandKind::other);
+  CHECK(unitrace::read_command_name("plain[x]").name == "plain[x]");
+}
+
+TEST_CASE("lines and tables of unitrace between a program's own output") {
+  RecordingSink sink;
+  import_text(unitrace::import_unitrace,
+              "hello from the program\n"
+              "Thread 47 Device 597 : \"GEMM[SIMD32 {1; 1024; 1} {1024; 1; 1}]\" [ns] 1000 (append) 1100 (submit) 1300 "
+              "(start) 1800 (end)\n"
+              "Thread 47 Device 597 : \"zeCommandListAppendMemoryCopy(M2D)[4096]\" [ns] 900 (append) 950 (submit) 1000 "
+              "(start) 1200 (end)\n"
+              "Thread 47 Device 597 : \"cut\" [ns] 900 (append)\n"
+              "\n=== Device Timing Summary ===\n\n                Total Execution Time (ns):           "
+              "5579618203\n\n== L0 Backend ==\n\n"
+              "    Kernel,       Calls,           Time (ns), Time (%)\n"
+              "  f(a, b)[SIMD16 {1; 1; 1} {4; 2; 1}],  3,  9874480,    44.85\n  g, 1, 20, 0.1\n\n"
+              "=== Kernel Properties ===\n\n   Kernel, Number of Arguments, SLM Per Work Group\n  f,  27     8\n",
+              sink);
+  const auto kernels = text_events(sink, "kernel", "GEMM");
+  REQUIRE(kernels.size() == 1);
+  CHECK(kernels[0].end - kernels[0].start == 500);
+  CHECK(number_value(sink, kernels[0], "submit") == 1100);
+  CHECK(string_value(sink, kernels[0], "grid") == "[1, 1024, 1]");
+  const auto copies = text_events(sink, "memcpy", "zeCommandListAppendMemoryCopy(M2D)");
+  REQUIRE(copies.size() == 1);
+  CHECK(number_value(sink, copies[0], "bytes") == 4096);
+  const auto rows = text_events(sink, "device_timing_summary", "");
+  REQUIRE(rows.size() == 2);
+  CHECK(text_events(sink, "device_timing_summary", "f(a, b)[SIMD16 {1; 1; 1} {4; 2; 1}]").size() == 1);
+  CHECK(number_value(sink, text_events(sink, "device_timing_summary", "g").at(0), "Time (ns)") == 20);
+  CHECK(number_value(sink, text_events(sink, "kernel_properties", "f").at(0), "SLM Per Work Group") == 8);
+  CHECK(sink.metrics.size() == 1);
+  CHECK(said(sink, "rows_skipped") == 1);
+  CHECK(said(sink, "rows_left_out") == 1);
+  CHECK(sink.meta.at("trace_begin_ns") == "1000");
+}
+
+TEST_CASE("samples of perf script: exact times, names with blanks, frames without symbols") {
+  RecordingSink sink;
+  import_text(stacks::import_perf_script,
+              "# cmdline : perf record\n"
+              "my tool 12/13 [003] 12.345678901:     250000 cycles:u: \n"
+              "\t    7f12ab34 std::vector<int, a>::push_back(int const&)+0x12 (/usr/lib/libwork.so)\n"
+              "\t    7f12ab35 [unknown] (/usr/lib/libother.so)\n"
+              "\t    55aa main (/bin/tool)\n\n"
+              "swapper     0 [000] 12.400000: cpu-clock:pppH:\n\n"
+              "nonsense line\n",
+              sink);
+  const auto samples = text_events(sink, "cpu_sample", "");
+  REQUIRE(samples.size() == 2);
+  const auto deep = text_events(sink, "cpu_sample", "std::vector<int, a>::push_back(int const&)");
+  REQUIRE(deep.size() == 1);
+  CHECK(deep[0].start == 12345678901);
+  CHECK(sink.tracks.at(deep[0].track).name == "my tool 13");
+  CHECK(string_value(sink, deep[0], "stack") ==
+        "std::vector<int, a>::push_back(int const&)\n/usr/lib/libother.so\nmain");
+  CHECK(string_value(sink, deep[0], "event") == "cycles:u");
+  CHECK(number_value(sink, deep[0], "period") == 250000);
+  CHECK(number_value(sink, deep[0], "cpu") == 3);
+  const auto idle = text_events(sink, "cpu_sample", "cpu-clock:pppH");
+  REQUIRE(idle.size() == 1);
+  CHECK(idle[0].start == 12400000000);
+  CHECK(said(sink, "rows_skipped") == 1);
+  CHECK(stacks::probe_perf_script("my tool 12/13 [003] 12.345678: cycles:u: \n\t 7f main (/bin/t)\n", "") > 0);
+  CHECK(stacks::probe_perf_script("a;b 12\n", "") == 0);
+}
+
+TEST_CASE("collapsed stacks become a flame graph: frames that follow each other are one, counts are kept") {
+  RecordingSink sink;
+  import_text(stacks::import_collapsed, "main;work;read 12\nmain;work 3\nmain;write 5\nno count\nother 1\n", sink);
+  const auto main = text_events(sink, "frame", "main");
+  REQUIRE(main.size() == 1);
+  CHECK(main[0].end - main[0].start == 20'000);
+  const auto work = text_events(sink, "frame", "work");
+  REQUIRE(work.size() == 1);
+  CHECK(number_value(sink, work[0], "counts") == 15);
+  CHECK(text_events(sink, "frame", "read").at(0).end == 12'000);
+  CHECK(text_events(sink, "frame", "write").at(0).start == 15'000);
+  CHECK(sink.lanes.at(text_events(sink, "frame", "read").at(0).lane).depth == 2);
+  CHECK(sink.meta.at("counts") == "21");
+  CHECK(said(sink, "rows_skipped") == 1);
+  CHECK(said(sink, "time_unit") == 1);
+  CHECK(stacks::probe_collapsed("a;b 12\n", "") > 0);
+  CHECK(stacks::probe_collapsed("plain words of a text\nmore of them\n", "") == 0);
+}
+
+TEST_CASE("texts that hold nothing of a tool are refused by name") {
+  for (const TextImport import :
+       {TextImport{vtune::import_intervals}, TextImport{vtune::import_report}, TextImport{unitrace::import_unitrace},
+        TextImport{stacks::import_perf_script}, TextImport{stacks::import_collapsed}}) {
+    for (const char* text : {"", "nothing of the kind\nat all", "\xff\xfe\n\n\"", ",,,\n"}) {
+      RecordingSink sink;
+      const Result<void> done = import(json::ByteSource::from_memory(std::string_view(text)), "odd.txt", {}, sink);
+      REQUIRE(!done.ok());
+      CHECK(done.message().find("odd.txt") != std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace accelscope::capture::sources

@@ -34,6 +34,7 @@ void bench_json_export(const BenchOptions& options);
 void bench_tt_log_import(const BenchOptions& options);
 void bench_tt_log_follow(const BenchOptions& options);
 void bench_chrome_import(const BenchOptions& options);
+void bench_perfetto_import(const BenchOptions& options);
 void bench_python_calls(const BenchOptions& options);
 void bench_draw_lists(const BenchOptions& options);
 void bench_draw_lists_large(const BenchOptions& options);
@@ -53,6 +54,8 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"tt_log_import", "importing a generated tt-metal device log of 10 M rows", bench_tt_log_import},
     {"tt_log_follow", "following a tt-metal device log of 5 M rows, against its import", bench_tt_log_follow},
     {"chrome_import", "importing generated Chrome JSON traces of 5 and 2 million events", bench_chrome_import},
+    {"perfetto_import", "importing generated Perfetto traces of 5 million slices, sorted and not",
+     bench_perfetto_import},
     {"stream", "agent to recorder over TCP: rate and memory; opening what was saved", bench_stream},
     {"stream_full", "the same with every column of a Neuron profile: rate and bytes", bench_stream_full},
     {"agent_rest", "an agent that nobody uses: memory and processor time", bench_agent_rest},

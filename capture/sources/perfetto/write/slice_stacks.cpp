@@ -7,7 +7,7 @@
 namespace accelscope::capture::sources::perfetto {
 namespace {
 
-constexpr std::size_t kMostOpen = 4096;  // of a track; programs do not nest so deep
+constexpr std::size_t kMostOpen = 512;  // of a track; programs do not nest so deep
 constexpr std::size_t kSpillMemoryBytes = 64U << 20;
 constexpr std::size_t kMarkBatchBytes = 8U << 20;
 

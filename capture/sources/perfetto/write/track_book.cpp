@@ -383,6 +383,7 @@ std::uint32_t TrackBook::row(PerfettoTrack& track, EventTableKind table) {
     }
   }
   row = session_.add_track(tables_.open(table).number, {});
+  track.shares_rows = track.shares_rows || !session_.row(row).name.empty();  // one of those beyond the limit
   if (!key.empty()) shared_.emplace(key, std::pair{row, track.uuid});
   return row;
 }
@@ -548,6 +549,7 @@ void TrackBook::place(std::uint32_t number, std::uint32_t above, int depth) {
     if (row >= placed_rows_.size()) placed_rows_.resize(row + 1, false);
     if (placed_rows_[row]) return;
     placed_rows_[row] = true;
+    if (!session_.row(row).name.empty()) return;  // of the rows beyond the limit
     Track& known = session_.row(row);
     const TrackNumber number_of_row = known.number;
     known = std::move(described);

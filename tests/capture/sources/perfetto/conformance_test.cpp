@@ -14,7 +14,7 @@
 #include "capture/sources/perfetto/source.h"
 #include "tests/capture/sources/perfetto/trace_tables.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::perfetto_conformance {
 namespace {
 
 // Cases that ask for what is not read here, by a word of the query.
@@ -197,4 +197,4 @@ TEST_CASE(
 }
 
 }  // namespace
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::perfetto_conformance

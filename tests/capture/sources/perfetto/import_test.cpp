@@ -13,7 +13,7 @@
 #include "tests/capture/recording_sink.h"
 #include "tests/support/perfetto_writer.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::perfetto_import {
 namespace {
 
 using namespace accelscope::test;
@@ -350,4 +350,4 @@ TEST_CASE("Perfetto traces are known by their bytes, whatever they are called") 
 }
 
 }  // namespace
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::perfetto_import

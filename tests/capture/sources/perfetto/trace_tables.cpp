@@ -13,7 +13,7 @@
 #include "capture/json/json_cursor.h"
 #include "core/chunk/chunk_view.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::perfetto_conformance {
 namespace {
 
 constexpr const char* kTraceTables = R"(
@@ -781,4 +781,4 @@ TraceTables::Answer TraceTables::ask(const std::string& query) const {
   return answer;
 }
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::perfetto_conformance

@@ -11,7 +11,7 @@
 
 #include "tests/capture/recording_sink.h"
 
-namespace accelscope::capture {
+namespace accelscope::capture::perfetto_conformance {
 
 class TraceTables {
  public:
@@ -33,4 +33,4 @@ class TraceTables {
   sqlite3* database_ = nullptr;
 };
 
-}  // namespace accelscope::capture
+}  // namespace accelscope::capture::perfetto_conformance

@@ -70,7 +70,8 @@ struct UsualLevels {
   std::string_view table;
   std::size_t levels;
 };
-constexpr std::array<UsualLevels, 3> kUsualLevels = {{{"python_function", 4}, {"cpu_op", 3}, {"user_annotation", 3}}};
+constexpr std::array<UsualLevels, 4> kUsualLevels = {
+    {{"python_function", 4}, {"cpu_op", 3}, {"user_annotation", 3}, {"nvtx", 5}}};
 constexpr std::size_t kUsualHostLevels = 6;
 
 constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", "Vector", "Scalar", "GpSimd", "Sync"};

@@ -13,6 +13,7 @@
 
 #include "app/session/analysis.h"
 #include "capture/ingest/frame_import.h"
+#include "capture/sources/base/source.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/other_formats.h"
 #include "core/analysis/time/session_activity.h"
@@ -120,6 +121,9 @@ std::optional<Result<OpenedSession>> open_session_file(const std::string& path) 
     return Error{path + ": the file is empty; the program that wrote it may not have finished, so record it again"};
   }
   if (begins_like_session(path)) {
+    // Profiles may be databases too, whole or damaged.
+    const auto format = capture::sources::guess_format(path);
+    if (format && (*format)->name != "session") return std::nullopt;
     if (!tables_of_other_database(path)) return open_in_place(path);
     const auto other = capture::sources::find_other_format(path);
     return Error{capture::sources::refusal(

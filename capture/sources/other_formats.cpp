@@ -27,15 +27,11 @@ struct TextRow {
 
 // The first row that fits. Words are those that the tools themselves write.
 constexpr std::array kTexts = {
-    TextRow{"MessageName;", "total_ns", "a table of Tracy messages",
-            "import the table of zones that tracy-csvexport -u writes"},
     TextRow{"{", "\"rocprofiler-sdk-tool\"", "a result of rocprofv3 (JSON)",
             "run rocprofv3 with --output-format pftrace, and convert that with traceconv json"},
     TextRow{"{", "speedscope.app/file-format-schema", "a speedscope profile", kChromeAdvice},
     TextRow{"{", "\"forwarding_channel_pairs\"", "a topology for tt-npe", "it holds no events"},
     TextRow{"PERFILE2", "", "a recording of Linux perf", "convert it with perf script > samples.txt"},
-    TextRow{"tlZ", "tracy", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
-    TextRow{"tr\xfd", "", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
     TextRow{"PAR1", "", "a Parquet table", ""},
     TextRow{"\x7f"
             "ELF",
@@ -55,11 +51,10 @@ struct NameRow {
 };
 
 constexpr std::array kNames = {
-    NameRow{".nsys-rep", "an Nsight Systems report", kChromeAdvice},
-    NameRow{".qdrep", "an Nsight Systems report", kChromeAdvice},
-    NameRow{".qdstrm", "an Nsight Systems recording", kChromeAdvice},
+    NameRow{".qdstrm", "an Nsight Systems recording", "make a report of it with QdstrmImporter, and open that"},
     NameRow{".ncu-rep", "an Nsight Compute report", ""},
-    NameRow{".tracy", "a Tracy trace", "import what tracy-csvexport -u writes of it"},
+    NameRow{".tracy", "a Tracy trace of a version before 0.9, or damaged at its begin",
+            "convert it with tracy-update of Tracy 0.10"},
 };
 
 [[nodiscard]] OtherFormat xplane() {
@@ -80,9 +75,6 @@ constexpr std::array kNames = {
   const auto any = [&](std::string_view begin) {
     return std::any_of(tables.begin(), tables.end(), [&](const std::string& name) { return name.starts_with(begin); });
   };
-  if (any("CUPTI_ACTIVITY_KIND_") || any("TARGET_INFO_") || any("ENUM_NSYS_")) {
-    return {"an Nsight Systems export (SQLite)", std::string(kChromeAdvice)};
-  }
   if (any("rocpd_info_")) return {"a ROCm profile (rocpd)", "convert it with rocpd convert, or use torch.profiler"};
   if (any("rocpd_")) return {"an RPD trace (ROCm)", "convert it to Chrome JSON with rpd2tracing.py"};
   return {"an SQLite database of another program", "open a session file (.accel) or import a profile"};

@@ -112,6 +112,13 @@ template <std::size_t Size>
   if (!tile.empty()) forms.push_back(form + " " + std::string(tile));
   if (form != word) forms.push_back(form);
   forms.push_back(word);
+  // A product whose sums are cut in parts runs beside the plain one of the same tile: "..._execute_split_k_kernel".
+  const bool parts = std::any_of(fields.begin(), fields.end(), [](std::string_view field) {
+    return field == "split" || field == "splitK" || field == "splitk";
+  });
+  if (parts) {
+    for (std::string& each : forms) each += " split-k";
+  }
   return forms;
 }
 

@@ -43,6 +43,28 @@ Result<void> Statement::run() {
 
 void Statement::reset() { sqlite3_reset(statement_); }
 
+SqlValue Statement::value(int column) const {
+  sqlite3_value* value = sqlite3_column_value(statement_, column);
+  switch (sqlite3_value_type(value)) {
+    case SQLITE_INTEGER:
+      return {SqlType::integer, sqlite3_value_int64(value), 0, {}};
+    case SQLITE_FLOAT:
+      return {SqlType::real, 0, sqlite3_value_double(value), {}};
+    case SQLITE_TEXT: {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+      const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
+      return {SqlType::text, 0, 0, text == nullptr ? std::string_view() : std::string_view(text, size)};
+    }
+    case SQLITE_BLOB: {
+      const auto* blob = static_cast<const char*>(sqlite3_value_blob(value));
+      const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
+      return {SqlType::blob, 0, 0, blob == nullptr ? std::string_view() : std::string_view(blob, size)};
+    }
+    default:
+      return {};
+  }
+}
+
 std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
 
 std::string_view Statement::text(int column) const {
@@ -64,13 +86,13 @@ int Statement::column_count() const { return sqlite3_column_count(statement_); }
 
 bool Statement::is_null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
 
-Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenMode mode) {
+Result<std::unique_ptr<Database>> Database::open(const std::string& path, OpenMode mode, const char* layer) {
   int flags = SQLITE_OPEN_NOMUTEX;
   if (mode == OpenMode::read_only) flags |= SQLITE_OPEN_READONLY;
   if (mode == OpenMode::read_write) flags |= SQLITE_OPEN_READWRITE;
   if (mode == OpenMode::create || mode == OpenMode::memory) flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(mode == OpenMode::memory ? ":memory:" : path.c_str(), &handle, flags, nullptr);
+  const int code = sqlite3_open_v2(mode == OpenMode::memory ? ":memory:" : path.c_str(), &handle, flags, layer);
   std::unique_ptr<Database> database(new Database(handle));
   database->path_ = path;
   if (code != SQLITE_OK) return database->error("cannot be opened");

@@ -17,6 +17,16 @@ namespace accelscope {
 
 class Database;
 
+enum class SqlType : std::uint8_t { null, integer, real, text, blob };
+
+// A column of a row, as it is kept there.
+struct SqlValue {
+  SqlType type = SqlType::null;
+  std::int64_t integer = 0;
+  double real = 0;
+  std::string_view bytes;  // of a text or a blob; valid until the next step
+};
+
 // A prepared statement. Bound blobs and texts must live until the next reset.
 class Statement {
  public:
@@ -48,6 +58,7 @@ class Statement {
   [[nodiscard]] ByteView blob(int column) const;          // valid until the next step
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] bool is_integer(int column) const;  // kept as one; false of texts that look like one
+  [[nodiscard]] SqlValue value(int column) const;
   [[nodiscard]] int column_count() const;
 
  private:
@@ -60,7 +71,9 @@ enum class OpenMode : std::uint8_t { memory, read_only, read_write, create };
 
 class Database {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<Database>> open(const std::string& path, OpenMode mode);
+  // `layer`: the name of SQLite's way to files (a VFS); null: the system's.
+  [[nodiscard]] static Result<std::unique_ptr<Database>> open(const std::string& path, OpenMode mode,
+                                                              const char* layer = nullptr);
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;

@@ -35,6 +35,8 @@ void bench_tt_log_import(const BenchOptions& options);
 void bench_tt_log_follow(const BenchOptions& options);
 void bench_chrome_import(const BenchOptions& options);
 void bench_perfetto_import(const BenchOptions& options);
+void bench_tracy_import(const BenchOptions& options);
+void bench_nsys_import(const BenchOptions& options);
 void bench_python_calls(const BenchOptions& options);
 void bench_draw_lists(const BenchOptions& options);
 void bench_draw_lists_large(const BenchOptions& options);
@@ -56,6 +58,8 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"chrome_import", "importing generated Chrome JSON traces of 5 and 2 million events", bench_chrome_import},
     {"perfetto_import", "importing generated Perfetto traces of 5 million slices, sorted and not",
      bench_perfetto_import},
+    {"tracy_import", "importing generated traces of Tracy of 20 M zones", bench_tracy_import},
+    {"nsys_import", "importing a generated export of Nsight Systems of 4 M rows", bench_nsys_import},
     {"stream", "agent to recorder over TCP: rate and memory; opening what was saved", bench_stream},
     {"stream_full", "the same with every column of a Neuron profile: rate and bytes", bench_stream_full},
     {"agent_rest", "an agent that nobody uses: memory and processor time", bench_agent_rest},

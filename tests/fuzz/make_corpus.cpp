@@ -11,8 +11,10 @@
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
 #include "tests/support/neuron/simulated_profile.h"
+#include "tests/support/nsys_export.h"
 #include "tests/support/perfetto_writer.h"
 #include "tests/support/recording_sink.h"
+#include "tests/support/tracy_trace.h"
 #include "tests/support/tt_log_generator.h"
 
 using namespace accelscope;
@@ -128,6 +130,20 @@ void make_tracy_tables(const std::filesystem::path& folder) {
        "f,a.cpp,12,1200,12.5,3,400.25,1,900,0.5\n");
 }
 
+// A trace of every form, unpacked as the target takes it, and some packed.
+void make_tracy_traces(const std::filesystem::path& folder) {
+  const test::TracyModel model = test::rich_tracy_model(1);
+  const auto seed = [&](const std::string& name, const std::string& bytes) {
+    write(folder / name, std::as_bytes(std::span(bytes)));
+  };
+  for (const test::TracyRelease& release : test::tracy_releases()) {
+    seed(fmt::format("v{}_{}{}", release.minor, release.patch, release.tenstorrent ? "_tt" : ""),
+         test::tracy_trace_unpacked(model, release));
+  }
+  seed("lz4", test::tracy_trace(model, {10, 0}));
+  seed("zstd_streams", test::tracy_trace(model, {13, 1}, {true, 3}));
+}
+
 void make_ops_reports(const std::filesystem::path& folder) {
   const std::string text =
       "OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,ATTRIBUTES,HOST START TS,HOST END TS,DEVICE FW START CYCLE,DEVICE "
@@ -167,6 +183,9 @@ void make_text_profiles(const std::filesystem::path& folder) {
        "\n=== Device Timing Summary ===\n\n  Total Execution Time (ns):  558\n\n== L0 Backend ==\n\n Kernel, Calls, "
        "Time (ns)\nf(a, b), 3, 98\n");
   seed("perf", "python 12/13 [003] 12.345678: 2500 cycles:u: \n\t7f12 work+0x12 (/lib/w.so)\n\t7f13 main (/bin/p)\n\n");
+  seed(
+      "hatchet",
+      R"json([{"frame":{"name":"ROOT","type":"function"},"metrics":{},"children":[{"frame":{"name":"k"},"metrics":{"time (ns)":20,"count":3,"device_id":"1","flops16":4e6,"bytes":64},"children":[]}]},{"CUDA":{"1":{"arch":"90"}}}])json");
   seed("collapsed", "main;work;read 12\nmain;work 3\nother 1\n");
 }
 
@@ -243,7 +262,13 @@ Result<void> make(const std::filesystem::path& folder) {
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
   write(folder / "perfetto_fuzz" / "varied", std::as_bytes(std::span(test::varied_trace())));
+  make_tracy_traces(folder / "tracy_fuzz");
   make_ops_reports(folder / "tt_ops_fuzz");
+  std::filesystem::create_directories(folder / "nsys_fuzz");
+  for (const auto& [name, sql] :
+       {std::pair{"2026", test::nsys_export_of_2026()}, {"2022", test::nsys_export_of_2022()}}) {
+    if (Result<void> made = test::make_nsys_export((folder / "nsys_fuzz" / name).string(), sql); !made) return made;
+  }
   make_networks(folder / "tt_noc_fuzz");
   make_text_profiles(folder / "text_profiles_fuzz");
   return make_profiles(folder / "neuron_json_fuzz");

@@ -1,10 +1,11 @@
-// Any bytes as text that profilers print: of VTune, unitrace, perf script, collapsed stacks: an error or a session,
-// never a crash, and every chunk valid.
+// Any bytes as text that profilers print: of VTune, unitrace, perf script, Proton, collapsed stacks: an error or a
+// session, never a crash, and every chunk valid.
 #include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
+#include "capture/sources/proton/source.h"
 #include "capture/sources/stacks/source.h"
 #include "capture/sources/unitrace/source.h"
 #include "capture/sources/vtune/source.h"
@@ -15,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace accelscope::capture;
   using Import = Result<void> (*)(std::unique_ptr<json::ByteSource>, const std::string&, const sources::ImportOptions&,
                                   EventSink&);
-  constexpr std::array<Import, 5> kImports = {sources::vtune::import_intervals, sources::vtune::import_report,
+  constexpr std::array<Import, 6> kImports = {sources::vtune::import_intervals, sources::vtune::import_report,
                                               sources::unitrace::import_unitrace, sources::stacks::import_perf_script,
                                               sources::stacks::import_collapsed};
   const std::span<const char> text(reinterpret_cast<const char*>(data), size);

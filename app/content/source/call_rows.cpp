@@ -13,13 +13,16 @@ namespace accelscope::app {
 namespace {
 
 // What a call is, by the table of its event.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 18> kCallLevels = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 21> kCallLevels = {{
     {"kernel", "Kernel"},
     {"memcpy", "Copy"},
     {"memset", "Fill"},
     {"runtime_call", "Runtime"},
     {"cpu_op", "Operator"},
     {"user_annotation", "Annotation"},
+    {"nvtx", "Range"},
+    {"osrt_call", "System"},
+    {"cuda_graph", "Graph"},
     {"gpu_user_annotation", "Annotation"},
     {"python_function", "Python"},
     {"python_call", "Python"},

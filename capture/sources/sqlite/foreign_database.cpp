@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "capture/json/json_cursor.h"
+#include "capture/sources/sqlite/cut_file.h"
+
 namespace accelscope::capture::sources::sqlite {
 
 bool ForeignRows::next() {
@@ -38,6 +41,13 @@ std::optional<std::int64_t> ForeignRows::number(std::size_t column) const {
   return statement_.integer(places_[column]);
 }
 
+std::string_view valid_text(std::string_view text, std::string& scratch) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) >= 0; });
+  if (plain) return text;
+  scratch = json::mend_utf8(text);
+  return scratch;
+}
+
 std::string quoted_name(std::string_view name) {
   std::string quoted = "\"";
   for (const char character : name) {
@@ -48,19 +58,29 @@ std::string quoted_name(std::string_view name) {
 }
 
 Result<ForeignDatabase> ForeignDatabase::open(const std::string& path) {
-  Result<std::unique_ptr<Database>> opened = Database::open(path, OpenMode::read_only);
+  const bool cut = is_cut_database(path);
+  Result<std::unique_ptr<Database>> opened =
+      Database::open(path, OpenMode::read_only, cut ? cut_file_layer() : nullptr);
   if (!opened) return opened.error();
   ForeignDatabase file(std::move(opened).value());
-  if (file.list_tables()) return file;
-  // A file that was cut has fewer pages than it says, and is refused whole unless its tables may be mended: which the
-  // way it was opened does not allow either, so nothing is at risk.
-  sqlite3_db_config(file.database_->handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
-  if (Result<void> done = file.database_->execute("PRAGMA writable_schema=ON"); !done) return done.error();
-  file.cut_ = true;
-  if (Result<void> done = file.list_tables(); !done) {
-    return Error{fmt::format("{}: {}", path, done.message())};
+  file.cut_ = cut;
+  if (cut) file.tolerate_damage();
+  Result<void> listed = file.list_tables();
+  if (!listed && !cut) {
+    file.damaged_ = true;
+    file.tolerate_damage();
+    const Result<void> again = file.list_tables();
+    if (again || !file.tables_.empty()) return file;
   }
+  if (!listed && file.tables_.empty()) return Error{fmt::format("{}: {}", path, listed.message())};
   return file;
+}
+
+// A table whose description is damaged does not take the others with it. The file is open for reading only, so that
+// nothing is at risk.
+void ForeignDatabase::tolerate_damage() {
+  sqlite3_db_config(database_->handle(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+  (void)database_->execute("PRAGMA writable_schema=ON");  // without it the file is refused as before
 }
 
 Result<void> ForeignDatabase::list_tables() {
@@ -109,6 +129,13 @@ Result<ForeignRows> ForeignDatabase::rows(std::string_view table, std::span<cons
   rows.statement_ = std::move(statement).value();
   rows.ended_ = false;
   return rows;
+}
+
+bool ForeignDatabase::has_index(std::string_view table, std::string_view column) const {
+  Result<ForeignRows> plan = select(
+      fmt::format("EXPLAIN QUERY PLAN SELECT {0} FROM {1} WHERE {0} = 1", quoted_name(column), quoted_name(table)));
+  constexpr std::size_t kDetail = 3;
+  return plan && plan->next() && plan->text(kDetail).starts_with("SEARCH");
 }
 
 Result<ForeignRows> ForeignDatabase::select(std::string_view sql) const {

@@ -32,6 +32,9 @@ class ForeignRows {
   [[nodiscard]] std::string_view text(std::size_t column) const;  // "" if it has none; until the next row
   [[nodiscard]] std::optional<std::int64_t> number(std::size_t column) const;  // nothing if it has none or is no number
   [[nodiscard]] ByteView blob(std::size_t column) const;                       // until the next row
+  [[nodiscard]] SqlValue value(std::size_t column) const {  // null if it has none; until the next row
+    return places_[column] < 0 ? SqlValue{} : statement_.value(places_[column]);
+  }
   [[nodiscard]] bool has_column(std::size_t column) const noexcept { return places_[column] >= 0; }
 
  private:
@@ -48,8 +51,11 @@ class ForeignDatabase {
   // where its tables are listed.
   [[nodiscard]] static Result<ForeignDatabase> open(const std::string& path);
 
-  // Whether the file ends before its last page: what it still holds can be read.
+  // Whether the file ends before its last page: what it still holds can be read, and what is missing reads as nothing.
   [[nodiscard]] bool is_cut() const noexcept { return cut_; }
+
+  // Whether the descriptions of tables are damaged: there may have been others.
+  [[nodiscard]] bool is_damaged() const noexcept { return damaged_; }
 
   // Tables and views, as they are called in the file.
   [[nodiscard]] const std::vector<std::string>& tables() const noexcept { return tables_; }
@@ -68,16 +74,25 @@ class ForeignDatabase {
   }
   // Any SELECT; columns by their place in it.
   [[nodiscard]] Result<ForeignRows> select(std::string_view sql) const;
+  // For a SELECT with parameters that is run many times.
+  [[nodiscard]] Result<Statement> prepare(std::string_view sql) const { return database_->prepare(sql); }
+  // Whether a row is found by the column without reading the others.
+  [[nodiscard]] bool has_index(std::string_view table, std::string_view column) const;
 
  private:
   explicit ForeignDatabase(std::unique_ptr<Database> database) : database_(std::move(database)) {}
 
   Result<void> list_tables();
+  void tolerate_damage();
 
   std::unique_ptr<Database> database_;
   std::vector<std::string> tables_;
   bool cut_ = false;
+  bool damaged_ = false;
 };
+
+// The text, or what is left of it in `scratch` where not all of it is UTF-8: files hold what programs gave them.
+[[nodiscard]] std::string_view valid_text(std::string_view text, std::string& scratch);
 
 // "name" with quotes for SQL.
 [[nodiscard]] std::string quoted_name(std::string_view name);

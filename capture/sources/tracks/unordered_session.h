@@ -63,7 +63,7 @@ class UnorderedSession {
   [[nodiscard]] RowPlace& place(std::uint32_t row) noexcept { return rows_[row].place; }
   // Of a row of events in the session: known from Finish::about_rows on.
   [[nodiscard]] TrackNumber number(std::uint32_t row) const noexcept { return events_.number(rows_[row].events); }
-  void put_into(std::uint32_t row, std::uint32_t above) noexcept { rows_[row].above = above; }
+  [[nodiscard]] std::uint32_t& above(std::uint32_t row) noexcept { return rows_[row].above; }
 
   // Ticks are those of the row's clock. A negative duration is written as 0 and counted.
   WrittenEvent write(std::uint32_t row, std::int64_t start, std::int64_t duration, StringId name,

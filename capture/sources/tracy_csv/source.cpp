@@ -12,6 +12,7 @@
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/base/line_blocks.h"
 #include "capture/sources/base/source_finder.h"
+#include "capture/sources/tracy/read/tables.h"
 #include "capture/sources/tracy_csv/layout.h"
 #include "capture/sources/tracy_csv/schemas.h"
 #include "core/base/format.h"
@@ -22,8 +23,7 @@ namespace {
 
 constexpr std::size_t kTracySortMemoryBytes = 192U << 20;  // packed events beyond this go to a temporary file
 constexpr std::uint32_t kMostTracks = 8'000;               // of threads and plots; further ones share one
-constexpr std::size_t kMessageNameChars = 60;
-constexpr std::size_t kLongestRow = 1U << 20;  // of a message that goes over several lines
+constexpr std::size_t kLongestRow = 1U << 20;              // of a message that goes over several lines
 constexpr std::int64_t kLargestTime = std::int64_t{1} << 61;
 
 class TracyCsvImport {
@@ -235,9 +235,7 @@ void TracyCsvImport::take_message() {
   if (!start) return skip(bad_times_);
   events_->begin();
   events_->text(0, cells_[0]);
-  const std::string_view head = std::string_view(cells_[0]).substr(0, 4 * kMessageNameChars);
-  events_->commit(lane_of(thread_numbers_, threads_, ""), *start, 0,
-                  writer_.intern(shorten_middle(head, kMessageNameChars)));
+  events_->commit(lane_of(thread_numbers_, threads_, ""), *start, 0, writer_.intern(tracy::message_name(cells_[0])));
 }
 
 void TracyCsvImport::take_statistics() {

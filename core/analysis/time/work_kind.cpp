@@ -13,7 +13,7 @@ namespace {
 
 // Tables on a host's threads that name stretches of a program or tell of the profiler: nothing works because of them.
 constexpr std::string_view kAnnotations = "user_annotation";
-constexpr std::array<std::string_view, 3> kMarks = {kAnnotations, "overhead", "trace_span"};
+constexpr std::array<std::string_view, 4> kMarks = {kAnnotations, "overhead", "trace_span", "thread_state"};
 constexpr std::string_view kProfilerHost = "profiler";  // as sources call it
 
 }  // namespace

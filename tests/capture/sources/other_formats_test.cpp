@@ -49,8 +49,6 @@ TEST_CASE("databases of other tools are named, and a session is never taken for 
     CHECK(contains(guessed.message(), format->title));
     return format->title;
   };
-  CHECK(named("a.sqlite", "CREATE TABLE StringIds(id); CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(a)") ==
-        "an Nsight Systems export (SQLite)");
   CHECK(named("b.db", "CREATE TABLE rocpd_info_node_00(id)") == "a ROCm profile (rocpd)");
   CHECK(named("c.rpd", "CREATE TABLE rocpd_api(id)") == "an RPD trace (ROCm)");
   CHECK(named("d.db", "CREATE TABLE bookmarks(id)") == "an SQLite database of another program");
@@ -88,7 +86,7 @@ TEST_CASE("texts and binary files of other tools are named with what to do") {
   CHECK(title("m.pickle", std::string("\x80\x04\x95\x00\x00}\x94(\x8c\x08segments\x94", 20)) ==
         "a memory snapshot of PyTorch");
   CHECK(title("x.pb", std::string("\x0a\x0f\x12\x0d/device:TPU:0", 17)) == "an XLA profile (XPlane)");
-  CHECK(title("a.nsys-rep", "anything") == "an Nsight Systems report");
+  CHECK(title("a.qdstrm", "anything") == "an Nsight Systems recording");
   CHECK(title("page.json", "<!DOCTYPE html><html>") == "a web page");
   CHECK(title("notes.txt", "nothing of the kind") == "");
   CHECK(contains(sources::refusal("a.csv", {"a table", "do that"}),

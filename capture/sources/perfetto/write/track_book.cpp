@@ -555,7 +555,7 @@ void TrackBook::place(std::uint32_t number, std::uint32_t above, int depth) {
     known = std::move(described);
     known.number = number_of_row;
     session_.place(row) = {known.device.empty() ? at_rank : tracks::kDeviceRows, next_place_++};
-    session_.put_into(row, within);
+    session_.above(row) = within;
   };
   std::vector<EventTableKind> tables = tables_of(track);
   std::sort(tables.begin(), tables.end(),

@@ -1,0 +1,159 @@
+// One import of an export of Nsight Systems: what is known of the whole first, then table by table - what ran on
+// devices, the calls that launched it, what threads did, samples - then everything that is told once it is all there.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "capture/sources/base/source.h"
+#include "capture/sources/nsys/read/facts.h"
+#include "capture/sources/nsys/read/payloads.h"
+#include "capture/sources/nsys/read/stacks.h"
+#include "capture/sources/nsys/read/strings.h"
+#include "capture/sources/nsys/read/words.h"
+#include "capture/sources/nsys/write/rows.h"
+#include "capture/sources/nsys/write/tables.h"
+#include "capture/sources/sqlite/foreign_database.h"
+#include "capture/sources/sqlite/rows_ahead.h"
+#include "capture/sources/tracks/unordered_session.h"
+
+namespace accelscope::capture::sources::nsys {
+
+class NsysImporter {
+ public:
+  // Two connections to the file: rows are read through the second while the first looks up what they refer to.
+  NsysImporter(sqlite::ForeignDatabase file, sqlite::ForeignDatabase events, std::string path,
+               const ImportOptions& options, EventSink& sink);
+  Result<void> run();
+
+ private:
+  using Row = sqlite::BatchedRow;
+  using Columns = std::span<const std::string_view>;
+
+  // Every row of the table, while nobody cancels. Counts what is read, and tells what a damaged table still held.
+  void each_row(std::string_view table, std::string_view becomes, Columns columns,
+                const std::function<void(const Row&)>& visit, std::string_view further = {});
+  // The same with the table's further columns behind those.
+  void each_row(std::string_view table, NsysTable kind, Columns columns, const std::function<void(const Row&)>& visit,
+                std::string_view further = {});
+  void set_further(NsysTable kind, const Row& row, std::size_t first);
+  void set_number(std::size_t column, const Row& row, std::size_t field);
+  void set_word(std::size_t column, NsysEnum family, std::int64_t number);
+  void count_sources();
+
+  // What ran on devices: device_tables.cpp
+  struct Work {
+    std::uint64_t process = 0;
+    std::int64_t device = 0, context = 0, stream = 0, correlation = 0;
+    std::int64_t start = 0, duration = 0;
+  };
+  [[nodiscard]] bool read_work(const Row& row, Work& work);
+  void remember_launched();
+  void add_target(const Work& work, const tracks::WrittenEvent& event);
+  [[nodiscard]] StringId dimensions(std::int64_t x, std::int64_t y, std::int64_t z);
+  [[nodiscard]] bool is_collective(std::int64_t name);
+  void read_kernels();
+  void read_copies();
+  void read_sets();
+  void read_graphs();
+  void read_waits();
+  void read_device_events();
+  // device_memory.cpp
+  void read_memory();
+  void read_memory_pools();
+  void read_page_faults();
+  [[nodiscard]] StringId pool_name(const Row& row, std::int64_t gpu);
+
+  // What threads did: host_tables.cpp, ranges.cpp
+  void read_calls();
+  void read_system_calls();
+  void read_overhead();
+  void read_libraries();
+  void read_library(const std::string& table, std::span<const std::string> columns);
+  void read_ranges();
+  void write_range(const Row& row);
+  void set_payload(const Row& row);
+  void close_ranges();
+
+  // Samples: sample_tables.cpp
+  void read_cpu_samples();
+  void read_thread_states();
+  void read_metrics();
+  void read_messages();
+
+  // finish.cpp
+  void tell_unread_tables();
+  void write_facts();
+  void write_report();
+  void saw(std::int64_t end) noexcept { last_ = any_time_ ? std::max(last_, end) : end, any_time_ = true; }
+
+  sqlite::ForeignDatabase file_;
+  sqlite::ForeignDatabase events_;
+  std::string path_;
+  const ImportOptions& options_;
+  tracks::UnorderedSession session_;
+  NsysWords words_;
+  NsysStrings strings_;
+  NsysStacks stacks_;
+  NsysFacts facts_;
+  NsysPayloads payloads_;
+  NsysRows rows_;
+  tracks::EventValues values_;
+
+  std::uint64_t rows_done_ = 0;
+  std::uint64_t rows_total_ = 0;
+  std::map<std::string, std::uint64_t, std::less<>> read_tables_;  // of the file
+  std::map<std::string, std::uint64_t, std::less<>> source_rows_;  // of them, by the table that they become
+  std::vector<std::uint64_t> launched_;                            // keys of what ran on devices
+  std::vector<bool> may_launch_;  // by the lower bits of a key: whether it may be among them
+  std::map<std::pair<NsysEnum, std::int64_t>, StringId> interned_words_;
+  std::map<std::array<std::int64_t, 3>, StringId> interned_dimensions_;
+  std::map<std::pair<std::int64_t, std::int64_t>, StringId> copy_names_;
+  std::unordered_map<std::int64_t, bool> collectives_;                            // by the number of a kernel's name
+  std::set<std::tuple<std::int64_t, std::uint64_t, std::int64_t>> memory_users_;  // GPU, process and context
+
+  struct OpenRange {
+    std::uint32_t row = 0;
+    std::int64_t start = 0;
+    StringId name = 0;
+    tracks::EventValues values;
+  };
+  std::vector<OpenRange> open_ranges_;
+
+  struct Counts {
+    std::uint64_t not_collected = 0;   // without a time
+    std::uint64_t before_session = 0;  // samples
+    std::uint64_t open_ranges = 0;
+    std::uint64_t unknown_ranges = 0;
+    std::uint64_t naming_ranges = 0;  // rows of NVTX that name others
+    std::uint64_t unread_payloads = 0;
+    std::uint64_t open_states = 0;
+    std::uint64_t unknown_states = 0;
+    std::uint64_t renamed_waits = 0;
+    std::uint64_t missing_times = 0;  // rows whose start is no number
+  };
+  Counts counts_;
+  std::int64_t last_ = 0;
+  bool any_time_ = false;
+  bool any_call_ = false;
+  bool any_work_ = false;
+};
+
+// The key of flows between a call and what it started.
+[[nodiscard]] inline std::uint64_t launch_key(std::uint64_t process, std::int64_t correlation) noexcept {
+  return tracks::flow_key(process, static_cast<std::uint64_t>(correlation));
+}
+
+}  // namespace accelscope::capture::sources::nsys

@@ -1,0 +1,140 @@
+#include "capture/sources/sqlite/rows_ahead.h"
+
+#include <bit>
+#include <charconv>
+#include <cstdlib>
+
+namespace accelscope::capture::sources::sqlite {
+namespace {
+
+constexpr std::size_t kBatchRows = 2048;
+constexpr std::size_t kBatchBytes = 1U << 20;  // of texts and blobs
+constexpr std::size_t kWaitingBatches = 4;
+
+}  // namespace
+
+std::int64_t BatchedRow::integer(std::size_t column) const {
+  const BatchedValue& value = values_[column];
+  if (value.type == SqlType::integer) return static_cast<std::int64_t>(value.number);
+  if (value.type == SqlType::real) {
+    const double number = std::bit_cast<double>(value.number);
+    constexpr double kLimit = 9.2e18;
+    return number > -kLimit && number < kLimit ? static_cast<std::int64_t>(number) : 0;
+  }
+  const std::string_view digits = text(column);
+  std::int64_t number = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
+
+double BatchedRow::real(std::size_t column) const {
+  const BatchedValue& value = values_[column];
+  if (value.type == SqlType::real) return std::bit_cast<double>(value.number);
+  if (value.type == SqlType::integer) return static_cast<double>(static_cast<std::int64_t>(value.number));
+  return std::strtod(std::string(text(column)).c_str(), nullptr);
+}
+
+std::string_view BatchedRow::text(std::size_t column) const noexcept {
+  const BatchedValue& value = values_[column];
+  if (value.type != SqlType::text && value.type != SqlType::blob) return {};
+  return std::string_view(batch_->bytes).substr(value.number, value.size);
+}
+
+ByteView BatchedRow::blob(std::size_t column) const noexcept {
+  const std::string_view bytes = text(column);
+  return std::as_bytes(std::span(bytes));
+}
+
+RowsAhead::RowsAhead(const ForeignDatabase& file, std::string_view table, std::span<const std::string_view> columns,
+                     std::string_view further)
+    : columns_(columns.size()), source_(file.rows(table, columns, further)) {
+  if (!source_) {
+    status_ = source_.error();
+    ended_ = true;
+    return;
+  }
+  for (std::size_t i = 0; i < columns_; ++i) row_.present_.push_back(source_->has_column(i));
+  reader_ = std::thread([this] { read(); });
+}
+
+RowsAhead::~RowsAhead() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  if (reader_.joinable()) reader_.join();
+}
+
+void RowsAhead::take_row(RowBatch& batch) {
+  for (std::size_t i = 0; i < columns_; ++i) {
+    const SqlValue read = source_->value(i);
+    BatchedValue& value = batch.values.emplace_back();
+    value.type = read.type;
+    if (read.type == SqlType::integer) {
+      value.number = static_cast<std::uint64_t>(read.integer);
+    } else if (read.type == SqlType::real) {
+      value.number = std::bit_cast<std::uint64_t>(read.real);
+    } else if (read.type != SqlType::null) {
+      const std::string_view bytes = read.type == SqlType::text ? valid_text(read.bytes, mended_) : read.bytes;
+      value.number = batch.bytes.size();
+      value.size = static_cast<std::uint32_t>(bytes.size());
+      batch.bytes.append(bytes);
+    }
+  }
+  ++batch.rows;
+}
+
+void RowsAhead::read() {
+  auto batch = std::make_unique<RowBatch>();
+  while (source_->next()) {
+    take_row(*batch);
+    if (batch->rows < kBatchRows && batch->bytes.size() < kBatchBytes) continue;
+    if (!hand_over(std::move(batch))) return;
+    const std::lock_guard lock(mutex_);
+    if (empty_.empty()) {
+      batch = std::make_unique<RowBatch>();
+    } else {
+      batch = std::move(empty_.back());
+      empty_.pop_back();
+    }
+  }
+  if (batch->rows > 0 && !hand_over(std::move(batch))) return;
+  const std::lock_guard lock(mutex_);
+  status_ = source_->status();
+  ended_ = true;
+  changed_.notify_all();
+}
+
+// False: nobody wants more.
+bool RowsAhead::hand_over(std::unique_ptr<RowBatch> batch) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return stopping_ || waiting_.size() < kWaitingBatches; });
+  if (stopping_) return false;
+  waiting_.push_back(std::move(batch));
+  changed_.notify_all();
+  return true;
+}
+
+const BatchedRow* RowsAhead::next() {
+  if (current_ == nullptr || place_ == current_->rows) {
+    std::unique_lock lock(mutex_);
+    if (current_ != nullptr) {
+      current_->values.clear();
+      current_->bytes.clear();
+      current_->rows = 0;
+      empty_.push_back(std::move(current_));
+    }
+    changed_.wait(lock, [&] { return ended_ || !waiting_.empty(); });
+    if (waiting_.empty()) return nullptr;
+    current_ = std::move(waiting_.front());
+    waiting_.pop_front();
+    changed_.notify_all();
+    place_ = 0;
+    row_.batch_ = current_.get();
+  }
+  row_.values_ = current_->values.data() + place_++ * columns_;
+  return &row_;
+}
+
+}  // namespace accelscope::capture::sources::sqlite

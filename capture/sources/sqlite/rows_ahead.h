@@ -1,0 +1,92 @@
+// The rows of a table, read on a thread of their own while those before them are used: half of the work of an import of
+// a database is reading it. Otherwise as ForeignRows.
+//
+//   RowsAhead rows(file, "GPU_METRICS", columns);
+//   while (const BatchedRow* row = rows.next()) { row->integer(0) ... }
+//   if (!rows.status()) ...
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "capture/sources/sqlite/foreign_database.h"
+
+namespace accelscope::capture::sources::sqlite {
+
+struct BatchedValue {
+  std::uint64_t number = 0;  // an integer, the bits of a real number, or where the text or blob begins in the batch
+  std::uint32_t size = 0;
+  SqlType type = SqlType::null;
+};
+
+struct RowBatch {
+  std::vector<BatchedValue> values;  // a row after the other
+  std::string bytes;
+  std::size_t rows = 0;
+};
+
+// As ForeignRows has them.
+class BatchedRow {
+ public:
+  [[nodiscard]] bool has(std::size_t column) const noexcept { return values_[column].type != SqlType::null; }
+  [[nodiscard]] std::optional<std::int64_t> number(std::size_t column) const noexcept {
+    if (values_[column].type != SqlType::integer) return std::nullopt;
+    return static_cast<std::int64_t>(values_[column].number);
+  }
+  [[nodiscard]] std::int64_t integer(std::size_t column) const;
+  [[nodiscard]] double real(std::size_t column) const;
+  [[nodiscard]] std::string_view text(std::size_t column) const noexcept;  // "" of numbers
+  [[nodiscard]] ByteView blob(std::size_t column) const noexcept;
+  [[nodiscard]] bool has_column(std::size_t column) const noexcept { return present_[column]; }
+
+ private:
+  friend class RowsAhead;
+  const BatchedValue* values_ = nullptr;
+  const RowBatch* batch_ = nullptr;
+  std::vector<bool> present_;
+};
+
+class RowsAhead {
+ public:
+  // Nobody else may use the connection while the object lives.
+  RowsAhead(const ForeignDatabase& file, std::string_view table, std::span<const std::string_view> columns,
+            std::string_view further = {});
+  ~RowsAhead();
+  RowsAhead(const RowsAhead&) = delete;
+  RowsAhead& operator=(const RowsAhead&) = delete;
+
+  // Until the next call. Null at the end, and where reading fails: see status().
+  [[nodiscard]] const BatchedRow* next();
+  [[nodiscard]] const Result<void>& status() const noexcept { return status_; }
+
+ private:
+  void read();
+  [[nodiscard]] bool hand_over(std::unique_ptr<RowBatch> batch);
+  void take_row(RowBatch& batch);
+
+  std::size_t columns_;
+  Result<ForeignRows> source_;
+  Result<void> status_;  // once the reader has ended
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::unique_ptr<RowBatch>> waiting_;
+  std::vector<std::unique_ptr<RowBatch>> empty_;
+  bool ended_ = false;
+  bool stopping_ = false;
+  std::unique_ptr<RowBatch> current_;
+  std::size_t place_ = 0;
+  BatchedRow row_;
+  std::string mended_;
+  std::thread reader_;
+};
+
+}  // namespace accelscope::capture::sources::sqlite

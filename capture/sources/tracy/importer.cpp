@@ -1,0 +1,353 @@
+#include "capture/sources/tracy/importer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "capture/sources/base/source_finder.h"
+#include "core/base/text.h"
+
+namespace accelscope::capture::sources::tracy {
+namespace {
+
+constexpr std::size_t kTracySpillBytes = 48U << 20;  // packed events beyond this go to a temporary file
+constexpr std::string_view kTraceMark = "tracy";
+constexpr std::size_t kMostNameBytes = 64U << 10;
+constexpr std::int64_t kLargestTraceTime = std::int64_t{1} << 60;
+constexpr std::size_t kPlaceNumbers = 65'536;
+
+}  // namespace
+
+TracyImport::TracyImport(std::string path, const ImportOptions& options, TracyBlocks blocks, EventSink& sink)
+    : path_(std::move(path)),
+      options_(options),
+      reader_(std::move(blocks)),
+      writer_(sink),
+      lanes_(writer_),
+      spill_(kTracySpillBytes),
+      places_(kPlaceNumbers) {
+  schemas_.fill(kNone);
+}
+
+std::span<const TracyImport::Section> TracyImport::sections() {
+  static constexpr std::array kSections = {
+      Section{"the header", &TracyImport::read_header},
+      Section{"frames", &TracyImport::read_frames},
+      Section{"sections", &TracyImport::read_marked_sections},
+      Section{"texts", &TracyImport::read_texts},
+      Section{"places in the source", &TracyImport::read_places},
+      Section{"counts of zones", &TracyImport::skip_zone_counts},
+      Section{"locks", &TracyImport::read_locks},
+      Section{"messages", &TracyImport::read_messages},
+      Section{"texts of zones", &TracyImport::read_zone_extras},
+      Section{"zones of threads", &TracyImport::read_threads},
+      Section{"GPU zones", &TracyImport::read_gpu},
+      Section{"plots", &TracyImport::read_plots},
+      Section{"memory", &TracyImport::read_memory},
+      Section{"call stacks", &TracyImport::read_callstacks},
+      Section{"facts about the program", &TracyImport::read_app_info},
+      Section{"pictures of frames", &TracyImport::skip_frame_images},
+      Section{"context switches", &TracyImport::read_context_switches},
+      Section{"what processors ran", &TracyImport::read_cpus},
+      Section{"symbols", &TracyImport::skip_symbols},
+      Section{"source files", &TracyImport::read_source_files},
+  };
+  return kSections;
+}
+
+Result<void> TracyImport::run() {
+  if (Result<void> done = read_version(); !done) return done;
+  clock_ = writer_.add_clock({.name = "Tracy", .anchors = {{0, 0}}});
+  for (const Section& section : sections()) {
+    if (reader_.ended()) {
+      missing_.emplace_back(section.name);
+      continue;
+    }
+    (this->*section.read)();
+    if (writer_.cancelled()) {
+      if (Result<void> failed = writer_.status(); !failed) return failed;
+      return Error{fmt::format("{}: the import was cancelled", path_)};
+    }
+    if (reader_.ended()) ended_in_ = section.name;
+  }
+  write_frames();  // where the texts were not reached
+  if (writer_.event_count() == 0 && !ended_in_.empty()) {
+    report_end();
+    return Error{fmt::format("{}: nothing of it could be read: {}; save the trace again, or copy the file whole", path_,
+                             reader_.gave_up().empty() ? reader_.blocks().problem().empty()
+                                                             ? fmt::format("it ends within {}", ended_in_)
+                                                             : reader_.blocks().problem()
+                                                       : reader_.gave_up())};
+  }
+  write_report();
+  return writer_.finish();
+}
+
+Result<void> TracyImport::read_version() {
+  TraceRecord record = reader_.record(kTraceMark.size() + 3);
+  std::array<char, kTraceMark.size()> mark = {};
+  for (char& c : mark) c = record.next<char>();
+  if (reader_.ended() || std::string_view(mark.data(), mark.size()) != kTraceMark) {
+    const std::string& problem = reader_.blocks().problem();
+    return Error{fmt::format("{}: no trace of Tracy{}{}", path_, problem.empty() ? "" : ": ", problem)};
+  }
+  TraceVersion version;
+  version.major = record.next<std::uint8_t>();
+  version.minor = record.next<std::uint8_t>();
+  version.patch = record.next<std::uint8_t>();
+  Result<TraceLayout> layout = layout_of(version);
+  if (!layout) return Error{fmt::format("{}: {}", path_, layout.message())};
+  layout_ = layout.value();
+  writer_.set_meta("source_format", "tracy");
+  writer_.set_meta("tracy_version", version_text(version));
+  return {};
+}
+
+void TracyImport::read_header() {
+  if (layout_.timer_delay) reader_.skip(8);
+  TraceRecord record = reader_.record(8 * 6 + 1 + 4 + 12);
+  const auto resolution = record.next<std::uint64_t>();
+  (void)record.next<double>();  // ns of a tick: times are in ns already
+  last_time_ = record.next<std::int64_t>();
+  frame_offset_ = record.next<std::uint64_t>();
+  const auto process = record.next<std::uint64_t>();
+  const auto sampling = record.next<std::int64_t>();
+  if (layout_.on_demand) (void)reader_.number<std::uint8_t>();
+  const auto text = [&] { return reader_.text(reader_.count(), kMostNameBytes); };
+  const std::string name = text();
+  program_ = text();
+  const auto captured = reader_.number<std::uint64_t>();
+  (void)reader_.number<std::uint64_t>();  // when the program was built
+  const std::string host = text();
+  read_topology();
+  TraceRecord crash = reader_.record(28);
+  (void)crash.next<std::uint64_t>();
+  const auto crashed = crash.next<std::int64_t>();
+  if (reader_.ended()) return;
+  if (!is_time(last_time_)) last_time_ = 0;
+  const auto tell = [&](const char* key, std::string value) {
+    if (!value.empty()) writer_.set_meta(key, std::move(value));
+  };
+  tell("capture", name);
+  tell("program", program_);
+  tell("host_info", host);
+  tell("process_id", std::to_string(process));
+  tell("captured_unix_s", std::to_string(captured));
+  tell("timer_resolution_ns", std::to_string(resolution));
+  if (sampling > 0) tell("sampling_period_ns", std::to_string(sampling));
+  if (crashed != 0) {
+    report_.note("program_failed", fmt::format("the program crashed {} ns after the trace's begin", crashed));
+  }
+}
+
+// Of no use here: which threads of which cores, dies and packages.
+void TracyImport::read_topology() {
+  const std::uint64_t packages = reader_.count();
+  for (std::uint64_t package = 0; package < packages && !reader_.ended(); ++package) {
+    reader_.skip(4);
+    const std::uint64_t dies = reader_.count();
+    for (std::uint64_t die = 0; die < dies && !reader_.ended(); ++die) {
+      reader_.skip(4);
+      const std::uint64_t cores = reader_.count();
+      if (!layout_.dies) {
+        reader_.skip(cores, 4);
+        continue;
+      }
+      for (std::uint64_t core = 0; core < cores && !reader_.ended(); ++core) {
+        reader_.skip(4);
+        reader_.skip(reader_.count(), 4);
+      }
+    }
+  }
+}
+
+void TracyImport::read_texts() {
+  names_.read_texts(reader_);
+  names_.read_threads(reader_);
+  write_frames();
+}
+
+void TracyImport::read_places() { names_.read_places(reader_); }
+
+void TracyImport::skip_zone_counts() {
+  reader_.skip(reader_.count(), 10);
+  reader_.skip(reader_.count(), 10);
+}
+
+void TracyImport::read_app_info() {
+  std::string facts;
+  for (std::uint64_t left = reader_.count(); left > 0; --left) {
+    TraceRecord record = reader_.record(TraceNames::kReferenceBytes);
+    if (reader_.ended()) break;
+    const std::string_view text = names_.text(names_.reference(record));
+    if (facts.size() + text.size() > kMostNameBytes) continue;
+    facts.append(facts.empty() ? "" : "\n").append(text);
+  }
+  if (!facts.empty()) writer_.set_meta("app_info", facts);
+}
+
+void TracyImport::skip_frame_images() {
+  reader_.skip(reader_.number<std::uint32_t>());  // a dictionary
+  for (std::uint64_t left = reader_.count(); left > 0; --left) {
+    TraceRecord record = reader_.record(5);
+    if (reader_.ended()) return;
+    const std::uint64_t width = record.next<std::uint16_t>();
+    const std::uint64_t height = record.next<std::uint16_t>();
+    reader_.skip(width * height / 2);
+    ++frame_images_;
+  }
+}
+
+void TracyImport::skip_symbols() {
+  reader_.skip(16);
+  constexpr std::uint64_t kSymbolBytes = 32;
+  const std::uint64_t symbols = reader_.count();
+  reader_.skip(symbols, kSymbolBytes);
+  if (!reader_.ended()) symbols_ = symbols;
+  for (std::uint64_t left = reader_.count(); left > 0 && !reader_.ended(); --left) {
+    reader_.skip(8);
+    reader_.skip(reader_.number<std::uint32_t>());
+  }
+  reader_.skip(reader_.count(), 16);
+  constexpr int kKindsOfHardwareSamples = 6;
+  for (std::uint64_t left = reader_.count(); left > 0 && !reader_.ended(); --left) {
+    reader_.skip(8);
+    for (int kind = 0; kind < kKindsOfHardwareSamples && !reader_.ended(); ++kind) {
+      const std::uint64_t samples = reader_.count();
+      reader_.skip(samples, 8);
+      if (!reader_.ended()) hardware_samples_ += samples;
+    }
+  }
+}
+
+void TracyImport::read_source_files() {
+  constexpr std::size_t kMostSourceBytes = 64U << 20;
+  for (std::uint64_t left = reader_.count(); left > 0; --left) {
+    std::string path = reader_.text(reader_.number<std::uint32_t>(), kMostNameBytes);
+    std::string content = reader_.text(reader_.number<std::uint32_t>(), kMostSourceBytes);
+    if (reader_.ended()) return;
+    files_.erase(path);
+    writer_.add_source_file(std::move(path), std::move(content));
+  }
+}
+
+SchemaNumber TracyImport::schema(TracyTableKind kind) {
+  SchemaNumber& number = schemas_[static_cast<std::size_t>(kind)];
+  if (number == kNone) number = writer_.add_schema(tracy_table(kind));
+  return number;
+}
+
+const TracyImport::PlaceIds& TracyImport::place(std::int16_t number) {
+  PlaceIds& ids = places_[static_cast<std::uint16_t>(number)];
+  if (ids.ready) return ids;
+  ids.ready = true;
+  const SourcePlace* const place = names_.place(number);
+  if (place == nullptr) {
+    ++unknown_places_;
+    ids.name = writer_.intern(fmt::format("(place {})", number));
+    return ids;
+  }
+  const std::string_view function = names_.text(place->function);
+  const std::string_view file = names_.text(place->file);
+  ids.name = writer_.intern(place->name == kNoText ? function : names_.text(place->name));
+  ids.function = writer_.intern(function);
+  if (!file.empty()) {
+    files_.emplace(file);
+    ids.source = writer_.intern(place->line == 0 ? std::string(file) : fmt::format("{}:{}", file, place->line));
+  }
+  return ids;
+}
+
+void TracyImport::write_sorted(EventSorter& sorter, const std::vector<Track>& tracks, TracyTableKind table,
+                               const std::function<void(const SortedEvent&, const Row&)>& made) {
+  const Schema& schema = sorter.schema();
+  std::vector<std::optional<TrackNumber>> numbers(tracks.size());
+  std::vector<bool> asked(tracks.size());
+  const Result<void> done = sorter.merge([&](const SortedEvent& event) {
+    if (!asked[event.track]) numbers[event.track] = lanes_.add_track(tracks[event.track]);
+    asked[event.track] = true;
+    if (!numbers[event.track]) return true;
+    std::optional<Row> row = lanes_.put(*numbers[event.track], event.start, event.duration, event.name);
+    if (!row) return !writer_.cancelled();
+    count_row(table);
+    copy_values(event, schema, *row);
+    if (made) made(event, *row);
+    return !writer_.cancelled();
+  });
+  if (!done) report_.note("spill_failed", done.message());
+}
+
+std::string TracyImport::thread_label(std::uint64_t thread) const {
+  const std::string_view name = names_.thread_name(thread);
+  const bool number = std::all_of(name.begin(), name.end(), is_digit);
+  return number ? fmt::format("Thread {}", thread) : fmt::format("{} ({})", name, thread);
+}
+
+Track TracyImport::track_of(std::string name, std::string kind, TracyTableKind table) {
+  return {.name = std::move(name), .kind = std::move(kind), .schema = schema(table), .clock = clock_};
+}
+
+bool TracyImport::is_time(std::int64_t time) noexcept {
+  if (time > -kLargestTraceTime && time < kLargestTraceTime) return true;
+  ++bad_times_;
+  return false;
+}
+
+bool TracyImport::stopped() {
+  if (options_.progress) {
+    const json::ByteSource& source = reader_.blocks().source();
+    options_.progress(source.file_bytes_read(), source.file_bytes());
+  }
+  return reader_.ended() || writer_.cancelled();
+}
+
+void TracyImport::report_end() {
+  if (ended_in_.empty()) return;
+  const std::string& problem = reader_.gave_up().empty() ? reader_.blocks().problem() : reader_.gave_up();
+  std::string said = fmt::format("the trace ends within {}", ended_in_);
+  if (!problem.empty()) said += ": " + problem;
+  if (!missing_.empty()) said += "; missing are further " + joined(missing_);
+  said += "; save it again, or copy the file whole";
+  report_.note("truncated", said);
+}
+
+void TracyImport::write_report() {
+  report_end();
+  if (ended_in_.empty() && !reader_.at_end()) {
+    report_.note("trailing_bytes", "bytes follow the last section that traces of this version have; they are not read");
+  }
+  const std::uint64_t zones = rows_[static_cast<std::size_t>(TracyTableKind::zone)];
+  if (ended_in_.empty() && claimed_zones_ > zones) {
+    report_.note("rows_lost", fmt::format("the trace tells of {} zones and holds {}", claimed_zones_, zones),
+                 claimed_zones_ - zones);
+  }
+  report_.note("tasks_unfinished", "zones and waits had not ended when the trace was saved; they are drawn to its end",
+               unfinished_zones_);
+  report_.note("negative_duration", "zones end before they begin; they are shown without length", negative_zones_);
+  report_.note("missing_duration", "GPU zones whose times never came from the device were left out",
+               gpu_without_times_);
+  report_.note("rows_skipped", "events at times that no trace has were left out", bad_times_);
+  report_.note("missing_source_locations", "zones are of places in the source that the trace does not have",
+               unknown_places_);
+  report_.note("names_left_out", "messages after many different ones are called \"message\"; their text is whole",
+               unnamed_messages_);
+  report_.note("rows_mended", "zones begin before the one before them has ended; they are shortened",
+               lanes_.shortened());
+  report_.note("too_many_overlaps", "events lie too deep in one another, or on too many rows, and were left out",
+               lanes_.without_lane());
+  report_.note("too_many_tracks", "threads, plots or locks beyond those that a session can have were left out",
+               lanes_.tracks_left_out());
+  report_.note("frame_images_left_out", "pictures of frames are not read", frame_images_);
+  report_.note("rows_left_out", "samples of hardware counters are not read; see them in Tracy", hardware_samples_);
+  report_.note("rows_left_out", "symbols and their machine code are not read; see them in Tracy", symbols_);
+  for (std::size_t i = 0; i < kTracyTableKinds; ++i) {
+    if (rows_[i] == 0) continue;
+    const std::string table = tracy_table(static_cast<TracyTableKind>(i)).name;
+    writer_.set_meta("source.rows." + table, std::to_string(rows_[i]));
+  }
+  report_.write(writer_);
+  add_source_files(files_, options_.source_roots, "the zones name", writer_);
+}
+
+}  // namespace accelscope::capture::sources::tracy

@@ -1,0 +1,110 @@
+// Numbers and texts out of a trace's unpacked bytes, in order. Past the end everything is zero and ended() true, so
+// that loops over counts that a file only claims end there: nothing is ever reserved for a count.
+//
+//   while (count-- > 0) {
+//     TraceRecord record = reader.record(24);
+//     if (reader.ended()) break;
+//     const auto id = record.next<std::uint64_t>();
+//   }
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "capture/sources/tracy/read/tracy_blocks.h"
+
+namespace accelscope::capture::sources::tracy {
+
+// Bytes of one record, taken from its begin to its end.
+class TraceRecord {
+ public:
+  explicit TraceRecord(const char* bytes) noexcept : bytes_(bytes) {}
+  template <typename Number>
+  [[nodiscard]] Number next() noexcept {
+    Number number;
+    std::memcpy(&number, bytes_, sizeof number);
+    bytes_ += sizeof number;
+    return number;
+  }
+  [[nodiscard]] std::uint32_t next24() noexcept {
+    std::uint32_t number = 0;
+    std::memcpy(&number, bytes_, 3);
+    bytes_ += 3;
+    return number;
+  }
+  // Of 48 bits, signed.
+  [[nodiscard]] std::int64_t next48() noexcept {
+    std::uint64_t number = 0;
+    std::memcpy(&number, bytes_, 6);
+    bytes_ += 6;
+    constexpr unsigned kSpare = 16;
+    return static_cast<std::int64_t>(number << kSpare) >> kSpare;
+  }
+
+ private:
+  const char* bytes_;
+};
+
+class TraceReader {
+ public:
+  static constexpr std::size_t kLongestRecord = 256;
+
+  explicit TraceReader(TracyBlocks blocks) : blocks_(std::move(blocks)) {}
+
+  // The next bytes, at most kLongestRecord, valid until more are read; zeros if there are not as many.
+  [[nodiscard]] const char* take(std::size_t bytes) {
+    assert(bytes <= kLongestRecord);
+    if (static_cast<std::size_t>(end_ - at_) < bytes && !refill(bytes)) return zeros_.data();
+    const char* const found = at_;
+    at_ += bytes;
+    return found;
+  }
+  // The same, which take() then gives again; null if there are not as many.
+  [[nodiscard]] const char* peek(std::size_t bytes) {
+    if (static_cast<std::size_t>(end_ - at_) < bytes && !gather(bytes)) return nullptr;
+    return at_;
+  }
+  [[nodiscard]] TraceRecord record(std::size_t bytes) { return TraceRecord(take(bytes)); }
+  template <typename Number>
+  [[nodiscard]] Number number() {
+    return record(sizeof(Number)).template next<Number>();
+  }
+  [[nodiscard]] std::uint64_t count() { return number<std::uint64_t>(); }
+
+  void skip(std::uint64_t bytes);
+  // `count` items of `each` bytes; a product that no file can hold ends the trace.
+  void skip(std::uint64_t count, std::uint64_t each);
+  // Appended to `out`, as far as there are any.
+  void append(std::uint64_t bytes, std::vector<char>& out);
+  [[nodiscard]] std::string text(std::uint64_t bytes, std::size_t most);  // further bytes are skipped
+
+  [[nodiscard]] bool ended() const noexcept { return ended_; }
+  // Nothing that follows can be made sense of: everything ends here.
+  void give_up(std::string why);
+  [[nodiscard]] const std::string& gave_up() const noexcept { return gave_up_; }
+  // Whether nothing is left, the trace having been read to here.
+  [[nodiscard]] bool at_end();
+  [[nodiscard]] const TracyBlocks& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] std::uint64_t unpacked_bytes() const noexcept {
+    return unpacked_ - static_cast<std::uint64_t>(end_ - at_);
+  }
+
+ private:
+  [[nodiscard]] bool gather(std::size_t bytes);  // so many lie together then, where there are as many
+  [[nodiscard]] bool refill(std::size_t bytes);  // gather(), or the end
+
+  TracyBlocks blocks_;
+  const char* at_ = nullptr;
+  const char* end_ = nullptr;
+  std::uint64_t unpacked_ = 0;
+  std::vector<char> joined_;  // where what is wanted lies in two blocks
+  std::vector<char> rest_;    // of the block before
+  std::vector<char> zeros_ = std::vector<char>(kLongestRecord);
+  bool ended_ = false;
+  std::string gave_up_;
+};
+
+}  // namespace accelscope::capture::sources::tracy

@@ -1,0 +1,158 @@
+#include "tests/support/nsys_export.h"
+
+#include "core/store/database.h"
+
+namespace accelscope::test {
+
+// Ids: 1 << 48 is the machine, 111 << 24 and 112 << 24 the processes: 281476838981632 and 281476855758848.
+const char* nsys_export_of_2026() noexcept {
+  return R"(
+    PRAGMA page_size = 512;
+    CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+    INSERT INTO StringIds VALUES (1, 'void gemm<(int)4>(float *)'), (2, 'gemm'), (3, 'ncclDevKernel_AllReduce'),
+      (4, 'cudaLaunchKernel_v7000'), (5, 'cudaGraphLaunch_v10000'), (6, 'worker'), (7, 'registered range'),
+      (8, 'pthread_cond_wait'), (9, 'main'), (10, '/usr/lib/libc.so.6'), (11, 'step'), (12, 'MPI_Send'),
+      (13, 'buffer flush'), (14, 'cudaStreamSynchronize_v3020'), (15, 'NCCL'), (16, 'aten::mul, seq = 3, op_id = 9');
+    CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT);
+    INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.25.0');
+    CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcTime TEXT);
+    INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (1779630014975716426, '2026-05-24T13:40:14');
+    CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);
+    INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('Hostname', 'node7'), ('DeviceEnvironment', 'TOKEN=secret');
+    CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, totalMemory INTEGER, smCount INTEGER);
+    INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H100 80GB HBM3', 85899345920, 132), (3, 'NVIDIA H100 80GB HBM3', 85899345920, 132);
+    CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL);
+    INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, 111), (3, 0, 112);
+    CREATE TABLE TARGET_INFO_CUDA_CONTEXT_INFO (nullStreamId INTEGER, hwId INTEGER, vmId INTEGER, processId INTEGER,
+      deviceId INTEGER, contextId INTEGER);
+    INSERT INTO TARGET_INFO_CUDA_CONTEXT_INFO VALUES (7, 0, 1, 111, 0, 1), (7, 0, 1, 112, 0, 1);
+    CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);
+    INSERT INTO PROCESSES VALUES (281476838981632, 111, '/usr/bin/python3'), (281476855758848, 112, 'python3');
+    CREATE TABLE ThreadNames (nameId INTEGER, priority INTEGER, globalTid INTEGER);
+    INSERT INTO ThreadNames VALUES (6, 20, 281476838981752), (6, 20, 281476838981753);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER,
+      greenContextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER,
+      shortName INTEGER, launchType INTEGER, registersPerThread INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER,
+      blockX INTEGER, blockY INTEGER, blockZ INTEGER, staticSharedMemory INTEGER, dynamicSharedMemory INTEGER,
+      clusterX INTEGER, clusterY INTEGER, clusterZ INTEGER, tensorSizeMinusOneElements TEXT);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES
+      (1000, 1400, 0, 1, 0, 7, 5, 281476838981632, 1, 2, 1, 32, 264, 1, 1, 64, 1, 1, 16, 100, 2, 1, 1, '[]'),
+      (1100, 1600, 0, 1, 0, 7, 5, 281476855758848, 1, 2, 1, 32, 4, 2, 1, 64, 1, 1, 0, 0, 0, 0, 0, '[]'),
+      (1500, 1700, 0, 1, 0, 9, 6, 281476838981632, 3, 3, 1, 96, 2, 1, 1, 512, 1, 1, 0, 0, 0, 0, 0, '[]'),
+      (0, 0, 0, 1, 0, 7, 8, 281476838981632, 1, 2, 1, 32, 4, 1, 1, 64, 1, 1, 0, 0, 0, 0, 0, '[]');
+    CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER,
+      streamId INTEGER, correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER, srcKind INTEGER,
+      dstKind INTEGER, migrationCause INTEGER, virtualAddress INTEGER);
+    INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (900, 950, 0, 1, 7, 4, 281476838981632, 4096, 1, 0, 2, NULL, NULL),
+      (960, 970, 0, 0, 0, 0, 281476838981632, 65536, 11, 7, 7, 2, 140037240913920);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER,
+      streamId INTEGER, correlationId INTEGER, globalPid INTEGER, value INTEGER, bytes INTEGER, memKind INTEGER);
+    INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (880, 890, 0, 1, 7, 3, 281476838981632, 255, 512, 2);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER,
+      streamId INTEGER, correlationId INTEGER, globalPid INTEGER, graphId INTEGER, graphExecId INTEGER);
+    INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (2000, 2900, 0, 1, 7, 7, 281476838981632, 12, 13);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER,
+      streamId INTEGER, correlationId INTEGER, globalPid INTEGER, syncType INTEGER, eventId INTEGER);
+    INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES
+      (1400, 1450, 0, 1, 4294967295, 9, 281476855758848, 0, 4294967295),
+      (1460, 1470, 0, 1, 7, 10, 281476838981632, 2, 4294967295), (1480, 1490, 0, 1, 7, 11, 281476838981632, 2, 70);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (timestamp INTEGER, deviceId INTEGER, contextId INTEGER,
+      streamId INTEGER, correlationId INTEGER, globalPid INTEGER, eventId INTEGER);
+    INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (1650, 0, 1, 7, 12, 281476838981632, 70),
+      (0, 0, 1, 7, 13, 281476838981632, 71);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER,
+      correlationId INTEGER, nameId INTEGER, returnValue INTEGER, callchainId INTEGER);
+    INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (700, 720, 0, 281476838981743, 5, 4, 0, 1),
+      (730, 760, 0, 281476855758960, 5, 4, 0, NULL), (770, 780, 0, 281476838981743, 6, 4, 0, NULL),
+      (790, 800, 0, 281476838981743, 7, 5, 700, NULL), (810, 1700, 0, 281476838981743, 10, 14, 0, NULL);
+    CREATE TABLE CUDA_CALLCHAINS (id INTEGER, symbol INTEGER, module INTEGER, stackDepth INTEGER,
+      PRIMARY KEY (id, stackDepth));
+    INSERT INTO CUDA_CALLCHAINS VALUES (1, 9, 10, 1), (1, 11, 10, 0);
+    CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, rangeId INTEGER, category INTEGER,
+      color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER,
+      uint64Value INTEGER, doubleValue REAL, jsonText TEXT, binaryData TEXT);
+    INSERT INTO NVTX_EVENTS VALUES
+      (600, 900, 59, NULL, NULL, NULL, 'aten::add, op_id = 314290', 281476838981743, NULL, NULL, 0, NULL, NULL, NULL, NULL),
+      (610, 890, 59, NULL, 2, 1, NULL, 281476838981743, NULL, 7, 1, -1, NULL, NULL, NULL),
+      (620, 630, 59, NULL, 9, 1, NULL, 281476838981743, NULL, 16, 1, NULL, 0.5, NULL, NULL),
+      (640, 1640, 60, 77, NULL, NULL, 'free', 281476838981743, 281476838981752, NULL, 0, NULL, NULL, '{"a":1}', NULL),
+      (650, NULL, 60, 78, NULL, NULL, 'never ended', 281476838981743, NULL, NULL, 0, NULL, NULL, NULL, NULL),
+      (660, NULL, 34, NULL, NULL, NULL, 'mark', 281476838981752, NULL, NULL, 0, NULL, NULL, NULL, NULL),
+      (670, 680, 59, NULL, NULL, NULL, 'ncclAllReduce', 281476838981743, NULL, NULL, 1, NULL, NULL, NULL,
+       X'0100000000000000040000010000000010000000000000003000000000000000EFBEADDE000000000010000000000000'),
+      (690, 691, 59, NULL, NULL, NULL, 'odd payload', 281476838981743, NULL, NULL, 1, NULL, NULL, NULL, X'0102'),
+      (NULL, NULL, 33, NULL, 2, NULL, 'collectives', 281476838981743, NULL, NULL, 1, NULL, NULL, NULL, NULL),
+      (500, NULL, 75, NULL, NULL, NULL, NULL, 281476838981743, NULL, 15, 1, NULL, NULL, NULL, NULL),
+      (501, 502, 4711, NULL, NULL, NULL, 'of a later version', 281476838981743, NULL, NULL, 0, NULL, NULL, NULL, NULL);
+    CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (domainId INTEGER, schemaId INTEGER, idx INTEGER, flags INTEGER,
+      type INTEGER, name TEXT, description TEXT, arrayOrUnionDetail INTEGER, offset INTEGER);
+    INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (1, 16777220, 1, NULL, 22, 'Message size [bytes]', NULL, NULL, 8),
+      (1, 16777220, 0, NULL, 18, 'NCCL communicator ID', NULL, NULL, NULL);
+    CREATE TABLE OSRT_API (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER, nameId INTEGER,
+      returnValue INTEGER, nestingLevel INTEGER, callchainId INTEGER);
+    INSERT INTO OSRT_API VALUES (400, 3000, 27, 281476838981752, 8, 110, 0, 1), (300, 300, 31, 281476838981632, 8, 0, NULL, 0);
+    CREATE TABLE OSRT_CALLCHAINS (id INTEGER, symbol INTEGER, module INTEGER, stackDepth INTEGER,
+      PRIMARY KEY (id, stackDepth));
+    INSERT INTO OSRT_CALLCHAINS VALUES (1, 8, 10, 0), (1, 9, 10, 1);
+    CREATE TABLE COMPOSITE_EVENTS (id INTEGER PRIMARY KEY, start INTEGER, cpu INTEGER, threadState INTEGER,
+      globalTid INTEGER, cpuCycles INTEGER);
+    INSERT INTO COMPOSITE_EVENTS VALUES (1, 705, 3, 1, 281476838981743, 2000), (2, 715, 3, 1, 281476838981743, 2001);
+    CREATE TABLE SAMPLING_CALLCHAINS (id INTEGER, symbol INTEGER, module INTEGER, stackDepth INTEGER,
+      PRIMARY KEY (id, stackDepth));
+    INSERT INTO SAMPLING_CALLCHAINS VALUES (1, 11, 10, 0), (1, 9, 10, 1);
+    CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER, isSchedIn INTEGER, globalTid INTEGER, threadState INTEGER,
+      threadBlock INTEGER);
+    INSERT INTO SCHED_EVENTS VALUES (800, 3, 0, 281476838981743, 2, NULL), (600, 3, 1, 281476838981743, 0, NULL),
+      (850, 4, 1, 281476838981743, 0, NULL), (860, 4, 1, 281476838981743, 0, NULL);
+    CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, metricId INTEGER, metricName TEXT);
+    INSERT INTO TARGET_INFO_GPU_METRICS VALUES (515, 1, 'SMs Active [Throughput %]'), (515, 2, 'GPC Clock Frequency [MHz]');
+    CREATE TABLE GPU_METRICS (timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER);
+    INSERT INTO GPU_METRICS VALUES (-5, 515, 1, 50), (1000, 515, 1, 60), (1000, 515, 2, 1980), (2000, 515, 1, 70);
+    CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER, globalPid INTEGER, deviceId INTEGER, contextId INTEGER,
+      address INTEGER, pc INTEGER, bytes INTEGER, memKind INTEGER, memoryOperationType INTEGER, name TEXT,
+      correlationId INTEGER);
+    INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (200, 281476838981632, 0, 1, 4096, 1, 1024, 2, 0, NULL, 1),
+      (210, 281476838981632, 0, 1, 8192, 1, 2048, 2, 0, NULL, 2), (2500, 281476838981632, 0, 1, 4096, 1, 1024, 2, 1, NULL, 20),
+      (220, 281476838981632, 0, 1, 65536, 1, 333, 1, 0, NULL, 22);
+    CREATE TABLE MPI_P2P_EVENTS (start INTEGER, end INTEGER, globalTid INTEGER, textId INTEGER, size INTEGER, tag INTEGER);
+    INSERT INTO MPI_P2P_EVENTS VALUES (1200, 1300, 281476838981743, 12, 4096, 1);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (start INTEGER, end INTEGER, globalTid INTEGER, correlationId INTEGER,
+      nameId INTEGER, overheadType INTEGER);
+    INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES (1000, 1010, 281476838981743, 5, 13, 3);
+    CREATE TABLE DIAGNOSTIC_EVENT (timestamp INTEGER, timestampType INTEGER, source INTEGER, severity INTEGER, text TEXT,
+      globalPid INTEGER);
+    INSERT INTO DIAGNOSTIC_EVENT VALUES (-9000, 1, 2, 2, 'Events were lost.', 281476838981632),
+      (10, 1, 3, 1, 'Profiling has started.', 281476838981632);
+    CREATE TABLE GENERIC_EVENTS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, data TEXT);
+    INSERT INTO GENERIC_EVENTS VALUES (1, 2, 3, 'x'), (2, 3, 3, 'y');
+    CREATE TABLE ENUM_CUDA_MEM_KIND (id INTEGER, name TEXT, label TEXT);
+    INSERT INTO ENUM_CUDA_MEM_KIND VALUES (0, 'PAGEABLE', 'Pageable as the file says');
+  )";
+}
+
+const char* nsys_export_of_2022() noexcept {
+  return R"(
+    PRAGMA page_size = 512;
+    CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+    INSERT INTO StringIds VALUES (1, 'kernel'), (2, 'cudaLaunchKernel_v7000');
+    CREATE TABLE EXPORT_META_DATA (name TEXT NOT NULL, value TEXT);
+    INSERT INTO EXPORT_META_DATA VALUES ('EXPORT_SCHEMA_VERSION', '2.9.1');
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER,
+      streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER,
+      launchType INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER, blockZ INTEGER,
+      staticSharedMemory INTEGER, dynamicSharedMemory INTEGER);
+    INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES
+      (100, 200, 1, 1, 7, 3, 281476838981632, 1, 1, 2, 1, 1, 1, 32, 1, 1, 0, 0);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER,
+      correlationId INTEGER, nameId INTEGER, returnValue INTEGER);
+    INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (50, 60, 1, 281476838981743, 3, 2, 0);
+  )";
+}
+
+Result<void> make_nsys_export(const std::string& path, std::string_view sql) {
+  const Result<std::unique_ptr<Database>> database = Database::open(path, OpenMode::create);
+  if (!database) return database.error();
+  return database.value()->execute(std::string(sql).c_str());
+}
+
+}  // namespace accelscope::test

@@ -261,7 +261,8 @@ Result<void> make(const std::filesystem::path& folder) {
   }
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
-  write(folder / "perfetto_fuzz" / "varied", std::as_bytes(std::span(test::varied_trace())));
+  const std::string perfetto = test::varied_trace();
+  write(folder / "perfetto_fuzz" / "varied", std::as_bytes(std::span(perfetto)));
   make_tracy_traces(folder / "tracy_fuzz");
   make_ops_reports(folder / "tt_ops_fuzz");
   std::filesystem::create_directories(folder / "nsys_fuzz");

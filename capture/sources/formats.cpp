@@ -11,6 +11,7 @@
 #include "capture/json/byte_source.h"
 #include "capture/sources/chrome/source.h"
 #include "capture/sources/neuron/ntff_source.h"
+#include "capture/sources/neuron/parquet_source.h"
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/nsys/source.h"
 #include "capture/sources/other_formats.h"
@@ -25,6 +26,7 @@
 #include "capture/sources/tt_ops/source.h"
 #include "capture/sources/unitrace/source.h"
 #include "capture/sources/vtune/source.h"
+#include "capture/sources/xplane/source.h"
 
 namespace accelscope::capture::sources {
 namespace {
@@ -32,6 +34,8 @@ namespace {
 constexpr std::array kFormats = {
     SourceFormat{"session", "Accelscope session", session::probe_session, session::replay_session, false, true},
     SourceFormat{"neuron-json", "Neuron Profile JSON", neuron::probe_neuron_json, neuron::import_neuron_json},
+    SourceFormat{"neuron-parquet", "Neuron profile as Parquet tables (a folder)", neuron::probe_neuron_parquet,
+                 neuron::import_neuron_parquet},
     SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", neuron::probe_ntff, neuron::import_ntff,
                  true},
     SourceFormat{"nsys", "Nsight Systems export (SQLite)", nsys::probe_nsys, nsys::import_nsys, false, true},
@@ -49,6 +53,8 @@ constexpr std::array kFormats = {
     SourceFormat{"proton", "Triton Proton (hatchet)", proton::probe_hatchet, proton::import_hatchet},
     SourceFormat{"perf-script", "text of perf script", stacks::probe_perf_script, stacks::import_perf_script},
     SourceFormat{"collapsed", "collapsed stacks", stacks::probe_collapsed, stacks::import_collapsed},
+    SourceFormat{"xplane", "XPlane of the XLA profiler (JAX, TensorFlow, PyTorch/XLA)", xplane::probe_xplane,
+                 xplane::import_xplane},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
                  chrome::import_chrome_json, false, false, chrome::rank_in_chrome_json},
     SourceFormat{"perfetto", "Perfetto trace (protobuf)", perfetto::probe_perfetto, perfetto::import_perfetto},

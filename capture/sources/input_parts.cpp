@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "capture/sources/xplane/source.h"
 #include "core/base/natural_order.h"
 
 namespace accelscope::capture::sources {
@@ -34,7 +35,7 @@ constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
 
 [[nodiscard]] bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-// Everything but folders, in natural order of their paths.
+// Everything but folders, in natural order of their paths. A folder that a format claims as a whole is there as one.
 [[nodiscard]] std::vector<fs::path> files_below(const std::string& folder) {
   std::vector<fs::path> files;
   std::error_code failure;
@@ -45,7 +46,9 @@ constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
     if (is_hidden(entry->path())) {
       entry.disable_recursion_pending();
     } else if (entry->is_directory(unknown)) {
-      if (entry.depth() >= kMaxDepth) entry.disable_recursion_pending();
+      const bool is_claimed = guess_format(entry->path().string()).ok();
+      if (is_claimed) files.push_back(entry->path());
+      if (is_claimed || entry.depth() >= kMaxDepth) entry.disable_recursion_pending();
     } else {
       files.push_back(entry->path());
     }
@@ -77,6 +80,32 @@ void drop_converted(InputParts& found) {
     }
   }
   found.parts = std::move(kept);
+}
+
+// A log directory of the XLA profiler holds a folder for each run, and in it a file for each host. What lies beside
+// those is the same once more, or made of them. Of several runs the last one is taken: they are no parts of each other.
+void keep_last_xla_run(InputParts& found) {
+  const auto is_xplane = [](const InputPart& part) { return part.format->name == "xplane"; };
+  std::string last;
+  for (const InputPart& part : found.parts) {
+    const std::string run = fs::path(part.path).parent_path().string();
+    if (is_xplane(part) && !xplane::is_double_of_xplane(part.path) && (last.empty() || natural_less(last, run)))
+      last = run;
+  }
+  if (last.empty()) return;
+  const auto is_left_out = [&](const InputPart& part) {
+    const std::string folder = fs::path(part.path).parent_path().string();
+    return xplane::is_double_of_xplane(part.path) || (is_xplane(part) && folder != last);
+  };
+  for (InputPart& part : found.parts) {
+    if (is_left_out(part)) {
+      found.skipped.push_back(part.path);
+    } else if (is_xplane(part) && part.label.empty()) {
+      part.label = xplane::host_of_file(part.path);
+    }
+  }
+  std::erase_if(found.parts, is_left_out);
+  if (found.parts.size() == 1) found.parts.front().label.clear();
 }
 
 // A session file among profiles was made of them.
@@ -139,6 +168,7 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
   }
   drop_converted(found);
   drop_sessions(found);
+  keep_last_xla_run(found);
   sort_out(strangers, found);
   if (found.parts.empty()) return nothing_found(path, files.size());
   if (found.parts.size() > kMaxParts) {

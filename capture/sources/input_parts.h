@@ -1,6 +1,7 @@
 // What lies behind a path that a user names: a file, or a folder whose files become one session. In a folder are
 // looked for: `profile_rank_<n>` folders or files, `device_profile_model_<id>.json` beside `system_profile.json`, one
-// trace per rank, and any other file of a known format. Reads names and first bytes only.
+// trace per rank, the files of the hosts of the last run in a log directory of the XLA profiler, and any other file of
+// a known format. Reads names and first bytes only.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@
 namespace accelscope::bench {
 namespace {
 
-using test::Message;
+using test::TraceMessage;
 
 constexpr std::uint64_t kThreads = 40;
 constexpr std::uint64_t kInternedNames = 200;
@@ -30,22 +30,22 @@ std::string head() {
   for (std::uint64_t thread = 0; thread < kThreads; ++thread) {
     trace += test::thread_packet(100 + thread, 77, 1000 + thread, fmt::format("worker {}", thread));
   }
-  Message interned;
-  interned.message(1, Message().number(1, 1).text(2, "work"));
+  TraceMessage interned;
+  interned.message(1, TraceMessage().number(1, 1).text(2, "work"));
   for (std::uint64_t i = 1; i <= kInternedNames; ++i) {
     const std::string name = fmt::format("function_{:03}", i);
-    interned.message(2, Message().number(1, i).text(2, name));
-    interned.message(4,
-                     Message().number(1, i).text(2, fmt::format("/src/file_{:03}.cc", i)).text(3, name).number(4, i));
+    interned.message(2, TraceMessage().number(1, i).text(2, name));
+    interned.message(
+        4, TraceMessage().number(1, i).text(2, fmt::format("/src/file_{:03}.cc", i)).text(3, name).number(4, i));
   }
-  return trace + test::packet(Message().number(10, 1).number(13, 1).message(12, interned));
+  return trace + test::packet(TraceMessage().number(10, 1).number(13, 1).message(12, interned));
 }
 
 std::string mark(std::uint64_t ns, std::uint64_t thread, std::uint64_t name) {
-  Message event;
+  TraceMessage event;
   event.number(9, name == 0 ? 2 : 1).number(11, 100 + thread);
   if (name > 0) event.number(3, 1).number(10, name).number(34, name);
-  return test::packet(Message().number(8, ns).number(10, 1).number(13, 2).message(11, event));
+  return test::packet(TraceMessage().number(8, ns).number(10, 1).number(13, 2).message(11, event));
 }
 
 // A slice and those within it, on one thread after another; what `wanted` says of begins (true) and ends is written.

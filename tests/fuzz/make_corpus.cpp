@@ -12,10 +12,12 @@
 #include "core/store/store.h"
 #include "tests/support/neuron/simulated_profile.h"
 #include "tests/support/nsys_export.h"
+#include "tests/support/parquet/parquet_writer.h"
 #include "tests/support/perfetto_writer.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/tracy_trace.h"
 #include "tests/support/tt_log_generator.h"
+#include "tests/support/xspace.h"
 
 using namespace accelscope;
 
@@ -170,6 +172,37 @@ void make_networks(const std::filesystem::path& folder) {
   write(folder / "timeline", std::as_bytes(std::span(timeline)));
 }
 
+// Small tables in every encoding, codec and kind of page; the first byte is the fuzz target's choice of table.
+void make_parquet(const std::filesystem::path& folder) {
+  using namespace test;
+  std::vector<ParquetColumn> columns = {
+      {"start_ts", kParquetInt64, {}, kDelta},     {"duration_ns", kParquetInt64, {}, kPlain},
+      {"opcode", kParquetBytes, {}, kDictionary},  {"operands", kParquetBytes, {}, kDeltaBytes},
+      {"engine", kParquetBytes, {}, kDeltaLength}, {"id", kParquetInt64, {}, kSplit},
+      {"is_busy", kParquetBoolean, {}, kRle},      {"share", kParquetDouble, {}, kPlain}};
+  for (std::int64_t row = 0; row < 40; ++row) {
+    columns[0].values.emplace_back(row * 100);
+    columns[1].values.emplace_back(row);
+    columns[2].values.emplace_back(std::string(row % 3 == 0 ? "MATMUL" : "NOP"));
+    columns[3].values.emplace_back(fmt::format("src=fp16@{:#x}", row));
+    columns[4].values.emplace_back(std::string("Tensor"));
+    columns[5].values.emplace_back((std::int64_t{1} << 60) + row);
+    columns[6].values.emplace_back(row % 2);
+    columns[7].values.emplace_back(static_cast<double>(row) / 4);
+    if (row % 7 == 0) columns[7].values.back() = {};
+  }
+  ParquetColumn list{"intervals", kParquetInt64, {}, kPlain};
+  list.is_list = true;
+  for (std::size_t row = 0; row < 40; ++row) list.values.emplace_back(ParquetColumn::List(row % 4, 9));
+  columns.push_back(list);
+  for (const int codec : {kNoCodec, kSnappy, kGzip, kZstd, kLz4Raw}) {
+    for (const int version : {1, 2}) {
+      const std::string text = static_cast<char>(codec) + parquet_file(columns, {codec, version, 15, 25, false});
+      write(folder / fmt::format("codec-{}-pages-{}", codec, version), std::as_bytes(std::span(text)));
+    }
+  }
+}
+
 void make_text_profiles(const std::filesystem::path& folder) {
   const auto seed = [&](const char* name, const std::string& text) {
     write(folder / name, std::as_bytes(std::span(text)));
@@ -263,7 +296,12 @@ Result<void> make(const std::filesystem::path& folder) {
   make_tracy_tables(folder / "tracy_csv_fuzz");
   const std::string perfetto = test::varied_trace();
   write(folder / "perfetto_fuzz" / "varied", std::as_bytes(std::span(perfetto)));
+  make_parquet(folder / "parquet_fuzz");
   make_tracy_traces(folder / "tracy_fuzz");
+  for (const bool metadata_first : {false, true}) {
+    const std::string space = test::small_tpu_space(metadata_first);
+    write(folder / "xplane_fuzz" / (metadata_first ? "names_first" : "lines_first"), std::as_bytes(std::span(space)));
+  }
   make_ops_reports(folder / "tt_ops_fuzz");
   std::filesystem::create_directories(folder / "nsys_fuzz");
   for (const auto& [name, sql] :

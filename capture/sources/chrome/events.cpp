@@ -7,6 +7,7 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/sources/chrome/importer.h"
+#include "capture/sources/tracks/gpu_tables.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
@@ -38,11 +39,6 @@ constexpr std::string_view kDeviceColumns[] = {"device", "stream", "correlation"
   }
   const auto wide = json::to_uint64(field);
   return wide && (value >= 18446744073709551616.0 || static_cast<std::uint64_t>(value) != *wide);
-}
-
-// Of NVIDIA's, AMD's and Microsoft's libraries.
-[[nodiscard]] bool is_collective_kernel(std::string_view name) noexcept {
-  return name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("mscclKernel");
 }
 
 [[nodiscard]] bool is_thread_0(std::string_view key) {
@@ -122,7 +118,7 @@ void ChromeImporter::write_slice(const EventRecord& record, std::span<const Boun
   const TableBinding& binding = *bindings_[static_cast<std::size_t>(record.table)];
   std::uint32_t track = asynchronous ? tracks_.of_async(record.thread, record.category, schema)
                                      : tracks_.known(record.thread, record.table);
-  if (record.table == ChromeTable::kernel && is_collective_kernel(vocabulary_.strings.text(record.name))) {
+  if (record.table == ChromeTable::kernel && tracks::is_collective_kernel(vocabulary_.strings.text(record.name))) {
     track = tracks_.of_collective_kernels(record.thread, schema);
   } else if (record.table == ChromeTable::python_function && is_thread_0(vocabulary_.threads.text(record.thread))) {
     const auto id = integer_of(*schema.schema, values, "Python id");

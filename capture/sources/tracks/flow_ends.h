@@ -3,10 +3,11 @@
 // "dependency".
 //
 // A key is the importer's own: flow_key(process, correlation), say. Every source of a key is joined with every target
-// of it.
+// of it; where that were thousands of arrows, each target with the last source before it.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include "capture/sources/tracks/track_events.h"
@@ -58,17 +59,23 @@ class FlowEnds {
   [[nodiscard]] bool empty() const noexcept { return ends_.empty(); }
 
  private:
+  // Small, because there may be as many as events: instead of an event's length and name, what tells it from others of
+  // its track that begin with it.
   struct End {
     std::uint64_t key = 0;
     std::uint64_t id = 0;
-    WrittenEvent event;
-    EventId found = kNoEvent;
+    std::int64_t start = 0;
+    std::uint32_t track = 0;  // once it is found: the event's lane
+    std::uint32_t serial = 0;
+    std::uint32_t likeness = 0;
     StringId name = 0;
-    FlowSide side = FlowSide::source;
+    std::uint64_t found : 63 = kNotFound;
+    std::uint64_t is_target : 1 = 0;
   };
+  static constexpr std::uint64_t kNotFound = (std::uint64_t{1} << 63U) - 1;
   Result<void> find_events(const TrackEvents& events, HeldSink& held);
 
-  std::vector<End> ends_;
+  std::deque<End> ends_;  // which grows without a copy of itself
   Counts counts_;
 };
 

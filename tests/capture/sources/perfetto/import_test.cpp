@@ -191,15 +191,17 @@ TEST_CASE("slices without an end last to the trace's end, ends without a begin a
 }
 
 TEST_CASE("arguments of an end belong to its slice, the later ones count, nested ones become one") {
-  const auto named = [](std::string_view name, const Message& value) {
-    return Message().message(4, Message(value).text(10, name));
+  const auto named = [](std::string_view name, const TraceMessage& value) {
+    return TraceMessage().message(4, TraceMessage(value).text(10, name));
   };
-  const Message list = Message().message(12, Message().number(4, 1));
-  const std::string end = Message().number(9, 2).number(11, 1).bytes() + named("n", Message().number(4, 2)).bytes() +
-                          named("list", list).bytes() + named("late", Message().text(6, "word")).bytes();
-  const Message begin_args = Message(named("n", Message().number(4, 1))).message(4, Message(list).text(10, "list"));
+  const TraceMessage list = TraceMessage().message(12, TraceMessage().number(4, 1));
+  const std::string end = TraceMessage().number(9, 2).number(11, 1).bytes() +
+                          named("n", TraceMessage().number(4, 2)).bytes() + named("list", list).bytes() +
+                          named("late", TraceMessage().text(6, "word")).bytes();
+  const TraceMessage begin_args =
+      TraceMessage(named("n", TraceMessage().number(4, 1))).message(4, TraceMessage(list).text(10, "list"));
   const ImportedTrace trace(thread_packet(1, 5, 6, "main") + begin_packet(100, 1, "slice", begin_args) +
-                            packet(Message().number(8, 200).number(10, 1).text(11, end)));
+                            packet(TraceMessage().number(8, 200).number(10, 1).text(11, end)));
   const std::vector<RecordedEvent> events = trace.of_table("event");
   REQUIRE(events.size() == 1);
   CHECK(trace.number(events[0], "n") == 2);
@@ -208,16 +210,17 @@ TEST_CASE("arguments of an end belong to its slice, the later ones count, nested
 }
 
 TEST_CASE("counters: deltas of a sequence add up, units are multiplied, values beside events are samples too") {
-  const auto described = [](std::uint64_t uuid, std::string_view name, const Message& counter) {
-    return packet(Message().number(10, 1).message(60, Message().number(1, uuid).text(2, name).message(8, counter)));
+  const auto described = [](std::uint64_t uuid, std::string_view name, const TraceMessage& counter) {
+    return packet(
+        TraceMessage().number(10, 1).message(60, TraceMessage().number(1, uuid).text(2, name).message(8, counter)));
   };
   const auto sample = [](std::uint64_t ns, std::uint64_t uuid, std::uint64_t value) {
-    return packet(
-        Message().number(8, ns).number(10, 1).message(11, Message().number(9, 4).number(11, uuid).number(30, value)));
+    return packet(TraceMessage().number(8, ns).number(10, 1).message(
+        11, TraceMessage().number(9, 4).number(11, uuid).number(30, value)));
   };
-  const Message beside = Message().number(31, 2).number(12, 7).number(45, 3).real(46, 0.25);
-  const ImportedTrace trace(described(1, "deltas", Message().number(4, 10).number(5, 1)) +
-                            described(2, "beside", Message().text(6, "K")) + described(3, "real", Message()) +
+  const TraceMessage beside = TraceMessage().number(31, 2).number(12, 7).number(45, 3).real(46, 0.25);
+  const ImportedTrace trace(described(1, "deltas", TraceMessage().number(4, 10).number(5, 1)) +
+                            described(2, "beside", TraceMessage().text(6, "K")) + described(3, "real", TraceMessage()) +
                             sample(100, 1, 5) + sample(200, 1, 2) + sample(300, 1, static_cast<std::uint64_t>(-3)) +
                             thread_packet(9, 5, 6, "main") + begin_packet(400, 9, "slice", beside) +
                             end_packet(500, 9) + sample(600, 77, 1));
@@ -234,7 +237,7 @@ TEST_CASE("counters: deltas of a sequence add up, units are multiplied, values b
 TEST_CASE("flows of one id are a chain in the order of time, whose end lets the id begin anew") {
   std::string text = thread_packet(1, 5, 6, "main");
   const auto slice = [&](std::uint64_t ns, std::string_view name, std::uint32_t field) {
-    text += begin_packet(ns, 1, name, Message().fixed(field, 7)) + end_packet(ns + 10, 1);
+    text += begin_packet(ns, 1, name, TraceMessage().fixed(field, 7)) + end_packet(ns + 10, 1);
   };
   slice(300, "third", 48);
   slice(100, "first", 47);
@@ -257,7 +260,7 @@ TEST_CASE("flows of one id are a chain in the order of time, whose end lets the 
 }
 
 TEST_CASE("calls that name work of a GPU are joined with it") {
-  const Message submits = Message().message(3000, Message().number(1, 42));
+  const TraceMessage submits = TraceMessage().message(3000, TraceMessage().number(1, 42));
   const std::string trace_text =
       varied_trace() + begin_packet(8'150, 10, "cudaLaunchKernel", submits) + end_packet(8'160, 10);
   const ImportedTrace trace(trace_text);
@@ -268,14 +271,14 @@ TEST_CASE("calls that name work of a GPU are joined with it") {
 }
 
 TEST_CASE("what is lost of a sequence's state is told, and what needs it is left out") {
-  const Message needs = Message().number(9, 1).number(10, 1).number(11, 1);
+  const TraceMessage needs = TraceMessage().number(9, 1).number(10, 1).number(11, 1);
   const auto with_flags = [&](std::uint64_t ns, std::uint64_t flags) {
-    return packet(Message().number(8, ns).number(10, 3).number(13, flags).message(11, needs));
+    return packet(TraceMessage().number(8, ns).number(10, 3).number(13, flags).message(11, needs));
   };
-  const Message names = Message().message(2, Message().number(1, 1).text(2, "known"));
+  const TraceMessage names = TraceMessage().message(2, TraceMessage().number(1, 1).text(2, "known"));
   const ImportedTrace trace(thread_packet(1, 5, 6, "main") + with_flags(100, 2) +
-                            packet(Message().number(8, 150).number(10, 3).number(13, 1).message(12, names)) +
-                            with_flags(200, 2) + packet(Message().number(8, 250).number(10, 3).number(42, 1)) +
+                            packet(TraceMessage().number(8, 150).number(10, 3).number(13, 1).message(12, names)) +
+                            with_flags(200, 2) + packet(TraceMessage().number(8, 250).number(10, 3).number(42, 1)) +
                             with_flags(300, 2) + end_packet(400, 1));
   const std::vector<RecordedEvent> events = trace.of_table("event");
   REQUIRE(events.size() == 1);
@@ -291,11 +294,11 @@ TEST_CASE("packets that are packed, and files joined end to end, are read as if 
   REQUIRE(compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(plain.data()),
                    plain.size()) == Z_OK);
   packed.resize(size);
-  const ImportedTrace once(packet(Message().text(50, packed)));
+  const ImportedTrace once(packet(TraceMessage().text(50, packed)));
   CHECK(once.of_table("kernel").size() == 1);
-  const ImportedTrace twice(packet(Message().text(50, packed)) + plain);
+  const ImportedTrace twice(packet(TraceMessage().text(50, packed)) + plain);
   CHECK(twice.of_table("kernel").size() == 2);
-  const ImportedTrace damaged(packet(Message().text(50, packed.substr(0, packed.size() / 2))) + plain);
+  const ImportedTrace damaged(packet(TraceMessage().text(50, packed.substr(0, packed.size() / 2))) + plain);
   CHECK(damaged.of_table("kernel").size() >= 1);
   CHECK(damaged.told("unreadable_events") == 1);
 }
@@ -345,7 +348,7 @@ TEST_CASE("Perfetto traces are known by their bytes, whatever they are called") 
   CHECK(sources::perfetto::probe_perfetto("", "a.pftrace") == 0);
   CHECK(sources::perfetto::probe_perfetto("{\"traceEvents\":[]}", "a.pftrace") == 0);
   // XLA's XSpace: planes in field 1 with an id and a name.
-  CHECK(sources::perfetto::probe_perfetto(packet(Message().number(1, 1).text(2, "/host:CPU")), "a.pb") == 0);
+  CHECK(sources::perfetto::probe_perfetto(packet(TraceMessage().number(1, 1).text(2, "/host:CPU")), "a.pb") == 0);
   CHECK(!import_into(*std::make_unique<RecordingSink>(), "").ok());
 }
 

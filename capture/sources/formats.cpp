@@ -15,6 +15,7 @@
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/nsys/source.h"
 #include "capture/sources/other_formats.h"
+#include "capture/sources/perfetto/source.h"
 #include "capture/sources/proton/source.h"
 #include "capture/sources/session/source.h"
 #include "capture/sources/stacks/source.h"
@@ -60,6 +61,7 @@ constexpr std::array kFormats = {
                  xplane::import_xplane},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
                  chrome::import_chrome_json, false, false, chrome::rank_in_chrome_json},
+    SourceFormat{"perfetto", "Perfetto trace (protobuf)", perfetto::probe_perfetto, perfetto::import_perfetto},
 };
 
 std::string known_names() {

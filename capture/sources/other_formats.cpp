@@ -57,10 +57,6 @@ constexpr std::array kNames = {
             "convert it with tracy-update of Tracy 0.10"},
 };
 
-[[nodiscard]] OtherFormat perfetto() {
-  return {"a Perfetto trace (protobuf)", "convert it to Chrome JSON with traceconv json"};
-}
-
 [[nodiscard]] std::string_view trimmed_begin(std::string_view text) {
   text = without_byte_order_mark(text);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -80,40 +76,12 @@ constexpr std::array kNames = {
   return {"an SQLite database of another program", "open a session file (.accel) or import a profile"};
 }
 
-// A base-128 number of protobuf; false: it is cut, or longer than 64 bits.
-[[nodiscard]] bool read_varint(std::string_view& bytes, std::uint64_t& value) {
-  value = 0;
-  for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes.front());
-    bytes.remove_prefix(1);
-    value |= std::uint64_t{byte & 0x7fU} << shift;
-    if ((byte & 0x80U) == 0) return true;
-  }
-  return false;
-}
-
-// Messages of field 1, one after another: Perfetto's Trace holds its packets so.
-[[nodiscard]] bool is_series_of_messages(std::string_view bytes, bool whole) {
-  constexpr char kFieldOne = 0x0a;
-  std::size_t messages = 0;
-  while (!bytes.empty() && bytes.front() == kFieldOne) {
-    bytes.remove_prefix(1);
-    std::uint64_t size = 0;
-    if (!read_varint(bytes, size)) return false;
-    if (size > bytes.size()) return !whole && (messages > 0 || size < (std::uint64_t{1} << 31));
-    bytes.remove_prefix(static_cast<std::size_t>(size));
-    ++messages;
-  }
-  return messages > 0 && bytes.empty();
-}
-
 [[nodiscard]] std::optional<OtherFormat> binary_format(std::string_view bytes) {
   constexpr std::size_t kTarMark = 257;
   if (bytes.size() > kTarMark && bytes.substr(kTarMark).starts_with("ustar")) {
     return OtherFormat{"a tar archive", "unpack it first"};
   }
-  if (!is_series_of_messages(bytes, bytes.size() < kLookedAt)) return std::nullopt;
-  return perfetto();
+  return std::nullopt;
 }
 
 }  // namespace
@@ -132,7 +100,6 @@ std::optional<OtherFormat> find_other_format(const std::string& path) {
   for (const NameRow& row : kNames) {
     if (path.ends_with(row.ending)) return OtherFormat{std::string(row.title), std::string(row.advice)};
   }
-  if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace")) return perfetto();
   return binary_format(bytes);
 }
 

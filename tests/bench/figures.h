@@ -36,6 +36,7 @@ void bench_tt_log_import(const BenchOptions& options);
 void bench_tt_log_follow(const BenchOptions& options);
 void bench_chrome_import(const BenchOptions& options);
 void bench_torch_memory_import(const BenchOptions& options);
+void bench_perfetto_import(const BenchOptions& options);
 void bench_tracy_import(const BenchOptions& options);
 void bench_nsys_import(const BenchOptions& options);
 void bench_python_calls(const BenchOptions& options);
@@ -59,6 +60,8 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"tt_log_follow", "following a tt-metal device log of 5 M rows, against its import", bench_tt_log_follow},
     {"chrome_import", "importing generated Chrome JSON traces of 5 and 2 million events", bench_chrome_import},
     {"torch_memory_import", "importing a generated memory snapshot of PyTorch", bench_torch_memory_import},
+    {"perfetto_import", "importing generated Perfetto traces of 5 million slices, sorted and not",
+     bench_perfetto_import},
     {"tracy_import", "importing generated traces of Tracy of 20 M zones", bench_tracy_import},
     {"nsys_import", "importing a generated export of Nsight Systems of 4 M rows", bench_nsys_import},
     {"stream", "agent to recorder over TCP: rate and memory; opening what was saved", bench_stream},

@@ -13,6 +13,7 @@
 #include "tests/support/neuron/simulated_profile.h"
 #include "tests/support/nsys_export.h"
 #include "tests/support/parquet/parquet_writer.h"
+#include "tests/support/perfetto_writer.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/torch/allocator_model.h"
 #include "tests/support/tracy_trace.h"
@@ -307,6 +308,8 @@ Result<void> make(const std::filesystem::path& folder) {
   }
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
+  const std::string perfetto = test::varied_trace();
+  write(folder / "perfetto_fuzz" / "varied", std::as_bytes(std::span(perfetto)));
   make_parquet(folder / "parquet_fuzz");
   make_snapshots(folder / "torch_memory_fuzz");
   make_tracy_traces(folder / "tracy_fuzz");

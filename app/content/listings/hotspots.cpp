@@ -59,7 +59,7 @@ template <typename Value>
   return value ? SqlValue(*value) : SqlValue();
 }
 
-[[nodiscard]] SqlValue text_cell(const std::string& text) { return text.empty() ? SqlValue() : SqlValue(text); }
+[[nodiscard]] SqlValue known_text(const std::string& text) { return text.empty() ? SqlValue() : SqlValue(text); }
 
 }  // namespace
 
@@ -146,10 +146,10 @@ Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& re
   const auto rows = tenstorrent::operation_performance(what);
   if (!rows) return rows.error();
   for (const tenstorrent::OperationPerformance& row : *rows) {
-    listing.add({known_cell(row.id), row.share, text_cell(row.bound), row.name, known_cell(row.device),
+    listing.add({known_cell(row.id), row.share, known_text(row.bound), row.name, known_cell(row.device),
                  known_cell(row.time_ns), known_cell(row.gap_ns), known_cell(row.cores),
                  known_cell(row.dram_bytes_per_s), known_cell(row.dram_share), known_cell(row.flops_per_s),
-                 known_cell(row.flops_share), text_cell(row.fidelity), text_cell(row.advice)});
+                 known_cell(row.flops_share), known_text(row.fidelity), known_text(row.advice)});
   }
   return listing;
 }

@@ -46,6 +46,31 @@ constexpr std::string_view kDeviceColumns[] = {"device", "stream", "correlation"
   return key == kThread0;
 }
 
+// Begin and end both say what their thread's clock was ("tts"): the event has that of its begin, and how far it went
+// on.
+void keep_thread_time(const TableBinding& binding, const std::vector<BoundValue>& begin,
+                      std::vector<BoundValue>& values) {
+  const std::optional<std::uint32_t> column = binding.column_of("tts");
+  if (!column) return;
+  const auto in = [](auto& all, std::uint32_t wanted) {
+    return std::find_if(all.begin(), all.end(), [&](const BoundValue& value) { return value.column == wanted; });
+  };
+  const auto first = in(begin, *column);
+  const auto last = in(values, *column);
+  if (first == begin.end() || last == values.end()) return;
+  const ColumnType type = binding.schema().columns[*column].type;
+  const std::optional<std::uint32_t> length = binding.column_of("tdur");
+  if (length && binding.schema().columns[*length].type == type && in(values, *length) == values.end()) {
+    if (type == ColumnType::int64) {
+      values.push_back({*length, 0, last->value - first->value});
+    } else if (type == ColumnType::float64) {
+      const double us = std::bit_cast<double>(last->value) - std::bit_cast<double>(first->value);
+      values.push_back({*length, 0, std::bit_cast<std::uint64_t>(us)});
+    }
+  }
+  in(values, *column)->value = first->value;
+}
+
 constexpr std::uint64_t kAsyncPrime = 0x9E3779B97F4A7C15U;
 
 }  // namespace
@@ -223,7 +248,9 @@ OpenEvents::Handlers ChromeImporter::joined(bool asynchronous) {
     end_batch_.clear();
     binder_.begin_batch();
     const TableBinding& binding = *bindings_[static_cast<std::size_t>(event.record.table)];
+    const std::vector<BoundValue> before = event.values;
     event.add_values(binder_.bind(binding, {}, args, {}, end_batch_), end_batch_);
+    keep_thread_time(binding, before, event.values);
   };
   handlers.without_begin = [this, asynchronous](const EventRecord& end) {
     ++counts_.ends_without_begin;

@@ -83,7 +83,6 @@ TEST_CASE("texts and binary files of other tools are named with what to do") {
     return format ? format->title : "";
   };
   CHECK(title("r.json", "{\"rocprofiler-sdk-tool\":[{}]}") == "a result of rocprofv3 (JSON)");
-  CHECK(title("p", std::string("\x0a\x02\x50\x01\x0a\x02\x50\x01", 8)) == "a Perfetto trace (protobuf)");
   CHECK(title("a.qdstrm", "anything") == "an Nsight Systems recording");
   CHECK(title("page.json", "<!DOCTYPE html><html>") == "a web page");
   CHECK(title("notes.txt", "nothing of the kind") == "");

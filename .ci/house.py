@@ -13,21 +13,22 @@ import sys
 # Rooms from left to right: a file includes files of its own folder and of folders further left in its storey. `/*` stands
 # for all folders directly below, none of which includes another.
 ORDER = {
-    "core": """base names model chunk index store store/salvage scan search lod
+    "core": """base parquet names model chunk index store store/salvage scan search lod
         analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/statistics analysis/hotspots analysis/memory
         analysis/dependencies analysis/compilation analysis/collectives analysis/neuron analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/core_grid analysis/advice colour sql/base sql/tables sql/planned sql
-        export export/neuron
+        export/base export export/neuron export/traces export/stacks export/tables export/vtune export/tenstorrent export/formats
         sqlite_extension""",
     "render": "base shell widgets timeline",
-    "capture": """system command_line json request security wire log ingest reach sources/base sources/sqlite sources/tracks
+    "capture": """system command_line json request security wire log ingest reach sources/base sources/parquet sources/sqlite sources/tracks sources/pickle sources/torch_memory
         sources/chrome/read sources/chrome/write sources/chrome sources/neuron/read sources/neuron/write sources/neuron
-        sources/tt_metal/read sources/tt_metal/write sources/tt_metal sources/tt_ops sources/tt_noc sources/tracy/read sources/tracy sources/tracy_csv sources/vtune sources/unitrace sources/stacks sources/proton sources/nsys/read sources/nsys/write sources/nsys
+        sources/perfetto/read sources/perfetto/write sources/perfetto
+        sources/tt_metal/read sources/tt_metal/write sources/tt_metal sources/tt_ops sources/tt_noc sources/tracy/read sources/tracy sources/tracy_csv sources/vtune sources/unitrace sources/stacks sources/proton sources/nsys/read sources/nsys/write sources/nsys sources/xplane/read sources/xplane
         sources/rocm/run sources/rocm/rocpd sources/rocm/rpd sources/rocm/results_json sources/rocm/csv sources/rocm/compute sources/rocm
         sources/session sources
         sim/kernel sim/output probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/python probe/zones
         probe/host kinds/base kinds/program kinds/* kinds agent/run agent/viewers agent/control client .""",
     "app": """system persist plan rows session content/memory content/source content/capture content/sql content/axes content/hierarchy content content/listings view workspace library
-        export palette timeline panels panels/* connect frame terminal commands .""",
+        export palette timeline panels panels/* connect frame terminal commands/view commands .""",
 }
 # And whole storeys: what each may include besides itself.
 STOREYS = {"core": (), "render": ("core",), "capture": ("core",), "app": ("core", "render", "capture")}

@@ -4,7 +4,7 @@
 #include <memory>
 #include <ostream>
 
-#include "app/commands/view_json.h"
+#include "app/commands/view/view_json.h"
 #include "app/export/output_file.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"

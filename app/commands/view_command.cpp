@@ -5,11 +5,14 @@
 #include <filesystem>
 #include <memory>
 #include <ostream>
+#include <vector>
 
-#include "app/commands/summary_output.h"
+#include "app/commands/view/summary_output.h"
 #include "app/commands/terminology_output.h"
-#include "app/commands/view_json.h"
-#include "app/commands/view_table.h"
+#include "app/commands/view/view_bundle.h"
+#include "app/commands/view/view_export.h"
+#include "app/commands/view/view_json.h"
+#include "app/commands/view/view_table.h"
 #include "app/content/listings/listings.h"
 #include "app/export/output_file.h"
 #include "app/export/text_table.h"
@@ -20,15 +23,27 @@
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/export/formats/formats.h"
 
 namespace accelscope::app {
 namespace {
 
-constexpr std::array<std::string_view, 4> kFormats = {"summary-text", "summary-json", "json", "db"};
+constexpr std::array<std::string_view, 3> kOwnFormats = {"summary-text", "summary-json", "db"};
 constexpr std::array<std::string_view, 3> kTableFormats = {"table", "csv", "json"};
-// Names that users of the vendors' tools will try, so that the refusal can say more than "unknown".
-constexpr std::array<std::string_view, 9> kLaterFormats = {
-    "perfetto", "csv", "html", "chrome", "vtune-csv", "ops-csv", "device-stats", "rearranged-csv", "tt-perf"};
+// Tables that other tools print as a format of their own.
+constexpr std::array<std::string_view, 2> kPrintedTables = {"device-stats", "tt-perf"};
+
+[[nodiscard]] bool is_printed_table(std::string_view format) {
+  return std::find(kPrintedTables.begin(), kPrintedTables.end(), format) != kPrintedTables.end();
+}
+
+// What --output-format takes: the figures, a session file, and the formats that sessions are exported in.
+std::vector<std::string_view> output_formats() {
+  std::vector<std::string_view> names(kOwnFormats.begin(), kOwnFormats.end());
+  for (const ExportFormat& format : export_formats()) names.push_back(format.name);
+  names.insert(names.end(), kPrintedTables.begin(), kPrintedTables.end());
+  return names;
+}
 
 // "layers, statistics, ..."
 std::string listings_help() {
@@ -52,6 +67,7 @@ struct ViewCommand {
   std::string folder;
   std::string format;
   std::string output_file;
+  std::string bundle;
   FilterOptions filter;
   OpenSessionOptions input_options;
   bool force = false;
@@ -85,10 +101,10 @@ Result<std::string> ViewCommand::chosen_format(const CommandRun& run) const {
   if (ingest_only && format != "db") {
     return Error{fmt::format("--ingest-only writes a session file and --output-format {} something else", format)};
   }
-  if (std::find(kFormats.begin(), kFormats.end(), format) != kFormats.end()) return format;
-  const bool later = std::find(kLaterFormats.begin(), kLaterFormats.end(), format) != kLaterFormats.end();
-  return Error{fmt::format("--output-format {}: this version {} it; there are {}", format,
-                           later ? "does not write" : "does not know", fmt::join(kFormats, ", "))};
+  const std::vector<std::string_view> known = output_formats();
+  if (std::find(known.begin(), known.end(), format) != known.end()) return format;
+  return Error{
+      fmt::format("--output-format {}: this version does not know it; there are {}", format, fmt::join(known, ", "))};
 }
 
 Result<std::vector<std::string>> ViewCommand::chosen_inputs() const {
@@ -107,7 +123,7 @@ void ViewCommand::say_unneeded(const CommandRun& run) const {
        {std::pair{"--db-endpoint", &db_endpoint}, {"--db-org", &db_org}, {"--port", &port}}) {
     if (!value->empty()) run.say(fmt::format("{} is not needed: there is no server and no database to reach", name));
   }
-  if (perfetto_flows) run.say("--show-perfetto-flows has no effect: this version does not write Perfetto traces");
+  if (perfetto_flows && format != "perfetto") run.say("--show-perfetto-flows is of use with --output-format perfetto");
 }
 
 int ViewCommand::write_summaries(const std::vector<std::string>& paths, const OpenSessionOptions& options, bool as_json,
@@ -140,8 +156,8 @@ int ViewCommand::write_session(const std::vector<std::string>& paths, const Open
                                const CommandRun& run) const {
   if (!filter.empty()) {
     return run.fail_usage("view",
-                          "--range, --filter and --tracks are for json and the summaries; a session file holds all of "
-                          "the session");
+                          "--range, --filter and --tracks are for exports and the summaries; a session file holds all "
+                          "of the session");
   }
   const std::string path = output_file.empty() ? default_output(paths.front(), ".accel") : output_file;
   if (auto may = may_write(path, force, paths); !may) return run.fail(may.message());
@@ -202,9 +218,16 @@ int ViewCommand::run(const CommandRun& run) const {
   OpenSessionOptions options = input_options;
   options.neff = neff;
   if (memory_tracker) options.converter_options.emplace_back("--enable-memory-tracker");
+  if (!bundle.empty()) return view_bundle({*paths, options, bundle, filter, force}, run);
   if (*chosen == "db") return write_session(*paths, options, run);
+  if (is_printed_table(*chosen)) {
+    return view_table({*paths, options, *chosen, {}, "", filter, "table", output_file, force}, run);
+  }
   if (*chosen == "json") {
     return view_json({*paths, options, output_file, filter, force, memory_tracker}, run);
+  }
+  if (const ExportFormat* known = find_export_format(*chosen)) {
+    return view_export({*paths, options, known, output_file, filter, force, perfetto_flows}, run);
   }
   return write_summaries(*paths, options, *chosen == "summary-json", run);
 }
@@ -217,10 +240,13 @@ CommandAction declare_view(command_line::OptionSet& options) {
   options.add_option("-n,--neff-path", command->neff, "Program of a raw trace; else found beside it");
   options.add_option("-s,--session-file", command->trace, "Raw trace (NTFF) or converted profile (JSON)");
   options.add_option("-d,--session-dir", command->folder, "Folder of profiles");
-  options.add_option("--output-format", command->format,
-                     "summary-text (default), summary-json, json (the vendor's tables) or db (a session file)");
+  options.add_option(
+      "--output-format", command->format,
+      fmt::format("{}; summary-text is the default, db a session file", fmt::join(output_formats(), ", ")));
   options.add_option("-o,--output-file", command->output_file,
                      "File to write, - for the standard output; a folder where several are written");
+  options.add_option("--bundle", command->bundle,
+                     "Archive (tar) for all that tt-metal's tools write of a run, under names with the time");
   declare_filter(options, command->filter);
   options.add_option("--format", command->input_options.format, "Format of the input instead of guessing it");
   options
@@ -245,7 +271,8 @@ CommandAction declare_view(command_line::OptionSet& options) {
   options.add_option("--value", command->measured,
                      "What the table measures, where it has a choice: a column of numbers");
   options.add_flag("--terminology", command->terminology, "Explain the figures, or the one named instead of FILE");
-  options.add_flag("--show-perfetto-flows", command->perfetto_flows, "Accepted; of use once Perfetto is written");
+  options.add_flag("--show-perfetto-flows", command->perfetto_flows,
+                   "Write dependencies as flows, with --output-format perfetto");
   options.add_option("--db-endpoint", command->db_endpoint, "Accepted and not needed: there is no server");
   options.add_option("--db-org", command->db_org, "Accepted and not needed");
   options.add_option("--port", command->port, "Accepted and not needed");

@@ -49,6 +49,8 @@ bool all_places(std::string_view target, bool (*is_such)(std::string_view)) {
   }
 }
 
+}  // namespace
+
 std::vector<NamedPlace> dialog_places(Workspace& workspace) {
   std::vector<NamedPlace> places = standard_places(process_environment());
   for (const RecentSession& session : workspace.recent().list()) {
@@ -58,8 +60,6 @@ std::vector<NamedPlace> dialog_places(Workspace& workspace) {
   }
   return places;
 }
-
-}  // namespace
 
 void WakeBell::set(std::function<void()> wake) {
   const std::scoped_lock lock(mutex_);

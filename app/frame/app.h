@@ -44,7 +44,7 @@ class App final : public render::FrameClient {
   // A session or trace file, a folder, or agents: HOST:PORT, several with commas into one session; "local" and
   // ssh://USER@HOST open the form, since they need to be told what to capture. Returns at once; see Workspace.
   void open(const std::string& target);
-  void open(const std::vector<std::string>& targets);  // files of ranks of one job as one session
+  void open(const std::vector<std::string>& targets);  // files of one run as one session
 
   void frame(render::Ui& ui) override;
   void files_dropped(const std::vector<std::string>& paths) override;

@@ -153,6 +153,8 @@ void draw_dialogs(AppState& state, render::Ui& ui);                      // dial
 void add_layout_commands(AppState& state);  // layout_commands.cpp
 // What rows of the command table do, in link_commands.cpp.
 void copy_link(AppState& state);
+[[nodiscard]] std::vector<NamedPlace> dialog_places(Workspace& workspace);  // of file dialogs; app.cpp
+void add_export_commands(AppState& state);                                  // export_commands.cpp
 void export_marker_sets(AppState& state);
 void import_marker_sets(AppState& state);
 [[nodiscard]] bool has_marker_sets(AppState& state);

@@ -188,6 +188,7 @@ const std::array kCommands = std::to_array<ViewerCommand>({
      "Ctrl+PageDown"},
     {"previous_tab", "Previous session", kFile, "Ctrl+Shift+Tab", [](State s) { switch_tab(s, -1); }, has_tab, nullptr,
      false, "", "Ctrl+PageUp"},
+    {.id = "exports", .adds = add_export_commands},
     {"export_filtered", "Export what is filtered...", kFile, "", [](State s) { s.show_filtered_export(); }, filters,
      nullptr, kLineAbove},
     {"picture", "Picture of the window (PNG)", kFile, "F12", [](State s) { s.picture_wanted = true; }, nullptr, nullptr,

@@ -69,6 +69,7 @@ void Workspace::update(double now_s) {
     return true;
   });
   take_opened();
+  take_jobs();
   take_started();
   for (std::size_t i = 0; i < tabs_.size(); ++i) {
     OpenTab& tab = *tabs_[i];
@@ -244,7 +245,7 @@ void Workspace::open(const std::vector<std::string>& typed_paths) {
   for (const std::string& path : typed_paths) paths.push_back(absolute_path(path));
   auto result = std::make_shared<std::optional<OpenedSession>>();
   auto work = [this, paths, result](JobControl& control) -> Result<void> {
-    if (!capture::sources::are_ranks_of_one_job(paths)) return {};
+    if (!capture::sources::are_of_one_run(paths)) return {};
     auto opened = open_session(paths, {.source_roots = options_.source_roots}, pool_, control);
     if (!opened) return opened.error();
     result->emplace(std::move(*opened));
@@ -474,11 +475,30 @@ std::vector<BackgroundJob*> Workspace::jobs() const {
   for (const auto& tab : tabs_) {
     if (tab->saving) jobs.push_back(tab->saving.get());
   }
+  for (const PlainJob& plain : plain_jobs_) jobs.push_back(plain.job.get());
   return jobs;
 }
 
+void Workspace::start_job(std::string title, BackgroundJob::Work work, std::function<void(const Result<void>&)> done) {
+  plain_jobs_.push_back(
+      {std::make_unique<BackgroundJob>(std::move(title), std::move(work), options_.wake), std::move(done)});
+}
+
+void Workspace::take_jobs() {
+  for (std::size_t i = 0; i < plain_jobs_.size();) {
+    if (!plain_jobs_[i].job->finished()) {
+      ++i;
+      continue;
+    }
+    const PlainJob ended = std::move(plain_jobs_[i]);
+    plain_jobs_.erase(plain_jobs_.begin() + static_cast<std::ptrdiff_t>(i));
+    const Result<void> result = ended.job->finish();
+    if (result || !ended.job->cancelled()) ended.done(result);
+  }
+}
+
 bool Workspace::settled() const {
-  if (!opening_.empty() || !starting_.empty() || !closing_.empty()) return false;
+  if (!opening_.empty() || !starting_.empty() || !closing_.empty() || !plain_jobs_.empty()) return false;
   return std::all_of(tabs_.begin(), tabs_.end(), [](const auto& tab) {
     const SessionTab& session = *tab->session;
     return !tab->saving && !may_grow(session) && !session.analysis->pending() && !session.events->pending() &&

@@ -78,7 +78,7 @@ class Workspace {
 
   // Opening; all return at once. A path that is open already comes to the front.
   void open(const std::string& path);
-  // Files of different ranks of one job become one session in one tab; others a tab each.
+  // Files of one run - its ranks, or several sides of it - become one session in one tab; others a tab each.
   void open(const std::vector<std::string>& paths);
   // from: the configuration that the plan comes from, which the session is tagged with.
   void connect(const capture::client::CapturePlan& plan, const ConfigurationName& from = {});
@@ -120,6 +120,10 @@ class Workspace {
   [[nodiscard]] std::string suggested_path(std::size_t index) const;
   // Of all that is saved: a tab that shows a part of it has another title.
   [[nodiscard]] std::string session_title(std::size_t index) const;
+
+  // Work that takes its time and is no tab's: its progress is shown, and it can be cancelled. `done` is called on the
+  // UI thread once it has ended, unless it was cancelled.
+  void start_job(std::string title, BackgroundJob::Work work, std::function<void(const Result<void>&)> done);
 
   [[nodiscard]] std::vector<BackgroundJob*> jobs() const;
   [[nodiscard]] bool opening() const noexcept { return !opening_.empty(); }
@@ -202,9 +206,14 @@ class Workspace {
     std::unique_ptr<BackgroundJob> job = {};
     std::shared_ptr<Started> result = std::make_shared<Started>();
   };
+  struct PlainJob {
+    std::unique_ptr<BackgroundJob> job;
+    std::function<void(const Result<void>&)> done;
+  };
   using BeginLink = std::function<Result<std::unique_ptr<LiveLink>>(std::shared_ptr<Store>)>;
 
   void take_opened();
+  void take_jobs();
   void take_saved(OpenTab& tab);
   void refresh(OpenTab& tab, double now_s);
   struct SessionName {
@@ -241,6 +250,7 @@ class Workspace {
   std::shared_ptr<std::vector<capture::client::Recoverable>> found_recoverable_;  // of the job that looks for them
   std::unique_ptr<BackgroundJob> looking_;
   std::vector<Starting> starting_;
+  std::vector<PlainJob> plain_jobs_;
   std::vector<std::unique_ptr<OpenTab>> tabs_;
   std::vector<Closing> closing_;
   std::vector<Opening> opening_;

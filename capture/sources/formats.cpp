@@ -11,13 +11,16 @@
 #include "capture/json/byte_source.h"
 #include "capture/sources/chrome/source.h"
 #include "capture/sources/neuron/ntff_source.h"
+#include "capture/sources/neuron/parquet_source.h"
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/nsys/source.h"
 #include "capture/sources/other_formats.h"
+#include "capture/sources/perfetto/source.h"
 #include "capture/sources/proton/source.h"
 #include "capture/sources/rocm/source.h"
 #include "capture/sources/session/source.h"
 #include "capture/sources/stacks/source.h"
+#include "capture/sources/torch_memory/source.h"
 #include "capture/sources/tracy/source.h"
 #include "capture/sources/tracy_csv/source.h"
 #include "capture/sources/tt_metal/source.h"
@@ -25,6 +28,7 @@
 #include "capture/sources/tt_ops/source.h"
 #include "capture/sources/unitrace/source.h"
 #include "capture/sources/vtune/source.h"
+#include "capture/sources/xplane/source.h"
 
 namespace accelscope::capture::sources {
 namespace {
@@ -32,34 +36,42 @@ namespace {
 constexpr std::array kFormats = {
     SourceFormat{"session", "Accelscope session", session::probe_session, session::replay_session, false, true},
     SourceFormat{"neuron-json", "Neuron Profile JSON", neuron::probe_neuron_json, neuron::import_neuron_json},
+    SourceFormat{"neuron-parquet", "Neuron profile as Parquet tables (a folder)", neuron::probe_neuron_parquet,
+                 neuron::import_neuron_parquet},
     SourceFormat{"ntff", "Neuron trace with its program (NTFF and NEFF)", neuron::probe_ntff, neuron::import_ntff,
                  true},
     SourceFormat{"nsys", "Nsight Systems export (SQLite)", nsys::probe_nsys, nsys::import_nsys, false, true},
     SourceFormat{"nsys-rep", "Nsight Systems report", nsys::probe_nsys_report, nsys::import_nsys_report, true, true},
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
-    SourceFormat{"tt-ops", "tt-metal operations report", tt_ops::probe_ops_report, tt_ops::import_ops_report},
+    SourceFormat{"tt-ops", "tt-metal operations report", tt_ops::probe_ops_report, tt_ops::import_ops_report, false,
+                 false, nullptr, true},
     SourceFormat{"tt-noc-trace", "tt-metal network trace", tt_noc::probe_noc_trace, tt_noc::import_noc_trace},
     SourceFormat{"tt-npe", "tt-npe timeline", tt_noc::probe_npe_timeline, tt_noc::import_npe_timeline},
     SourceFormat{"tracy", "Tracy trace", tracy::probe_tracy, tracy::import_tracy},
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
     SourceFormat{"rocpd", "ROCm profile of rocprofv3 (rocpd)", rocm::probe_rocpd, rocm::import_rocpd, false, false,
-                 nullptr, rocm::run_of_rocpd, rocm::output_of_rocprofv3},
+                 nullptr, false, rocm::run_of_rocpd, rocm::output_of_rocprofv3},
     SourceFormat{"rpd", "RPD trace of rocmProfileData", rocm::probe_rpd, rocm::import_rpd},
     SourceFormat{"rocprof-compute", "ROCm Compute Profiler analysis (SQLite)", rocm::probe_rocprof_compute,
                  rocm::import_rocprof_compute},
     SourceFormat{"rocprofv3-json", "rocprofv3 result (JSON)", rocm::probe_rocprofv3_json, rocm::import_rocprofv3_json,
-                 false, false, nullptr, rocm::run_of_rocprofv3_json, rocm::output_of_rocprofv3},
+                 false, false, nullptr, false, rocm::run_of_rocprofv3_json, rocm::output_of_rocprofv3},
     SourceFormat{"rocprofv3-csv", "rocprofv3 traces (CSV)", rocm::probe_rocprofv3_csv, rocm::import_rocprofv3_csv,
-                 false, false, nullptr, rocm::run_of_rocprofv3_csv, rocm::output_of_rocprofv3},
+                 false, false, nullptr, false, rocm::run_of_rocprofv3_csv, rocm::output_of_rocprofv3},
+    SourceFormat{"torch-memory", "PyTorch memory snapshot", torch_memory::probe_torch_memory,
+                 torch_memory::import_torch_memory, false, false, nullptr, true},
     SourceFormat{"vtune-csv", "VTune external intervals", vtune::probe_intervals, vtune::import_intervals},
     SourceFormat{"vtune-report", "VTune report", vtune::probe_report, vtune::import_report},
     SourceFormat{"unitrace", "text of unitrace", unitrace::probe_unitrace, unitrace::import_unitrace},
     SourceFormat{"proton", "Triton Proton (hatchet)", proton::probe_hatchet, proton::import_hatchet},
     SourceFormat{"perf-script", "text of perf script", stacks::probe_perf_script, stacks::import_perf_script},
     SourceFormat{"collapsed", "collapsed stacks", stacks::probe_collapsed, stacks::import_collapsed},
+    SourceFormat{"xplane", "XPlane of the XLA profiler (JAX, TensorFlow, PyTorch/XLA)", xplane::probe_xplane,
+                 xplane::import_xplane},
     SourceFormat{"chrome-json", "Chrome JSON trace (PyTorch profiler)", chrome::probe_chrome_json,
                  chrome::import_chrome_json, false, false, chrome::rank_in_chrome_json},
+    SourceFormat{"perfetto", "Perfetto trace (protobuf)", perfetto::probe_perfetto, perfetto::import_perfetto},
 };
 
 std::string known_names() {

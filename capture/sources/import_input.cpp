@@ -102,12 +102,15 @@ class InputImport {
   const MakeSink& make_sink_;
   std::vector<Input> inputs_;
   std::vector<std::string> lost_ranks_;  // why files that were named as ranks could not be read
+  std::size_t parts_ = 0;                // of all inputs
   std::uint64_t bytes_total_ = 0;
   std::uint64_t bytes_done_ = 0;
   SharedFacts facts_;
   struct Source {
-    Source(std::unique_ptr<EventSink> target, const std::string& label, SharedFacts& facts)
-        : sink(std::move(target)), labelled(sink, label, facts) {}
+    Source(std::unique_ptr<EventSink> target, const InputPart& part, bool alone, SharedFacts& facts)
+        : sink(std::move(target)),
+          labelled(sink, part.label, facts,
+                   part.label.empty() && !alone ? std::string(part.format->name) : std::string()) {}
     WatchedSink sink;
     LabelledSink labelled;
     bool read = false;
@@ -160,6 +163,7 @@ Result<void> InputImport::find(const std::vector<std::string>& paths) {
         part.label = label_of_file(part.path, fs::path(part.path).filename().string(), *part.format);
       bytes_total_ += bytes_of(part);
     }
+    parts_ += inputs_.back().found.parts.size();
   }
   if (paths.size() == 1) return {};
   const auto all = [&] {
@@ -174,6 +178,8 @@ Result<void> InputImport::find(const std::vector<std::string>& paths) {
     std::erase_if(input.found.parts, [](const InputPart& part) { return part.path.empty(); });
   }
   std::erase_if(inputs_, [](const Input& input) { return input.found.parts.empty(); });
+  parts_ = all().size();
+  share_rank(all());
   tell_apart(all());
   return {};
 }
@@ -188,7 +194,7 @@ Result<bool> InputImport::follows(Source& source) {
   return false;
 }
 
-// Ranks that say when they began are laid on one time; the others begin where the session does.
+// Sources that say when they began are laid on one time; the others begin where the session does.
 Result<void> InputImport::align() {
   std::vector<Source*> known;
   std::size_t unknown = 0;
@@ -215,7 +221,11 @@ Result<void> InputImport::align() {
     if (!one_run || delay == 0) continue;
     if (Result<void> done = source->labelled.delay(delay); !done) return done;
   }
-  if (one_run && unknown == 0) return {};
+  if (one_run) {  // whichever source's it was until here
+    const MetaEntry earliest{"begin_unix_ns", std::to_string(begin)};
+    if (Result<void> done = sources_.front().sink.define(earliest); !done) return done;
+    if (unknown == 0) return {};
+  }
   const QualityEntry apart{
       "clocks_not_aligned", one_run ? unknown : known.size() + unknown,
       one_run || known.empty()
@@ -226,7 +236,7 @@ Result<void> InputImport::align() {
 }
 
 Result<void> InputImport::import_part(const InputPart& part) {
-  Source& source = sources_.emplace_back(make_sink_(), part.label, facts_);
+  Source& source = sources_.emplace_back(make_sink_(), part, parts_ == 1, facts_);
   WatchedSink& target = source.sink;
   ImportOptions import = options_.import;
   import.companions = part.companions;

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "capture/sources/xplane/source.h"
 #include "core/base/natural_order.h"
 
 namespace accelscope::capture::sources {
@@ -34,7 +35,7 @@ constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
 
 [[nodiscard]] bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-// Everything but folders, in natural order of their paths.
+// Everything but folders, in natural order of their paths. A folder that a format claims as a whole is there as one.
 [[nodiscard]] std::vector<fs::path> files_below(const std::string& folder) {
   std::vector<fs::path> files;
   std::error_code failure;
@@ -45,7 +46,9 @@ constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
     if (is_hidden(entry->path())) {
       entry.disable_recursion_pending();
     } else if (entry->is_directory(unknown)) {
-      if (entry.depth() >= kMaxDepth) entry.disable_recursion_pending();
+      const bool is_claimed = guess_format(entry->path().string()).ok();
+      if (is_claimed) files.push_back(entry->path());
+      if (is_claimed || entry.depth() >= kMaxDepth) entry.disable_recursion_pending();
     } else {
       files.push_back(entry->path());
     }
@@ -97,6 +100,32 @@ void drop_same_outputs(InputParts& found) {
     if (same) found.skipped.push_back(part.path);
     return same;
   });
+}
+
+// A log directory of the XLA profiler holds a folder for each run, and in it a file for each host. What lies beside
+// those is the same once more, or made of them. Of several runs the last one is taken: they are no parts of each other.
+void keep_last_xla_run(InputParts& found) {
+  const auto is_xplane = [](const InputPart& part) { return part.format->name == "xplane"; };
+  std::string last;
+  for (const InputPart& part : found.parts) {
+    const std::string run = fs::path(part.path).parent_path().string();
+    if (is_xplane(part) && !xplane::is_double_of_xplane(part.path) && (last.empty() || natural_less(last, run)))
+      last = run;
+  }
+  if (last.empty()) return;
+  const auto is_left_out = [&](const InputPart& part) {
+    const std::string folder = fs::path(part.path).parent_path().string();
+    return xplane::is_double_of_xplane(part.path) || (is_xplane(part) && folder != last);
+  };
+  for (InputPart& part : found.parts) {
+    if (is_left_out(part)) {
+      found.skipped.push_back(part.path);
+    } else if (is_xplane(part) && part.label.empty()) {
+      part.label = xplane::host_of_file(part.path);
+    }
+  }
+  std::erase_if(found.parts, is_left_out);
+  if (found.parts.size() == 1) found.parts.front().label.clear();
 }
 
 // A session file among profiles was made of them.
@@ -160,6 +189,7 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
   drop_converted(found);
   drop_same_outputs(found);
   drop_sessions(found);
+  keep_last_xla_run(found);
   sort_out(strangers, found);
   std::vector<InputPart*> runs;
   for (InputPart& part : found.parts) runs.push_back(&part);
@@ -172,6 +202,7 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
   }
   std::vector<InputPart*> all;
   for (InputPart& part : found.parts) all.push_back(&part);
+  share_rank(all);
   tell_apart(all);
   std::stable_sort(found.parts.begin(), found.parts.end(),
                    [](const InputPart& a, const InputPart& b) { return natural_less(a.label, b.label); });
@@ -189,18 +220,38 @@ Result<InputParts> parts_of_folder(const std::string& path, const SourceFormat* 
 
 }  // namespace
 
-bool are_ranks_of_one_job(const std::vector<std::string>& paths) {
+bool are_of_one_run(const std::vector<std::string>& paths) {
   if (paths.size() < 2) return false;
-  std::set<std::string> ranks;
-  return std::all_of(paths.begin(), paths.end(), [&](const std::string& path) {
+  std::map<const SourceFormat*, std::multiset<std::string>> ranks;  // "" where a file says none
+  for (const std::string& path : paths) {
     std::error_code failure;
     if (!fs::is_regular_file(path, failure)) return false;
     const Result<const SourceFormat*> format = guess_format(path);
     if (!format || (*format)->in_place) return false;
-    const std::string label = label_of_file(path, fs::path(path).filename().string(), **format);
-    const std::string_view rank = rank_in_label(label);
-    return !rank.empty() && ranks.emplace(rank).second;
+    ranks[*format].emplace(rank_in_label(label_of_file(path, fs::path(path).filename().string(), **format)));
+  }
+  const bool told_apart = std::all_of(ranks.begin(), ranks.end(), [](const auto& format) {
+    const std::multiset<std::string>& of_format = format.second;
+    if (of_format.size() > 1 && of_format.contains("")) return false;
+    return std::adjacent_find(of_format.begin(), of_format.end()) == of_format.end();
   });
+  const auto whole =
+      std::count_if(ranks.begin(), ranks.end(), [](const auto& format) { return !format.first->one_side; });
+  return told_apart && whole <= 1;
+}
+
+void share_rank(const std::vector<InputPart*>& parts) {
+  std::set<std::string> ranks;
+  std::set<const SourceFormat*> tell_ranks;
+  for (const InputPart* part : parts) {
+    if (!is_rank_label(part->label)) continue;
+    ranks.insert(part->label);
+    tell_ranks.insert(part->format);
+  }
+  if (ranks.size() != 1) return;
+  for (InputPart* part : parts) {
+    if (part->label.empty() && !tell_ranks.contains(part->format)) part->label = *ranks.begin();
+  }
 }
 
 bool is_rank_label(std::string_view label) { return !rank_in_label(label).empty(); }

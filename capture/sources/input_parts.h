@@ -1,6 +1,7 @@
 // What lies behind a path that a user names: a file, or a folder whose files become one session. In a folder are
 // looked for: `profile_rank_<n>` folders or files, `device_profile_model_<id>.json` beside `system_profile.json`, one
-// trace per rank, and any other file of a known format. Reads names and first bytes only.
+// trace per rank, the files of the hosts of the last run in a log directory of the XLA profiler, and any other file of
+// a known format. Reads names and first bytes only.
 #pragma once
 
 #include <string>
@@ -27,16 +28,18 @@ struct InputParts {
 // `format`: what --format takes, "" to guess. Fails if nothing can be read there, and says what was looked for.
 [[nodiscard]] Result<InputParts> find_input_parts(const std::string& path, std::string_view format = {});
 
-// Whether they are profiles of different ranks of one job, a file each, which belong into one session. Reads first
-// bytes. False where one cannot be read, is a session or a folder, says no rank, or the same as another one, be it of
-// another run.
-[[nodiscard]] bool are_ranks_of_one_job(const std::vector<std::string>& paths);
+// Whether they belong into one session: profiles of different ranks of one job, a file each, or a profile and files of
+// formats that tell of another side of its run (SourceFormat::one_side). Reads first bytes. False where one cannot be
+// read, is a session or a folder, or where two of one format say no rank, or the same, be it of another run.
+[[nodiscard]] bool are_of_one_run(const std::vector<std::string>& paths);
 
 // What the file itself says ("rank 3"), else what its path says.
 [[nodiscard]] std::string label_of_file(const std::string& file, std::string_view path, const SourceFormat& format);
 // Makes parts that are of one run (SourceFormat::run_of) companions of the first of them; the others are left without
 // a path.
 void join_runs(const std::vector<InputPart*>& parts);
+// A part that says no rank is of the only one that parts of other formats speak of.
+void share_rank(const std::vector<InputPart*>& parts);
 // Parts that could not be told apart get their file's name, and a number where that does not help.
 void tell_apart(const std::vector<InputPart*>& parts);
 

@@ -32,7 +32,7 @@ constexpr std::array kTexts = {
     TextRow{"{", "speedscope.app/file-format-schema", "a speedscope profile", kChromeAdvice},
     TextRow{"{", "\"forwarding_channel_pairs\"", "a topology for tt-npe", "it holds no events"},
     TextRow{"PERFILE2", "", "a recording of Linux perf", "convert it with perf script > samples.txt"},
-    TextRow{"PAR1", "", "a Parquet table", ""},
+    TextRow{"PAR1", "", "a Parquet table", "a Neuron profile in Parquet is a folder of tables with names of its own"},
     TextRow{"\x7f"
             "ELF",
             "", "a program", "a capture runs it: accelscope-agent run -o run.accel -- PROGRAM"},
@@ -57,14 +57,6 @@ constexpr std::array kNames = {
             "convert it with tracy-update of Tracy 0.10"},
 };
 
-[[nodiscard]] OtherFormat xplane() {
-  return {"an XLA profile (XPlane)", "export it as trace.json.gz with xprof or TensorBoard"};
-}
-
-[[nodiscard]] OtherFormat perfetto() {
-  return {"a Perfetto trace (protobuf)", "convert it to Chrome JSON with traceconv json"};
-}
-
 [[nodiscard]] std::string_view trimmed_begin(std::string_view text) {
   text = without_byte_order_mark(text);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
@@ -75,46 +67,12 @@ constexpr std::array kNames = {
   return text.find(word) != std::string_view::npos;
 }
 
-// A base-128 number of protobuf; false: it is cut, or longer than 64 bits.
-[[nodiscard]] bool read_varint(std::string_view& bytes, std::uint64_t& value) {
-  value = 0;
-  for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes.front());
-    bytes.remove_prefix(1);
-    value |= std::uint64_t{byte & 0x7fU} << shift;
-    if ((byte & 0x80U) == 0) return true;
-  }
-  return false;
-}
-
-// Messages of field 1, one after another: Perfetto's Trace holds its packets so, XLA's XSpace its planes.
-[[nodiscard]] bool is_series_of_messages(std::string_view bytes, bool whole) {
-  constexpr char kFieldOne = 0x0a;
-  std::size_t messages = 0;
-  while (!bytes.empty() && bytes.front() == kFieldOne) {
-    bytes.remove_prefix(1);
-    std::uint64_t size = 0;
-    if (!read_varint(bytes, size)) return false;
-    if (size > bytes.size()) return !whole && (messages > 0 || size < (std::uint64_t{1} << 31));
-    bytes.remove_prefix(static_cast<std::size_t>(size));
-    ++messages;
-  }
-  return messages > 0 && bytes.empty();
-}
-
 [[nodiscard]] std::optional<OtherFormat> binary_format(std::string_view bytes) {
-  constexpr std::string_view kPickle = "\x80";
   constexpr std::size_t kTarMark = 257;
-  const std::string_view first = bytes.substr(0, 512);
-  if (bytes.starts_with(kPickle) && (has(first, "segments") || has(bytes, "device_traces"))) {
-    return OtherFormat{"a memory snapshot of PyTorch", "record it with torch.profiler and profile_memory=True"};
-  }
   if (bytes.size() > kTarMark && bytes.substr(kTarMark).starts_with("ustar")) {
     return OtherFormat{"a tar archive", "unpack it first"};
   }
-  if (!is_series_of_messages(bytes, bytes.size() < kLookedAt)) return std::nullopt;
-  const bool planes = has(first, "/host:") || has(first, "/device:") || has(first, "XLA ");
-  return planes ? xplane() : perfetto();
+  return std::nullopt;
 }
 
 }  // namespace
@@ -135,8 +93,6 @@ std::optional<OtherFormat> find_other_format(const std::string& path) {
   for (const NameRow& row : kNames) {
     if (path.ends_with(row.ending)) return OtherFormat{std::string(row.title), std::string(row.advice)};
   }
-  if (path.ends_with(".xplane.pb")) return xplane();
-  if (path.ends_with(".pftrace") || path.ends_with(".perfetto-trace")) return perfetto();
   return binary_format(bytes);
 }
 

@@ -23,4 +23,27 @@ std::size_t utf8_length(std::string_view text) noexcept {
   return 0;
 }
 
+bool is_well_formed_utf8(std::string_view text) noexcept {
+  while (!text.empty()) {
+    std::size_t plain = 0;
+    while (plain < text.size() && static_cast<unsigned char>(text[plain]) < 0x80) ++plain;
+    text.remove_prefix(plain);
+    if (text.empty()) return true;
+    const std::size_t length = utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::string mended_utf8(std::string_view text) {
+  std::string mended;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    mended += length == 0 ? std::string_view("\xef\xbf\xbd") : text.substr(0, length);
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return mended;
+}
+
 }  // namespace accelscope

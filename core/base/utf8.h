@@ -10,6 +10,10 @@ namespace accelscope {
 // Length of the well-formed sequence at the front of the text, which must not be empty; 0 if there is none.
 [[nodiscard]] std::size_t utf8_length(std::string_view text) noexcept;
 
+[[nodiscard]] bool is_well_formed_utf8(std::string_view text) noexcept;
+// A copy in which every byte that is not UTF-8 is U+FFFD.
+[[nodiscard]] std::string mended_utf8(std::string_view text);
+
 // What files of text may begin with, saying that they are UTF-8.
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 [[nodiscard]] constexpr std::string_view without_byte_order_mark(std::string_view text) noexcept {

@@ -53,6 +53,9 @@ enum class Role : std::uint8_t {
   operands,           // operand text in the vendor's grammar
   flow_source_event,  // as flow_source, but the id (uint64, scope 0) of an event of the same source: Row::id()
   flow_target_event,
+  reserved,   // as allocation, but of memory that an allocator holds in order to cut allocations of its pool from it
+  joins,      // true: reserved memory that goes on where the one that it touches ends
+  requested,  // bytes that an allocation was asked for with; the rest of it is lost to rounding
 };
 
 struct Column {

@@ -59,7 +59,7 @@ Result<void> Statement::run() {
 
 void Statement::reset() { sqlite3_reset(statement_); }
 
-SqlValue Statement::value(int column) const {
+StatementValue Statement::value(int column) const {
   sqlite3_value* value = sqlite3_column_value(statement_, column);
   switch (sqlite3_value_type(value)) {
     case SQLITE_INTEGER:

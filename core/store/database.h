@@ -20,7 +20,7 @@ class Database;
 enum class SqlType : std::uint8_t { null, integer, real, text, blob };
 
 // A column of a row, as it is kept there.
-struct SqlValue {
+struct StatementValue {
   SqlType type = SqlType::null;
   std::int64_t integer = 0;
   double real = 0;
@@ -58,7 +58,7 @@ class Statement {
   [[nodiscard]] ByteView blob(int column) const;          // valid until the next step
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] bool is_integer(int column) const;  // kept as one; false of texts that look like one
-  [[nodiscard]] SqlValue value(int column) const;
+  [[nodiscard]] StatementValue value(int column) const;
   [[nodiscard]] int column_count() const;
 
  private:

@@ -30,11 +30,14 @@ void bench_search(const BenchOptions& options);
 void bench_sql_filter(const BenchOptions& options);
 void bench_sql_queries(const BenchOptions& options);
 void bench_neuron_import(const BenchOptions& options);
+void bench_exports(const BenchOptions& options);
 void bench_json_export(const BenchOptions& options);
 void bench_tt_log_import(const BenchOptions& options);
 void bench_tt_log_follow(const BenchOptions& options);
 void bench_chrome_import(const BenchOptions& options);
 void bench_rocpd_import(const BenchOptions& options);
+void bench_torch_memory_import(const BenchOptions& options);
+void bench_perfetto_import(const BenchOptions& options);
 void bench_tracy_import(const BenchOptions& options);
 void bench_nsys_import(const BenchOptions& options);
 void bench_python_calls(const BenchOptions& options);
@@ -52,11 +55,15 @@ struct FigureEntry {
 
 inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"neuron_import", "importing a generated Neuron Profile JSON file of 1 GB", bench_neuron_import},
+    {"exports", "writing a session of a million events as Perfetto, Chrome, CSV and Parquet", bench_exports},
     {"json_export", "writing a session of a million events as the vendor's JSON tables", bench_json_export},
     {"tt_log_import", "importing a generated tt-metal device log of 10 M rows", bench_tt_log_import},
     {"tt_log_follow", "following a tt-metal device log of 5 M rows, against its import", bench_tt_log_follow},
     {"chrome_import", "importing generated Chrome JSON traces of 5 and 2 million events", bench_chrome_import},
     {"rocpd_import", "importing a generated rocpd database of 4 M rows", bench_rocpd_import},
+    {"torch_memory_import", "importing a generated memory snapshot of PyTorch", bench_torch_memory_import},
+    {"perfetto_import", "importing generated Perfetto traces of 5 million slices, sorted and not",
+     bench_perfetto_import},
     {"tracy_import", "importing generated traces of Tracy of 20 M zones", bench_tracy_import},
     {"nsys_import", "importing a generated export of Nsight Systems of 4 M rows", bench_nsys_import},
     {"stream", "agent to recorder over TCP: rate and memory; opening what was saved", bench_stream},

@@ -12,9 +12,13 @@
 #include "core/store/store.h"
 #include "tests/support/neuron/simulated_profile.h"
 #include "tests/support/nsys_export.h"
+#include "tests/support/parquet/parquet_writer.h"
+#include "tests/support/perfetto_writer.h"
 #include "tests/support/recording_sink.h"
+#include "tests/support/torch/allocator_model.h"
 #include "tests/support/tracy_trace.h"
 #include "tests/support/tt_log_generator.h"
+#include "tests/support/xspace.h"
 
 using namespace accelscope;
 
@@ -157,6 +161,19 @@ void make_tracy_tables(const std::filesystem::path& folder) {
        "f,a.cpp,12,1200,12.5,3,400.25,1,900,0.5\n");
 }
 
+// Small memory snapshots of several versions.
+void make_snapshots(const std::filesystem::path& folder) {
+  for (std::uint32_t seed = 1; seed <= 4; ++seed) {
+    test::TorchModelOptions options{.seed = seed, .requests = 40};
+    options.times = seed != 2;
+    options.expandable = seed == 3;
+    options.history = seed == 4;
+    options.protocol = static_cast<int>(1 + seed);
+    const std::string pickle = test::TorchModel(options).pickle();
+    write(folder / fmt::format("snapshot-{}", seed), std::as_bytes(std::span(pickle)));
+  }
+}
+
 // A trace of every form, unpacked as the target takes it, and some packed.
 void make_tracy_traces(const std::filesystem::path& folder) {
   const test::TracyModel model = test::rich_tracy_model(1);
@@ -195,6 +212,37 @@ void make_networks(const std::filesystem::path& folder) {
 "timestep_data":[{"start_cycle":0,"end_cycle":256,"avg_link_demand":1.5,"noc":{"NOC0":{"avg_link_demand":2.5}},"link_demand":[[0,1,3,"NOC1_IN",12.25]]}]})";
   write(folder / "trace", std::as_bytes(std::span(trace)));
   write(folder / "timeline", std::as_bytes(std::span(timeline)));
+}
+
+// Small tables in every encoding, codec and kind of page; the first byte is the fuzz target's choice of table.
+void make_parquet(const std::filesystem::path& folder) {
+  using namespace test;
+  std::vector<ParquetColumn> columns = {
+      {"start_ts", kParquetInt64, {}, kDelta},     {"duration_ns", kParquetInt64, {}, kPlain},
+      {"opcode", kParquetBytes, {}, kDictionary},  {"operands", kParquetBytes, {}, kDeltaBytes},
+      {"engine", kParquetBytes, {}, kDeltaLength}, {"id", kParquetInt64, {}, kSplit},
+      {"is_busy", kParquetBoolean, {}, kRle},      {"share", kParquetDouble, {}, kPlain}};
+  for (std::int64_t row = 0; row < 40; ++row) {
+    columns[0].values.emplace_back(row * 100);
+    columns[1].values.emplace_back(row);
+    columns[2].values.emplace_back(std::string(row % 3 == 0 ? "MATMUL" : "NOP"));
+    columns[3].values.emplace_back(fmt::format("src=fp16@{:#x}", row));
+    columns[4].values.emplace_back(std::string("Tensor"));
+    columns[5].values.emplace_back((std::int64_t{1} << 60) + row);
+    columns[6].values.emplace_back(row % 2);
+    columns[7].values.emplace_back(static_cast<double>(row) / 4);
+    if (row % 7 == 0) columns[7].values.back() = {};
+  }
+  ParquetColumn list{"intervals", kParquetInt64, {}, kPlain};
+  list.is_list = true;
+  for (std::size_t row = 0; row < 40; ++row) list.values.emplace_back(ParquetColumn::List(row % 4, 9));
+  columns.push_back(list);
+  for (const int codec : {kNoCodec, kSnappy, kGzip, kZstd, kLz4Raw}) {
+    for (const int version : {1, 2}) {
+      const std::string text = static_cast<char>(codec) + parquet_file(columns, {codec, version, 15, 25, false});
+      write(folder / fmt::format("codec-{}-pages-{}", codec, version), std::as_bytes(std::span(text)));
+    }
+  }
 }
 
 void make_text_profiles(const std::filesystem::path& folder) {
@@ -288,8 +336,16 @@ Result<void> make(const std::filesystem::path& folder) {
   }
   make_device_logs(folder / "tt_device_log_fuzz");
   make_tracy_tables(folder / "tracy_csv_fuzz");
-  make_rocm_texts(folder / "rocm_text_fuzz");
+  make_rocm_texts(folder / "rocm_fuzz");
+  const std::string perfetto = test::varied_trace();
+  write(folder / "perfetto_fuzz" / "varied", std::as_bytes(std::span(perfetto)));
+  make_parquet(folder / "parquet_fuzz");
+  make_snapshots(folder / "torch_memory_fuzz");
   make_tracy_traces(folder / "tracy_fuzz");
+  for (const bool metadata_first : {false, true}) {
+    const std::string space = test::small_tpu_space(metadata_first);
+    write(folder / "xplane_fuzz" / (metadata_first ? "names_first" : "lines_first"), std::as_bytes(std::span(space)));
+  }
   make_ops_reports(folder / "tt_ops_fuzz");
   std::filesystem::create_directories(folder / "nsys_fuzz");
   for (const auto& [name, sql] :

@@ -6,6 +6,8 @@
 
 #include "app/content/selection_terms.h"
 #include "core/base/format.h"
+#include "core/export/base/event_cells.h"
+#include "core/export/tenstorrent/tt_perf.h"
 
 namespace accelscope::app {
 namespace {
@@ -51,6 +53,13 @@ SqlValue launch_cell(const LaunchColumn& column, const LaunchValue& value) {
     return static_cast<std::int64_t>(mean);
   return std::round(mean * 1e4) / 1e4;
 }
+
+template <typename Value>
+[[nodiscard]] SqlValue known_cell(const std::optional<Value>& value) {
+  return value ? SqlValue(*value) : SqlValue();
+}
+
+[[nodiscard]] SqlValue known_text(const std::string& text) { return text.empty() ? SqlValue() : SqlValue(text); }
 
 }  // namespace
 
@@ -110,6 +119,39 @@ Result<Listing> list_hotspots(const QueryContext& query, const ListingRequest& r
   const auto found = find_hotspots(query, request.filter.range.value_or(TimeRange{}));
   if (!found) return found.error();
   return hotspots_listing(*found, *query.snapshot, request.filter);
+}
+
+Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& request) {
+  Listing listing({{"id", "ID", "", "GLOBAL CALL COUNT of the operation"},
+                   {"share", "Total", "share", "Of the device times and gaps of all", true},
+                   {"bound", "Bound", "",
+                    "Of matrix multiplications: from 65 % of a peak on DRAM, FLOP or BOTH, else SLOW; HOST runs there"},
+                   {"op", "Operation", "", "With M x K x N of matrix multiplications", false, false, true},
+                   {"device", "Device", "", "Number of the device"},
+                   {"device_time_ns", "Device time", "ns", "Of the kernels; of operations on the host theirs"},
+                   {"gap_ns", "Gap", "ns", "From the end of the operation before on the device"},
+                   {"cores", "Cores", "", "That took part"},
+                   {"dram_bytes_per_s", "DRAM", "B/s", "Operands in DRAM over the time"},
+                   {"dram_share", "DRAM share", "share", "Of the chip's peak", true},
+                   {"flops_per_s", "FLOP/s", "FLOP/s", "2 M K N over the time"},
+                   {"flops_share", "FLOP share", "share", "Of the peak of its cores at its fidelity", true},
+                   {"fidelity", "Fidelity", "", "How many passes a multiplication takes"},
+                   {"advice", "Advice", "", "What would help"}});
+  if (!has_table(*query.snapshot, "op")) {
+    listing.note = "the session has no operations of tt-metal; import ops_perf_results_*.csv of the run";
+    return listing;
+  }
+  ExportRequest what{query};
+  what.range = request.filter.range.value_or(TimeRange{});
+  const auto rows = tenstorrent::operation_performance(what);
+  if (!rows) return rows.error();
+  for (const tenstorrent::OperationPerformance& row : *rows) {
+    listing.add({known_cell(row.id), row.share, known_text(row.bound), row.name, known_cell(row.device),
+                 known_cell(row.time_ns), known_cell(row.gap_ns), known_cell(row.cores),
+                 known_cell(row.dram_bytes_per_s), known_cell(row.dram_share), known_cell(row.flops_per_s),
+                 known_cell(row.flops_share), known_text(row.fidelity), known_text(row.advice)});
+  }
+  return listing;
 }
 
 }  // namespace accelscope::app

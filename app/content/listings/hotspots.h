@@ -11,4 +11,7 @@ namespace accelscope::app {
 [[nodiscard]] Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot,
                                        const EventFilter& within);
 
+// Operations of a report of tt-metal in the style that its users know.
+[[nodiscard]] Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& request);
+
 }  // namespace accelscope::app

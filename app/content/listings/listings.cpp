@@ -7,9 +7,9 @@
 #include "app/content/listings/compilations.h"
 #include "app/content/listings/core_grid.h"
 #include "app/content/listings/hotspots.h"
-#include "app/content/listings/incidents.h"
 #include "app/content/listings/instructions.h"
 #include "app/content/listings/layers.h"
+#include "app/content/listings/memory.h"
 #include "app/content/listings/rooflines.h"
 #include "app/content/listings/statistics.h"
 #include "app/content/listings/warnings.h"
@@ -22,6 +22,7 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"statistics", "Count, total, mean and quantiles of events by the columns of --by, of the value of --value",
      list_statistics, true, true},
     {"device-stats", "Zones by core and processor, in cycles and ns", list_device_stats},
+    {"tt-perf", "Operations of tt-metal: share, bound, device time, gap, cores, DRAM and FLOP/s, advice", list_tt_perf},
     {"hotspots", "Kernels and operations by total time, with work sizes, resources, occupancy and stalls",
      list_hotspots},
     {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},
@@ -40,6 +41,11 @@ constexpr std::array kListings = std::to_array<ListingKind>({
      true},
     {"memory-levels", "What went from memory to memory, how fast, of what peak, and which path limits",
      list_memory_levels},
+    {"segments",
+     "Memory that allocators hold, at the end of the range: what of each segment is in use, free, and in how many "
+     "pieces",
+     list_segments},
+    {"alive", "What is in memory at the end of the range, by tensor, or --by size, line or stack", list_alive, true},
     {"peaks", "What the devices can do at most, where that comes from, and what was entered", list_peaks},
     {"core-grid",
      "The cores of the devices by their places, with a measure of each: --by busy, wait, events, zone:NAME, part:NAME "

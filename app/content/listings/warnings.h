@@ -1,4 +1,5 @@
-// What costs time that could be saved, ranked, as a table; and of every error what ran around it.
+// What costs time that could be saved, ranked, as a table; of every error what ran around it; and errors, throttling
+// and warnings that have a time.
 #pragma once
 
 #include "app/content/listings/listing.h"
@@ -13,5 +14,7 @@ namespace accelscope::app {
 
 [[nodiscard]] Result<Listing> list_errors(const QueryContext& query, const ListingRequest& request);
 [[nodiscard]] Listing errors_listing(const Snapshot& snapshot, const ErrorReport& report);
+
+[[nodiscard]] Result<Listing> list_incidents(const QueryContext& query, const ListingRequest& request);
 
 }  // namespace accelscope::app

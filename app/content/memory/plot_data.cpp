@@ -72,6 +72,7 @@ void add_series(MemoryPlotData& data) {
     data.series.push_back(std::move(series));
   }
   data.total = line_runs(data.stack.total);
+  data.reserved = line_runs(data.usage->reserved_most(data.key.pool, data.key.range, data.key.pixels));
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ struct MemoryPlotData {
   StackedUsage stack;
   std::vector<UsageSeries> series;
   std::vector<UsageRun> total;
+  std::vector<UsageRun> reserved;  // what the allocator holds; empty: nobody tells
   AddressScale scale;
   std::vector<AddressBlock> map;
 };

@@ -22,7 +22,7 @@ constexpr float kMenuRow = 34, kMenuWidth = 420, kMenuLabel = 116, kSlider = 110
 constexpr float kMostForPools = 0.45F;  // of the row's width
 
 const char* name_of(int part) {
-  constexpr std::array<const char*, 4> kNames = {"Usage", "Addresses", "Alive", "Allocation"};
+  constexpr std::array<const char*, 5> kNames = {"Usage", "Addresses", "Segments", "Alive", "Allocation"};
   return kNames[static_cast<std::size_t>(part)];
 }
 
@@ -121,13 +121,20 @@ std::vector<MemoryPanel::Control> MemoryPanel::controls(const PanelContext& cont
     const float list = dropdown_width(ui, "Size class");
     add("Colour", label + list, list, [this, &ui, list](const Rect& rect, const std::string& prefix) {
       std::vector<std::string> groupings = {"Tensor", "Size class"};
-      if (usage_->sites.size() > 1 || (usage_->sites.size() == 1 && !usage_->sites.front().empty())) {
-        groupings.emplace_back("Written by");
-      }
+      std::vector<UsageGrouping> which = {UsageGrouping::tensor, UsageGrouping::size_class};
+      const auto offer = [&](const std::vector<std::string>& names, const char* title, UsageGrouping grouping) {
+        if (names.empty() || (names.size() == 1 && names.front().empty())) return;
+        groupings.emplace_back(title);
+        which.push_back(grouping);
+      };
+      offer(usage_->sites, "Written by", UsageGrouping::site);
+      offer(usage_->stacks, "Stack", UsageGrouping::stack);
       Rect place = rect;
-      int chosen = std::min(static_cast<int>(grouping_), static_cast<int>(groupings.size()) - 1);
+      const auto at = std::find(which.begin(), which.end(), grouping_);
+      int chosen = at == which.end() ? 0 : static_cast<int>(at - which.begin());
       place = place.cut_right(list).middle(ui.px(size::kControl));
-      if (dropdown(ui, prefix + "colour", place, groupings, chosen)) grouping_ = static_cast<UsageGrouping>(chosen);
+      if (dropdown(ui, prefix + "colour", place, groupings, chosen))
+        grouping_ = which[static_cast<std::size_t>(chosen)];
     });
     const float slider_width = ui.px(kSlider + 10 + kSliderText);
     const float smallest = text_width(ui, TextStyle::body, "Smallest shown") + ui.px(10) + slider_width;

@@ -25,6 +25,7 @@ float y_of_share(const Rect& rect, double share) { return rect.y1 - static_cast<
 void MemoryPanel::draw_map_title(const PanelContext& context, Rect title, const Places& places) {
   Ui& ui = context.ui;
   begin_title(context, places, "Address map", title);
+  if (places.main_switch.empty()) choose_map(context, title);
   std::string hint = "which addresses are taken, and for how long";
   if (passing_.mask) hint = "what passes the filter; " + hint;
   if (data_ && is_long(data_->scale)) hint += "; from " + address_text(data_->scale.parts().front().span.begin);

@@ -48,6 +48,7 @@ void MemoryPanel::take_session(const PanelContext& context) {
     pinned_ns_.reset();
     data_.reset();
     hover_ = {};
+    segments_.reset();
     alive_.fold_all();
     if (usage) chosen_pool_ = 0;
   }
@@ -101,7 +102,7 @@ MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
   const bool both = has_map && !single && rest.height() >= ui.px(kLeastForMap);
   if (!both) {
     places.main_switch = {Part::usage};
-    if (has_map) places.main_switch.push_back(Part::addresses);
+    if (has_map) places.main_switch.insert(places.main_switch.end(), {Part::addresses, Part::segments});
     if (single) places.main_switch.push_back(Part::alive);
     if (single && has_card_) places.main_switch.push_back(Part::allocation);
   }
@@ -111,10 +112,13 @@ MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
     places.alive = rest;
   } else if (!both && seen == Part::allocation) {
     places.card = rest;
+  } else if (!both && seen == Part::segments) {
+    places.segments = rest;
   } else {
     places.axis = rest.cut_top(ui.px(kAxisRow));
     if (both) places.usage = rest.cut_top(std::round(rest.height() * 0.45F));
-    (both || seen == Part::addresses ? places.addresses : places.usage) = rest;
+    render::Rect& lower = map_at_cursor_ ? places.segments : places.addresses;
+    (both ? lower : seen == Part::addresses ? places.addresses : places.usage) = rest;
   }
   return places;
 }
@@ -125,6 +129,7 @@ void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   // Also those of parts that are out of sight by now: nobody else takes them.
   if (task_.ready()) data_ = task_.take();
   if (hover_task_.ready()) hover_ = hover_task_.take();
+  if (segments_task_.ready()) segments_ = segments_task_.take();
   alive_.take_answer();
   if (!usage_ && !context.analysis().error().empty()) {
     empty_state(ui, "memory.error", area, icon::kWarning, context.analysis().error());
@@ -148,8 +153,13 @@ void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   const Places places = lay_out(ui, area);
   ui.draw()->PushClipRect({area.x0, area.y0}, {area.x1, area.y1}, true);
   draw_head(context, places);
-  if (!places.axis.empty()) draw_plots(context, places);
-  if (!hovered_ns_) rests_on_.clear();
+  if (!places.axis.empty()) {
+    draw_plots(context, places);
+  } else {
+    hovered_ns_.reset();
+  }
+  if (!places.segments.empty()) draw_segments(context, places);
+  if (!hovered_ns_ && places.segments.empty()) rests_on_.clear();
   draw_side(context, places);  // after the plots, which say where the cursor is
   ui.draw()->PopClipRect();
   pan_button_down_ = ui.input().down(MouseButton::right) || ui.input().down(MouseButton::middle);
@@ -167,6 +177,7 @@ void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) 
             std::max<std::uint64_t>(pool().peak_bytes, 1), false};
   plot.is_tight = plot.rect.height() < ui.px(kTight);
   plot.most += plot.most / 8;  // room for the peak's label
+  for (const PoolStep& step : pool().reserved_steps) plot.most = std::max(plot.most, step.bytes + step.bytes / 16);
   const auto capacity = pool().capacity_bytes;
   if (capacity && *capacity <= plot.most * 4) {
     plot.most = std::max(plot.most, *capacity + *capacity / 12);
@@ -184,6 +195,9 @@ void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) 
   hovered_ns_.reset();
   draw_axis(context, plot, places);
   if (has_usage) draw_usage(context, places, plot);
+  if (has_usage && !places.segments.empty()) {
+    horizontal_line(ui, places.segments.x0, places.segments.x1, places.segments.y0, ui.colour(Colour::line2));
+  }
   if (has_usage && has_map) {
     horizontal_line(ui, places.addresses.x0, places.addresses.x1, places.addresses.y0, ui.colour(Colour::line2));
   }

@@ -1,7 +1,7 @@
 // The memory tracker: use of a pool over time, stacked by tensor, with its capacity, its peak and the use at the
-// cursor; the map of addresses over time below it, on the same time axis; what is alive at the cursor as a table, and
-// the story of the selected allocation. Works in the timeline's range or in one of its own. Where the four do not fit
-// beside each other, a switch says which are seen.
+// cursor; the map of addresses over time below it, on the same time axis, or that of the segments at the cursor; what
+// is alive at the cursor as a table, and the story of the selected allocation. Works in the timeline's range or in one
+// of its own. Where the four do not fit beside each other, a switch says which are seen.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/content/memory/plot_data.h"
+#include "app/content/memory/segment_rows.h"
 #include "app/panels/context.h"
 #include "app/panels/memory/alive_table.h"
 #include "app/panels/memory/allocation_card.h"
@@ -24,11 +25,11 @@ class MemoryPanel final : public Panel {
   explicit MemoryPanel(WorkerPool& pool) : pool_(pool), alive_(pool), card_(pool) {}
   void draw(const PanelContext& context, const render::Rect& area) override;
   [[nodiscard]] bool pending() const override {
-    return task_.valid() || hover_task_.valid() || alive_.pending() || card_.pending();
+    return task_.valid() || hover_task_.valid() || segments_task_.valid() || alive_.pending() || card_.pending();
   }
 
  private:
-  enum class Part : std::uint8_t { usage, addresses, alive, allocation };
+  enum class Part : std::uint8_t { usage, addresses, segments, alive, allocation };
   struct Plot {  // pixels of the time axis
     render::Rect rect;
     TimeRange range;
@@ -40,7 +41,7 @@ class MemoryPanel final : public Panel {
   };
   // Where everything goes: what is empty is not seen. A switch of one part is none.
   struct Places {
-    render::Rect head, axis, usage, addresses, side, alive, card;
+    render::Rect head, axis, usage, addresses, segments, side, alive, card;
     std::vector<Part> main_switch, side_switch;
     bool has_titles = true;  // the plots have a row above them; else the switch is in the head
   };
@@ -124,6 +125,14 @@ class MemoryPanel final : public Panel {
                                                        std::uint32_t allocation) const;
   void explain_block(const PanelContext& context, const Plot& plot, std::uint32_t allocation);
 
+  // memory/segments.cpp
+  void draw_segments(const PanelContext& context, const Places& places);
+  void draw_segments_title(const PanelContext& context, render::Rect title, const Places& places);
+  void refresh_segments(const PanelContext& context, std::size_t pixels);
+  void draw_segment_row(const PanelContext& context, const render::Rect& row, std::size_t number) const;
+  void explain_segment(const PanelContext& context, const render::Rect& row, std::size_t number);
+  void choose_map(const PanelContext& context, render::Rect& title);
+
   WorkerPool& pool_;
   const void* session_ = nullptr;  // whose ranges these are
   std::shared_ptr<const MemoryUsage> usage_;
@@ -151,6 +160,9 @@ class MemoryPanel final : public Panel {
   Task<Hover> hover_task_;
   std::shared_ptr<const MemoryPlotData> data_;
   Task<std::shared_ptr<const MemoryPlotData>> task_;
+  bool map_at_cursor_ = false;  // the lower plot is that of the segments
+  std::shared_ptr<const SegmentRows> segments_;
+  Task<std::shared_ptr<const SegmentRows>> segments_task_;
   AliveTable alive_;
   AllocationCard card_;
 };

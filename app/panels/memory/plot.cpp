@@ -78,6 +78,10 @@ void MemoryPanel::draw_title(const PanelContext& context, Rect title, const Plac
   } else {
     hint += ", " + format_count(chosen.allocation_count) + " allocations, " + format_count(chosen.never_freed) +
             " never freed" + (chosen.note.empty() ? "" : "; estimated: " + chosen.note);
+    if (!chosen.reserved.empty()) {
+      const std::uint64_t held = usage_->reserved_at(chosen_pool_, cursor(context));
+      hint += "; upper line: " + format_bytes(static_cast<double>(held)) + " held by the allocator at the cursor";
+    }
   }
   draw_text(ui, title, hint, {.style = TextStyle::small, .colour = Colour::text3});
   tooltip(ui, interact(ui, "memory.hint", title), title, hint);
@@ -141,6 +145,7 @@ void MemoryPanel::draw_areas(const PanelContext& context, const Plot& plot) cons
     }
   }
   if (stacked_) draw_area_names(context, plot);
+  draw_line(context, plot, data_->reserved, ui.colour(Colour::warning), false);
   draw_line(context, plot, data_->total, ui.colour(Colour::text1), pool().estimated || pool().sampled);
 }
 

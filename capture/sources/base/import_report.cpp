@@ -97,10 +97,10 @@ void ImportReport::write(SessionWriter& writer) const {
   for (const auto& [key, entry] : entries_) writer.add_quality(entry);
   for (const auto& [key, skipped] : skipped_) {
     writer.add_quality({"rows_skipped", skipped.count,
-                        fmt::format("{} were skipped: {} (the first at byte {})",
+                        fmt::format("{} were skipped: {} (the first at {} {})",
                                     key.first.empty() ? std::string("rows at the top level")
                                                       : fmt::format("rows of \"{}\"", key.first),
-                                    key.second, skipped.offset)});
+                                    key.second, place_word_, skipped.offset)});
   }
 }
 

@@ -22,6 +22,8 @@ class ImportReport {
   // A row that could not become an event. The offset is that of the first such row.
   void skipped_row(std::string_view table, std::string_view reason, std::uint64_t offset);
   void add(const json::JsonProblem& problem);
+  // What the offsets of skipped rows count: "byte", unless told otherwise.
+  void count_places_in(std::string_view word) { place_word_ = word; }
   void write(SessionWriter& writer) const;
 
  private:
@@ -29,6 +31,7 @@ class ImportReport {
     std::uint64_t count = 0;
     std::uint64_t offset = 0;
   };
+  std::string place_word_ = "byte";
   std::map<std::pair<std::string, std::string>, QualityEntry> entries_;          // by kind and detail
   std::map<std::pair<std::string, std::string>, Skipped, std::less<>> skipped_;  // by table and reason
 };

@@ -80,8 +80,8 @@ Result<void> LabelledSink::define_fact(const MetaEntry& entry) {
       begin_unix_ns_ = static_cast<std::int64_t>(*begin);
     }
   }
-  if (label_.empty()) return ForwardingSink::define(entry);
-  const MetaEntry placed = facts_.place(entry, label_);
+  if (facts_label_.empty()) return ForwardingSink::define(entry);
+  const MetaEntry placed = facts_.place(entry, facts_label_);
   return placed.key.empty() ? Result<void>{} : ForwardingSink::define(placed);
 }
 

@@ -30,11 +30,14 @@ class SharedFacts {
 inline constexpr const char* kPlacedClock = "placed";  // it lies where it should among the source's others
 inline constexpr const char* kOwnClock = "own";        // it begins with the session, for want of anything better
 
-// A label of "" changes no names.
+// A label of "" changes no names. Facts go under a label of their own where the source has none but is not alone.
 class LabelledSink final : public ForwardingSink {
  public:
-  LabelledSink(EventSink& target, std::string label, SharedFacts& facts)
-      : ForwardingSink(target), label_(std::move(label)), facts_(facts) {}
+  LabelledSink(EventSink& target, std::string label, SharedFacts& facts, std::string facts_label = {})
+      : ForwardingSink(target),
+        label_(std::move(label)),
+        facts_label_(facts_label.empty() ? label_ : std::move(facts_label)),
+        facts_(facts) {}
 
   Result<void> define(const Definition& definition) override;
 
@@ -49,6 +52,7 @@ class LabelledSink final : public ForwardingSink {
   Result<void> define_fact(const MetaEntry& entry);
 
   std::string label_;
+  std::string facts_label_;
   SharedFacts& facts_;
   [[nodiscard]] const Clock* clock_named(std::string_view name) const;
 

@@ -46,6 +46,8 @@ struct SourceFormat {
   // The number of the rank of a job that the input is of, as it says itself near its beginning; null: such inputs do
   // not say.
   std::optional<std::uint32_t> (*rank)(std::string_view head) = nullptr;
+  // Tells of one side of a run only, such as its memory: opened beside a file of another format, both are one session.
+  bool one_side = false;
   // What files that belong together have in common, such as the host whose processes left one each: they are read as
   // one input, the first with the others as its companions. "": the file stands for itself; null: all files do.
   std::string (*run_of)(const std::string& path) = nullptr;

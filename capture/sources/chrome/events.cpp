@@ -7,6 +7,7 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/sources/chrome/importer.h"
+#include "capture/sources/tracks/gpu_tables.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
@@ -40,14 +41,34 @@ constexpr std::string_view kDeviceColumns[] = {"device", "stream", "correlation"
   return wide && (value >= 18446744073709551616.0 || static_cast<std::uint64_t>(value) != *wide);
 }
 
-// Of NVIDIA's, AMD's and Microsoft's libraries.
-[[nodiscard]] bool is_collective_kernel(std::string_view name) noexcept {
-  return name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("mscclKernel");
-}
-
 [[nodiscard]] bool is_thread_0(std::string_view key) {
   static const std::string kThread0 = thread_key("0", "0");
   return key == kThread0;
+}
+
+// Begin and end both say what their thread's clock was ("tts"): the event has that of its begin, and how far it went
+// on.
+void keep_thread_time(const TableBinding& binding, const std::vector<BoundValue>& begin,
+                      std::vector<BoundValue>& values) {
+  const std::optional<std::uint32_t> column = binding.column_of("tts");
+  if (!column) return;
+  const auto in = [](auto& all, std::uint32_t wanted) {
+    return std::find_if(all.begin(), all.end(), [&](const BoundValue& value) { return value.column == wanted; });
+  };
+  const auto first = in(begin, *column);
+  const auto last = in(values, *column);
+  if (first == begin.end() || last == values.end()) return;
+  const ColumnType type = binding.schema().columns[*column].type;
+  const std::optional<std::uint32_t> length = binding.column_of("tdur");
+  if (length && binding.schema().columns[*length].type == type && in(values, *length) == values.end()) {
+    if (type == ColumnType::int64) {
+      values.push_back({*length, 0, last->value - first->value});
+    } else if (type == ColumnType::float64) {
+      const double us = std::bit_cast<double>(last->value) - std::bit_cast<double>(first->value);
+      values.push_back({*length, 0, std::bit_cast<std::uint64_t>(us)});
+    }
+  }
+  in(values, *column)->value = first->value;
 }
 
 constexpr std::uint64_t kAsyncPrime = 0x9E3779B97F4A7C15U;
@@ -97,7 +118,7 @@ void ChromeImporter::write_slice(const EventRecord& record, std::span<const Boun
   const TableBinding& binding = *bindings_[static_cast<std::size_t>(record.table)];
   std::uint32_t track = asynchronous ? tracks_.of_async(record.thread, record.category, schema)
                                      : tracks_.known(record.thread, record.table);
-  if (record.table == ChromeTable::kernel && is_collective_kernel(vocabulary_.strings.text(record.name))) {
+  if (record.table == ChromeTable::kernel && tracks::is_collective_kernel(vocabulary_.strings.text(record.name))) {
     track = tracks_.of_collective_kernels(record.thread, schema);
   } else if (record.table == ChromeTable::python_function && is_thread_0(vocabulary_.threads.text(record.thread))) {
     const auto id = integer_of(*schema.schema, values, "Python id");
@@ -139,6 +160,24 @@ void ChromeImporter::write_instant(const EventRecord& record, std::span<const Bo
   }
 }
 
+// An end of a flow that says which event it belongs to: {"event": NAME, "ts": ..., "dur": ...}.
+void ChromeImporter::add_stated_flow(const EventRecord& record, std::string_view args) {
+  StringId name = 0;
+  ExactTime begin, duration;
+  int times = 0;
+  (void)json::each_member(args, [&](const json::JsonField& field) {
+    if (field.key == "event") name = vocabulary_.strings.intern(field.text).id;
+    if (field.key == "ts") times += read_microseconds(field.text, begin) == TimeReading::ok ? 1 : 0;
+    if (field.key == "dur") times += read_microseconds(field.text, duration) == TimeReading::ok ? 1 : 0;
+    return true;
+  });
+  if (times == 2) {
+    flows_.add_stated(record, begin.ns, (begin + duration).ns, name);
+  } else {
+    flows_.add(record, is_launch_flow(vocabulary_.strings.text(record.category)));
+  }
+}
+
 void ChromeImporter::write_memory(const EventRecord& record, std::span<const BoundValue> values,
                                   std::string_view text) {
   const ChromeSchema& schema = schema_of(record.table);
@@ -151,6 +190,7 @@ void ChromeImporter::write_memory(const EventRecord& record, std::span<const Bou
   any_memory_ = true;
   any_memory_address_ = any_memory_address_ || integer_of(*schema.schema, values, "Addr").has_value();
   events_.write(tracks_.of_pool(pool, schema), record.start, 0, record.name, values, text);
+  if (facts_.is_own()) return;  // its counters are in the trace
   for (const std::string_view total : {"Total Allocated", "Total Reserved"}) {
     if (const auto bytes = integer_of(*schema.schema, values, total)) {
       write_sample(tracks_.of_pool_counter(pool, total, counter_schema()), record.start, static_cast<double>(*bytes));
@@ -208,7 +248,9 @@ OpenEvents::Handlers ChromeImporter::joined(bool asynchronous) {
     end_batch_.clear();
     binder_.begin_batch();
     const TableBinding& binding = *bindings_[static_cast<std::size_t>(event.record.table)];
+    const std::vector<BoundValue> before = event.values;
     event.add_values(binder_.bind(binding, {}, args, {}, end_batch_), end_batch_);
+    keep_thread_time(binding, before, event.values);
   };
   handlers.without_begin = [this, asynchronous](const EventRecord& end) {
     ++counts_.ends_without_begin;

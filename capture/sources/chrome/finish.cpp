@@ -71,6 +71,10 @@ Result<void> ChromeImporter::finish(const json::JsonTableReader& reader) {
 }
 
 Result<void> ChromeImporter::write_flows() {
+  if (facts_.is_own()) {
+    flows_.state_all();
+    tracks_.keep_names();
+  }
   const StringId launch = vocabulary_.strings.intern("launch").id;
   Result<std::vector<BoundFlow>> flows = flows_.bind(tracks_.bound_tracks(), held_, launch);
   if (!flows) return flows.error();

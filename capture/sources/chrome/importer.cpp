@@ -198,7 +198,9 @@ void ChromeImporter::take_event(EventRecord& record, EventBatch& batch) {
     case 's':
     case 't':
     case 'f':
-      if (record.has_id) {
+      if (record.has_id && facts_.is_own()) {
+        add_stated_flow(record, batch.text_at(record.raw_args));
+      } else if (record.has_id) {
         flows_.add(record, is_launch_flow(vocabulary_.strings.text(record.category)));
       } else {
         ++counts_.flows_without_id;

@@ -53,6 +53,7 @@ class ChromeImporter {
                    bool asynchronous);
   void write_kept(const KeptEvent& event, bool asynchronous);
   void write_instant(const EventRecord& record, std::span<const BoundValue> values, std::string_view text);
+  void add_stated_flow(const EventRecord& record, std::string_view args);
   void write_memory(const EventRecord& record, std::span<const BoundValue> values, std::string_view text);
   void write_counters(const EventRecord& record, std::string_view args);
   void write_sample(std::uint32_t track, std::int64_t ns, double value);

@@ -16,7 +16,7 @@ Result<void> NeuronImporter::finish() {
   cores_.settle(facts_.physical_cores(), facts_.core_number());
   derive_trigger_flows();
   derive_memory();
-  facts_.write(writer_, report_, path_, cores_);
+  facts_.write(writer_, report_, path_, is_parquet_ ? "neuron-parquet" : "neuron-json", cores_);
   for (const auto& [table, rows] : row_counts_)
     writer_.set_meta("source.rows." + table.substr(0, 80), fmt::format("{}", rows));
   if (const Result<void> written = write_tables(); !written) return written;
@@ -60,6 +60,7 @@ void NeuronImporter::settle_time_unit() {
 }
 
 void NeuronImporter::derive_trigger_flows() {
+  if (has_flow_table_) return;
   constexpr std::size_t in_id = neuron_column(NeuronTable::flow, "in_id");
   constexpr std::size_t out_id = neuron_column(NeuronTable::flow, "out_id");
   const StringId type = writer_.intern("DMA_TRIGGER");
@@ -199,11 +200,25 @@ void NeuronImporter::report_quality() {
                              last.value),
                  static_cast<std::uint64_t>(std::abs(last.value)));
   }
+  report_coverage();
   report_.note("duplicate_dma",
                "DMA rows that the file marks as duplicates of others; sums over all rows count them twice",
                counts_.duplicate_moves);
   report_.note("negative_durations", "events that end before they begin; they are shown with a duration of 0",
                counts_.negative_durations);
+}
+
+// The vendor's own sum of what was moved, where it says more than the transfers that it lists.
+void NeuronImporter::report_coverage() {
+  const std::optional<double> stated = facts_.summary_number("dma_transfer_total_bytes");
+  constexpr double kLeastCovered = 0.95;
+  const auto listed = static_cast<double>(counts_.transfer_bytes);
+  if (!stated || !(*stated > 0) || listed >= kLeastCovered * *stated) return;
+  report_.note("transfers_incomplete",
+               fmt::format("the transfers that the profile lists move {:.0f} bytes, {:.1f} % of the {:.0f} that its "
+                           "summary states: sums over them are too small. The packets are complete; capture with "
+                           "--enable-dge-notifs",
+                           listed, 100 * listed / *stated, *stated));
 }
 
 void NeuronImporter::report_bindings() {
@@ -238,7 +253,8 @@ void NeuronImporter::report_bindings() {
   }
   for (const auto& [json_name, into] : inferred_) {
     report(into->schema().name, into->binding().counts());
-    if (StackFrames::is_frame_table(json_name)) continue;  // read into stacks, and kept as tables beside
+    // Frames are read into stacks, and kept as tables beside.
+    if (StackFrames::is_frame_table(json_name) || find_plain_table(json_name) != nullptr) continue;
     report_.note(
         "unknown_table",
         fmt::format("the table \"{}\" is not known to this version; its columns were inferred from its first rows",

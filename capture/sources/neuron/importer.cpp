@@ -6,7 +6,6 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/json/window_pipeline.h"
-#include "capture/sources/neuron/read/inferred_schema.h"
 
 namespace accelscope::capture::sources::neuron {
 namespace {
@@ -60,7 +59,10 @@ Result<void> NeuronImporter::run(std::unique_ptr<json::ByteSource> source,
   while (const auto* slot = windows.next()) {
     const json::JsonWindow& window = slot->window;
     if (writer_.cancelled()) return Error{fmt::format("{}: the import was cancelled", path_)};
-    begin_table(window, parser);
+    if (window.first_of_table || window.table != current_.json_name || current_rows_ == nullptr) {
+      begin_table(window.table, !window.rows.empty(),
+                  [&](SchemaInference& inference) { parser.parse(window, inference); });
+    }
     any = true;
     parser.parse(window, *this);
     if (options_.progress) options_.progress(windows.bytes_done(), windows.bytes_total());
@@ -87,25 +89,27 @@ Result<void> NeuronImporter::run(std::unique_ptr<json::ByteSource> source,
   return finish();
 }
 
-void NeuronImporter::begin_table(const json::JsonWindow& window, json::JsonRowParser& parser) {
-  if (!window.first_of_table && window.table == current_.json_name && current_rows_ != nullptr) return;
+void NeuronImporter::begin_table(const std::string& name, bool has_rows, const ShowRows& show_rows) {
   for (const auto& table : tables_) {
     // The batches of the table before are packed, so that few are in memory at a time; failures come up again later.
     if (table != nullptr) (void)table->sorter().flush();
   }
   current_ = {};
-  current_.json_name = window.table;
-  current_.rule = find_table_rule(window.table);
-  current_.facts = current_.rule == nullptr && (is_fact_table(window.table) || is_summary_key(window.table));
-  current_.frames = StackFrames::is_frame_table(window.table);
-  if (row_counts_.size() < kMaxTableNames || row_counts_.contains(window.table)) {
-    current_rows_ = &row_counts_[window.table];
+  current_.json_name = name;
+  current_.rule = find_table_rule(name);
+  current_.plain = find_plain_table(name);
+  current_.facts = current_.rule == nullptr && (is_fact_table(name) || is_summary_key(name));
+  current_.frames = StackFrames::is_frame_table(name);
+  // Tables of Parquet have other names than their schemas, and are a table each.
+  const bool by_schema = is_parquet_ && current_.rule != nullptr;
+  const std::string counted(by_schema ? tables::kTables[static_cast<std::size_t>(current_.rule->table)].schema.name
+                                      : std::string_view(name));
+  if (row_counts_.size() < kMaxTableNames || row_counts_.contains(counted)) {
+    current_rows_ = &row_counts_[counted];
   } else {
     current_rows_ = &row_counts_["(further tables)"];
   }
-  if (current_.rule == nullptr && !current_.facts && !window.rows.empty()) {
-    current_.inferred = inferred_table(window, parser);
-  }
+  if (current_.rule == nullptr && !current_.facts && has_rows) current_.inferred = inferred_table(name, show_rows);
 }
 
 ImportTable& NeuronImporter::table(NeuronTable table) {
@@ -118,23 +122,23 @@ ImportTable& NeuronImporter::table(NeuronTable table) {
   return *slot;
 }
 
-ImportTable* NeuronImporter::inferred_table(const json::JsonWindow& window, json::JsonRowParser& parser) {
-  const auto found = inferred_.find(window.table);
+ImportTable* NeuronImporter::inferred_table(const std::string& name, const ShowRows& show_rows) {
+  const auto found = inferred_.find(name);
   if (found != inferred_.end()) return found->second.get();
   if (inferred_.size() >= kMaxInferredTables) return nullptr;
   SchemaInference inference;
-  parser.parse(window, inference);
-  Schema schema = inference.schema(window.table);
+  show_rows(inference);
+  Schema schema = inference.schema(name);
   // Another table may have come to the same name in SQL.
-  const auto taken = [&](const std::string& name) {
-    const auto same = [&](const auto& table) { return table != nullptr && table->schema().name == name; };
+  const auto taken = [&](const std::string& wanted) {
+    const auto same = [&](const auto& table) { return table != nullptr && table->schema().name == wanted; };
     return std::any_of(tables_.begin(), tables_.end(), same) ||
            std::any_of(inferred_.begin(), inferred_.end(), [&](const auto& entry) { return same(entry.second); });
   };
   const std::string base = schema.name;
   for (int suffix = 2; taken(schema.name); ++suffix) schema.name = fmt::format("{}_{}", base, suffix);
   auto made = std::make_unique<ImportTable>(std::move(schema), std::span<const std::string_view>{}, spill_, writer_);
-  return inferred_.emplace(window.table, std::move(made)).first->second.get();
+  return inferred_.emplace(name, std::move(made)).first->second.get();
 }
 
 void NeuronImporter::on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) {
@@ -151,10 +155,12 @@ void NeuronImporter::on_row(std::span<const json::JsonField> fields, bool is_obj
   }
   if (current_.frames) frames_.add(current_.json_name, fields);
   if (current_.facts) {
-    facts_.add(current_.json_name, fields);
+    facts_.add(fact_table_name(current_.json_name), fields);
   } else if (current_.rule != nullptr) {
     const NeuronTable kind = table_of_row(fields);
-    if (kind == NeuronTable::neff_header || kind == NeuronTable::model_info) facts_.add(current_.json_name, fields);
+    if (kind == NeuronTable::neff_header || kind == NeuronTable::model_info) {
+      facts_.add(fact_table_name(current_.json_name), fields);
+    }
     import_row(table(kind), fields, place);
   } else if (current_.inferred != nullptr) {
     import_row(*current_.inferred, fields, place);
@@ -197,12 +203,11 @@ void NeuronImporter::import_row(ImportTable& into, std::span<const json::JsonFie
   into.binding().bind(fields, into.sorter(), writer_, row);
   const bool known = current_.rule != nullptr;
   const NeuronTable kind = known ? table_of_row(fields) : NeuronTable::error;
+  if (kind == NeuronTable::flow && !settle_flow(row, place)) return;
   if (!settle_times(into, row, place)) return;
   place_ = known ? place_of(kind, row) : CorePlan::kWhole;
   if (known && !look_at(kind, into, row, place)) return;
-  const std::uint32_t track =
-      known ? track_of(into, kind, row)
-            : into.track(plan_, "table", "", current_.json_name.empty() ? "rows" : current_.json_name, -1);
+  const std::uint32_t track = known ? track_of(into, kind, row) : track_of_plain(into);
   const StringId name = known ? name_of(kind, row) : writer_.intern(row.name);
   into.sorter().commit(track, row.start.value_or(0), row.duration.value_or(0), name);
 }
@@ -275,6 +280,12 @@ std::uint32_t NeuronImporter::track_of(ImportTable& into, NeuronTable kind, cons
   }
   if (kind == NeuronTable::psum_usage) return into.track(plan_, rule.track_kind, "PSUM usage", "", place_);
   if (name.empty() && rule.track_name.empty()) name = "unnamed";
+  if (kind == NeuronTable::dma && name.rfind("-Q") == std::string_view::npos && row.get("dma_queue") != nullptr &&
+      row.get("dma_engine") != nullptr && name.find("-E") == std::string_view::npos) {
+    // As files that name the queue alone would have it: "queue-Q1-E0".
+    scratch_ = fmt::format("{}-Q{}-E{}", name, row.text("dma_queue"), row.text("dma_engine"));
+    name = scratch_;
+  }
   const std::size_t tracks_before = plan_.size();
   const std::uint32_t track = into.track(plan_, rule.track_kind, rule.track_name, name, place_);
   if (kind == NeuronTable::dma && plan_.size() > tracks_before) {
@@ -285,6 +296,13 @@ std::uint32_t NeuronImporter::track_of(ImportTable& into, NeuronTable kind, cons
     }
   }
   return track;
+}
+
+std::uint32_t NeuronImporter::track_of_plain(ImportTable& into) {
+  const std::string_view name = current_.json_name.empty() ? std::string_view("rows") : current_.json_name;
+  if (current_.plain == nullptr) return into.track(plan_, "table", "", name, CorePlan::kWhole);
+  return into.track(plan_, current_.plain->track_kind, "",
+                    current_.plain->track_name.empty() ? name : current_.plain->track_name, CorePlan::kWhole);
 }
 
 StringId NeuronImporter::name_of(NeuronTable kind, const BoundRow& row) {

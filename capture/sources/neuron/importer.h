@@ -1,25 +1,31 @@
-// Imports one Neuron Profile JSON file: reads windows of rows, sends each row to its table, and at the end - when all
-// tables are known, for they come in any order - derives what the file lacks and writes everything sorted. Used by
-// import_neuron_json; one object per file.
+// Imports one Neuron profile, a JSON file or a folder of Parquet tables: reads row by row, sends each row to its table,
+// and at the end - when all tables are known, for they come in any order - derives what the profile lacks and writes
+// everything sorted. Rows of Parquet come as those of JSON do, so both are one import. Used by import_neuron_json and
+// import_neuron_parquet; one object per profile.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "capture/json/row_parser.h"
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/base/source.h"
 #include "capture/sources/neuron/read/core_plan.h"
+#include "capture/sources/neuron/read/export_folder.h"
+#include "capture/sources/neuron/read/inferred_schema.h"
 #include "capture/sources/neuron/read/profile_facts.h"
 #include "capture/sources/neuron/read/stack_frames.h"
 #include "capture/sources/neuron/read/table_rules.h"
 #include "capture/sources/neuron/write/derived_tracks.h"
 #include "capture/sources/neuron/write/import_table.h"
+#include "capture/sources/parquet/table_reader.h"
 
 namespace accelscope::capture::sources::neuron {
 
@@ -28,6 +34,10 @@ class NeuronImporter final : public json::JsonRowHandler {
   NeuronImporter(std::string path, const ImportOptions& options, EventSink& sink);
 
   Result<void> run(std::unique_ptr<json::ByteSource> source, const json::JsonTableReader::Options& reader_options);
+  // Fails if not one of the tables can be read.
+  Result<void> run(const std::vector<ExportFile>& files);
+  // A single table, from anywhere.
+  Result<void> run(parquet::TableReader& reader, const std::string& table);
 
   void on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) override;
   void on_bad_row(std::string_view text, const json::RowPlace& place) override;
@@ -38,6 +48,7 @@ class NeuronImporter final : public json::JsonRowHandler {
   struct Current {
     std::string json_name;
     const TableRule* rule = nullptr;
+    const PlainTableRule* plain = nullptr;
     ImportTable* inferred = nullptr;
     bool facts = false;
     bool frames = false;
@@ -49,6 +60,7 @@ class NeuronImporter final : public json::JsonRowHandler {
     std::uint64_t undescribed_packets = 0;  // neither tensor nor ends are known
     std::uint64_t duplicate_moves = 0;
     std::uint64_t negative_durations = 0;
+    std::uint64_t transfer_bytes = 0;  // of transfers that carry data
   };
   struct LastPending {
     std::int64_t time = INT64_MIN;
@@ -56,13 +68,18 @@ class NeuronImporter final : public json::JsonRowHandler {
   };
 
   // Reading.
-  void begin_table(const json::JsonWindow& window, json::JsonRowParser& parser);
+  // Shows rows of a table, or such as it may have, to whoever makes columns of them.
+  using ShowRows = std::function<void(SchemaInference&)>;
+  void begin_table(const std::string& name, bool has_rows, const ShowRows& show_rows);
   [[nodiscard]] ImportTable& table(NeuronTable table);
-  [[nodiscard]] ImportTable* inferred_table(const json::JsonWindow& window, json::JsonRowParser& parser);
+  [[nodiscard]] ImportTable* inferred_table(const std::string& name, const ShowRows& show_rows);
+  Result<void> read_parquet(parquet::TableReader& reader, const ExportFile& file);
+  void report_parquet(const parquet::TableReader& reader, const ExportFile& file);
   [[nodiscard]] NeuronTable table_of_row(std::span<const json::JsonField> fields) const noexcept;
   void import_row(ImportTable& into, std::span<const json::JsonField> fields, const json::RowPlace& place);
   [[nodiscard]] bool settle_times(const ImportTable& into, BoundRow& row, const json::RowPlace& place);
   [[nodiscard]] std::uint32_t track_of(ImportTable& into, NeuronTable kind, const BoundRow& row);
+  [[nodiscard]] std::uint32_t track_of_plain(ImportTable& into);
   [[nodiscard]] std::int64_t place_of(NeuronTable kind, const BoundRow& row);
   [[nodiscard]] StringId name_of(NeuronTable kind, const BoundRow& row);
   // What a table's rows mean beyond their columns. False: the row is not an event after all (a reason was counted).
@@ -77,6 +94,7 @@ class NeuronImporter final : public json::JsonRowHandler {
   void add_hbm_sample(const BoundRow& row);
   void add_predecessors(const BoundRow& row, std::uint64_t id);
   void remember_location(std::string_view location);
+  [[nodiscard]] bool settle_flow(BoundRow& row, const json::RowPlace& place);
 
   // Finishing.
   Result<void> finish();
@@ -87,8 +105,10 @@ class NeuronImporter final : public json::JsonRowHandler {
   [[nodiscard]] StringId stack_of(StringId frame_ids);
   void report_quality();
   void report_bindings();
+  void report_coverage();
 
   std::string path_;
+  bool is_parquet_ = false;
   const ImportOptions& options_;
   EventSink& sink_;
   SessionWriter writer_;
@@ -109,6 +129,10 @@ class NeuronImporter final : public json::JsonRowHandler {
   Counts counts_;
   std::map<std::int64_t, LastPending> last_pending_;  // by place
   TriggerLinks triggers_;
+  bool has_flow_table_ = false;   // all dependencies are listed: none need be derived
+  EventStarts starts_;            // where they are
+  std::uint64_t bytes_done_ = 0;  // of the files of an export
+  std::uint64_t bytes_total_ = 0;
   SpillLifetimes spills_;
   struct StaticTensor {
     std::string name;

@@ -13,6 +13,7 @@ namespace accelscope::capture::sources::neuron {
 namespace {
 
 constexpr std::size_t kMaxLocations = 1'000'000;
+constexpr std::int64_t kSemaphoreWriteBytes = 4;  // a transfer of so many only signals a semaphore
 
 // Members of the first group: "[[0, 1, 2, 3], [4, 5, 6, 7]]" -> 4.
 [[nodiscard]] std::size_t group_size(std::string_view replica_group) {
@@ -90,6 +91,11 @@ void NeuronImporter::look_at_instruction(ImportTable& into, const BoundRow& row)
       !into.sorter().is_set(raw_flops)) {
     into.sorter().integer(raw_flops, 2 * *elements);
   }
+  // Newer exports have the bytes alone; the flag stands where there are any (all real files).
+  constexpr std::size_t drains = neuron_column(NeuronTable::instruction, "is_psum_read_sbuf_write");
+  if (row.integer("psum_read_sbuf_write_bytes").value_or(0) > 0 && !into.sorter().is_set(drains)) {
+    into.sorter().unsigned_integer(drains, 1);
+  }
   const std::string_view nki = row.text("nki_source_location");
   const std::string_view bir = row.text("bir_debug_info_source_location");
   if (nki.empty() && bir.empty()) {
@@ -105,8 +111,22 @@ void NeuronImporter::look_at_instruction(ImportTable& into, const BoundRow& row)
   const json::JsonField* id_field = row.get("id");
   const std::optional<std::uint64_t> id = id_field == nullptr ? std::nullopt : json::to_uint64(*id_field);
   if (!id) return;
+  if (has_flow_table_) return starts_.add(*id, *row.start);
   if (const auto triggered = row.integer("trigger")) triggers_.add_instruction(*row.start, *triggered, *id);
   if (row.get("predecessors") != nullptr) add_predecessors(row, *id);
+}
+
+// Rows of dependencies name two events by number; the arrow stands where the second one begins.
+bool NeuronImporter::settle_flow(BoundRow& row, const json::RowPlace& place) {
+  if (row.start) return true;
+  for (const Captured end : {Captured("out_id"), Captured("in_id")}) {
+    const json::JsonField* field = row.get(end);
+    const std::optional<std::uint64_t> id = field == nullptr ? std::nullopt : json::to_uint64(*field);
+    if (id) row.start = starts_.find(*id);
+    if (row.start) return true;
+  }
+  report_.skipped_row(current_.json_name, "neither of the two events is in the profile", place.offset);
+  return false;
 }
 
 void NeuronImporter::add_predecessors(const BoundRow& row, std::uint64_t id) {
@@ -158,10 +178,16 @@ void NeuronImporter::look_at_move(ImportTable& into, const BoundRow& row, bool i
     if (row.name == "unknown" && !fetches_instructions) ++counts_.undescribed_packets;
     return;
   }
+  const std::int64_t bytes = row.integer("transfer_size").value_or(0);
+  if (bytes > kSemaphoreWriteBytes && row.text("queue_type") != "instruction") {
+    counts_.transfer_bytes += static_cast<std::uint64_t>(bytes);
+  }
   const json::JsonField* id_field = row.get("id");
   const std::optional<std::uint64_t> id = id_field == nullptr ? std::nullopt : json::to_uint64(*id_field);
-  if (const auto trigger = row.integer("trigger"); trigger && id) {
-    triggers_.add_transfer(*row.start, *trigger, *id);
+  if (id && has_flow_table_) {
+    starts_.add(*id, *row.start);
+  } else if (id) {
+    if (const auto trigger = row.integer("trigger")) triggers_.add_transfer(*row.start, *trigger, *id);
   }
   const auto touches_spill = [&](Captured end) { return row.text(end).find("VIRTUAL") != std::string_view::npos; };
   const std::int64_t end = *row.start + *row.duration;

@@ -33,8 +33,8 @@ class ForeignRows {
   [[nodiscard]] std::string_view text(std::size_t column) const;  // "" if it has none; until the next row
   [[nodiscard]] std::optional<std::int64_t> number(std::size_t column) const;  // nothing if it has none or is no number
   [[nodiscard]] ByteView blob(std::size_t column) const;                       // until the next row
-  [[nodiscard]] SqlValue value(std::size_t column) const {  // null if it has none; until the next row
-    return places_[column] < 0 ? SqlValue{} : statement_.value(places_[column]);
+  [[nodiscard]] StatementValue value(std::size_t column) const {  // null if it has none; until the next row
+    return places_[column] < 0 ? StatementValue{} : statement_.value(places_[column]);
   }
   [[nodiscard]] bool has_column(std::size_t column) const noexcept { return places_[column] >= 0; }
 

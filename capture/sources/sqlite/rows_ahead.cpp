@@ -68,7 +68,7 @@ RowsAhead::~RowsAhead() {
 
 void RowsAhead::take_row(RowBatch& batch) {
   for (std::size_t i = 0; i < columns_; ++i) {
-    const SqlValue read = source_->value(i);
+    const StatementValue read = source_->value(i);
     BatchedValue& value = batch.values.emplace_back();
     value.type = read.type;
     if (read.type == SqlType::integer) {

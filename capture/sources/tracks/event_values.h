@@ -41,6 +41,12 @@ class EventValues {
     text_ += value;
   }
 
+  // Values as values() and texts() gave them.
+  void assign(std::span<const BoundValue> values, std::string_view texts) {
+    values_.assign(values.begin(), values.end());
+    text_ = texts;
+  }
+
   [[nodiscard]] std::span<const BoundValue> values() const noexcept { return values_; }
   [[nodiscard]] std::string_view texts() const noexcept { return text_; }
 

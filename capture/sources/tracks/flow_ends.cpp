@@ -10,6 +10,12 @@
 namespace accelscope::capture::sources::tracks {
 namespace {
 
+constexpr std::uint64_t kMostPairs = 4096;  // of one key
+
+[[nodiscard]] std::uint32_t likeness_of(std::int64_t duration, StringId name) noexcept {
+  return static_cast<std::uint32_t>(flow_key(static_cast<std::uint64_t>(duration), name) >> 32U);
+}
+
 constexpr ColumnSpec kFlowColumns[] = {
     {"source_event", columns::kUnsigned, "", columns::kIds, "", "The event that had to come first.",
      Role::flow_source_event},
@@ -25,25 +31,21 @@ constexpr ColumnSpec kFlowColumns[] = {
 Schema make_flow_schema() { return make_schema({"dependency", EventKind::flow, "name"}, kFlowColumns); }
 
 void FlowEnds::add(FlowSide side, std::uint64_t key, std::uint64_t id, StringId name, const WrittenEvent& event) {
-  static_assert(SessionWriter::kMaxStrings < StringId{1} << 30);
-  End end;
+  End& end = ends_.emplace_back();
   end.key = key;
   end.id = id;
   end.start = event.start;
-  end.duration_or_event = static_cast<std::uint64_t>(event.duration);
   end.track = event.track;
   end.serial = event.serial;
-  end.event_name = event.name;
-  end.name = name & ((StringId{1} << 30) - 1);
+  end.likeness = likeness_of(event.duration, event.name);
+  end.name = name;
   end.is_target = side == FlowSide::target ? 1 : 0;
-  ends_.push_back(end);
 }
 
 // Both the ends of a track and the events of a lane lie by their begins, so one pass over a lane finds its events.
 Result<void> FlowEnds::find_events(const TrackEvents& events, HeldSink& held) {
   std::sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) {
-    return std::tie(a.track, a.start, a.duration_or_event, a.event_name, a.serial) <
-           std::tie(b.track, b.start, b.duration_or_event, b.event_name, b.serial);
+    return std::tie(a.track, a.start, a.likeness, a.serial) < std::tie(b.track, b.start, b.likeness, b.serial);
   });
   struct Stretch {
     std::size_t first = 0;
@@ -61,16 +63,14 @@ Result<void> FlowEnds::find_events(const TrackEvents& events, HeldSink& held) {
     const auto last = next + static_cast<std::ptrdiff_t>(found->second.count);
     const Result<void> read = for_each_event(lane, held.spill(), {}, [&](const HeldEvent& event) {
       while (next != last && next->start < event.begin) ++next;
+      if (next == last || next->start != event.begin) return;
+      const std::uint32_t likeness = likeness_of(event.end - event.begin, event.name);
       for (auto end = next; end != last && end->start == event.begin; ++end) {
-        const bool alike = end->is_found == 0 && end->event_name == event.name &&
-                           end->duration_or_event == static_cast<std::uint64_t>(event.end - event.begin);
-        if (!alike) continue;
+        if (end->likeness != likeness || end->found != kNotFound) continue;
         // All flows of this one event; another one that is alike has ends of its own.
         const std::uint32_t serial = end->serial;
-        for (; end != last && end->serial == serial && end->start == event.begin; ++end) {
-          end->duration_or_event = event.id;
-          end->is_found = 1;
-        }
+        for (; end != last && end->serial == serial && end->start == event.begin; ++end)
+          end->found = event.id & kNotFound;
         break;
       }
     });
@@ -82,33 +82,38 @@ Result<void> FlowEnds::find_events(const TrackEvents& events, HeldSink& held) {
 Result<std::vector<FlowEnds::Joined>> FlowEnds::join(const TrackEvents& events, HeldSink& held) {
   if (const Result<void> done = find_events(events, held); !done) return done.error();
   std::erase_if(ends_, [&](const End& end) {
-    counts_.without_event += end.is_found == 0 ? 1 : 0;
-    return end.is_found == 0;
+    counts_.without_event += end.found == kNotFound ? 1 : 0;
+    return end.found == kNotFound;
   });
   std::sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) {
-    const bool a_is_target = a.is_target != 0, b_is_target = b.is_target != 0;
-    return std::tie(a.key, a_is_target, a.start, a.duration_or_event) <
-           std::tie(b.key, b_is_target, b.start, b.duration_or_event);
+    const auto order = [](const End& end) {
+      return std::tuple(end.key, static_cast<unsigned>(end.is_target), end.start,
+                        static_cast<std::uint64_t>(end.found));
+    };
+    return order(a) < order(b);
   });
   std::vector<Joined> joined;
-  joined.reserve(static_cast<std::size_t>(
-      std::count_if(ends_.begin(), ends_.end(), [](const End& end) { return end.is_target != 0; })));
   for (auto first = ends_.begin(); first != ends_.end();) {
     const auto next = std::find_if(first, ends_.end(), [&](const End& end) { return end.key != first->key; });
     const auto target = std::find_if(first, next, [](const End& end) { return end.is_target != 0; });
     counts_.without_target += target == next ? 1 : 0;
     counts_.without_source += target == first ? 1 : 0;
-    for (auto to = target; to != next; ++to) {
-      for (auto from = first; from != target; ++from) {
-        joined.push_back({from->duration_or_event, to->duration_or_event, to->start, to->id, from->name});
+    // So many of one key were not told apart by their source: each target follows from the last one before it.
+    const auto pairs = static_cast<std::uint64_t>(target - first) * static_cast<std::uint64_t>(next - target);
+    const bool is_reused = pairs > kMostPairs;
+    auto before = first;
+    for (auto to = target; to != next && target != first; ++to) {
+      while (is_reused && before + 1 != target && (before + 1)->start <= to->start) ++before;
+      for (auto from = is_reused ? before : first; from != (is_reused ? before + 1 : target); ++from) {
+        joined.push_back({from->found, to->found, to->start, to->id, from->name});
       }
     }
     first = next;
   }
-  ends_ = {};
-  std::sort(joined.begin(), joined.end(), [](const Joined& a, const Joined& b) {
-    return std::tie(a.target_start, a.target, a.source) < std::tie(b.target_start, b.target, b.source);
-  });
+  ends_.clear();
+  ends_.shrink_to_fit();
+  std::stable_sort(joined.begin(), joined.end(),
+                   [](const Joined& a, const Joined& b) { return a.target_start < b.target_start; });
   return joined;
 }
 

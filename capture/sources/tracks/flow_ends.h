@@ -3,7 +3,7 @@
 // "dependency".
 //
 // A key is the importer's own: flow_key(process, correlation), say. Every source of a key is joined with every target
-// of it.
+// of it; where that were thousands of arrows, each target with the last source before it.
 #pragma once
 
 #include <cstdint>
@@ -59,22 +59,23 @@ class FlowEnds {
   [[nodiscard]] bool empty() const noexcept { return ends_.empty(); }
 
  private:
-  // There may be millions: 48 bytes each, in pieces that need not move when more come.
+  // Small, because there may be as many as events: instead of an event's length and name, what tells it from others of
+  // its track that begin with it.
   struct End {
     std::uint64_t key = 0;
     std::uint64_t id = 0;
     std::int64_t start = 0;
-    std::uint64_t duration_or_event = 0;  // the event once it was found, which has both
-    std::uint32_t track = 0;              // of TrackEvents
+    std::uint32_t track = 0;  // once it is found: the event's lane
     std::uint32_t serial = 0;
-    StringId event_name = 0;
-    StringId name : 30 = 0;  // dictionaries are smaller
-    StringId is_target : 1 = 0;
-    StringId is_found : 1 = 0;
+    std::uint32_t likeness = 0;
+    StringId name = 0;
+    std::uint64_t found : 63 = kNotFound;
+    std::uint64_t is_target : 1 = 0;
   };
+  static constexpr std::uint64_t kNotFound = (std::uint64_t{1} << 63U) - 1;
   Result<void> find_events(const TrackEvents& events, HeldSink& held);
 
-  std::deque<End> ends_;
+  std::deque<End> ends_;  // which grows without a copy of itself
   Counts counts_;
 };
 

@@ -122,4 +122,8 @@ Schema make_gpu_schema(GpuTable table, std::span<const ColumnSpec> further) {
   return schema;
 }
 
+bool is_collective_kernel(std::string_view name) noexcept {
+  return name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("mscclKernel");
+}
+
 }  // namespace accelscope::capture::sources::tracks

@@ -46,4 +46,7 @@ struct NvtxColumns {
 [[nodiscard]] std::span<const std::string_view> gpu_waiting_names(GpuTable table) noexcept;
 [[nodiscard]] Schema make_gpu_schema(GpuTable table, std::span<const ColumnSpec> further = {});
 
+// Kernels of NVIDIA's, AMD's and Microsoft's libraries for work that several devices do together, by their names.
+[[nodiscard]] bool is_collective_kernel(std::string_view name) noexcept;
+
 }  // namespace accelscope::capture::sources::tracks

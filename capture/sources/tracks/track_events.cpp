@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace accelscope::capture::sources::tracks {
 namespace {
@@ -48,42 +49,68 @@ std::uint32_t TrackEvents::add_track(SchemaNumber number, const Schema& schema) 
 void TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
                         std::span<const BoundValue> values, std::string_view text) {
   TrackState& state = tracks_[track];
-  const std::vector<Column>& columns = state.schema->columns;
   const bool late =
       state.any && (start < state.last_start || (start == state.last_start && duration > state.last_duration));
   if (late && !state.unordered) take_back(track);
   state.any = true;
-  if (!state.unordered) {
+  if (state.unordered) return add_to_sorter(track, start, duration, name, values, text);
+  state.last_start = start;
+  state.last_duration = duration;
+  const std::optional<std::uint32_t> lane = free_lane(state, start, duration);
+  if (lane) add_to_lane(state, *lane, start, duration, name, values, text);
+}
+
+void TrackEvents::write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration,
+                           StringId name, std::span<const BoundValue> values, std::string_view text) {
+  TrackState& state = tracks_[track];
+  if (state.unordered) return add_to_sorter(track, start, duration, name, values, text);
+  // Those that come without a depth have to be later than all of these.
+  if (!state.any || start > state.last_start) {
     state.last_start = start;
     state.last_duration = duration;
-    const std::optional<std::uint32_t> lane = free_lane(state, start, duration);
-    if (!lane) return;
-    Row row = writer_.begin_event_at(state.number, *lane, start, duration, name);
-    for (const BoundValue& value : values) set_value(row, columns[value.column].type, value, text);
-    bound_buffers(3 + values.size());
-    return;
   }
-  EventSorter& sorter = sorter_of(state);
+  state.any = true;
+  const std::optional<std::uint32_t> lane = free_lane_from(state, depth, start, duration);
+  if (lane) add_to_lane(state, *lane, start, duration, name, values, text);
+}
+
+void TrackEvents::add_to_lane(TrackState& track, std::uint32_t lane, std::int64_t start, std::int64_t duration,
+                              StringId name, std::span<const BoundValue> values, std::string_view text) {
+  const std::vector<Column>& columns = track.schema->columns;
+  Row row = writer_.begin_event_at(track.number, lane, start, duration, name);
+  for (const BoundValue& value : values) set_value(row, columns[value.column].type, value, text);
+  bound_buffers(3 + values.size());
+}
+
+void TrackEvents::add_to_sorter(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
+                                std::span<const BoundValue> values, std::string_view text) {
+  const std::vector<Column>& columns = tracks_[track].schema->columns;
+  EventSorter& sorter = sorter_of(tracks_[track]);
   sorter.begin();
   for (const BoundValue& value : values) set_value(sorter, columns[value.column].type, value, text);
   sorter.commit(track, start, duration, name);
 }
 
 std::optional<std::uint32_t> TrackEvents::free_lane(TrackState& track, std::int64_t start, std::int64_t duration) {
-  const auto lane =
-      std::find_if(track.lane_ends.begin(), track.lane_ends.end(), [&](std::int64_t end) { return end <= start; });
-  const auto depth = static_cast<std::uint32_t>(lane - track.lane_ends.begin());
-  if (lane != track.lane_ends.end()) {
-    *lane = start + duration;
-    return depth;
+  return free_lane_from(track, 0, start, duration);
+}
+
+std::optional<std::uint32_t> TrackEvents::free_lane_from(TrackState& track, std::size_t depth, std::int64_t start,
+                                                         std::int64_t duration) {
+  for (; depth < track.lane_ends.size(); ++depth) {
+    if (track.lane_ends[depth] > start) continue;
+    track.lane_ends[depth] = start + duration;
+    return static_cast<std::uint32_t>(depth);
   }
-  if (depth >= kMostLanesOfTrack || lane_count_ >= kMostLanes) {
+  const std::size_t added = depth + 1 - track.lane_ends.size();
+  if (depth >= kMostLanesOfTrack || lane_count_ + added > kMostLanes) {
     ++without_lane_;
     return std::nullopt;
   }
-  ++lane_count_;
-  track.lane_ends.push_back(start + duration);
-  return depth;
+  lane_count_ += added;
+  track.lane_ends.resize(depth + 1, std::numeric_limits<std::int64_t>::min());
+  track.lane_ends[depth] = start + duration;
+  return static_cast<std::uint32_t>(depth);
 }
 
 void TrackEvents::bound_buffers(std::size_t added_words) {
@@ -120,6 +147,115 @@ void TrackEvents::take_back(std::uint32_t track) {
     }
     held_.drop_lane(held.lane.number);
   }
+}
+
+namespace {
+
+// The events of one lane, one after another.
+class LaneReader {
+ public:
+  LaneReader(ChunkSpill& spill, std::vector<std::size_t> chunks) : spill_(spill), chunks_(std::move(chunks)) {}
+
+  // False at the end, or where a chunk cannot be read: see status().
+  [[nodiscard]] bool next() {
+    ++row_;
+    while (!view_ || row_ >= view_->count()) {
+      if (next_ == chunks_.size()) return false;
+      Result<Bytes> bytes = spill_.take(chunks_[next_++]);
+      if (!bytes) return fail(bytes.error());
+      bytes_ = std::move(bytes).value();
+      const Result<ChunkView> parsed = ChunkView::parse(bytes_);
+      if (!parsed) return fail(parsed.error());
+      view_ = parsed.value();
+      row_ = 0;
+    }
+    view_->event_times(row_, begin, end);
+    return true;
+  }
+  [[nodiscard]] const Result<void>& status() const noexcept { return status_; }
+
+  void values(const std::vector<Column>& columns, EventValues& values) const {
+    values.clear();
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (!view_->has_value(i, row_)) continue;
+      switch (columns[i].type) {
+        case ColumnType::text:
+          values.text(i, view_->text(i, row_));
+          break;
+        case ColumnType::float64:
+          values.real(i, view_->float64(i, row_));
+          break;
+        case ColumnType::int64:
+          values.integer(i, view_->int64(i, row_));
+          break;
+        default:
+          values.unsigned_integer(i, view_->stored(i, row_));
+      }
+    }
+  }
+  [[nodiscard]] StringId name() const { return view_->name(row_); }
+
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+ private:
+  bool fail(const Error& error) {
+    status_ = error;
+    next_ = chunks_.size();
+    return false;
+  }
+
+  ChunkSpill& spill_;
+  std::vector<std::size_t> chunks_;
+  std::size_t next_ = 0;
+  Bytes bytes_;
+  std::optional<ChunkView> view_;
+  std::uint32_t row_ = 0;
+  Result<void> status_;
+};
+
+}  // namespace
+
+bool TrackEvents::take(std::uint32_t track, const std::function<void(TakenEvent&)>& visit) {
+  if (tracks_[track].unordered) return false;
+  const TrackNumber number = tracks_[track].number;
+  writer_.flush(number);
+  std::map<std::uint32_t, LaneReader> lanes;  // by depth
+  for (std::size_t lane = 0; lane < held_.lanes().size(); ++lane) {
+    const HeldSink::HeldLane& held = held_.lanes()[lane];
+    if (held.lane.track != number || held.dropped) continue;
+    lanes.emplace(held.lane.depth, LaneReader(held_.spill(), held.chunks));
+    held_.drop_lane(held.lane.number);
+  }
+  TrackState& state = tracks_[track];
+  lane_count_ -= std::min(lane_count_, state.lane_ends.size());
+  const SchemaNumber schema_number = state.schema_number;
+  const Schema* const schema = state.schema;
+  state = {};
+  state.schema_number = schema_number;
+  state.schema = schema;
+  state.number = writer_.add_track({.schema = schema_number});
+  for (auto lane = lanes.begin(); lane != lanes.end();) {
+    const bool any = lane->second.next();
+    if (!lane->second.status()) fail(lane->second.status().error());
+    lane = any ? std::next(lane) : lanes.erase(lane);
+  }
+  TakenEvent event;
+  while (!lanes.empty()) {
+    const auto first = std::min_element(lanes.begin(), lanes.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.second.begin, a.first) < std::pair(b.second.begin, b.first);
+    });
+    event.start = first->second.begin;
+    event.duration = first->second.end - first->second.begin;
+    event.name = first->second.name();
+    first->second.values(schema->columns, event.values);
+    visit(event);
+    if (!first->second.next()) {
+      if (!first->second.status()) fail(first->second.status().error());
+      lanes.erase(first);
+    }
+  }
+  return true;
 }
 
 void TrackEvents::add_to_sorter(std::uint32_t track, EventSorter& sorter, const ChunkView& chunk, std::uint32_t row) {

@@ -3,6 +3,7 @@
 // has is taken back and everything is sorted, with bounded memory, before it is written again.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +26,21 @@ class TrackEvents {
   // Texts among the values lie in `text`.
   void write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
              std::span<const BoundValue> values, std::string_view text);
+  // For formats that know how deep an event lies among nested ones: events of one depth do not overlap and come in
+  // their order, whatever those of other depths do. One that does not fit there goes to the next deeper place where it
+  // does.
+  void write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration, StringId name,
+                std::span<const BoundValue> values, std::string_view text);
+  // Takes back what was written to a track, for whoever finds that it was not as it had seemed: every event in the
+  // order of begins, those that hold others first. The track is as good as new then. False, and nothing is done, for a
+  // track that has to be sorted anyway.
+  struct TakenEvent {
+    std::int64_t start = 0;
+    std::int64_t duration = 0;
+    StringId name = 0;
+    EventValues values;
+  };
+  bool take(std::uint32_t track, const std::function<void(TakenEvent&)>& visit);
   // Sorts what has to be sorted; every track then has its number in the session.
   Result<void> finish();
 
@@ -47,6 +63,12 @@ class TrackEvents {
   };
   // The topmost sub-lane that is free at that time; nothing if there is none and can be no further one.
   [[nodiscard]] std::optional<std::uint32_t> free_lane(TrackState& track, std::int64_t start, std::int64_t duration);
+  [[nodiscard]] std::optional<std::uint32_t> free_lane_from(TrackState& track, std::size_t depth, std::int64_t start,
+                                                            std::int64_t duration);
+  void add_to_lane(TrackState& track, std::uint32_t lane, std::int64_t start, std::int64_t duration, StringId name,
+                   std::span<const BoundValue> values, std::string_view text);
+  void add_to_sorter(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
+                     std::span<const BoundValue> values, std::string_view text);
   void take_back(std::uint32_t track);
   void bound_buffers(std::size_t added_words);
   void add_to_sorter(std::uint32_t track, EventSorter& sorter, const ChunkView& chunk, std::uint32_t row);

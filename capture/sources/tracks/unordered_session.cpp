@@ -53,18 +53,29 @@ std::uint32_t UnorderedSession::add_group(Track track, RowPlace place, std::uint
   return static_cast<std::uint32_t>(rows_.size() - 1);
 }
 
-WrittenEvent UnorderedSession::write(std::uint32_t row, std::int64_t start, std::int64_t duration, StringId name,
-                                     const EventValues& values) {
-  const SessionRow& of = rows_[row];
+void UnorderedSession::note_time(const SessionRow& row, std::int64_t start, std::int64_t& duration) {
   if (duration < 0) {
     ++negative_durations_;
     duration = 0;
   }
-  if (of.track.clock == kNone && tables_[of.table].schema.kind != EventKind::table) {
-    first_ = any_ ? std::min(first_, start) : start;
-    any_ = true;
-  }
+  if (row.track.clock != kNone || tables_[row.table].schema.kind == EventKind::table) return;
+  first_ = any_ ? std::min(first_, start) : start;
+  any_ = true;
+}
+
+WrittenEvent UnorderedSession::write(std::uint32_t row, std::int64_t start, std::int64_t duration, StringId name,
+                                     const EventValues& values) {
+  const SessionRow& of = rows_[row];
+  note_time(of, start, duration);
   events_.write(of.events, start, duration, name, values.values(), values.texts());
+  return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name};
+}
+
+WrittenEvent UnorderedSession::write_at(std::uint32_t row, std::uint32_t depth, std::int64_t start,
+                                        std::int64_t duration, StringId name, const EventValues& values) {
+  const SessionRow& of = rows_[row];
+  note_time(of, start, duration);
+  events_.write_at(of.events, depth, start, duration, name, values.values(), values.texts());
   return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name};
 }
 
@@ -81,6 +92,7 @@ void UnorderedSession::add_flow(FlowSide side, std::uint64_t key, std::uint64_t 
 
 Result<void> UnorderedSession::finish(const Finish& options) {
   if (Result<void> done = events_.finish(); !done) return done;
+  if (options.about_rows) options.about_rows();
   if (Result<void> done = write_flows(options); !done) return done;
   if (Result<void> done = writer_.finish(); !done) return done;
   Clock clock;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,11 +61,20 @@ class UnorderedSession {
   // What is said of a row may change until finish().
   [[nodiscard]] Track& row(std::uint32_t row) noexcept { return rows_[row].track; }
   [[nodiscard]] RowPlace& place(std::uint32_t row) noexcept { return rows_[row].place; }
+  // Of a row of events in the session: known from Finish::about_rows on.
+  [[nodiscard]] TrackNumber number(std::uint32_t row) const noexcept { return events_.number(rows_[row].events); }
   [[nodiscard]] std::uint32_t& above(std::uint32_t row) noexcept { return rows_[row].above; }
 
   // Ticks are those of the row's clock. A negative duration is written as 0 and counted.
   WrittenEvent write(std::uint32_t row, std::int64_t start, std::int64_t duration, StringId name,
                      const EventValues& values);
+  // The same at a known depth among nested events: see TrackEvents::write_at().
+  WrittenEvent write_at(std::uint32_t row, std::uint32_t depth, std::int64_t start, std::int64_t duration,
+                        StringId name, const EventValues& values);
+  // What was written to a row, taken back: see TrackEvents::take().
+  bool take(std::uint32_t row, const std::function<void(TrackEvents::TakenEvent&)>& visit) {
+    return events_.take(rows_[row].events, visit);
+  }
   void sample(std::uint32_t row, std::int64_t ticks, double value);  // of a row of counter_table()
 
   // `name`: what kind of flow it is; 0: "launch".
@@ -77,6 +87,7 @@ class UnorderedSession {
     std::string path;                     // for messages
     std::string_view unjoined_sources;    // a sentence for the report about flows without a target; "": not worth one
     std::string_view unjoined_targets;
+    std::function<void()> about_rows;  // writes tables that name rows by their numbers
   };
   Result<void> finish(const Finish& options);
   [[nodiscard]] bool cancelled() const { return writer_.cancelled(); }
@@ -96,6 +107,7 @@ class UnorderedSession {
     std::uint32_t table = kNone;   // kNone: a group
     std::uint32_t events = kNone;  // its number in TrackEvents
   };
+  void note_time(const SessionRow& row, std::int64_t start, std::int64_t& duration);
   Result<void> write_flows(const Finish& options);
   Result<void> define_rows(ClockNumber clock);
   [[nodiscard]] std::vector<std::uint32_t> rows_in_order() const;

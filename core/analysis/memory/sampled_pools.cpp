@@ -36,6 +36,12 @@ bool has_allocations(const MemoryUsage& usage, std::string_view device, std::str
   });
 }
 
+// The allocations of such a device are known to the byte, and what is held besides: counters of the same tell nothing.
+bool tells_what_is_held(const MemoryUsage& usage, std::string_view device) {
+  return std::any_of(usage.pools.begin(), usage.pools.end(),
+                     [&](const PoolUsage& pool) { return pool.device == device && !pool.reserved.empty(); });
+}
+
 std::optional<Gauge> gauge_of(const Snapshot& snapshot, const LaneSnapshot& lane, const MemoryUsage& usage) {
   const TrackSnapshot* track = snapshot.find_track(lane.track);
   const std::optional<std::size_t> column = lane.schema->find(Role::value);
@@ -47,6 +53,7 @@ std::optional<Gauge> gauge_of(const Snapshot& snapshot, const LaneSnapshot& lane
   gauge.pool.device = device;
   gauge.pool.sampled = true;
   if (track->track->unit == "B" && names_use(name)) {
+    if (!device.empty() && tells_what_is_held(usage, device)) return {};
     gauge.pool.base_name = name;
     gauge.pool.note = "sampled by the counter \"" + name + "\"";
     return gauge;

@@ -80,25 +80,44 @@ void build_touched(PoolUsage& pool, const std::vector<Allocation>& allocations) 
   }
 }
 
-std::vector<PoolStep>::const_iterator step_after(const PoolUsage& pool, std::int64_t ns) {
-  return std::upper_bound(pool.steps.begin(), pool.steps.end(), ns,
+std::vector<PoolStep>::const_iterator step_after(const std::vector<PoolStep>& steps, std::int64_t ns) {
+  return std::upper_bound(steps.begin(), steps.end(), ns,
                           [](std::int64_t time, const PoolStep& step) { return time < step.ns; });
 }
 
+void build_reserved(PoolUsage& pool) {
+  std::vector<PoolStep> changes;  // wrapping sums
+  for (const ReservedPiece& piece : pool.reserved) {
+    changes.push_back({piece.begin_ns, piece.bytes});
+    if (piece.end_ns) changes.push_back({*piece.end_ns, ~piece.bytes + 1});
+  }
+  std::stable_sort(changes.begin(), changes.end(), [](const PoolStep& a, const PoolStep& b) { return a.ns < b.ns; });
+  pool.reserved_steps.clear();
+  std::uint64_t held = 0;
+  for (const PoolStep& change : changes) {
+    held += change.bytes;
+    if (!pool.reserved_steps.empty() && pool.reserved_steps.back().ns == change.ns) {
+      pool.reserved_steps.back().bytes = held;
+    } else {
+      pool.reserved_steps.push_back({change.ns, held});
+    }
+  }
+}
+
 // For every pixel the moment of its peak.
-std::vector<PoolStep> peaks(const PoolUsage& pool, const TimeRange& range, std::size_t pixels) {
+std::vector<PoolStep> peaks(const std::vector<PoolStep>& steps, const TimeRange& range, std::size_t pixels) {
   std::vector<PoolStep> result(pixels);
   const double pixel_ns = static_cast<double>(range.length_ns()) / static_cast<double>(pixels);
   const auto pixel_begin = [&](std::size_t pixel) {
     return range.begin_ns + static_cast<std::int64_t>(std::floor(pixel_ns * static_cast<double>(pixel)));
   };
-  auto next = step_after(pool, range.begin_ns);
+  auto next = step_after(steps, range.begin_ns);
   for (std::size_t pixel = 0; pixel < pixels; ++pixel) {
     const std::int64_t begin_ns = pixel_begin(pixel);
     const std::int64_t end_ns = pixel + 1 == pixels ? range.end_ns : pixel_begin(pixel + 1);
-    while (next != pool.steps.end() && next->ns <= begin_ns) ++next;
-    PoolStep peak{begin_ns, next == pool.steps.begin() ? 0 : (next - 1)->bytes};
-    for (; next != pool.steps.end() && next->ns < end_ns; ++next) {
+    while (next != steps.end() && next->ns <= begin_ns) ++next;
+    PoolStep peak{begin_ns, next == steps.begin() ? 0 : (next - 1)->bytes};
+    for (; next != steps.end() && next->ns < end_ns; ++next) {
       if (next->bytes > peak.bytes) peak = *next;
     }
     result[pixel] = peak;
@@ -174,6 +193,7 @@ void MemoryUsage::index() {
     build_steps(pool);
     build_ends(pool, allocations);
     build_touched(pool, allocations);
+    build_reserved(pool);
   }
 }
 
@@ -186,8 +206,14 @@ std::optional<std::uint32_t> MemoryUsage::find_pool(std::string_view name) const
 
 std::uint64_t MemoryUsage::used_at(std::uint32_t number, std::int64_t ns) const noexcept {
   const PoolUsage& asked = pool(number);
-  const auto next = step_after(asked, ns);
+  const auto next = step_after(asked.steps, ns);
   return next == asked.steps.begin() ? 0 : (next - 1)->bytes;
+}
+
+std::uint64_t MemoryUsage::reserved_at(std::uint32_t number, std::int64_t ns) const noexcept {
+  const PoolUsage& asked = pool(number);
+  const auto next = step_after(asked.reserved_steps, ns);
+  return next == asked.reserved_steps.begin() ? 0 : (next - 1)->bytes;
 }
 
 void MemoryUsage::visit(std::uint32_t number, std::int64_t from_ns, std::int64_t to_ns,
@@ -225,6 +251,7 @@ std::vector<std::uint32_t> MemoryUsage::alive_at(std::uint32_t number, std::int6
 std::uint32_t MemoryUsage::group_of(const Allocation& allocation, UsageGrouping grouping) const noexcept {
   if (grouping == UsageGrouping::tensor) return allocation.tensor;
   if (grouping == UsageGrouping::site) return allocation.site;
+  if (grouping == UsageGrouping::stack) return allocation.stack;
   std::uint32_t number = 0;
   while (number + 1 < size_classes().size() && allocation.bytes >= size_classes()[number].below) ++number;
   return number;
@@ -232,19 +259,30 @@ std::uint32_t MemoryUsage::group_of(const Allocation& allocation, UsageGrouping 
 
 std::size_t MemoryUsage::group_count(UsageGrouping grouping) const noexcept {
   if (grouping == UsageGrouping::size_class) return size_classes().size();
+  if (grouping == UsageGrouping::stack) return stacks.size();
   return grouping == UsageGrouping::tensor ? tensors.size() : sites.size();
 }
 
 const std::string& MemoryUsage::group_name(std::uint32_t group, UsageGrouping grouping) const noexcept {
   if (grouping == UsageGrouping::size_class) return size_classes()[group].name;
+  if (grouping == UsageGrouping::stack) return stack_titles[group];
   return grouping == UsageGrouping::tensor ? tensors[group] : sites[group];
+}
+
+std::vector<std::uint64_t> MemoryUsage::reserved_most(std::uint32_t number, const TimeRange& range,
+                                                      std::size_t pixels) const {
+  const PoolUsage& asked = pool(number);
+  std::vector<std::uint64_t> most;
+  if (asked.reserved_steps.empty() || range.empty() || pixels == 0) return most;
+  for (const PoolStep& step : peaks(asked.reserved_steps, range, pixels)) most.push_back(step.bytes);
+  return most;
 }
 
 StackedUsage MemoryUsage::stacked(std::uint32_t number, const TimeRange& range, std::size_t pixels,
                                   std::size_t max_series, std::uint64_t min_bytes, UsageGrouping grouping) const {
   StackedUsage stack;
   if (range.empty() || pixels == 0) return stack;
-  const std::vector<PoolStep> samples = peaks(pool(number), range, pixels);
+  const std::vector<PoolStep> samples = peaks(pool(number).steps, range, pixels);
   for (const PoolStep& sample : samples) stack.total.push_back(sample.bytes);
   if (pool(number).sampled) return stack;
 

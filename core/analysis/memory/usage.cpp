@@ -1,6 +1,8 @@
 #include "core/analysis/memory/usage.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <unordered_map>
 
 #include "core/analysis/memory/sampled_pools.h"
@@ -20,6 +22,10 @@ struct MemoryEvent {
   std::uint32_t pool = 0;
   std::uint32_t tensor = 0;
   std::uint32_t site = 0;
+  std::uint32_t stack = 0;
+  std::uint64_t requested = 0;
+  bool reserves = false;  // what an allocator holds, no allocation
+  bool joins = false;
 };
 
 // Numbers texts in the order in which they come.
@@ -42,6 +48,7 @@ struct Collected {
   Names pools;  // device, kSeparator, name
   Names tensors;
   Names sites;
+  Names stacks;
 };
 
 constexpr char kSeparator = '\0';
@@ -49,7 +56,9 @@ constexpr char kSeparator = '\0';
 void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, Collected& collected) {
   const Schema& schema = *chunk.lane.schema;
   const StringPool& strings = *snapshot.strings;
-  const std::optional<std::size_t> allocation = schema.find(Role::allocation);
+  std::optional<std::size_t> allocation = schema.find(Role::allocation);
+  const bool reserves = !allocation;
+  if (reserves) allocation = schema.find(Role::reserved);
   if (!allocation) return;
   const TrackSnapshot* track = snapshot.find_track(chunk.lane.track);
   const auto number = [&](Role role, std::uint32_t row) -> std::optional<std::uint64_t> {
@@ -78,8 +87,17 @@ void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, Collecte
       event.bytes = *bytes;
       event.address = number(Role::address, row);
       event.key = number(Role::key, row);
+      event.reserves = reserves;
+      event.joins = reserves && number(Role::joins, row).value_or(0) != 0;
       event.pool = collected.pools.number(device + kSeparator + std::string(text(Role::pool, row, track_name)));
+      if (reserves) {
+        collected.events.push_back(event);
+        continue;
+      }
+      const auto size = static_cast<std::uint64_t>(std::abs(*bytes));
+      event.requested = std::min(number(Role::requested, row).value_or(size), size);
       event.site = collected.sites.number(text(Role::source_location, row, {}));
+      event.stack = collected.stacks.number(text(Role::stack, row, {}));
       event.tensor = collected.tensors.number(text(Role::tensor, row, strings.text(block.name(i))));
       collected.events.push_back(event);
     }
@@ -122,7 +140,8 @@ class Matcher {
   void allocate(const MemoryEvent& event) {
     const auto index = static_cast<std::uint32_t>(usage_.allocations.size());
     usage_.allocations.push_back({event.id, kNoEvent, event.pool, event.tensor, event.address,
-                                  static_cast<std::uint64_t>(event.bytes), event.begin_ns, std::nullopt, event.site});
+                                  static_cast<std::uint64_t>(event.bytes), event.begin_ns, std::nullopt, event.site,
+                                  event.stack, event.requested});
     if (event.end_ns > event.begin_ns) {
       usage_.allocations.back().end_ns = event.end_ns;
       return;
@@ -171,6 +190,33 @@ class Matcher {
   std::unordered_map<Handle, std::vector<std::uint32_t>, HandleHash> sizes_;
 };
 
+// What is held, by where it lies. A release of what nobody got is left out; what is got twice ends where it is got
+// anew.
+class ReservedMatcher {
+ public:
+  void add(const MemoryEvent& event) {
+    if (!event.address) return;
+    if (pieces_.size() <= event.pool) pieces_.resize(event.pool + std::size_t{1});
+    std::vector<ReservedPiece>& pieces = pieces_[event.pool];
+    const auto key = std::pair{event.pool, *event.address};
+    if (const auto known = open_.find(key); known != open_.end()) {
+      pieces[known->second].end_ns = event.begin_ns;
+      open_.erase(known);
+    }
+    if (event.bytes < 0) return;
+    open_.emplace(key, pieces.size());
+    pieces.push_back(
+        {event.id, *event.address, static_cast<std::uint64_t>(event.bytes), event.begin_ns, std::nullopt, event.joins});
+  }
+  [[nodiscard]] std::vector<ReservedPiece> take(std::size_t pool) {
+    return pool < pieces_.size() ? std::move(pieces_[pool]) : std::vector<ReservedPiece>();
+  }
+
+ private:
+  std::vector<std::vector<ReservedPiece>> pieces_;                       // by pool
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> open_;  // by pool and address
+};
+
 // Pools of several devices are told apart by the device in front of their name; their capacity is what the session
 // states for the one or for all of that name.
 void name_pools(const Snapshot& snapshot, MemoryUsage& usage) {
@@ -182,6 +228,25 @@ void name_pools(const Snapshot& snapshot, MemoryUsage& usage) {
       pool.name = several && !pool.device.empty() ? pool.device + " " + pool.base_name : pool.base_name;
       if (!pool.capacity_bytes) pool.capacity_bytes = stated_capacity(snapshot, pool.device, pool.base_name);
     }
+  }
+}
+
+// Stacks are called by what is first allocated there; several of one name are numbered.
+void name_stacks(MemoryUsage& usage) {
+  usage.stack_titles.assign(usage.stacks.size(), {});
+  std::vector<char> named(usage.stacks.size(), 0);
+  std::unordered_map<std::uint32_t, std::uint32_t> used;  // by tensor
+  for (const Allocation& allocation : usage.allocations) {
+    if (named[allocation.stack] != 0) continue;
+    named[allocation.stack] = 1;
+    if (usage.stacks[allocation.stack].empty()) continue;
+    const std::uint32_t number = ++used[allocation.tensor];
+    std::string& title = usage.stack_titles[allocation.stack];
+    title = usage.tensors[allocation.tensor];
+    if (number > 1) title += " #" + std::to_string(number);
+  }
+  for (std::size_t i = 0; i < usage.stacks.size(); ++i) {
+    if (usage.stacks[i].empty()) usage.stack_titles[i] = "no stack";
   }
 }
 
@@ -206,6 +271,8 @@ void note_estimates(const Snapshot& snapshot, MemoryUsage& usage) {
 Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& query) {
   const Snapshot& snapshot = *query.snapshot;
   LaneIndices lanes = lanes_with_role(snapshot, Role::allocation);
+  const LaneIndices reserved = lanes_with_role(snapshot, Role::reserved);
+  lanes.insert(lanes.end(), reserved.begin(), reserved.end());
   std::erase_if(lanes, [&](std::uint32_t lane) { return snapshot.lanes[lane].data->kind != EventKind::memory; });
   std::vector<Collected> workers(query.pool.concurrency());
   const Result<void> scanned = scan_chunks(query, lanes, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
@@ -231,23 +298,33 @@ Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& quer
   Names pools;
   Names tensors;
   Names sites;
+  Names stacks;
   Matcher matcher(*usage);
+  ReservedMatcher held;
   for (const std::uint32_t index : order) {
     MemoryEvent event = events[index];
     const Collected& names = *names_of[index];
     event.pool = pools.number(names.pools.texts()[event.pool]);
+    if (event.reserves) {
+      held.add(event);
+      continue;
+    }
     event.tensor = tensors.number(names.tensors.texts()[event.tensor]);
     event.site = sites.number(names.sites.texts()[event.site]);
+    event.stack = stacks.number(names.stacks.texts()[event.stack]);
     matcher.add(event);
   }
   usage->tensors = tensors.texts();
   usage->sites = sites.texts();
+  usage->stacks = stacks.texts();
   for (const std::string& text : pools.texts()) {
     PoolUsage& pool = usage->pools.emplace_back();
     const std::size_t separator = text.find(kSeparator);
     pool.device = text.substr(0, separator);
     pool.base_name = text.substr(separator + 1);
+    pool.reserved = held.take(usage->pools.size() - 1);
   }
+  name_stacks(*usage);
   usage->index();
   note_estimates(snapshot, *usage);
   if (Result<void> sampled = add_sampled_pools(query, *usage); !sampled) return sampled.error();

@@ -6,6 +6,9 @@
 // What the session says about a pool is taken over: the meta entry "capacity.NAME" (bytes) is its capacity, and the
 // quality note "memory_estimated" says that allocations with a duration stand for lifetimes that the source guessed.
 // Samples of a pool's use (counters) become pools without allocations.
+//
+// What an allocator holds in order to cut a pool's allocations from it (Role::reserved) is kept by piece: segments.h
+// tells what of it is free.
 #pragma once
 
 #include <functional>
@@ -28,6 +31,18 @@ struct Allocation {
   std::int64_t begin_ns = 0;
   std::optional<std::int64_t> end_ns;  // none: alive at the end
   std::uint32_t site = 0;              // index into MemoryUsage::sites
+  std::uint32_t stack = 0;             // index into MemoryUsage::stacks
+  std::uint64_t requested = 0;         // of the bytes, what was asked for; all of them where nobody says
+};
+
+// Memory that an allocator holds, as it got it.
+struct ReservedPiece {
+  EventId event = kNoEvent;
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  std::int64_t begin_ns = 0;
+  std::optional<std::int64_t> end_ns;  // none: held at the end
+  bool joins = false;                  // it goes on where the one that it touches ends
 };
 
 struct PoolStep {
@@ -56,10 +71,12 @@ struct PoolUsage {
   std::uint64_t never_freed = 0;
   std::string device, base_name;  // "nc0", "SBUF"
   std::optional<std::uint64_t> capacity_bytes;
-  bool estimated = false;            // lifetimes or use are a guess
-  bool sampled = false;              // made of a counter's samples: no allocations
-  std::string note;                  // how it was estimated, a sentence for the user
-  std::vector<AddressSpan> touched;  // every address that was ever taken, rising, apart from each other
+  bool estimated = false;                // lifetimes or use are a guess
+  bool sampled = false;                  // made of a counter's samples: no allocations
+  std::vector<ReservedPiece> reserved;   // by begin; empty: nobody tells what is held
+  std::vector<PoolStep> reserved_steps;  // as steps, of what is held
+  std::string note;                      // how it was estimated, a sentence for the user
+  std::vector<AddressSpan> touched;      // every address that was ever taken, rising, apart from each other
 
   // What finds the allocations of a time without going through all: their indices by begin, and the latest end of
   // every kAliveFan of them, of every kAliveFan of those, and so on.
@@ -67,7 +84,7 @@ struct PoolUsage {
   std::vector<std::vector<std::int64_t>> latest_ends;
 };
 
-enum class UsageGrouping : std::uint8_t { tensor, size_class, site };
+enum class UsageGrouping : std::uint8_t { tensor, size_class, site, stack };
 
 // Stacked areas for a plot: values[series][pixel] in bytes. Every pixel shows the moment of its peak, so that its
 // column adds up to the most that was in use within it.
@@ -80,7 +97,9 @@ struct StackedUsage {
 struct MemoryUsage {
   std::uint64_t snapshot_version = 0;
   std::vector<std::string> tensors;
-  std::vector<std::string> sites;  // source locations that allocate; "" where none is known
+  std::vector<std::string> sites;         // source locations that allocate; "" where none is known
+  std::vector<std::string> stacks;        // innermost first, by '\n'; "" where none is known
+  std::vector<std::string> stack_titles;  // what they are called: the tensor that is allocated there, numbered
   std::vector<PoolUsage> pools;
   std::vector<PoolUsage> sampled;        // known by samples only
   std::vector<Allocation> allocations;   // by begin
@@ -97,6 +116,10 @@ struct MemoryUsage {
   }
   [[nodiscard]] std::optional<std::uint32_t> find_pool(std::string_view name) const noexcept;
   [[nodiscard]] std::uint64_t used_at(std::uint32_t pool, std::int64_t ns) const noexcept;
+  // The most that is held within every pixel; none where nobody tells.
+  [[nodiscard]] std::vector<std::uint64_t> reserved_most(std::uint32_t pool, const TimeRange& range,
+                                                         std::size_t pixels) const;
+  [[nodiscard]] std::uint64_t reserved_at(std::uint32_t pool, std::int64_t ns) const noexcept;
   // Visits the allocations that begin at or before `to_ns` and end after `from_ns`, by begin: a number of steps that
   // follows from how many there are, not from how many the pool has.
   void visit(std::uint32_t pool, std::int64_t from_ns, std::int64_t to_ns,

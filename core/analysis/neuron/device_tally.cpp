@@ -63,6 +63,19 @@ void add_time(EventTotals& totals, const Seen& event) {
   totals.active.add(event.begin_ns, event.end_ns);
 }
 
+// An amount that is there only where some event states it.
+void add_stated(std::optional<Amount>& amount, std::int64_t value, double share) {
+  if (value == 0) return;
+  if (!amount) amount.emplace();
+  amount->add(value, share);
+}
+
+void merge_stated(std::optional<Amount>& into, const std::optional<Amount>& from) {
+  if (!from) return;
+  if (!into) into.emplace();
+  into->add(*from);
+}
+
 }  // namespace
 
 struct DeviceTally::Place {
@@ -130,6 +143,8 @@ void DeviceTally::add_instructions(const ScannedChunk& chunk, const Place& place
   NumberColumn elements(chunk, "elements");
   NumberColumn raw_flops(chunk, "raw_flops");
   NumberColumn drain(chunk, "is_psum_read_sbuf_write");
+  NumberColumn adjusted(chunk, "adjusted_flops");
+  NumberColumn adjusted_transpose(chunk, "adjusted_flops_transpose");
   std::vector<NumberColumn> columns;
   for (const std::string_view name : kSummedColumns) columns.emplace_back(chunk, name);
   const auto read = [&](BlockReader& reader) {
@@ -138,6 +153,8 @@ void DeviceTally::add_instructions(const ScannedChunk& chunk, const Place& place
     elements.read(reader);
     raw_flops.read(reader);
     drain.read(reader);
+    adjusted.read(reader);
+    adjusted_transpose.read(reader);
     for (NumberColumn& column : columns) column.read(reader);
   };
   StringId last_engine = kNone;
@@ -163,6 +180,8 @@ void DeviceTally::add_instructions(const ScannedChunk& chunk, const Place& place
     ++totals->count;
     for (std::size_t c = 0; c < columns.size(); ++c) sums[c].add(columns[c][i], event.share);
     drains += drain[i] != 0 ? 1 : 0;
+    add_stated(adjusted_flops, adjusted[i], event.share);
+    add_stated(adjusted_transpose_flops, adjusted_transpose[i], event.share);
     if (event.name != known.matmul) return;
     // A multiply-accumulate is two operations; files of the newer format state the operations alone.
     const std::int64_t work = elements[i] != 0 ? 2 * elements[i] : raw_flops[i];
@@ -293,6 +312,8 @@ void DeviceTally::merge(const DeviceTally& other) {
   for (std::size_t i = 0; i < sums.size(); ++i) sums[i].add(other.sums[i]);
   flops.add(other.flops);
   transpose_flops.add(other.transpose_flops);
+  merge_stated(adjusted_flops, other.adjusted_flops);
+  merge_stated(adjusted_transpose_flops, other.adjusted_transpose_flops);
   matmuls += other.matmuls;
   drains += other.drains;
   activations.add(other.activations);

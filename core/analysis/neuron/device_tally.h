@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,8 @@ class DeviceTally {
   std::map<StringId, EventTotals> engines;  // by the engine's name
   std::array<Amount, kSummedColumns.size()> sums;
   Amount flops, transpose_flops;
+  // Weighted by data type, as newer exports state them of each instruction; none has them else.
+  std::optional<Amount> adjusted_flops, adjusted_transpose_flops;
   std::uint64_t matmuls = 0, drains = 0;
   EventTotals activations;
   std::int64_t first_work_ns = std::numeric_limits<std::int64_t>::max();

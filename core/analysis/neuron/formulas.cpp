@@ -85,6 +85,10 @@ class Formulas {
     set("trace_count", {records, kUnseenNotices});
     set("hardware_flops", {tally_.flops.value()});
     set("transpose_flops", {tally_.transpose_flops.value()});
+    if (tally_.adjusted_flops) {
+      set("adjusted_hardware_flops", {tally_.adjusted_flops->value()});
+      set("adjusted_transpose_flops", {tally_.adjusted_transpose_flops.value_or(Amount{}).value()});
+    }
     // Stated as 0 it is not known, and instructions do not tell the graph's own work.
     if (input_.model_flops.value_or(1) > 0) set("model_flops", {useful_flops()});
     set("matmul_instruction_count", number(tally_.matmuls));

@@ -90,6 +90,34 @@ void set_peak(PeakList& list, std::string_view what, double value, std::string s
   return device;
 }
 
+// What a profile states of its devices as figures, in units of its own: XLA's of TPUs and GPUs.
+struct StatedPeak {
+  std::string_view metric, what;
+  double unit = 1;  // FLOP/s or B/s
+};
+constexpr std::array kStatedPeaks = std::to_array<StatedPeak>({
+    {"peak_teraflops_per_second", "bf16", 1e12},
+    {"peak_hbm_bw_gigabytes_per_second", "hbm", 1e9},
+    {"memory_bandwidth", "hbm", 1},
+});
+
+// In the place of what a data sheet says of the same.
+void add_stated_peaks(const Snapshot& snapshot, PeakList& list) {
+  for (const Metric& metric : snapshot.metrics) {
+    if (metric.device != list.device || !(metric.value > 0)) continue;
+    for (const StatedPeak& stated : kStatedPeaks) {
+      if (stated.metric != metric.name) continue;
+      std::erase_if(list.all, [&](const Peak& peak) { return peak.what == stated.what; });
+      set_peak(list, stated.what, metric.value * stated.unit, fmt::format("the profile: {}", metric.name),
+               PeakOrigin::file);
+    }
+  }
+  const auto place = [](const Peak& peak) {
+    return std::find_if(kPeakKinds.begin(), kPeakKinds.end(), [&](const auto& each) { return each.what == peak.what; });
+  };
+  std::stable_sort(list.all.begin(), list.all.end(), [&](const Peak& a, const Peak& b) { return place(a) < place(b); });
+}
+
 void add_sheet_peaks(const Snapshot& snapshot, PeakList& list) {
   list.model = stated_model(snapshot, list.device);
   const DeviceSheet* sheet = find_sheet(list.model);
@@ -127,7 +155,10 @@ bool PeakList::any_known() const noexcept {
 
 PeakList peaks_of_device(const Snapshot& snapshot, const std::string& device, const PeakEdits& edits) {
   PeakList list{.device = device};
-  if (!add_neuron_peaks(snapshot, list)) add_sheet_peaks(snapshot, list);
+  if (!add_neuron_peaks(snapshot, list)) {
+    add_sheet_peaks(snapshot, list);
+    add_stated_peaks(snapshot, list);
+  }
   for (const PeakEdit& edit : edits) {
     if (edit.model != list.model) continue;
     for (Peak& peak : list.all) {

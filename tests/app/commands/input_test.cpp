@@ -1,11 +1,14 @@
 // What commands and the viewer take as input: folders of ranks, damaged members, several files.
 #include <doctest/doctest.h>
+#include <algorithm>
 
 #include <filesystem>
 
+#include "capture/sources/input_parts.h"
 #include "core/base/natural_order.h"
 #include "tests/app/program_run.h"
 #include "tests/support/small_session.h"
+#include "tests/support/torch/allocator_model.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -170,6 +173,68 @@ TEST_CASE("ranks that say when they began lie on one time, so that their skew ca
   fs::remove(session);
   write_profile(folder.file("profile_rank_3.json"), 3);
   CHECK(csv(folder.path(), "SELECT count FROM quality WHERE kind = 'clocks_not_aligned'") == "1\n");
+}
+
+TEST_CASE("files of different formats lie on one time, the facts of the first stand, and the others' are kept") {
+  const test::TemporaryFolder folder;
+  write_file(folder.file("nrt.json"),
+             R"({"trace_events":[{"timestamp":1700000000000250000,"duration":900,"name":"nrt_execute","id":7,)"
+             R"("instance_id":"i-1","process_id":4,"thread_id":5,"type":3,"group":"api"}]})");
+  write_file(folder.file("trace.json"),
+             R"({"schemaVersion":1,"baseTimeNanoseconds":1700000000000000000,"traceEvents":[)"
+             R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":100.5,"dur":2,"args":{"stream":7}}]})");
+  for (const bool as_folder : {true, false}) {
+    std::vector<std::string> arguments = {"import", folder.file("nrt.json"), folder.file("trace.json")};
+    if (as_folder) arguments = {"import", folder.path()};
+    const test::TemporaryFolder made;
+    const std::string session = made.file("both.accel");
+    arguments.insert(arguments.end(), {"-o", session});
+    REQUIRE(run(arguments).code == kExitDone);
+    CHECK(csv(session, "SELECT e.ts_ns FROM trace_event e") == "149500\n");
+    CHECK(csv(session, "SELECT ts_ns FROM kernel") == "0\n");
+    CHECK(csv(session, "SELECT value FROM meta WHERE key = 'begin_unix_ns'") == "1700000000000100500\n");
+    CHECK(csv(session, "SELECT count(*) FROM meta WHERE key LIKE '%source_format' AND value LIKE 'PyTorch%'") == "1\n");
+    CHECK(csv(session, "SELECT count(*) FROM meta WHERE key LIKE '%source_format' AND value LIKE 'Neuron%'") == "1\n");
+  }
+}
+
+TEST_CASE("a memory snapshot and the profiler's trace of the same run are one session on one time") {
+  const test::TemporaryFolder folder;
+  const test::TorchModel model({.seed = 5, .requests = 120});
+  write_file(folder.file("run/memory.pickle"), model.pickle());
+  write_file(folder.file("run/trace.json"),
+             R"({"schemaVersion":1,"distributedInfo":{"rank":3},"baseTimeNanoseconds":1700000000000000000,)"
+             R"("traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":20.5,"dur":2,)"
+             R"("args":{"stream":7}}]})");
+  const std::vector<std::string> files = {folder.file("run/trace.json"), folder.file("run/memory.pickle")};
+  CHECK(capture::sources::are_of_one_run(files));
+  CHECK(capture::sources::are_of_one_run({files[1], files[0]}));
+  CHECK_FALSE(capture::sources::are_of_one_run({files[0], files[0]}));
+  CHECK_FALSE(capture::sources::are_of_one_run({files[1], files[1]}));
+  for (const bool as_folder : {true, false}) {
+    const std::string session = folder.file(as_folder ? "folder.accel" : "files.accel");
+    std::vector<std::string> arguments = {"import"};
+    if (as_folder) {
+      arguments.push_back(folder.file("run"));
+    } else {
+      arguments.insert(arguments.end(), files.begin(), files.end());
+    }
+    arguments.insert(arguments.end(), {"-o", session});
+    REQUIRE(run(arguments).code == kExitDone);
+    // The snapshot begins a microsecond before its first entry, at 1,700,000,000 s; the kernel comes 21.5 us later.
+    // Both are of the only rank that is known.
+    CHECK(csv(session, "SELECT ts_ns FROM kernel") == "21500\n");
+    CHECK(csv(session, "SELECT min(ts_ns) FROM counter_event") == "0\n");
+    CHECK(csv(session, "SELECT value FROM meta WHERE key = 'begin_unix_ns'") == "1699999999999999000\n");
+    CHECK(csv(session, "SELECT DISTINCT device FROM track WHERE kind IN ('memory', 'stream')") == "rank 3 gpu 0\n");
+    const ProgramOutcome segments = run({"view", session, "--table", "segments", "--output-format", "csv"});
+    CHECK(segments.code == kExitDone);
+    CHECK(std::count(segments.out.begin(), segments.out.end(), '\n') > 2);
+    const ProgramOutcome alive = run({"view", session, "--table", "alive", "--by", "stack", "--output-format", "csv"});
+    CHECK(alive.code == kExitDone);
+    CHECK(alive.out.find("model.py") != std::string::npos);
+    CHECK(run({"view", session, "--table", "alive", "--by", "colour"}).code == kExitFailed);
+  }
 }
 
 TEST_CASE("a session file beside the profiles that it was made of is not read a second time") {

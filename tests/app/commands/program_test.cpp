@@ -43,7 +43,7 @@ TEST_CASE("wrong usage exits with 2 and says what to try") {
                                                        {"import"},
                                                        {"simulate", "-o", "x", "--devices", "0"},
                                                        {"screenshot", "a.accel", "-o", "x.png", "--size", "huge"},
-                                                       {"view", "a.json", "--output-format", "perfetto"},
+                                                       {"view", "a.json", "--output-format", "pprof"},
                                                        {"view", "a.json", "--output-format", "nonsense"},
                                                        {"ssh://me@"},
                                                        {"record", "-o", "x.accel"}};
@@ -55,8 +55,8 @@ TEST_CASE("wrong usage exits with 2 and says what to try") {
     CHECK(outcome.err.starts_with("accelscope: "));
     CHECK(holds(outcome.err, "; try accelscope"));
   }
-  CHECK(holds(run({"view", "a.json", "--output-format", "perfetto"}).err,
-              "there are summary-text, summary-json, json, db"));
+  CHECK(holds(run({"view", "a.json", "--output-format", "pprof"}).err,
+              "there are summary-text, summary-json, db, json, perfetto"));
 }
 
 TEST_CASE("input that cannot be read exits with 1 and names the file") {

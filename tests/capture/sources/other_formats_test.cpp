@@ -81,10 +81,6 @@ TEST_CASE("texts and binary files of other tools are named with what to do") {
     return format ? format->title : "";
   };
   CHECK(title("r.csv", "\"Name\",\"Calls\",\"TotalDurationNs\"\n") == "a table of statistics of rocprofv3");
-  CHECK(title("m.pickle", std::string("\x80\x04\x95\x00\x00}\x94(\x8c\x08segments\x94", 20)) ==
-        "a memory snapshot of PyTorch");
-  CHECK(title("x.pb", std::string("\x0a\x0f\x12\x0d/device:TPU:0", 17)) == "an XLA profile (XPlane)");
-  CHECK(title("p", std::string("\x0a\x02\x50\x01\x0a\x02\x50\x01", 8)) == "a Perfetto trace (protobuf)");
   CHECK(title("a.qdstrm", "anything") == "an Nsight Systems recording");
   CHECK(title("page.json", "<!DOCTYPE html><html>") == "a web page");
   CHECK(title("notes.txt", "nothing of the kind") == "");

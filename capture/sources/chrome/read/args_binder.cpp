@@ -162,6 +162,7 @@ const BoundValue* ArgsBinder::value_of(const EventBatch& batch, std::uint32_t co
 }
 
 void ArgsBinder::add_location(const TableBinding& binding, std::string_view name, EventBatch& batch) {
+  if (value_of(batch, binding.location) != nullptr) return;  // stated
   if (binding.table() == ChromeTable::python_function) {
     const auto place = parse_code_place(name);
     if (!place) return;
@@ -181,6 +182,7 @@ void ArgsBinder::add_location(const TableBinding& binding, std::string_view name
 }
 
 void ArgsBinder::add_pool(const TableBinding& binding, EventBatch& batch) {
+  if (value_of(batch, binding.pool) != nullptr) return;
   const auto number = [&](std::uint32_t column) {
     const BoundValue* value = value_of(batch, column);
     return value == nullptr ? 0 : static_cast<std::int64_t>(value->value);

@@ -32,6 +32,7 @@ constexpr std::array<std::string_view, 5> kLineKeys = {"line", "lineno", "line_n
 }  // namespace
 
 void ArgsInference::add(const json::JsonField& field) {
+  if (field.key == kLocationColumn) has_location_ = true;
   if (!field.key.empty() && !is_own(field.key)) found_.add(field.key, field);
 }
 
@@ -48,7 +49,7 @@ Schema ArgsInference::schema(ChromeTable table) const {
   }
   const auto append = [&](const ColumnSpec& own) { schema.columns.push_back(make_column(own)); };
   append({kCategoryColumn, ColumnType::string, "", "", "", "The category in the file."});
-  if ((has_file && has_line) || table == ChromeTable::python_function) {
+  if ((has_file && has_line) || has_location_ || table == ChromeTable::python_function) {
     append({kLocationColumn, ColumnType::string, "", "Source", "", "File and line.", Role::source_location});
   }
   if (table == ChromeTable::memory) {
@@ -68,8 +69,10 @@ TableBinding::TableBinding(ChromeTable table, Schema schema) : table_(table), sc
       rest = i;
     } else if (name == kLocationColumn) {
       location = i;
+      by_key_.emplace(name, i);  // where the trace states it
     } else if (name == kPoolColumn) {
       pool = i;
+      by_key_.emplace(name, i);
     } else {
       by_key_.emplace(name, i);
       by_key_.emplace(lower_case(name), i);  // "external id" in 2021

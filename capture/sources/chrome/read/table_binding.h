@@ -23,6 +23,7 @@ class ArgsInference {
 
  private:
   InferredColumns found_{{.most_columns = 64, .any_text_recurs = true}};  // what is over goes into "args"
+  bool has_location_ = false;                                             // some event states its place in the source
 };
 
 class TableBinding {

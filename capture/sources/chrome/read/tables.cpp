@@ -131,6 +131,10 @@ ChromeTable table_of_category(std::string_view category) noexcept {
   for (const CategoryRule& rule : kCategories) {
     if (rule.category == category) return rule.table;
   }
+  // As a session calls its tables, of traces that were exported from one.
+  for (const ChromeTableRule& rule : kRules) {
+    if (rule.schema == category && rule.kind == EventKind::slice) return rule.table;
+  }
   const bool device = std::any_of(std::begin(kDevicePrefixes), std::end(kDevicePrefixes),
                                   [&](std::string_view prefix) { return category.starts_with(prefix); });
   if (!device) return ChromeTable::event;

@@ -7,6 +7,7 @@
 
 #include "capture/json/json_cursor.h"
 #include "core/base/text.h"
+#include "core/export/traces/chrome_trace.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
@@ -74,6 +75,7 @@ void TraceFacts::set(std::string key, std::string_view value) {
 
 void TraceFacts::add(const json::JsonWindow& window) {
   kineto_ = kineto_ || is_one_of(kKinetoKeys, window.table);
+  own_ = own_ || window.table == kOwnChromeKey;
   for (std::size_t i = 0; i < window.rows.size(); ++i) {
     const std::string_view row = window.row(i);
     if (window.table == "deviceProperties") {
@@ -88,6 +90,10 @@ void TraceFacts::add(const json::JsonWindow& window) {
         ++over_limit_;
       }
     } else {
+      if (window.table == kOwnChromeKey) {
+        base_ns_ = json::to_int64({.key = {}, .text = text_at(row, "begin_unix_ns"), .kind = json::JsonKind::number});
+        continue;
+      }
       flatten(window.table, row, 0);
       json::JsonCursor cursor(row);
       const json::JsonField value = cursor.value();
@@ -101,7 +107,9 @@ void TraceFacts::flatten(const std::string& key, std::string_view json, int dept
   json::JsonCursor cursor(json);
   if (depth < kDeepest && cursor.enter('{')) {
     (void)json::each_member(json, [&](const json::JsonField& field) {
-      const std::string inner = fmt::format("{}.{}", key, field.key);
+      // What a session knew of itself it knows again.
+      const bool again = own_ && depth == 0 && key == "otherData";
+      const std::string inner = again ? std::string(field.key) : fmt::format("{}.{}", key, field.key);
       if (field.kind == json::JsonKind::object) {
         flatten(inner, field.text, depth + 1);
       } else if (field.kind != json::JsonKind::null) {

@@ -68,14 +68,26 @@ void FlowBinder::add_bound(const EventRecord& record, std::uint32_t events_track
   ends_.push_back(end);
 }
 
+void FlowBinder::add_stated(const EventRecord& record, std::int64_t begin, std::int64_t finish, StringId event_name) {
+  add(record, false);
+  End& end = ends_.back();
+  end.exact = true;
+  end.stated = true;
+  end.ns = begin;
+  end.finish = finish;
+  end.event_name = event_name;
+}
+
 Result<std::vector<BoundFlow>> FlowBinder::bind(const Tracks& tracks, tracks::HeldSink& held, StringId launch_name) {
   for (const End& end : ends_) {
     if (!end.launch) continue;
     launch_name = end.name;  // as the file calls them
     break;
   }
-  if (const Result<void> done = join_correlations(tracks, held, launch_name); !done) return done.error();
-  if (const Result<void> done = join_external_ids(tracks, held, launch_name); !done) return done.error();
+  if (derives_) {
+    if (const Result<void> done = join_correlations(tracks, held, launch_name); !done) return done.error();
+    if (const Result<void> done = join_external_ids(tracks, held, launch_name); !done) return done.error();
+  }
   std::erase_if(ends_, [&](const End& end) { return end.launch && joined_.contains(end.id); });
   if (const Result<void> done = bind_ends(tracks, held); !done) return done.error();
   join_ends();
@@ -186,13 +198,13 @@ void FlowBinder::offer_event(LaneSweep& sweep, const BoundTrack& track, const Ca
   for (std::size_t at = sweep.next; at < sweep.indices.size() && ends_[sweep.indices[at]].ns <= finish; ++at) {
     End& end = ends_[sweep.indices[at]];
     if (end.exact) {
-      const bool is_it =
-          end.ns == begin && end.finish == finish && end.event_name == name && end.events_track == track.events_track;
+      const bool is_it = end.ns == begin && end.finish == finish && end.event_name == name &&
+                         (end.stated || end.events_track == track.events_track);
       if (is_it && end.event == kNoEvent) {
         end.event = event;
         end.event_begin = begin;
         end.event_end = finish;
-        return;  // two events that are alike have an end each
+        if (!end.stated) return;  // two events that are alike have an end each
       }
     } else if (track.on_thread && (end.encloses || end.ns == begin)) {
       offer(end, begin, finish, event);
@@ -246,7 +258,7 @@ void FlowBinder::join_bound(const End*& open, const End& end) {
 void FlowBinder::join_ends() {
   std::stable_sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) {
     if (a.key != b.key) return a.key < b.key;
-    if (a.ns != b.ns) return a.ns < b.ns;
+    if (a.ns != b.ns && !a.stated) return a.ns < b.ns;
     const auto place = [](char phase) { return phase == 's' ? 0 : phase == 't' ? 1 : 2; };
     return place(a.phase) < place(b.phase);
   });

@@ -50,6 +50,12 @@ class FlowBinder {
   // An event with a bind_id, as it is written: its record has the duration. `name` is that of the flow.
   void add_bound(const EventRecord& record, std::uint32_t events_track, StringId name);
 
+  // A record of phase s or f that says which event of its thread it belongs to. Its begin, end and name, whatever the
+  // time of the record is.
+  void add_stated(const EventRecord& record, std::int64_t begin, std::int64_t finish, StringId event_name);
+  // Flows that the file does not state are not looked for.
+  void state_all() noexcept { derives_ = false; }
+
   // By the number of the track in the session.
   using Tracks = std::unordered_map<TrackNumber, BoundTrack>;
   // Sorted by the time of the target.
@@ -67,6 +73,7 @@ class FlowBinder {
     char phase = 's';
     bool encloses = false;  // bind to the enclosing event, else to the next one
     bool exact = false;     // of version 2: bind to the event of that track, time, duration and name
+    bool stated = false;    // the same, of any track of the thread
     std::uint32_t events_track = 0;
     std::int64_t finish = 0;
     StringId event_name = 0;
@@ -116,6 +123,7 @@ class FlowBinder {
   std::vector<BoundFlow> flows_;
   std::unordered_set<std::uint64_t> joined_;  // correlations whose events are known
   FlowCounts counts_;
+  bool derives_ = true;
 };
 
 }  // namespace accelscope::capture::sources::chrome

@@ -157,7 +157,8 @@ std::string ChromeTracks::process_label(const std::string& pid) const {
   if (known == processes_.end() || known->second.name.empty()) {
     return chrome_tracks_is_number(pid) ? "process " + pid : pid;
   }
-  return pid.empty() ? known->second.name : fmt::format("{} ({})", known->second.name, pid);
+  return pid.empty() || pid == known->second.name ? known->second.name
+                                                  : fmt::format("{} ({})", known->second.name, pid);
 }
 
 // The profiler's labels only say what kind of process it is ("CPU").
@@ -194,7 +195,7 @@ void ChromeTracks::for_each_label(
 
 bool ChromeTracks::is_device_track(const Planned& planned, bool kineto) const {
   if (planned.sort != Sort::thread || rule_of(planned.table).place == TablePlace::host_thread) return false;
-  return kineto || planned.on_device;
+  return kineto || own_ || planned.on_device;
 }
 
 void ChromeTracks::describe_on_device(const Planned& planned, Track& track) const {
@@ -208,10 +209,10 @@ void ChromeTracks::describe_on_device(const Planned& planned, Track& track) cons
   std::string stream = named ? known->second.name : thread.tid;
   if (chrome_tracks_is_number(stream)) stream = "stream " + stream;
   while (stream.ends_with(' ')) stream.pop_back();
-  track.name = rule.place == TablePlace::stream ? stream : fmt::format("{} {}", rule.label, stream);
+  track.name = rule.place == TablePlace::stream || own_ ? stream : fmt::format("{} {}", rule.label, stream);
   if (planned.collective) {
     track.kind = "collective";
-    track.name = "NCCL, " + stream;
+    if (!own_) track.name = "NCCL, " + stream;
   }
 }
 

@@ -56,6 +56,8 @@ class ChromeTracks {
   // What the file calls processes beside their names, by pid: "GPU 0", "tab title".
   void for_each_label(const std::function<void(const std::string& pid, const std::string& labels)>& visit) const;
   // Defines every track, in the order in which people look for them.
+  // Threads are called as the tracks of the session are that the trace was exported from.
+  void keep_names() noexcept { own_ = true; }
   Result<void> define_all(EventSink& sink, SessionWriter& writer, ClockNumber clock, bool kineto) const;
 
  private:
@@ -105,6 +107,7 @@ class ChromeTracks {
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> by_name_;
   std::unordered_map<std::string, Names> processes_;
   std::unordered_map<std::string, Names> threads_;  // by thread_key
+  bool own_ = false;
 };
 
 }  // namespace accelscope::capture::sources::chrome

@@ -12,7 +12,9 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kStartKeys = {"timestamp", "start_ts", "start"};
 constexpr std::array<std::string_view, 4> kLengthKeys = {"duration", "duration_ns", "end", "end_ts"};
-constexpr std::array<std::string_view, 6> kNameKeys = {"name", "opcode", "operation", "description", "type", "id"};
+constexpr std::array<std::string_view, 14> kNameKeys = {
+    "name",           "node_name", "opcode",     "operation", "description",   "hlo_name",   "penguin_name",
+    "framework_name", "neff_name", "field_name", "type",      "throttle_type", "table_name", "id"};
 
 [[nodiscard]] bool inferred_is_one_of(std::span<const std::string_view> names, std::string_view name) noexcept {
   return std::find(names.begin(), names.end(), name) != names.end();

@@ -100,6 +100,15 @@ std::optional<std::int64_t> ProfileFacts::last_hw_timestamp() const {
   return json::to_int64({.key = {}, .text = *text, .kind = json::JsonKind::number});
 }
 
+std::optional<double> ProfileFacts::summary_number(std::string_view name) const {
+  if (summary_rows_ != 1) return std::nullopt;
+  for (const SummaryField& field : summary_) {
+    if (field.name != name || field.row != 1 || field.kind != json::JsonKind::number) continue;
+    return json::to_double({.key = {}, .text = field.text, .kind = field.kind});
+  }
+  return std::nullopt;
+}
+
 double ProfileFacts::peak_macs_per_ns() const {
   const auto first_of = [&](std::initializer_list<const char*> keys) {
     for (const char* key : keys) {
@@ -213,7 +222,7 @@ void ProfileFacts::write_metrics(SessionWriter& writer, ImportReport& report, co
   write_core_metrics(writer, cores, written);
 }
 
-void ProfileFacts::write(SessionWriter& writer, ImportReport& report, const std::string& path,
+void ProfileFacts::write(SessionWriter& writer, ImportReport& report, const std::string& path, std::string_view format,
                          const CorePlan& cores) const {
   for (const auto& [key, value] : facts_) writer.set_meta(key, value);
   for (const auto& [table, row] : kept_rows_) writer.set_meta(accelscope::neuron::kKeptRowPrefix + table, row);
@@ -224,12 +233,13 @@ void ProfileFacts::write(SessionWriter& writer, ImportReport& report, const std:
     writer.set_meta(fmt::format("model_info.nc{}.sg_name", number->second), graph->second);
   }
   const std::string* profile_name = fact("profile_info.profile_name");
+  if (profile_name == nullptr) profile_name = fact("metadata.profile_name");
   const std::string file_name = std::filesystem::path(path).filename().string();
   writer.set_meta("name",
                   profile_name != nullptr && !profile_name->empty()
                       ? fmt::format("{} ({})", std::filesystem::path(*profile_name).filename().string(), file_name)
                       : file_name);
-  writer.set_meta("source.format", "neuron-json");
+  writer.set_meta("source.format", std::string(format));
   writer.set_meta("source.file", file_name);
   write_capacities(writer);
   write_metrics(writer, report, cores);

@@ -24,10 +24,14 @@ class ProfileFacts {
  public:
   // A row of a fact table, or the only row of neff_header and model_info beside its event.
   void add(std::string_view table, std::span<const json::JsonField> fields);
-  // Figures of a logical core made of several physical ones are of the device that stands for all.
-  void write(SessionWriter& writer, ImportReport& report, const std::string& path, const CorePlan& cores) const;
+  // Figures of a logical core made of several physical ones are of the device that stands for all. `format`: what the
+  // profile came as, "neuron-json".
+  void write(SessionWriter& writer, ImportReport& report, const std::string& path, std::string_view format,
+             const CorePlan& cores) const;
 
   [[nodiscard]] std::optional<std::int64_t> last_hw_timestamp() const;
+  // A figure of the only row of the summary.
+  [[nodiscard]] std::optional<double> summary_number(std::string_view name) const;
   // Multiply-accumulates that the systolic array of one physical core can do in a ns; 0 if the file does not say.
   [[nodiscard]] double peak_macs_per_ns() const;
   [[nodiscard]] std::optional<std::int64_t> physical_cores() const;  // of the logical core

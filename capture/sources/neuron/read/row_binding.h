@@ -33,8 +33,9 @@ inline constexpr std::string_view kCapturedWords =
     "hlo_attrs core_idx cpu_id instance_id process_id thread_id lnc_idx engine_name partition "
     "start_address end_address tensor_name hbm_transfer_rate hbm_total_transfer_bytes message size "
     "usage_avg input_size output_size replica_group algorithm_bandwidth bus_bandwidth stack_frame_ids "
-    "subgraph fully_qualified_subgraph sg_name nc nc_idx device";
-inline constexpr std::size_t kCapturedCount = 50;
+    "subgraph fully_qualified_subgraph sg_name nc nc_idx device in_id out_id dma_queue dma_engine transfer_size "
+    "psum_read_sbuf_write_bytes";
+inline constexpr std::size_t kCapturedCount = 56;
 inline constexpr auto kCapturedKeys = [] {
   std::array<std::string_view, kCapturedCount> keys;
   std::string_view words = kCapturedWords;

@@ -125,6 +125,19 @@ inline constexpr ColumnSpec kInstruction[] = {
     {"kernel_instruction_name", kString, "", kDetails, "Kernel instruction",
      "Name of the instruction inside its kernel."},
     {"pcore_idx", kInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
+    // Of the newer exports only.
+    {"dma_trigger_end_ts", kInt, "ns", kTiming, "DMA ended at",
+     "End of the DMA transfer that this instruction set off."},
+    {"dma_wait_time_ns", kInt, "ns", kTiming, "DMA waited", "Time from the request to the start of that transfer."},
+    {"adjusted_flops", kInt, "flop", kOperation, "Adjusted work",
+     "The work weighted by data type, so that slow types count for the time they take."},
+    {"tensor_elements_transpose", kInt, "", kOperation, "Transposed elements",
+     "Elements of a matrix multiplication that only transposes."},
+    {"flops_transpose", kInt, "flop", kOperation, "Transposing work",
+     "Floating point operations of a matrix multiplication that only transposes."},
+    {"adjusted_flops_transpose", kInt, "flop", kOperation, "Adjusted transposing work",
+     "The same weighted by data type."},
+    {"instruction_chain", kText, "", kIds, "Chain", "Numbers of the instructions that depend on each other around it."},
 };
 
 // Packets and transfers share one JSON table and most of its fields.
@@ -170,6 +183,16 @@ inline constexpr ColumnSpec kDmaTransferOnly[] = {
      "How many state buffer partitions were written."},
     {"nki_source_location", kString, "", kLayerAndSource, "Source", "Line of the kernel that asked for the transfer.",
      Role::source_location},
+    // Of the newer exports only.
+    {"completion", kInt, "ns", kTiming, "Completed at", "When the completion of the transfer was seen."},
+    {"modular_flow_function", kString, "", kLayerAndSource, "Function", "Compiled function and call of it."},
+    {"is_transpose_mode", kFlag, "", kOperation, "Transposes", "The DMA engine transposed the data on its way."},
+    {"transpose_element_size", kString, "", kOperation, "Transposed element",
+     "Bytes of an element that was transposed."},
+    {"transpose_shape", kString, "", kOperation, "Transposed shape", "Shape of what was transposed."},
+    {"transpose_from_shape", kString, "", kOperation, "Shape before", "Shape before it was transposed."},
+    {"transpose_to_shape", kString, "", kOperation, "Shape after", "Shape after it was transposed."},
+    {"transpose_unroll_factor", kString, "", kOperation, "Unrolled", "How often the transpose was unrolled."},
 };
 
 inline constexpr ColumnSpec kSemaphoreUpdate[] = {
@@ -179,6 +202,9 @@ inline constexpr ColumnSpec kSemaphoreUpdate[] = {
      "How the value was changed: incremented, set, cleared ..."},
     {"double_set_or_clear", kFlag, "", kDetails, "Set twice",
      "The semaphore was set while set, or cleared while clear: a likely race."},
+    {"update_mode", kInt, "", kDetails, "Mode", "Number of the way in which the value was changed."},
+    {"update_trigger_timing", kString, "", kDetails, "Updated when",
+     "At which moment of an instruction it was changed."},
     {"subgraph", kString, "", kDetails, "Subgraph name", "Short name of the compiled graph that it belongs to."},
     {"pcore_idx", kInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
@@ -200,6 +226,8 @@ inline constexpr ColumnSpec kCcOp[] = {
     {"output_size", kInt, "B", kMemory, "Output", "Bytes that each rank receives."},
     {"op_id", kUnsigned, "", kIds, "Operation id", "The profile's own number of the collective.", Role::key},
     {"stream_id", kInt, "", kIds, "Stream", "Stream of collectives that it ran on."},
+    {"stream_index", kInt, "", kIds, "Stream index", "Number of the stream within the execution."},
+    {"replica_group_id", kInt, "", kIds, "Group of ranks", "Number of the group of ranks that takes part."},
     {"layer", kString, "", kLayerAndSource, "Layer", "Path of the model's layer.", Role::layer},
     {"nki_source_location", kString, "", kLayerAndSource, "Source", "Line of the kernel that asked for the collective.",
      Role::source_location},
@@ -232,6 +260,7 @@ inline constexpr ColumnSpec kHbmThroughput[] = {
     {"hbm_transfer_rate", kReal, "B/s", kMemory, "HBM throughput", "Bytes per second from or to HBM at this moment.",
      Role::value, true},
     {"hbm_total_transfer_bytes", kInt, "B", kMemory, "HBM so far", "Bytes moved from or to HBM since the start."},
+    {"pcore_idx", kInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 inline constexpr ColumnSpec kSbufUsage[] = {
     {"usage_avg", kReal, "share", kMemory, "Average",
@@ -318,6 +347,8 @@ inline constexpr ColumnSpec kNeffHeader[] = {
     {"data_size", kInt, "B", kDetails, "Data size", "Bytes after the header."},
     {"number_of_logical_neuroncores", kInt, "", kDetails, "Logical cores",
      "Logical cores that the program was compiled for."},
+    {"neuroncore_count", kInt, "", kDetails, "Cores", "Cores that the program uses."},
+    {"cc_participant_count", kInt, "", kDetails, "Participants", "Ranks that take part in its collectives."},
     {"number_of_neuroncores_per_lnc", kInt, "", kDetails, "Cores per logical core",
      "Physical cores that make up one logical core."},
 };
@@ -346,6 +377,7 @@ inline constexpr ColumnSpec kNeuronError[] = {
     {"metadata_hex", kString, "", kDetails, "Data (hex)", "The same as the hardware's raw word."},
     {"nki_source_location", kString, "", kLayerAndSource, "Source", "Line of the kernel that was running.",
      Role::source_location},
+    {"pcore_idx", kInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 inline constexpr ColumnSpec kMemoryEvents[] = {
     {"allocation_bytes", kInt, "B", kMemory, "Size", "Bytes allocated, or released where negative.", Role::allocation,
@@ -355,11 +387,20 @@ inline constexpr ColumnSpec kMemoryEvents[] = {
     {"pool", kString, "", kMemory, "Pool", "Memory that the block lies in.", Role::pool, true},
     {"nki_source_location", kString, "", kLayerAndSource, "Source", "Line of the kernel that needs the block.",
      Role::source_location},
+    {"op_source_type", kString, "", kOperation, "Made by", "Whether an instruction or a transfer filled the block."},
+    {"opcode", kString, "", kOperation, "Opcode", "Of the instruction that filled it."},
+    {"operands", kText, "", kOperation, "Operands", "Of that instruction."},
+    {"queue_name", kString, "", kOperation, "Queue", "Queue of the transfer that filled it."},
+    {"block_id", kInt, "", kIds, "Descriptors", "Block of descriptors of that transfer."},
+    {"hlo_name", kString, "", kLayerAndSource, "HLO", "Operation of the compiler's input graph that needs the block."},
+    {"pcore_idx", kInt, "", kDetails, "Physical core", "Physical core of a logical core made of several."},
 };
 inline constexpr ColumnSpec kFlow[] = {
     {"in_id", kUnsigned, "", kIds, "From", "The event that had to finish first.", Role::flow_source, true},
     {"out_id", kUnsigned, "", kIds, "To", "The event that depends on it.", Role::flow_target, true},
     {"gap_time", kInt, "ns", kTiming, "Gap", "Time between the end of the first and the start of the second."},
+    {"in_table", kString, "", kDetails, "Table of the first", "Table of the profile that holds the first event."},
+    {"out_table", kString, "", kDetails, "Table of the second", "Table of the profile that holds the second event."},
 };
 
 inline constexpr ColumnSpec kCcStream[] = {
@@ -386,12 +427,19 @@ inline constexpr ColumnSpec kTraceEvent[] = {
     {"process_id", kInt, "", kIds, "Process", "Process that made the call."},
     {"thread_id", kInt, "", kIds, "Thread", "Thread that made the call."},
     {"lnc_idx", kInt, "", kIds, "Logical core", "Logical core that the call was for."},
+    {"pcore_idx", kInt, "", kIds, "Physical core", "Physical core that the call was for."},
+    {"worker_gid", kInt, "", kIds, "Worker", "Number of the worker among all of the job."},
+    {"flow_id", kString, "", kIds, "Flow", "Numbers of the flows that the event is part of."},
+    {"framework_stream_id", kString, "", kIds, "Framework stream", "Stream of the framework that it belongs to."},
+    {"extra_attributes_json", kText, "", kDetails, "Attributes", "Further attributes, as JSON."},
 };
 inline constexpr ColumnSpec kHostMemory[] = {
     {"usage", kInt, "B", kMemory, "Used", "Memory of the machine in use.", Role::value, true},
     {"percent_usage", kReal, "%", kMemory, "Share used", "The same as a percentage of all memory."},
     {"duration", kInt, "ns", kTiming, "Sampled over", "Time that the sample stands for."},
     {"instance_id", kString, "", kIds, "Instance", "Machine that was sampled."},
+    {"ultraserver_id", kInt, "", kIds, "UltraServer", "Number of the group of machines that it is one of."},
+    {"ultraserver_instance_index", kInt, "", kIds, "Place in it", "Which of these machines it is."},
 };
 inline constexpr ColumnSpec kCpuUtil[] = {
     {"util", kReal, "%", kOperation, "Utilisation", "How busy the processor core was since the sample before.",
@@ -399,6 +447,8 @@ inline constexpr ColumnSpec kCpuUtil[] = {
     {"cpu_id", kString, "", kIds, "Processor core", "Number of the core; average stands for all of them."},
     {"duration", kInt, "ns", kTiming, "Sampled over", "Time that the sample stands for."},
     {"instance_id", kString, "", kIds, "Instance", "Machine that was sampled."},
+    {"ultraserver_id", kInt, "", kIds, "UltraServer", "Number of the group of machines that it is one of."},
+    {"ultraserver_instance_index", kInt, "", kIds, "Place in it", "Which of these machines it is."},
 };
 
 inline constexpr std::string_view kWaitInstructions[] = {"EVENT_SEMAPHORE"};

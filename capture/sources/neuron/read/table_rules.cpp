@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <utility>
 
 namespace accelscope::capture::sources::neuron {
 namespace {
@@ -26,6 +28,7 @@ constexpr TableRule kTableRulesRules[] = {
     {"PendingDma", NeuronTable::pending_dma, "counter", "Pending DMA"},
     {"dma_throughput", NeuronTable::dma_throughput, "counter", "DMA throughput"},
     {"DmaUsage", NeuronTable::dma_throughput, "counter", "DMA throughput"},
+    {"HbmUsage", NeuronTable::hbm_throughput, "counter", "HBM throughput"},
     {"instruction_usage", NeuronTable::sbuf_usage, "counter", "SBUF usage"},
     {"SbufUsage", NeuronTable::sbuf_usage, "counter", "SBUF usage"},
     {"PsumUsage", NeuronTable::psum_usage, "counter", "PSUM usage"},
@@ -36,11 +39,17 @@ constexpr TableRule kTableRulesRules[] = {
     {"ActiveTime", NeuronTable::active_time, "table", "Active ", "engine"},
     {"layer_summary", NeuronTable::layer_summary, "layer", "Layers"},
     {"neff_node", NeuronTable::neff_node, "table", "Tensors"},
+    {"TensorInfo", NeuronTable::neff_node, "table", "Tensors"},
     {"dma_queues_info", NeuronTable::dma_queues_info, "table", "DMA queues"},
+    {"DmaQueuesInfo", NeuronTable::dma_queues_info, "table", "DMA queues"},
     {"nc_mem_usage", NeuronTable::nc_mem_usage, "table", "Device memory"},
+    {"HbmUsageSummaryByType", NeuronTable::nc_mem_usage, "table", "Device memory"},
     {"neff_header", NeuronTable::neff_header, "table", "Program"},
+    {"NeffHeader", NeuronTable::neff_header, "table", "Program"},
     {"model_info", NeuronTable::model_info, "table", "Model"},
     {"warnings", NeuronTable::warnings, "table", "Warnings"},
+    {"Warning", NeuronTable::warnings, "table", "Warnings"},
+    {"Flow", NeuronTable::flow, "flow", "Dependencies"},
     {"error", NeuronTable::error, "error", "Errors"},
     {"errors", NeuronTable::error, "error", "Errors"},
     {"Error", NeuronTable::error, "error", "Errors"},
@@ -50,12 +59,39 @@ constexpr TableRule kTableRulesRules[] = {
     {"core_barrier", NeuronTable::core_barrier, "barrier", "Barrier ", "engine_name"},
     {"CoreBarriers", NeuronTable::core_barrier, "barrier", "Barrier ", "engine_name"},
     {"trace_events", NeuronTable::trace_event, "host_thread", "", "thread_id"},
+    {"SystemProfileEvents", NeuronTable::trace_event, "host_thread", "", "thread_id"},
     {"mem_usage", NeuronTable::host_memory, "counter", "Host memory ", "instance_id"},
+    {"HostMemUsage", NeuronTable::host_memory, "counter", "Host memory ", "instance_id"},
     {"cpu_util", NeuronTable::cpu_util, "counter", "CPU ", "cpu_id"},
+    {"CpuUsage", NeuronTable::cpu_util, "counter", "CPU ", "cpu_id"},
 };
 
 constexpr std::array<std::string_view, 6> kFactTables = {"metadata",       "profile_info",        "summary",
                                                          "summary_groups", "summary_group_order", "terminology"};
+
+// Names of the newer exports for these.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kNewerFactTables = {
+    {{"Metadata", "metadata"}, {"Summary", "summary"}, {"NeffHeader", "neff_header"}}};
+
+// Tables of the newer exports that have no schema of their own here. Operators of the framework are layers.
+constexpr PlainTableRule kPlainTables[] = {{"FrameworkNode", "layer", "Layers"},
+                                           {"AssemblyInstruction"},
+                                           {"BirInstruction"},
+                                           {"DeviceProfileList"},
+                                           {"DmaUsageSummary"},
+                                           {"ExecutionInfo"},
+                                           {"FrameworkInstruction"},
+                                           {"HloInstruction"},
+                                           {"KernelInstructions"},
+                                           {"KernelIterationVariables"},
+                                           {"KernelStackFrames"},
+                                           {"MemoryBandwidthPoint"},
+                                           {"OpcodeSummary"},
+                                           {"PenguinInstruction"},
+                                           {"SchemaFields"},
+                                           {"SystemProfileHbmUsage"},
+                                           {"SystemProfileMetadata"},
+                                           {"ThrottleSummary"}};
 
 }  // namespace
 
@@ -66,7 +102,20 @@ const TableRule* find_table_rule(std::string_view json_name) noexcept {
 }
 
 bool is_fact_table(std::string_view json_name) noexcept {
-  return std::find(kFactTables.begin(), kFactTables.end(), json_name) != kFactTables.end();
+  return std::find(kFactTables.begin(), kFactTables.end(), fact_table_name(json_name)) != kFactTables.end();
+}
+
+std::string_view fact_table_name(std::string_view table) noexcept {
+  for (const auto& [newer, known] : kNewerFactTables) {
+    if (newer == table) return known;
+  }
+  return table;
+}
+
+const PlainTableRule* find_plain_table(std::string_view table) noexcept {
+  const auto* const found = std::find_if(std::begin(kPlainTables), std::end(kPlainTables),
+                                         [&](const PlainTableRule& rule) { return rule.table == table; });
+  return found == std::end(kPlainTables) ? nullptr : found;
 }
 
 bool is_summary_key(std::string_view json_name) noexcept {

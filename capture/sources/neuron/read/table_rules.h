@@ -24,6 +24,16 @@ struct TableRule {
 
 // Tables that become metadata and metrics rather than events: metadata, summary ...
 [[nodiscard]] bool is_fact_table(std::string_view json_name) noexcept;
+// "summary" for "Summary", as newer exports call it; other names as they are.
+[[nodiscard]] std::string_view fact_table_name(std::string_view table) noexcept;
+
+// Tables that are documented, and are imported with the columns that they come with.
+struct PlainTableRule {
+  std::string_view table;
+  std::string_view track_kind = "table";
+  std::string_view track_name = {};  // "": the table's
+};
+[[nodiscard]] const PlainTableRule* find_plain_table(std::string_view table) noexcept;
 
 // "n_" and forty hexadecimal digits: the key of a summary in summary-json.
 [[nodiscard]] bool is_summary_key(std::string_view json_name) noexcept;

@@ -71,6 +71,13 @@ void SpillLifetimes::add(std::string_view variable, std::int64_t start, std::int
   found->second.push_back({start, end, bytes, is_save});
 }
 
+std::optional<std::int64_t> EventStarts::find(std::uint64_t id) {
+  if (!sorted_) std::sort(starts_.begin(), starts_.end());
+  sorted_ = true;
+  const auto found = std::lower_bound(starts_.begin(), starts_.end(), Start{id, INT64_MIN});
+  return found == starts_.end() || found->id != id ? std::nullopt : std::optional(found->start);
+}
+
 std::vector<SpillLifetimes::Block> SpillLifetimes::blocks() const {
   std::vector<Block> blocks;
   for (const auto& [variable, unsorted] : moves_) {

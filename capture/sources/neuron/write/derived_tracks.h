@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,6 +47,25 @@ class TriggerLinks {
   };
   std::vector<End> instructions_;
   std::vector<End> transfers_;
+};
+
+// When events began, by the profile's own numbers: asked once all are added.
+class EventStarts {
+ public:
+  void add(std::uint64_t id, std::int64_t start) {
+    starts_.push_back({id, start});
+    sorted_ = false;
+  }
+  [[nodiscard]] std::optional<std::int64_t> find(std::uint64_t id);
+
+ private:
+  struct Start {
+    std::uint64_t id;
+    std::int64_t start;
+    auto operator<=>(const Start&) const = default;
+  };
+  std::vector<Start> starts_;
+  bool sorted_ = true;
 };
 
 // Spilled tensors: alive from the first byte that is saved to the last that is read back.

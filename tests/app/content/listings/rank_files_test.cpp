@@ -96,12 +96,12 @@ TEST_CASE("rank files: a folder, and files given one by one, are one session wit
   check_ranks(named);
   REQUIRE(run({"import", folder.file("job"), "-o", folder.file("job.accel")}).code == kExitDone);
   check_ranks({folder.file("job.accel")});
-  CHECK(capture::sources::are_ranks_of_one_job(said));
-  CHECK(capture::sources::are_ranks_of_one_job(named));
-  CHECK_FALSE(capture::sources::are_ranks_of_one_job({said[0]}));
-  CHECK_FALSE(capture::sources::are_ranks_of_one_job({said[0], said[0]}));
-  CHECK_FALSE(capture::sources::are_ranks_of_one_job({said[0], folder.file("none")}));
-  CHECK_FALSE(capture::sources::are_ranks_of_one_job({said[0], folder.file("job.accel")}));
+  CHECK(capture::sources::are_of_one_run(said));
+  CHECK(capture::sources::are_of_one_run(named));
+  CHECK_FALSE(capture::sources::are_of_one_run({said[0]}));
+  CHECK_FALSE(capture::sources::are_of_one_run({said[0], said[0]}));
+  CHECK_FALSE(capture::sources::are_of_one_run({said[0], folder.file("none")}));
+  CHECK_FALSE(capture::sources::are_of_one_run({said[0], folder.file("job.accel")}));
 }
 
 TEST_CASE("rank files: two files of one rank stay apart, and a damaged one of a folder is told of") {
@@ -111,7 +111,7 @@ TEST_CASE("rank files: two files of one rank stay apart, and a damaged one of a 
   const std::string one = folder.file("a/job/t.json"), two = folder.file("b/job/t.json");
   test::write_file(one, trace_of({.rank = 1}));
   test::write_file(two, trace_of({.rank = 1}));
-  CHECK_FALSE(capture::sources::are_ranks_of_one_job({one, two}));
+  CHECK_FALSE(capture::sources::are_of_one_run({one, two}));
   const auto printed = run({"view", one, two, "--table", "ranks", "--output-format", "csv"});
   REQUIRE(printed.code == kExitDone);
   CHECK(holds(printed.out, "rank 1 t gpu 0"));
@@ -130,10 +130,10 @@ TEST_CASE("rank files: two runs of one rank are no job, runs of different ranks 
     runs.push_back(folder.file(name));
     test::write_file(runs.back(), trace_of({.says_rank = false}));
   }
-  CHECK_FALSE(capture::sources::are_ranks_of_one_job({runs[0], runs[1]}));
-  CHECK_FALSE(capture::sources::are_ranks_of_one_job({runs[0], runs[2]}));
-  CHECK_FALSE(capture::sources::are_ranks_of_one_job({runs[0], runs[3], runs[1]}));
-  CHECK(capture::sources::are_ranks_of_one_job({runs[0], runs[3]}));
+  CHECK_FALSE(capture::sources::are_of_one_run({runs[0], runs[1]}));
+  CHECK_FALSE(capture::sources::are_of_one_run({runs[0], runs[2]}));
+  CHECK_FALSE(capture::sources::are_of_one_run({runs[0], runs[3], runs[1]}));
+  CHECK(capture::sources::are_of_one_run({runs[0], runs[3]}));
 }
 
 TEST_CASE("rank files: one that is cut takes none of the others with it, and several that all are say so each") {
@@ -156,7 +156,7 @@ TEST_CASE("rank files: one that is cut takes none of the others with it, and sev
   const auto settle = [&] {
     REQUIRE(test::step_until([&] { return !workspace.opening(); }, [&] { workspace.update(now_s += 0.1); }));
   };
-  REQUIRE(capture::sources::are_ranks_of_one_job(files));
+  REQUIRE(capture::sources::are_of_one_run(files));
   workspace.open(files);
   settle();
   REQUIRE(workspace.tab_count() == 1);

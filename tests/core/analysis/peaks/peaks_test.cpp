@@ -82,3 +82,25 @@ TEST_CASE("peaks: rates are read with or without their unit, and nonsense is tol
   CHECK_FALSE(parse_peak("12 TFLOP/s", kBytesPerSecond).ok());
   CHECK(*parse_peak(format_peak(83.4e12, kFlopsPerSecond), kFlopsPerSecond) == doctest::Approx(83.4e12));
 }
+
+TEST_CASE("peaks: what a profile states of a device as figures goes before the table, in its own units") {
+  std::unique_ptr<Store> store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  writer.set_meta("device.0.name", "TPU v6 Lite");
+  writer.add_metric({.name = "peak_teraflops_per_second", .value = 918, .device = "TPU 0"});
+  writer.add_metric({.name = "peak_hbm_bw_gigabytes_per_second", .value = 1638, .device = "TPU 0"});
+  writer.add_metric({.name = "memory_bandwidth", .value = 3.0e12, .device = "GPU 1"});
+  writer.set_meta("device.1.name", "NVIDIA H100 80GB HBM3");
+  REQUIRE(writer.finish().ok());
+  const PeakList tpu = peaks_of_device(*store->snapshot(), "TPU 0");
+  CHECK(tpu.model == "TPU v6 Lite");
+  CHECK(*tpu.value("bf16") == doctest::Approx(918e12));
+  CHECK(*tpu.value("hbm") == doctest::Approx(1638e9));
+  CHECK(tpu.find("bf16")->origin == PeakOrigin::file);
+  CHECK(tpu.find("fp32") != nullptr);  // can be entered
+  const PeakList gpu = peaks_of_device(*store->snapshot(), "GPU 1");
+  CHECK(*gpu.value("hbm") == doctest::Approx(3.0e12));
+  CHECK(gpu.find("hbm")->origin == PeakOrigin::file);
+  CHECK(gpu.find("bf16")->origin == PeakOrigin::table);
+}

@@ -1,0 +1,147 @@
+#include "app/commands/view/view_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "app/content/fact_tables.h"
+#include "app/content/listings/listings.h"
+#include "app/export/output_file.h"
+#include "app/export/query_output.h"
+#include "app/persist/peak_book.h"
+#include "app/system/system_paths.h"
+#include "app/terminal/query_watch.h"
+#include "app/terminal/session_input.h"
+#include "core/base/nearest_name.h"
+#include "core/search/filter_mask.h"
+
+namespace accelscope::app {
+namespace {
+
+std::string listing_names() {
+  std::vector<std::string_view> names;
+  for (const ListingKind& kind : listing_kinds()) names.push_back(kind.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+[[nodiscard]] Error unknown_table(const TableViewRequest& request, const Snapshot& snapshot,
+                                  const std::vector<std::string>& known) {
+  std::vector<std::string> without_time;
+  for (const FactTable& table : fact_tables(snapshot)) without_time.push_back(table.name);
+  std::vector<std::string> names = known;
+  for (const ListingKind& kind : listing_kinds()) names.emplace_back(kind.name);
+  const std::string nearest = nearest_name(request.table, names);
+  return Error{fmt::format(
+      "it has no table {}{}; made of events there are {}; without time it has {}; accelscope query {} "
+      "--tables lists all",
+      request.table, nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest), listing_names(),
+      without_time.empty() ? "none" : fmt::format("{}", fmt::join(without_time, ", ")), request.inputs.front())};
+}
+
+// What a listing or SQL gives, as it is printed.
+class TableViewer {
+ public:
+  TableViewer(const TableViewRequest& request, const CommandRun& run, const OpenedSession& session)
+      : request_(request), run_(run), session_(session), snapshot_(session.store->snapshot()) {}
+
+  Result<void> print(QueryOutput& rows, TaskControl& control) {
+    return listing_ == nullptr ? print_sql(rows, control) : print_listing(rows, control);
+  }
+  // Nothing is printed of a table that does not exist or of a filter that makes no sense.
+  [[nodiscard]] Result<void> check() {
+    if (listing_ == nullptr) {
+      if (!request_.filter.empty() || !request_.by.empty() || !request_.value.empty())
+        return Error{
+            fmt::format("--filter, --tracks, --range, --by and --value are for tables that are made of events: {}; "
+                        "accelscope query takes filters with SQL",
+                        listing_names())};
+      sql_.emplace(*session_.store, snapshot_, pool_);
+      std::vector<std::string> known;
+      for (const SqlTable& table : sql_->tables()) known.push_back(table.name);
+      if (std::find(known.begin(), known.end(), request_.table) == known.end())
+        return unknown_table(request_, *snapshot_, known);
+      return {};
+    }
+    if (!request_.by.empty() && !listing_->takes_by)
+      return Error{fmt::format("--by: the rows of {} are always grouped in the same way", request_.table)};
+    if (!request_.value.empty() && !listing_->takes_value)
+      return Error{fmt::format("--value: {} has no choice of what is measured", request_.table)};
+    auto filter = read_filter(request_.filter, *session_.store);
+    if (!filter) return filter.error();
+    filter_ = std::move(*filter);
+    return {};
+  }
+  [[nodiscard]] std::string note() const { return listing_ == nullptr ? sql_->note() : note_; }
+
+ private:
+  Result<void> print_sql(QueryOutput& rows, TaskControl& control) {
+    return sql_->visit(sql_of_table(*snapshot_, request_.table), rows, control);
+  }
+  [[nodiscard]] PeakEdits entered_peaks() const {
+    PeakBook book(peak_book_file(state_directory(process_environment())));
+    if (const auto loaded = book.load(); !loaded) run_.say("accelscope: " + loaded.message());
+    return book.edits();
+  }
+  Result<void> print_listing(QueryOutput& rows, TaskControl& control) {
+    const auto query = masked({*session_.store, snapshot_, pool_, control}, filter_);
+    if (!query) return query.error();
+    const auto listing = listing_->make(*query, {filter_, request_.by, request_.value, entered_peaks()});
+    if (!listing) return listing.error();
+    note_ = listing->note;
+    const SqlResult& all = listing->rows;
+    if (!rows.columns(all.columns)) return {};
+    for (std::size_t row = 0; row < all.row_count(); ++row) {
+      const auto first = all.cells.begin() + static_cast<std::ptrdiff_t>(row * all.columns.size());
+      if (!rows.row({first, first + static_cast<std::ptrdiff_t>(all.columns.size())})) break;
+    }
+    return {};
+  }
+
+  const TableViewRequest& request_;
+  const CommandRun& run_;
+  const OpenedSession& session_;
+  std::shared_ptr<const Snapshot> snapshot_;
+  WorkerPool pool_;
+  const ListingKind* listing_ = find_listing(request_.table);
+  EventFilter filter_;
+  std::optional<SqlSession> sql_;
+  std::string note_;
+};
+
+}  // namespace
+
+int view_table(const TableViewRequest& request, const CommandRun& run) {
+  const std::string path = request.output_file.empty() ? std::string(kStandardOutput) : request.output_file;
+  if (auto may = may_write(path, request.force, request.inputs); !may) return run.fail(may.message());
+  const auto session = open_input(request.inputs, request.input_options, run);
+  if (!session) return run.fail(session.message());
+  TableViewer viewer(request, run, *session);
+  if (auto known = viewer.check(); !known)
+    return run.fail(fmt::format("{}: {}", request.inputs.front(), known.message()));
+  const auto output = OutputFile::open(path, run.streams.out);
+  if (!output) return run.fail(output.message());
+  const auto rows = make_query_output(run.json ? "json" : request.format, (*output)->stream(),
+                                      path == kStandardOutput && run.streams.out_is_terminal);
+  const Interruptible interruptible;
+  TaskControl control;
+  Result<void> done;
+  {
+    QueryWatch watch(control, interruptible, run);
+    watch.hide_progress();
+    done = viewer.print(*rows, control);
+  }
+  if (!done && control.cancelled() && interruptible.interrupted()) {
+    (void)run.fail(fmt::format("{}: interrupted; the table is not complete", request.inputs.front()));
+    return kExitInterrupted;
+  }
+  if (!done) return run.fail(fmt::format("{}: {}", request.inputs.front(), done.message()));
+  rows->finish();
+  const Result<void> finished = (*output)->finish();
+  if (!finished) return run.fail(finished.message());
+  if (const std::string note = viewer.note(); !note.empty())
+    run.say(fmt::format("accelscope: {}: {}", request.inputs.front(), note));
+  return kExitDone;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,86 @@
+// File > Export: the session, or what its filter passes, in every format of core/export/formats.
+#include <filesystem>
+#include <sstream>
+
+#include "app/export/session_export.h"
+#include "app/frame/app_state.h"
+#include "app/system/file_listing.h"
+#include "core/base/text.h"
+#include "core/export/formats/formats.h"
+#include "core/search/filter_mask.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr const char* kExportMenu = "Export";
+
+// What is written, taken when the user chose where to.
+struct ExportSource {
+  std::shared_ptr<Store> store;
+  std::shared_ptr<const Snapshot> snapshot;
+  EventFilter filter;
+};
+
+Result<std::string> export_to(const ExportSource& source, const ExportFormat& format, bool flows,
+                              const std::string& path, WorkerPool& pool, JobControl& control) {
+  control.set_unit(JobUnit::events);
+  TaskControl task;
+  ExportRequest request{{*source.store, source.snapshot, pool, task}};
+  auto mask = filter_mask(request.query, source.filter);
+  if (!mask) return Error{"The filter: " + mask.message()};
+  request.query.mask = std::move(*mask);
+  request.range = source.filter.range.value_or(TimeRange{});
+  request.flows = flows;
+  request.progress = [&](std::uint64_t done, std::uint64_t total) {
+    if (!control.report(done, total)) task.cancel();
+  };
+  std::ostringstream unused;
+  const auto report = write_export(format, request, path, unused);
+  if (!report) return report.error();
+  return export_said(*report, path);
+}
+
+void export_session(AppState& state, const ExportFormat& format, bool flows) {
+  const SessionTab& session = *state.tab();
+  const ExportSource source{session.store, session.snapshot, session.choices.filter};
+  const std::string folder = session.path.empty() ? state.start_folder() : parent_folder(session.path);
+  std::string name = session.title.empty() ? "session" : session.title;
+  if (!source.filter.empty()) name += "-filtered";
+  name += format.shape == ExportShape::folder ? "-" + std::string(format.name) : std::string(format.suffix);
+  state.file_dialog.show(
+      FileDialog::Purpose::export_text, (std::filesystem::path(folder) / name).string(), dialog_places(state.workspace),
+      [&state, source, &format, flows](const std::string& path) {
+        const auto said = std::make_shared<std::string>();
+        state.workspace.start_job(
+            "Writing " + file_name(path),
+            [source, &format, flows, path, said, &pool = state.workspace.pool()](JobControl& control) -> Result<void> {
+              auto written = export_to(source, format, flows, path, pool, control);
+              if (!written) return written.error();
+              *said = std::move(*written);
+              return {};
+            },
+            [&state, said](const Result<void>& done) {
+              state.workspace.notify(done ? Severity::note : Severity::error, done ? *said : done.message());
+            });
+      });
+}
+
+}  // namespace
+
+void add_export_commands(AppState& state) {
+  const auto add = [&](const std::string& id, const std::string& title, const ExportFormat& format, bool flows) {
+    state.commands.add({.id = id,
+                        .title = title + "...",
+                        .menu = MenuId::file,
+                        .submenu = kExportMenu,
+                        .run = [&state, &format, flows] { export_session(state, format, flows); },
+                        .enabled = [&state] { return state.tab() != nullptr; }});
+  };
+  for (const ExportFormat& format : export_formats()) {
+    const std::string id = "export_" + std::string(format.name);
+    add(id, std::string(format.title), format, !format.flows_asked);
+    if (format.flows_asked) add(id + "_flows", std::string(format.title) + " with dependencies", format, true);
+  }
+}
+
+}  // namespace accelscope::app

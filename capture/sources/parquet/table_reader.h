@@ -1,0 +1,82 @@
+// Reads a Parquet file row by row, in order, page by page: in memory are the pages at hand, one per column. Rows come
+// as importers of JSON take them, columns by their names; a null is left out. A column that cannot be read further is
+// missing from the rest of its group of rows, and the others are read on.
+//
+//   Result<std::unique_ptr<TableReader>> table = TableReader::open(std::move(bytes));
+//   while ((*table)->next()) use((*table)->fields());
+//   for (const ColumnProblem& problem : (*table)->problems()) ...
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "capture/sources/parquet/column_reader.h"
+#include "capture/sources/parquet/field_text.h"
+#include "capture/sources/parquet/footer.h"
+
+namespace accelscope::capture::sources::parquet {
+
+struct ColumnProblem {
+  std::string column;           // "": all columns of the group
+  std::string what;             // "is packed with BROTLI, which is not read here; ..."
+  std::size_t group = 0;        // of rows, from 0
+  std::uint64_t lost_rows = 0;  // that lack a value, or are missing, for it
+};
+
+class TableReader {
+ public:
+  // Fails if the file has no whole footer; the message does not name the file.
+  [[nodiscard]] static Result<std::unique_ptr<TableReader>> open(std::unique_ptr<RandomBytes> bytes);
+
+  TableReader(std::unique_ptr<RandomBytes> bytes, Footer footer);
+  TableReader(const TableReader&) = delete;
+  TableReader& operator=(const TableReader&) = delete;
+
+  // A value of the kind of each column, as a row would have it: for whoever makes columns of them.
+  [[nodiscard]] std::vector<json::JsonField> samples() const;
+
+  [[nodiscard]] bool next();
+  [[nodiscard]] std::span<const json::JsonField> fields() const noexcept { return row_; }  // until the next row
+
+  [[nodiscard]] std::uint64_t rows() const noexcept { return footer_.rows(); }
+  [[nodiscard]] std::uint64_t rows_done() const noexcept { return rows_done_; }
+  [[nodiscard]] const std::vector<ColumnProblem>& problems() const noexcept { return problems_; }
+  [[nodiscard]] std::uint64_t mended_values() const noexcept { return mended_values_; }  // not UTF-8
+  [[nodiscard]] const std::string& created_by() const noexcept { return footer_.created_by(); }
+
+ private:
+  struct TopField {
+    std::uint32_t number = 0;  // in the footer's fields
+    ValueText room;
+    std::string nested;
+    bool lost = false;  // in this group
+  };
+  [[nodiscard]] bool begin_group();
+  [[nodiscard]] bool read_field(TopField& top, json::JsonField& field);
+  [[nodiscard]] bool read_nested(TopField& top, json::JsonField& field);
+  void lose(TopField& top);
+  void lose_rest(std::string what);
+  [[nodiscard]] std::string failure_of(std::uint32_t field) const;
+
+  std::unique_ptr<RandomBytes> bytes_;
+  Footer footer_;
+  std::vector<char> scratch_;
+  std::deque<ColumnReader> columns_;  // by leaf
+  std::vector<TopField> tops_;
+  NestedText nested_;
+  std::vector<json::JsonField> row_;
+  std::vector<ColumnProblem> problems_;
+  std::size_t next_group_ = 0;
+  std::uint64_t group_rows_ = 0;
+  std::uint64_t row_in_group_ = 0;
+  std::uint64_t rows_done_ = 0;
+  std::uint64_t text_left_ = 0;
+  std::uint64_t mended_values_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace accelscope::capture::sources::parquet

@@ -1,0 +1,418 @@
+#include "capture/sources/torch_memory/device_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "capture/sources/torch_memory/schemas.h"
+
+namespace accelscope::capture::sources::torch_memory {
+namespace {
+
+constexpr std::int64_t kEntryNs = 1000;  // of an entry whose time is not known
+constexpr std::uint64_t kEntriesBetweenProgress = 1U << 15;
+constexpr std::string_view kBefore = "before the trace";
+constexpr std::string_view kOlderBlock = "allocated before the trace";
+constexpr std::string_view kUnknownStack = "no stack recorded";
+constexpr std::string_view kPool = "PyTorch memory";  // of one device
+
+// As other profiles of the same run call it.
+[[nodiscard]] std::string device_name(std::int64_t device) { return fmt::format("gpu {}", device); }
+
+struct TotalRow {
+  std::string_view name;
+  std::int64_t (*value)(const AllocatorTotals&);
+};
+[[nodiscard]] std::int64_t as_signed(std::uint64_t value) noexcept { return static_cast<std::int64_t>(value); }
+constexpr TotalRow kTotalRows[] = {
+    {"reserved", [](const AllocatorTotals& t) { return as_signed(t.reserved); }},
+    {"active", [](const AllocatorTotals& t) { return as_signed(t.active); }},
+    {"allocated", [](const AllocatorTotals& t) { return as_signed(t.allocated); }},
+    {"requested", [](const AllocatorTotals& t) { return as_signed(t.requested); }},
+    {"free in segments",
+     [](const AllocatorTotals& t) { return as_signed(t.reserved - std::min(t.active, t.reserved)); }},
+    {"lost to rounding", [](const AllocatorTotals& t) { return as_signed(t.active - t.requested); }},
+};
+
+}  // namespace
+
+DeviceWriter::DeviceWriter(SnapshotFile& file, std::int64_t device, const BlockSizes& sizes, SessionWriter& writer,
+                           StackNames& names, ImportReport& report)
+    : file_(file),
+      device_(device),
+      of_(file.devices().at(device)),
+      writer_(writer),
+      names_(names),
+      report_(report),
+      replay_(of_, sizes) {}
+
+void DeviceWriter::look(Times& times, bool& any) {
+  std::string_view why;
+  std::uint64_t with_times = 0;
+  for (const PickleValue value : of_.entries) {
+    const auto entry = file_.entry(value, why);
+    if (!entry || !entry->time_us) continue;
+    const std::int64_t ns = *entry->time_us * 1000;
+    times.begin = any ? std::min(times.begin, ns) : ns;
+    times.end = any ? std::max(times.end, ns) : ns;
+    any = true;
+    ++with_times;
+  }
+  times_known_ = with_times > 0;
+}
+
+void DeviceWriter::add_tracks(const TorchTables& tables, ClockNumber clock, std::int64_t& order) {
+  const std::string device = device_name(device_);
+  const auto add = [&](std::string_view name, std::string_view kind, SchemaNumber schema, std::string_view unit = {}) {
+    return writer_.add_track({.name = std::string(name),
+                              .kind = std::string(kind),
+                              .device = device,
+                              .unit = std::string(unit),
+                              .schema = schema,
+                              .clock = clock,
+                              .order = order++});
+  };
+  const bool fails = std::any_of(of_.entries.begin(), of_.entries.end(), [&](PickleValue value) {
+    std::string_view why;
+    const auto entry = file_.entry(value, why);
+    return entry && entry->action == TraceAction::oom;
+  });
+  if (fails) failures_ = add("out of memory", "error", tables.failures);
+  blocks_ = add(kPool, "memory", tables.blocks);
+  segments_ = add("segments", "memory", tables.segments);
+  for (std::size_t i = 0; i < kTotals; ++i) totals_[i] = add(kTotalRows[i].name, "counter", tables.totals, "B");
+  moments_ = add("memory snapshots", "layer", tables.moments);
+}
+
+void DeviceWriter::undo_all() {
+  std::string_view why;
+  for (std::size_t i = of_.entries.size(); i-- > 0;) {
+    if (const auto entry = file_.entry(of_.entries[i], why)) replay_.undo(i, *entry);
+  }
+  replay_.begin();
+}
+
+void DeviceWriter::write(const Times& times, const std::function<void(std::uint64_t entries)>& progress) {
+  undo_all();
+  now_ = begin_ = times.begin;
+  write_begin();
+  for (std::size_t i = 0; i < of_.entries.size(); ++i) {
+    std::string_view why;
+    const auto entry = file_.entry(of_.entries[i], why);
+    if (!entry) {
+      report_.skipped_row("device_traces", why, i);
+      continue;
+    }
+    file_.count_unknown(of_.entries[i]);
+    now_ = time_of(i, *entry);
+    write_entry(i, *entry);
+    if (i % kEntriesBetweenProgress == 0) {
+      if (writer_.cancelled()) return;
+      if (progress) progress(i);
+    }
+  }
+  write_end(times);
+}
+
+// Entries are in the order in which they happened; a clock that steps back does not change that.
+std::int64_t DeviceWriter::time_of(std::size_t number, const TraceEntry& entry) {
+  if (!times_known_) return begin_ + static_cast<std::int64_t>(number + 1) * kEntryNs;
+  if (!entry.time_us) {
+    ++missing_times_;
+    return now_;
+  }
+  const std::int64_t ns = *entry.time_us * 1000;
+  if (ns < now_) ++late_times_;
+  return std::max(ns, now_);
+}
+
+void DeviceWriter::set_stack(Row& row, PickleValue frames, std::size_t stack, std::size_t source) {
+  const StackName& name = names_.of(frames);
+  if (name.stack != 0) row.string(stack, name.stack);
+  if (name.source != 0) row.string(source, name.source);
+}
+
+void DeviceWriter::set_text(Row& row, std::size_t column, PickleValue value) {
+  const std::string_view text = file_.data().text(value);
+  if (!text.empty() && text != "N/A") row.string(column, writer_.intern(text));
+}
+
+Row DeviceWriter::begin_segment_row(std::uint64_t address, std::int64_t bytes, std::string_view action) {
+  Row row = writer_.begin_event(segments_, now_, 0, writer_.intern(bytes > 0 ? "segment" : "segment released"));
+  row.integer(SegmentColumns::bytes, bytes);
+  row.unsigned_integer(SegmentColumns::address, address);
+  row.integer(SegmentColumns::device, device_);
+  row.string(SegmentColumns::memory, writer_.intern(kPool));
+  row.integer(SegmentColumns::reserved, as_signed(replay_.totals().reserved));
+  row.string(SegmentColumns::action, writer_.intern(action));
+  ++events_;
+  return row;
+}
+
+void DeviceWriter::held(std::uint64_t begin, std::uint64_t end, std::string_view action, const HeldRun& run) {
+  Row row = begin_segment_row(begin, as_signed(end - begin), action);
+  row.unsigned_integer(SegmentColumns::stream, run.stream);
+  row.boolean(SegmentColumns::joins, run.expandable);
+  row.string(SegmentColumns::type, writer_.intern(run.small ? "small" : "large"));
+  const auto known = std::find_if(of_.segments.begin(), of_.segments.end(), [&](const TorchSegment& segment) {
+    return begin >= segment.address && end <= segment.address + segment.size;
+  });
+  if (known != of_.segments.end()) {
+    if (!known->pool.empty()) row.string(SegmentColumns::pool, writer_.intern(known->pool));
+    if (action == kBefore) set_stack(row, known->frames, SegmentColumns::stack, SegmentColumns::source);
+  }
+  pieces_[begin] = end;
+}
+
+void DeviceWriter::write_begin() {
+  for (const auto& [begin, run] : replay_.runs()) held(begin, run.end, kBefore, run);
+  AllocatorReplay& replay = replay_;
+  auto run = replay.runs().begin();
+  for (const auto& [address, block] : replay.blocks()) {
+    const StackName& name = names_.of(block.frames);
+    const StringId called = name.name != 0 ? name.name : writer_.intern(kOlderBlock);
+    Row row = writer_.begin_event(blocks_, now_, 0, called);
+    row.integer(BlockColumns::bytes, as_signed(block.size));
+    row.unsigned_integer(BlockColumns::address, address);
+    row.integer(BlockColumns::requested, as_signed(block.requested));
+    row.integer(BlockColumns::device, device_);
+    row.string(BlockColumns::action, writer_.intern(kBefore));
+    row.unsigned_integer(BlockColumns::stream, block.stream);
+    while (run != replay.runs().end() && run->second.end <= address) ++run;
+    if (run != replay.runs().end() && run->first <= address) row.unsigned_integer(BlockColumns::segment, run->first);
+    if (block.estimated) row.boolean(BlockColumns::estimated, true);
+    set_stack(row, block.frames, BlockColumns::stack, BlockColumns::source);
+    replay.find(address)->name = called;
+    ++events_;
+  }
+  write_totals();
+}
+
+void DeviceWriter::write_entry(std::size_t number, const TraceEntry& entry) {
+  switch (entry.action) {
+    case TraceAction::alloc:
+    case TraceAction::free_requested:
+    case TraceAction::free_completed:
+      write_block(number, entry);
+      break;
+    case TraceAction::segment_alloc:
+    case TraceAction::segment_free:
+    case TraceAction::segment_map:
+    case TraceAction::segment_unmap:
+      write_segment(number, entry);
+      break;
+    case TraceAction::snapshot:
+      write_moment("snapshot", static_cast<std::int64_t>(number));
+      break;
+    case TraceAction::oom:
+      write_failure(number, entry);
+      break;
+    case TraceAction::unknown:
+      ++unknown_actions_;
+      write_moment(file_.data().text(entry.name), static_cast<std::int64_t>(number));
+      break;
+  }
+  write_totals();
+}
+
+void DeviceWriter::write_block(std::size_t number, const TraceEntry& entry) {
+  const AllocatorReplay::Done done = replay_.redo(number, entry);
+  if (done.replaced) release(entry.address, *done.replaced, "its release is not in the trace");
+  const StackName own = names_.of(entry.frames);
+  StringId called = own.name != 0 ? own.name : writer_.intern(kUnknownStack);
+  const bool allocates = entry.action == TraceAction::alloc;
+  if (allocates) {
+    if (LiveBlock* block = replay_.find(entry.address)) block->name = called;
+  } else if (done.block && done.block->name != 0) {
+    called = done.block->name;
+  }
+  Row row = writer_.begin_event(blocks_, now_, 0, called);
+  if (done.block && (allocates || done.released)) {
+    row.integer(BlockColumns::bytes, allocates ? as_signed(done.block->size) : -as_signed(done.block->size));
+  }
+  row.unsigned_integer(BlockColumns::address, entry.address);
+  row.integer(BlockColumns::requested, as_signed(entry.size));
+  row.integer(BlockColumns::device, device_);
+  row.integer(BlockColumns::allocated, as_signed(replay_.totals().allocated));
+  row.integer(BlockColumns::reserved, as_signed(replay_.totals().reserved));
+  row.string(BlockColumns::action, writer_.intern(file_.data().text(entry.name)));
+  row.integer(BlockColumns::entry, static_cast<std::int64_t>(number));
+  row.unsigned_integer(BlockColumns::stream, entry.stream);
+  if (done.segment) row.unsigned_integer(BlockColumns::segment, *done.segment);
+  if (done.block && done.block->estimated) row.boolean(BlockColumns::estimated, true);
+  set_stack(row, entry.frames, BlockColumns::stack, BlockColumns::source);
+  set_text(row, BlockColumns::compile_context, entry.compile_context);
+  set_text(row, BlockColumns::user_metadata, entry.user_metadata);
+  set_text(row, BlockColumns::category, entry.category);
+  ++events_;
+}
+
+void DeviceWriter::release(std::uint64_t address, const LiveBlock& block, std::string_view why) {
+  Row row = writer_.begin_event(blocks_, now_, 0, block.name != 0 ? block.name : writer_.intern(kUnknownStack));
+  row.integer(BlockColumns::bytes, -as_signed(block.size));
+  row.unsigned_integer(BlockColumns::address, address);
+  row.integer(BlockColumns::requested, as_signed(block.requested));
+  row.integer(BlockColumns::device, device_);
+  row.string(BlockColumns::action, writer_.intern(why));
+  ++events_;
+}
+
+// An entry that gives back a part of what others got, or several of them at once, becomes an event for each of these.
+void DeviceWriter::write_segment(std::size_t number, const TraceEntry& entry) {
+  (void)replay_.redo(number, entry);
+  const bool gets = entry.action == TraceAction::segment_alloc || entry.action == TraceAction::segment_map;
+  const std::string_view action = file_.data().text(entry.name);
+  const std::uint64_t end = entry.address + entry.size;
+  const auto finish = [&](Row& row) {
+    row.integer(SegmentColumns::entry, static_cast<std::int64_t>(number));
+    row.unsigned_integer(SegmentColumns::stream, entry.stream);
+    set_stack(row, entry.frames, SegmentColumns::stack, SegmentColumns::source);
+  };
+  if (entry.size == 0) return;
+  const bool mapped = entry.action == TraceAction::segment_map || entry.action == TraceAction::segment_unmap;
+  auto place = pieces_.upper_bound(entry.address);
+  if (place != pieces_.begin() && std::prev(place)->second > entry.address) --place;
+  bool any = false;
+  while (place != pieces_.end() && place->first < end) {
+    const auto [first, last] = *place;
+    place = pieces_.erase(place);
+    Row row = begin_segment_row(first, -as_signed(last - first), gets ? "its release is not in the trace" : action);
+    if (!gets) finish(row);
+    any = true;
+    const auto rest = [&](std::uint64_t from, std::uint64_t to) {
+      Row kept = begin_segment_row(from, as_signed(to - from), "the rest of it");
+      kept.boolean(SegmentColumns::joins, mapped);
+      pieces_[from] = to;
+    };
+    if (first < entry.address) rest(first, entry.address);
+    if (last > end) rest(end, last);
+    place = pieces_.lower_bound(std::min(last, end));
+  }
+  if (gets) {
+    const auto run = replay_.runs().upper_bound(entry.address);
+    const HeldRun of = run == replay_.runs().begin() ? HeldRun{} : std::prev(run)->second;
+    Row row = begin_segment_row(entry.address, as_signed(entry.size), action);
+    row.boolean(SegmentColumns::joins, mapped);
+    row.string(SegmentColumns::type, writer_.intern(of.small ? "small" : "large"));
+    finish(row);
+    pieces_[entry.address] = end;
+  } else if (!any) {  // nothing of it was known
+    Row row = writer_.begin_event(segments_, now_, 0, writer_.intern("segment released"));
+    row.unsigned_integer(SegmentColumns::address, entry.address);
+    row.integer(SegmentColumns::device, device_);
+    row.string(SegmentColumns::action, writer_.intern(action));
+    finish(row);
+    ++events_;
+  }
+}
+
+void DeviceWriter::write_failure(std::size_t number, const TraceEntry& entry) {
+  const AllocatorTotals& totals = replay_.totals();
+  Row row = writer_.begin_event(failures_, now_, 0, writer_.intern("out of memory"));
+  row.integer(OomColumns::asked, as_signed(entry.size));
+  row.integer(OomColumns::device_free, as_signed(entry.address));
+  row.integer(OomColumns::device, device_);
+  row.integer(OomColumns::allocated, as_signed(totals.allocated));
+  row.integer(OomColumns::active, as_signed(totals.active));
+  row.integer(OomColumns::reserved, as_signed(totals.reserved));
+  row.integer(OomColumns::entry, static_cast<std::int64_t>(number));
+  row.unsigned_integer(OomColumns::stream, entry.stream);
+  set_stack(row, entry.frames, OomColumns::stack, OomColumns::source);
+  set_text(row, OomColumns::compile_context, entry.compile_context);
+  set_text(row, OomColumns::user_metadata, entry.user_metadata);
+  ++events_;
+}
+
+void DeviceWriter::write_moment(std::string_view name, std::int64_t entry) {
+  const AllocatorTotals& totals = replay_.totals();
+  Row row = writer_.begin_event(moments_, now_, 0, writer_.intern(name));
+  row.integer(SnapshotColumns::device, device_);
+  row.integer(SnapshotColumns::allocated, as_signed(totals.allocated));
+  row.integer(SnapshotColumns::active, as_signed(totals.active));
+  row.integer(SnapshotColumns::requested, as_signed(totals.requested));
+  row.integer(SnapshotColumns::reserved, as_signed(totals.reserved));
+  if (entry >= 0) row.integer(SnapshotColumns::entry, entry);
+  ++events_;
+}
+
+void DeviceWriter::write_totals() {
+  const AllocatorTotals& totals = replay_.totals();
+  peak_allocated_ = std::max(peak_allocated_, totals.allocated);
+  peak_reserved_ = std::max(peak_reserved_, totals.reserved);
+  for (std::size_t i = 0; i < kTotals; ++i) {
+    const std::int64_t value = kTotalRows[i].value(totals);
+    if (any_totals_ && value == last_totals_[i]) continue;
+    writer_.sample(totals_[i], now_, value);
+    last_totals_[i] = value;
+    ++events_;
+  }
+  any_totals_ = true;
+}
+
+// The state that the file states, and the moment of it.
+void DeviceWriter::write_end(const Times& times) {
+  now_ = std::max(now_, times.end);
+  for (const std::uint64_t address : replay_.vanished()) {
+    const LiveBlock block = *replay_.find(address);
+    replay_.forget(address);
+    release(address, block, "gone at the end");
+  }
+  write_totals();
+  write_moment("snapshot taken", -1);
+  check_end();
+  const std::string device = device_name(device_);
+  writer_.add_metric({.name = "peak allocated",
+                      .group = "Memory",
+                      .value = static_cast<double>(peak_allocated_),
+                      .unit = "B",
+                      .device = device});
+  writer_.add_metric({.name = "peak reserved",
+                      .group = "Memory",
+                      .value = static_cast<double>(peak_reserved_),
+                      .unit = "B",
+                      .device = device});
+}
+
+void DeviceWriter::check_end() {
+  const ReplayCounts& counts = replay_.counts();
+  const std::string device = device_name(device_);
+  AllocatorTotals stated;
+  for (const TorchSegment& segment : of_.segments) {
+    stated.reserved += segment.size;
+    stated.allocated += segment.stated_allocated;
+    stated.active += segment.stated_active;
+  }
+  const AllocatorTotals& made = replay_.totals();
+  if (!of_.segments.empty() && (made.reserved != stated.reserved || made.active != stated.active)) {
+    report_.note(
+        "time_check",
+        fmt::format("{}: the trace leads to {} bytes active of {} reserved, the segments state {} of {}; is the "
+                    "trace of another moment?",
+                    device, made.active, made.reserved, stated.active, stated.reserved));
+  }
+  report_.note(
+      "rows_mended",
+      "entries of the trace do not go with what came before them or with the segments; they were taken as they "
+      "are, and the state follows the segments",
+      counts.contradictions);
+  report_.note(
+      "relations_open",
+      "allocations are not in the segments at the end, though nothing freed them; they are shown up to the end",
+      counts.vanished);
+  report_.note("memory_estimated",
+               "blocks are older than the trace and gone at its end: nothing states their size, which is what the "
+               "allocator takes for what was asked for; record with a larger max_entries to have their allocation",
+               counts.estimated_sizes);
+  report_.note("vendor_value_implausible",
+               "blocks at the end have another size than this allocator's rules give; the file's counts, but sizes of "
+               "blocks that are gone by then may be off in the same way",
+               counts.sizes_not_as_computed);
+  report_.note("pairs_out_of_order", "entries say an earlier time than the one before; they lie at that one's time",
+               late_times_);
+  report_.note("rows_mended", "entries say no time; they lie at the one before", missing_times_);
+  report_.note("unknown_types",
+               "entries are of actions that are not known here; they are marks among the memory snapshots",
+               unknown_actions_);
+}
+
+}  // namespace accelscope::capture::sources::torch_memory

@@ -1,0 +1,254 @@
+#include "capture/sources/torch_memory/snapshot_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace accelscope::capture::sources::torch_memory {
+namespace {
+
+constexpr std::uint64_t kLargestSize = std::uint64_t{1} << 60;  // no memory is larger, and sums of them fit
+constexpr std::uint64_t kLargestAddress = ~std::uint64_t{0} - kLargestSize;
+constexpr std::int64_t kLatestTimeUs = 9'000'000'000'000'000;  // in ns it fits 64 bits
+constexpr std::size_t kMostDevices = 1024;
+constexpr std::uint64_t kSmallSegmentBytes = 2U << 20;
+
+struct ActionRow {
+  std::string_view name;
+  TraceAction action;
+};
+constexpr std::string_view kParts[] = {"segments", "device_traces", "allocator_settings", "external_annotations"};
+constexpr ActionRow kActions[] = {
+    {"alloc", TraceAction::alloc},
+    {"free", TraceAction::free_completed},
+    {"free_requested", TraceAction::free_requested},
+    {"free_completed", TraceAction::free_completed},
+    {"segment_alloc", TraceAction::segment_alloc},
+    {"segment_free", TraceAction::segment_free},
+    {"segment_map", TraceAction::segment_map},
+    {"segment_unmap", TraceAction::segment_unmap},
+    {"snapshot", TraceAction::snapshot},
+    {"oom", TraceAction::oom},
+};
+
+// In the order of SnapshotFile::Field.
+constexpr std::string_view kEntryFields[] = {"action",        "addr",    "size",        "stream",
+                                             "time_us",       "frames",  "device_free", "compile_context",
+                                             "user_metadata", "category"};
+
+struct StateRow {
+  std::string_view name;
+  BlockState state;
+};
+constexpr StateRow kStates[] = {
+    {"active_allocated", BlockState::allocated},
+    {"active_pending_free", BlockState::pending},
+    {"active_awaiting_free", BlockState::pending},
+    {"inactive", BlockState::inactive},
+};
+
+[[nodiscard]] std::string tuple_text(const PickleData& data, PickleValue value) {
+  const auto items = data.list(value);
+  std::string text;
+  bool any = false;
+  for (const PickleValue item : items) {
+    const std::int64_t number = data.to_int64(item).value_or(0);
+    any = any || number != 0;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", number);
+  }
+  return any ? "(" + text + ")" : "";
+}
+
+}  // namespace
+
+Result<SnapshotFile> SnapshotFile::open(const PickleData& data, ImportReport& report) {
+  SnapshotFile file(data);
+  const PickleValue root = data.root();
+  const bool is_dict = PickleData::kind(root) == pickle::PickleKind::dict;
+  // Versions before 2.0 wrote the segments alone.
+  const PickleValue segments = is_dict ? data.find(root, "segments") : root;
+  const PickleValue traces = is_dict ? data.find(root, "device_traces") : PickleValue{};
+  const auto is_list = [](PickleValue value) { return PickleData::kind(value) == pickle::PickleKind::list; };
+  const auto looks_like_segment = [&](PickleValue value) { return file.number(value, "total_size").has_value(); };
+  const auto listed = data.list(segments);
+  if (is_dict ? !is_list(segments) && !is_list(traces)
+              : !is_list(segments) || (!listed.empty() && !looks_like_segment(listed.front()))) {
+    return Error{
+        "its data are no memory snapshot: neither segments nor traces of devices are in them; write it with "
+        "torch.cuda.memory._dump_snapshot"};
+  }
+  for (const PickleValue segment : listed) file.read_segment(segment, report);
+  std::int64_t device = 0;
+  for (const PickleValue trace : data.list(traces)) {
+    if (file.devices_.size() >= kMostDevices) break;
+    // Devices without anything are those that the program did not use.
+    if (const auto entries = data.list(trace); !entries.empty()) file.devices_[device].entries = entries;
+    ++device;
+  }
+  for (auto& [number, each] : file.devices_) {
+    std::stable_sort(each.segments.begin(), each.segments.end(),
+                     [](const TorchSegment& a, const TorchSegment& b) { return a.address < b.address; });
+  }
+  file.settings_ = is_dict ? data.find(root, "allocator_settings") : PickleValue{};
+  for (const PickleValue key : data.keys(data.shape(root))) {
+    const std::string_view name = data.text(key);
+    if (std::find(std::begin(kParts), std::end(kParts), name) != std::end(kParts)) continue;
+    report.note("unknown_fields", fmt::format("the snapshot has a part \"{}\" that is not known here", name));
+  }
+  if (is_dict) file.read_annotations(data.find(root, "external_annotations"), report);
+  return file;
+}
+
+std::optional<std::uint64_t> SnapshotFile::number(PickleValue dict, std::string_view key) const {
+  return data_->to_uint64(data_->find(dict, key));
+}
+
+void SnapshotFile::read_segment(PickleValue value, ImportReport& report) {
+  TorchSegment segment;
+  const auto address = number(value, "address");
+  const auto size = number(value, "total_size");
+  if (!address || !size || *address > kLargestAddress || *size > kLargestSize) {
+    return report.skipped_row("segments", "it has no address or size", 0);
+  }
+  const std::int64_t device = data_->to_int64(data_->find(value, "device")).value_or(0);
+  if (!devices_.contains(device) && devices_.size() >= kMostDevices) {
+    return report.skipped_row("segments", "there are more devices than can be", 0);
+  }
+  segment.address = *address;
+  segment.size = *size;
+  segment.stream = number(value, "stream").value_or(0);
+  segment.stated_allocated = number(value, "allocated_size").value_or(0);
+  segment.stated_active = number(value, "active_size").value_or(0);
+  const std::string_view type = data_->text(data_->find(value, "segment_type"));
+  segment.small = type.empty() ? *size <= kSmallSegmentBytes : type == "small";
+  segment.expandable = data_->to_int64(data_->find(value, "is_expandable")).value_or(0) != 0;
+  segment.pool = tuple_text(*data_, data_->find(value, "segment_pool_id"));
+  segment.frames = data_->find(value, "frames");
+  read_blocks(data_->find(value, "blocks"), segment, report);
+  devices_[device].segments.push_back(std::move(segment));
+}
+
+// Blocks of versions before 2.1 say no address: they lie one behind the other. What was asked for, and by whom, stood
+// in their history.
+void SnapshotFile::read_blocks(PickleValue value, TorchSegment& segment, ImportReport& report) const {
+  std::uint64_t next = segment.address;
+  for (const PickleValue row : data_->list(value)) {
+    TorchBlock block;
+    const auto size = number(row, "size");
+    if (!size || *size > kLargestSize) {
+      report.skipped_row("blocks", "it has no size", 0);
+      continue;
+    }
+    block.size = *size;
+    block.address = number(row, "address").value_or(next);
+    const std::string_view name = data_->text(data_->find(row, "state"));
+    const auto state =
+        std::find_if(std::begin(kStates), std::end(kStates), [&](const StateRow& each) { return each.name == name; });
+    if (state != std::end(kStates)) {
+      block.state = state->state;
+    } else {
+      report.note("unknown_types", fmt::format("blocks of a state that is not known (\"{}\") count as free", name));
+    }
+    const auto history = data_->list(data_->find(row, "history"));
+    const PickleValue last = history.empty() ? PickleValue{} : history.front();
+    block.requested = number(row, "requested_size").value_or(number(last, "real_size").value_or(block.size));
+    if (block.state == BlockState::inactive || block.requested > block.size) block.requested = block.size;
+    block.frames = data_->find(row, "frames");
+    if (data_->list(block.frames).empty()) block.frames = data_->find(last, "frames");
+    const std::uint64_t end = segment.address + segment.size;
+    if (block.address < segment.address || block.address > end || block.size > end - block.address) {
+      report.skipped_row("blocks", "it lies outside of its segment", 0);
+      continue;
+    }
+    next = block.address + block.size;
+    segment.blocks.push_back(block);
+  }
+  std::stable_sort(segment.blocks.begin(), segment.blocks.end(),
+                   [](const TorchBlock& a, const TorchBlock& b) { return a.address < b.address; });
+}
+
+void SnapshotFile::read_annotations(PickleValue value, ImportReport& report) {
+  for (const PickleValue row : data_->list(value)) {
+    const std::string_view stage = data_->text(data_->find(row, "stage"));
+    const auto time = data_->to_int64(data_->find(row, "time_us"));
+    if (!time || *time < 0 || *time > kLatestTimeUs || (stage != "START" && stage != "END")) {
+      report.skipped_row("external_annotations", "it has no time, or is neither a start nor an end", 0);
+      continue;
+    }
+    annotations_.push_back({stage == "START", std::string(data_->text(data_->find(row, "name"))),
+                            data_->to_int64(data_->find(row, "device")).value_or(0), *time});
+  }
+  std::stable_sort(annotations_.begin(), annotations_.end(),
+                   [](const TorchAnnotation& a, const TorchAnnotation& b) { return a.time_us < b.time_us; });
+}
+
+const SnapshotFile::EntryShape& SnapshotFile::shape_of(PickleValue entry) {
+  const std::uint32_t number = data_->shape(entry);
+  const auto [place, is_new] = shapes_.try_emplace(number);
+  EntryShape& shape = place->second;
+  if (!is_new) return shape;
+  shape.place.fill(-1);
+  const auto keys = data_->keys(number);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const std::string_view name = data_->text(keys[i]);
+    const auto known = std::find(std::begin(kEntryFields), std::end(kEntryFields), name);
+    if (known != std::end(kEntryFields)) {
+      shape.place[static_cast<std::size_t>(known - std::begin(kEntryFields))] = static_cast<std::int32_t>(i);
+    } else {
+      shape.unknown.emplace_back(name);
+    }
+  }
+  return shape;
+}
+
+std::optional<TraceEntry> SnapshotFile::entry(PickleValue value, std::string_view& why) {
+  if (PickleData::kind(value) != pickle::PickleKind::dict) {
+    why = "it is no dictionary";
+    return std::nullopt;
+  }
+  const EntryShape& shape = shape_of(value);
+  const auto values = data_->values(value);
+  const auto field = [&](Field which) {
+    const std::int32_t place = shape.place[which];
+    return place < 0 ? PickleValue{} : values[static_cast<std::size_t>(place)];
+  };
+  TraceEntry entry;
+  entry.name = field(kAction);
+  const std::string_view action = data_->text(entry.name);
+  const auto known =
+      std::find_if(std::begin(kActions), std::end(kActions), [&](const ActionRow& row) { return row.name == action; });
+  if (action.empty()) {
+    why = "it says no action";
+    return std::nullopt;
+  }
+  if (known != std::end(kActions)) entry.action = known->action;
+  const auto address = data_->to_uint64(field(entry.action == TraceAction::oom ? kDeviceFree : kAddr));
+  const auto size = data_->to_uint64(field(kSize));
+  const bool lies_somewhere =
+      entry.action != TraceAction::unknown && entry.action != TraceAction::snapshot && entry.action != TraceAction::oom;
+  if (lies_somewhere && (!address || !size)) {
+    why = "it has no address or size";
+    return std::nullopt;
+  }
+  entry.address = address.value_or(0);
+  entry.size = size.value_or(0);
+  if (entry.size > kLargestSize || (lies_somewhere && entry.address > kLargestAddress)) {
+    why = "its address or size is larger than any memory";
+    return std::nullopt;
+  }
+  entry.stream = data_->to_uint64(field(kStream)).value_or(0);
+  const auto time = data_->to_int64(field(kTime));
+  if (time && *time >= 0 && *time <= kLatestTimeUs) entry.time_us = time;
+  entry.frames = field(kFrames);
+  entry.compile_context = field(kCompileContext);
+  entry.user_metadata = field(kUserMetadata);
+  entry.category = field(kCategory);
+  return entry;
+}
+
+void SnapshotFile::count_unknown(PickleValue entry) {
+  for (const std::string& name : shape_of(entry).unknown) ++unknown_fields_[name];
+}
+
+}  // namespace accelscope::capture::sources::torch_memory

@@ -1,0 +1,242 @@
+#include "capture/sources/torch_memory/source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/import_report.h"
+#include "capture/sources/pickle/pickle_reader.h"
+#include "capture/sources/torch_memory/block_sizes.h"
+#include "capture/sources/torch_memory/device_writer.h"
+#include "capture/sources/torch_memory/schemas.h"
+#include "capture/sources/torch_memory/snapshot_file.h"
+#include "capture/sources/torch_memory/stack_names.h"
+#include "core/chunk/session_writer.h"
+
+namespace accelscope::capture::sources::torch_memory {
+namespace {
+
+constexpr std::int64_t kBeforeNs = 1000;  // how far before the first entry the state before it lies
+constexpr std::string_view kSettingsPrefix = "allocator.";
+
+class TorchMemoryImport {
+ public:
+  TorchMemoryImport(std::string name, const ImportOptions& options, EventSink& sink)
+      : name_(std::move(name)), options_(options), writer_(sink) {}
+  Result<void> run(json::ByteSource& source);
+
+ private:
+  Result<void> write(SnapshotFile& file);
+  void write_annotations(const SnapshotFile& file, ClockNumber clock, std::int64_t order);
+  void write_facts(const SnapshotFile& file, const DeviceWriter::Times& times);
+  void write_setting(const PickleData& data, const std::string& key, PickleValue value);
+  void note_reading(const pickle::ReadPickle& read);
+
+  std::string name_;
+  const ImportOptions& options_;
+  SessionWriter writer_;
+  ImportReport report_;
+};
+
+Result<void> TorchMemoryImport::run(json::ByteSource& source) {
+  const pickle::PickleOptions options{.name = name_, .kind_of_file = "a memory snapshot", .go_on = [&] {
+                                        // Reading is half of the work, writing the other.
+                                        if (options_.progress)
+                                          options_.progress(source.file_bytes_read() / 2, source.file_bytes());
+                                        return !writer_.cancelled();
+                                      }};
+  Result<pickle::ReadPickle> read = pickle::read_pickle(source, options);
+  if (!read) return read.error();
+  Result<SnapshotFile> file = SnapshotFile::open(read->data, report_);
+  if (!file) {
+    return Error{fmt::format("{}: {}{}", name_, file.message(), read->broken.empty() ? "" : "; " + read->broken)};
+  }
+  note_reading(*read);
+  if (Result<void> done = write(*file); !done) return done;
+  report_.write(writer_);
+  return writer_.finish();
+}
+
+void TorchMemoryImport::note_reading(const pickle::ReadPickle& read) {
+  if (!read.broken.empty()) {
+    report_.note("truncated", read.broken +
+                                  "; what comes before was read, and as the segments are of the end of the "
+                                  "whole trace, the state before is a guess");
+  }
+  report_.note("values_left_out", "numbers that fit into no 64 bits were left out", read.wide_numbers);
+  report_.note("values_left_out", "lists that hold themselves were cut where they do", read.changed_late);
+  if (read.bytes_behind) report_.note("trailing_bytes", "something follows the pickle's end; it was not read");
+}
+
+Result<void> TorchMemoryImport::write(SnapshotFile& file) {
+  const BlockSizes sizes(file.data(), file.settings());
+  StackNames names(file.data(), writer_);
+  std::deque<DeviceWriter> devices;
+  DeviceWriter::Times times;
+  bool any = false;
+  std::uint64_t entries = 0;
+  for (const auto& [number, device] : file.devices()) {
+    devices.emplace_back(file, number, sizes, writer_, names, report_).look(times, any);
+    entries += device.entries.size();
+    if (!any) times.end = std::max(times.end, static_cast<std::int64_t>(device.entries.size()) * kBeforeNs);
+  }
+  times.known = any;
+  for (const TorchAnnotation& annotation : file.annotations()) {
+    const std::int64_t ns = annotation.time_us * 1000;
+    if (entries > 0 && !any) break;  // the entries' order is no time
+    times.begin = times.known ? std::min(times.begin, ns) : ns;
+    times.end = times.known ? std::max(times.end, ns) : ns;
+    times.known = true;
+  }
+  times.begin -= any ? kBeforeNs : 0;
+  times.end += kBeforeNs;
+  const ClockNumber clock = writer_.add_clock({.name = "memory snapshot", .anchors = {{times.begin, 0}}});
+  const TorchTables tables{writer_.add_schema(block_schema()), writer_.add_schema(segment_schema()),
+                           writer_.add_schema(oom_schema()), writer_.add_schema(snapshot_schema()),
+                           writer_.add_schema(total_schema())};
+  std::int64_t order = 0;
+  for (DeviceWriter& device : devices) device.add_tracks(tables, clock, order);
+  std::uint64_t before = 0;
+  auto of = file.devices().begin();
+  for (DeviceWriter& device : devices) {
+    device.write(times, [&](std::uint64_t done) {
+      if (options_.progress) options_.progress(entries + before + done, 2 * std::max<std::uint64_t>(entries, 1));
+    });
+    before += (of++)->second.entries.size();
+    if (Result<void> done = writer_.status(); !done) return done;
+    if (writer_.cancelled()) return Error{name_ + ": the import was cancelled"};
+  }
+  write_annotations(file, clock, order);
+  write_facts(file, times);
+  if (entries > 0 && !any) {
+    report_.note("host_times_estimated",
+                 "the trace says no times, as versions before 2.2 do not: an entry is shown as a microsecond, in their "
+                 "order");
+  }
+  if (entries == 0) {
+    report_.note("no_trace", devices.empty()
+                                 ? "the snapshot is empty: the allocator held nothing, and recorded nothing"
+                                 : "the snapshot has no trace, only what was there when it was taken; record one with "
+                                   "torch.cuda.memory._record_memory_history()");
+  }
+  for (const auto& [field, count] : file.unknown_fields()) {
+    report_.note("unknown_fields", fmt::format("entries have a field \"{}\" that is not known here", field), count);
+  }
+  return {};
+}
+
+// Begins and ends of a name and device, inside one another.
+void TorchMemoryImport::write_annotations(const SnapshotFile& file, ClockNumber clock, std::int64_t order) {
+  if (file.annotations().empty()) return;
+  struct Range {
+    std::int64_t begin = 0, end = 0;
+    const TorchAnnotation* of = nullptr;
+  };
+  std::vector<Range> ranges;
+  std::map<std::pair<std::int64_t, std::string_view>, std::vector<std::size_t>> open;
+  std::uint64_t without_begin = 0;
+  const std::int64_t last = file.annotations().back().time_us;
+  for (const TorchAnnotation& each : file.annotations()) {
+    std::vector<std::size_t>& waiting = open[{each.device, each.name}];
+    if (each.begins) {
+      waiting.push_back(ranges.size());
+      ranges.push_back({each.time_us * 1000, last * 1000, &each});
+    } else if (waiting.empty()) {
+      ++without_begin;
+      ranges.push_back({each.time_us * 1000, each.time_us * 1000, &each});
+    } else {
+      ranges[waiting.back()].end = each.time_us * 1000;
+      waiting.pop_back();
+    }
+  }
+  std::uint64_t without_end = 0;
+  for (const auto& [key, waiting] : open) without_end += waiting.size();
+  report_.note("begin_without_end", "annotations begin but never end; they are shown up to the last one", without_end);
+  report_.note("end_without_begin", "annotations end but never begin; they are shown as moments", without_begin);
+  std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  });
+  const TrackNumber track = writer_.add_track({.name = "annotations",
+                                               .kind = "host_thread",
+                                               .host = "program",
+                                               .schema = writer_.add_schema(annotation_schema()),
+                                               .clock = clock,
+                                               .order = order});
+  for (const Range& range : ranges) {
+    Row row = writer_.begin_event(track, range.begin, range.end - range.begin, writer_.intern(range.of->name));
+    row.integer(kAnnotationDevice, range.of->device);
+  }
+}
+
+void TorchMemoryImport::write_setting(const PickleData& data, const std::string& key, PickleValue value) {
+  std::string text(data.text(value));
+  if (PickleData::kind(value) == pickle::PickleKind::boolean) {
+    text = data.to_int64(value).value_or(0) != 0 ? "true" : "false";
+  } else if (const auto number = data.to_int64(value)) {
+    text = std::to_string(*number);
+  } else if (const auto real = data.to_double(value)) {
+    text = fmt::format("{}", *real);
+  }
+  const auto keys = data.keys(data.shape(value));
+  const auto values = data.values(value);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (data.to_int64(values[i]).value_or(0) == 0) continue;  // as it is without a setting
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", data.text(keys[i]), data.to_int64(values[i]).value_or(0));
+  }
+  if (!text.empty()) writer_.set_meta(std::string(kSettingsPrefix) + key, text);
+}
+
+void TorchMemoryImport::write_facts(const SnapshotFile& file, const DeviceWriter::Times& times) {
+  writer_.set_meta("source_format", "PyTorch memory snapshot (pickle)");
+  if (times.known) {
+    writer_.set_meta("begin_unix_ns", std::to_string(times.begin));
+  } else {
+    writer_.set_meta("time_source", "order of the entries");
+  }
+  std::uint64_t entries = 0, segments = 0, blocks = 0;
+  for (const auto& [number, device] : file.devices()) {
+    entries += device.entries.size();
+    segments += device.segments.size();
+    for (const TorchSegment& segment : device.segments) blocks += segment.blocks.size();
+  }
+  writer_.set_meta("source.rows.device_traces", std::to_string(entries));
+  writer_.set_meta("source.rows.segments", std::to_string(segments));
+  writer_.set_meta("source.rows.blocks", std::to_string(blocks));
+  writer_.set_meta("source.rows.external_annotations", std::to_string(file.annotations().size()));
+  const PickleData& data = file.data();
+  const auto keys = data.keys(data.shape(file.settings()));
+  const auto values = data.values(file.settings());
+  for (std::size_t i = 0; i < values.size(); ++i) write_setting(data, std::string(data.text(keys[i])), values[i]);
+}
+
+}  // namespace
+
+int probe_torch_memory(std::string_view head, const std::string& /*path*/) {
+  constexpr int kCertain = 95, kLikely = 70;
+  constexpr std::string_view kNames[] = {"device_traces", "segments", "total_size"};
+  if (head.size() < 2 || static_cast<unsigned char>(head[0]) != 0x80 || head[1] < 2) return 0;
+  const std::string_view begin = head.substr(0, 4096);
+  for (const std::string_view name : kNames) {
+    if (begin.find(name) != std::string_view::npos) return kCertain;
+  }
+  return head.find("total_size") != std::string_view::npos ? kLikely : 0;
+}
+
+Result<void> import_torch_memory(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
+                                 const ImportOptions& options, EventSink& sink) {
+  AsyncSink receiver(sink);
+  if (Result<void> done = TorchMemoryImport(name, options, receiver).run(*bytes); !done) return done;
+  return receiver.finish();
+}
+
+Result<void> import_torch_memory(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
+  if (!source) return source.error();
+  return import_torch_memory(std::move(source.value()), path, options, sink);
+}
+
+}  // namespace accelscope::capture::sources::torch_memory

@@ -1,0 +1,405 @@
+#include "capture/sources/xplane/importer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "capture/json/byte_source.h"
+#include "capture/sources/tracks/gpu_tables.h"
+#include "capture/sources/xplane/each_event.h"
+#include "core/base/utf8.h"
+
+namespace accelscope::capture::sources::xplane {
+namespace {
+
+constexpr std::int64_t kLeastUnixNs = 100'000'000'000'000'000;  // March 1973: no profile takes so long
+constexpr std::int64_t kMostTicks = std::int64_t{1} << 62;
+constexpr std::size_t kLongestMetadata = 16U << 20;
+constexpr std::size_t kLongestName = 1U << 20;
+constexpr std::size_t kLongestInflated = 1U << 20;
+constexpr std::uint32_t kUnasked = StatTable::kNoField - 1;
+
+[[nodiscard]] std::int64_t whole_of(const StatValue& value) noexcept {
+  return value.kind == StatValue::Kind::real
+             ? static_cast<std::int64_t>(std::clamp(std::bit_cast<double>(value.bits), -9.0e18, 9.0e18))
+             : static_cast<std::int64_t>(value.bits);
+}
+
+[[nodiscard]] double real_of(const StatValue& value) noexcept {
+  switch (value.kind) {
+    case StatValue::Kind::real:
+      return std::bit_cast<double>(value.bits);
+    case StatValue::Kind::natural:
+      return static_cast<double>(value.bits);
+    default:
+      return static_cast<double>(static_cast<std::int64_t>(value.bits));
+  }
+}
+
+// A program that took the file for text has put U+FFFD in the place of every byte that was none: all is text now.
+[[nodiscard]] std::optional<std::size_t> first_replaced(const SpaceBytes& bytes) {
+  constexpr std::string_view kReplaced = "\xEF\xBF\xBD";
+  SpaceWindow window(bytes);
+  const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), 1U << 18U));
+  const std::string_view head = window.at(0, size);
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i + 4 < head.size();) {
+    const std::size_t length = utf8_length(head.substr(i));
+    if (length == 0) return std::nullopt;  // a byte of a binary file
+    if (!first && head.substr(i, kReplaced.size()) == kReplaced) first = i;
+    i += length;
+  }
+  return first;
+}
+
+[[nodiscard]] std::string_view shortened(std::string_view text) noexcept {
+  return text.substr(0, std::min(text.size(), kLongestName));
+}
+
+}  // namespace
+
+Result<void> XPlaneImporter::run(const SpaceBytes& bytes) {
+  total_bytes_ = 3 * bytes.size();
+  const Error cancelled{fmt::format("{}: the import was cancelled", path_)};
+  SpaceIndex index = index_space(bytes, [&](std::uint64_t done) { return goes_on(done); });
+  if (session_.cancelled()) return session_.status() ? Result<void>(cancelled) : session_.status();
+  metadata_window_ = std::make_unique<SpaceWindow>(bytes, 64U << 10);
+  if (Result<void> done = take_index(bytes, std::move(index)); !done) return done;
+  const bool surveyed = each_event(
+      bytes, bytes.size(),
+      [&](PlaneState& plane, LineState& line, const EventRecord& event) { survey_event(plane, line, event); });
+  if (!surveyed) return session_.status() ? Result<void>(cancelled) : session_.status();
+  constexpr std::uint64_t kFew = 100;  // damage makes some: one in so many
+  in_ns_ = beyond_ps_ > survey_events_ / kFew;
+  make_tables();
+  add_threads();
+  counts_ = {};
+  const bool written = each_event(
+      bytes, 2 * bytes.size(),
+      [&](PlaneState& plane, LineState& line, const EventRecord& event) { write_event(plane, line, event); });
+  if (!written) return session_.status() ? Result<void>(cancelled) : session_.status();
+  write_facts();
+  write_report(bytes);
+  return session_.finish({.clock = "profile",
+                          .ticks_per_ns = in_ns_ ? 1.0 : 1000.0,
+                          .unix_ns = start_unix_ns_,
+                          .path = path_,
+                          .unjoined_sources = "producers (_p, launches) have no consumer in the file, so there is no "
+                                              "arrow for them: calls that started nothing that was recorded",
+                          .unjoined_targets = "consumers (_c, work on a device) have no producer in the file, so there "
+                                              "is no arrow for them: what started them was not recorded"});
+}
+
+bool XPlaneImporter::goes_on(std::uint64_t done) {
+  if (options_.progress) options_.progress(done, total_bytes_);
+  return !session_.cancelled();
+}
+
+void XPlaneImporter::count_broken(std::uint64_t at) noexcept {
+  if (counts_.broken_events++ == 0) counts_.first_broken = at;
+}
+
+Error XPlaneImporter::nothing_in(const SpaceBytes& bytes, const SpaceIndex& index) const {
+  if (bytes.size() == 0) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", path_)};
+  if (const std::optional<std::size_t> at = first_replaced(bytes)) {
+    return Error{
+        fmt::format("{}: the file was copied as if it were text, which replaced bytes (EF BF BD from byte {} on) that "
+                    "cannot be had back; copy it anew as a binary file",
+                    path_, *at)};
+  }
+  if (!index.broken.empty()) {
+    return Error{
+        fmt::format("{}: nothing of an XSpace can be read: the {} {} at byte {}, and no event comes before; a profile "
+                    "of JAX, TensorFlow or PyTorch/XLA is called "
+                    "HOST.xplane.pb, copy it completely",
+                    path_, index.broken.front().what,
+                    index.broken.front().problem == MessageWalk::Problem::cut ? "breaks off" : "is no message",
+                    index.broken.front().at)};
+  }
+  return Error{
+      fmt::format("{}: holds no planes; a profile of JAX, TensorFlow or PyTorch/XLA is called HOST.xplane.pb", path_)};
+}
+
+Result<void> XPlaneImporter::take_index(const SpaceBytes& bytes, SpaceIndex index) {
+  const bool any = std::any_of(index.planes.begin(), index.planes.end(), [](const PlaneIndex& plane) {
+    return is_plane_name(plane.name) || !plane.lines.empty();
+  });
+  const bool is_space = std::any_of(index.planes.begin(), index.planes.end(),
+                                    [](const PlaneIndex& plane) { return is_plane_name(plane.name); });
+  if (!any || (!is_space && !index.broken.empty()) ||
+      (!index.broken.empty() && (index.event_count() == 0 || first_replaced(bytes))))
+    return nothing_in(bytes, index);
+  if (!index.hostnames.empty()) host_ = index.hostnames.front();
+  for (PlaneIndex& plane : index.planes) {
+    PlaneState& state = planes_.emplace_back();
+    state.role = role_of_plane(plane.name);
+    has_tpu_ = has_tpu_ || (state.role.kind == PlaneKind::tpu && plane.name.starts_with("/device:TPU:"));
+    for (LineIndex& line : plane.lines) {
+      LineState& made = state.lines.emplace_back();
+      made.role = role_of_line(state.role, line.name, line.id);
+      made.index = std::move(line);
+      state.has_counters = state.has_counters || made.role.of == LineClass::counters;
+      for (auto& rows : made.rows) rows.fill(kNone);
+    }
+    plane.lines.clear();
+    state.index = std::move(plane);
+  }
+  space_ = std::move(index);
+  space_.planes.clear();
+  for (std::size_t i = 0; i < kXTableCount; ++i) tables_.emplace_back(static_cast<XTable>(i));
+  find_times();
+  return {};
+}
+
+void XPlaneImporter::find_times() {
+  for (PlaneState& plane : planes_) {
+    for (const PlaneStat& stat : plane.index.stats) {
+      if (slot_of(plane, stat.id).name != "profile_start_time" || !stat.value.is_number()) continue;
+      const std::int64_t ns = whole_of(stat.value);
+      if (ns > 0) start_unix_ns_ = ns;
+    }
+  }
+  std::optional<std::int64_t> first;
+  for (const PlaneState& plane : planes_) {
+    for (const LineState& line : plane.lines) {
+      const std::int64_t ns = line.index.timestamp_ns;
+      if (ns > kLeastUnixNs) first = std::min(first.value_or(ns), ns);
+    }
+  }
+  if (!first) return;
+  // Lines that tell the time of day lie on the time of those that do not.
+  base_ns_ = start_unix_ns_.value_or(*first);
+  start_unix_ns_ = base_ns_;
+}
+
+std::optional<std::int64_t> XPlaneImporter::start_of(const LineState& line, const EventRecord& event) const noexcept {
+  const std::int64_t ns = line.index.timestamp_ns;
+  const __int128 begin = static_cast<__int128>(ns) - (ns > kLeastUnixNs ? base_ns_ : 0);
+  const __int128 ps = begin * 1000 + event.offset_ps;
+  __int128 start = ps;
+  __int128 length = event.duration_ps;
+  if (in_ns_) {
+    const auto down = [](__int128 value) { return value / 1000 - (value % 1000 < 0 ? 1 : 0); };
+    start = down(ps);
+    length = down(ps + event.duration_ps) - start;
+  }
+  const bool fits = start > -kMostTicks && start < kMostTicks && start + length < kMostTicks && length > -kMostTicks;
+  return fits ? std::optional(static_cast<std::int64_t>(start)) : std::nullopt;
+}
+
+XPlaneImporter::StatSlot& XPlaneImporter::slot_of(PlaneState& plane, std::int64_t id) {
+  std::unique_ptr<StatSlot>& slot = plane.stats[id];
+  if (slot != nullptr) return *slot;
+  slot = std::make_unique<StatSlot>();
+  slot->fields.fill(kUnasked);
+  const auto place = plane.index.stat_metadata.find(id);
+  if (place != plane.index.stat_metadata.end() && metadata_window_ != nullptr) {
+    const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(place->second.size, kLongestMetadata));
+    std::string_view name;
+    if (!read_stat_metadata(metadata_window_->at(place->second.begin, size), name)) ++counts_.cut_texts;
+    slot->name = name.substr(0, 1024);
+  }
+  if (slot->name.empty()) slot->name = fmt::format("stat {}", id);
+  slot->stat = stat_of(slot->name);
+  return *slot;
+}
+
+XPlaneImporter::PlaneState::Reference& XPlaneImporter::reference(PlaneState& plane, const StatValue& value) {
+  const auto id = static_cast<std::int64_t>(value.bits);
+  const auto [found, is_new] = plane.references.try_emplace(id);
+  if (!is_new) return found->second;
+  const auto place = plane.index.stat_metadata.find(id);
+  if (place == plane.index.stat_metadata.end()) {
+    found->second.text = fmt::format("text {}", id);
+    return found->second;
+  }
+  const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(place->second.size, kLongestMetadata));
+  std::string_view name;
+  if (!read_stat_metadata(metadata_window_->at(place->second.begin, size), name)) ++counts_.cut_texts;
+  found->second.text = shortened(name);
+  return found->second;
+}
+
+std::string_view XPlaneImporter::text_of(PlaneState& plane, const StatValue& value) {
+  switch (value.kind) {
+    case StatValue::Kind::text:
+      return shortened(value.text);
+    case StatValue::Kind::reference:
+      return reference(plane, value).text;
+    case StatValue::Kind::packed: {
+      inflated_.assign(kLongestInflated, '\0');
+      const auto source = json::ByteSource::from_memory(value.text);
+      const Result<std::size_t> count = source->read(inflated_);
+      inflated_.resize(count ? *count : 0);
+      return inflated_;
+    }
+    default:
+      return {};
+  }
+}
+
+XPlaneImporter::MetadataSlot& XPlaneImporter::metadata_of(PlaneState& plane, std::int64_t id) {
+  std::unique_ptr<MetadataSlot>& made = plane.metadata[id];
+  if (made != nullptr) return *made;
+  made = std::make_unique<MetadataSlot>();
+  MetadataSlot& slot = *made;
+  const auto place = plane.index.event_metadata.find(id);
+  slot.missing = place == plane.index.event_metadata.end();
+  if (slot.missing) {
+    slot.name = session_.intern(fmt::format("event {}", id));
+    return slot;
+  }
+  const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(place->second.size, kLongestMetadata));
+  // Its own copy: texts of references are read through the same window.
+  const std::string message(metadata_window_->at(place->second.begin, size));
+  EventMetadata metadata;
+  if (!read_event_metadata(message, metadata)) ++counts_.cut_texts;
+  const std::string_view shown = metadata.display_name.empty() ? metadata.name : metadata.display_name;
+  slot.name = shown.empty() ? session_.intern(fmt::format("event {}", id)) : session_.intern(shortened(shown));
+  if (shown != metadata.name && !metadata.name.empty()) slot.hlo = session_.intern(shortened(metadata.name));
+  if (plane.has_counters) slot.text = shown.substr(0, 1024);
+  slot.python = shown.starts_with('$');
+  slot.release = shown == "MemoryDeallocation";
+  slot.memory = slot.release || shown == "MemoryAllocation";
+  slot.copy = shown.starts_with("Memcpy");
+  slot.set = shown.starts_with("Memset");
+  slot.wait = names_wait(shown);
+  slot.nccl = tracks::is_collective_kernel(shown);
+  Meanings meanings;
+  std::string category(shown.substr(0, 200));
+  std::string tf_op;
+  for (const StatValue& stat : metadata.stats) {
+    StatSlot& of = slot_of(plane, stat.id);
+    if (of.stat == Stat::flops && stat.is_number()) slot.flops = whole_of(stat);
+    if (of.stat == Stat::bytes_accessed && stat.is_number()) slot.bytes = whole_of(stat);
+    if (of.stat == Stat::category) category = text_of(plane, stat);
+    if (of.stat == Stat::tf_op) tf_op = text_of(plane, stat);
+    if (of.stat == Stat::source) sources_.emplace(text_of(plane, stat));
+  }
+  slot.collective = is_collective_op(category);
+  slot.async_begin = is_async_begin(category);
+  slot.async_end = is_async_end(category);
+  slot.holder = is_holder_op(category);
+  if (const std::string_view layer = layer_of_op(tf_op); !layer.empty()) slot.layer = session_.intern(layer);
+  return slot;
+}
+
+void XPlaneImporter::understand(PlaneState& plane, const StatValue& value, StatSlot& slot, Meanings& meanings) {
+  const auto number = [&](std::optional<std::int64_t>& to) {
+    if (value.is_number()) to = whole_of(value);
+  };
+  switch (slot.stat) {
+    case Stat::other:
+      return;
+    case Stat::correlation:
+      return number(meanings.correlation);
+    case Stat::context: {
+      // "$$1" of CUPTI.
+      std::string_view text = text_of(plane, value);
+      while (text.starts_with('$')) text.remove_prefix(1);
+      std::int64_t context = 0;
+      bool digits = !text.empty() && text.size() < 19;
+      for (const char c : text) {
+        digits = digits && c >= '0' && c <= '9';
+        if (digits) context = context * 10 + (c - '0');
+      }
+      if (digits) meanings.context = context;
+      return number(meanings.context);
+    }
+    case Stat::kernel_details:
+      meanings.is_kernel = true;
+      meanings.kernel_details = text_of(plane, value);
+      return;
+    case Stat::memcpy_details:
+      meanings.is_copy = true;
+      meanings.transfer_details = text_of(plane, value);
+      return;
+    case Stat::memset_details:
+      meanings.is_set = true;
+      meanings.transfer_details = text_of(plane, value);
+      return;
+    case Stat::memory_details:
+      meanings.is_memory = true;
+      return;
+    case Stat::producer_type:
+      return number(meanings.producer_type);
+    case Stat::producer:
+      return number(meanings.producer);
+    case Stat::consumer_type:
+      return number(meanings.consumer_type);
+    case Stat::consumer:
+      return number(meanings.consumer);
+    case Stat::counter_value:
+      if (value.is_number()) meanings.counter = real_of(value);
+      return;
+    case Stat::category:
+      meanings.category = text_of(plane, value);
+      return;
+    case Stat::tf_op:
+      meanings.tf_op = text_of(plane, value);
+      return;
+    case Stat::op_name:
+      meanings.op_name = text_of(plane, value);
+      return;
+    case Stat::address:
+      return number(meanings.address);
+    case Stat::allocator:
+      meanings.allocator = text_of(plane, value);
+      return;
+    case Stat::host_index:
+      return number(meanings.host_index);
+    case Stat::bytes_allocated:
+      return number(meanings.allocated);
+    case Stat::bytes_reserved:
+      return number(meanings.reserved);
+    case Stat::allocation_bytes:
+      return number(meanings.allocation);
+    case Stat::flops:
+      return number(meanings.flops);
+    case Stat::bytes_accessed:
+      return number(meanings.bytes);
+    case Stat::source:
+      meanings.source = text_of(plane, value);
+      return;
+  }
+}
+
+XTable XPlaneImporter::table_of(const LineState& line, const MetadataSlot& metadata, const Meanings& meanings,
+                                bool is_total) const noexcept {
+  if (is_total) return XTable::total;
+  switch (line.role.of) {
+    case LineClass::stream:
+      if (meanings.is_kernel) return XTable::kernel;
+      if (meanings.is_copy || metadata.copy) return XTable::memcpy;
+      if (meanings.is_set || metadata.set) return XTable::memset;
+      return meanings.is_memory ? XTable::device_event : XTable::kernel;
+    case LineClass::thread:
+      if (metadata.memory && (meanings.address || meanings.allocated)) return XTable::memory;
+      if (metadata.python) return XTable::python_function;
+      return meanings.correlation ? XTable::runtime_call : XTable::host_event;
+    default:
+      return line.role.table;
+  }
+}
+
+void XPlaneImporter::add_threads() {
+  std::map<std::pair<std::string, std::int64_t>, std::size_t> known;
+  for (PlaneState& plane : planes_) {
+    if (!plane.role.device.empty()) continue;
+    // Numbers of lines are those of threads, whoever watches them; other planes count processors, say.
+    const std::string whose = plane.index.name.starts_with("/host:") ? "" : plane.index.name;
+    for (LineState& line : plane.lines) {
+      const auto [found, is_new] = known.try_emplace({whose, line.index.id}, threads_.size());
+      if (is_new) threads_.emplace_back().rows.fill(kNone);
+      ThreadState& thread = threads_[found->second];
+      line.thread = found->second;
+      thread.tables |= line.tables;
+      thread.launches = thread.launches || (line.tables >> static_cast<unsigned>(XTable::runtime_call) & 1U) != 0;
+      if (thread.name.empty() || thread.name.starts_with("thread ")) thread.name = line.role.name;
+    }
+  }
+}
+
+}  // namespace accelscope::capture::sources::xplane

@@ -1,0 +1,90 @@
+// The first reading of the events: which columns their tables need.
+#include <algorithm>
+#include <functional>
+
+#include "capture/sources/xplane/importer.h"
+
+namespace accelscope::capture::sources::xplane {
+namespace {
+
+constexpr std::uint32_t kNotAsked = StatTable::kNoField - 1;
+constexpr std::size_t kMostAllocations = 2'000'000;
+
+}  // namespace
+
+void XPlaneImporter::survey_event(PlaneState& plane, LineState& line, const EventRecord& event) {
+  ++survey_events_;
+  if (!start_of(line, event)) ++beyond_ps_;
+  if (line.role.of == LineClass::counters) return;
+  MetadataSlot& metadata = metadata_of(plane, event.metadata);
+  Meanings meanings;
+  for (const StatValue& stat : event.stats) understand(plane, stat, slot_of(plane, stat.id), meanings);
+  const XTable which = table_of(line, metadata, meanings, event.is_total);
+  TableState& to = table(which);
+  to.stats.add_event();
+  line.tables |= 1U << static_cast<unsigned>(which);
+  for (const StatValue& stat : event.stats) {
+    StatSlot& slot = slot_of(plane, stat.id);
+    std::uint32_t& field = slot.fields[static_cast<std::size_t>(which)];
+    if (field == kNotAsked) field = to.stats.field(slot.name, slot.stat);
+    to.stats.see(field, stat, stat.kind == StatValue::Kind::text ? stat.text : std::string_view(), false);
+  }
+  if ((metadata.tables_seen >> static_cast<unsigned>(which) & 1U) == 0) {
+    metadata.tables_seen |= 1U << static_cast<unsigned>(which);
+    survey_constants(plane, metadata, event.metadata, which);
+  }
+  if (metadata.hlo != 0) to.stats.see(OwnColumn::hlo);
+  if (metadata.layer != 0 || !meanings.tf_op.empty() || !meanings.op_name.empty()) to.stats.see(OwnColumn::layer);
+  if (metadata.bytes || meanings.bytes) to.stats.see(OwnColumn::bytes);
+  if (metadata.flops || meanings.flops) to.stats.see(OwnColumn::flops);
+  if (meanings.kernel_details.find("private_mem") != std::string_view::npos) to.stats.see(OwnColumn::private_memory);
+  if (event.is_total) {
+    to.stats.see(OwnColumn::occurrences);
+    to.stats.see(OwnColumn::total_ps);
+  }
+  if (event.duration_ps % 1000 != 0) to.stats.see(OwnColumn::dur_ps);
+  if (event.offset_ps % 1000 != 0) to.stats.see(OwnColumn::start_ps);
+  if (which != XTable::memory || !meanings.address) return;
+  if (metadata.release) {
+    any_release_without_size_ = any_release_without_size_ || !meanings.allocation;
+  } else if (meanings.allocation && allocation_count_ < kMostAllocations) {
+    const std::optional<std::int64_t> start = start_of(line, event);
+    if (!start) return;
+    ++allocation_count_;
+    allocations_[tracks::flow_key(std::hash<std::string_view>{}(meanings.allocator) +
+                                      static_cast<std::uint64_t>(meanings.host_index.value_or(0)),
+                                  static_cast<std::uint64_t>(*meanings.address))]
+        .push_back({*start, *meanings.allocation});
+  }
+}
+
+void XPlaneImporter::survey_constants(PlaneState& plane, MetadataSlot& slot, std::int64_t id, XTable which) {
+  TableState& to = table(which);
+  const auto place = plane.index.event_metadata.find(id);
+  if (place == plane.index.event_metadata.end()) return;
+  const std::string message(text_at(*metadata_window_, place->second, 16U << 20));
+  EventMetadata metadata;
+  (void)read_event_metadata(message, metadata);  // what it holds up to a mistake; counted when it was read first
+  if (slot.async_end && which == XTable::xla_op) {
+    to.stats.add_wait_name(metadata.display_name.empty() ? metadata.name : metadata.display_name);
+  }
+  for (const StatValue& stat : metadata.stats) {
+    StatSlot& of = slot_of(plane, stat.id);
+    std::uint32_t& field = of.fields[static_cast<std::size_t>(which)];
+    if (field == kNotAsked) field = to.stats.field(of.name, of.stat);
+    to.stats.see(field, stat, {}, true);
+  }
+}
+
+void XPlaneImporter::make_tables() {
+  for (TableState& each : tables_) {
+    if (each.stats.events() == 0) continue;
+    each.number = session_.add_table(each.stats.make_schema());
+  }
+  if (!any_release_without_size_) allocations_.clear();
+  for (auto& [key, all] : allocations_) {
+    std::sort(all.begin(), all.end(), [](const Allocation& a, const Allocation& b) { return a.start < b.start; });
+  }
+}
+
+}  // namespace accelscope::capture::sources::xplane

@@ -1,0 +1,96 @@
+#include "core/export/formats/formats.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/export/json_tables.h"
+#include "core/export/neuron/neuron_json.h"
+#include "core/export/stacks/collapsed_stacks.h"
+#include "core/export/stacks/speedscope.h"
+#include "core/export/tables/csv_tables.h"
+#include "core/export/tables/parquet_tables.h"
+#include "core/export/tenstorrent/ops_csv.h"
+#include "core/export/traces/chrome_trace.h"
+#include "core/export/traces/perfetto_trace.h"
+#include "core/export/vtune/vtune_csv.h"
+
+namespace accelscope {
+namespace {
+
+Result<ExportReport> write_json(const ExportRequest& request, ExportOutput& output) {
+  JsonExport json{request.query, {}, request.range, request.progress};
+  if (neuron::is_neuron_session(*request.query.snapshot)) json.forms = neuron::json_forms(*request.query.snapshot);
+  const auto written = export_json(json, [&](std::string_view text) { return output.write(text); });
+  if (!written) return written.error();
+  return ExportReport{written->rows, written->bytes, written->losses()};
+}
+
+constexpr std::array kFormats = {
+    ExportFormat{.name = "json",
+                 .title = "JSON tables",
+                 .suffix = ".json",
+                 .summary = "every table with all its columns; of Neuron profiles the vendor's own tables",
+                 .write = write_json},
+    ExportFormat{.name = "perfetto",
+                 .title = "Perfetto trace",
+                 .suffix = ".pftrace",
+                 .summary = "tracks, slices with arguments and counters for ui.perfetto.dev",
+                 .binary = true,
+                 .flows_asked = true,
+                 .write = write_perfetto},
+    ExportFormat{.name = "chrome",
+                 .title = "Chrome JSON trace",
+                 .suffix = ".trace.json",
+                 .summary = "the same for every viewer and script that reads the Trace Event Format",
+                 .write = write_chrome},
+    ExportFormat{.name = "speedscope",
+                 .title = "speedscope profile",
+                 .suffix = ".speedscope.json",
+                 .summary = "stacks over time, a profile for each track, for speedscope.app",
+                 .write = write_speedscope},
+    ExportFormat{.name = "collapsed",
+                 .title = "Collapsed stacks",
+                 .suffix = ".collapsed.txt",
+                 .summary = "a line for each stack with the ns it took itself, for flame graphs",
+                 .write = write_collapsed},
+    ExportFormat{.name = "csv",
+                 .title = "CSV",
+                 .suffix = ".csv",
+                 .summary = "all events in one file; where a folder is named, a file for each table",
+                 .shape = ExportShape::either,
+                 .write = write_csv},
+    ExportFormat{.name = "parquet",
+                 .title = "Parquet",
+                 .suffix = ".parquet",
+                 .summary = "a folder with a file for each table, for data frames",
+                 .shape = ExportShape::folder,
+                 .binary = true,
+                 .write = write_parquet},
+    ExportFormat{.name = "vtune-csv",
+                 .title = "VTune external intervals",
+                 .suffix = ".csv",
+                 .summary = "tasks by threads for VTune; let the name end with -hostname-HOST.csv",
+                 .write = write_vtune_csv},
+    ExportFormat{.name = "ops-csv",
+                 .title = "tt-metal operations report",
+                 .suffix = ".ops.csv",
+                 .summary = "a row for each operation with the headers that tt-metal's tools document",
+                 .write = tenstorrent::write_ops_csv},
+    ExportFormat{.name = "rearranged-csv",
+                 .title = "tt-metal time stamps by core",
+                 .suffix = ".rearranged.csv",
+                 .summary = "a row for each core with the begins and ends of its zones in cycles",
+                 .write = tenstorrent::write_rearranged_csv},
+};
+
+}  // namespace
+
+std::span<const ExportFormat> export_formats() noexcept { return kFormats; }
+
+const ExportFormat* find_export_format(std::string_view name) noexcept {
+  const auto found =
+      std::find_if(kFormats.begin(), kFormats.end(), [&](const ExportFormat& f) { return f.name == name; });
+  return found == kFormats.end() ? nullptr : &*found;
+}
+
+}  // namespace accelscope

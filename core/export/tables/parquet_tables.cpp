@@ -1,0 +1,239 @@
+#include "core/export/tables/parquet_tables.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "core/base/utf8.h"
+#include "core/export/base/losses.h"
+#include "core/export/base/piece_writer.h"
+#include "core/export/base/track_groups.h"
+#include "core/export/tables/export_tables.h"
+#include "core/export/tables/parquet_file.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::uint64_t kParquetPieceEvents = 64U << 10;  // rows of a group
+
+[[nodiscard]] ParquetType parquet_type(ColumnType type) noexcept {
+  switch (type) {
+    case ColumnType::uint64:
+      return ParquetType::uint64;
+    case ColumnType::float64:
+      return ParquetType::real;
+    case ColumnType::boolean:
+      return ParquetType::boolean;
+    case ColumnType::string:
+    case ColumnType::text:
+      return ParquetType::text;
+    case ColumnType::int64:
+      break;
+  }
+  return ParquetType::int64;
+}
+
+// Texts of a Parquet file are UTF-8.
+template <typename Take>
+void with_utf8(std::string_view text, Take&& take) {
+  if (is_well_formed_utf8(text)) {
+    take(text);
+  } else {
+    take(std::string_view(mended_utf8(text)));
+  }
+}
+
+// Makes the row groups of one thread.
+class GroupWriter {
+ public:
+  GroupWriter(const ExportRequest& request, const ExportPlan& plan)
+      : plan_(plan), snapshot_(*request.query.snapshot), reader_(request.query, request.range) {}
+
+  Result<ParquetGroup> write(const ExportTable& table, const EventPiece& piece, std::string& out) {
+    const ExportTrack& track = plan_.tracks[piece.track];
+    ParquetGroup group;
+    if (Result<void> opened = reader_.open(track, piece); !opened) return opened.error();
+    group.rows = static_cast<std::int64_t>(reader_.events().size());
+    if (group.rows == 0) return group;
+    for (const ExportColumn& column : table.columns) {
+      ParquetColumn values(parquet_type(column.type), !column.always(), column.type == ColumnType::string);
+      add(column, *track.snapshot->track, snapshot_.lanes[piece.lane], values);
+      group.columns.push_back(values.finish(out));
+    }
+    return group;
+  }
+
+ private:
+  void add(const ExportColumn& column, const Track& track, const LaneSnapshot& lane, ParquetColumn& values) {
+    const auto same = [&](const std::string& text) {
+      for (std::size_t i = 0; i < reader_.events().size(); ++i) {
+        values.add_known(0, [&]() -> std::string_view { return text; });
+      }
+    };
+    switch (column.field) {
+      case TableField::track:
+        return same(track.name);
+      case TableField::device:
+        return same(track.device);
+      case TableField::host:
+        return same(track.host);
+      case TableField::column:
+        for (const PieceEvent& event : reader_.events()) add_value(event, column, values);
+        return;
+      default:
+        for (const PieceEvent& event : reader_.events()) add_own(event, column.field, lane, values);
+    }
+  }
+
+  void add_own(const PieceEvent& event, TableField field, const LaneSnapshot& lane, ParquetColumn& values) {
+    if (field == TableField::id) {
+      values.add_word(reader_.id(event));
+    } else if (field == TableField::lane) {
+      values.add_int64(lane.data->lane.depth);
+    } else if (field == TableField::begin) {
+      values.add_int64(reader_.ns(event.begin));
+    } else if (field == TableField::duration) {
+      values.add_int64(reader_.ns(event.end) - reader_.ns(event.begin));
+    } else {
+      add_string(reader_.name(event), values);
+    }
+  }
+
+  void add_string(StringId id, ParquetColumn& values) {
+    values.add_known(id, [&]() -> std::string_view {
+      with_utf8(snapshot_.strings->text(id), [&](std::string_view text) { text_ = text; });
+      return text_;
+    });
+  }
+
+  void add_value(const PieceEvent& event, const ExportColumn& column, ParquetColumn& values) {
+    const BlockValues found = reader_.at(event).column(column.column, column.type);
+    const std::uint32_t at = event.row % kBlockEvents;
+    if (!found.has(at)) return values.add_null();
+    switch (column.type) {
+      case ColumnType::boolean:
+        return values.add_boolean(found.values[at] != 0);
+      case ColumnType::string:
+        return add_string(static_cast<StringId>(found.values[at]), values);
+      case ColumnType::text:
+        return with_utf8(reader_.text(event, column.column), [&](std::string_view text) { values.add_text(text); });
+      default:
+        return values.add_word(found.values[at]);
+    }
+  }
+
+  const ExportPlan& plan_;
+  const Snapshot& snapshot_;
+  PieceReader reader_;
+  std::string text_;
+};
+
+class ParquetWriter {
+ public:
+  ParquetWriter(const ExportRequest& request, const ExportTables& tables, ExportOutput& output)
+      : request_(request),
+        tables_(tables),
+        output_(output),
+        facts_(session_facts(*request.query.snapshot)),
+        writers_(request.query.pool.concurrency()) {
+    for (auto& [key, value] : facts_) value = mended_utf8(value);
+  }
+
+  Result<void> write(const ExportTable& table) {
+    std::vector<ParquetField> fields;
+    for (const ExportColumn& column : table.columns) {
+      fields.push_back({mended_utf8(column.name), parquet_type(column.type), !column.always()});
+    }
+    if (Result<void> begun = begin_file(table.name); !begun) return begun;
+    std::vector<ParquetGroup> made(table.pieces.size());
+    const Result<void> written = write_pieces(
+        request_.query, table.pieces.size(),
+        [&](std::size_t piece, std::size_t worker, std::string& out) -> Result<void> {
+          if (!writers_[worker]) writers_[worker] = std::make_unique<GroupWriter>(request_, tables_.plan);
+          auto group = writers_[worker]->write(table, tables_.plan.pieces[table.pieces[piece]], out);
+          if (!group) return group.error();
+          made[piece] = std::move(*group);
+          return {};
+        },
+        [&](std::size_t piece, std::string_view bytes) -> Result<void> {
+          made[piece].offset = at_;
+          report_.rows += static_cast<std::uint64_t>(made[piece].rows);
+          if (request_.progress) request_.progress(report_.rows, tables_.plan.events);
+          return put(bytes);
+        });
+    if (!written) return written;
+    std::erase_if(made, [](const ParquetGroup& group) { return group.rows == 0; });
+    return put(parquet_footer(fields, made, facts_));
+  }
+
+  Result<void> write_flows(const FlowEnds& flows) {
+    const StringPool& strings = *request_.query.snapshot->strings;
+    if (Result<void> begun = begin_file(std::string(kFlowTable)); !begun) return begun;
+    ParquetColumn source(ParquetType::int64, false, false), target(ParquetType::int64, false, false),
+        kind(ParquetType::text, false, true);
+    std::vector<ParquetGroup> groups;
+    ParquetGroup group;
+    const auto flush = [&]() -> Result<void> {
+      if (group.rows == 0) return {};
+      std::string bytes;
+      for (ParquetColumn* column : {&source, &target, &kind}) group.columns.push_back(column->finish(bytes));
+      group.offset = at_;
+      groups.push_back(std::move(group));
+      group = {};
+      return put(bytes);
+    };
+    for (const ExportFlow& flow : flows.all()) {
+      if (!flow.kept()) continue;
+      source.add_word(flow.source);
+      target.add_word(flow.target);
+      kind.add_known(flow.kind, [&] { return mended_utf8(strings.text(flow.kind)); });
+      if (++group.rows < static_cast<std::int64_t>(kParquetPieceEvents)) continue;
+      if (Result<void> done = flush(); !done) return done;
+    }
+    if (Result<void> done = flush(); !done) return done;
+    return put(parquet_footer({{"src_id", ParquetType::int64, false},
+                               {"dst_id", ParquetType::int64, false},
+                               {"kind", ParquetType::text, false}},
+                              groups, facts_));
+  }
+  [[nodiscard]] ExportReport& report() noexcept { return report_; }
+
+ private:
+  Result<void> begin_file(const std::string& name) {
+    if (Result<void> begun = output_.begin_file(name + ".parquet"); !begun) return begun;
+    at_ = 0;
+    return put(kParquetMagic);
+  }
+  Result<void> put(std::string_view bytes) {
+    report_.bytes += bytes.size();
+    at_ += static_cast<std::int64_t>(bytes.size());
+    return output_.write(bytes);
+  }
+
+  const ExportRequest& request_;
+  const ExportTables& tables_;
+  ExportOutput& output_;
+  std::vector<std::pair<std::string, std::string>> facts_;
+  std::vector<std::unique_ptr<GroupWriter>> writers_;  // by worker
+  std::int64_t at_ = 0;                                // bytes of the file so far
+  ExportReport report_;
+};
+
+}  // namespace
+
+Result<ExportReport> write_parquet(const ExportRequest& request, ExportOutput& output) {
+  const Result<ExportTables> tables = plan_tables(request, kParquetPieceEvents);
+  if (!tables) return tables.error();
+  ParquetWriter writer(request, *tables, output);
+  for (const ExportTable& table : tables->tables) {
+    if (Result<void> done = writer.write(table); !done) return done.error();
+  }
+  const Result<FlowEnds> flows = FlowEnds::build(request, tables->plan);
+  if (!flows) return flows.error();
+  if (!flows->all().empty()) {
+    if (Result<void> done = writer.write_flows(*flows); !done) return done.error();
+  }
+  writer.report().losses = losses_by_kind(request, {.rows_without_time = false});
+  return writer.report();
+}
+
+}  // namespace accelscope

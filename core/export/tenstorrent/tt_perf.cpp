@@ -1,0 +1,154 @@
+#include "core/export/tenstorrent/tt_perf.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <vector>
+
+#include "core/export/base/event_cells.h"
+
+namespace accelscope::tenstorrent {
+namespace {
+
+constexpr double kBound = 0.65;
+constexpr double kLongGapNs = 6'500;
+constexpr std::int64_t kFewCores = 10;
+
+struct ChipRow {
+  std::string_view arch;
+  ChipPeaks peaks;
+};
+// Wormhole: 262 TFLOP/s of LoFi over 72 cores; blackhole: 4096 operations a cycle and core at 1.35 GHz.
+constexpr std::array kChips = {
+    ChipRow{"wormhole", {288e9, 262e12 / 72}},
+    ChipRow{"blackhole", {512e9, 4096 * 1.35e9}},
+};
+
+struct DataSize {
+  std::string_view type;
+  double bytes;
+};
+// Block formats share an exponent among 16 numbers, which the makers' tool does not count.
+constexpr std::array kDataSizes = {DataSize{"BFLOAT16", 2}, DataSize{"BFLOAT8_B", 1}, DataSize{"BFLOAT4_B", 0.5},
+                                   DataSize{"FLOAT32", 4},  DataSize{"UINT32", 4},    DataSize{"INT32", 4},
+                                   DataSize{"UINT16", 2},   DataSize{"UINT8", 1}};
+
+[[nodiscard]] double bytes_of_type(std::string_view type) noexcept {
+  const auto found =
+      std::find_if(kDataSizes.begin(), kDataSizes.end(), [&](const DataSize& size) { return size.type == type; });
+  return found == kDataSizes.end() ? 0 : found->bytes;
+}
+
+// 32 of "32[19]": the padded extent, which is what is computed.
+[[nodiscard]] std::int64_t extent(const EventCells& op, std::string_view tensor, char axis) {
+  for (const char* suffix : {"_PAD[LOGICAL]", ""}) {
+    const std::string text = op.text(fmt::format("{}_{}{}", tensor, axis, suffix));
+    std::int64_t value = 0;
+    if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc() && value > 0) return value;
+  }
+  return 0;
+}
+
+[[nodiscard]] double dram_bytes(const EventCells& op, std::string_view tensor) {
+  if (op.text(fmt::format("{}_MEMORY", tensor)).find("DRAM") == std::string::npos) return 0;
+  double bytes = bytes_of_type(op.text(fmt::format("{}_DATATYPE", tensor)));
+  for (const char axis : {'W', 'Z', 'Y', 'X'}) bytes *= static_cast<double>(extent(op, tensor, axis));
+  return bytes;
+}
+
+[[nodiscard]] std::optional<MatmulWork> matmul_of(const EventCells& op) {
+  if (op.name().find("Matmul") == std::string_view::npos) return std::nullopt;
+  MatmulWork work;
+  work.batch =
+      std::max<std::int64_t>(1, extent(op, "INPUT_0", 'W')) * std::max<std::int64_t>(1, extent(op, "INPUT_0", 'Z'));
+  work.m = extent(op, "INPUT_0", 'Y');
+  work.k = extent(op, "INPUT_0", 'X');
+  work.n = extent(op, "INPUT_1", 'X');
+  if (work.m == 0 || work.k == 0 || work.n == 0) return std::nullopt;
+  work.dram_bytes = dram_bytes(op, "INPUT_0") + dram_bytes(op, "INPUT_1") + dram_bytes(op, "OUTPUT_0");
+  return work;
+}
+
+void add_advice(std::string& advice, std::string_view words) {
+  advice += (advice.empty() ? "" : "; ") + std::string(words);
+}
+
+void judge_matmul(const EventCells& op, const MatmulWork& work, double seconds, OperationPerformance& row) {
+  row.name += fmt::format(" {} x {} x {}", work.m, work.k, work.n);
+  row.dram_bytes_per_s = work.dram_bytes / seconds;
+  row.flops_per_s = work.flops() / seconds;
+  const std::optional<ChipPeaks> chip = chip_peaks(op.text("DEVICE ARCH"));
+  const int passes = passes_of_fidelity(row.fidelity);
+  if (!chip || passes == 0 || !row.cores || *row.cores <= 0) return;
+  row.dram_share = *row.dram_bytes_per_s / chip->dram_bytes_per_s;
+  row.flops_share = *row.flops_per_s / (chip->lofi_flops_per_core / passes * static_cast<double>(*row.cores));
+  row.bound = bound_of(*row.dram_share, *row.flops_share);
+  if (row.bound == "SLOW")
+    add_advice(row.advice, "neither DRAM nor arithmetic is busy: try larger blocks or another program configuration");
+  if (row.bound == "DRAM") add_advice(row.advice, "keep an operand in L1, or a smaller data type");
+  if (row.bound == "FLOP" && passes > 1) add_advice(row.advice, "a lower math fidelity takes fewer passes");
+}
+
+[[nodiscard]] OperationPerformance row_of(const EventCells& op) {
+  OperationPerformance row;
+  row.id = op.integer("GLOBAL CALL COUNT");
+  row.name = op.name();
+  row.cores = op.integer("CORE COUNT");
+  row.fidelity = op.text("MATH FIDELITY");
+  row.order = op.integer("HOST START TS").value_or(op.begin_ns());
+  if (op.text("OP TYPE") == "python_fallback" || row.name.find("(torch)") != std::string::npos) {
+    row.bound = "HOST";
+    row.time_ns = op.real("HOST DURATION [ns]");
+    add_advice(row.advice, "runs on the host: its tensors go there and back");
+    return row;
+  }
+  row.device = op.integer("DEVICE ID");
+  row.time_ns = op.real("DEVICE KERNEL DURATION [ns]");
+  row.gap_ns = op.real("OP TO OP LATENCY [ns]");
+  const std::optional<MatmulWork> work = matmul_of(op);
+  if (work && row.time_ns && *row.time_ns > 0) judge_matmul(op, *work, *row.time_ns * 1e-9, row);
+  if (row.gap_ns.value_or(0) > kLongGapNs)
+    add_advice(row.advice, "a long gap before it: record a trace, or let the host run ahead");
+  if (row.cores.value_or(kFewCores) < kFewCores) add_advice(row.advice, "few cores: a larger grid or another sharding");
+  return row;
+}
+
+}  // namespace
+
+std::optional<ChipPeaks> chip_peaks(std::string_view arch) noexcept {
+  const auto chip =
+      std::find_if(kChips.begin(), kChips.end(), [&](const ChipRow& row) { return arch.starts_with(row.arch); });
+  return chip == kChips.end() ? std::nullopt : std::optional(chip->peaks);
+}
+
+int passes_of_fidelity(std::string_view fidelity) noexcept {
+  constexpr std::array<std::string_view, 5> kFidelities = {"", "LoFi", "HiFi2", "HiFi3", "HiFi4"};
+  for (std::size_t i = 1; i < kFidelities.size(); ++i) {
+    if (fidelity.ends_with(kFidelities[i])) return static_cast<int>(i);
+  }
+  return 0;
+}
+
+std::string_view bound_of(double dram_share, double flops_share) noexcept {
+  const bool dram = dram_share >= kBound;
+  const bool flops = flops_share >= kBound;
+  return dram && flops ? "BOTH" : dram ? "DRAM" : flops ? "FLOP" : "SLOW";
+}
+
+Result<std::vector<OperationPerformance>> operation_performance(const ExportRequest& request) {
+  std::vector<OperationPerformance> rows;
+  if (Result<void> done = for_each_event(request, "op", [&](const EventCells& op) { rows.push_back(row_of(op)); });
+      !done) {
+    return done.error();
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.order < b.order; });
+  const auto own = [](const OperationPerformance& row) { return row.time_ns.value_or(0) + row.gap_ns.value_or(0); };
+  double total = 0;
+  for (const OperationPerformance& row : rows) total += own(row);
+  for (OperationPerformance& row : rows) row.share = total > 0 ? own(row) / total : 0;
+  return rows;
+}
+
+}  // namespace accelscope::tenstorrent

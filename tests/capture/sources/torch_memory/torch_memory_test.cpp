@@ -1,0 +1,303 @@
+// PyTorch's memory snapshots: what a model of its allocator did comes out as it was, entry by entry.
+#include "capture/sources/torch_memory/source.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "capture/sources/torch_memory/block_sizes.h"
+#include "core/analysis/memory/segments.h"
+#include "tests/capture/sources/neuron/imported.h"
+#include "tests/support/torch/allocator_model.h"
+#include "tests/support/torch/pickle_writer.h"
+
+namespace accelscope::capture {
+namespace {
+
+Imported import_snapshot(std::string_view pickle) {
+  return Imported::by([&](EventSink& sink) {
+    return sources::torch_memory::import_torch_memory(json::ByteSource::from_memory(pickle), "s.pickle", {}, sink);
+  });
+}
+
+std::string failure_of_snapshot(std::string_view pickle) {
+  const auto store = std::move(Store::create().value());
+  StoreSink sink(*store);
+  const Result<void> done =
+      sources::torch_memory::import_torch_memory(json::ByteSource::from_memory(pickle), "s.pickle", {}, sink);
+  return done.ok() ? "" : done.message();
+}
+
+// The counter as it stands behind every event of an entry, in the order of entries.
+std::map<std::int64_t, std::int64_t> samples_of(const Imported& session, std::string_view track) {
+  std::map<std::int64_t, std::int64_t> samples;
+  for (const EventValues& event : session.events("counter")) {
+    if (event.track == track && event.device == "gpu 0") samples[event.begin] = event.integer("value").value();
+  }
+  return samples;
+}
+
+std::shared_ptr<const MemoryUsage> usage_of_session(const Imported& session, WorkerPool& pool) {
+  TaskControl control;
+  auto usage =
+      memory_usage({.store = session.store(), .snapshot = session.shared_snapshot(), .pool = pool, .control = control});
+  REQUIRE(usage.ok());
+  return *usage;
+}
+
+}  // namespace
+
+TEST_CASE("torch memory: every moment's totals are those of the allocator, and the end is the segments'") {
+  for (std::uint32_t seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    test::TorchModelOptions options{.seed = seed, .requests = 600};
+    options.times = seed % 3 != 0;
+    options.expandable = seed % 4 == 1;
+    options.history = seed % 5 == 2;
+    options.protocol = 2 + static_cast<int>(seed % 4);
+    options.kept_entries = seed % 2 == 0 ? SIZE_MAX : 300;
+    const test::TorchModel model(options);
+    const Imported session = import_snapshot(model.pickle());
+    const auto& states = model.states();
+    // Every entry is an event, and carries the totals behind it.
+    std::vector<EventValues> blocks = session.events("memory");
+    std::size_t entries = 0, wrong = 0;
+    for (const EventValues& event : blocks) {
+      const auto entry = event.integer("entry");
+      if (!entry) continue;
+      ++entries;
+      const test::TorchModelState& truth = states[static_cast<std::size_t>(*entry)];
+      wrong += event.integer("Total Reserved") != static_cast<std::int64_t>(truth.reserved) ? 1 : 0;
+      if (model.guessed() == 0) {
+        wrong += event.integer("Total Allocated") != static_cast<std::int64_t>(truth.allocated) ? 1 : 0;
+      }
+    }
+    std::set<std::int64_t> segment_entries;
+    for (const EventValues& event : session.events("memory_segment")) {
+      if (const auto entry = event.integer("entry")) segment_entries.insert(*entry);
+    }
+    CHECK(wrong == 0);
+    CHECK(entries + segment_entries.size() + session.count("out_of_memory") == states.size());
+    // Counters, where every entry has its own time.
+    if (!options.times) {
+      for (const auto& [name, member] : std::map<std::string, std::uint64_t test::TorchModelState::*>{
+               {"requested", &test::TorchModelState::requested},
+               {"reserved", &test::TorchModelState::reserved},
+               {"active", &test::TorchModelState::active},
+               {"allocated", &test::TorchModelState::allocated}}) {
+        CAPTURE(name);
+        if (model.guessed() > 0 && (name == "active" || name == "allocated")) continue;
+        const auto samples = samples_of(session, name);
+        std::size_t off = samples.begin()->second != static_cast<std::int64_t>(model.before().*member) ? 1 : 0;
+        for (std::size_t i = 0; i < states.size(); ++i) {
+          const auto at = samples.upper_bound(static_cast<std::int64_t>(i + 1) * 1000);
+          off += std::prev(at)->second != static_cast<std::int64_t>(states[i].*member) ? 1 : 0;
+        }
+        CHECK(off == 0);
+      }
+    }
+    // The end is what the file states.
+    for (const EventValues& event : session.events("memory_snapshot")) {
+      CHECK(event.integer("active") == static_cast<std::int64_t>(states.back().active));
+      CHECK(event.integer("allocated") == static_cast<std::int64_t>(states.back().allocated));
+      CHECK(event.integer("requested") == static_cast<std::int64_t>(states.back().requested));
+      CHECK(event.integer("reserved") == static_cast<std::int64_t>(states.back().reserved));
+    }
+    CHECK(session.quality("rows_mended") == nullptr);
+    CHECK(session.quality("relations_open") == nullptr);
+    CHECK(session.quality("time_check") == nullptr);
+    CHECK(session.quality("vendor_value_implausible") == nullptr);
+    CHECK((session.quality("memory_estimated") != nullptr) == (model.guessed() > 0));
+    CHECK((session.quality("host_times_estimated") != nullptr) == !options.times);
+    CHECK(session.count("out_of_memory") == model.ooms());
+    // And so it is in the memory tracker, at any time.
+    WorkerPool pool(2);
+    const auto usage = usage_of_session(session, pool);
+    REQUIRE(usage->pools.size() == 1);
+    CHECK(usage->unmatched_releases == 0);
+    CHECK(usage->implied_releases == 0);
+    const std::int64_t end = session.snapshot().end_ns;
+    const SegmentMap map = segments_at(*usage, 0, end);
+    CHECK(map.held);
+    CHECK(map.bytes == states.back().reserved);
+    CHECK(map.used == states.back().active);
+    CHECK(map.requested == states.back().requested);
+    CHECK(map.outside == 0);
+    for (std::int64_t ns = 0; ns < end; ns += std::max<std::int64_t>(end / 37, 1)) {
+      const SegmentMap at = segments_at(*usage, 0, ns);
+      CHECK(at.bytes == usage->reserved_at(0, ns));
+      CHECK(at.used == usage->used_at(0, ns));
+      CHECK(at.outside == 0);
+    }
+  }
+}
+
+TEST_CASE("torch memory: blocks have the names of the program's lines, and releases those of their blocks") {
+  const test::TorchModel model({.seed = 3, .requests = 200});
+  const Imported session = import_snapshot(model.pickle());
+  for (const EventValues& event : session.events("memory")) {
+    CAPTURE(event.name);
+    CHECK(event.name.find("(model.py:") != std::string::npos);  // the innermost line that is no library's
+    CHECK(event.string("source").starts_with("/home/a/model.py:"));
+    const std::string stack = event.string("stack");
+    CHECK(std::count(stack.begin(), stack.end(), '\n') == 2);
+  }
+  CHECK(session.snapshot().meta_value("begin_unix_ns") == "1699999999999999000");
+}
+
+TEST_CASE("torch memory: what an empty, an old or a cut file holds is read, and what it is not is said") {
+  using namespace std::string_literals;
+  test::PickleWriter empty;
+  empty.begin_dict();
+  empty.mark();
+  empty.text("segments");
+  empty.begin_list();
+  empty.text("device_traces");
+  empty.begin_list();
+  empty.begin_list();
+  empty.append();
+  empty.set_items();
+  const Imported nothing = import_snapshot(empty.finish());
+  REQUIRE(nothing.quality("no_trace") != nullptr);
+  CHECK(nothing.quality("no_trace")->detail.find("is empty") != std::string::npos);
+
+  CHECK(failure_of_snapshot("\x80\x04}\x94\x8c\x01"
+                            "aK\x01s."s)
+            .find("no memory snapshot") != std::string::npos);
+  CHECK(failure_of_snapshot("\x80\x04K\x05."s).find("no memory snapshot") != std::string::npos);
+  CHECK(failure_of_snapshot("\x80\x04}\x94(\x8c\x08segments"
+                            "cos\nsystem\n"s)
+            .find("opcode GLOBAL") != std::string::npos);
+
+  // A bare list of segments.
+  test::PickleWriter bare(2);
+  bare.begin_list();
+  bare.mark();
+  bare.begin_dict();
+  bare.mark();
+  for (const auto& [key, value] : std::map<std::string, std::int64_t>{
+           {"device", 1}, {"address", 4096}, {"total_size", 2097152}, {"allocated_size", 512}, {"active_size", 512}}) {
+    bare.text(key);
+    bare.integer(value);
+  }
+  bare.text("blocks");
+  bare.begin_list();
+  bare.mark();
+  for (const bool active : {true, false}) {
+    bare.begin_dict();
+    bare.mark();
+    bare.text("size");
+    bare.integer(active ? 512 : 2096640);
+    bare.text("state");
+    bare.text(active ? "active_allocated" : "inactive");
+    bare.set_items();
+  }
+  bare.appends();
+  bare.set_items();
+  bare.appends();
+  const Imported old = import_snapshot(bare.finish());
+  REQUIRE(old.count("memory") == 1);
+  CHECK(old.events("memory")[0].device == "gpu 1");
+  CHECK(old.events("memory")[0].integer("Bytes") == 512);
+  CHECK(old.quality("no_trace") != nullptr);
+
+  const test::TorchModel model({.seed = 8, .requests = 300});
+  const std::string& whole = model.pickle();
+  std::size_t most = 0;
+  for (std::size_t part = 1; part < 20; ++part) {
+    const std::string cut = whole.substr(0, whole.size() * part / 20);
+    if (!failure_of_snapshot(cut).empty()) continue;
+    const Imported session = import_snapshot(cut);
+    CHECK(session.quality("truncated") != nullptr);
+    most = std::max(most, session.count("memory"));
+  }
+  CHECK(most > 100);
+}
+
+TEST_CASE("torch memory: what does not go together is told of, and no sum goes below nothing") {
+  std::mt19937_64 random(17);
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    test::PickleWriter writer;
+    writer.begin_dict();
+    writer.mark();
+    writer.text("segments");
+    writer.begin_list();
+    writer.text("device_traces");
+    writer.begin_list();
+    writer.begin_list();
+    writer.mark();
+    constexpr const char* kActions[] = {"alloc",
+                                        "free_requested",
+                                        "free_completed",
+                                        "segment_alloc",
+                                        "segment_free",
+                                        "segment_map",
+                                        "segment_unmap",
+                                        "oom",
+                                        "snapshot",
+                                        "what",
+                                        ""};
+    for (int i = 0; i < 200; ++i) {
+      writer.begin_dict();
+      writer.mark();
+      writer.text("action");
+      writer.text(kActions[random() % std::size(kActions)]);
+      writer.text(random() % 30 == 0 ? "other" : "addr");
+      writer.address(random() % 40 == 0 ? random() : (1 + random() % 6) * 1024);
+      writer.text("size");
+      writer.address(random() % 40 == 0 ? random() : 512 * (random() % 9));
+      writer.text("time_us");
+      writer.integer(static_cast<std::int64_t>(1000 + random() % 50));
+      writer.set_items();
+    }
+    writer.appends();
+    writer.append();
+    writer.set_items();
+    const Imported session = import_snapshot(writer.finish());
+    std::size_t seen = 0;
+    for (const char* table : {"memory", "out_of_memory", "memory_snapshot"}) {
+      for (const EventValues& event : session.events(table)) seen += event.integer("entry") ? 1 : 0;
+    }
+    std::set<std::int64_t> segments;
+    for (const EventValues& event : session.events("memory_segment")) {
+      if (const auto entry = event.integer("entry")) segments.insert(*entry);
+    }
+    std::uint64_t skipped = 0;
+    for (const QualityEntry& entry : session.snapshot().quality) {
+      if (entry.kind == "rows_skipped") skipped += entry.count;
+    }
+    CHECK(seen + segments.size() + skipped >= 180);  // segments of size 0 are no events
+    for (const EventValues& event : session.events("counter")) CHECK(event.integer("value").value() >= 0);
+  }
+}
+
+TEST_CASE("torch memory: bytes that are flipped end in an error or a session, whatever they say") {
+  std::mt19937_64 random(23);
+  for (int round = 0; round < 200; ++round) {
+    test::TorchModelOptions options{.seed = static_cast<std::uint32_t>(round % 5), .requests = 30};
+    options.expandable = round % 2 == 0;
+    options.history = round % 3 == 0;
+    std::string pickle = test::TorchModel(options).pickle();
+    for (std::size_t flips = 1 + random() % 6; flips > 0; --flips) {
+      pickle[random() % pickle.size()] ^= static_cast<char>(1U << (random() % 8));
+    }
+    (void)failure_of_snapshot(pickle);
+  }
+}
+
+TEST_CASE("torch memory: the allocator's rounding is followed, with divisions of powers of two as well") {
+  using sources::torch_memory::BlockSizes;
+  const BlockSizes plain;
+  CHECK(plain.rounded(1) == 512);
+  CHECK(plain.rounded(512) == 512);
+  CHECK(plain.rounded(513) == 1024);
+  CHECK(plain.taken(1000, 2048, true) == 1024);
+  CHECK(plain.taken(1000, 1400, true) == 1400);
+  CHECK(plain.taken(2'000'000, 3'000'000, false) == 3'000'000);
+  CHECK(plain.taken(2'000'000, 30'000'000, false) == 2'000'384);
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,27 @@
+// An XSpace imported into a store in memory.
+#pragma once
+
+#include <string>
+
+#include "capture/sources/xplane/source.h"
+#include "tests/capture/sources/neuron/imported.h"
+#include "tests/support/xspace.h"
+
+namespace accelscope::capture {
+
+inline Imported imported_space(const std::string& bytes) {
+  return Imported::by([&](EventSink& sink) {
+    return sources::xplane::import_xplane(*sources::xplane::SpaceBytes::from_memory(bytes), "t.xplane.pb", {}, sink);
+  });
+}
+
+// "": it was read.
+inline std::string failure_of_space(const std::string& bytes) {
+  std::unique_ptr<Store> store = std::move(Store::create().value());
+  StoreSink sink(*store);
+  const Result<void> done =
+      sources::xplane::import_xplane(*sources::xplane::SpaceBytes::from_memory(bytes), "t.xplane.pb", {}, sink);
+  return done.ok() ? std::string() : done.message();
+}
+
+}  // namespace accelscope::capture

@@ -1,0 +1,20 @@
+// Any bytes as a Perfetto trace: an error or a session, never a crash, and every chunk valid.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "capture/sources/perfetto/source.h"
+#include "tests/fuzz/checking_sink.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace accelscope;
+  using namespace accelscope::capture;
+  const std::span<const char> bytes(reinterpret_cast<const char*>(data), size);
+  (void)sources::perfetto::probe_perfetto({bytes.data(), bytes.size()}, "");
+  fuzz::CheckingSink sink;
+  const Result<void> done = sources::perfetto::import_perfetto(
+      [&]() -> Result<std::unique_ptr<json::ByteSource>> { return json::ByteSource::from_memory(bytes); },
+      "fuzz.pftrace", {}, sink);
+  if (!done && done.message().empty()) std::abort();
+  return 0;
+}

@@ -1,0 +1,19 @@
+// Any bytes as an XSpace: an error or a session, never a crash, and every chunk valid.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "capture/sources/xplane/source.h"
+#include "tests/fuzz/checking_sink.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace accelscope;
+  using namespace accelscope::capture;
+  const std::span<const char> bytes(reinterpret_cast<const char*>(data), size);
+  (void)sources::xplane::probe_xplane({bytes.data(), bytes.size()}, "fuzz.xplane.pb");
+  fuzz::CheckingSink sink;
+  const Result<void> done =
+      sources::xplane::import_xplane(*sources::xplane::SpaceBytes::from_memory(bytes), "fuzz.xplane.pb", {}, sink);
+  if (!done && done.message().empty()) std::abort();
+  return 0;
+}

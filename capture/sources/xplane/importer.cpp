@@ -267,7 +267,6 @@ XPlaneImporter::MetadataSlot& XPlaneImporter::metadata_of(PlaneState& plane, std
   slot.set = shown.starts_with("Memset");
   slot.wait = names_wait(shown);
   slot.nccl = tracks::is_collective_kernel(shown);
-  Meanings meanings;
   std::string category(shown.substr(0, 200));
   std::string tf_op;
   for (const StatValue& stat : metadata.stats) {

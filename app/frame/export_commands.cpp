@@ -74,7 +74,11 @@ void add_export_commands(AppState& state) {
                         .menu = MenuId::file,
                         .submenu = kExportMenu,
                         .run = [&state, &format, flows] { export_session(state, format, flows); },
-                        .enabled = [&state] { return state.tab() != nullptr; }});
+                        .enabled =
+                            [&state, &format] {
+                              return state.tab() != nullptr &&
+                                     (format.applies == nullptr || format.applies(*state.tab()->snapshot));
+                            }});
   };
   for (const ExportFormat& format : export_formats()) {
     const std::string id = "export_" + std::string(format.name);

@@ -53,6 +53,7 @@ struct ExportFormat {
   ExportShape shape = ExportShape::file;
   bool binary = false;       // not for a terminal
   bool flows_asked = false;  // dependencies are written where they are asked for, else always where they can be
+  bool (*applies)(const Snapshot& snapshot) = nullptr;  // whether it has anything of the session; null: always
   Result<ExportReport> (*write)(const ExportRequest& request, ExportOutput& output) = nullptr;
 };
 

@@ -75,11 +75,13 @@ constexpr std::array kFormats = {
                  .title = "tt-metal operations report",
                  .suffix = ".ops.csv",
                  .summary = "a row for each operation with the headers that tt-metal's tools document",
+                 .applies = tenstorrent::has_operations,
                  .write = tenstorrent::write_ops_csv},
     ExportFormat{.name = "rearranged-csv",
                  .title = "tt-metal time stamps by core",
                  .suffix = ".rearranged.csv",
                  .summary = "a row for each core with the begins and ends of its zones in cycles",
+                 .applies = tenstorrent::has_zones,
                  .write = tenstorrent::write_rearranged_csv},
 };
 

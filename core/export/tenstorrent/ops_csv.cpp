@@ -288,10 +288,14 @@ Result<void> lines_of_log(const ExportRequest& request, const std::vector<std::s
 
 }  // namespace
 
+bool has_operations(const Snapshot& snapshot) { return has_table(snapshot, "op") || has_zones(snapshot); }
+
+bool has_zones(const Snapshot& snapshot) { return has_table(snapshot, "zone"); }
+
 Result<ExportReport> write_ops_csv(const ExportRequest& request, ExportOutput& output) {
   const Snapshot& snapshot = *request.query.snapshot;
   const bool from_report = has_table(snapshot, "op");
-  if (!from_report && !has_table(snapshot, "zone")) {
+  if (!has_operations(snapshot)) {
     return Error{"the session has neither operations of tt-metal nor zones of its device log"};
   }
   const std::vector<std::string> header = ops_header(snapshot);
@@ -322,7 +326,7 @@ struct CoreStamps {
 }  // namespace
 
 Result<ExportReport> write_rearranged_csv(const ExportRequest& request, ExportOutput& output) {
-  if (!has_table(*request.query.snapshot, "zone")) return Error{"the session has no zones of a device log of tt-metal"};
+  if (!has_zones(*request.query.snapshot)) return Error{"the session has no zones of a device log of tt-metal"};
   std::map<std::tuple<std::int64_t, std::int64_t, std::int64_t>, CoreStamps> cores;
   std::map<std::pair<std::string, std::string>, std::size_t> most;  // how often a zone came on one core
   std::uint64_t left_out = 0;

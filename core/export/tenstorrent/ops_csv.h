@@ -12,11 +12,13 @@
 
 namespace accelscope::tenstorrent {
 
+[[nodiscard]] bool has_operations(const Snapshot& snapshot);  // of a report, or zones of a log
 [[nodiscard]] Result<ExportReport> write_ops_csv(const ExportRequest& request, ExportOutput& output);
 
 // A row for each core and its time stamps beside each other: a column for the begin and the end of every zone of each
 // processor, in cycles, as often as it came. Beyond kMostStampColumns further ones are left out and counted.
 inline constexpr std::size_t kMostStampColumns = 4'096;
+[[nodiscard]] bool has_zones(const Snapshot& snapshot);
 [[nodiscard]] Result<ExportReport> write_rearranged_csv(const ExportRequest& request, ExportOutput& output);
 
 }  // namespace accelscope::tenstorrent

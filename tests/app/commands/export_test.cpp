@@ -97,6 +97,12 @@ TEST_CASE(
                                          (format.shape == ExportShape::folder ? "" : std::string(format.suffix)));
     const ProgramOutcome made =
         run({"view", session, "--output-format", std::string(format.name), "-o", path, "--show-perfetto-flows"});
+    if (format.applies != nullptr) {
+      CHECK(made.code == kExitFailed);
+      CHECK(holds(made.err, "the session has"));
+      CHECK_FALSE(fs::exists(path));
+      continue;
+    }
     REQUIRE(made.code == kExitDone);
     CHECK(made.out.empty());
     CHECK(holds(made.err, path + ": "));

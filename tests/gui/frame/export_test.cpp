@@ -36,7 +36,10 @@ struct ExportFixture : OpenViewer {
 TEST_CASE_FIXTURE(ExportFixture, "File > Export offers every format and writes the session") {
   for (const ExportFormat& format : export_formats()) {
     CAPTURE(format.name);
-    REQUIRE(app.commands().find("export_" + std::string(format.name)) != nullptr);
+    const auto* command = app.commands().find("export_" + std::string(format.name));
+    REQUIRE(command != nullptr);
+    CHECK(command->enabled() == (format.applies == nullptr));  // nothing here is of tt-metal
+    if (format.applies != nullptr) continue;
     const std::string target = folder.file("exported-" + std::string(format.name) +
                                            (format.shape == ExportShape::folder ? "" : std::string(format.suffix)));
     export_as(std::string(format.name), target);

@@ -31,7 +31,7 @@ struct SmallMemory : OpenViewer {
 
 }  // namespace
 
-TEST_CASE("memory: at 200 % in a small window usage, addresses and the table are one switch away") {
+TEST_CASE("memory: at 200 % in a small window usage, addresses, segments and the table are one switch away") {
   SmallMemory viewer(1280, 720, 2);
   REQUIRE(viewer.shell.find("memory.plot") != nullptr);
   CHECK(viewer.shell.find("memory.plot")->height() >= 30);  // room for the use itself
@@ -44,7 +44,13 @@ TEST_CASE("memory: at 200 % in a small window usage, addresses and the table are
   REQUIRE(viewer.shell.find("memory.map") != nullptr);
   viewer.check_inside();
 
-  REQUIRE(viewer.shell.click("memory.part.2"));
+  REQUIRE(viewer.shell.click("memory.part.2"));  // segments
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.shell.find("memory.map") == nullptr);
+  CHECK(viewer.shell.find("memory.alive.row.0") == nullptr);
+  viewer.check_inside();
+
+  REQUIRE(viewer.shell.click("memory.part.3"));
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.shell.find("memory.map") == nullptr);
   CHECK(viewer.shell.shows("w1"));

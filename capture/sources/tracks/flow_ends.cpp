@@ -93,6 +93,8 @@ Result<std::vector<FlowEnds::Joined>> FlowEnds::join(const TrackEvents& events, 
     return order(a) < order(b);
   });
   std::vector<Joined> joined;
+  joined.reserve(static_cast<std::size_t>(
+      std::count_if(ends_.begin(), ends_.end(), [](const End& end) { return end.is_target != 0; })));
   for (auto first = ends_.begin(); first != ends_.end();) {
     const auto next = std::find_if(first, ends_.end(), [&](const End& end) { return end.key != first->key; });
     const auto target = std::find_if(first, next, [](const End& end) { return end.is_target != 0; });
@@ -112,8 +114,10 @@ Result<std::vector<FlowEnds::Joined>> FlowEnds::join(const TrackEvents& events, 
   }
   ends_.clear();
   ends_.shrink_to_fit();
-  std::stable_sort(joined.begin(), joined.end(),
-                   [](const Joined& a, const Joined& b) { return a.target_start < b.target_start; });
+  // In its place: there may be as many as events.
+  std::sort(joined.begin(), joined.end(), [](const Joined& a, const Joined& b) {
+    return std::tie(a.target_start, a.target, a.source, a.id) < std::tie(b.target_start, b.target, b.source, b.id);
+  });
   return joined;
 }
 

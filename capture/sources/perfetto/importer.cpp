@@ -43,7 +43,7 @@ PerfettoImporter::PerfettoImporter(std::string name, const ImportOptions& option
       book_(session_, tables_),
       flows_(session_),
       slices_(session_, book_, tables_, flows_),
-      gpu_(session_, tables_, book_) {}
+      gpu_(session_, tables_) {}
 
 Result<void> PerfettoImporter::run(const OpenBytes& open) {
   if (Result<void> done = learn(open); !done) return done;

@@ -10,14 +10,12 @@
 #include <vector>
 
 #include "capture/sources/perfetto/write/event_tables.h"
-#include "capture/sources/perfetto/write/track_book.h"
 
 namespace accelscope::capture::sources::perfetto {
 
 class GpuEvents {
  public:
-  GpuEvents(tracks::UnorderedSession& session, EventTables& tables, TrackBook& book)
-      : session_(session), tables_(tables), book_(book) {}
+  GpuEvents(tracks::UnorderedSession& session, EventTables& tables) : session_(session), tables_(tables) {}
 
   // Messages of packets; times are the trace's. learn() as EventTables has it.
   void learn_stage(std::string_view message, SequenceState& state);
@@ -84,7 +82,6 @@ class GpuEvents {
 
   tracks::UnorderedSession& session_;
   EventTables& tables_;
-  TrackBook& book_;
   std::map<std::string, std::uint32_t, std::less<>> rows_;
   std::map<std::string, CounterTrack, std::less<>> counters_;  // by GPU and name
   std::map<std::uint64_t, std::string> old_counters_;          // ids of descriptors that are not interned

@@ -7,8 +7,8 @@
 #include <ostream>
 #include <vector>
 
-#include "app/commands/view/summary_output.h"
 #include "app/commands/terminology_output.h"
+#include "app/commands/view/summary_output.h"
 #include "app/commands/view/view_bundle.h"
 #include "app/commands/view/view_export.h"
 #include "app/commands/view/view_json.h"

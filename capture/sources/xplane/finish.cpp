@@ -37,8 +37,12 @@ struct FactUnit {
   std::string_view ending, unit;
 };
 constexpr FactUnit kFactUnits[] = {
-    {"teraflops_per_second", "TFLOP/s"}, {"gigabytes_per_second", "GB/s"}, {"memory_bandwidth", "B/s"},
-    {"memory_size", "B"},                {"clock_rate", "kHz"},            {"_percent", "%"},
+    {"teraflops_per_second", "TFLOP/s"},
+    {"gigabytes_per_second", "GB/s"},
+    {"memory_bandwidth", "B/s"},
+    {"memory_size", "B"},
+    {"clock_rate", "kHz"},
+    {"_percent", "%"},
     {"_ps", "ps"},
 };
 
@@ -66,7 +70,8 @@ void XPlaneImporter::write_plane_facts(PlaneState& plane) {
   for (const PlaneStat& stat : plane.index.stats) {
     const std::string& name = slot_of(plane, stat.id).name;
     const bool is_text = stat.value.kind == StatValue::Kind::text || stat.value.kind == StatValue::Kind::reference;
-    const std::string text = stat.value.kind == StatValue::Kind::reference ? reference(plane, stat.value).text : stat.text;
+    const std::string text =
+        stat.value.kind == StatValue::Kind::reference ? reference(plane, stat.value).text : stat.text;
     if (!is_text && !stat.value.is_number()) continue;
     if (name == "dropped_traces" && stat.value.is_number() && number_of(stat.value) > 0) {
       session_.report().note("dropped_events",
@@ -91,7 +96,8 @@ void XPlaneImporter::write_plane_facts(PlaneState& plane) {
 
 void XPlaneImporter::write_report(const SpaceBytes& bytes) {
   ImportReport& report = session_.report();
-  for (const std::string& text : space_.errors) report.note("profiler_message", fmt::format("the profiler says: {}", text));
+  for (const std::string& text : space_.errors)
+    report.note("profiler_message", fmt::format("the profiler says: {}", text));
   for (const std::string& text : space_.warnings)
     report.note("profiler_message", fmt::format("the profiler says: {}", text));
   if (!bytes.broken_off().empty())

@@ -51,7 +51,7 @@ class XPlaneImporter {
   struct LineState {
     LineIndex index;
     LineRole role;
-    std::uint32_t tables = 0;  // a bit for each that its events are of
+    std::uint32_t tables = 0;                                                   // a bit for each that its events are of
     std::array<std::array<std::uint32_t, kVariantCount>, kXTableCount> rows{};  // of the session; kNone: not yet
     std::size_t thread = 0;                                                     // of threads_
   };
@@ -143,8 +143,8 @@ class XPlaneImporter {
   void bind_kernel(const PlaneState& plane, const LineState& line, const Meanings& meanings, TableState& to);
   void bind_transfer(const PlaneState& plane, const LineState& line, const Meanings& meanings,
                      const EventRecord& event);
-  void write_memory(PlaneState& plane, const MetadataSlot& metadata, const Meanings& meanings,
-                    const EventRecord& event, std::int64_t start);
+  void write_memory(PlaneState& plane, const MetadataSlot& metadata, const Meanings& meanings, const EventRecord& event,
+                    std::int64_t start);
   void write_counter(PlaneState& plane, const LineState& line, const MetadataSlot& metadata, const Meanings& meanings,
                      std::int64_t start);
   void add_flows(const Meanings& meanings, XTable table, const tracks::WrittenEvent& written);

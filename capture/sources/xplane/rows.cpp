@@ -66,8 +66,8 @@ constexpr LineName kLineNames[] = {
 };
 constexpr std::int64_t kNotesPlace = 10, kPartPlace = 100;
 
-constexpr std::string_view kCollectives[] = {"all-reduce",         "all-gather",           "all-to-all",
-                                             "reduce-scatter",     "collective-permute",   "collective-broadcast",
+constexpr std::string_view kCollectives[] = {"all-reduce",       "all-gather",         "all-to-all",
+                                             "reduce-scatter",   "collective-permute", "collective-broadcast",
                                              "ragged-all-to-all"};
 constexpr std::string_view kHolders[] = {"while", "conditional", "call", "non-fusion elementwise call"};
 
@@ -125,8 +125,8 @@ LineRole role_of_line(const PlaneRole& plane, std::string_view name, std::int64_
   if (plane.device.empty()) return role_of_thread(plane, name, id);
   LineRole role{.name = std::string(name), .place = kNotesPlace};
   if (role.name.empty()) role.name = fmt::format("line {}", id);
-  const auto known =
-      std::find_if(std::begin(kLineNames), std::end(kLineNames), [&](const LineName& each) { return each.name == name; });
+  const auto known = std::find_if(std::begin(kLineNames), std::end(kLineNames),
+                                  [&](const LineName& each) { return each.name == name; });
   if (known != std::end(kLineNames)) {
     role.of = known->of;
     role.table = known->table;

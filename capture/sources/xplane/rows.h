@@ -13,9 +13,10 @@ namespace accelscope::capture::sources::xplane {
 enum class PlaneKind : std::uint8_t {
   gpu,
   tpu,           // and other devices that run whole XLA programs
-  device_notes,  // tells of a device, in rows that are nobody's work: a chip's shared parts, traces from inside a kernel
+  device_notes,  // tells of a device, in rows that are nobody's work: a chip's shared parts, traces from inside a
+                 // kernel
   host,
-  runtime,      // calls of CUDA's or ROCm's runtime
+  runtime,  // calls of CUDA's or ROCm's runtime
   nvtx,
   environment,  // when the profile was taken
 };
@@ -38,9 +39,9 @@ enum class LineClass : std::uint8_t {
   notes,  // others' time under other names: modules, steps, scopes
   counters,
   thread,
-  calls,      // a thread's, of the runtime
-  ranges,     // a thread's, of NVTX
-  profiler,   // what the profiler itself costs
+  calls,     // a thread's, of the runtime
+  ranges,    // a thread's, of NVTX
+  profiler,  // what the profiler itself costs
 };
 
 struct LineRole {

@@ -10,8 +10,8 @@
 namespace accelscope::capture::sources::xplane {
 namespace {
 
-constexpr int kSurePlane = 96;   // a plane with a name that they have
-constexpr int kNamedSo = 30;     // what is called so and is none: the import says what is wrong
+constexpr int kSurePlane = 96;  // a plane with a name that they have
+constexpr int kNamedSo = 30;    // what is called so and is none: the import says what is wrong
 constexpr std::string_view kEnding = ".xplane.pb";
 
 [[nodiscard]] bool has_ending(std::string_view path) {
@@ -69,8 +69,8 @@ std::string host_of_file(const std::string& path) {
 }
 
 bool is_double_of_xplane(const std::string& path) {
-  constexpr std::string_view kDoubles[] = {".trace.json.gz",  ".trace.json",     ".memory_profile.json.gz",
-                                           ".hlo_proto.pb",   "_stats.pb",       ".op_profile.json",
+  constexpr std::string_view kDoubles[] = {".trace.json.gz",     ".trace.json",      ".memory_profile.json.gz",
+                                           ".hlo_proto.pb",      "_stats.pb",        ".op_profile.json",
                                            ".input_pipeline.pb", ".overview_page.pb"};
   return std::any_of(std::begin(kDoubles), std::end(kDoubles),
                      [&](std::string_view each) { return path.ends_with(each); });

@@ -40,9 +40,7 @@ class StatTable {
   [[nodiscard]] std::uint32_t column(std::uint32_t field) const noexcept {
     return field == kNoField ? kNoField : fields_[field].column;
   }
-  [[nodiscard]] std::uint32_t column(OwnColumn column) const noexcept {
-    return own_[static_cast<std::size_t>(column)];
-  }
+  [[nodiscard]] std::uint32_t column(OwnColumn column) const noexcept { return own_[static_cast<std::size_t>(column)]; }
   using Intern = std::function<StringId(std::string_view)>;
   // Of a field with a column. `known`: the text's number where that is known, else 0.
   void bind(std::uint32_t field, const StatValue& value, std::string_view text, StringId known, const Intern& intern,
@@ -53,7 +51,7 @@ class StatTable {
   struct Field {
     std::string name;
     bool real = false, negative = false, above_int64 = false, number = false, text = false;
-    std::uint64_t texts = 0;        // that need not recur
+    std::uint64_t texts = 0;  // that need not recur
     std::uint64_t texts_until_many = 0;
     std::unordered_set<std::size_t> distinct;
     std::uint32_t column = kNoField;

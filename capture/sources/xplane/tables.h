@@ -16,10 +16,10 @@ enum class XTable : std::uint8_t {
   memset,
   runtime_call,
   nvtx,
-  device_event,    // what else a GPU's stream says: memory that is mapped, overhead
-  xla_op,          // of an accelerator that runs XLA programs
-  xla_async_op,    // what runs beside them
-  xla_module,      // programs
+  device_event,  // what else a GPU's stream says: memory that is mapped, overhead
+  xla_op,        // of an accelerator that runs XLA programs
+  xla_async_op,  // what runs beside them
+  xla_module,    // programs
   step,
   xla_annotation,  // what the framework calls the same time
   host_event,
@@ -31,10 +31,10 @@ inline constexpr std::size_t kXTableCount = 15;
 
 // Columns that the importer fills itself, beside those for stats.
 enum class OwnColumn : std::uint8_t {
-  hlo,      // the whole text of an operation that is shown by a short name
-  layer,    // Role::layer
-  bytes,    // Role::bytes: of an operation, counted once
-  flops,    // Role::flops
+  hlo,    // the whole text of an operation that is shown by a short name
+  layer,  // Role::layer
+  bytes,  // Role::bytes: of an operation, counted once
+  flops,  // Role::flops
   private_memory,
   occurrences,
   total_ps,
@@ -45,10 +45,10 @@ inline constexpr std::size_t kOwnColumnCount = 9;
 
 struct XTableRule {
   SchemaSpec schema;
-  std::span<const ColumnSpec> columns;       // that every table of its kind has
-  std::span<const OwnColumn> own;            // those of OwnColumn that it may have
-  std::string_view label;                    // of its row among several of a host's thread
-  int place = 0;                             // and where it stands among them
+  std::span<const ColumnSpec> columns;  // that every table of its kind has
+  std::span<const OwnColumn> own;       // those of OwnColumn that it may have
+  std::string_view label;               // of its row among several of a host's thread
+  int place = 0;                        // and where it stands among them
 };
 [[nodiscard]] const XTableRule& rule_of(XTable table) noexcept;
 [[nodiscard]] const ColumnSpec& spec_of(OwnColumn column) noexcept;

@@ -97,9 +97,10 @@ TEST_CASE("two names that differ only in what was cut stay different") {
   CHECK(all_usual({"layers.0/mlp", "layers.1/mlp", "layers.1/attention"}) ==
         Texts{"layers.0/mlp", "layers.1/mlp", "attention"});
   CHECK(all_usual({"volta_sgemm_64x64_nn", "volta_sgemm_64x64_nt"}) == Texts{"gemm f32 64x64 nn", "gemm f32 64x64 nt"});
-  CHECK(all_usual({"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x256x8_stage3_execute_kernel__5x_cublas",
-                   "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x256x8_stage3_execute_split_k_kernel__5x_cublas"}) ==
-        Texts{"gemm f32 64x256x8", "gemm f32 64x256x8 split-k"});
+  CHECK(
+      all_usual({"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x256x8_stage3_execute_kernel__5x_cublas",
+                 "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x256x8_stage3_execute_split_k_kernel__5x_cublas"}) ==
+      Texts{"gemm f32 64x256x8", "gemm f32 64x256x8 split-k"});
 }
 
 TEST_CASE("objects of one kind read alike, whatever their addresses") {

@@ -33,7 +33,8 @@ void each_detail(std::string_view text, Visit visit) {
   }
 }
 
-[[nodiscard]] std::optional<std::int64_t> bounded(std::string_view text, std::int64_t most, std::uint32_t& implausible) {
+[[nodiscard]] std::optional<std::int64_t> bounded(std::string_view text, std::int64_t most,
+                                                  std::uint32_t& implausible) {
   std::int64_t value = 0;
   if (take_number(text, value) && value >= 0 && value <= most) return value;
   ++implausible;

@@ -5,11 +5,11 @@
 namespace accelscope::capture::sources::xplane {
 namespace {
 
-constexpr std::size_t kMostLines = 200'000;        // of all planes
-constexpr std::size_t kMostMetadata = 8'000'000;   // of all planes
-constexpr std::size_t kMostPlaneStats = 10'000;    // of a plane
+constexpr std::size_t kMostLines = 200'000;       // of all planes
+constexpr std::size_t kMostMetadata = 8'000'000;  // of all planes
+constexpr std::size_t kMostPlaneStats = 10'000;   // of a plane
 constexpr std::size_t kMostBroken = 1'000;
-constexpr std::size_t kMostMessages = 1'000;       // errors and warnings
+constexpr std::size_t kMostMessages = 1'000;  // errors and warnings
 constexpr std::size_t kLongestStat = 1U << 16;
 
 class SpaceIndexer {

@@ -16,9 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace accelscope::capture;
   using Import = Result<void> (*)(std::unique_ptr<json::ByteSource>, const std::string&, const sources::ImportOptions&,
                                   EventSink&);
-  constexpr std::array<Import, 6> kImports = {sources::vtune::import_intervals, sources::vtune::import_report,
+  constexpr std::array<Import, 6> kImports = {sources::vtune::import_intervals,   sources::vtune::import_report,
                                               sources::unitrace::import_unitrace, sources::stacks::import_perf_script,
-                                              sources::stacks::import_collapsed};
+                                              sources::stacks::import_collapsed,  sources::proton::import_hatchet};
   const std::span<const char> text(reinterpret_cast<const char*>(data), size);
   const std::string_view head(text.data(), text.size());
   (void)(sources::vtune::probe_report(head, "") + sources::unitrace::probe_unitrace(head, "") +

@@ -128,8 +128,9 @@ void NsysImporter::read_kernels() {
     if (gpu != nullptr && gpu->multiprocessors > 0 && blocks > 0) {
       const double each = static_cast<double>(blocks) / static_cast<double>(gpu->multiprocessors);
       values_.real(KernelColumns::blocks_per_sm, each);
-      values_.real(KernelColumns::warps_per_sm,
-                   each * static_cast<double>((threads + kWarpThreads - 1) / kWarpThreads));
+      const std::int64_t warps =
+          (threads + kWarpThreads - 1) / kWarpThreads;  // of a block, the last one perhaps not full
+      values_.real(KernelColumns::warps_per_sm, each * static_cast<double>(warps));
     }
     if (row.has(kLaunch)) set_word(KernelOwnColumns::launch_type, NsysEnum::launch_type, row.integer(kLaunch));
     if (row.integer(kCluster) > 0) {

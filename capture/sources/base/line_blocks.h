@@ -2,6 +2,7 @@
 // with bytes of zero: a part of the file that never reached the disk, with the ends of two rows and any number between.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -47,5 +48,17 @@ class LineBlocks {
   bool ended_ = false;
   std::string failure_;
 };
+
+// Calls visit(line) for every line of a block, without its end, be that "\n" or "\r\n".
+template <typename Visit>
+void for_each_line(std::string_view block, Visit visit) {
+  while (!block.empty()) {
+    const std::size_t end = std::min(block.find('\n'), block.size());
+    std::string_view line = block.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    block.remove_prefix(std::min(end + 1, block.size()));
+    visit(line);
+  }
+}
 
 }  // namespace accelscope::capture::sources

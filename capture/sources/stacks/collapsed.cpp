@@ -122,18 +122,15 @@ Result<void> import_collapsed(std::unique_ptr<json::ByteSource> bytes, const std
   std::uint64_t stacks = 0;
   std::uint64_t strange = 0;
   for (std::string_view text = blocks.next(buffer); !text.empty(); text = blocks.next(buffer)) {
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      const std::string_view row = text.substr(0, end);
-      text.remove_prefix(std::min(end + 1, text.size()));
-      if (trimmed(row).empty()) continue;
+    for_each_line(text, [&](std::string_view row) {
+      if (trimmed(row).empty()) return;
       if (!read_collapsed(row, line) || line.count > kMostCounts - graph.counts()) {
         ++strange;
-        continue;
+        return;
       }
       graph.take(line);
       ++stacks;
-    }
+    });
     if (writer.cancelled()) return Error{fmt::format("{}: the import was cancelled", name)};
     if (options.progress) options.progress(blocks.file_bytes_read(), blocks.file_bytes());
   }

@@ -208,13 +208,7 @@ Result<void> PerfScriptImport::run(std::unique_ptr<json::ByteSource> bytes) {
   LineBlocks blocks(std::move(bytes));
   std::vector<char> buffer;
   for (std::string_view text = blocks.next(buffer); !text.empty(); text = blocks.next(buffer)) {
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      std::string_view line = text.substr(0, end);
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      take(line);
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
+    for_each_line(text, [&](std::string_view line) { take(line); });
     if (session_.cancelled()) return Error{fmt::format("{}: the import was cancelled", name_)};
     if (options_.progress) options_.progress(blocks.file_bytes_read(), blocks.file_bytes());
   }

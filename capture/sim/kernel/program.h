@@ -135,6 +135,12 @@ struct KernelProgram {
   std::uint64_t slim_events = 0;  // a pass in slim detail: packets and all other operations
 };
 
-[[nodiscard]] KernelProgram build_demo_kernels(bool resident_weights);
+struct KernelShape {
+  bool resident_w1 = false, resident_w2 = false;  // kept in SBUF instead of being read for every block of rows
+  int weight_buffers = 8;                         // tiles of each weight in flight; 2 to 8
+  int heads = 4;                                  // of the attention; 2 to 4
+};
+
+[[nodiscard]] KernelProgram build_demo_kernels(const KernelShape& shape);
 
 }  // namespace accelscope::capture::sim

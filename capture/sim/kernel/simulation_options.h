@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
+
+#include "capture/sim/kernel/kernel_changes.h"
 
 namespace accelscope::capture::sim {
 
@@ -35,6 +38,8 @@ struct SimulationOptions {
   // Also the fields and facts that only files of the vendor's tool hold: for what is to become one.
   bool vendor_file = false;
   bool resident_weights = false;  // the MLP keeps its weights in SBUF instead of reading them for every block of rows
+  KernelShape shape;
+  std::vector<KernelChange> changes;
   // Paced by the wall clock, flushed every 100 ms; infinity: as fast as possible.
   double rate_events_per_second = std::numeric_limits<double>::infinity();
 };

@@ -134,17 +134,27 @@ class EdgeBuilder {
     }
   }
   void add_issue_order(const std::vector<NodeIndex>& by_begin) {
+    const auto track = [&](NodeIndex node) { return graph_.lane(node).track; };
+    // Which row prepares what another one works with.
+    std::map<std::pair<TrackNumber, TrackNumber>, std::uint64_t> joined;
+    for (const NodeIndex node : by_begin) {
+      each_dependency(node, [&](const RawEdge& edge) { ++joined[{track(edge.source), track(node)}]; });
+    }
     for (std::size_t i = 1; i < by_begin.size(); ++i) {
       const NodeIndex node = by_begin[i];
-      std::size_t before = i;
-      while (before > 0 && (graph_.lane(by_begin[before - 1]).track == graph_.lane(node).track ||
-                            graph_.begin_ns[by_begin[before - 1]] == graph_.begin_ns[node])) {
-        --before;
-        if (i - before > kFarthestIssue) break;
+      if (graph_.waits[node] != 0) continue;
+      // Of what began at the same time the one that prepares came later: it was let go by the other's begin.
+      NodeIndex source = kNoNode;
+      const auto look_at = [&](NodeIndex other) {
+        if (track(other) == track(node) || graph_.waits[other] != 0) return;
+        const bool together = graph_.begin_ns[other] == graph_.begin_ns[node];
+        if (!together || joined[{track(node), track(other)}] > joined[{track(other), track(node)}]) source = other;
+      };
+      for (std::size_t k = i + 1; k < by_begin.size() && graph_.begin_ns[by_begin[k]] == graph_.begin_ns[node]; ++k) {
+        look_at(by_begin[k]);
       }
-      if (before == 0 || i - before > kFarthestIssue || graph_.waits[node] != 0) continue;
-      const NodeIndex source = by_begin[before - 1];
-      if (graph_.waits[source] == 0) raw_.push_back({node, source, EdgeKind::issue});
+      for (std::size_t k = i; source == kNoNode && k > 0 && i - k < kFarthestIssue; --k) look_at(by_begin[k - 1]);
+      if (source != kNoNode) raw_.push_back({node, source, EdgeKind::issue});
     }
   }
 

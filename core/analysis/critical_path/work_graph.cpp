@@ -33,13 +33,16 @@ void sort_by_digits(std::vector<OrderKey>& keys) {
 }
 
 // An event is settled at its begin, one that waits at its end: what ends it may begin after it. Of equal times what
-// takes no time comes first, then waits that end, then what begins.
+// takes no time comes first, then waits that end, then what begins, then what another one's begin let go.
 void order_nodes(WorkGraph& graph) {
   std::vector<OrderKey> keys(graph.count());
   for (NodeIndex node = 0; node < graph.count(); ++node) {
     const bool waits = graph.waits[node] != 0;
     const std::int64_t at = waits ? graph.end_ns[node] : graph.begin_ns[node];
-    const std::uint64_t rank = waits ? 1 : graph.begin_ns[node] == graph.end_ns[node] ? 0 : 2;
+    const bool let_go =
+        std::any_of(graph.edges_of(node).begin(), graph.edges_of(node).end(),
+                    [&](const GraphEdge& edge) { return edge.from_begin && graph.begin_ns[edge.source] == at; });
+    const std::uint64_t rank = waits ? 1 : let_go ? 3 : graph.begin_ns[node] == graph.end_ns[node] ? 0 : 2;
     keys[node] = {static_cast<std::uint64_t>(at - graph.begin_of_all_ns) << 2 | rank, node};
   }
   sort_by_digits(keys);

@@ -18,6 +18,7 @@ std::string help_on_kind(const std::string& kind);
 CommandAction declare_record(command_line::OptionSet& options);
 CommandAction declare_view(command_line::OptionSet& options);
 CommandAction declare_show_session(command_line::OptionSet& options);
+CommandAction declare_what_if(command_line::OptionSet& options);
 CommandAction declare_list(command_line::OptionSet& options);
 CommandAction declare_query(command_line::OptionSet& options);
 CommandAction declare_screenshot(command_line::OptionSet& options);
@@ -42,6 +43,9 @@ constexpr std::array kCommands = {
         "query", "Ask a session in SQL",
         "accelscope query run.accel \"SELECT name, count(*), sum(dur_ns) FROM slice GROUP BY name ORDER BY 3 DESC\"",
         declare_query},
+    ProgramCommand{"what-if", "Say how long it would take with a change, by replaying what depended on what",
+                   "accelscope what-if run.accel --change 'dma bandwidth x1.5' --change 'drop reload of w1'",
+                   declare_what_if},
     ProgramCommand{"list", "List the sessions of folders with device, date, tags and their main figures",
                    "accelscope list ~/runs --search mlp --json", declare_list},
     ProgramCommand{"screenshot", "Draw a session into a PNG; needs no display",

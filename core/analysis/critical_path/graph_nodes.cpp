@@ -413,7 +413,9 @@ void order_servers(const QueryContext& query, WorkGraph& graph) {
   }
   for (const GraphLane& lane : graph.lanes) {
     const std::int64_t least = shortest[lane.kind];
-    graph.server_latencies_ns[lane.server] = least == INT64_MAX ? 0 : std::max<std::int64_t>(least, 0);
+    // Collectives and transfers do not follow each other by themselves: their pauses have other reasons.
+    const bool follows = lane.kind == WorkKind::compute || lane.kind == WorkKind::host;
+    graph.server_latencies_ns[lane.server] = !follows || least == INT64_MAX ? 0 : std::max<std::int64_t>(least, 0);
   }
 }
 

@@ -14,6 +14,8 @@ namespace {
 
 using Effect = WhatIfChange::Effect;
 
+constexpr std::uint8_t kGone = 1, kWaitsForNothing = 2;  // of ChangedGraph::gone
+
 // What the changes do to the graph, node by node and edge class by edge class.
 struct ChangedGraph {
   std::vector<float> factors;                // of durations, by node; empty: none changes
@@ -230,21 +232,32 @@ class ChangeReader {
       const std::uint64_t transfer = transfer_of(node);
       const auto [place, is_new] = stays.try_emplace(transfer, loaded < *size);
       if (is_new) loaded += size_of[transfer];
-      if (!place->second) drop(node);
+      place->second ? free_of_place(node) : drop(node);
     }
     return {};
   }
+  // What stays has a place of its own: what sets it off waits for none to come free.
+  void free_of_place(NodeIndex node) {
+    each_trigger(node, [&](NodeIndex trigger) { changed_.gone[trigger] = kWaitsForNothing; });
+  }
   void drop(NodeIndex node) {
-    changed_.gone[node] = 1;
+    changed_.gone[node] = kGone;
     ++changed_.touched;
+    each_trigger(node, [&](NodeIndex trigger) {
+      changed_.gone[trigger] = kGone;
+      ++changed_.touched;
+    });
+  }
+  // The instructions that set a transfer off; the waits before them go.
+  template <typename Body>
+  void each_trigger(NodeIndex node, Body&& body) {
     for (const GraphEdge& edge : graph_.edges_of(node)) {
       const NodeIndex trigger = edge.source;
-      if (graph_.lane(trigger).kind != WorkKind::compute || changed_.gone[trigger] != 0) continue;
-      if (edge.kind != EdgeKind::dependency) continue;
-      changed_.gone[trigger] = 1;
-      ++changed_.touched;
+      if (edge.kind != EdgeKind::dependency || changed_.gone[trigger] != 0) continue;
+      if (graph_.lane(trigger).kind != WorkKind::compute) continue;
+      body(trigger);
       const NodeIndex before = graph_.server_before[trigger];
-      if (before != kNoNode && graph_.waits[before] != 0) changed_.gone[before] = 1;
+      if (before != kNoNode && graph_.waits[before] != 0) changed_.gone[before] = kGone;
     }
   }
   Result<void> read_bytes(std::vector<std::int64_t>& bytes) const {
@@ -330,7 +343,7 @@ class ReplayedTimes {
     return before;
   }
   [[nodiscard]] bool is_gone(NodeIndex node) const noexcept {
-    return !changed_.gone.empty() && changed_.gone[node] != 0;
+    return !changed_.gone.empty() && changed_.gone[node] == kGone;
   }
   [[nodiscard]] bool is_removed(const GraphEdge& edge) const noexcept {
     if (is_gone(edge.source)) return true;
@@ -341,7 +354,8 @@ class ReplayedTimes {
   }
   [[nodiscard]] Hold begin_hold(NodeIndex node) const noexcept {
     Hold held;
-    if (graph_.waits[node] == 0 && !is_gone(node)) held = last_edge(node);
+    const bool waits_for_nothing = !changed_.gone.empty() && changed_.gone[node] != 0;
+    if (graph_.waits[node] == 0 && !waits_for_nothing) held = last_edge(node);
     const NodeIndex before = server_before(node);
     if (before == kNoNode) return held;
     const std::int64_t latency = is_gone(node) ? 0 : graph_.server_latencies_ns[graph_.lane(node).server];

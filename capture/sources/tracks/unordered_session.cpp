@@ -87,7 +87,8 @@ void UnorderedSession::sample(std::uint32_t row, std::int64_t ticks, double valu
 
 void UnorderedSession::add_flow(FlowSide side, std::uint64_t key, std::uint64_t id, const WrittenEvent& event,
                                 StringId name) {
-  flows_.add(side, key, id, name == 0 ? intern("launch") : name, event);
+  if (name == 0 && launch_ == 0) launch_ = intern("launch");
+  flows_.add(side, key, id, name == 0 ? launch_ : name, event);
 }
 
 Result<void> UnorderedSession::finish(const Finish& options) {

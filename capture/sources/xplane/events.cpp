@@ -277,7 +277,7 @@ void XPlaneImporter::write_memory(PlaneState& /*plane*/, const MetadataSlot& met
   // TensorFlow's allocators are called by their devices: "GPU_0_bfc".
   if (meanings.allocator.starts_with("GPU_")) {
     const std::size_t end = std::min(meanings.allocator.find('_', 4), meanings.allocator.size());
-    device = fmt::format("GPU {}", meanings.allocator.substr(4, end - 4));
+    device = tracks::gpu_name(meanings.allocator.substr(4, end - 4));
   }
   const std::string pool = of_device                    ? fmt::format("device {} memory", *meanings.host_index)
                            : meanings.allocator.empty() ? std::string("memory")

@@ -8,6 +8,7 @@ namespace accelscope::capture::sources::tracks {
 namespace {
 
 constexpr std::size_t kSortBatchBytes = 16U << 20;
+constexpr std::uint64_t kEventsPerLook = 1024;  // at whether the user has cancelled
 // Unpacked events of all tracks together. More tracks get more, so that their chunks do not become tiny.
 constexpr std::size_t kBufferBytes = 32U << 20;
 constexpr std::size_t kBufferBytesPerTrack = 16U << 10;
@@ -284,14 +285,16 @@ Result<void> TrackEvents::finish() {
     track.number = writer_.add_track({.schema = track.schema_number});
     track.lane_ends.clear();
   }
+  std::uint64_t seen = 0;
+  const auto goes_on = [&] { return ++seen % kEventsPerLook != 0 || !writer_.cancelled(); };
   for (const auto& [schema, sorter] : sorters_) {
     const Result<void> done = sorter->merge([&](const SortedEvent& event) {
       TrackState& track = tracks_[event.track];
       const std::optional<std::uint32_t> lane = free_lane(track, event.start, event.duration);
-      if (!lane) return !writer_.cancelled();
+      if (!lane) return goes_on();
       Row row = writer_.begin_event_at(track.number, *lane, event.start, event.duration, event.name);
       copy_values(event, sorter->schema(), row);
-      return !writer_.cancelled();
+      return goes_on();
     });
     if (!done) return done;
   }

@@ -39,12 +39,20 @@ void FlowEnds::add(FlowSide side, std::uint64_t key, std::uint64_t id, StringId 
   end.serial = event.serial;
   end.likeness = likeness_of(event.duration, event.name);
   end.name = name;
+  end.found = event.id & kNotFound;
   end.is_target = side == FlowSide::target ? 1 : 0;
 }
 
-// Both the ends of a track and the events of a lane lie by their begins, so one pass over a lane finds its events.
+// Most events lie where they were written. Both the other ends of a track and the events of a lane lie by their begins,
+// so one pass over a lane finds its events.
 Result<void> FlowEnds::find_events(const TrackEvents& events, HeldSink& held) {
-  std::sort(ends_.begin(), ends_.end(), [](const End& a, const End& b) {
+  for (End& end : ends_) {
+    if (end.found == kNotFound) continue;
+    const LaneNumber lane = lane_of(end.found);
+    if (lane >= held.lanes().size() || held.lanes()[lane].dropped) end.found = kNotFound;
+  }
+  const auto sought = std::partition(ends_.begin(), ends_.end(), [](const End& end) { return end.found == kNotFound; });
+  std::sort(ends_.begin(), sought, [](const End& a, const End& b) {
     return std::tie(a.track, a.start, a.likeness, a.serial) < std::tie(b.track, b.start, b.likeness, b.serial);
   });
   struct Stretch {
@@ -52,7 +60,7 @@ Result<void> FlowEnds::find_events(const TrackEvents& events, HeldSink& held) {
     std::size_t count = 0;
   };
   std::unordered_map<TrackNumber, Stretch> by_track;
-  for (std::size_t i = 0; i < ends_.size(); ++i) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(sought - ends_.begin()); ++i) {
     Stretch& stretch = by_track.try_emplace(events.number(ends_[i].track), Stretch{i, 0}).first->second;
     ++stretch.count;
   }

@@ -32,6 +32,7 @@ struct WrittenEvent {
   std::int64_t start = 0;
   std::int64_t duration = 0;
   StringId name = 0;
+  EventId id = kNoEvent;  // of one that needs no looking for, unless its lane was dropped since then
 };
 
 enum class FlowSide : std::uint8_t { source, target };

@@ -23,14 +23,15 @@ class TrackEvents {
 
   // The schema's number comes from the writer; the schema must outlive this object.
   [[nodiscard]] std::uint32_t add_track(SchemaNumber number, const Schema& schema);
-  // Texts among the values lie in `text`.
-  void write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
-             std::span<const BoundValue> values, std::string_view text);
+  // Texts among the values lie in `text`. The event's id; kNoEvent where the track has to be sorted first. It does not
+  // hold any more if the track turns out to be unordered later, or is taken back.
+  EventId write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
+                std::span<const BoundValue> values, std::string_view text);
   // For formats that know how deep an event lies among nested ones: events of one depth do not overlap and come in
   // their order, whatever those of other depths do. One that does not fit there goes to the next deeper place where it
   // does.
-  void write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration, StringId name,
-                std::span<const BoundValue> values, std::string_view text);
+  EventId write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration, StringId name,
+                   std::span<const BoundValue> values, std::string_view text);
   // Takes back what was written to a track, for whoever finds that it was not as it had seemed: every event in the
   // order of begins, those that hold others first. The track is as good as new then. False, and nothing is done, for a
   // track that has to be sorted anyway.
@@ -65,8 +66,8 @@ class TrackEvents {
   [[nodiscard]] std::optional<std::uint32_t> free_lane(TrackState& track, std::int64_t start, std::int64_t duration);
   [[nodiscard]] std::optional<std::uint32_t> free_lane_from(TrackState& track, std::size_t depth, std::int64_t start,
                                                             std::int64_t duration);
-  void add_to_lane(TrackState& track, std::uint32_t lane, std::int64_t start, std::int64_t duration, StringId name,
-                   std::span<const BoundValue> values, std::string_view text);
+  EventId add_to_lane(TrackState& track, std::uint32_t lane, std::int64_t start, std::int64_t duration, StringId name,
+                      std::span<const BoundValue> values, std::string_view text);
   void add_to_sorter(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
                      std::span<const BoundValue> values, std::string_view text);
   void take_back(std::uint32_t track);

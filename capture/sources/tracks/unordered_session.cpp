@@ -67,16 +67,16 @@ WrittenEvent UnorderedSession::write(std::uint32_t row, std::int64_t start, std:
                                      const EventValues& values) {
   const SessionRow& of = rows_[row];
   note_time(of, start, duration);
-  events_.write(of.events, start, duration, name, values.values(), values.texts());
-  return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name};
+  const EventId id = events_.write(of.events, start, duration, name, values.values(), values.texts());
+  return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name, id};
 }
 
 WrittenEvent UnorderedSession::write_at(std::uint32_t row, std::uint32_t depth, std::int64_t start,
                                         std::int64_t duration, StringId name, const EventValues& values) {
   const SessionRow& of = rows_[row];
   note_time(of, start, duration);
-  events_.write_at(of.events, depth, start, duration, name, values.values(), values.texts());
-  return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name};
+  const EventId id = events_.write_at(of.events, depth, start, duration, name, values.values(), values.texts());
+  return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name, id};
 }
 
 void UnorderedSession::sample(std::uint32_t row, std::int64_t ticks, double value) {

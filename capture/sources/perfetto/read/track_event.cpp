@@ -140,7 +140,11 @@ void TrackEventFields::read(std::string_view message) {
         has_name = true;
         break;
       case 3:
-        add_numbers(fields, WireType::varint, category_iids);
+        if (fields.type() != WireType::bytes) {
+          category_iids.push_back(fields.whole());
+        } else {
+          add_numbers(fields, WireType::varint, category_iids);
+        }
         break;
       case 22:
         categories.push_back(fields.bytes());

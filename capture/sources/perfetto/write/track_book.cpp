@@ -14,7 +14,7 @@ namespace accelscope::capture::sources::perfetto {
 namespace {
 
 constexpr std::uint64_t kThreadTime = 1;
-constexpr std::string_view kUnits[] = {"", "ns", "count", "bytes"};
+constexpr std::string_view kUnits[] = {"", "ns", "count", "B"};
 constexpr std::string_view kCounterNames[] = {"", "thread_time", "thread_instruction_count"};
 constexpr int kDeepestTrack = 64;
 constexpr int kFirstProcessRank = 10;

@@ -258,4 +258,17 @@ void ProgramBuilder::hold_bank(int bank, std::int64_t bytes, std::uint32_t from,
 
 KernelProgram ProgramBuilder::finish() { return std::move(program_); }
 
+void plant_divergence(KernelProgram& program, std::uint32_t operation) {
+  program.diverging.assign(program.operations.size(), {});
+  for (std::uint32_t i = 1; i < program.operations.size(); ++i) {
+    KernelProgram::Diverging& here = program.diverging[i];
+    // What is loaded from HBM is what the host put there, whenever that was.
+    const std::string_view source = program.texts[i].source;
+    const bool is_load = source == "WEIGHT" || source == "INPUT";
+    for (const std::uint32_t before : program.operations[i].after)
+      here.input = here.input || (!is_load && before < i && program.diverging[before].output);
+    here.output = here.input || i == operation;
+  }
+}
+
 }  // namespace accelscope::capture::sim

@@ -25,6 +25,7 @@ CommandAction declare_query(command_line::OptionSet& options);
 CommandAction declare_screenshot(command_line::OptionSet& options);
 CommandAction declare_simulate(command_line::OptionSet& options);
 CommandAction declare_ingest_check(command_line::OptionSet& options);
+CommandAction declare_mcp(command_line::OptionSet& options);
 CommandAction declare_doctor(command_line::OptionSet& options);
 CommandAction declare_demo(command_line::OptionSet& options);
 
@@ -57,6 +58,8 @@ constexpr std::array kCommands = {
                    "accelscope simulate -o demo.accel --events 100000 --devices 2", declare_simulate},
     ProgramCommand{"ingest-check", "Say what of a file is read, what is skipped and why",
                    "accelscope ingest-check profile.json", declare_ingest_check},
+    ProgramCommand{"mcp", "Serve sessions to coding agents: Model Context Protocol on the standard streams",
+                   "accelscope mcp run.accel", declare_mcp},
     ProgramCommand{"doctor", "Say what works on this computer and what to do about the rest", "accelscope doctor",
                    declare_doctor},
     ProgramCommand{"demo", "Run the main job from end to end against a running agent",

@@ -81,7 +81,8 @@ void write_text(std::ostream& out, const FoundAdvice& found, bool filtered) {
     }
   }
   if (!advice.findings.empty()) out << "Savings do not add up; " << judged_text(advice) << ".\n";
-  if (const std::string unjudged = unjudged_text(advice); !unjudged.empty()) out << unjudged << ".\n";
+  const bool is_said = advice.judged.empty() && filtered;  // that nothing was judged, and why
+  if (const std::string unjudged = unjudged_text(advice); !unjudged.empty() && !is_said) out << unjudged << ".\n";
 }
 
 std::string json_events(const Snapshot& snapshot, const Evidence& evidence) {

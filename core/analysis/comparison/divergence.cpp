@@ -170,7 +170,9 @@ class EventDescriber {
   EventReader reader_;
 };
 
-std::int64_t stated(std::uint32_t checksum) noexcept { return checksum == kNotTaken ? -1 : checksum; }
+std::int64_t stated(std::uint32_t checksum) noexcept {
+  return checksum == kNotTaken ? -1 : static_cast<std::int64_t>(checksum);
+}
 
 void count_place(std::map<std::string, DivergentPlace>& places, const std::string& name, const ChecksumRow& row) {
   if (name.empty()) return;

@@ -110,6 +110,10 @@ TEST_CASE("divergence: the planted instruction is the first that differs, with i
     const DivergentPair& first = found.events.front();
     CHECK(first.base.name == program.names[program.operations[operation].name]);
     CHECK_FALSE(first.input_differs());
+    for (const DivergentPair& each : found.events) {
+      CHECK(each.base_in <= 65535);
+      CHECK((each.base.tensor.empty() || each.base_in == -1));  // of DMAs nothing is known but what they moved
+    }
     CHECK(first.base_out != first.other_out);
     REQUIRE_FALSE(found.lines.empty());
     CHECK(found.lines.front().name == first.base.source);

@@ -132,6 +132,11 @@ struct KernelProgram {
   std::vector<Block> blocks;
   std::vector<BankUse> banks;
   std::vector<Tensor> tensors;
+  // By operation: what of its data differs from that of other runs; empty: nothing does anywhere.
+  struct Diverging {
+    bool input = false, output = false;
+  };
+  std::vector<Diverging> diverging;
   std::uint64_t slim_events = 0;  // a pass in slim detail: packets and all other operations
 };
 
@@ -141,6 +146,10 @@ struct KernelShape {
   int heads = 4;                                  // of the attention; 2 to 4
 };
 
-[[nodiscard]] KernelProgram build_demo_kernels(const KernelShape& shape);
+// The operation computes something else from the same data; what comes after it and depends on it is handed that.
+void plant_divergence(KernelProgram& program, std::uint32_t operation);
+
+// slower: every operation takes so much longer, as a share.
+[[nodiscard]] KernelProgram build_demo_kernels(const KernelShape& shape, double slower = 0);
 
 }  // namespace accelscope::capture::sim

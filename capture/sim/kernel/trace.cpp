@@ -103,7 +103,7 @@ KernelProgram changed_program(const SimulationOptions& options) {
   KernelShape shape = options.shape;
   shape.resident_w1 |= options.resident_weights;
   shape.resident_w2 |= options.resident_weights;
-  KernelProgram program = build_demo_kernels(shape);
+  KernelProgram program = build_demo_kernels(shape, options.slower);
   change_kernel(program, options.changes);
   return program;
 }
@@ -154,6 +154,7 @@ class TracedRun::Recorder {
 TracedRun::TracedRun(const SimulationOptions& options)
     : options_(options), program_(changed_program(options)), startup_(build_startup()) {
   if (options_.kernels == 0 && options_.events == 0 && options_.seconds <= 0) options_.kernels = 2;
+  if (options_.diverging_operation) plant_divergence(program_, *options_.diverging_operation);
   traces_.resize(options_.devices);
   totals_.resize(options_.devices);
   for (std::uint32_t device = 0; device < options_.devices; ++device) {

@@ -27,7 +27,7 @@ ORDER = {
         sources/session sources
         sim/kernel sim/output probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/python probe/zones
         probe/host kinds/base kinds/program kinds/* kinds agent/run agent/viewers agent/control client .""",
-    "app": """system persist plan rows session content/memory content/source content/capture content/sql content/axes content/hierarchy content content/listings content/comparison view workspace library
+    "app": """system persist plan rows session content/memory content/source content/capture content/sql content/axes content/hierarchy content content/listings content/why content/catalogue content/comparison view workspace library
         export palette timeline panels panels/* connect frame terminal commands/view mcp commands .""",
 }
 # And whole storeys: what each may include besides itself.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <ostream>
 
-#include "app/content/listings/critical_path.h"
+#include "app/content/why/critical_path.h"
 #include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"

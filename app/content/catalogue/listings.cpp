@@ -1,4 +1,4 @@
-#include "app/content/listings/listings.h"
+#include "app/content/catalogue/listings.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,6 @@
 #include "app/content/listings/collectives.h"
 #include "app/content/listings/compilations.h"
 #include "app/content/listings/core_grid.h"
-#include "app/content/listings/critical_path.h"
 #include "app/content/listings/hotspots.h"
 #include "app/content/listings/instructions.h"
 #include "app/content/listings/layers.h"
@@ -14,6 +13,7 @@
 #include "app/content/listings/rooflines.h"
 #include "app/content/listings/statistics.h"
 #include "app/content/listings/warnings.h"
+#include "app/content/why/critical_path.h"
 
 namespace accelscope::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/content/listings/critical_path.h"
+#include "app/content/why/critical_path.h"
 
 #include <fmt/format.h>
 
@@ -17,13 +17,13 @@ struct ByName {
   std::string_view name;
   By by;
 };
-constexpr std::array<ByName<PathBy>, 4> kPathBys = {
+constexpr std::array<ByName<PathBy>, 4> kPathDivisions = {
     {{"resource", PathBy::resource}, {"line", PathBy::line}, {"name", PathBy::name}, {"kind", PathBy::kind}}};
-constexpr std::array<ByName<WaitsBy>, 3> kWaitBys = {
+constexpr std::array<ByName<WaitsBy>, 3> kWaitDivisions = {
     {{"cause", WaitsBy::reason}, {"signaller", WaitsBy::source}, {"line", WaitsBy::line}}};
 
 template <typename By, std::size_t kCount>
-Result<By> chosen_by(const std::array<ByName<By>, kCount>& all, const std::vector<std::string>& by) {
+Result<By> chosen_division(const std::array<ByName<By>, kCount>& all, const std::vector<std::string>& by) {
   if (by.empty()) return all.front().by;
   std::string names;
   for (const ByName<By>& each : all) {
@@ -33,16 +33,16 @@ Result<By> chosen_by(const std::array<ByName<By>, kCount>& all, const std::vecto
   return Error{fmt::format("--by {}: it takes one of {}", fmt::join(by, ","), names)};
 }
 
-SqlValue words_or_null(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(std::string(text)); }
+SqlValue path_words(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(std::string(text)); }
 
-std::string_view track_name(const WorkGraph& graph, TrackNumber number) {
+std::string_view path_track_name(const WorkGraph& graph, TrackNumber number) {
   const TrackSnapshot* track = graph.snapshot->find_track(number);
   return track == nullptr ? std::string_view() : std::string_view(track->track->name);
 }
-SqlValue line_cell(const WorkGraph& graph, NodeIndex node) {
-  return graph.locations.empty() ? SqlValue() : words_or_null(graph.snapshot->strings->text(graph.locations[node]));
+SqlValue path_line_cell(const WorkGraph& graph, NodeIndex node) {
+  return graph.locations.empty() ? SqlValue() : path_words(graph.snapshot->strings->text(graph.locations[node]));
 }
-double share_of(std::int64_t part, std::int64_t whole) {
+double path_part(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -61,7 +61,7 @@ Result<WaitReport> passing_waits(const QueryContext& query, const WorkGraph& gra
   return report;
 }
 
-std::string note_of(const WaitReport& report) {
+std::string waits_note(const WaitReport& report) {
   if (report.waits.empty()) return "no event of the range says that it waited, and no stream stood idle";
   return fmt::format("who ended it is known of {} of {} waits, {} in all",
                      format_count(report.waits.size() - report.without_source), format_count(report.waits.size()),
@@ -95,10 +95,10 @@ Listing path_listing(const WorkGraph& graph, const CriticalPath& path) {
     const bool known = segment.node != kNoNode;
     const EventId event = known ? graph.whole_event(segment.node) : kNoEvent;
     listing.add({segment.begin_ns, segment.length_ns(),
-                 known ? words_or_null(graph.snapshot->strings->text(graph.names[segment.node])) : SqlValue(),
-                 known ? words_or_null(track_name(graph, graph.lane(segment.node).resource)) : SqlValue(),
+                 known ? path_words(graph.snapshot->strings->text(graph.names[segment.node])) : SqlValue(),
+                 known ? path_words(path_track_name(graph, graph.lane(segment.node).resource)) : SqlValue(),
                  segment.is_gap ? SqlValue(std::string(wait_reason_name(segment.reason))) : SqlValue(),
-                 known ? line_cell(graph, segment.node) : SqlValue(),
+                 known ? path_line_cell(graph, segment.node) : SqlValue(),
                  known ? SqlValue(static_cast<std::int64_t>(event)) : SqlValue()},
                 known ? ListingTarget(event) : ListingTarget());
   }
@@ -109,7 +109,8 @@ Listing path_listing(const WorkGraph& graph, const CriticalPath& path) {
 }
 
 Listing shares_listing(const WorkGraph& graph, const CriticalPath& path, PathBy by) {
-  const auto named = std::find_if(kPathBys.begin(), kPathBys.end(), [&](const auto& each) { return each.by == by; });
+  const auto named =
+      std::find_if(kPathDivisions.begin(), kPathDivisions.end(), [&](const auto& each) { return each.by == by; });
   const std::string title = by == PathBy::line ? "Line" : by == PathBy::name ? "What" : "Resource";
   Listing listing({{std::string(named->name), title, "", "Of gaps: what the events of the path waited for"},
                    {"gap", "Gap", "", "1: nothing of the path was under way"},
@@ -119,8 +120,8 @@ Listing shares_listing(const WorkGraph& graph, const CriticalPath& path, PathBy 
   for (const PathShare& share : path_shares(graph, path, by)) {
     const EventId first = share.first == kNoNode ? kNoEvent : graph.whole_event(share.first);
     listing.add(
-        {words_or_null(share.label), static_cast<std::int64_t>(share.is_gap ? 1 : 0),
-         static_cast<std::int64_t>(share.count), share.length_ns, share_of(share.length_ns, path.range.length_ns())},
+        {path_words(share.label), static_cast<std::int64_t>(share.is_gap ? 1 : 0),
+         static_cast<std::int64_t>(share.count), share.length_ns, path_part(share.length_ns, path.range.length_ns())},
         first == kNoEvent ? ListingTarget() : ListingTarget(first));
   }
   listing.note = fmt::format("{}; {} in all, nothing left over", path_bound_text(graph, path),
@@ -135,7 +136,7 @@ Result<Listing> list_critical_path(const QueryContext& query, const ListingReque
 }
 
 Result<Listing> list_path_shares(const QueryContext& query, const ListingRequest& request) {
-  const auto by = chosen_by(kPathBys, request.by);
+  const auto by = chosen_division(kPathDivisions, request.by);
   if (!by) return by.error();
   const auto graph = session_graph(query);
   if (!graph) return graph.error();
@@ -164,22 +165,22 @@ Result<Listing> list_waits(const QueryContext& query, const ListingRequest& requ
   for (const AttributedWait& wait : report->waits) {
     const bool known = wait.source != kNoNode;
     const EventId event = (*graph)->event(wait.node);
-    listing.add({wait.begin_ns, wait.length_ns(), words_or_null(track_name(**graph, (*graph)->lane(wait.node).track)),
-                 words_or_null(strings.text((*graph)->names[wait.node])), std::string(wait_reason_name(wait.reason)),
-                 words_or_null(semaphore_text(wait)),
-                 known ? words_or_null(strings.text((*graph)->names[wait.source])) : SqlValue(),
-                 known ? words_or_null(track_name(**graph, (*graph)->lane(wait.source).resource)) : SqlValue(),
-                 line_cell(**graph, wait.node), static_cast<std::int64_t>(wait.recorded ? 1 : 0),
-                 static_cast<std::int64_t>(event),
-                 known ? SqlValue(static_cast<std::int64_t>((*graph)->whole_event(wait.source))) : SqlValue()},
-                event);
+    listing.add(
+        {wait.begin_ns, wait.length_ns(), path_words(path_track_name(**graph, (*graph)->lane(wait.node).track)),
+         path_words(strings.text((*graph)->names[wait.node])), std::string(wait_reason_name(wait.reason)),
+         path_words(semaphore_text(wait)), known ? path_words(strings.text((*graph)->names[wait.source])) : SqlValue(),
+         known ? path_words(path_track_name(**graph, (*graph)->lane(wait.source).resource)) : SqlValue(),
+         path_line_cell(**graph, wait.node), static_cast<std::int64_t>(wait.recorded ? 1 : 0),
+         static_cast<std::int64_t>(event),
+         known ? SqlValue(static_cast<std::int64_t>((*graph)->whole_event(wait.source))) : SqlValue()},
+        event);
   }
-  listing.note = note_of(*report);
+  listing.note = waits_note(*report);
   return listing;
 }
 
 Result<Listing> list_wait_causes(const QueryContext& query, const ListingRequest& request) {
-  const auto by = chosen_by(kWaitBys, request.by);
+  const auto by = chosen_division(kWaitDivisions, request.by);
   if (!by) return by.error();
   const auto graph = session_graph(query);
   if (!graph) return graph.error();
@@ -195,10 +196,10 @@ Result<Listing> list_wait_causes(const QueryContext& query, const ListingRequest
                    {"wait_ns", "Waited", "ns", "Of all together"},
                    {"share", "Share", "share", "Of all waiting", true}});
   for (const WaitSum& sum : sum_waits(**graph, *report, *by)) {
-    listing.add({words_or_null(sum.label), static_cast<std::int64_t>(sum.count), sum.wait_ns,
-                 share_of(sum.wait_ns, report->total_ns)});
+    listing.add({path_words(sum.label), static_cast<std::int64_t>(sum.count), sum.wait_ns,
+                 path_part(sum.wait_ns, report->total_ns)});
   }
-  listing.note = note_of(*report);
+  listing.note = waits_note(*report);
   return listing;
 }
 

@@ -6,75 +6,43 @@
 #include <ostream>
 
 #include "app/content/why/critical_path.h"
+#include "app/content/why/what_if.h"
 #include "app/export/text_table.h"
 #include "app/terminal/command.h"
+#include "app/terminal/filter_options.h"
+#include "app/terminal/interrupt.h"
+#include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
 #include "app/terminal/standard_files.h"
 #include "capture/command_line/options.h"
-#include "core/analysis/critical_path/what_if.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
 namespace {
 
-struct WhatIfAnswer {
-  WhatIfResult result;
-  std::vector<PathShare> before, after;
-  std::string bound_before, bound_after;
-};
-
 struct WhatIfCommand {
   std::vector<std::string> inputs, changes;
   std::string output = "text";
+  FilterOptions filter;
   OpenSessionOptions input_options;
 
   int run(const CommandRun& run) const;
   [[nodiscard]] static Result<WhatIfAnswer> answer(const OpenedSession& session,
-                                                   const std::vector<WhatIfChange>& changes, TaskControl& control);
+                                                   const std::vector<WhatIfChange>& changes,
+                                                   const SessionFilter& filter, TaskControl& control);
 };
 
 Result<WhatIfAnswer> WhatIfCommand::answer(const OpenedSession& session, const std::vector<WhatIfChange>& changes,
-                                           TaskControl& control) {
+                                           const SessionFilter& filter, TaskControl& control) {
   WorkerPool pool;
-  const QueryContext query{*session.store, session.store->snapshot(), pool, control};
+  QueryContext query{*session.store, session.store->snapshot(), pool, control};
+  query.mask = filter.mask;
   const auto graph = session_graph(query);
   if (!graph) return graph.error();
   if ((*graph)->count() == 0) return Error{"nothing of the session works, moves or waits: there is nothing to replay"};
-  const TimeRange range = path_range(**graph, {});
-  auto replayed = replay_with_changes(query, **graph, changes, range.begin_ns);
-  if (!replayed) return replayed.error();
-  const CriticalPath path = find_critical_path(**graph, range);
-  WhatIfAnswer answer;
-  answer.before = path_shares(**graph, path, PathBy::resource);
-  answer.after = path_shares(**graph, replayed->path, PathBy::resource);
-  answer.bound_before = path_bound_text(**graph, path);
-  answer.bound_after = path_bound_text(**graph, replayed->path);
-  answer.result = std::move(*replayed);
-  return answer;
-}
-
-// A row of both paths: what of it each has.
-struct SharePair {
-  std::string label;
-  bool is_gap = false;
-  std::int64_t before_ns = 0, after_ns = 0;
-};
-std::vector<SharePair> pairs_of(const WhatIfAnswer& answer) {
-  std::vector<SharePair> pairs;
-  const auto add = [&](const PathShare& share, std::int64_t SharePair::*which) {
-    auto found = std::find_if(pairs.begin(), pairs.end(), [&](const SharePair& pair) {
-      return pair.label == share.label && pair.is_gap == share.is_gap;
-    });
-    if (found == pairs.end()) found = pairs.insert(pairs.end(), {share.label, share.is_gap});
-    (*found).*which += share.length_ns;
-  };
-  for (const PathShare& share : answer.before) add(share, &SharePair::before_ns);
-  for (const PathShare& share : answer.after) add(share, &SharePair::after_ns);
-  return pairs;
-}
-
-std::string row_label(const SharePair& pair) {
-  return pair.is_gap ? "waiting: " + pair.label : pair.label.empty() ? std::string("-") : pair.label;
+  const auto range = path_range(query, **graph, filter.filter.range);
+  if (!range) return range.error();
+  return answer_what_if(query, **graph, changes, *range);
 }
 
 void print_text(std::ostream& out, const WhatIfAnswer& answer) {
@@ -88,8 +56,8 @@ void print_text(std::ostream& out, const WhatIfAnswer& answer) {
       << fmt::format("now:  {}\nthen: {}\n\n", answer.bound_before, answer.bound_after);
   TextTable table({CellAlign::left, CellAlign::right, CellAlign::right, CellAlign::right});
   table.row({"on the critical path", "now ns", "then ns", "difference"});
-  for (const SharePair& pair : pairs_of(answer)) {
-    table.row({row_label(pair), fmt::format("{}", pair.before_ns), fmt::format("{}", pair.after_ns),
+  for (const SharePair& pair : answer.shares) {
+    table.row({pair.text(), fmt::format("{}", pair.before_ns), fmt::format("{}", pair.after_ns),
                fmt::format("{:+}", pair.after_ns - pair.before_ns)});
   }
   table.row({"total", fmt::format("{}", result.total_before_ns), fmt::format("{}", result.total_after_ns),
@@ -106,7 +74,7 @@ void print_json(std::ostream& out, const WhatIfAnswer& answer, const std::vector
       answer.result.total_before_ns, answer.result.total_after_ns, answer.result.touched,
       json_quote(answer.bound_before), json_quote(answer.bound_after));
   bool first = true;
-  for (const SharePair& pair : pairs_of(answer)) {
+  for (const SharePair& pair : answer.shares) {
     out << fmt::format("{}\n  {{\"resource\": {}, \"gap\": {}, \"before_ns\": {}, \"after_ns\": {}}}", first ? "" : ",",
                        json_quote(pair.label), pair.is_gap, pair.before_ns, pair.after_ns);
     first = false;
@@ -126,8 +94,15 @@ int WhatIfCommand::run(const CommandRun& run) const {
   if (!paths) return run.fail(paths.message());
   const auto session = open_input(paths->paths(), input_options, run);
   if (!session) return run.fail(paths->shown(session.message()));
+  const auto filtered = make_filter(filter, *session->store);
+  if (!filtered) return run.fail(fmt::format("{}: {}", inputs.front(), filtered.message()));
+  const Interruptible interruptible;
   TaskControl control;
-  const auto answered = answer(*session, parsed, control);
+  Result<WhatIfAnswer> answered = Error{"interrupted"};
+  {
+    const QueryWatch watch(control, interruptible, run);
+    answered = answer(*session, parsed, *filtered, control);
+  }
   if (!answered) return run.fail(fmt::format("{}: {}", inputs.front(), answered.message()));
   if (run.json || output == "json") {
     print_json(run.streams.out, *answered, changes);
@@ -148,6 +123,7 @@ CommandAction declare_what_if(command_line::OptionSet& options) {
       .repeats()
       .required();
   options.add_option("--format", command->output, "text or json");
+  declare_filter(options, command->filter);
   return [command](const CommandRun& run) { return command->run(run); };
 }
 

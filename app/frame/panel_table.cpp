@@ -24,6 +24,7 @@
 #include "app/panels/statistics/panel.h"
 #include "app/panels/tables/panel.h"
 #include "app/panels/warnings/panel.h"
+#include "app/panels/why/panel.h"
 #include "render/base/icons.h"
 
 namespace accelscope::app {
@@ -57,6 +58,7 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"hotspots", "Hotspots", Place::bottom, icon::kChip, make<HotspotsPanel>},
     {"statistics", "Statistics", Place::bottom, icon::kBarChart, make<StatisticsPanel>},
     {"warnings", "Warnings", Place::bottom, icon::kWarning, make<WarningsPanel>},
+    {"why", "Why", Place::bottom, icon::kSearch, make<WhyPanel>},
     {"compilation", "Compilation", Place::bottom, icon::kSettings, make<CompilationPanel>},
     {"collectives", "Collectives", Place::bottom, icon::kBalance, make<CollectivesPanel>},
     {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},

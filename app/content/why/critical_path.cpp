@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "core/analysis/critical_path/bounds.h"
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 
@@ -68,6 +69,37 @@ std::string waits_note(const WaitReport& report) {
                      format_duration(static_cast<double>(report.total_ns)));
 }
 
+Result<CriticalPath> asked_path(const QueryContext& query, const WorkGraph& graph, const EventFilter& filter) {
+  const auto range = path_range(query, graph, filter.range);
+  if (!range) return range.error();
+  CriticalPath path = find_critical_path(graph, *range);
+  // Of a selection: what of the path its events and their waits are.
+  if (query.mask) {
+    std::erase_if(path.segments, [&](const PathSegment& segment) {
+      return segment.node == kNoNode || (!query.mask->passes(*graph.snapshot, graph.event(segment.node)) &&
+                                         !query.mask->passes(*graph.snapshot, graph.whole_event(segment.node)));
+    });
+  }
+  return path;
+}
+
+// What of the session the path is of.
+std::string basis_of(const WorkGraph& graph, const CriticalPath& path) {
+  if (graph.count() == 0) return "nothing of the session works, moves or waits";
+  std::int64_t listed_ns = 0;
+  for (const PathSegment& segment : path.segments) listed_ns += segment.length_ns();
+  const std::string length = format_duration(static_cast<double>(path.range.length_ns()));
+  std::string text = path_bound_text(graph, path);
+  if (!text.empty()) text += "; ";
+  text += listed_ns == path.range.length_ns()
+              ? length + " in all, nothing left over"
+              : fmt::format("{} of {} are of what passes", format_duration(static_cast<double>(listed_ns)), length);
+  if (path.range.begin_ns > graph.begin_of_all_ns && path.range.end_ns == graph.end_of_all_ns) {
+    text += "; " + format_duration(static_cast<double>(path.range.begin_ns - graph.begin_of_all_ns)) + " lie before it";
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query) {
@@ -76,11 +108,6 @@ Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query
   const auto dependencies = Dependencies::build(whole);
   if (!dependencies) return dependencies.error();
   return WorkGraph::build(whole, **dependencies);
-}
-
-TimeRange path_range(const WorkGraph& graph, const EventFilter& filter) {
-  const TimeRange wanted = filter.range.value_or(TimeRange{});
-  return {std::max(wanted.begin_ns, graph.snapshot->begin_ns), std::min(wanted.end_ns, graph.end_of_all_ns)};
 }
 
 Listing path_listing(const WorkGraph& graph, const CriticalPath& path) {
@@ -102,9 +129,6 @@ Listing path_listing(const WorkGraph& graph, const CriticalPath& path) {
                  known ? SqlValue(static_cast<std::int64_t>(event)) : SqlValue()},
                 known ? ListingTarget(event) : ListingTarget());
   }
-  listing.note = graph.count() == 0 ? "nothing of the session works, moves or waits"
-                                    : fmt::format("{}; {} in all, nothing left over", path_bound_text(graph, path),
-                                                  format_duration(static_cast<double>(path.range.length_ns())));
   return listing;
 }
 
@@ -124,15 +148,17 @@ Listing shares_listing(const WorkGraph& graph, const CriticalPath& path, PathBy 
          static_cast<std::int64_t>(share.count), share.length_ns, path_part(share.length_ns, path.range.length_ns())},
         first == kNoEvent ? ListingTarget() : ListingTarget(first));
   }
-  listing.note = fmt::format("{}; {} in all, nothing left over", path_bound_text(graph, path),
-                             format_duration(static_cast<double>(path.range.length_ns())));
   return listing;
 }
 
 Result<Listing> list_critical_path(const QueryContext& query, const ListingRequest& request) {
   const auto graph = session_graph(query);
   if (!graph) return graph.error();
-  return path_listing(**graph, find_critical_path(**graph, path_range(**graph, request.filter)));
+  const auto path = asked_path(query, **graph, request.filter);
+  if (!path) return path.error();
+  Listing listing = path_listing(**graph, *path);
+  listing.note = basis_of(**graph, *path);
+  return listing;
 }
 
 Result<Listing> list_path_shares(const QueryContext& query, const ListingRequest& request) {
@@ -140,7 +166,11 @@ Result<Listing> list_path_shares(const QueryContext& query, const ListingRequest
   if (!by) return by.error();
   const auto graph = session_graph(query);
   if (!graph) return graph.error();
-  return shares_listing(**graph, find_critical_path(**graph, path_range(**graph, request.filter)), *by);
+  const auto path = asked_path(query, **graph, request.filter);
+  if (!path) return path.error();
+  Listing listing = shares_listing(**graph, *path, *by);
+  listing.note = basis_of(**graph, *path);
+  return listing;
 }
 
 Result<Listing> list_waits(const QueryContext& query, const ListingRequest& request) {
@@ -184,22 +214,122 @@ Result<Listing> list_wait_causes(const QueryContext& query, const ListingRequest
   if (!by) return by.error();
   const auto graph = session_graph(query);
   if (!graph) return graph.error();
-  const auto report = passing_waits(query, **graph, request.filter);
+  return causes_listing(query, **graph, request.filter, *by);
+}
+
+Result<Listing> causes_listing(const QueryContext& query, const WorkGraph& graph, const EventFilter& filter,
+                               WaitsBy by) {
+  const auto report = passing_waits(query, graph, filter);
   if (!report) return report.error();
-  const std::string name = *by == WaitsBy::reason ? "cause" : *by == WaitsBy::source ? "signaller" : "line";
+  const std::string name = by == WaitsBy::reason ? "cause" : by == WaitsBy::source ? "signaller" : "line";
   Listing listing({{name,
-                    *by == WaitsBy::reason   ? "Cause"
-                    : *by == WaitsBy::source ? "Ended by"
-                                             : "Line",
+                    by == WaitsBy::reason   ? "Cause"
+                    : by == WaitsBy::source ? "Ended by"
+                                            : "Line",
                     "", ""},
                    {"count", "Waits", "", ""},
                    {"wait_ns", "Waited", "ns", "Of all together"},
                    {"share", "Share", "share", "Of all waiting", true}});
-  for (const WaitSum& sum : sum_waits(**graph, *report, *by)) {
+  for (const WaitSum& sum : sum_waits(graph, *report, by)) {
     listing.add({path_words(sum.label), static_cast<std::int64_t>(sum.count), sum.wait_ns,
                  path_part(sum.wait_ns, report->total_ns)});
   }
   listing.note = waits_note(*report);
+  return listing;
+}
+
+Result<Listing> list_bounds(const QueryContext& query, const ListingRequest& request) {
+  const auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  const auto path = asked_path(query, **graph, request.filter);
+  if (!path) return path.error();
+  const auto bounds = bounds_of_path(query, **graph, *path, request.peaks);
+  if (!bounds) return bounds.error();
+  Listing listing({{"bound", "Bound", "", "memory, compute, issue, dependency, launch, imbalance or unknown"},
+                   {"path_ns", "On the path", "ns", "Time of the critical path that is put down to it"},
+                   {"share", "Share", "share", "Of the path", true},
+                   {"ideal_ns", "Ideal", "ns", "How long the range would take at least if nothing else bound it"},
+                   {"rests_on", "Rests on", "", "What the ideal was made of, or why it is not known"}});
+  if ((*graph)->count() == 0) {
+    listing.note = basis_of(**graph, *path);
+    return listing;
+  }
+  std::int64_t total_ns = 0;
+  for (const BoundFigure& bound : *bounds) total_ns += bound.path_ns;
+  for (const BoundFigure& bound : *bounds) {
+    listing.add({std::string(path_bound_name(bound.bound)), bound.path_ns, path_part(bound.path_ns, total_ns),
+                 bound.ideal_ns ? SqlValue(*bound.ideal_ns) : SqlValue(), bound.rests_on});
+  }
+  listing.note = bounds_text(*bounds);
+  return listing;
+}
+
+Result<Listing> list_path_gaps(const QueryContext& query, const ListingRequest& request) {
+  const auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  const auto path = asked_path(query, **graph, request.filter);
+  if (!path) return path.error();
+  return gaps_listing(query, **graph, *path);
+}
+
+Result<Listing> gaps_listing(const QueryContext& query, const WorkGraph& graph, const CriticalPath& path) {
+  const auto gaps = path_gaps(query, graph, path);
+  if (!gaps) return gaps.error();
+  Listing listing({{"saving_ns", "Saves", "ns",
+                    "Of the total, if what waits began at once when it could: by a replay; empty: unknown"},
+                   {"gap_ns", "Gap", "ns", "Time of the critical path in which it waits"},
+                   {"count", "Gaps", "", ""},
+                   {"cause", "Cause", "", "What it waits for"},
+                   {"name", "What", "", "The event that waits"},
+                   {"line", "Line", "", "Of the event that waits"},
+                   {"event_id", "Longest", "", "The event that waits longest", false, true}});
+  const StringPool& strings = *graph.snapshot->strings;
+  for (const PathGap& gap : *gaps) {
+    const EventId event = graph.whole_event(gap.longest);
+    listing.add(
+        {gap.saving_ns ? SqlValue(*gap.saving_ns) : SqlValue(), gap.gap_ns, static_cast<std::int64_t>(gap.count),
+         std::string(wait_reason_name(gap.reason)), path_words(strings.text(gap.name)),
+         gap.location == kNone ? SqlValue() : path_words(strings.text(gap.location)), static_cast<std::int64_t>(event)},
+        event);
+  }
+  listing.note = graph.count() == 0 ? basis_of(graph, path)
+                 : gaps->empty()    ? "no gap on the critical path"
+                                    : "savings do not add up: each is of closing these gaps alone";
+  return listing;
+}
+
+Result<Listing> list_slack(const QueryContext& query, const ListingRequest& request) {
+  const auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  const auto slack = event_slack(**graph, query.control);
+  if (!slack) return slack.error();
+  Listing listing({{"ts_ns", "Begin", "ns", "Since the session's start"},
+                   {"dur_ns", "Duration", "ns", ""},
+                   {"slack_ns", "Slack", "ns", "It could end so much later without moving the end of the session"},
+                   {"track", "Where", "", ""},
+                   {"name", "What", "", ""},
+                   {"line", "Line", "", ""},
+                   {"event_id", "Event", "", "", false, true}});
+  const StringPool& strings = *(*graph)->snapshot->strings;
+  const TimeRange range = request.filter.range.value_or(TimeRange{});
+  constexpr std::size_t kMostSlackRows = 1'000'000;
+  std::size_t left_out = 0;
+  for (NodeIndex node = 0; node < (*graph)->count(); ++node) {
+    if ((*graph)->end_ns[node] <= range.begin_ns || (*graph)->begin_ns[node] >= range.end_ns) continue;
+    const EventId event = (*graph)->event(node);
+    if (query.mask && !query.mask->passes(*(*graph)->snapshot, event)) continue;
+    if (listing.rows.row_count() >= kMostSlackRows) {
+      ++left_out;
+      continue;
+    }
+    listing.add({(*graph)->begin_ns[node], (*graph)->end_ns[node] - (*graph)->begin_ns[node], (*slack)[node],
+                 path_words(path_track_name(**graph, (*graph)->lane(node).track)),
+                 path_words(strings.text((*graph)->names[node])), path_line_cell(**graph, node),
+                 static_cast<std::int64_t>(event)},
+                event);
+  }
+  if ((*graph)->count() == 0) listing.note = "nothing of the session works, moves or waits";
+  if (left_out > 0) listing.note = fmt::format("{} more events are left out: narrow the range", format_count(left_out));
   return listing;
 }
 

@@ -15,9 +15,15 @@ namespace accelscope::app {
 
 // The graph of the whole session, whatever the filter: what waits may have waited for anything.
 [[nodiscard]] Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query);
-// The part of a range that the session covers.
-[[nodiscard]] TimeRange path_range(const WorkGraph& graph, const EventFilter& filter);
+// Bounds of the range, and gaps of its path by what closing them would save.
+[[nodiscard]] Result<Listing> list_bounds(const QueryContext& query, const ListingRequest& request);
+[[nodiscard]] Result<Listing> list_path_gaps(const QueryContext& query, const ListingRequest& request);
+// By how much each event of the range that passes could end later without moving the end of the session.
+[[nodiscard]] Result<Listing> list_slack(const QueryContext& query, const ListingRequest& request);
 
+[[nodiscard]] Result<Listing> gaps_listing(const QueryContext& query, const WorkGraph& graph, const CriticalPath& path);
+[[nodiscard]] Result<Listing> causes_listing(const QueryContext& query, const WorkGraph& graph,
+                                             const EventFilter& filter, WaitsBy by);
 [[nodiscard]] Listing path_listing(const WorkGraph& graph, const CriticalPath& path);
 [[nodiscard]] Listing shares_listing(const WorkGraph& graph, const CriticalPath& path, PathBy by);
 

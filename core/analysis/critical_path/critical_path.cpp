@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/analysis/critical_path/path_walk.h"
+#include "core/analysis/time/session_activity.h"
 
 namespace accelscope {
 namespace {
@@ -30,6 +31,24 @@ class RecordedTimes {
 
 CriticalPath find_critical_path(const WorkGraph& graph, const TimeRange& range) {
   return PathWalk(graph, RecordedTimes(graph), range).run();
+}
+
+Result<TimeRange> path_range(const QueryContext& query, const WorkGraph& graph,
+                             const std::optional<TimeRange>& wanted) {
+  if (wanted && !(*wanted == TimeRange{})) {
+    return TimeRange{std::max(wanted->begin_ns, graph.snapshot->begin_ns),
+                     std::min(wanted->end_ns, graph.end_of_all_ns)};
+  }
+  const bool any_host = std::any_of(graph.lanes.begin(), graph.lanes.end(),
+                                    [](const GraphLane& lane) { return lane.kind == WorkKind::host; });
+  TimeRange all{graph.begin_of_all_ns, graph.end_of_all_ns};
+  if (any_host || graph.count() == 0) return all;
+  QueryContext whole = query;
+  whole.mask = nullptr;
+  const auto active = find_active_stretch(whole);
+  if (!active) return active.error();
+  if (*active && (*active)->begin_ns < all.end_ns) all.begin_ns = std::max(all.begin_ns, (*active)->begin_ns);
+  return all;
 }
 
 std::vector<PathShare> path_shares(const WorkGraph& graph, const CriticalPath& path, PathBy by) {

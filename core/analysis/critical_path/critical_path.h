@@ -5,6 +5,7 @@
 //   for (const PathShare& share : path_shares(graph, path, PathBy::resource)) ...
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,12 @@ struct CriticalPath {
 };
 
 [[nodiscard]] CriticalPath find_critical_path(const WorkGraph& graph, const TimeRange& range);
+
+// What a path is looked for in where nobody says: from the first work on, so that what a device idles before it does
+// not hide the rest; with the host's calls in the graph from their first on. A range is clipped to what the graph has.
+[[nodiscard]] Result<TimeRange> path_range(const QueryContext& query, const WorkGraph& graph,
+                                           const std::optional<TimeRange>& wanted);
+
 struct PathShare {
   std::string label;
   std::uint64_t count = 0;  // events, or gaps

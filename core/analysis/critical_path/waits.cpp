@@ -77,8 +77,9 @@ WaitReason wait_reason(const WorkGraph& graph, NodeIndex node, const Hold& hold)
   if (hold.source == kNoNode || hold.kind == EdgeKind::server) {
     if (waited) return graph.condition_of(node, kNoNode) != nullptr ? WaitReason::semaphore : WaitReason::unknown;
     if (hold.source == kNoNode) return WaitReason::unknown;
-    if (hold.reached_ns() < graph.begin_ns[node]) return WaitReason::unknown;
+    // Between two of its calls a thread of the host runs what its source does not record.
     if (here == WorkKind::host) return WaitReason::host;
+    if (hold.reached_ns() < graph.begin_ns[node]) return WaitReason::unknown;
     return here == WorkKind::transfer || graph.lane(node).waits_when_idle ? WaitReason::queue : WaitReason::issue;
   }
   const WorkKind there = graph.lane(hold.source).kind;

@@ -1,6 +1,7 @@
 #include "core/analysis/critical_path/what_if.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <map>
@@ -8,13 +9,14 @@
 #include "core/analysis/critical_path/path_walk.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope {
 namespace {
 
 using Effect = WhatIfChange::Effect;
 
-constexpr std::uint8_t kGone = 1, kWaitsForNothing = 2;  // of ChangedGraph::gone
+constexpr std::uint8_t kGone = 1, kWaitsForNothing = 2, kAtOnce = 3;  // of ChangedGraph::gone
 
 // What the changes do to the graph, node by node and edge class by edge class.
 struct ChangedGraph {
@@ -37,6 +39,9 @@ class ChangeReader {
 
   Result<ChangedGraph> run(std::span<const WhatIfChange> changes) {
     for (const WhatIfChange& change : changes) {
+      if (query_.mask && !is_of_events(change.effect)) {
+        return Error{"the change '" + change.text + "' is of the whole session: it takes a range, but no filter"};
+      }
       const std::uint64_t before = changed_.touched;
       if (const Result<void> done = read(change); !done) return done.error();
       if (changed_.touched == before) return nothing(change);
@@ -102,6 +107,17 @@ class ChangeReader {
     return {};
   }
 
+  [[nodiscard]] bool passes(NodeIndex node) const {
+    const Snapshot& snapshot = *graph_.snapshot;
+    return query_.mask->passes(snapshot, graph_.event(node)) || query_.mask->passes(snapshot, graph_.whole_event(node));
+  }
+  // Edges and what sets off a transfer cannot be told by a filter of events.
+  [[nodiscard]] static bool is_of_events(Effect effect) noexcept {
+    constexpr std::array kOfOthers = {Effect::dma_latency, Effect::launch_latency, Effect::drop_reload,
+                                      Effect::remove_wait, Effect::double_queue};
+    return std::find(kOfOthers.begin(), kOfOthers.end(), effect) == kOfOthers.end();
+  }
+
   template <typename Wanted>
   void scale(float factor, Wanted wanted) {
     changed_.factors.resize(graph_.count(), 1.0F);
@@ -113,6 +129,7 @@ class ChangeReader {
       for (std::size_t node = piece * kPiece; node < last; ++node) {
         // A wait lasts as long as what it waits for.
         if (graph_.waits[node] != 0 || !wanted(static_cast<NodeIndex>(node))) continue;
+        if (query_.mask && !passes(static_cast<NodeIndex>(node))) continue;
         changed_.factors[node] *= factor;
         ++here;
       }
@@ -345,6 +362,9 @@ class ReplayedTimes {
   [[nodiscard]] bool is_gone(NodeIndex node) const noexcept {
     return !changed_.gone.empty() && changed_.gone[node] == kGone;
   }
+  [[nodiscard]] bool is_at_once(NodeIndex node) const noexcept {
+    return !changed_.gone.empty() && changed_.gone[node] == kAtOnce;
+  }
   [[nodiscard]] bool is_removed(const GraphEdge& edge) const noexcept {
     if (is_gone(edge.source)) return true;
     if (changed_.may_lose[edge.latency] == 0) return false;
@@ -354,11 +374,12 @@ class ReplayedTimes {
   }
   [[nodiscard]] Hold begin_hold(NodeIndex node) const noexcept {
     Hold held;
-    const bool waits_for_nothing = !changed_.gone.empty() && changed_.gone[node] != 0;
+    const bool waits_for_nothing = !changed_.gone.empty() && changed_.gone[node] != 0 && !is_at_once(node);
     if (graph_.waits[node] == 0 && !waits_for_nothing) held = last_edge(node);
     const NodeIndex before = server_before(node);
     if (before == kNoNode) return held;
-    const std::int64_t latency = is_gone(node) ? 0 : graph_.server_latencies_ns[graph_.lane(node).server];
+    const std::int64_t latency =
+        is_gone(node) || is_at_once(node) ? 0 : graph_.server_latencies_ns[graph_.lane(node).server];
     const Hold server{before, EdgeKind::server, false, ends_[before], latency};
     return held.source == kNoNode || server.reached_ns() >= held.reached_ns() ? server : held;
   }
@@ -372,11 +393,12 @@ class ReplayedTimes {
  private:
   [[nodiscard]] Hold last_edge(NodeIndex node) const noexcept {
     Hold held;
+    const bool at_once = is_at_once(node);
     for (const GraphEdge& edge : graph_.edges_of(node)) {
       if (is_removed(edge)) continue;
       const Hold other{edge.source, edge.kind, edge.from_begin,
                        edge.from_begin ? begins_[edge.source] : ends_[edge.source],
-                       changed_.latencies_ns[edge.latency]};
+                       at_once ? 0 : changed_.latencies_ns[edge.latency]};
       if (held.source == kNoNode || other.reached_ns() > held.reached_ns()) held = other;
     }
     return held;
@@ -415,17 +437,13 @@ Explained explained_before(const WorkGraph& graph, NodeIndex node) noexcept {
   return explained;
 }
 
-}  // namespace
-
-Result<WhatIfResult> replay_with_changes(const QueryContext& query, const WorkGraph& graph,
-                                         std::span<const WhatIfChange> changes, std::int64_t begin_ns) {
-  const Result<ChangedGraph> changed = ChangeReader(query, graph).run(changes);
-  if (!changed) return changed.error();
+Result<WhatIfResult> replay(const QueryContext& query, const WorkGraph& graph, const ChangedGraph& changed,
+                            std::int64_t begin_ns) {
   WhatIfResult result;
-  result.touched = changed->touched;
+  result.touched = changed.touched;
   result.begin_ns.resize(graph.count());
   result.end_ns.resize(graph.count());
-  const ReplayedTimes times(graph, *changed, result.begin_ns, result.end_ns);
+  const ReplayedTimes times(graph, changed, result.begin_ns, result.end_ns);
   constexpr std::size_t kBetweenLooks = std::size_t{1} << 16;
   std::int64_t end_of_all = INT64_MIN;
   for (std::size_t i = 0; i < graph.order.size(); ++i) {
@@ -439,24 +457,83 @@ Result<WhatIfResult> replay_with_changes(const QueryContext& query, const WorkGr
     const Explained before = explained_before(graph, node);
     // What nothing explains stays: a delay after what was known to come before, or, of a first event, its time.
     std::int64_t begin = graph.begin_ns[node];
-    if (before.any && hold.source != kNoNode) begin = hold.reached_ns() + graph.begin_ns[node] - before.begin_ns;
+    const bool at_once = times.is_at_once(node);
+    if (before.any && hold.source != kNoNode) {
+      begin = hold.reached_ns() + (at_once ? 0 : graph.begin_ns[node] - before.begin_ns);
+    }
     result.begin_ns[node] = begin;
     const std::int64_t duration = graph.end_ns[node] - graph.begin_ns[node];
     if (graph.waits[node] != 0) {
       const std::int64_t anyway = begin + graph.shortest_wait_ns[graph.graph_lane[node]];
       const Hold ended = times.end_hold(node);
       const std::int64_t settled = ended.source == kNoNode ? anyway : ended.reached_ns();
-      result.end_ns[node] = std::max(begin, settled + graph.end_ns[node] - before.end_ns);
+      result.end_ns[node] = at_once ? settled : std::max(begin, settled + graph.end_ns[node] - before.end_ns);
     } else {
-      const double factor = changed->factors.empty() ? 1.0 : static_cast<double>(changed->factors[node]);
+      const double factor = changed.factors.empty() ? 1.0 : static_cast<double>(changed.factors[node]);
       result.end_ns[node] = begin + (factor == 1.0 ? duration : std::llround(static_cast<double>(duration) * factor));
     }
     end_of_all = std::max(end_of_all, result.end_ns[node]);
   }
+  result.before = {begin_ns, graph.end_of_all_ns};
   result.total_before_ns = graph.end_of_all_ns - begin_ns;
   result.total_after_ns = graph.count() == 0 ? 0 : end_of_all - begin_ns;
-  if (graph.count() > 0) result.path = PathWalk(graph, times, TimeRange{begin_ns, end_of_all}).run();
   return result;
+}
+
+CriticalPath replayed_path(const WorkGraph& graph, const ChangedGraph& changed, const WhatIfResult& result,
+                           const TimeRange& range) {
+  if (graph.count() == 0) return {};
+  return PathWalk(graph, ReplayedTimes(graph, changed, result.begin_ns, result.end_ns), range).run();
+}
+
+}  // namespace
+
+Result<WhatIfResult> replay_with_changes(const QueryContext& query, const WorkGraph& graph,
+                                         std::span<const WhatIfChange> changes, std::int64_t begin_ns) {
+  return replay_range(query, graph, changes, {begin_ns, INT64_MAX});
+}
+
+RangeTotals totals_of_range(const WorkGraph& graph, const WhatIfResult& result, const TimeRange& range) {
+  TimeRange before{INT64_MAX, INT64_MIN}, after = before;
+  for (NodeIndex node = 0; node < graph.count(); ++node) {
+    if (graph.begin_ns[node] < range.begin_ns || graph.end_ns[node] > range.end_ns) continue;
+    before = {std::min(before.begin_ns, graph.begin_ns[node]), std::max(before.end_ns, graph.end_ns[node])};
+    after = {std::min(after.begin_ns, result.begin_ns[node]), std::max(after.end_ns, result.end_ns[node])};
+  }
+  if (before.begin_ns > before.end_ns) return {{0, 0}, {0, 0}};
+  return {before, after};
+}
+
+Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& graph,
+                                  std::span<const WhatIfChange> changes, const TimeRange& range) {
+  const Result<ChangedGraph> changed = ChangeReader(query, graph).run(changes);
+  if (!changed) return changed.error();
+  auto result = replay(query, graph, *changed, range.begin_ns);
+  if (!result) return result;
+  TimeRange after{range.begin_ns, range.begin_ns + result->total_after_ns};
+  if (range.end_ns < graph.end_of_all_ns) {
+    const RangeTotals totals = totals_of_range(graph, *result, range);
+    if (totals.before.empty()) return Error{"no event lies wholly inside of the range"};
+    result->before = totals.before;
+    result->total_before_ns = totals.before.length_ns();
+    result->total_after_ns = totals.after.length_ns();
+    after = totals.after;
+  }
+  result->path = replayed_path(graph, *changed, *result, after);
+  return result;
+}
+
+Result<std::int64_t> total_without_gaps(const QueryContext& query, const WorkGraph& graph,
+                                        std::span<const NodeIndex> nodes, std::int64_t begin_ns) {
+  ChangedGraph changed;
+  changed.latencies_ns = graph.latencies_ns;
+  changed.doubled.assign(graph.lanes.size(), 0);
+  changed.may_lose.assign(graph.latencies_ns.size(), 0);
+  changed.gone.assign(graph.count(), 0);
+  for (const NodeIndex node : nodes) changed.gone[node] = kAtOnce;
+  const auto result = replay(query, graph, changed, begin_ns);
+  if (!result) return result.error();
+  return result->total_after_ns;
 }
 
 }  // namespace accelscope

@@ -44,11 +44,29 @@ struct WhatIfChange {
 [[nodiscard]] std::string_view change_forms() noexcept;
 
 struct WhatIfResult {
+  TimeRange before;  // what total_before_ns is of
   std::int64_t total_before_ns = 0, total_after_ns = 0;
   std::uint64_t touched = 0;                   // events whose time or edges were changed
   std::vector<std::int64_t> begin_ns, end_ns;  // by node
   CriticalPath path;                           // of the replay
 };
+
+// What the events of a range took, and take in a replay: from the first begin to the last end of those that lie wholly
+// inside of it.
+struct RangeTotals {
+  TimeRange before, after;  // recorded, and in the replay
+};
+[[nodiscard]] RangeTotals totals_of_range(const WorkGraph& graph, const WhatIfResult& result, const TimeRange& range);
+
+// Where the query has a mask, only events that pass it change their time; changes of another kind are refused then.
+// Its path is that of the events of the range; without one that of all from begin_ns on.
+[[nodiscard]] Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& graph,
+                                                std::span<const WhatIfChange> changes, const TimeRange& range);
+
+// The total from a time on if these events began (and, where they wait, ended) at once when all that they came after
+// has: without latency, and without the delay that nothing explains.
+[[nodiscard]] Result<std::int64_t> total_without_gaps(const QueryContext& query, const WorkGraph& graph,
+                                                      std::span<const NodeIndex> nodes, std::int64_t begin_ns);
 
 // Of the graph from a time on. Fails on a change that touches nothing, with what there is instead.
 [[nodiscard]] Result<WhatIfResult> replay_with_changes(const QueryContext& query, const WorkGraph& graph,

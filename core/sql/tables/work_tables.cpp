@@ -56,9 +56,10 @@ WorkRows make_waits(Context& context) {
 WorkRows make_path(Context& context) {
   const auto graph = whole_graph(context);
   if (!graph) return graph.error();
-  const TimeRange asked = asked_range(context);
-  const CriticalPath path = find_critical_path(
-      **graph, {std::max(asked.begin_ns, context.snapshot->begin_ns), std::min(asked.end_ns, (*graph)->end_of_all_ns)});
+  const QueryContext query = context.query();
+  const auto range = path_range(query, **graph, asked_range(context));
+  if (!range) return range.error();
+  const CriticalPath path = find_critical_path(**graph, *range);
   auto rows = std::make_shared<ValueRows>(9);
   std::int64_t place = 0;
   for (const PathSegment& segment : path.segments) {

@@ -68,7 +68,7 @@ void ChangeList::draw(const PanelContext& context, const Rect& area,
   }
   foot.cut_right(ui.px(6));
   const TextInputResult typed = text_input(
-      ui, "why.change", foot, typed_,
+      ui, "why.typed", foot, typed_,
       {.placeholder = "dma bandwidth x1.5, drop reload of w1 ...", .icon = icon::kPlus, .error = !wrong_.empty()});
   if (typed.changed) wrong_.clear();
   if (typed.submitted && !typed_.empty()) add_typed(context);

@@ -41,7 +41,7 @@ TEST_CASE("why panel: it shows what bounds a session and its gaps, and marks the
   viewer.tab().show(
       {static_cast<double>(middle->event_begin_ns) - 500, static_cast<double>(middle->event_end_ns) + 500});
   REQUIRE(viewer.shell.settle());
-  CHECK(viewer.shell.find("timeline.path") != nullptr);
+  CHECK(viewer.shell.find("timeline.path_strip") != nullptr);
   REQUIRE(viewer.shell.click("why.marks"));
   viewer.shell.frame(3);
   CHECK(viewer.tab().marked_path == nullptr);

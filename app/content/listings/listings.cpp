@@ -8,6 +8,7 @@
 #include "app/content/listings/core_grid.h"
 #include "app/content/listings/hotspots.h"
 #include "app/content/listings/instructions.h"
+#include "app/content/listings/iterations.h"
 #include "app/content/listings/layers.h"
 #include "app/content/listings/memory.h"
 #include "app/content/listings/rooflines.h"
@@ -28,6 +29,13 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},
     {"errors", "Of every reported error what ran around it on each engine, queue and stream", list_errors},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
+    {"iterations", "Steps, tiles and loops that repeat, an iteration a row; --by NAME or marker says where they begin",
+     list_iterations, true},
+    {"iteration-body", "The operations of these, folded: median, spread, first, outliers; --by as above",
+     list_iteration_body, true},
+    {"regions",
+     "Lengths by --by collective, layer, annotation, marker or NAME; up to three of its names behind it are compared",
+     list_regions, true},
     {"instructions", "What each place of a program cost, in its order; --by kernel.py:33 of one line",
      list_instructions, true},
     {"compilations", "What was compiled when, and what a cache had, by lines of output, names and lengths of calls",

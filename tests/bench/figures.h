@@ -40,6 +40,7 @@ void bench_torch_memory_import(const BenchOptions& options);
 void bench_perfetto_import(const BenchOptions& options);
 void bench_tracy_import(const BenchOptions& options);
 void bench_nsys_import(const BenchOptions& options);
+void bench_xplane_import(const BenchOptions& options);
 void bench_python_calls(const BenchOptions& options);
 void bench_draw_lists(const BenchOptions& options);
 void bench_draw_lists_large(const BenchOptions& options);
@@ -66,6 +67,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
      bench_perfetto_import},
     {"tracy_import", "importing generated traces of Tracy of 20 M zones", bench_tracy_import},
     {"nsys_import", "importing a generated export of Nsight Systems of 4 M rows", bench_nsys_import},
+    {"xplane_import", "importing a generated profile of the XLA profiler of 500 MB", bench_xplane_import},
     {"stream", "agent to recorder over TCP: rate and memory; opening what was saved", bench_stream},
     {"stream_full", "the same with every column of a Neuron profile: rate and bytes", bench_stream_full},
     {"agent_rest", "an agent that nobody uses: memory and processor time", bench_agent_rest},

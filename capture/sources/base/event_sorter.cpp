@@ -1,11 +1,7 @@
 #include "capture/sources/base/event_sorter.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
 namespace accelscope::capture::sources {
 namespace {
@@ -45,18 +41,9 @@ Result<std::size_t> ChunkSpill::add(Bytes chunk) {
 }
 
 Result<void> ChunkSpill::write(Place& place) {
-  if (file_ == nullptr) file_.reset(std::tmpfile());
-  const auto failed = [] {
-    return Error{
-        fmt::format("the temporary file for sorting cannot be written: {}; free space in the folder for "
-                    "temporary files or point TMPDIR to a larger one",
-                    std::strerror(errno))};
-  };
-  if (file_ == nullptr) return failed();
-  place.offset = file_bytes_;
-  if (std::fseek(file_.get(), static_cast<long>(file_bytes_), SEEK_SET) != 0) return failed();
-  if (std::fwrite(place.bytes.data(), 1, place.size, file_.get()) != place.size) return failed();
-  file_bytes_ += place.size;
+  const Result<std::uint64_t> begin = file_.append(place.bytes);
+  if (!begin) return begin.error();
+  place.offset = *begin;
   return {};
 }
 
@@ -77,9 +64,7 @@ Result<Bytes> ChunkSpill::copy(std::size_t index) {
 
 Result<Bytes> ChunkSpill::read(const Place& place) {
   Bytes bytes(place.size);
-  const bool read = std::fseek(file_.get(), static_cast<long>(place.offset), SEEK_SET) == 0 &&
-                    std::fread(bytes.data(), 1, place.size, file_.get()) == place.size;
-  if (!read) return Error{fmt::format("the temporary file for sorting cannot be read back: {}", std::strerror(errno))};
+  if (const Result<void> done = file_.read(place.offset, bytes); !done) return done.error();
   return bytes;
 }
 

@@ -53,7 +53,17 @@ RowsAhead::RowsAhead(const ForeignDatabase& file, std::string_view table, std::s
     ended_ = true;
     return;
   }
-  for (std::size_t i = 0; i < columns_; ++i) row_.present_.push_back(source_->has_column(i));
+  begin();
+}
+
+RowsAhead::RowsAhead(std::unique_ptr<IdRows> rows, std::size_t columns)
+    : columns_(columns), ids_(std::move(rows)), source_(ForeignRows()) {
+  begin();
+}
+
+void RowsAhead::begin() {
+  const ForeignRows& rows = ids_ != nullptr ? ids_->rows() : *source_;
+  for (std::size_t i = 0; i < columns_; ++i) row_.present_.push_back(rows.has_column(i));
   reader_ = std::thread([this] { read(); });
 }
 
@@ -66,9 +76,9 @@ RowsAhead::~RowsAhead() {
   if (reader_.joinable()) reader_.join();
 }
 
-void RowsAhead::take_row(RowBatch& batch) {
+void RowsAhead::take_row(const ForeignRows& rows, RowBatch& batch) {
   for (std::size_t i = 0; i < columns_; ++i) {
-    const StatementValue read = source_->value(i);
+    const StatementValue read = rows.value(i);
     BatchedValue& value = batch.values.emplace_back();
     value.type = read.type;
     if (read.type == SqlType::integer) {
@@ -87,8 +97,9 @@ void RowsAhead::take_row(RowBatch& batch) {
 
 void RowsAhead::read() {
   auto batch = std::make_unique<RowBatch>();
-  while (source_->next()) {
-    take_row(*batch);
+  const ForeignRows& rows = ids_ != nullptr ? ids_->rows() : *source_;
+  while (advance()) {
+    take_row(rows, *batch);
     if (batch->rows < kBatchRows && batch->bytes.size() < kBatchBytes) continue;
     if (!hand_over(std::move(batch))) return;
     const std::lock_guard lock(mutex_);
@@ -101,7 +112,7 @@ void RowsAhead::read() {
   }
   if (batch->rows > 0 && !hand_over(std::move(batch))) return;
   const std::lock_guard lock(mutex_);
-  status_ = source_->status();
+  status_ = rows.status();
   ended_ = true;
   changed_.notify_all();
 }

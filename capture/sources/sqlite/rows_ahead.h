@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "capture/sources/sqlite/foreign_database.h"
+#include "capture/sources/sqlite/id_rows.h"
 
 namespace accelscope::capture::sources::sqlite {
 
@@ -60,6 +60,8 @@ class RowsAhead {
   // Nobody else may use the connection while the object lives.
   RowsAhead(const ForeignDatabase& file, std::string_view table, std::span<const std::string_view> columns,
             std::string_view further = {});
+  // Those of an IdRows, over damaged pages too.
+  RowsAhead(std::unique_ptr<IdRows> rows, std::size_t columns);
   ~RowsAhead();
   RowsAhead(const RowsAhead&) = delete;
   RowsAhead& operator=(const RowsAhead&) = delete;
@@ -67,13 +69,18 @@ class RowsAhead {
   // Until the next call. Null at the end, and where reading fails: see status().
   [[nodiscard]] const BatchedRow* next();
   [[nodiscard]] const Result<void>& status() const noexcept { return status_; }
+  // Once next() has given null: what the IdRows say of damaged pages.
+  [[nodiscard]] const IdRows& id_rows() const noexcept { return *ids_; }
 
  private:
+  void begin();
   void read();
+  [[nodiscard]] bool advance() { return ids_ != nullptr ? ids_->next() : source_->next(); }
   [[nodiscard]] bool hand_over(std::unique_ptr<RowBatch> batch);
-  void take_row(RowBatch& batch);
+  void take_row(const ForeignRows& rows, RowBatch& batch);
 
   std::size_t columns_;
+  std::unique_ptr<IdRows> ids_;  // null: source_ has the rows
   Result<ForeignRows> source_;
   Result<void> status_;  // once the reader has ended
   std::mutex mutex_;

@@ -18,6 +18,8 @@ std::string help_on_kind(const std::string& kind);
 CommandAction declare_record(command_line::OptionSet& options);
 CommandAction declare_view(command_line::OptionSet& options);
 CommandAction declare_show_session(command_line::OptionSet& options);
+CommandAction declare_compare(command_line::OptionSet& options);
+CommandAction declare_advise(command_line::OptionSet& options);
 CommandAction declare_list(command_line::OptionSet& options);
 CommandAction declare_query(command_line::OptionSet& options);
 CommandAction declare_screenshot(command_line::OptionSet& options);
@@ -43,6 +45,11 @@ constexpr std::array kCommands = {
         "query", "Ask a session in SQL",
         "accelscope query run.accel \"SELECT name, count(*), sum(dur_ns) FROM slice GROUP BY name ORDER BY 3 DESC\"",
         declare_query},
+    ProgramCommand{"compare", "Set sessions beside each other: what became faster, slower, more or less beyond noise",
+                   "accelscope compare base/*.accel new/*.accel --group-by folder --by metric,line --fail-above 3%",
+                   declare_compare, "accelscope compare [OPTIONS] BASE OTHER..."},
+    ProgramCommand{"advise", "Say what costs time that could be saved, ranked, with the events that it rests on",
+                   "accelscope advise kernel.accel --range 10%:20% --format json", declare_advise},
     ProgramCommand{"list", "List the sessions of folders with device, date, tags and their main figures",
                    "accelscope list ~/runs --search mlp --json", declare_list},
     ProgramCommand{"screenshot", "Draw a session into a PNG; needs no display",

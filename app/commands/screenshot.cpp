@@ -34,6 +34,7 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
            .panels = options.panels,
            .select = options.select,
            .search = options.search});
+  if (!options.beside.empty()) app.open(options.beside);
   if (!options.input.empty()) app.open(options.input);
   auto picture = render::render_offscreen(
       app, {.width = options.width, .height = options.height, .scale = options.scale, .theme = options.theme});

@@ -116,6 +116,17 @@ AppState::AppState(AppOptions app_options)
     if (workspace.active_index())
       workspace.open_part(*workspace.active_index(), std::move(title), std::move(device), tracks);
   };
+  actions.other_sessions = [this] {
+    std::vector<OpenSession> others;
+    for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
+      const SessionTab& each = workspace.tab(i);
+      const bool is_known = (tab() != nullptr && tab()->store == each.store) ||
+                            std::any_of(others.begin(), others.end(),
+                                        [&](const OpenSession& known) { return known.store == each.store; });
+      if (!is_known) others.push_back({each.title, each.store});
+    }
+    return others;
+  };
   actions.reveal = [this](EventId event) {
     if (tab() != nullptr) timeline.reveal(*tab(), event);
   };

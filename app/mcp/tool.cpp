@@ -33,7 +33,7 @@ std::string argument_schema(const ToolArgument& argument) {
 const std::vector<Tool>& tools() {
   static const std::vector<Tool> all = [] {
     std::vector<Tool> rows = session_tools();
-    for (const auto& more : {table_tools(), event_tools(), program_tools()})
+    for (const auto& more : {table_tools(), event_tools(), compare_tools(), program_tools()})
       rows.insert(rows.end(), more.begin(), more.end());
     return rows;
   }();

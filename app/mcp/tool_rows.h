@@ -13,6 +13,7 @@ namespace accelscope::app {
 [[nodiscard]] std::vector<Tool> table_tools();    // SQL, listings, costs, advice
 [[nodiscard]] std::vector<Tool> event_tools();    // one event and what it waited for
 [[nodiscard]] std::vector<Tool> program_tools();  // pictures, captures, whole commands
+[[nodiscard]] std::vector<Tool> compare_tools();  // several sessions
 
 // What most tools begin with.
 [[nodiscard]] Result<ShelvedSession*> session_of(ToolCall& call);

@@ -18,6 +18,7 @@ void bench_codec(const BenchOptions& options);
 void bench_session_file(const BenchOptions& options);
 void bench_slow_session(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
+void bench_comparison(const BenchOptions& options);
 void bench_hierarchy(const BenchOptions& options);
 void bench_selection(const BenchOptions& options);
 void bench_core_grid(const BenchOptions& options);
@@ -78,6 +79,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"session_file", "saving while capturing, opening", bench_session_file},
     {"slow_session", "a slow capture saved and opened: bytes an event, first frame", bench_slow_session},
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
+    {"comparison", "two sessions beside each other", bench_comparison},
     {"hierarchy", "the tree of a session's layers and lines, and its flame graph", bench_hierarchy},
     {"selection_summary", "the summary of any box, and the index that it is made from", bench_selection},
     {"core_grid", "a measure of every core in 256 frames of time", bench_core_grid},

@@ -1,7 +1,7 @@
 // Kernels and operations of the devices by total time, as a table.
 #pragma once
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/hotspots/hotspots.h"
 
 namespace accelscope::app {

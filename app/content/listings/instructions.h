@@ -1,7 +1,7 @@
 // The instruction listing as a table: of all, or of one line of source.
 #pragma once
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 
 namespace accelscope::app {
 

@@ -8,7 +8,7 @@
 #include "app/content/listings/core_grid.h"
 #include "app/content/listings/hotspots.h"
 #include "app/content/listings/instructions.h"
-#include "app/content/listings/iterations.h"
+#include "app/content/listings/iterations/iterations.h"
 #include "app/content/listings/layers.h"
 #include "app/content/listings/memory.h"
 #include "app/content/listings/rooflines.h"

@@ -259,6 +259,31 @@ Result<void> EventSorter::flush() {
   return done;
 }
 
+namespace {
+
+// Of a heap whose first run has the least key: the least of the others; null: there are none.
+[[nodiscard]] const SortKey* next_key(const std::vector<SortRun*>& heap) noexcept {
+  if (heap.size() < 2) return nullptr;
+  if (heap.size() == 2) return &heap[1]->key;
+  return heap[2]->key < heap[1]->key ? &heap[2]->key : &heap[1]->key;
+}
+
+// The first run, whose key was changed, goes to where it belongs.
+void sift_down(std::vector<SortRun*>& heap) noexcept {
+  if (heap.empty()) return;
+  SortRun* const run = heap.front();
+  std::size_t place = 0;
+  for (std::size_t below = 1; below < heap.size(); below = 2 * place + 1) {
+    if (below + 1 < heap.size() && heap[below + 1]->key < heap[below]->key) ++below;
+    if (!(heap[below]->key < run->key)) break;
+    heap[place] = heap[below];
+    place = below;
+  }
+  heap[place] = run;
+}
+
+}  // namespace
+
 Result<void> EventSorter::merge(const std::function<bool(const SortedEvent&)>& visit) {
   if (const Result<void> done = flush(); !done) return done;
   std::vector<std::unique_ptr<SortRun>> runs;
@@ -278,9 +303,8 @@ Result<void> EventSorter::merge(const std::function<bool(const SortedEvent&)>& v
   }
   std::make_heap(heap.begin(), heap.end(), later);
   while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), later);
-    SortRun& run = *heap.back();
-    const SortKey* const next = heap.size() > 1 ? &heap.front()->key : nullptr;
+    SortRun& run = *heap.front();
+    const SortKey* const next = next_key(heap);
     bool more = true;
     do {
       SortedEvent event;
@@ -295,11 +319,11 @@ Result<void> EventSorter::merge(const std::function<bool(const SortedEvent&)>& v
       more = advanced.value();
       if (more) run.read_key(run.key.index);
     } while (more && (next == nullptr || run.key < *next));
-    if (more) {
-      std::push_heap(heap.begin(), heap.end(), later);
-    } else {
+    if (!more) {
+      heap.front() = heap.back();
       heap.pop_back();
     }
+    sift_down(heap);
   }
   return {};
 }

@@ -44,10 +44,10 @@ class XPlaneImporter {
   // A text that events refer to, and what it means once an event has asked.
   struct Reference {
     std::string text;
-    StringId id = 0;                  // 0: not asked for yet
-    std::optional<StringId> layer;    // of a tf_op
+    StringId id = 0;                   // 0: not asked for yet
+    std::optional<StringId> layer;     // of a tf_op
     std::optional<LaunchText> launch;  // of kernel_details
-    bool is_source = false;           // noted among sources_
+    bool is_source = false;            // noted among sources_
   };
   // An event's metadata, as far as events use it.
   struct MetadataSlot {
@@ -68,7 +68,7 @@ class XPlaneImporter {
     LineIndex index;
     LineRole role;
     std::optional<std::int64_t> begin_ps;  // where it lies so that sums with it fit; else start_of() is careful
-    std::uint32_t tables = 0;                                                   // a bit for each that its events are of
+    std::uint32_t tables = 0;              // a bit for each that its events are of
     std::array<std::array<std::uint32_t, kVariantCount>, kXTableCount> rows{};  // of the session; kNone: not yet
     std::size_t thread = 0;                                                     // of threads_
   };

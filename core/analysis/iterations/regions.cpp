@@ -1,7 +1,9 @@
 #include "core/analysis/iterations/regions.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 #include <unordered_map>
 
 #include "core/analysis/iterations/iterations.h"
@@ -10,6 +12,15 @@
 
 namespace accelscope {
 namespace {
+
+// Tables of what a program names by itself on its threads: ranges of NVTX and ROCTX, tasks of ITT.
+constexpr std::array<std::string_view, 2> kNamedStretches = {"nvtx", "task"};
+
+bool names_stretches(const TrackSnapshot& track) {
+  if (is_annotation(track)) return true;
+  return work_kind_of(track) == WorkKind::host && std::find(kNamedStretches.begin(), kNamedStretches.end(),
+                                                            track.schema->name) != kNamedStretches.end();
+}
 
 struct GatheredRegion {
   std::vector<TimeRange> ranges;
@@ -117,7 +128,7 @@ Result<GatheredRegions> gathered_regions(const QueryContext& query, const TimeRa
   }
   if (by == "annotation") {
     return regions_of_events(query, slices, range, [&](std::uint32_t lane, std::string_view) {
-      return is_annotation(*snapshot.find_track(snapshot.lanes[lane].track));
+      return names_stretches(*snapshot.find_track(snapshot.lanes[lane].track));
     });
   }
   return regions_of_events(query, slices, range,

@@ -3,7 +3,7 @@
 //
 //   collective  events of tracks of collectives, and kernels that communicate by their names
 //   layer       events of tracks of layers; where there are none, stretches of a lane whose events are of one layer
-//   annotation  what programs name on their threads
+//   annotation  what programs name on their threads: user annotations, ranges of NVTX and ROCTX, tasks of ITT
 //   marker      the session's spans; a marker without an end lasts until the next of its set
 //   NAME        events of this name, with or without a number behind it
 //

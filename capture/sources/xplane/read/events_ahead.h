@@ -6,18 +6,16 @@
 //   }
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
+#include "capture/sources/base/batches_ahead.h"
 #include "capture/sources/xplane/read/records.h"
 #include "capture/sources/xplane/read/space_index.h"
+#include "capture/sources/xplane/read/wire.h"
 
 namespace accelscope::capture::sources::xplane {
 
@@ -45,33 +43,23 @@ struct EventBatch {
 class EventsAhead {
  public:
   EventsAhead(const SpaceBytes& bytes, std::vector<BytesPlace> lines);
-  ~EventsAhead();
-  EventsAhead(const EventsAhead&) = delete;
-  EventsAhead& operator=(const EventsAhead&) = delete;
 
   // Until the next call. Null at the end.
-  [[nodiscard]] const EventBatch* next();
+  [[nodiscard]] const EventBatch* next() { return batches_.next(); }
 
  private:
-  void read();
-  // False: nobody wants more.
-  [[nodiscard]] bool read_line(std::uint32_t line);
-  void add_event(std::uint32_t line, std::string_view message, std::uint64_t at);
-  [[nodiscard]] bool hand_over(std::uint64_t done);
+  [[nodiscard]] bool fill(EventBatch& batch);
+  // The next field of the lines, one line after the other.
+  [[nodiscard]] bool next_field(WireField& field);
+  void add_event(std::string_view message, std::uint64_t at, EventBatch& batch) const;
 
   const SpaceBytes& bytes_;
-  std::vector<BytesPlace> lines_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::unique_ptr<EventBatch>> waiting_;
-  std::vector<std::unique_ptr<EventBatch>> empty_;
-  bool ended_ = false;
-  bool stopping_ = false;
-  std::unique_ptr<EventBatch> current_;
-  // The reader's own.
+  const std::vector<BytesPlace> lines_;
+  // The reading thread's own.
   SpaceWindow window_;
-  std::unique_ptr<EventBatch> batch_;
-  std::thread reader_;
+  std::optional<MessageWalk> walk_;  // of line_
+  std::uint32_t line_ = 0;
+  BatchesAhead<EventBatch> batches_;  // begins when all of the above is there
 };
 
 }  // namespace accelscope::capture::sources::xplane

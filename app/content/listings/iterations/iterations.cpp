@@ -1,4 +1,4 @@
-#include "app/content/listings/iterations.h"
+#include "app/content/listings/iterations/iterations.h"
 
 #include <fmt/format.h>
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/iterations/iterations.h"
 #include "core/analysis/iterations/regions.h"
 

@@ -29,6 +29,8 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},
     {"errors", "Of every reported error what ran around it on each engine, queue and stream", list_errors},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
+    {"loops", "What repeats: how often, how long, how it spreads, first against steady; --by NAME or marker",
+     list_loops, true},
     {"iterations", "Steps, tiles and loops that repeat, an iteration a row; --by NAME or marker says where they begin",
      list_iterations, true},
     {"iteration-body", "The operations of these, folded: median, spread, first, outliers; --by as above",

@@ -14,6 +14,7 @@ using Places = std::span<const std::uint32_t>;
 constexpr double kLeastBits = 16, kLeastBodyShare = 0.3;
 constexpr double kAgainst = -0.4;  // bits of a name that is not regular: three in four of a body are thought to be
 constexpr double kForChoice = 3;   // bits that choosing the number and being regular at all cost
+constexpr double kLeastPerIteration = 1.5;  // of a level within another
 constexpr std::size_t kNameClasses = 400;   // of equally frequent names that are tried
 constexpr std::size_t kClassesOfMany = 16;  // the same where several events of a name are tried together
 constexpr std::size_t kAnchorsOfClass = 4, kPartners = 24, kQuickSlots = 1'024;
@@ -375,7 +376,28 @@ class PeriodFinder {
     periods_ = std::move(kept);
   }
 
+  // Of two that lie over each other and are about as often, it is one loop: what has more evidence stays.
+  void drop_near_copies() {
+    std::stable_sort(periods_.begin(), periods_.end(),
+                     [](const Period& a, const Period& b) { return a.bits > b.bits; });
+    std::vector<Period> kept;
+    for (Period& each : periods_) {
+      const bool copies = std::any_of(kept.begin(), kept.end(), [&](const Period& other) {
+        const std::uint32_t from = std::max(each.firsts.front(), other.firsts.front());
+        const std::uint32_t to = std::min(each.limits.back(), other.limits.back());
+        const auto least = static_cast<double>(std::min(each.firsts.size(), other.firsts.size()));
+        const auto most = static_cast<double>(std::max(each.firsts.size(), other.firsts.size()));
+        const std::uint32_t length =
+            std::min(each.limits.back() - each.firsts.front(), other.limits.back() - other.firsts.front());
+        return to > from && (to - from) >= length / 2 && most < kLeastPerIteration * least;
+      });
+      if (!copies) kept.push_back(std::move(each));
+    }
+    periods_ = std::move(kept);
+  }
+
   void set_levels() {
+    drop_near_copies();
     std::stable_sort(periods_.begin(), periods_.end(),
                      [](const Period& a, const Period& b) { return a.firsts.size() < b.firsts.size(); });
     if (periods_.size() > Period::kMost) periods_.resize(Period::kMost);

@@ -19,7 +19,8 @@
 // Where no name comes once in an iteration, every second to eighth event of a name is tried. Names whose numbers count
 // up ("ProfilerStep#17") are anchors in their own right. Iterations begin with the first event of the lane that belongs
 // to the body, so that those at hand are whole; one that is cut at the end is left out and counted as partial.
-// A period with more iterations that lies within one with fewer is a level below it.
+// A period with more iterations that lies within one with fewer is a level below it; with less than half as many more
+// it is the same loop, and the one of more evidence stays.
 #pragma once
 
 #include <cstdint>

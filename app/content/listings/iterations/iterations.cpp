@@ -42,6 +42,29 @@ SqlValue deviation_of(const FoldedLoop& folded, std::size_t i) {
   return std::round(share * 1e6) / 1e6;
 }
 
+void add_loop(Listing& listing, const IterationLoop& loop, const Snapshot& snapshot) {
+  const FoldedLoop& folded = loop.folded;
+  if (folded.iterations.empty()) return;
+  const FoldedValues& values = folded.duration_ns;
+  std::vector<SqlValue> cells = loop_cells(loop, snapshot);
+  cells.push_back(count_value(folded.iterations.size()));
+  cells.push_back(whole_ns(values.median));
+  for (const double value : {values.p10, values.p90, values.min, values.max}) cells.push_back(whole_ns(value));
+  cells.push_back(folded.interval_ns.count > 0 ? whole_ns(folded.interval_ns.median) : SqlValue());
+  cells.push_back(count_value(values.outliers));
+  cells.push_back(count_value(folded.warm_up));
+  cells.emplace_back(folded.iterations.front().length_ns());
+  cells.push_back(whole_ns(folded.steady_ns));
+  cells.push_back(count_value(folded.body.size() + folded.left_out));
+  cells.emplace_back(std::round(loop.share * 1e6) / 1e6);
+  cells.push_back(count_value(loop.partial));
+  EventFilter filter;
+  filter.range = TimeRange{folded.iterations.front().begin_ns,
+                           std::max(folded.iterations.back().end_ns, folded.iterations.front().begin_ns + 1)};
+  filter.tracks.push_back(loop.track);
+  listing.add(std::move(cells), std::move(filter));
+}
+
 void add_iterations(Listing& listing, const IterationLoop& loop, const Snapshot& snapshot) {
   const FoldedLoop& folded = loop.folded;
   for (std::size_t i = 0; i < folded.iterations.size() && listing.rows.row_count() < kMostIterationRows; ++i) {
@@ -117,9 +140,7 @@ Result<std::shared_ptr<const IterationList>> requested_iterations(const QueryCon
 
 std::string asked_note(const IterationList& list, const ListingRequest& request) {
   if (!list.loops.empty() || request.by.empty()) return "";
-  if (request.by.front() == IterationQuestion::kMarkers)
-    return "no marker lies here, or no device works between markers";
-  return fmt::format("no event is named \"{}\", with or without a number behind it", request.by.front());
+  return iterations_note(list, {request.by.front()});
 }
 
 EventFilter region_filter(const NamedRegion& region) {
@@ -149,12 +170,42 @@ Result<std::vector<const NamedRegion*>> chosen_regions(const RegionList& list, c
 
 }  // namespace
 
+std::string iterations_note(const IterationList& list, const IterationQuestion& question) {
+  if (!list.loops.empty() || question.by.empty()) return note_of(list, {});
+  if (question.by == IterationQuestion::kMarkers) return "no marker lies here, or no device works between markers";
+  return fmt::format("no event is named \"{}\", with or without a number behind it", question.by);
+}
+
 std::string operation_text(const LoopOperation& operation, const Snapshot& snapshot) {
   std::string text =
       operation.numbered.empty() ? std::string(snapshot.strings->text(operation.name)) : operation.numbered;
   if (operation.times > 1) return text + fmt::format(" × {}", operation.times);
   if (operation.place > 0) text += fmt::format(" ({})", operation.place + 1);
   return text;
+}
+
+Listing loops_listing(const IterationList& list, const Snapshot& snapshot) {
+  std::vector<ListingColumn> columns = loop_columns(false);
+  columns.insert(columns.end(),
+                 {{"iterations", "Iterations", "", "How many, whole ones"},
+                  {"median_ns", "Median", "ns", "Of the duration of an iteration"},
+                  {"p10_ns", "p10", "ns", "One of ten is at most this", false, true},
+                  {"p90_ns", "p90", "ns", "Nine of ten are at most this"},
+                  {"min_ns", "Min", "ns", "", false, true},
+                  {"max_ns", "Max", "ns", ""},
+                  {"interval_ns", "Every", "ns", "From beginning to beginning; the median"},
+                  {"outliers", "Outliers", "", "Iterations far from the median"},
+                  {"warm_up", "Warm-up", "", "Slow iterations at the beginning"},
+                  {"first_ns", "First", "ns", "How long the first takes"},
+                  {"steady_ns", "Steady", "ns", "The median of the iterations after the warm-up"},
+                  {"operations", "Operations", "", "Of the body", false, true},
+                  {"share", "Share", "share", "Of the events of an iteration that are the body's; the rest is foreign",
+                   false, true},
+                  {"cut_off", "Cut off", "", "Iterations at the end that are not whole; left out", false, true}});
+  Listing listing(std::move(columns));
+  for (const IterationLoop& each : list.loops) add_loop(listing, each, snapshot);
+  listing.note = note_of(list, {});
+  return listing;
 }
 
 Listing iterations_listing(const IterationList& list, const Snapshot& snapshot, std::optional<std::size_t> loop) {
@@ -201,6 +252,14 @@ Listing iteration_body_listing(const IterationList& list, const Snapshot& snapsh
     if (!loop || *loop == i) add_body(listing, list.loops[i], snapshot);
   }
   listing.note = note_of(list, loop);
+  return listing;
+}
+
+Result<Listing> list_loops(const QueryContext& query, const ListingRequest& request) {
+  const auto found = requested_iterations(query, request);
+  if (!found) return found.error();
+  Listing listing = loops_listing(**found, *query.snapshot);
+  if (const std::string note = asked_note(**found, request); !note.empty()) listing.note = note;
   return listing;
 }
 

@@ -9,6 +9,7 @@
 
 namespace accelscope::app {
 
+[[nodiscard]] Result<Listing> list_loops(const QueryContext& query, const ListingRequest& request);
 [[nodiscard]] Result<Listing> list_iterations(const QueryContext& query, const ListingRequest& request);
 [[nodiscard]] Result<Listing> list_iteration_body(const QueryContext& query, const ListingRequest& request);
 [[nodiscard]] Result<Listing> list_regions(const QueryContext& query, const ListingRequest& request);
@@ -19,6 +20,9 @@ namespace accelscope::app {
                                          std::optional<std::size_t> loop = {});
 [[nodiscard]] Listing iteration_body_listing(const IterationList& list, const Snapshot& snapshot,
                                              std::optional<std::size_t> loop = {});
+[[nodiscard]] Listing loops_listing(const IterationList& list, const Snapshot& snapshot);  // a row each
+// Why nothing was found, or what is left out; "": nothing is to be said.
+[[nodiscard]] std::string iterations_note(const IterationList& list, const IterationQuestion& question);
 // "gemm_128", "Step#*", "gemm_128 (3)" of the third of its name in an iteration, "relu × 40" of forty added up.
 [[nodiscard]] std::string operation_text(const LoopOperation& operation, const Snapshot& snapshot);
 

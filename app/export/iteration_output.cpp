@@ -84,7 +84,7 @@ void print_body(std::ostream& out, const FoldedLoop& folded, const Snapshot& sna
   }
   table.print(out);
   const std::uint64_t left = folded.body.size() + folded.left_out - std::min<std::size_t>(rows, folded.body.size());
-  if (left > 0) out << fmt::format("   {} operations of less time are left out\n", format_count(left));
+  if (left > 0) out << fmt::format("   {} of less time left out\n", plural(left, "operation"));
 }
 
 std::string json_of(const FoldedValues& values) {

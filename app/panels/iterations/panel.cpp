@@ -21,7 +21,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kIterationsHead = 36, kLoopNote = 20, kRoomForLoopNote = 100, kBarsHeight = 110, kLeastBelowBars = 90;
-constexpr float kLoopsShare = 0.42F, kRoomBeside = 760;
+constexpr float kLoopsShare = 0.42F, kRoomBeside = 760, kRoomForThree = 1'200, kThreeLoops = 0.36F, kThreeBars = 0.24F;
 
 struct RegionKind {
   std::string_view by, label, tooltip;
@@ -93,7 +93,8 @@ void IterationsPanel::draw(const PanelContext& context, const Rect& area) {
     return;
   }
   if (rest.width() >= ui.px(kRoomBeside)) {
-    Rect right = rest.cut_right(std::round(rest.width() * (1 - kLoopsShare)));
+    const float loops = rest.width() >= ui.px(kRoomForThree) ? kThreeLoops : kLoopsShare;
+    Rect right = rest.cut_right(std::round(rest.width() * (1 - loops)));
     vertical_line(ui, right.x0, right.y0, right.y1, ui.colour(Colour::line2));
     draw_chosen(context, right);
   } else {
@@ -161,8 +162,14 @@ void IterationsPanel::draw_chosen(const PanelContext& context, Rect area) {
   const float room = head.width() - text_width(ui, TextStyle::small, hint) - ui.px(12);
   heading(ui, head, fitted_text(ui, TextStyle::heading, track == nullptr ? "" : track->track->name, room, Fit::middle),
           hint);
-  if (area.height() >= ui.px(kBarsHeight + kLeastBelowBars))
+  if (area.width() >= ui.px(kRoomForThree * (1 - kThreeLoops))) {
+    const float share = kThreeBars / (1 - kThreeLoops);
+    const Rect bars = area.cut_left(std::round(area.width() * share)).inset(ui.px(size::kPanelPadding), 0);
+    bars_.draw(context, bars, loop.folded);
+    vertical_line(ui, area.x0, area.y0, area.y1, ui.colour(Colour::line2));
+  } else if (area.height() >= ui.px(kBarsHeight + kLeastBelowBars)) {
     bars_.draw(context, area.cut_top(ui.px(kBarsHeight)).inset(ui.px(size::kPanelPadding), 0), loop.folded);
+  }
   if (page_ == Page::body) {
     (void)body_rows_.draw(context, "iterations.body", area, body_);
     return;

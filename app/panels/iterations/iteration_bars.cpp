@@ -90,9 +90,9 @@ void IterationBars::draw(const PanelContext& context, Rect area, const FoldedLoo
   horizontal_line(ui, plot.x0, plot.x1, plot.y1, ui.colour(Colour::line2));
   draw_text(ui, scale.cut_top(ui.px(16)), format_duration(static_cast<double>(slots_.most_ns)),
             {.style = TextStyle::mono_small, .colour = Colour::text3});
-  std::string axis = fmt::format("{} iterations, in their order; line: median {}", format_count(loop.iterations.size()),
-                                 format_duration(loop.steady_ns));
-  if (slots_.count < loop.iterations.size()) axis += "; of neighbours the farthest from it is shown";
+  std::string axis =
+      fmt::format("{} iterations, median {}", format_count(loop.iterations.size()), format_duration(loop.steady_ns));
+  if (slots_.count < loop.iterations.size()) axis += "; of neighbours the farthest from it";
   draw_text(ui, {plot.x0, foot.y0, foot.x1, foot.y1}, axis, {.style = TextStyle::small, .colour = Colour::text3});
   touch(context, plot, slot, loop);
 }

@@ -28,7 +28,7 @@ std::string plural(std::size_t count, std::string_view word) {
 std::string place_text(const IterationLoop& loop, const Snapshot& snapshot) {
   const TrackSnapshot* track = snapshot.find_track(loop.track);
   if (track == nullptr) return "a track";
-  const std::string& device = track->track->device;
+  const std::string& device = track->track->device.empty() ? track->track->host : track->track->device;
   return device.empty() || track->track->name.starts_with(device) ? track->track->name
                                                                   : device + " " + track->track->name;
 }
@@ -98,11 +98,13 @@ void print_json(std::ostream& out, const IterationLoop& loop, const Snapshot& sn
   const TrackSnapshot* track = snapshot.find_track(loop.track);
   const FoldedLoop& folded = loop.folded;
   out << fmt::format(
-      "{{\"track\": {}, \"device\": {}, \"track_id\": {}, \"lane\": {}, \"level\": {}, \"cut_off\": {}, \"share\": "
+      "{{\"track\": {}, \"device\": {}, \"host\": {}, \"track_id\": {}, \"lane\": {}, \"level\": {}, \"cut_off\": {}, "
+      "\"share\": "
       "{},\n   \"duration_ns\": {}, \"interval_ns\": {}, \"warm_up\": {}, \"steady_ns\": {},\n   \"iterations\": [",
       json_quote(track == nullptr ? "" : track->track->name), json_quote(track == nullptr ? "" : track->track->device),
-      loop.track, loop.depth, loop.level, loop.partial, json_number(loop.share), json_of(folded.duration_ns),
-      json_of(folded.interval_ns), folded.warm_up, json_number(folded.steady_ns));
+      json_quote(track == nullptr ? "" : track->track->host), loop.track, loop.depth, loop.level, loop.partial,
+      json_number(loop.share), json_of(folded.duration_ns), json_of(folded.interval_ns), folded.warm_up,
+      json_number(folded.steady_ns));
   for (std::size_t i = 0; i < folded.iterations.size(); ++i) {
     const LoopIteration& each = folded.iterations[i];
     out << fmt::format("{}{{\"begin_ns\": {}, \"end_ns\": {}, \"outlier\": {}}}", i > 0 ? ", " : "", each.begin_ns,

@@ -59,7 +59,7 @@ TEST_CASE("iterations command: count, median, warm-up and body, as text and as J
 TEST_CASE("iterations command: listings and SQL tables tell the same, in a range too") {
   const SteppedFile file;
   const ProgramOutcome listed = run({"view", file.path, "--table", "loops", "--output-format", "csv"});
-  CHECK(holds(listed.out, "stream 7,GPU 0,0,12,2900"));
+  CHECK(holds(listed.out, "stream 7,GPU 0,,0,12,2900"));
   const ProgramOutcome asked =
       run({"query", file.path, "SELECT iterations, median_ns, warm_up FROM loop WHERE level = 0", "--format", "csv"});
   CHECK(asked.code == app::kExitDone);

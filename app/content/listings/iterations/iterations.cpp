@@ -21,13 +21,14 @@ SqlValue count_value(std::uint64_t count) { return static_cast<std::int64_t>(cou
 std::vector<ListingColumn> loop_columns(bool aside) {
   return {{"track", "Track", "", "That repeats, or that events within the iterations lie on", false, aside},
           {"device", "Device", "", "The track's", false, true},
+          {"host", "Host", "", "The track's", false, true},
           {"level", "Level", "", "0: steps; 1: what repeats within them; and so on", false, aside}};
 }
 
 std::vector<SqlValue> loop_cells(const IterationLoop& loop, const Snapshot& snapshot) {
   const TrackSnapshot* track = snapshot.find_track(loop.track);
-  if (track == nullptr) return {SqlValue(), SqlValue(), std::int64_t{loop.level}};
-  return {track->track->name, track->track->device, std::int64_t{loop.level}};
+  if (track == nullptr) return {SqlValue(), SqlValue(), SqlValue(), std::int64_t{loop.level}};
+  return {track->track->name, track->track->device, track->track->host, std::int64_t{loop.level}};
 }
 
 std::string_view iteration_note(const FoldedLoop& folded, std::size_t i) {

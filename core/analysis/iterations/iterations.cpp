@@ -26,7 +26,8 @@ LaneIndices lanes_at(const Snapshot& snapshot, const WorkKinds& kinds, std::uint
     if (done[t] || depth >= track.lanes.size() || is_of_profiler(*track.track)) continue;
     const std::uint32_t lane = track.lanes[depth];
     const WorkKind kind = kinds.of_lane(lane);
-    const bool wanted = kind == WorkKind::compute || kind == WorkKind::host || is_annotation(track);
+    const bool work = kind == WorkKind::compute && depth == 0;  // what overlaps is looked at together with it
+    const bool wanted = work || kind == WorkKind::host || is_annotation(track);
     if (wanted && snapshot.lanes[lane].schema->kind == EventKind::slice &&
         snapshot.lanes[lane].event_count >= Period::kLeast)
       lanes.push_back(lane);
@@ -68,6 +69,34 @@ void order_loops(IterationList& list, const Snapshot& snapshot, const WorkKinds&
   });
 }
 
+std::vector<IterationLoop> loops_of(const QueryContext& query, const EventSequence& sequence, TrackNumber track,
+                                    std::uint32_t depth) {
+  std::vector<IterationLoop> found;
+  if (sequence.size() < Period::kLeast) return found;
+  const NamePlaces places(sequence);
+  for (const Period& period : find_periods(sequence, places, query.control)) {
+    if (query.control.cancelled()) return found;
+    found.push_back({track, depth, period.level, period.partial, period.share,
+                     fold(sequence, places, period, query.pool, query.control)});
+  }
+  return found;
+}
+
+// Engines whose events overlap: one lane alone has now these, now those of them.
+Result<void> find_in_joined_lanes(const QueryContext& query, const TimeRange& range, const WorkKinds& kinds,
+                                  const std::vector<bool>& done, IterationList& list) {
+  const Snapshot& snapshot = *query.snapshot;
+  for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
+    const TrackSnapshot& track = snapshot.tracks[t];
+    if (done[t] || track.lanes.size() < 2 || !is_device_lane(kinds.of_lane(track.lanes.front()))) continue;
+    const auto joined = read_joined(query, {track.lanes.begin(), track.lanes.end()}, range);
+    if (!joined) return joined.error();
+    for (IterationLoop& loop : loops_of(query, *joined, track.track->number, 0)) list.loops.push_back(std::move(loop));
+    if (query.control.cancelled()) return cancelled_error();
+  }
+  return {};
+}
+
 Result<std::shared_ptr<const IterationList>> found_by_themselves(const QueryContext& query, const TimeRange& range) {
   const Snapshot& snapshot = *query.snapshot;
   const WorkKinds kinds(snapshot);
@@ -80,14 +109,7 @@ Result<std::shared_ptr<const IterationList>> found_by_themselves(const QueryCont
     if (!sequences) return sequences.error();
     std::vector<std::vector<IterationLoop>> found(lanes.size());
     query.pool.for_each(lanes.size(), query.control, [&](std::size_t i, std::size_t) {
-      const EventSequence& sequence = (*sequences)[i];
-      if (sequence.size() < Period::kLeast) return;
-      const NamePlaces places(sequence);
-      for (const Period& period : find_periods(sequence, places, query.control)) {
-        if (query.control.cancelled()) return;
-        found[i].push_back({snapshot.lanes[lanes[i]].track, depth, period.level, period.partial, period.share,
-                            fold(sequence, places, period, query.pool, query.control)});
-      }
+      found[i] = loops_of(query, (*sequences)[i], snapshot.lanes[lanes[i]].track, depth);
     });
     if (query.control.cancelled()) return cancelled_error();
     for (std::size_t i = 0; i < lanes.size(); ++i) {
@@ -96,6 +118,7 @@ Result<std::shared_ptr<const IterationList>> found_by_themselves(const QueryCont
       for (IterationLoop& loop : found[i]) list->loops.push_back(std::move(loop));
     }
   }
+  if (Result<void> joined = find_in_joined_lanes(query, range, kinds, done, *list); !joined) return joined.error();
   order_loops(*list, snapshot, kinds);
   return std::shared_ptr<const IterationList>(list);
 }

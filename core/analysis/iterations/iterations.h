@@ -1,7 +1,8 @@
 // The iterations of a session: what repeats on its engines, streams and host threads, or begins with events of a name
 // or with markers, folded.
 //
-// Of a track with calls within calls the outermost lane that anything repeats on is taken. A name on request is that of
+// Of a track with calls within calls the outermost lane that anything repeats on is taken; of an engine whose events
+// overlap, and where no lane alone repeats, all its lanes together. A name on request is that of
 // the events, with or without a number behind it: "ProfilerStep" are ProfilerStep#17, ProfilerStep#18 ...; an iteration
 // is as long as its event, or lasts until the next where events have no length. Then the work of each engine and stream
 // that begins within these is folded.

@@ -1,12 +1,14 @@
 #include "core/analysis/iterations/lane_events.h"
 
+#include <algorithm>
+
 namespace accelscope {
 
 namespace {
 
-// role: none takes the names.
-Result<std::vector<EventSequence>> read_lanes(const QueryContext& query, const LaneIndices& lanes,
-                                              const TimeRange& range, Role role) {
+// Tokens are the ids of names yet. role: none takes the names.
+Result<std::vector<EventSequence>> read_ids(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
+                                            Role role) {
   const Snapshot& snapshot = *query.snapshot;
   struct Goal {
     EventSequence* sequence = nullptr;
@@ -44,11 +46,20 @@ Result<std::vector<EventSequence>> read_lanes(const QueryContext& query, const L
     });
   });
   if (!scanned) return scanned.error();
+  return sequences;
+}
+
+Result<std::vector<EventSequence>> read_lanes(const QueryContext& query, const LaneIndices& lanes,
+                                              const TimeRange& range, Role role) {
+  auto read = read_ids(query, lanes, range, role);
+  if (!read) return read.error();
+  std::vector<EventSequence>& sequences = *read;
   query.pool.for_each(sequences.size(), query.control, [&](std::size_t i, std::size_t) {
-    if (sequences[i].size() > 0) number_names(sequences[i], role == Role::none ? snapshot.strings.get() : nullptr);
+    if (sequences[i].size() > 0)
+      number_names(sequences[i], role == Role::none ? query.snapshot->strings.get() : nullptr);
   });
   if (query.control.cancelled()) return cancelled_error();
-  return sequences;
+  return read;
 }
 
 }  // namespace
@@ -61,6 +72,38 @@ Result<std::vector<EventSequence>> read_sequences(const QueryContext& query, con
 Result<std::vector<EventSequence>> read_sequences(const QueryContext& query, const LaneIndices& lanes,
                                                   const TimeRange& range, Role role) {
   return read_lanes(query, lanes, range, role);
+}
+
+Result<EventSequence> read_joined(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range) {
+  const auto read = read_ids(query, lanes, range, Role::none);
+  if (!read) return read.error();
+  struct Place {
+    std::int64_t begin_ns = 0;
+    std::uint32_t lane = 0, row = 0;
+  };
+  std::vector<Place> places;
+  for (std::uint32_t lane = 0; lane < read->size(); ++lane) {
+    const EventSequence& each = (*read)[lane];
+    if (places.size() + each.size() >= kMostLaneEvents) return EventSequence();
+    for (std::uint32_t row = 0; row < each.size(); ++row) {
+      if (each.tokens[row] != EventSequence::kNothing) places.push_back({each.begins_ns[row], lane, row});
+    }
+  }
+  std::stable_sort(places.begin(), places.end(),
+                   [](const Place& a, const Place& b) { return a.begin_ns < b.begin_ns; });
+  if (query.control.cancelled()) return cancelled_error();
+  EventSequence joined;
+  joined.tokens.reserve(places.size());
+  joined.begins_ns.reserve(places.size());
+  joined.ends_ns.reserve(places.size());
+  for (const Place& place : places) {
+    const EventSequence& from = (*read)[place.lane];
+    joined.tokens.push_back(from.tokens[place.row]);
+    joined.begins_ns.push_back(place.begin_ns);
+    joined.ends_ns.push_back(from.ends_ns[place.row]);
+  }
+  if (joined.size() > 0) number_names(joined, query.snapshot->strings.get());
+  return joined;
 }
 
 }  // namespace accelscope

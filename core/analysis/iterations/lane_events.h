@@ -19,4 +19,8 @@ inline constexpr std::uint64_t kMostLaneEvents = std::uint64_t{1} << 31U;
 [[nodiscard]] Result<std::vector<EventSequence>> read_sequences(const QueryContext& query, const LaneIndices& lanes,
                                                                 const TimeRange& range, Role role);
 
+// The events of these lanes as one sequence, as they begin: lanes of an engine hold what overlaps there, not calls.
+[[nodiscard]] Result<EventSequence> read_joined(const QueryContext& query, const LaneIndices& lanes,
+                                                const TimeRange& range);
+
 }  // namespace accelscope

@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 2> kNamedStretches = {"nvtx", "task"};
 
 bool names_stretches(const TrackSnapshot& track) {
   if (is_annotation(track)) return true;
-  return work_kind_of(track) == WorkKind::host && std::find(kNamedStretches.begin(), kNamedStretches.end(),
-                                                            track.schema->name) != kNamedStretches.end();
+  return work_kind_of(track) == WorkKind::host &&
+         std::find(kNamedStretches.begin(), kNamedStretches.end(), track.schema->name) != kNamedStretches.end();
 }
 
 struct GatheredRegion {

@@ -127,6 +127,35 @@ TEST_CASE("iterations: a range and a filter leave what lies within, and a cancel
   CHECK_FALSE(find_iterations(session.query(), {}).ok());
 }
 
+TEST_CASE("iterations: an engine whose instructions overlap has its iterations over all its lanes") {
+  std::mt19937_64 random(4);
+  auto store = Store::create().value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema({.name = "instruction"});
+  const TrackNumber engine = writer.add_track({.name = "PE", .kind = "engine", .device = "nc0", .schema = schema});
+  constexpr int kTiles = 40;
+  std::int64_t at = 0;
+  for (int tile = 0; tile < kTiles; ++tile) {
+    for (int k = 0; k < 8; ++k) {
+      const std::int64_t length = random() % 2 == 0 ? 150 : 90;  // into the next, or not
+      writer.begin_event(engine, at, length, writer.intern(std::string("OP_") + static_cast<char>('A' + k)));
+      at += 100;
+    }
+  }
+  REQUIRE(writer.finish().ok());
+  REQUIRE(store->snapshot()->find_track(engine)->lanes.size() == 2);
+  WorkerPool pool{2};
+  TaskControl control;
+  const auto list = find_iterations({*store, store->snapshot(), pool, control}, {});
+  REQUIRE(list.ok());
+  REQUIRE((*list)->loops.size() == 1);
+  const FoldedLoop& folded = (*list)->loops[0].folded;
+  REQUIRE(folded.iterations.size() == kTiles);
+  CHECK(folded.iterations[7].begin_ns == 7 * 800);
+  CHECK(folded.body.size() == 8);
+}
+
 TEST_CASE("regions: annotations, names, collectives and markers have their counts, sums and quantiles") {
   SteppedSession session(3);
   std::int64_t total = 0;

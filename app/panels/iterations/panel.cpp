@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/panels/iterations/spread_strips.h"
 #include "app/panels/targets.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
@@ -21,7 +22,8 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 constexpr float kIterationsHead = 36, kLoopNote = 20, kRoomForLoopNote = 100, kBarsHeight = 110, kLeastBelowBars = 90;
-constexpr float kLoopsShare = 0.42F, kRoomBeside = 760, kRoomForThree = 1'200, kThreeLoops = 0.36F, kThreeBars = 0.24F;
+constexpr float kLoopsShare = 0.42F, kRoomBeside = 760, kRoomForThree = 1'200, kThreeLoops = 0.36F, kThreeBars = 0.24F,
+                kSpreadsShare = 0.36F;
 
 struct RegionKind {
   std::string_view by, label, tooltip;
@@ -40,18 +42,28 @@ void IterationsPanel::choose(std::size_t loop) {
   each_one_ = nullptr;
 }
 
+// The three clicked last, in that order.
+void IterationsPanel::compare(const std::string& region) {
+  std::erase(compared_, region);
+  compared_.push_back(region);
+  if (compared_.size() > kMostComparedRegions) compared_.erase(compared_.begin());
+}
+
 void IterationsPanel::ask(const PanelContext& context) {
   const EventFilter wanted = scope_filter(context.tab, scope_);
   const TimeRange range = wanted.range.value_or(TimeRange{});
   SessionAnalysis& analysis = context.analysis();
   if (page_ == Page::regions) {
     const std::string by(kRegionKinds[static_cast<std::size_t>(region_kind_)].by);
-    shown_regions_ = analysis.ask_of(regions_, wanted, by,
-                                     [wanted, by](const QueryContext& query) -> SessionAnalysis::Found<FoundRegions> {
-                                       auto listing = list_regions(query, {wanted, {by}});
-                                       if (!listing) return listing.error();
-                                       return std::make_shared<const FoundRegions>(FoundRegions{std::move(*listing)});
-                                     });
+    shown_regions_ = analysis.ask_of(
+        regions_, wanted, by, [wanted, by](const QueryContext& query) -> SessionAnalysis::Found<FoundRegions> {
+          auto list = find_regions(query, wanted.range.value_or(TimeRange{}), by);
+          if (!list) return list.error();
+          std::vector<const NamedRegion*> all;
+          for (const NamedRegion& each : (*list)->regions) all.push_back(&each);
+          Listing listing = regions_listing(**list, all);
+          return std::make_shared<const FoundRegions>(FoundRegions{std::move(*list), std::move(listing)});
+        });
     return;
   }
   const auto found = analysis.ask_of(
@@ -197,7 +209,21 @@ void IterationsPanel::draw_regions(const PanelContext& context, Rect area) {
     draw_text(ui, area.cut_bottom(ui.px(kLoopNote)).inset(ui.px(size::kPanelPadding), 0), listing.note,
               {.style = TextStyle::small, .colour = Colour::text3});
   }
-  (void)region_rows_.draw(context, "iterations.named", area, std::shared_ptr<const Listing>(shown_regions_, &listing));
+  std::vector<const NamedRegion*> compared;
+  for (const std::string& name : compared_) {
+    for (const NamedRegion& each : shown_regions_->list->regions) {
+      if (each.name == name) compared.push_back(&each);
+    }
+  }
+  if (!compared.empty() && area.width() >= ui.px(kRoomBeside)) {
+    Rect right = area.cut_right(std::round(area.width() * kSpreadsShare));
+    vertical_line(ui, right.x0, right.y0, right.y1, ui.colour(Colour::line2));
+    draw_spreads(ui, right.inset(ui.px(size::kPanelPadding), 0), compared);
+  }
+  const AnswerTable::Hand hand =
+      region_rows_.draw(context, "iterations.named", area, std::shared_ptr<const Listing>(shown_regions_, &listing));
+  if (hand.clicked && *hand.clicked < shown_regions_->list->regions.size())
+    compare(shown_regions_->list->regions[*hand.clicked].name);
 }
 
 }  // namespace accelscope::app

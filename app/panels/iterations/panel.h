@@ -1,10 +1,12 @@
 // What repeats on engines, streams and threads, found by itself or by name or marker: the loops in a table, the
 // iterations of the chosen one as bars and its body folded over them beside it; or regions by name with the spread of
-// their lengths. A click on a bar or on the row of an iteration goes there.
+// their lengths, of which those clicked last stand beside each other. A click on a bar or on the row of an iteration
+// goes there.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/content/listings/iterations/iterations.h"
 #include "app/panels/answer_table.h"
@@ -29,7 +31,8 @@ class IterationsPanel final : public Panel {
     Listing loops;
   };
   struct FoundRegions {
-    Listing listing;
+    std::shared_ptr<const RegionList> list;
+    Listing listing;  // a row each
   };
 
   void ask(const PanelContext& context);
@@ -38,11 +41,13 @@ class IterationsPanel final : public Panel {
   void draw_chosen(const PanelContext& context, render::Rect area);
   void draw_regions(const PanelContext& context, render::Rect area);
   void choose(std::size_t loop);
+  void compare(const std::string& region);
 
   PanelScope scope_ = Scope::session;
   Page page_ = Page::body;
   std::string text_, by_;  // what is typed, and what was asked for: see IterationQuestion
   int region_kind_ = 0;
+  std::vector<std::string> compared_;  // names of regions, as they were clicked
   SessionAnalysis::Kept<FoundLoops, SessionAnalysis::Filtered<std::string>> loops_;
   SessionAnalysis::Kept<FoundRegions, SessionAnalysis::Filtered<std::string>> regions_;
   std::shared_ptr<const FoundLoops> shown_;

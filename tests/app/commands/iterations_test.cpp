@@ -1,6 +1,9 @@
 // `accelscope iterations`: what is found, what is said where nothing is, and the same numbers in listings and SQL.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
+#include <filesystem>
+
 #include "core/chunk/session_writer.h"
 #include "core/store/store.h"
 #include "tests/app/program_run.h"
@@ -100,4 +103,32 @@ TEST_CASE("iterations command: where nothing repeats it says so") {
   CHECK(none.code == app::kExitDone);
   CHECK(holds(none.out, "None found: nothing repeats clearly enough"));
   CHECK(holds(run({"iterations", file.path, "--json"}).out, "\"loops\": []"));
+}
+
+// What is found by itself is what the program itself calls a step, or as many layers as the model has.
+TEST_CASE("iterations command: steps and layers of real profiles") {
+  struct RealLoop {
+    const char *file, *found;
+  };
+  constexpr RealLoop kLoops[] = {
+      {"kineto/HTA__ns_resolution_trace__rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz",
+       "1. GPU 0 stream 7: 5 iterations"},  // ProfilerStep#101 to #105
+      {"kineto/HTA__trace_diff__control__control.json.gz", "1. GPU 3 stream 7: 6 iterations"},
+      {"kineto/kineto__resnet50_num_workers_0__worker0.1623143089861.pt.trace.json.gz",
+       "1. GPU 0 stream 7: 6 iterations"},
+      {"kineto/TraceLens__h100__Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz",
+       "Main thread operators: 24 iterations"},                                                    // layers
+      {"tenstorrent/ttperfreport__wh_clip_encoder_2.csv", "1. chip 0 Operations: 64 iterations"},  // 2 times 32 layers
+      {"neuron/profile_128x128x1024.json", "None found"},
+      {"kineto/TraceLens__torch_compile_triton__trace.json.gz", "None found"}};
+  const char* data = std::getenv("ACCELSCOPE_REAL_DATA");
+  for (const RealLoop& loop : kLoops) {
+    const std::string path = std::string(data == nullptr ? "" : data) + "/" + loop.file;
+    if (data == nullptr || !std::filesystem::exists(path)) {
+      MESSAGE("skipped: ACCELSCOPE_REAL_DATA has no " << loop.file);
+      continue;
+    }
+    CAPTURE(loop.file);
+    CHECK(holds(run({"iterations", path}).out, loop.found));
+  }
 }

@@ -26,6 +26,7 @@ void write_steps(SessionWriter& writer) {
                          writer.intern(std::string("kernel_") + static_cast<char>('a' + k)));
     }
     writer.begin_event(host, begin, kStepNs - 1'000, writer.intern("Step#" + std::to_string(step + 40)));
+    if (step % 2 == 0) writer.begin_event(host, begin + 1'000, 100'000, writer.intern("load"));
   }
 }
 
@@ -114,6 +115,11 @@ TEST_CASE("iterations panel: regions have the spread of their lengths, and where
   viewer.press("iterations.named.row.0");
   REQUIRE(viewer.tab().region);
   CHECK(viewer.tab().region->terms.size() == 1);
+  CHECK(viewer.shell.find("iterations.spread.0") != nullptr);
+  CHECK(viewer.shell.find("iterations.spread.1") == nullptr);
+  viewer.press("iterations.named.row.1");
+  CHECK(viewer.shell.find("iterations.spread.1") != nullptr);
+  CHECK(viewer.says("times the first"));
   viewer.press("iterations.regions.2");
   REQUIRE(viewer.wait_for([&] { return viewer.says("none of these"); }));
   IterationsViewer none(false);

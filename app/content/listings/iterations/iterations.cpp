@@ -280,14 +280,7 @@ Result<Listing> list_iteration_body(const QueryContext& query, const ListingRequ
   return listing;
 }
 
-Result<Listing> list_regions(const QueryContext& query, const ListingRequest& request) {
-  const std::string by = request.by.empty() ? "annotation" : request.by.front();
-  if (request.by.size() > kMostCompared + 1)
-    return Error{"--by: up to three regions are compared, such as --by annotation,forward,backward"};
-  const auto found = find_regions(query, request.filter.range.value_or(TimeRange{}), by);
-  if (!found) return found.error();
-  const auto chosen = chosen_regions(**found, request.by);
-  if (!chosen) return chosen.error();
+Listing regions_listing(const RegionList& list, const std::vector<const NamedRegion*>& chosen) {
   Listing listing({{"region", "Region", "", "A click selects its events", false, false, true},
                    {"count", "Count", "", "How often"},
                    {"total_ns", "Total", "ns", "Added up; of regions that overlap in both"},
@@ -300,8 +293,8 @@ Result<Listing> list_regions(const QueryContext& query, const ListingRequest& re
                    {"outliers", "Outliers", "", "Far from the median"},
                    {"first_ns", "First", "ns", "How long the first is"},
                    {"longest_begin_ns", "Longest at", "ns", "When the longest begins", false, true}});
-  const double first = chosen->empty() ? 0 : chosen->front()->duration_ns.median;
-  for (const NamedRegion* each : *chosen) {
+  const double first = chosen.empty() ? 0 : chosen.front()->duration_ns.median;
+  for (const NamedRegion* each : chosen) {
     const FoldedValues& values = each->duration_ns;
     listing.add({each->name, count_value(values.count), each->total_ns, whole_ns(values.median),
                  first > 0 ? SqlValue(std::round(values.median / first * 1e4) / 1e4) : SqlValue(), whole_ns(values.p10),
@@ -309,9 +302,21 @@ Result<Listing> list_regions(const QueryContext& query, const ListingRequest& re
                  each->first.length_ns(), each->longest.begin_ns},
                 region_filter(*each));
   }
+  if (list.left_out > 0)
+    listing.note = fmt::format("{} names of the least time are left out", format_count(list.left_out));
+  return listing;
+}
+
+Result<Listing> list_regions(const QueryContext& query, const ListingRequest& request) {
+  const std::string by = request.by.empty() ? "annotation" : request.by.front();
+  if (request.by.size() > kMostCompared + 1)
+    return Error{"--by: up to three regions are compared, such as --by annotation,forward,backward"};
+  const auto found = find_regions(query, request.filter.range.value_or(TimeRange{}), by);
+  if (!found) return found.error();
+  const auto chosen = chosen_regions(**found, request.by);
+  if (!chosen) return chosen.error();
+  Listing listing = regions_listing(**found, *chosen);
   if (chosen->empty()) listing.note = fmt::format("no region by {}", by);
-  if ((*found)->left_out > 0)
-    listing.note = fmt::format("{} names of the least time are left out", format_count((*found)->left_out));
   return listing;
 }
 

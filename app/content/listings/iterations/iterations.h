@@ -21,6 +21,7 @@ namespace accelscope::app {
 [[nodiscard]] Listing iteration_body_listing(const IterationList& list, const Snapshot& snapshot,
                                              std::optional<std::size_t> loop = {});
 [[nodiscard]] Listing loops_listing(const IterationList& list, const Snapshot& snapshot);  // a row each
+[[nodiscard]] Listing regions_listing(const RegionList& list, const std::vector<const NamedRegion*>& chosen);
 // Why nothing was found, or what is left out; "": nothing is to be said.
 [[nodiscard]] std::string iterations_note(const IterationList& list, const IterationQuestion& question);
 // "gemm_128", "Step#*", "gemm_128 (3)" of the third of its name in an iteration, "relu × 40" of forty added up.

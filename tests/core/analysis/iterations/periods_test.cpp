@@ -150,6 +150,31 @@ TEST_CASE("periods: a body without a name of its own is found by every second ev
   CHECK(periods[0].firsts.size() == 40);
 }
 
+TEST_CASE("periods: whatever the sequence, iterations follow each other and hold their first event, 2,000 seeds") {
+  for (std::uint64_t seed = 0; seed < 2'000; ++seed) {
+    PlantedLane lane(50'000 + seed);
+    const std::size_t length = lane.random() % 80;
+    const std::uint32_t names = 1 + static_cast<std::uint32_t>(lane.random() % 6);
+    const std::size_t period = 1 + lane.random() % 9;
+    std::vector<std::uint32_t> body;
+    for (std::size_t i = 0; i < period; ++i) body.push_back(static_cast<std::uint32_t>(lane.random() % names));
+    for (std::size_t i = 0; i < length; ++i)
+      lane.add(lane.random() % 10 == 0 ? static_cast<std::uint32_t>(lane.random() % names) : body[i % period], 100);
+    CAPTURE(seed);
+    for (const Period& each : lane.found()) {
+      REQUIRE(each.firsts.size() >= Period::kLeast);
+      REQUIRE(each.limits.size() == each.firsts.size());
+      for (std::size_t i = 0; i < each.firsts.size(); ++i) {
+        REQUIRE(each.firsts[i] < each.limits[i]);
+        REQUIRE(each.limits[i] <= (i + 1 < each.firsts.size() ? each.firsts[i + 1] : lane.sequence.size()));
+      }
+      REQUIRE(!each.body.empty());
+      CHECK(each.share > 0);
+      CHECK(each.share <= 1);
+    }
+  }
+}
+
 TEST_CASE("periods: nothing and little are no loop") {
   PlantedLane none(1), one(2), same(3);
   CHECK(none.found().empty());

@@ -8,7 +8,7 @@
 
 namespace accelscope::app {
 
-Result<std::string> verdict_text(const QueryContext& query, const TimeRange& range) {
+Result<std::string> verdict_text(const QueryContext& query, const TimeRange& range, const Dependencies* dependencies) {
   auto active = find_active_stretch(query);
   if (!active) return active.error();
   if (*active) {
@@ -20,7 +20,7 @@ Result<std::string> verdict_text(const QueryContext& query, const TimeRange& ran
   if (!verdict) return verdict.error();
   EventFilter filter;
   if (range != TimeRange{}) filter.range = range;
-  const auto advice = find_advice(query, filter);
+  const auto advice = find_advice(query, filter, dependencies);
   if (!advice) return advice.error();
   const bool tells =
       !(*advice)->findings.empty() &&

@@ -3,12 +3,14 @@
 
 #include <string>
 
+#include "core/analysis/dependencies/dependencies.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope::app {
 
 // What bounds it, the largest cause, the worst line, what its data lack; and the finding that would save most, unless
-// the cause is worth more. Of all events: the query has no mask.
-[[nodiscard]] Result<std::string> verdict_text(const QueryContext& query, const TimeRange& range);
+// the cause is worth more. Of all events: the query has no mask. With the dependencies it tells more of waits.
+[[nodiscard]] Result<std::string> verdict_text(const QueryContext& query, const TimeRange& range,
+                                               const Dependencies* dependencies = nullptr);
 
 }  // namespace accelscope::app

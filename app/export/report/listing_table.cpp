@@ -5,6 +5,7 @@
 
 #include "app/content/figure_text.h"
 #include "core/base/format.h"
+#include "core/names/short_names.h"
 
 namespace accelscope::app {
 namespace {
@@ -13,7 +14,7 @@ namespace {
   return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
 }
 
-ReportCell cell_of(const ListingColumn& column, const SqlValue& value) {
+ReportCell cell_of(const ListingColumn& column, const SqlValue& value, ShortNames& names) {
   ReportCell cell;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     cell.number = static_cast<double>(*whole);
@@ -24,7 +25,7 @@ ReportCell cell_of(const ListingColumn& column, const SqlValue& value) {
     cell.text = figure_text(*real, column.unit);
     cell.exact = exact_figure(*real, column.unit);
   } else if (const auto* text = std::get_if<std::string>(&value)) {
-    cell.text = shorten_middle(*text, kReportCellBytes);
+    cell.text = shorten_middle(column.names ? names.usual(*text) : *text, kReportCellBytes);
     if (cell.text != *text) cell.exact = text->substr(0, 4 * kReportCellBytes);
   } else if (std::holds_alternative<SqlBlob>(value)) {
     cell.text = "(bytes)";
@@ -54,9 +55,15 @@ ReportTable table_of_listing(const Listing& listing, std::size_t most_rows) {
     shown.push_back(i);
     table.columns.push_back({column.title.empty() ? column.name : column.title, column.explanation, numeric});
   }
+  ShortNames names;  // of all columns of names
+  for (const std::size_t i : shown) {
+    for (std::size_t row = 0; row < rows && listing.columns[i].names; ++row) {
+      if (const auto* name = std::get_if<std::string>(&all.at(row, i))) names.add(*name);
+    }
+  }
   for (std::size_t row = 0; row < rows; ++row) {
     std::vector<ReportCell>& cells = table.rows.emplace_back();
-    for (const std::size_t i : shown) cells.push_back(cell_of(listing.columns[i], all.at(row, i)));
+    for (const std::size_t i : shown) cells.push_back(cell_of(listing.columns[i], all.at(row, i), names));
   }
   table.left_out = all.row_count() - rows;
   return table;

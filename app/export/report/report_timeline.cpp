@@ -53,31 +53,51 @@ class TimelineBuilder {
   }
 
  private:
-  // Those that have anything in the range; where there are too many, the ones with the most events.
+  // Events of a row that may be drawn.
+  [[nodiscard]] std::uint64_t size_of(const app::TimelineRow& row) const {
+    std::uint64_t events = 0;
+    for (const std::uint32_t lane : row.lanes) {
+      if (is_drawn(row.kind) && meets(query_.snapshot->lanes[lane], range_)) events += events_of(query_, lane);
+    }
+    return events;
+  }
+
+  // Those that the viewer shows at first, and of every group that is closed there the ones with the most events, as far
+  // as they have anything in the range. Where that is still too much, the ones with the most events.
   void choose_rows() {
     RowChoices choices;
-    for (const app::TimelineRow& row : compose_rows(*query_.snapshot, nullptr, choices)) {
-      if (row.kind == RowKind::group || row.has_children) choices.open[row.key] = true;
-    }
+    std::set<std::string> at_first;
     // Groups that were closed have threads and cores below them that were not listed before.
-    for (const app::TimelineRow& row : compose_rows(*query_.snapshot, nullptr, choices)) {
-      if (row.kind == RowKind::group || row.has_children) choices.open[row.key] = true;
+    for (int level = 0; level < 2; ++level) {
+      for (const app::TimelineRow& row : compose_rows(*query_.snapshot, nullptr, choices)) {
+        if (level == 0) at_first.insert(row.key);
+        if (row.kind == RowKind::group || row.has_children) choices.open[row.key] = true;
+      }
     }
     rows_ = compose_rows(*query_.snapshot, nullptr, choices);
-    std::vector<std::pair<std::uint64_t, std::size_t>> sizes;
+    using Place = std::pair<std::uint64_t, std::size_t>;  // events, index
+    const auto larger = [](const Place& a, const Place& b) { return a.first > b.first; };
+    std::vector<Place> chosen, closed;
+    std::size_t all = 0;
+    const auto end_group = [&] {
+      std::stable_sort(closed.begin(), closed.end(), larger);
+      closed.resize(std::min(closed.size(), limits_.closed_rows));
+      chosen.insert(chosen.end(), closed.begin(), closed.end());
+      closed.clear();
+    };
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (!is_drawn(rows_[i].kind)) continue;
-      std::uint64_t events = 0;
-      for (const std::uint32_t lane : rows_[i].lanes) {
-        if (meets(query_.snapshot->lanes[lane], range_)) events += events_of(query_, lane);
-      }
-      if (events > 0) sizes.emplace_back(events, i);
+      if (rows_[i].kind == RowKind::group) end_group();
+      const std::uint64_t events = size_of(rows_[i]);
+      if (events == 0) continue;
+      ++all;
+      (at_first.contains(rows_[i].key) ? chosen : closed).emplace_back(events, i);
     }
-    std::stable_sort(sizes.begin(), sizes.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    left_out_rows_ = sizes.size() - std::min(sizes.size(), limits_.rows);
-    sizes.resize(std::min(sizes.size(), limits_.rows));
+    end_group();
+    std::stable_sort(chosen.begin(), chosen.end(), larger);
+    chosen.resize(std::min(chosen.size(), limits_.rows));
+    left_out_rows_ = all - chosen.size();
     std::set<std::size_t> kept;
-    for (const auto& [events, place] : sizes) kept.insert(place);
+    for (const Place& place : chosen) kept.insert(place.second);
     std::vector<app::TimelineRow> rows;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       if (!is_drawn(rows_[i].kind) || kept.contains(i)) rows.push_back(std::move(rows_[i]));

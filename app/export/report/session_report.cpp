@@ -7,6 +7,8 @@
 #include <array>
 #include <charconv>
 #include <ctime>
+#include <memory>
+#include <optional>
 
 #include "app/content/figure_text.h"
 #include "app/content/listings/hotspots.h"
@@ -75,22 +77,37 @@ constexpr std::array kReportedListings = std::to_array<ReportedListing>({
 class ReportGatherer {
  public:
   explicit ReportGatherer(const ExportRequest& request)
-      : request_(request), query_(request.query), snapshot_(*request.query.snapshot), filter_(request.filter) {
+      : request_(request), query_(request_.query), snapshot_(*query_.snapshot), filter_(request.filter) {
     if (request.range != TimeRange{}) filter_.range = request.range;
+    // A range alone is met without looking at single events, as in summaries.
+    if (filter_.needs_mask()) return;
+    in_range_ = count_passing(snapshot_, query_.mask.get());
+    request_.query.mask = nullptr;
   }
 
   Result<Report> run(bool with_timeline) {
     report_.title = request_.title.empty() ? "Session" : request_.title;
+    QueryContext whole = query_;
+    whole.mask = nullptr;
+    auto dependencies = Dependencies::build(whole);
+    if (!dependencies) return dependencies.error();
+    dependencies_ = std::move(*dependencies);
+    step();
     if (auto done = add_verdict(); !done) return done.error();
     add_facts();
+    step();
     if (auto done = add_figures(); !done) return done.error();
+    step();
     if (auto done = add_devices(); !done) return done.error();
+    step();
     if (auto done = add_advice(); !done) return done.error();
+    step();
     if (with_timeline && snapshot_.event_count > 0) add_timeline();
     if (idle_) report_.sections.push_back(std::move(*idle_));
     for (const ReportedListing& each : kReportedListings) {
-      add_listing(each);
+      step();
       if (query_.control.cancelled()) return cancelled_error();
+      add_listing(each);
     }
     add_all_figures();
     add_quality();
@@ -98,12 +115,19 @@ class ReportGatherer {
   }
 
  private:
+  // Parts count alike: how long each takes depends on the session.
+  void step() {
+    constexpr std::uint64_t kParts = 5 + kReportedListings.size();
+    ++steps_;
+    if (request_.progress) request_.progress(snapshot_.event_count * steps_ / kParts, snapshot_.event_count);
+  }
+
   Result<void> add_verdict() {
     if (query_.mask) {
       report_.verdict = "Of a filter: what bounds the whole session is not told of a part of its events";
       return {};
     }
-    auto verdict = verdict_text(query_, request_.range);
+    auto verdict = verdict_text(query_, request_.range, dependencies_.get());
     if (!verdict) return verdict.error();
     report_.verdict = std::move(*verdict);
     return {};
@@ -124,12 +148,45 @@ class ReportGatherer {
       add_fact("Range",
                fmt::format("{} to {} since the session's start", format_time_exact(begin), format_time_exact(end)));
     }
-    add_fact("Filter", request_.filter_text);
-    add_fact(ranged ? "Events of all the session" : "Events",
-             format_count(count_passing(snapshot_, query_.mask.get())));
+    add_fact("Filter", filter_said());
+    add_fact("Events", events_said());
     add_fact("Tags", query_.store.overlay_value(kTagsKey));
     const std::uint64_t warnings = count_warnings(snapshot_);
-    add_fact("Data quality", warnings == 0 ? "nothing is missing" : fmt::format("{} warnings, see below", warnings));
+    add_fact("Data quality", quality_text(warnings));
+  }
+
+  [[nodiscard]] std::string events_said() const {
+    const std::uint64_t all = count_passing(snapshot_, nullptr);
+    if (filter_.needs_mask() && !request_.filter_text.empty()) return request_.filter_text;
+    if (in_range_ == all) return format_count(all);
+    return fmt::format("{} of {} share time with the range", format_count(in_range_), format_count(all));
+  }
+  // "MATMUL; not duration<100; tracks Tensor, Vector"; "" for none.
+  [[nodiscard]] std::string filter_said() const {
+    std::vector<std::string> said;
+    for (const FilterTerm& term : filter_.terms) said.push_back((term.excluded ? "not " : "") + term.search);
+    std::vector<std::string> tracks;
+    for (const TrackNumber number : filter_.tracks) {
+      const TrackSnapshot* track = snapshot_.find_track(number);
+      if (track != nullptr) tracks.push_back(track->track->name);
+    }
+    constexpr std::size_t kMostTracks = 12;
+    if (tracks.size() > kMostTracks) {
+      const std::size_t more = tracks.size() - kMostTracks;
+      tracks.resize(kMostTracks);
+      tracks.push_back(fmt::format("{} more", more));
+    }
+    if (!tracks.empty()) said.push_back("tracks " + joined(tracks));
+    return joined(said, "; ");
+  }
+  [[nodiscard]] std::string quality_text(std::uint64_t warnings) const {
+    const std::uint64_t notes = snapshot_.quality.size() - warnings;
+    if (snapshot_.quality.empty()) return "nothing is missing";
+    return fmt::format("{}, {}",
+                       warnings == 0   ? "no warnings"
+                       : warnings == 1 ? "1 warning"
+                                       : fmt::format("{} warnings", warnings),
+                       notes == 1 ? "1 note" : fmt::format("{} notes", notes));
   }
 
   Result<void> add_figures() {
@@ -145,7 +202,7 @@ class ReportGatherer {
                              .name = row.metric->name,
                              .exact = exact_text(*row.metric),
                              .explanation = row.metric->how,
-                             .group = row.metric->device});
+                             .group = row.metric->device.empty() ? "session" : row.metric->device});
     }
     if (!key.figures.empty())
       report_.sections.push_back({.title = "Key figures",
@@ -234,11 +291,7 @@ class ReportGatherer {
   }
 
   Result<void> add_advice() {
-    QueryContext whole = query_;
-    whole.mask = nullptr;
-    const auto dependencies = Dependencies::build(whole);
-    if (!dependencies) return dependencies.error();
-    const auto found = find_advice(query_, filter_, dependencies->get());
+    const auto found = find_advice(query_, filter_, dependencies_.get());
     if (!found) return found.error();
     const Advice& advice = **found;
     const std::string unjudged = unjudged_text(advice);
@@ -329,13 +382,16 @@ class ReportGatherer {
     return read.ec == std::errc() && read.ptr == text.data() + text.size() ? std::optional(number) : std::nullopt;
   }
 
-  const ExportRequest& request_;
-  const QueryContext& query_;
+  ExportRequest request_;
+  const QueryContext& query_;  // of request_
   const Snapshot& snapshot_;
   EventFilter filter_;  // with the range
   Report report_;
   std::vector<SessionMetric> metrics_;
   std::vector<FigureRow> rows_;  // of metrics_
+  std::shared_ptr<const Dependencies> dependencies_;
+  std::uint64_t in_range_ = 0;  // events, where there is no filter besides
+  std::uint64_t steps_ = 0;
   std::optional<ReportSection> idle_;
   std::vector<std::pair<ReportTone, std::string>> failed_;
 };

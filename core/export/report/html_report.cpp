@@ -36,7 +36,10 @@ namespace {
 [[nodiscard]] double of_bar(double share) noexcept { return std::clamp(share, 0.0, 1.0) * 100; }
 
 void append_cell(std::string& out, const ReportColumn& column, const ReportCell& cell) {
-  std::string attributes = column.numeric ? " class=\"number\"" : "";
+  constexpr std::size_t kLongBytes = 60;  // such texts are broken into lines
+  std::string attributes = column.numeric                  ? " class=\"number\""
+                           : cell.text.size() > kLongBytes ? " class=\"long\""
+                                                           : "";
   if (cell.number) attributes += fmt::format(" data-value=\"{}\"", json_number(*cell.number));
   if (cell.bar) attributes += fmt::format(" style=\"--bar:{:.1f}%\"", of_bar(*cell.bar));
   out += fmt::format("<td{}{}>{}</td>", attributes, title_attribute(cell.exact), html_text(cell.text));

@@ -11,6 +11,13 @@
 namespace accelscope {
 namespace {
 
+// As many parts of a note as there is room for; what is behind them is named by dots.
+std::string short_note(const std::string& note, std::size_t most) {
+  if (note.size() <= most) return note;
+  const std::size_t end = note.rfind("; ", most);
+  return (end == std::string::npos ? shorten_middle(note, most) : note.substr(0, end)) + "; ...";
+}
+
 // Writes the bodies of sections.
 class MarkdownBodies {
  public:
@@ -100,7 +107,7 @@ std::string markdown_report(const Report& report, const MarkdownLimits& limits) 
     out += folded ? fmt::format("\n<details><summary>{}</summary>\n\n", html_text(section.title))
                   : fmt::format("\n### {}\n\n", title);
     std::visit(MarkdownBodies(out, limits), section.body);
-    if (!section.note.empty()) out += fmt::format("\n{}\n", markdown_text(section.note));
+    if (!section.note.empty()) out += fmt::format("\n{}\n", markdown_text(short_note(section.note, limits.note_bytes)));
     if (folded) out += "\n</details>\n";
   }
   return out;

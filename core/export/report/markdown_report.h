@@ -14,6 +14,7 @@ struct MarkdownLimits {
   std::size_t columns = 6;      // of a table
   std::size_t cell_bytes = 80;  // of a cell; longer texts are cut in their middle
   std::size_t figures = 16;
+  std::size_t note_bytes = 200;
 };
 
 [[nodiscard]] std::string markdown_report(const Report& report, const MarkdownLimits& limits = {});

@@ -64,7 +64,8 @@ th.number button { text-align: right; }
 th button:focus-visible, .tools button:focus-visible, canvas:focus-visible, summary:focus-visible { outline: 2px solid var(--accent); outline-offset: -2px; }
 th[aria-sort="ascending"] button::after { content: " \25B2"; color: var(--accent); }
 th[aria-sort="descending"] button::after { content: " \25BC"; color: var(--accent); }
-td { padding: 1px 12px; border-top: 1px solid var(--line1); max-width: 640px; vertical-align: top; }
+td { padding: 1px 12px; border-top: 1px solid var(--line1); vertical-align: top; white-space: nowrap; overflow-wrap: normal; }
+td.long { min-width: 360px; max-width: 640px; white-space: normal; overflow-wrap: anywhere; }
 td.number { text-align: right; white-space: nowrap; font: 12px/20px "JetBrains Mono", ui-monospace, monospace;
   background: linear-gradient(var(--accent-bg), var(--accent-bg)) no-repeat 0 / var(--bar, 0%) 100%; }
 tbody tr:hover td { background-color: var(--bg3); }

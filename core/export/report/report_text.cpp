@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/base/format.h"
+#include "core/base/text.h"
 
 namespace accelscope {
 namespace {
@@ -108,12 +109,17 @@ std::string script_json_text(std::string_view text) {
 }
 
 std::string markdown_text(std::string_view text) {
-  constexpr std::string_view kMarkup = "\\`*_{}[]<>()#|~!$&";
+  constexpr std::string_view kMarkup = "\\`*_[]<>|~$&";
+  const std::string plain = plain_text(text);
   std::string out;
-  for (const char c : plain_text(text)) {
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const char c = plain[i];
     if (kMarkup.find(c) != std::string_view::npos) out += '\\';
     out += c;
-    if (c == '@' || c == '#') out += kNoWidth;  // else "@name" writes to somebody, "#12" names an issue
+    const bool first = i == 0 || plain[i - 1] == ' ';
+    if (first && (c == '#' || c == '-' || c == '+')) out.insert(out.size() - 1, "\\");  // else a heading or a list
+    const bool names = i + 1 < plain.size() && (c == '#' ? is_digit(plain[i + 1]) : plain[i + 1] != ' ');
+    if ((c == '@' || c == '#') && names) out += kNoWidth;  // else "@name" writes to somebody, "#12" names an issue
   }
   return out;
 }

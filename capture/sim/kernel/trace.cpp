@@ -142,8 +142,11 @@ class TracedRun::Recorder {
 };
 
 TracedRun::TracedRun(const SimulationOptions& options)
-    : options_(options), program_(build_demo_kernels(options.resident_weights)), startup_(build_startup()) {
+    : options_(options),
+      program_(build_demo_kernels(options.resident_weights, options.slower)),
+      startup_(build_startup()) {
   if (options_.kernels == 0 && options_.events == 0 && options_.seconds <= 0) options_.kernels = 2;
+  if (options_.diverging_operation) plant_divergence(program_, *options_.diverging_operation);
   traces_.resize(options_.devices);
   totals_.resize(options_.devices);
   for (std::uint32_t device = 0; device < options_.devices; ++device) {

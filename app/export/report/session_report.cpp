@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "app/content/advice_words.h"
 #include "app/content/figure_text.h"
 #include "app/content/listings/hotspots.h"
 #include "app/content/listings/listings.h"
@@ -322,7 +323,7 @@ class ReportGatherer {
     add("Why", std::string(each.rule->explanation));
     add("Device", each.device);
     add("Line", each.source);
-    add("Rests on", fmt::format("{} {}", format_count(each.count), each.rule->of_gaps ? "gaps" : "events"));
+    add("Rests on", counted_text(each));
     add("Seen", fmt::format("{} to {}", format_time_exact(std::max(range.begin_ns, snapshot_.begin_ns)),
                             format_time_exact(std::min(range.end_ns, snapshot_.end_ns))));
     if (each.first != kNoEvent) add("First event", std::to_string(each.first));

@@ -59,7 +59,7 @@ class MarkdownBodies {
       if (shown++ == limits_.rows) break;
       out_ += fmt::format("{}. **{}** {}\n", shown, markdown_text(each.headline), markdown_text(each.value));
       for (const ReportFact& fact : each.evidence) {
-        out_ += fmt::format("   - {}: {}\n", markdown_text(fact.label), cell(fact.text));
+        out_ += fmt::format("   - {}: {}\n", markdown_text(fact.label), markdown_text(plain_text(fact.text)));
       }
     }
     say_left_out(all.findings.size() - std::min(all.findings.size(), limits_.rows), "findings");

@@ -46,8 +46,8 @@ dd { margin: 0; }
 .section { margin-top: 16px; border-top: 1px solid var(--line2); padding-top: 8px; }
 summary { cursor: pointer; padding: 4px 0; }
 .note { color: var(--text3); font-size: 12px; }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); gap: 1px; background: var(--line1); border: 1px solid var(--line1); }
-.figures > div { background: var(--bg2); padding: 6px 12px; }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); gap: 1px; }
+.figures > div { background: var(--bg2); padding: 6px 12px; outline: 1px solid var(--line1); }
 .figures dd { font: 600 13px/20px "JetBrains Mono", ui-monospace, monospace; }
 .lines { margin: 0; padding-left: 20px; }
 .lines .warning { color: var(--warning); } .lines .error { color: var(--error); } .lines .good { color: var(--good); }

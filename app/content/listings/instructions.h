@@ -1,4 +1,4 @@
-// The instruction listing as a table: of all, or of one line of source.
+// The instruction listing as a table: of all, or of one line of source; and what the lines themselves cost.
 #pragma once
 
 #include "app/content/listings/base/listing.h"
@@ -7,5 +7,6 @@ namespace accelscope::app {
 
 // request.by: none, or one source location, "kernel.py:33".
 [[nodiscard]] Result<Listing> list_instructions(const QueryContext& query, const ListingRequest& request);
+[[nodiscard]] Result<Listing> list_lines(const QueryContext& query, const ListingRequest& request);
 
 }  // namespace accelscope::app

@@ -346,7 +346,7 @@ class PeriodFinder {
     for (std::size_t i = 0; i < period.firsts.size(); i += step) lengths.push_back(period.limits[i] - period.firsts[i]);
     double own = 0;
     for (const RepeatedName& each : period.body) own += each.times;
-    return own / std::max<double>(1, upper_median(lengths));
+    return std::min(1.0, own / std::max<double>(1, upper_median(lengths)));  // not every iteration has all of the body
   }
 
   // What an outer period says beyond a finer one: see `its own` in the header.

@@ -41,6 +41,7 @@ constexpr std::array kReportedListings = std::to_array<ReportedListing>({
     {"tt-perf", "Operations of tt-metal"},
     {"lines", "Lines of the source"},
     {"layers", "Layers, operators and stacks"},
+    {"loops", "What repeats"},
     {"memory-levels", "Memory hierarchy"},
     {"roofline", "Roofline"},
     {"collectives", "Collectives"},

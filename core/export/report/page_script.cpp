@@ -85,6 +85,7 @@ class Timeline {
     }
     this.height = y + GAP;
     this.hit = null;
+    this.width = LABELS + 100;  // until it is painted: a wheel may turn before that
     this.show(...this.data.view);
     this.listen();
   }

@@ -32,6 +32,8 @@ struct PanelActions {
   std::function<void(std::string title, std::string device, const std::vector<TrackNumber>& tracks)> open_part;
   // Of the other tabs, each session once; not the one that is in front.
   std::function<std::vector<OpenSession>()> other_sessions;
+  // A tab with the timelines of this session and of the other below each other.
+  std::function<void(const std::shared_ptr<const Store>& other)> open_comparison;
   // Asks for a folder; `chosen` is called only if the user names one.
   std::function<void(std::string title, std::function<void(const std::string& folder)> chosen)> choose_folder;
 };

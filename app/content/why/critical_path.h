@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/critical_path/critical_path.h"
 
 namespace accelscope::app {

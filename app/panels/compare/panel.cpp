@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
-#include "app/content/comparison/comparison_listing.h"
-#include "app/content/comparison/comparison_words.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
@@ -31,35 +30,7 @@ constexpr std::array<ComparePage, 6> kComparePages = {{{"metric", "Metrics"},
                                                        {"line", "By source line"},
                                                        {"finding", "Findings"}}};
 
-Colour colour_of(Judgement judgement) {
-  switch (judgement) {
-    case Judgement::better:
-      return Colour::ok;
-    case Judgement::worse:
-      return Colour::error;
-    default:
-      return Colour::text1;
-  }
-}
-
 }  // namespace
-
-SessionAnalysis::Found<ComparePanel::Compared> ComparePanel::compare(const QueryContext& query,
-                                                                     const Question& question) {
-  const std::vector<std::string> by = {question.kind};
-  auto base = capture_figures(query, by);
-  if (!base) return base.error();
-  auto other = capture_figures({*question.other, question.other->snapshot(), query.pool, query.control}, by);
-  if (!other) return other.error();
-  base->label.path = question.base_title;
-  other->label.path = question.other_title;
-  const std::array<CaptureFigures, 2> captures = {std::move(*base), std::move(*other)};
-  Compared out;
-  out.comparison = compare_captures(captures, {{question.base_title, {0}}, {question.other_title, {1}}});
-  out.listing = out.comparison.costs.empty() ? metrics_listing(out.comparison, 1)
-                                             : costs_listing(out.comparison, out.comparison.costs.front(), 1);
-  return std::make_shared<const Compared>(std::move(out));
-}
 
 std::shared_ptr<const Store> ComparePanel::draw_head(const PanelContext& context, Rect head, std::string& title) {
   Ui& ui = context.ui;
@@ -69,19 +40,27 @@ std::shared_ptr<const Store> ComparePanel::draw_head(const PanelContext& context
   for (const ComparePage& page : kComparePages) pages.push_back({.label = page.label});
   segmented(ui, "compare.page", head.cut_right(segmented_width(ui, pages)).middle(ui.px(size::kControl)), pages, kind_);
   head.cut_right(ui.px(16));
+  if (!context.tab.beside) {
+    const ButtonOptions options{.label = "Side by side",
+                                .tooltip = "Both timelines below each other, in a tab of their own"};
+    const Rect place = head.cut_right(button_width(ui, options)).middle(ui.px(size::kControl));
+    head.cut_right(ui.px(16));
+    side_by_side_ = button(ui, "compare.side_by_side", place, options);
+  }
   const std::shared_ptr<const Store> known = chosen_.lock();
   const auto found =
       std::find_if(others.begin(), others.end(), [&](const OpenSession& each) { return each.store == known; });
   int number = found == others.end() ? 0 : static_cast<int>(found - others.begin());
   std::vector<Segment> names;
   for (const OpenSession& each : others) names.push_back({.label = each.title});
-  const std::string label = fmt::format("A {} against B", context.tab.title);
+  const std::string label = fmt::format("A {} against B", own_title(context.tab));
   draw_text(ui, head.cut_left(text_width(ui, TextStyle::heading, label) + ui.px(8)), label,
             {.style = TextStyle::heading});
   const float width = std::min(head.width(), segmented_width(ui, names));
   segmented(ui, "compare.other", head.cut_left(width).middle(ui.px(size::kControl)), names, number);
   const OpenSession& other = others[static_cast<std::size_t>(number)];
   chosen_ = other.store;
+  if (std::exchange(side_by_side_, false)) context.actions.open_comparison(other.store);
   title = other.title;
   return other.store;
 }
@@ -90,22 +69,14 @@ void ComparePanel::draw_verdict(const PanelContext& context, const Rect& area) c
   Ui& ui = context.ui;
   Rect rest = area;
   Rect line = rest.cut_top(rest.height() / 2);
-  const ComparisonVerdict verdict = comparison_verdict(shown_->comparison, 1);
-  draw_text(ui, line.cut_left(text_width(ui, TextStyle::heading, verdict.headline) + ui.px(12)), verdict.headline,
-            {.style = TextStyle::heading, .colour = colour_of(verdict.judgement)});
-  draw_text(ui, line.cut_left(text_width(ui, TextStyle::mono_strong, verdict.detail) + ui.px(12)), verdict.detail,
-            {.style = TextStyle::mono_strong});
-  draw_text(ui, line, verdict.basis, {.style = TextStyle::small, .colour = Colour::text3});
-  std::string reasons;
-  for (const ComparisonReason& reason : comparison_reasons(shown_->comparison, 1, 4))
-    reasons += (reasons.empty() ? "" : "   ") + reason.text;
-  draw_text(ui, rest, reasons, {.style = TextStyle::body, .colour = Colour::text2});
+  draw_compared_verdict(ui, line, shown_->comparison);
+  draw_text(ui, rest, compared_reasons(shown_->comparison, 4), {.style = TextStyle::body, .colour = Colour::text2});
 }
 
 void ComparePanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   Rect rest = area;
-  Question question;
+  CompareQuestion question;
   question.other =
       draw_head(context, rest.cut_top(ui.px(kCompareHead)).inset(ui.px(size::kPanelPadding), 0), question.other_title);
   if (!question.other) {
@@ -113,11 +84,10 @@ void ComparePanel::draw(const PanelContext& context, const Rect& area) {
                 "Open another session in a tab of its own, and it is set beside this one here.");
     return;
   }
-  question.base_title = context.tab.title;
+  question.base_title = own_title(context.tab);
   if (question.other_title == question.base_title) question.other_title += " (B)";
   question.kind = kComparePages[static_cast<std::size_t>(kind_)].kind;
-  shown_ = context.analysis().ask(kept_, question, {},
-                                  [question](const QueryContext& query) { return compare(query, question); });
+  shown_ = ask_compared(context.analysis(), kept_, question);
   if (!kept_.error.empty()) {
     empty_state(ui, "compare.wrong", rest, icon::kError, kept_.error);
     return;

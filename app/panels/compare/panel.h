@@ -5,9 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "app/content/listings/listing.h"
 #include "app/panels/answer_table.h"
-#include "core/analysis/comparison/comparison.h"
+#include "app/panels/compare/sides.h"
 
 namespace accelscope::app {
 
@@ -17,26 +16,16 @@ class ComparePanel final : public Panel {
   [[nodiscard]] bool pending() const override { return kept_.task.valid(); }
 
  private:
-  struct Question {
-    std::shared_ptr<const Store> other;
-    std::string base_title, other_title;
-    std::string kind;  // "metric", "line" ...
-    bool operator==(const Question&) const = default;
-  };
-  struct Compared {
-    Comparison comparison;
-    Listing listing;
-  };
   // The session to compare with; null: there is none.
   [[nodiscard]] std::shared_ptr<const Store> draw_head(const PanelContext& context, render::Rect head,
                                                        std::string& title);
   void draw_verdict(const PanelContext& context, const render::Rect& area) const;
-  [[nodiscard]] static SessionAnalysis::Found<Compared> compare(const QueryContext& query, const Question& question);
 
   std::weak_ptr<const Store> chosen_;
   int kind_ = 0;
-  SessionAnalysis::Kept<Compared, Question> kept_;
-  std::shared_ptr<const Compared> shown_;
+  bool side_by_side_ = false;  // was asked for in this frame
+  CompareKept kept_;
+  std::shared_ptr<const ComparedSides> shown_;
   AnswerTable rows_;
 };
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/scope.h"
 #include "app/panels/why/changes.h"

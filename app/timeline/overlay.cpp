@@ -182,12 +182,12 @@ void draw_path_strip(TimelineFrame& frame, std::vector<ShownPath::Part>::const_i
   constexpr float kStrip = 4;
   Ui& ui = frame.ui;
   const Rect band{frame.canvas_x, frame.rows.y0, frame.rows.x1, frame.rows.y0 + ui.px(kStrip)};
-  float drawn = band.x0;
+  if (first == last) return;
+  float drawn = std::max(band.x0, frame.x(static_cast<double>(first->begin_ns)));
   for (auto part = first; part != last && drawn < band.x1; ++part) {
-    const float x0 = std::max(frame.x(static_cast<double>(part->begin_ns)), drawn);
     const float x1 = std::min(frame.x(static_cast<double>(part->end_ns)), band.x1);
-    if (x1 - x0 < 0.5F) continue;  // what comes next takes its place
-    fill(ui, {x0, band.y0, x1, band.y1}, ui.colour(part->is_gap ? Colour::hatch : Colour::accent));
+    if (x1 - drawn < 0.5F) continue;  // what comes next takes its place
+    fill(ui, {drawn, band.y0, x1, band.y1}, ui.colour(part->is_gap ? Colour::hatch : Colour::accent));
     drawn = x1;
   }
   ui.register_widget("timeline.path_strip", band);

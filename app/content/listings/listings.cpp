@@ -6,6 +6,7 @@
 #include "app/content/listings/collectives.h"
 #include "app/content/listings/compilations.h"
 #include "app/content/listings/core_grid.h"
+#include "app/content/listings/critical_path.h"
 #include "app/content/listings/hotspots.h"
 #include "app/content/listings/instructions.h"
 #include "app/content/listings/layers.h"
@@ -26,6 +27,11 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"hotspots", "Kernels and operations by total time, with work sizes, resources, occupancy and stalls",
      list_hotspots},
     {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},
+    {"critical-path", "What the length of the session or range was made of, event by event", list_critical_path},
+    {"path-shares", "The critical path by --by resource, line, name or kind; it adds up to the whole", list_path_shares,
+     true},
+    {"waits", "What every wait was for: cause, semaphore and who ended it", list_waits},
+    {"wait-causes", "Waits added up by --by cause, signaller or line", list_wait_causes, true},
     {"errors", "Of every reported error what ran around it on each engine, queue and stream", list_errors},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
     {"instructions", "What each place of a program cost, in its order; --by kernel.py:33 of one line",

@@ -7,6 +7,7 @@
 #include "core/analysis/source/source_lines.h"
 #include "core/base/sha256.h"
 #include "core/sql/tables/tables.h"
+#include "core/sql/tables/work_tables.h"
 
 namespace accelscope::sql {
 namespace {
@@ -288,6 +289,8 @@ std::vector<RowTableSpec> row_tables(const Snapshot& snapshot) {
        {{"kind", "TEXT"}, {"count", "INTEGER"}, {"detail", "TEXT"}, {"severity", "TEXT"}},
        snapshot.quality.size(),
        make_quality},
+      wait_table(),
+      critical_path_table(),
   };
 }
 

@@ -17,8 +17,11 @@ struct ByName {
   std::string_view name;
   By by;
 };
-constexpr std::array<ByName<PathBy>, 4> kPathBys = {
-    {{"resource", PathBy::resource}, {"line", PathBy::line}, {"name", PathBy::name}, {"kind", PathBy::kind}}};
+constexpr std::array<ByName<PathBy>, 5> kPathBys = {{{"resource", PathBy::resource},
+                                                     {"line", PathBy::line},
+                                                     {"name", PathBy::name},
+                                                     {"kind", PathBy::kind},
+                                                     {"wait", PathBy::wait}}};
 constexpr std::array<ByName<WaitsBy>, 3> kWaitBys = {
     {{"cause", WaitsBy::reason}, {"signaller", WaitsBy::source}, {"line", WaitsBy::line}}};
 
@@ -42,7 +45,7 @@ std::string_view track_name(const WorkGraph& graph, TrackNumber number) {
 SqlValue line_cell(const WorkGraph& graph, NodeIndex node) {
   return graph.locations.empty() ? SqlValue() : words_or_null(graph.snapshot->strings->text(graph.locations[node]));
 }
-double share_of(std::int64_t part, std::int64_t whole) {
+double path_share_of(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
@@ -118,10 +121,10 @@ Listing shares_listing(const WorkGraph& graph, const CriticalPath& path, PathBy 
                    {"share", "Share", "share", "Of the path", true}});
   for (const PathShare& share : path_shares(graph, path, by)) {
     const EventId first = share.first == kNoNode ? kNoEvent : graph.whole_event(share.first);
-    listing.add(
-        {words_or_null(share.label), static_cast<std::int64_t>(share.is_gap ? 1 : 0),
-         static_cast<std::int64_t>(share.count), share.length_ns, share_of(share.length_ns, path.range.length_ns())},
-        first == kNoEvent ? ListingTarget() : ListingTarget(first));
+    listing.add({words_or_null(share.label), static_cast<std::int64_t>(share.is_gap ? 1 : 0),
+                 static_cast<std::int64_t>(share.count), share.length_ns,
+                 path_share_of(share.length_ns, path.range.length_ns())},
+                first == kNoEvent ? ListingTarget() : ListingTarget(first));
   }
   listing.note = fmt::format("{}; {} in all, nothing left over", path_bound_text(graph, path),
                              format_duration(static_cast<double>(path.range.length_ns())));
@@ -196,7 +199,7 @@ Result<Listing> list_wait_causes(const QueryContext& query, const ListingRequest
                    {"share", "Share", "share", "Of all waiting", true}});
   for (const WaitSum& sum : sum_waits(**graph, *report, *by)) {
     listing.add({words_or_null(sum.label), static_cast<std::int64_t>(sum.count), sum.wait_ns,
-                 share_of(sum.wait_ns, report->total_ns)});
+                 path_share_of(sum.wait_ns, report->total_ns)});
   }
   listing.note = note_of(*report);
   return listing;

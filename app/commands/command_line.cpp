@@ -21,6 +21,7 @@ CommandAction declare_show_session(command_line::OptionSet& options);
 CommandAction declare_compare(command_line::OptionSet& options);
 CommandAction declare_advise(command_line::OptionSet& options);
 CommandAction declare_iterations(command_line::OptionSet& options);
+CommandAction declare_what_if(command_line::OptionSet& options);
 CommandAction declare_list(command_line::OptionSet& options);
 CommandAction declare_query(command_line::OptionSet& options);
 CommandAction declare_screenshot(command_line::OptionSet& options);
@@ -54,6 +55,9 @@ constexpr std::array kCommands = {
     ProgramCommand{"iterations",
                    "Find steps and loops that repeat, folded over each other; or regions and their lengths",
                    "accelscope iterations run.accel --by ProfilerStep --range 10%:90%", declare_iterations},
+    ProgramCommand{"what-if", "Say how long it would take with a change, by replaying what depended on what",
+                   "accelscope what-if run.accel --change 'dma bandwidth x1.5' --change 'drop reload of w1'",
+                   declare_what_if},
     ProgramCommand{"list", "List the sessions of folders with device, date, tags and their main figures",
                    "accelscope list ~/runs --search mlp --json", declare_list},
     ProgramCommand{"screenshot", "Draw a session into a PNG; needs no display",

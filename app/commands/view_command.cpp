@@ -13,7 +13,7 @@
 #include "app/commands/view/view_export.h"
 #include "app/commands/view/view_json.h"
 #include "app/commands/view/view_table.h"
-#include "app/content/listings/listings.h"
+#include "app/content/catalogue/listings.h"
 #include "app/export/output_file.h"
 #include "app/export/report/offered_formats.h"
 #include "app/export/text_table.h"

@@ -25,6 +25,7 @@
 #include "app/panels/statistics/panel.h"
 #include "app/panels/tables/panel.h"
 #include "app/panels/warnings/panel.h"
+#include "app/panels/why/panel.h"
 #include "render/base/icons.h"
 
 namespace accelscope::app {
@@ -59,6 +60,7 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"statistics", "Statistics", Place::bottom, icon::kBarChart, make<StatisticsPanel>},
     {"iterations", "Iterations", Place::bottom, icon::kHistory, make<IterationsPanel>},
     {"warnings", "Warnings", Place::bottom, icon::kWarning, make<WarningsPanel>},
+    {"why", "Why", Place::bottom, icon::kSearch, make<WhyPanel>},
     {"compilation", "Compilation", Place::bottom, icon::kSettings, make<CompilationPanel>},
     {"collectives", "Collectives", Place::bottom, icon::kBalance, make<CollectivesPanel>},
     {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},

@@ -25,6 +25,7 @@ void bench_core_grid(const BenchOptions& options);
 void bench_iterations(const BenchOptions& options);
 void bench_statistics(const BenchOptions& options);
 void bench_advice(const BenchOptions& options);
+void bench_critical_path(const BenchOptions& options);
 void bench_metrics(const BenchOptions& options);
 void bench_collectives(const BenchOptions& options);
 void bench_roofline(const BenchOptions& options);
@@ -87,6 +88,8 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"iterations", "steps and tiles of ten million events, found and folded", bench_iterations},
     {"statistics", "statistics of any column with quantiles, histogram and outliers", bench_statistics},
     {"advice", "every warning of a session, and frames with their panel open", bench_advice},
+    {"critical_path", "what every wait of a session was for, its critical path, and a change replayed",
+     bench_critical_path},
     {"metrics", "every figure of a session, and of a part of it", bench_metrics},
     {"collectives", "collectives of 64 ranks, matched and added up", bench_collectives},
     {"roofline", "the roofline and the memory hierarchy of a session", bench_roofline},

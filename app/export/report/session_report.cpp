@@ -11,9 +11,9 @@
 #include <optional>
 
 #include "app/content/advice_words.h"
+#include "app/content/catalogue/listings.h"
 #include "app/content/figure_text.h"
 #include "app/content/listings/hotspots.h"
-#include "app/content/listings/listings.h"
 #include "app/content/verdict_text.h"
 #include "app/export/quality_report.h"
 #include "app/export/report/listing_table.h"
@@ -32,7 +32,7 @@ namespace {
 
 // Which listings a report has, in its order.
 struct ReportedListing {
-  std::string_view name;  // of app/content/listings/listings.h
+  std::string_view name;  // of app/content/catalogue/listings.h
   std::string_view title;
   bool folded = false;
 };

@@ -8,6 +8,7 @@
 #include "core/base/sha256.h"
 #include "core/sql/tables/iteration_tables.h"
 #include "core/sql/tables/tables.h"
+#include "core/sql/tables/work_tables.h"
 
 namespace accelscope::sql {
 namespace {
@@ -293,6 +294,8 @@ std::vector<RowTableSpec> row_tables(const Snapshot& snapshot) {
       iteration_table(),
       loop_operation_table(),
       named_region_table(),
+      wait_table(),
+      critical_path_table(),
   };
 }
 

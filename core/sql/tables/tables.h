@@ -19,7 +19,7 @@ namespace accelscope::sql {
                                                        const std::vector<RowTableSpec>& others);
 
 // track, flow, memory, marker, source_file, source_line, metric, meta, quality, loop, iteration, loop_operation,
-// named_region.
+// named_region, wait, critical_path.
 [[nodiscard]] std::vector<RowTableSpec> row_tables(const Snapshot& snapshot);
 
 }  // namespace accelscope::sql

@@ -1,4 +1,4 @@
-#include "app/content/listings/listings.h"
+#include "app/content/catalogue/listings.h"
 
 #include <algorithm>
 #include <array>
@@ -14,6 +14,7 @@
 #include "app/content/listings/rooflines.h"
 #include "app/content/listings/statistics.h"
 #include "app/content/listings/warnings.h"
+#include "app/content/why/critical_path.h"
 
 namespace accelscope::app {
 namespace {
@@ -30,6 +31,15 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"idle", "The longest stretches in which a device, or all of the session, does nothing", list_idle},
     {"lines", "What every line of the traced source cost: events, busy and waiting time, bytes", list_lines},
     {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},
+    {"critical-path", "What the length of the session or range was made of, event by event", list_critical_path},
+    {"path-shares", "The critical path by --by resource, line, name or kind; it adds up to the whole", list_path_shares,
+     true},
+    {"bounds", "What bounds the range: memory, compute, issue, dependency, launch, imbalance; the ideal time of each",
+     list_bounds},
+    {"path-gaps", "Gaps of the critical path by what closing them would save, with the line", list_path_gaps},
+    {"slack", "By how much each event could end later without moving the end", list_slack},
+    {"waits", "What every wait was for: cause, semaphore and who ended it", list_waits},
+    {"wait-causes", "Waits added up by --by cause, signaller or line", list_wait_causes, true},
     {"errors", "Of every reported error what ran around it on each engine, queue and stream", list_errors},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
     {"loops", "What repeats: how often, how long, how it spreads, first against steady; --by NAME or marker",

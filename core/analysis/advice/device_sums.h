@@ -21,6 +21,7 @@ inline constexpr std::int64_t kLeastGapNs = 1'000;    // shorter ones are the pa
 inline constexpr std::int64_t kTinyKernelNs = 5'000;  // RuleId::tiny_kernels
 inline constexpr std::int64_t kMostPauseNs = 20'000;  // longer ones have another cause than a kernel's size
 inline constexpr std::size_t kMostGaps = 1'000'000;   // of a device
+inline constexpr std::size_t kMostLimits = 100'000;
 inline constexpr std::size_t kMostZones = 2'000'000;  // kernels of cores, that a thread keeps
 
 // Events that a rule rests on.
@@ -79,6 +80,12 @@ struct ProgramRun {
   TrackNumber longest_track = 0;
 };
 
+// A limit below one, of the share of cycles in which engines may work.
+struct DeviceLimit {
+  std::int64_t begin_ns = 0, end_ns = 0;
+  double limit = 1;
+};
+
 struct EngineSum {
   TrackNumber track = 0;
   std::int64_t busy_ns = 0;  // covered
@@ -93,7 +100,7 @@ struct DeviceSum {
   std::vector<EngineSum> engines;                     // with any work
   std::vector<TrackNumber> tracks;                    // of work: where gaps show
   std::vector<TrackNumber> transfer_tracks;
-  std::vector<DeviceGap> gaps;  // of streams, by time; of at least kLeastGapNs, the longest kMostGaps
+  std::vector<DeviceGap> gaps;  // by time; of at least kLeastGapNs, the longest kMostGaps
   std::uint64_t kernels = 0, tiny_kernels = 0;
   std::int64_t tiny_pauses_ns = 0;
   EvidenceSum tiny;
@@ -107,6 +114,7 @@ struct DeviceSum {
   double flops = 0;
   EvidenceSum throttled;    // with a limit, while engines work
   double throttled_ns = 0;  // time times one less the limit
+  std::vector<DeviceLimit> limits;  // the first kMostLimits
   std::map<StringId, LoadedTensor> tensors;
   std::vector<ProgramRun> runs;      // by begin
   std::uint64_t zones_left_out = 0;  // kernels of cores beyond kMostZones; then the runs' cores and times are not known

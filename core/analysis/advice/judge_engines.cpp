@@ -12,6 +12,9 @@
 namespace accelscope {
 namespace {
 
+// Engines pause between kernels for less.
+constexpr std::int64_t kLeastEngineGapNs = 5'000;
+
 double share_of(std::int64_t part, std::int64_t all) {
   return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }
@@ -119,6 +122,26 @@ void judge_serial(const Judgement& judgement, const DeviceSum& device, const Eng
 }
 
 }  // namespace
+
+void judge_engine_gaps(const Judgement& judgement, const DeviceSum& device) {
+  if (!device.is_of_engines() || !judgement.judges(RuleId::launch_gaps)) return;
+  std::vector<FindingPlace> places;
+  std::int64_t idle = 0;
+  for (const DeviceGap& gap : device.gaps) {
+    if (gap.length_ns() < kLeastEngineGapNs) continue;
+    idle += gap.length_ns();
+    places.push_back({{gap.begin_ns, gap.end_ns}, ""});
+  }
+  if (places.empty()) return;
+  Finding found = judgement.finding(RuleId::launch_gaps, device, static_cast<double>(idle));
+  found.headline = fmt::format("{} idle {} in {}, {} of {}", device.device, duration_text(idle),
+                               count_text(places.size(), "gap"), format_share(found.share),
+                               duration_text(device.stretch.length_ns()));
+  found.tab = "idle, nothing launched";
+  found.count = places.size();
+  set_places(found, std::move(places));
+  judgement.tell(std::move(found));
+}
 
 Result<void> judge_engines(const Judgement& judgement, const DeviceSum& device) {
   judge_throttling(judgement, device);

@@ -78,6 +78,15 @@ struct Vendor {
   std::string_view on_chip_place;  // as transfers name it
   std::string_view reload_column;  // of a table of tensors: how often each was loaded into it
   void (*visit_addresses)(std::string_view operands, const AddressVisitor& visitor);
+  // The same of operands in all memories of the engines, and the column that holds them.
+  void (*visit_operands)(std::string_view operands, const AddressVisitor& visitor);
+  std::string_view operands_column;
+  std::string_view weights_name;        // of events that load the stationary operand of the next multiplication
+  std::string_view multiply_name;       // and of multiplications
+  std::string_view copy_name;           // of events that only copy
+  double columns_per_ns = 0;            // that move through the matrix engine
+  double widest_columns = 0;            // that one multiplication moves at most
+  double column_flops = 0;              // floating point operations of a column
   std::string_view size_column;         // of a table of tensors: bytes of one
   std::string_view from_column;         // of transfers: the kind of memory that is read
   std::string_view to_column;           // and written

@@ -1,0 +1,546 @@
+#include "core/analysis/advice/work_replay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "core/analysis/time/work_kind.h"
+#include "core/analysis/vendors/vendor.h"
+#include "core/scan/column_values.h"
+#include "core/scan/wait_names.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::int64_t kLeastIdleNs = 500;
+constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
+
+struct ReplayAddress {
+  EventId event;
+  std::uint64_t address;
+  bool written;
+};
+
+// What a thread reads.
+struct ReplayPart {
+  std::vector<ReplayNode> nodes;
+  std::vector<ReplayAddress> addresses;
+  std::unordered_map<std::uint64_t, std::uint32_t> packets;  // by the key of their transfer
+  std::vector<std::pair<EventId, std::uint64_t>> keys;       // of transfers
+};
+
+std::optional<std::size_t> column_of_strings(const Schema& schema, std::string_view name) {
+  const auto column = schema.find(name);
+  return column && schema.columns[*column].type == ColumnType::string ? column : std::nullopt;
+}
+
+// A wait is over when what it waited for is; all else is in order when it begins.
+std::int64_t order_key(const ReplayNode& node) { return node.kind == ReplayKind::wait ? node.end_ns : node.begin_ns; }
+
+}  // namespace
+
+class ReplayBuilder {
+ public:
+  ReplayBuilder(const QueryContext& query, const TimeRange& range)
+      : query_(query), snapshot_(*query.snapshot), range_(range), devices_(snapshot_), kinds_(snapshot_) {}
+
+  Result<std::unique_ptr<WorkReplay>> build(const Dependencies& dependencies) {
+    if (!choose()) return std::unique_ptr<WorkReplay>{};
+    if (const auto done = read(); !done) return done.error();
+    if (made_->nodes_.empty()) return std::unique_ptr<WorkReplay>{};
+    order();
+    join(dependencies);
+    if (made_->edges_.empty()) return std::unique_ptr<WorkReplay>{};
+    meet();
+    learn();
+    const std::int64_t observed = end_ns_ - made_->begin_ns_;
+    made_->total_ns_ = made_->run(made_->no_change());
+    const auto off = static_cast<double>(std::abs(made_->total_ns_ - observed));
+    if (off > WorkReplay::kMostError * static_cast<double>(observed)) return std::unique_ptr<WorkReplay>{};
+    return std::move(made_);
+  }
+
+ private:
+  // Lanes of engines, whole transfers and whole collectives; false where there are none, or too many events.
+  bool choose() {
+    std::uint64_t count = 0;
+    std::set<std::size_t> whole;  // devices with transfers beside their packets
+    for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      if (kinds_.of_lane(lane) == WorkKind::transfer && !kinds_.covers_time(lane) &&
+          snapshot_.lanes[lane].event_count > 0) {
+        whole.insert(devices_.of_lane(lane));
+      }
+    }
+    bool has_engines = false;
+    for (std::size_t t = 0; t < snapshot_.tracks.size(); ++t) {
+      const TrackSnapshot& track = snapshot_.tracks[t];
+      for (const std::uint32_t lane : track.lanes) {
+        const WorkKind kind = kinds_.of_lane(lane);
+        if (!is_device_work(kind) || snapshot_.lanes[lane].event_count == 0) continue;
+        if (track.track->kind == "stream") return false;
+        const bool is_whole = kind != WorkKind::transfer || whole.count(devices_.of_lane(lane)) == 0 ||
+                              !kinds_.covers_time(lane);
+        track_of_lane_[lane] = static_cast<std::uint32_t>(t);
+        lanes_.push_back(lane);
+        if (!is_whole) packets_.insert(lane);
+        has_engines = has_engines || kind == WorkKind::compute;
+        count += snapshot_.lanes[lane].event_count;
+      }
+    }
+    return has_engines && count <= WorkReplay::kMostNodes;
+  }
+
+  Result<void> read() {
+    QueryContext whole = query_;
+    whole.mask = nullptr;
+    std::vector<ReplayPart> parts(query_.pool.concurrency());
+    const auto scanned = scan_chunks(whole, lanes_, range_, [&](const ScannedChunk& chunk, std::size_t worker) {
+      if (packets_.count(chunk.lane_index) != 0) {
+        count_packets(chunk, parts[worker]);
+      } else {
+        read_nodes(chunk, parts[worker]);
+      }
+    });
+    if (!scanned) return scanned.error();
+    std::unordered_map<std::uint64_t, std::uint32_t> packets;
+    std::unordered_map<EventId, std::uint64_t> keys;
+    made_ = std::make_unique<WorkReplay>();
+    for (ReplayPart& part : parts) {
+      made_->nodes_.insert(made_->nodes_.end(), part.nodes.begin(), part.nodes.end());
+      addresses_.insert(addresses_.end(), part.addresses.begin(), part.addresses.end());
+      for (const auto& [key, count] : part.packets) packets[key] += count;
+      keys.insert(part.keys.begin(), part.keys.end());
+    }
+    for (ReplayNode& node : made_->nodes_) {
+      const auto key = node.kind == ReplayKind::transfer ? keys.find(node.event) : keys.end();
+      if (key == keys.end()) continue;
+      if (const auto count = packets.find(key->second); count != packets.end()) node.packets = count->second;
+    }
+    return {};
+  }
+
+  void count_packets(const ScannedChunk& chunk, ReplayPart& part) const {
+    const Schema& schema = *chunk.lane.schema;
+    for (const Vendor& vendor : vendors()) {
+      for (const Vendor::DetailedTable& table : vendor.detailed_tables) {
+        const auto column = schema.find(table.part_column);
+        const auto bytes = schema.find(Role::bytes);
+        if (table.detail != schema.name || !column || !bytes) continue;
+        NumberBlock sizes;
+        chunk.for_each_block([&](const ScannedBlock& block) {
+          sizes.read(block.reader, *bytes, schema.columns[*bytes].type);
+          const BlockValues keys = block.reader.column(*column, schema.columns[*column].type);
+          for (std::uint32_t i = block.first; i < block.last; ++i) {
+            if (keys.has(i) && sizes[i] > vendor.no_payload_bytes) ++part.packets[keys.values[i]];
+          }
+        });
+      }
+    }
+  }
+
+  void read_nodes(const ScannedChunk& chunk, ReplayPart& part) const {
+    const Schema& schema = *chunk.lane.schema;
+    const WaitNames waits(&schema, *snapshot_.strings);
+    const WorkKind kind = kinds_.of_lane(chunk.lane_index);
+    const auto line = schema.find(Role::source_location);
+    const auto bytes = schema.find(Role::bytes);
+    const auto key = schema.find(Role::key);
+    const Vendor* const words = kind == WorkKind::transfer ? transfer_vendor(schema) : nullptr;
+    const Vendor* const matrix = kind == WorkKind::compute ? vendor_of_work(chunk.lane) : nullptr;
+    std::unique_ptr<EventWork> work;
+    if (matrix != nullptr) work = matrix->event_work(chunk.lane, *snapshot_.strings);
+    const auto operands = matrix == nullptr ? std::nullopt : schema.find(matrix->operands_column);
+    NumberBlock sizes;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      if (work) work->read(block.reader);
+      const auto strings = [&](const std::optional<std::size_t>& column) {
+        return column && schema.columns[*column].type == ColumnType::string
+                   ? block.reader.column(*column, ColumnType::string)
+                   : BlockValues{};
+      };
+      const BlockValues lines = strings(line);
+      BlockValues from, to, keys;
+      if (words != nullptr) {
+        from = strings(column_of_strings(schema, words->from_column));
+        to = strings(column_of_strings(schema, words->to_column));
+        if (key) keys = block.reader.column(*key, schema.columns[*key].type);
+        if (bytes) sizes.read(block.reader, *bytes, schema.columns[*bytes].type);
+      }
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        ReplayNode node;
+        node.event = block.id(i);
+        node.begin_ns = block.begin_ns(i);
+        node.end_ns = block.end_ns(i);
+        if (node.begin_ns < range_.begin_ns || node.end_ns > range_.end_ns) continue;
+        node.name = block.name(i);
+        node.line = lines.has(i) ? static_cast<StringId>(lines.values[i]) : 0;
+        node.track = track_of_lane_.at(chunk.lane_index);
+        node.device = static_cast<std::uint32_t>(devices_.of_lane(chunk.lane_index));
+        node.kind = kind == WorkKind::transfer          ? ReplayKind::transfer
+                    : kind == WorkKind::collective      ? ReplayKind::collective
+                    : waits.contains(node.name)         ? ReplayKind::wait
+                                                        : ReplayKind::work;
+        if (words != nullptr) {
+          const auto is = [&](const BlockValues& values, std::string_view word) {
+            return values.has(i) && snapshot_.strings->text(static_cast<StringId>(values.values[i])) == word;
+          };
+          node.into_chip = is(to, words->on_chip_place);
+          node.from_spill = is(from, words->spill_place);
+          node.to_spill = is(to, words->spill_place);
+          node.bytes = bytes ? static_cast<std::uint64_t>(std::max<std::int64_t>(0, sizes[i])) : 0;
+          if (keys.has(i)) part.keys.emplace_back(node.event, keys.values[i]);
+        }
+        if (work) {
+          node.flops = work->at(i);
+          node.transposes = work->transposes(i);
+        }
+        part.nodes.push_back(node);
+        if (operands && schema.columns[*operands].type == ColumnType::text && node.kind == ReplayKind::work) {
+          matrix->visit_operands(chunk.view.text(*operands, block.row(i)),
+                                 [&](std::uint64_t address, bool written) {
+                                   part.addresses.push_back({node.event, address, written});
+                                 });
+        }
+      }
+    });
+  }
+
+  static const Vendor* transfer_vendor(const Schema& schema) {
+    for (const Vendor& vendor : vendors()) {
+      if (column_of_strings(schema, vendor.to_column)) return &vendor;
+    }
+    return nullptr;
+  }
+
+  // By time, and who came before whom.
+  void order() {
+    std::vector<ReplayNode>& nodes = made_->nodes_;
+    std::sort(nodes.begin(), nodes.end(), [](const ReplayNode& a, const ReplayNode& b) {
+      const std::int64_t at_a = order_key(a), at_b = order_key(b);
+      if (at_a != at_b) return at_a < at_b;
+      const bool wait_a = a.kind == ReplayKind::wait, wait_b = b.kind == ReplayKind::wait;
+      return wait_a != wait_b ? wait_a : a.event < b.event;
+    });
+    std::unordered_map<std::uint32_t, std::uint32_t> last_of_track, last_of_dma, last_multiply, weights;
+    std::map<std::uint32_t, std::pair<std::int64_t, std::uint32_t>> reached;  // by device: until when, idle stretches
+    std::set<std::uint32_t> known;
+    made_->begin_ns_ = nodes.front().begin_ns;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      ReplayNode& node = nodes[i];
+      made_->begin_ns_ = std::min(made_->begin_ns_, node.begin_ns);
+      end_ns_ = std::max(end_ns_, node.end_ns);
+      index_.emplace(node.event, i);
+      known.insert(node.device);
+      auto& last = node.kind == ReplayKind::transfer ? last_of_dma : last_of_track;
+      const std::uint32_t server = node.kind == ReplayKind::transfer ? node.device : node.track;
+      const auto before = last.find(server);
+      node.before = before == last.end() ? kNoReplayNode : before->second;
+      last[server] = i;
+      node.begun_by = kNoReplayNode;
+      const std::string_view name = snapshot_.strings->text(node.name);
+      if (name == vendors().front().multiply_name) last_multiply[node.device] = i;
+      if (name == vendors().front().weights_name) {
+        if (const auto found = last_multiply.find(node.device); found != last_multiply.end()) {
+          node.begun_by = found->second;
+        }
+      }
+      const bool is_new = reached.find(node.device) == reached.end();
+      auto& [until, stretches] = reached[node.device];
+      // Waits span idle time: nothing works in it.
+      if (node.kind != ReplayKind::wait) {
+        if (!is_new && until != kNoTime && node.begin_ns - until >= kLeastIdleNs) ++stretches;
+        until = is_new ? node.end_ns : std::max(until, node.end_ns);
+      } else if (is_new) {
+        until = kNoTime;
+      }
+      node.idle_before = stretches;
+    }
+    made_->devices_.assign(known.begin(), known.end());
+    std::sort(addresses_.begin(), addresses_.end(),
+              [](const ReplayAddress& a, const ReplayAddress& b) { return a.event < b.event; });
+    for (const ReplayAddress& each : addresses_) made_->addresses_.push_back({index_.at(each.event), each.address, each.written});
+    std::sort(made_->addresses_.begin(), made_->addresses_.end(),
+              [](const auto& a, const auto& b) { return a.node < b.node; });
+  }
+
+  void join(const Dependencies& dependencies) {
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;  // target, source
+    for (const Dependency& each : dependencies.all()) {
+      const auto source = index_.find(each.source), target = index_.find(each.target);
+      if (source == index_.end() || target == index_.end() || source->second >= target->second) continue;
+      pairs.emplace_back(target->second, source->second);
+    }
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    std::vector<ReplayNode>& nodes = made_->nodes_;
+    std::size_t at = 0;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      nodes[i].first_edge = static_cast<std::uint32_t>(made_->edges_.size());
+      for (; at < pairs.size() && pairs[at].first == i; ++at) made_->edges_.push_back({pairs[at].second, 0});
+      nodes[i].edge_count = static_cast<std::uint32_t>(made_->edges_.size()) - nodes[i].first_edge;
+    }
+  }
+
+  // The parts of one collective: the n-th of its name on each device, where all have as many.
+  void meet() {
+    const std::vector<ReplayNode>& nodes = made_->nodes_;
+    made_->meetings_.resize(nodes.size());
+    std::map<std::pair<StringId, std::uint32_t>, std::map<std::uint32_t, std::vector<std::uint32_t>>> found;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      made_->meetings_[i] = i;
+      if (nodes[i].kind == ReplayKind::collective) found[{nodes[i].name, 0}][nodes[i].device].push_back(i);
+    }
+    for (const auto& [name, devices] : found) {
+      const std::size_t count = devices.begin()->second.size();
+      const bool equal = std::all_of(devices.begin(), devices.end(),
+                                     [count](const auto& each) { return each.second.size() == count; });
+      if (!equal) continue;
+      for (std::size_t n = 0; n < count; ++n) {
+        std::uint32_t first = kNoReplayNode;
+        for (const auto& [device, list] : devices) first = std::min(first, list[n]);
+        for (const auto& [device, list] : devices) {
+          made_->meetings_[list[n]] = first;
+          made_->parts_of_[first].push_back(list[n]);
+        }
+      }
+    }
+  }
+
+  // The least time from one track to another, and what of each event's begin that does not explain.
+  void learn() {
+    std::vector<ReplayNode>& nodes = made_->nodes_;
+    made_->track_latency_ns_.assign(snapshot_.tracks.size(), std::numeric_limits<std::int64_t>::max());
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> least;
+    std::map<std::uint32_t, std::int64_t> held;  // by track: after the last of them all
+    for (const ReplayNode& node : nodes) {
+      if (node.before != kNoReplayNode && nodes[node.before].idle_before == node.idle_before) {
+        std::int64_t& latency = made_->track_latency_ns_[node.track];
+        latency = std::min(latency, node.begin_ns - nodes[node.before].end_ns);
+      }
+      std::int64_t last = kNoTime;
+      for (std::uint32_t e = 0; e < node.edge_count; ++e) {
+        const ReplayNode& source = nodes[made_->edges_[node.first_edge + e].source];
+        const std::int64_t after = node.begin_ns - source.end_ns;
+        const auto [found, is_new] = least.try_emplace({source.track, node.track}, after);
+        found->second = std::min(found->second, after);
+        last = std::max(last, source.end_ns);
+      }
+      if (last != kNoTime) {
+        const auto [shortest, is_new] = held.try_emplace(node.track, node.begin_ns - last);
+        shortest->second = std::min(shortest->second, node.begin_ns - last);
+      }
+    }
+    for (std::int64_t& each : made_->track_latency_ns_) {
+      if (each == std::numeric_limits<std::int64_t>::max()) each = 0;
+    }
+    for (const ReplayNode& node : nodes) {
+      for (std::uint32_t e = 0; e < node.edge_count; ++e) {
+        ReplayEdge& edge = made_->edges_[node.first_edge + e];
+        // What never held anything up tells nothing of its own latency.
+        edge.latency_ns = std::min(least.at({nodes[edge.source].track, node.track}), held.at(node.track));
+      }
+    }
+    shorten_waits();
+    explain();
+  }
+
+  // When the edges of a node let it begin; kNoTime: it has none.
+  std::int64_t edges_allow(const ReplayNode& node) const {
+    std::int64_t allowed = kNoTime;
+    for (std::uint32_t e = 0; e < node.edge_count; ++e) {
+      const ReplayEdge& edge = made_->edges_[node.first_edge + e];
+      allowed = std::max(allowed, model_end(edge.source) + edge.latency_ns);
+    }
+    return allowed;
+  }
+
+  std::int64_t model_end(std::uint32_t node) const {
+    return made_->nodes_[node].begin_ns + made_->base_lengths_[node];
+  }
+
+  // A wait is as long as it must be where the event after it says what for; else as long as it was.
+  void shorten_waits() {
+    constexpr std::int64_t kSlackNs = 64;
+    std::vector<ReplayNode>& nodes = made_->nodes_;
+    std::vector<std::int64_t> shortest(snapshot_.tracks.size(), std::numeric_limits<std::int64_t>::max());
+    made_->base_lengths_.resize(nodes.size());
+    made_->shortened_.resize(nodes.size(), false);
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      made_->base_lengths_[i] = nodes[i].length_ns();
+      if (nodes[i].kind == ReplayKind::wait) {
+        shortest[nodes[i].track] = std::min(shortest[nodes[i].track], nodes[i].length_ns());
+      }
+    }
+    for (const ReplayNode& node : nodes) {
+      if (node.before == kNoReplayNode || nodes[node.before].kind != ReplayKind::wait || node.edge_count == 0) continue;
+      const ReplayNode& wait = nodes[node.before];
+      const std::int64_t least = shortest[wait.track];
+      const std::int64_t allowed =
+          std::max(edges_allow(node), wait.begin_ns + least + made_->track_latency_ns_[node.track]);
+      if (node.begin_ns - allowed > kSlackNs) continue;
+      made_->base_lengths_[node.before] = least;
+      made_->shortened_[node.before] = true;
+    }
+  }
+
+  // What of each event's begin nothing explains.
+  void explain() {
+    std::vector<ReplayNode>& nodes = made_->nodes_;
+    struct DeviceTimes {
+      std::int64_t reached = kNoTime, idle = kNoTime;
+      std::uint32_t stretches = 0;
+    };
+    std::map<std::uint32_t, DeviceTimes> devices;
+    std::map<std::uint32_t, std::int64_t> met;  // when all parts of a collective could have begun
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      ReplayNode& node = nodes[i];
+      DeviceTimes& device = devices[node.device];
+      std::int64_t explained = edges_allow(node);
+      if (node.before != kNoReplayNode) {
+        explained = std::max(explained, model_end(node.before) + made_->track_latency_ns_[node.track]);
+      }
+      if (node.begun_by != kNoReplayNode) explained = std::max(explained, nodes[node.begun_by].begin_ns);
+      if (node.kind != ReplayKind::wait) {
+        if (device.stretches != node.idle_before) device = {device.reached, device.reached, node.idle_before};
+        explained = std::max(explained, device.idle);
+        device.reached = std::max(device.reached, model_end(i));
+      }
+      if (explained == kNoTime) explained = made_->begin_ns_;
+      node.delay_ns = std::max<std::int64_t>(0, node.begin_ns - explained);
+      if (node.kind != ReplayKind::collective) continue;
+      const auto [all, is_new] = met.try_emplace(made_->meetings_[i], explained);
+      all->second = std::max(all->second, explained);
+    }
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+      if (nodes[i].kind != ReplayKind::collective) continue;
+      nodes[i].delay_ns = std::max<std::int64_t>(0, nodes[i].begin_ns - met.at(made_->meetings_[i]));
+    }
+  }
+
+  const QueryContext& query_;
+  const Snapshot& snapshot_;
+  TimeRange range_;
+  TrackDevices devices_;
+  WorkKinds kinds_;
+  LaneIndices lanes_;
+  std::set<std::uint32_t> packets_;
+  std::unordered_map<std::uint32_t, std::uint32_t> track_of_lane_;
+  std::vector<ReplayAddress> addresses_;
+  std::unordered_map<EventId, std::uint32_t> index_;
+  std::int64_t end_ns_ = kNoTime;
+  std::unique_ptr<WorkReplay> made_;
+};
+
+Result<std::unique_ptr<WorkReplay>> WorkReplay::build(const QueryContext& query, const Dependencies& dependencies,
+                                                      const TimeRange& range) {
+  if (dependencies.total() == 0) return std::unique_ptr<WorkReplay>{};
+  return ReplayBuilder(query, range).build(dependencies);
+}
+
+std::uint32_t WorkReplay::wait_of(std::uint32_t node) const noexcept {
+  const std::uint32_t before = nodes_[node].before;
+  return before != kNoReplayNode && shortened_[before] ? before : kNoReplayNode;
+}
+
+bool WorkReplay::replays(std::uint32_t device) const noexcept {
+  return std::binary_search(devices_.begin(), devices_.end(), device);
+}
+
+std::pair<const WorkReplay::Address*, const WorkReplay::Address*> WorkReplay::addresses_of(
+    std::uint32_t node) const noexcept {
+  const auto [first, last] =
+      std::equal_range(addresses_.begin(), addresses_.end(), Address{node, 0, false},
+                       [](const Address& a, const Address& b) { return a.node < b.node; });
+  return {addresses_.data() + (first - addresses_.begin()), addresses_.data() + (last - addresses_.begin())};
+}
+
+bool WorkReplay::reuses_buffer(std::uint32_t source, std::uint32_t node) const noexcept {
+  const auto [source_first, source_last] = addresses_of(source);
+  const auto [node_first, node_last] = addresses_of(node);
+  bool over_read = false;
+  for (const Address* a = source_first; a != source_last; ++a) {
+    for (const Address* b = node_first; b != node_last; ++b) {
+      if (a->address != b->address) continue;
+      if (a->written && !b->written) return false;  // it reads what the source wrote
+      over_read = over_read || (!a->written && b->written);
+    }
+  }
+  return over_read;
+}
+
+std::uint64_t WorkReplay::written_address(std::uint32_t node) const noexcept {
+  const auto [first, last] = addresses_of(node);
+  const auto* const written = std::find_if(first, last, [](const Address& each) { return each.written; });
+  return written == last ? 0 : written->address;
+}
+
+ReplayChange WorkReplay::no_change() const {
+  ReplayChange change;
+  change.modes.assign(nodes_.size(), ReplayMode::kept);
+  change.lengths_ns = base_lengths_;
+  change.sources.reserve(edges_.size());
+  for (const ReplayEdge& edge : edges_) change.sources.push_back(edge.source);
+  return change;
+}
+
+std::int64_t WorkReplay::run(const ReplayChange& change) const {
+  struct DeviceTimes {
+    std::int64_t reached = kNoTime, idle = kNoTime, dma = kNoTime;
+    std::uint32_t stretches = 0;
+  };
+  std::unordered_map<std::uint32_t, DeviceTimes> devices;
+  std::vector<std::int64_t> begins(nodes_.size(), kNoTime), ends(nodes_.size(), kNoTime);
+  std::vector<std::int64_t> tracks(track_latency_ns_.size(), kNoTime);
+  std::unordered_map<std::uint32_t, std::int64_t> met;
+  std::int64_t end = begin_ns_;
+  const auto allowed = [&](std::uint32_t i) {
+    const ReplayNode& node = nodes_[i];
+    std::int64_t at = kNoTime;
+    for (std::uint32_t e = node.first_edge; e < node.first_edge + node.edge_count; ++e) {
+      const std::uint32_t source = change.sources[e];
+      if (source == kNoReplayNode || ends[source] == kNoTime) continue;
+      const bool passes = change.modes[i] == ReplayMode::bypassed;
+      at = std::max(at, ends[source] + (passes ? 0 : edges_[e].latency_ns));
+    }
+    return at;
+  };
+  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+    const ReplayNode& node = nodes_[i];
+    if (change.modes[i] == ReplayMode::removed) continue;
+    std::int64_t at = allowed(i);
+    if (change.modes[i] == ReplayMode::bypassed) {
+      begins[i] = ends[i] = at;
+      continue;
+    }
+    DeviceTimes& device = devices[node.device];
+    std::int64_t& server = node.kind == ReplayKind::transfer ? device.dma : tracks[node.track];
+    if (server != kNoTime) at = std::max(at, server + track_latency_ns_[node.track]);
+    if (node.begun_by != kNoReplayNode) at = std::max(at, begins[node.begun_by]);
+    if (node.kind != ReplayKind::wait) {
+      if (device.stretches != node.idle_before) device = {device.reached, device.reached, device.dma, node.idle_before};
+      at = std::max(at, device.idle);
+    }
+    if (at == kNoTime) at = begin_ns_;
+    if (const auto parts = parts_of_.find(meetings_[i]); parts != parts_of_.end()) {
+      const auto [all, is_new] = met.try_emplace(meetings_[i], at);
+      // The others follow directly: all that they come after is known.
+      for (std::size_t p = 0; is_new && p < parts->second.size(); ++p) {
+        const std::uint32_t part = parts->second[p];
+        all->second = std::max({all->second, allowed(part), tracks[nodes_[part].track]});
+      }
+      at = std::max(all->second, at);
+    }
+    begins[i] = at + node.delay_ns;
+    ends[i] = begins[i] + change.lengths_ns[i];
+    server = ends[i];
+    if (node.kind != ReplayKind::wait) device.reached = std::max(device.reached, ends[i]);
+    end = std::max(end, ends[i]);
+  }
+  return end - begin_ns_;
+}
+
+}  // namespace accelscope

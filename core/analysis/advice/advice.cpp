@@ -156,9 +156,9 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
     if (!built) return built.error();
     replay = std::move(built).value();
   }
+  judge_engine_gaps(judgement, *devices);
   if (replay) judge_replayed(judgement, *devices, *replay);
   for (const DeviceSum& device : *devices) {
-    judge_engine_gaps(judgement, device);
     if (!replay) {
       judge_transfers(judgement, device);
       if (const Result<void> judged = judge_engines(judgement, device); !judged) return judged.error();

@@ -123,11 +123,29 @@ void judge_serial(const Judgement& judgement, const DeviceSum& device, const Eng
 
 }  // namespace
 
-void judge_engine_gaps(const Judgement& judgement, const DeviceSum& device) {
-  if (!device.is_of_engines() || !judgement.judges(RuleId::launch_gaps)) return;
+// What all devices stand idle at once: one alone may wait for another rank.
+void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>& devices) {
+  const DeviceSum* first = nullptr;
+  std::vector<DeviceGap> shared;
+  for (const DeviceSum& each : devices) {
+    if (!each.is_of_engines()) continue;
+    std::vector<DeviceGap> both;
+    std::size_t at = 0;
+    for (const DeviceGap& gap : each.gaps) {
+      if (first == nullptr) both.push_back(gap);
+      while (at < shared.size() && shared[at].end_ns <= gap.begin_ns) ++at;
+      for (std::size_t s = at; s < shared.size() && shared[s].begin_ns < gap.end_ns; ++s) {
+        both.push_back({std::max(gap.begin_ns, shared[s].begin_ns), std::min(gap.end_ns, shared[s].end_ns)});
+      }
+    }
+    if (first == nullptr) first = &each;
+    shared = std::move(both);
+  }
+  if (first == nullptr || !judgement.judges(RuleId::launch_gaps)) return;
+  const DeviceSum& device = *first;
   std::vector<FindingPlace> places;
   std::int64_t idle = 0;
-  for (const DeviceGap& gap : device.gaps) {
+  for (const DeviceGap& gap : shared) {
     if (gap.length_ns() < kLeastEngineGapNs) continue;
     idle += gap.length_ns();
     places.push_back({{gap.begin_ns, gap.end_ns}, ""});

@@ -30,7 +30,8 @@ Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum
     ++met;
     const std::int64_t late = each.last_arrival_ns - each.second_last_ns;
     const auto noise = all.noise_ns(each.last_rank, each.second_rank);
-    if (!noise || static_cast<double>(late) <= *noise) continue;
+    if (all.own_clocks && !noise) continue;  // which of them came last is not known
+    if (static_cast<double>(late) <= noise.value_or(0)) continue;
     LateRank& rank = ranks[each.last_rank];
     rank.late_ns += late;
     rank.places.push_back({{each.second_last_ns, each.last_arrival_ns}, ""});

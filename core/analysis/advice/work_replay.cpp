@@ -16,7 +16,7 @@
 namespace accelscope {
 namespace {
 
-constexpr std::int64_t kLeastIdleNs = 500;
+constexpr std::int64_t kLeastIdleNs = 5'000;  // shorter pauses are latencies of its own work
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
 
 struct ReplayAddress {
@@ -219,11 +219,14 @@ class ReplayBuilder {
   // By time, and who came before whom.
   void order() {
     std::vector<ReplayNode>& nodes = made_->nodes_;
-    std::sort(nodes.begin(), nodes.end(), [](const ReplayNode& a, const ReplayNode& b) {
-      const std::int64_t at_a = order_key(a), at_b = order_key(b);
-      if (at_a != at_b) return at_a < at_b;
-      const bool wait_a = a.kind == ReplayKind::wait, wait_b = b.kind == ReplayKind::wait;
-      return wait_a != wait_b ? wait_a : a.event < b.event;
+    // Of what begins at once, weights may have waited for a multiplication to begin.
+    const StringId weights_name = snapshot_.strings->find(vendors().front().weights_name);
+    const auto rank = [weights_name](const ReplayNode& node) {
+      if (node.kind == ReplayKind::wait) return 0;
+      return node.name == weights_name ? 2 : 1;
+    };
+    std::sort(nodes.begin(), nodes.end(), [&rank](const ReplayNode& a, const ReplayNode& b) {
+      return std::tuple(order_key(a), rank(a), a.event) < std::tuple(order_key(b), rank(b), b.event);
     });
     std::unordered_map<std::uint32_t, std::uint32_t> last_of_track, last_of_dma, last_multiply, weights;
     std::map<std::uint32_t, std::pair<std::int64_t, std::uint32_t>> reached;  // by device: until when, idle stretches

@@ -18,11 +18,14 @@ std::string help_on_kind(const std::string& kind);
 CommandAction declare_record(command_line::OptionSet& options);
 CommandAction declare_view(command_line::OptionSet& options);
 CommandAction declare_show_session(command_line::OptionSet& options);
+CommandAction declare_compare(command_line::OptionSet& options);
+CommandAction declare_advise(command_line::OptionSet& options);
 CommandAction declare_list(command_line::OptionSet& options);
 CommandAction declare_query(command_line::OptionSet& options);
 CommandAction declare_screenshot(command_line::OptionSet& options);
 CommandAction declare_simulate(command_line::OptionSet& options);
 CommandAction declare_ingest_check(command_line::OptionSet& options);
+CommandAction declare_mcp(command_line::OptionSet& options);
 CommandAction declare_doctor(command_line::OptionSet& options);
 CommandAction declare_demo(command_line::OptionSet& options);
 
@@ -42,6 +45,11 @@ constexpr std::array kCommands = {
         "query", "Ask a session in SQL",
         "accelscope query run.accel \"SELECT name, count(*), sum(dur_ns) FROM slice GROUP BY name ORDER BY 3 DESC\"",
         declare_query},
+    ProgramCommand{"compare", "Set sessions beside each other: what became faster, slower, more or less beyond noise",
+                   "accelscope compare base/*.accel new/*.accel --group-by folder --by metric,line --fail-above 3%",
+                   declare_compare, "accelscope compare [OPTIONS] BASE OTHER..."},
+    ProgramCommand{"advise", "Say what costs time that could be saved, ranked, with the events that it rests on",
+                   "accelscope advise kernel.accel --range 10%:20% --format json", declare_advise},
     ProgramCommand{"list", "List the sessions of folders with device, date, tags and their main figures",
                    "accelscope list ~/runs --search mlp --json", declare_list},
     ProgramCommand{"screenshot", "Draw a session into a PNG; needs no display",
@@ -50,6 +58,8 @@ constexpr std::array kCommands = {
                    "accelscope simulate -o demo.accel --events 100000 --devices 2", declare_simulate},
     ProgramCommand{"ingest-check", "Say what of a file is read, what is skipped and why",
                    "accelscope ingest-check profile.json", declare_ingest_check},
+    ProgramCommand{"mcp", "Serve sessions to coding agents: Model Context Protocol on the standard streams",
+                   "accelscope mcp run.accel", declare_mcp},
     ProgramCommand{"doctor", "Say what works on this computer and what to do about the rest", "accelscope doctor",
                    declare_doctor},
     ProgramCommand{"demo", "Run the main job from end to end against a running agent",

@@ -33,7 +33,8 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
            .range = options.range,
            .panels = options.panels,
            .select = options.select,
-           .search = options.search});
+           .search = options.search,
+           .beside = options.beside});
   if (!options.input.empty()) app.open(options.input);
   auto picture = render::render_offscreen(
       app, {.width = options.width, .height = options.height, .scale = options.scale, .theme = options.theme});

@@ -13,6 +13,7 @@
 namespace accelscope::app {
 
 struct ScreenshotOptions {
+  std::string beside;  // another session, below the first one; "": none
   std::string input;   // session or trace file; "" shows the start page
   std::string output;  // .png
   int width = 1600;    // pixels of the picture

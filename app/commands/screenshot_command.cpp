@@ -104,6 +104,7 @@ CommandAction declare_screenshot(command_line::OptionSet& options) {
   options.add_option("--panel", command->options.panels, "Panel to bring to the front; NAME! maximises it").repeats();
   options.add_option("--select", command->select, "Id of the event to select");
   options.add_option("--search", command->options.search, "Text to search for");
+  options.add_option("--beside", command->options.beside, "Another session, below the first one on the same axis");
   options
       .add_option("--source-root", command->options.source_roots, "Folder in which named source files are looked for")
       .repeats();

@@ -23,6 +23,8 @@ struct SimulateCommand {
   bool ranks = false;
   bool force = false;
   std::string late = "40us", clock_skew = "0";
+  double slower_percent = 0;
+  int diverging = 0;                      // 0: none
   int straggler = -1, missing_rank = -1;  // below 0: none
   capture::sim::SimulationOptions simulation;
 
@@ -148,6 +150,14 @@ CommandAction declare_simulate(command_line::OptionSet& options) {
   options.add_option("--events", command->simulation.events, "End after about so many events");
   options.add_option("--kernels", command->simulation.kernels, "End after so many passes through the layer");
   options.add_option("--devices", command->simulation.devices, "NeuronCores, 1 to 64").in_range(1, 64);
+  options
+      .add_option("--slower", command->slower_percent,
+                  "Every operation takes so many percent longer: a change whose size is known")
+      .in_range(0, 1000);
+  options
+      .add_option("--diverging-operation", command->diverging,
+                  "The operation of each pass whose result differs from that of other runs, by its number (pc)")
+      .in_range(1, 1'000'000);
   options.add_flag("--force", command->force, "Replace a file that -o does not name");
   const auto slim =
       options.add_flag("--slim", command->slim, "One schema of six columns instead of everything a profile holds");
@@ -162,6 +172,9 @@ CommandAction declare_simulate(command_line::OptionSet& options) {
   ranks.excludes(slim);
   return [command](const CommandRun& run) {
     if (command->slim) command->simulation.detail = capture::sim::Detail::slim;
+    if (command->diverging > 0)
+      command->simulation.diverging_operation = static_cast<std::uint32_t>(command->diverging);
+    command->simulation.slower = command->slower_percent / 100;
     if (command->ranks) command->simulation.detail = capture::sim::Detail::ranks;
     if (const auto taken = command->take_faults(); !taken) return run.fail_usage("simulate", taken.message());
     return command->run(run);

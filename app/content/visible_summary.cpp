@@ -302,7 +302,7 @@ class ColumnMaker {
       if (&pool == &first && !memory.tensors.empty()) continue;
       std::string exact = fmt::format("{}\n{} B at the peak within view", pool.name, format_count(pool.peak_bytes));
       if (pool.capacity_bytes) exact += " of " + bytes(*pool.capacity_bytes);
-      // "gpu 0 memory Total Reserved" below "gpu 0 memory"
+      // "GPU 0 memory Total Reserved" below "GPU 0 memory"
       const bool below = pool.name.starts_with(first.name + " ");
       pools.push_back({.text = below ? pool.name.substr(first.name.size() + 1) : pool.name,
                        .value = bytes(pool.peak_bytes),

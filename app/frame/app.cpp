@@ -116,8 +116,33 @@ AppState::AppState(AppOptions app_options)
     if (workspace.active_index())
       workspace.open_part(*workspace.active_index(), std::move(title), std::move(device), tracks);
   };
+  actions.other_sessions = [this] {
+    std::vector<OpenSession> others;
+    for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
+      const SessionTab& each = workspace.tab(i);
+      const bool is_known = (tab() != nullptr && tab()->store == each.store) ||
+                            std::any_of(others.begin(), others.end(),
+                                        [&](const OpenSession& known) { return known.store == each.store; });
+      if (is_known || each.beside) continue;
+      // The one that stands below comes first.
+      const bool is_below = tab() != nullptr && tab()->beside && tab()->beside->store == each.store;
+      others.insert(is_below ? others.begin() : others.end(), {each.title, each.store});
+    }
+    if (tab() != nullptr && tab()->beside && (others.empty() || others.front().store != tab()->beside->store))
+      others.insert(others.begin(), {tab()->beside->title, tab()->beside->store});
+    return others;
+  };
+  actions.open_comparison = [this](const std::shared_ptr<const Store>& other) {
+    for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
+      if (workspace.tab(i).store != other) continue;
+      workspace.open_comparison(*workspace.active_index(), i);
+      return layout.show("compare");
+    }
+  };
   actions.reveal = [this](EventId event) {
-    if (tab() != nullptr) timeline.reveal(*tab(), event);
+    if (tab() == nullptr) return;
+    SessionTab& session = in_hand(*tab());
+    timeline_of(session).reveal(session, event);
   };
   add_commands(*this);
 }
@@ -271,7 +296,8 @@ namespace {
 // Range, selection and panels that were asked for when the program was started.
 void prepare_first_session(AppState& state) {
   SessionTab* tab = state.tab();
-  if (tab == nullptr || std::exchange(state.first_session_prepared, true)) return;
+  if (tab == nullptr || !state.options.beside.empty() || !state.compare_base.expired()) return;
+  if (std::exchange(state.first_session_prepared, true)) return;
   const AppOptions& options = state.options;
   for (const std::string& entry : options.panels) {
     const bool maximise = entry.ends_with('!');
@@ -323,7 +349,9 @@ void draw_tabs(AppState& state, Ui& ui, const Rect& strip) {
     tabs.push_back({.name = std::to_string(i),
                     .label = tab.title + (tab.modified ? " •" : ""),
                     .detail = tab.device,
-                    .icon = may_grow(tab) ? icon::kCircle : icon::kChip,
+                    .icon = may_grow(tab) ? icon::kCircle
+                            : tab.beside  ? icon::kBalance
+                                          : icon::kChip,
                     .closable = true,
                     .tooltip = tab.path.empty() ? "Not saved yet" : tab.path});
   }
@@ -343,7 +371,8 @@ void forget_closed_tabs(AppState& state) {
   state.arranged_for = state.tab() == nullptr ? nullptr : state.arranged_for;
   std::erase_if(state.panels, [&](const auto& entry) {
     for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
-      if (&state.workspace.tab(i) == entry.first) return false;
+      const SessionTab& tab = state.workspace.tab(i);
+      if (&tab == entry.first || tab.beside.get() == entry.first) return false;
     }
     return true;
   });
@@ -380,6 +409,7 @@ void App::frame(Ui& ui) {
   state.workspace.update(state.now_s);
   for (std::string& wrong : state.library.update()) state.workspace.notify(Severity::warning, std::move(wrong));
   forget_closed_tabs(state);
+  compare_with_opened(state);
   prepare_first_session(state);
   state.take_exported();
   state.take_copied();
@@ -396,6 +426,7 @@ void App::frame(Ui& ui) {
   state.start_page.left();
   if (SessionTab* tab = state.tab()) {
     state.panels_of(*tab).follower.update(*tab);
+    if (tab->beside) state.panels_of(*tab->beside).follower.update(*tab->beside);
     draw_session(state, ui, rest);
     if (state.layout.maximised() || state.timeline.settled(*tab)) tab->analysis->timeline_drawn();
   } else {
@@ -441,7 +472,10 @@ bool App::settled() const {
   if (tab == nullptr) return true;
   const auto panels = state_->panels.find(tab);
   // Behind a maximised panel the timeline is not drawn and asks for nothing.
-  const bool timeline_settled = state_->layout.maximised().has_value() || state_->timeline.settled(*tab);
+  const bool timeline_settled =
+      state_->layout.maximised().has_value() ||
+      (state_->timeline.settled(*tab) && (!tab->beside || state_->timeline_below.settled(*tab->beside)));
+  if (panels != state_->panels.end() && panels->second->compared.task.valid()) return false;
   return panels != state_->panels.end() && !panels->second->pending(state_->layout) && timeline_settled;
 }
 

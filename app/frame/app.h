@@ -30,6 +30,7 @@ struct AppOptions {
   std::vector<std::string> panels;  // names of panels to bring to the front
   std::optional<EventId> select;
   std::string search;
+  std::string beside;  // another session, below the first one that opens
   CaptureServices services = real_capture_services();
 };
 

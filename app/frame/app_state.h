@@ -19,6 +19,7 @@
 #include "app/frame/places.h"
 #include "app/library/library.h"
 #include "app/palette/command_box.h"
+#include "app/panels/compare/sides.h"
 #include "app/panels/details/panel.h"
 #include "app/panels/markers/panel.h"
 #include "app/persist/saved_layouts.h"
@@ -46,6 +47,9 @@ struct TabPanels {
   std::vector<std::unique_ptr<Panel>> panels;  // of all_panels()
   SelectionFollower follower;
   bool verdict_closed = false;
+  CompareKept compared;  // with the session below
+  ViewRange below;       // as it was drawn last
+  bool moved_below = false;
   bool has_lines = true;  // until it is known that no event names a source line
   bool lines_known = false;
   std::size_t line_count = 0;      // once it is known
@@ -75,6 +79,7 @@ struct AppState {
   CommandTable commands;
   PanelActions actions;
   TimelinePanel timeline;
+  TimelinePanel timeline_below{"timeline_below", false};  // of the other session of a comparison
   std::unordered_map<const SessionTab*, std::unique_ptr<TabPanels>> panels;
   Library library;
   StartPage start_page;
@@ -98,6 +103,7 @@ struct AppState {
   bool quitting = false;       // asked to quit; questions may still be open
   bool quit = false;
   bool first_session_prepared = false;
+  std::weak_ptr<const Store> compare_base;             // that the session which is being opened is to be compared with
   std::vector<const TimelineCommand*> timeline_queue;  // run inside the next frame, where the Ui is at hand
   std::string toast;
   double toast_until_s = 0;
@@ -110,6 +116,9 @@ struct AppState {
   bool picture_wanted = false;
 
   [[nodiscard]] SessionTab* tab() const noexcept { return workspace.active(); }
+  [[nodiscard]] TimelinePanel& timeline_of(const SessionTab& session) noexcept {
+    return tab() != nullptr && tab()->beside.get() == &session ? timeline_below : timeline;
+  }
   TabPanels& panels_of(SessionTab& tab);
   void say(std::string text);
   void open_dialog(std::string_view which);
@@ -137,6 +146,11 @@ void draw_session(AppState& state, render::Ui& ui, const render::Rect& area);  /
 // Both places, the door and what is dragged between them.
 void draw_places(AppState& state, const PanelContext& context, const PanelLayout::Rects& rects,
                  const render::Rect& area);  // panel_places.cpp
+// Two sessions below each other on one axis, with the verdict above: comparison_view.cpp.
+void draw_comparison_head(AppState& state, render::Ui& ui, render::Rect& area);
+void draw_comparison(AppState& state, render::Ui& ui, const render::Rect& area);
+void compare_with_other(AppState& state);   // of the command
+void compare_with_opened(AppState& state);  // once what it asked for is open
 // The one line of what bounds the session, its worst source line and what its data lack, from the top of the area.
 void draw_verdict(AppState& state, render::Ui& ui, render::Rect& area);  // verdict_line.cpp
 // Draws progress rows and notices from the top of the area, which shrinks.

@@ -134,7 +134,8 @@ void add_timeline_commands(AppState& state) {
                         .run = [&state, &command] { state.timeline_queue.push_back(&command); },
                         .enabled =
                             [&state, &command] {
-                              return has_tab(state) && (command.enabled == nullptr || command.enabled(*state.tab()));
+                              return has_tab(state) &&
+                                     (command.enabled == nullptr || command.enabled(in_hand(*state.tab())));
                             }});
   }
 }
@@ -184,6 +185,7 @@ const std::array kCommands = std::to_array<ViewerCommand>({
      [](State s) { s.workspace.close(*s.workspace.active_index()); }, has_tab},
     {"start_page", "Start page", kFile, "Ctrl+T", [](State s) { s.workspace.show_start_page(); }, nullptr, nullptr,
      kLineAbove},
+    {"compare_with", "Compare with another session...", kFile, "", compare_with_other, has_tab},
     {"next_tab", "Next session", kFile, "Ctrl+Tab", [](State s) { switch_tab(s, 1); }, has_tab, nullptr, false, "",
      "Ctrl+PageDown"},
     {"previous_tab", "Previous session", kFile, "Ctrl+Shift+Tab", [](State s) { switch_tab(s, -1); }, has_tab, nullptr,

@@ -109,7 +109,10 @@ void draw_place(AppState& state, const PanelContext& context, Place place, const
   if (result.dropped) dropped = panels[*result.dropped];
   draw_place_buttons(state, ui, place_name, front, strip);
   draw_unfiltered_note(context, front, rest);
-  if (!rest.empty()) own.of(front).draw(context, rest);
+  if (rest.empty()) return;
+  if (front == "compare" && state.tab() != &context.tab)  // of both sessions, whichever is in hand
+    return state.panels_of(*state.tab()).of(front).draw({ui, *state.tab(), context.actions}, rest);
+  own.of(front).draw(context, rest);
 }
 
 // "Source: mlp_fwd.py, 9 lines with events"

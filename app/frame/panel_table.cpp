@@ -4,6 +4,7 @@
 
 #include "app/frame/places.h"
 #include "app/panels/collectives/panel.h"
+#include "app/panels/compare/panel.h"
 #include "app/panels/compilation/panel.h"
 #include "app/panels/core_grid/panel.h"
 #include "app/panels/details/panel.h"
@@ -67,6 +68,7 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"metrics", "Metrics", Place::bottom, icon::kLineChart, make<MetricsPanel>},
     {"tables", "Tables", Place::bottom, icon::kTable, make<TablesPanel>,
      "Not filtered: tables without time belong to the whole session"},
+    {"compare", "Compare", Place::bottom, icon::kBalance, make<ComparePanel>, "Not filtered: both sessions as a whole"},
     {"sql", "SQL", Place::bottom, icon::kDatabase, make<SqlPanel>},
     {"output", "Output", Place::bottom, icon::kPrint, make<OutputPanel>, "Not filtered: the output of the whole run"},
 });

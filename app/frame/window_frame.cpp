@@ -102,20 +102,25 @@ void draw_notices(AppState& state, Ui& ui, Rect& area) {
 
 void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   SessionTab& tab = *state.tab();
-  leave_list_in_front(state, tab);
+  leave_list_in_front(state, in_hand(tab));
   Rect area = whole;
-  draw_verdict(state, ui, area);
-  const PanelContext context{ui, tab, state.actions};
+  tab.beside ? draw_comparison_head(state, ui, area) : draw_verdict(state, ui, area);
+  const PanelContext context{ui, in_hand(tab), state.actions};
   draw_filter_bar(context, area);
   state.layout.arrange(area, ui.scale(), column_says_something(state, tab));
   const PanelLayout::Rects rects = state.layout.rects(area, ui.scale());
-  for (const TimelineCommand* command : std::exchange(state.timeline_queue, {})) state.timeline.run(ui, tab, *command);
-  tab.cursor_ns.reset();  // only now: commands act at the pointer of the last frame
-  tab.hovered.reset();
-  state.timeline.draw(ui, tab, rects.centre);
-  if (state.timeline.take_region_made(tab)) state.layout.show("selection");
-  if (state.timeline.take_warning_chosen(tab)) state.layout.show("warnings");
-  bring_details(state, tab);
+  SessionTab& hand = in_hand(tab);
+  for (const TimelineCommand* command : std::exchange(state.timeline_queue, {}))
+    state.timeline_of(hand).run(ui, hand, *command);
+  for (SessionTab* each : {&tab, tab.beside.get()}) {
+    if (each == nullptr) continue;
+    each->cursor_ns.reset();  // only now: commands act at the pointer of the last frame
+    each->hovered.reset();
+  }
+  tab.beside ? draw_comparison(state, ui, rects.centre) : state.timeline.draw(ui, tab, rects.centre);
+  if (state.timeline_of(hand).take_region_made(hand)) state.layout.show("selection");
+  if (state.timeline_of(hand).take_warning_chosen(hand)) state.layout.show("warnings");
+  bring_details(state, hand);
   draw_splitter(state, ui, Place::right, rects.right_splitter, area);
   draw_splitter(state, ui, Place::bottom, rects.bottom_splitter, area);
   draw_places(state, context, rects, area);

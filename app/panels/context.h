@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,12 @@
 
 namespace accelscope::app {
 
+// Another session that is open.
+struct OpenSession {
+  std::string title;
+  std::shared_ptr<const Store> store;
+};
+
 struct PanelActions {
   std::function<void(std::string_view id)> run;  // a command of the table
   std::function<void(std::string_view name)> show_panel;
@@ -23,6 +30,10 @@ struct PanelActions {
   // Another tab on the same session, whose timeline has the rows of these tracks alone and whose filter passes no
   // others: a rank of many.
   std::function<void(std::string title, std::string device, const std::vector<TrackNumber>& tracks)> open_part;
+  // Of the other tabs, each session once; not the one that is in front.
+  std::function<std::vector<OpenSession>()> other_sessions;
+  // A tab with the timelines of this session and of the other below each other.
+  std::function<void(const std::shared_ptr<const Store>& other)> open_comparison;
   // Asks for a folder; `chosen` is called only if the user names one.
   std::function<void(std::string title, std::function<void(const std::string& folder)> chosen)> choose_folder;
 };

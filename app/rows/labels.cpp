@@ -10,10 +10,11 @@ namespace {
 constexpr std::size_t kLongLabel = 14;  // characters: beyond, a label leaves its value no room
 }
 
-// "GPU 0" for the streams of the device "gpu 0", "GPU 0 Counters".
+// "GPU 0" for the streams of the device "GPU 0", "GPU 0 Counters". Older sessions call it "gpu 0".
 std::string heading_label(const RowSection& section, const std::string& full) {
-  constexpr std::string_view kGpu = "gpu ";
-  const std::size_t gpu = section.device.rfind(kGpu);
+  constexpr std::string_view kGpu = "GPU ", kOldGpu = "gpu ";
+  const std::size_t known = section.device.rfind(kGpu);
+  const std::size_t gpu = known == std::string::npos ? section.device.rfind(kOldGpu) : known;
   if (gpu == std::string::npos || !full.starts_with(section.device)) return full;
   const std::string title = section.device.substr(0, gpu) + "GPU " + section.device.substr(gpu + kGpu.size());
   return is_stream_group(section.group_index) ? title : title + full.substr(section.device.size());
@@ -30,8 +31,8 @@ std::string label_below(const std::string& above, const std::string& name) {
   return label;
 }
 
-// Long labels of a group lose what its heading says and the words that those of one family share: "gpu 0 memory Total
-// Reserved" and "gpu 0 memory Total Allocated" of "GPU 0 Counters".
+// Long labels of a group lose what its heading says and the words that those of one family share: "GPU 0 memory Total
+// Reserved" and "GPU 0 memory Total Allocated" of "GPU 0 Counters".
 void shorten_labels(const RowSection& section, std::vector<RowBlock>& blocks) {
   std::map<std::string, std::vector<TimelineRow*>> families;  // by their first word
   for (RowBlock& block : blocks) {

@@ -111,6 +111,13 @@ class SessionAnalysis {
     std::string error;          // of the last work, where it failed
     // There is a value, and it is not of the question that was asked last.
     [[nodiscard]] bool stale() const { return value && !(value_key == key); }
+    // What is not asked for any more, whose answer nobody takes. The value stays, and the next question is asked anew.
+    void drop() {
+      if (!task.valid()) return;
+      task = {};
+      key = value_key;
+      asked_s = Kept{}.asked_s;
+    }
     // How much of the work is done, 0 to 1; nothing while none is under way or its end is unknown.
     [[nodiscard]] std::optional<double> share() const {
       const double total = static_cast<double>(task.total());

@@ -14,6 +14,10 @@ void attach(SessionTab& tab, WorkerPool& pool, std::shared_ptr<Store> store, Kep
   tab.kept = std::move(kept.values);
 }
 
+std::string own_title(const SessionTab& tab) {
+  return tab.beside ? tab.title.substr(0, tab.title.rfind(" : " + tab.beside->title)) : tab.title;
+}
+
 std::vector<std::string> begin_frame(SessionTab& tab) {
   if (tab.store->version() != tab.snapshot->version) tab.snapshot = tab.store->snapshot();
   tab.events->begin_frame(tab.snapshot);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/alignment.h"
 #include "app/session/event_cache.h"
 #include "app/session/kept_beside.h"
 #include "app/session/view_state.h"
@@ -116,6 +117,11 @@ struct SessionTab {
   std::map<std::string, std::string> kept;          // other values beside the events; changed by keep_value()
   std::shared_ptr<TimelineState> timeline;          // what only the timeline remembers: scroll, what is collapsed
 
+  // In a comparison: the other session, below this one, and how its time is laid beside this one's.
+  std::unique_ptr<SessionTab> beside;
+  Alignment alignment = Alignment::first_activity;
+  bool beside_in_hand = false;  // the user last chose something there: panels tell of it
+
   LiveState live = LiveState::none;
   capture::client::CaptureStatus capture;  // of this frame; empty when the session was opened from a file
   double capture_seconds = 0;              // since the capture began; stands still once it is over
@@ -126,6 +132,12 @@ struct SessionTab {
 
 // A tab of the store: what every tab has, whoever shows it. The pool must outlive it.
 void attach(SessionTab& tab, WorkerPool& pool, std::shared_ptr<Store> store, KeptBeside kept = {});
+// What tells of what the user does with it: the session, or the one below it.
+[[nodiscard]] inline SessionTab& in_hand(SessionTab& tab) noexcept {
+  return tab.beside && tab.beside_in_hand ? *tab.beside : tab;
+}
+// Of the session itself, where the tab is named after two.
+[[nodiscard]] std::string own_title(const SessionTab& tab);
 // Once per frame: the store's newest state, and what was asked for. Returns what could not be written.
 [[nodiscard]] std::vector<std::string> begin_frame(SessionTab& tab);
 

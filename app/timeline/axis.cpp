@@ -146,7 +146,7 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
     fill(ui, chip, ui.colour(Colour::bg1));
     draw_text(ui, chip, idle_text(part.end_ns - part.begin_ns),
               {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::centre, .fit = Fit::clip});
-    ui.register_widget("timeline.folded." + std::to_string(&part - parts.data()), stub);
+    ui.register_widget(frame.name("folded.") + std::to_string(&part - parts.data()), stub);
   }
 }
 
@@ -168,7 +168,7 @@ void paint_incidents(TimelineFrame& frame, const Rect& canvas) {
 void move_brush(TimelineFrame& frame, const Rect& canvas) {
   TimelineState& state = frame.state;
   Ui& ui = frame.ui;
-  const Interaction touch = interact(ui, "timeline.overview", canvas);
+  const Interaction touch = interact(ui, frame.name("overview"), canvas);
   const float mouse = ui.input().mouse.x;
   const float left = overview_x(frame, canvas, frame.tab.view.begin_ns);
   const float right = overview_x(frame, canvas, frame.tab.view.end_ns);
@@ -214,7 +214,7 @@ void paint_brush(TimelineFrame& frame, const Rect& canvas) {
   const Rect brush{std::round(middle - half), canvas.y0, std::round(middle + half), canvas.y1};
   fill(ui, brush, with_alpha(ui.colour(Colour::accent), 0.16F));
   outline(ui, brush, ui.colour(Colour::accent), 0, 1.5F);
-  ui.register_widget("timeline.brush", brush);
+  ui.register_widget(frame.name("brush"), brush);
 }
 
 // The same figure as in the status bar, the summary and the metrics.
@@ -236,7 +236,7 @@ void draw_follow_button(TimelineFrame& frame) {
                               .tooltip = "Keep the newest events in sight; any zoom or pan stops it"};
   const float width = button_width(ui, options);
   const Rect rect{label.x1 - width - ui.px(6), label.y0, label.x1 - ui.px(6), label.y1};
-  if (button(ui, "timeline.follow", rect, options)) frame.tab.follow = !frame.tab.follow;
+  if (button(ui, frame.name("follow"), rect, options)) frame.tab.follow = !frame.tab.follow;
 }
 
 }  // namespace

@@ -236,7 +236,7 @@ void draw_box(TimelineFrame& frame) {
     draw_handles(frame, box);
   }
   frame.list->PopClipRect();
-  ui.register_widget("timeline.box", shown);
+  ui.register_widget(frame.name("box"), shown);
   const Handle handle = handle_at(frame, ui.input().mouse);
   if (handle.any() && frame.state.gesture == Gesture::none)
     set_cursor(handle.top || handle.bottom ? Cursor::move : Cursor::resize_horizontal);

@@ -51,7 +51,7 @@ void draw_button(TimelineFrame& frame) {
                               .active = frame.state.legend.open || chosen,
                               .tooltip = tip,
                               .shortcut = "Shift+C"};
-  if (button(ui, "timeline.colours", button_rect(frame, button_width(ui, options)), options)) {
+  if (button(ui, frame.name("colours"), button_rect(frame, button_width(ui, options)), options)) {
     open_popover(ui, kCard);
   }
 }
@@ -212,7 +212,7 @@ std::optional<std::string> colour_menu(Ui& ui, const std::string& name, const Re
 void draw_legend(TimelineFrame& frame) {
   Ui& ui = frame.ui;
   ColourLegend& legend = frame.state.legend;
-  draw_button(frame);
+  if (!frame.overview.empty()) draw_button(frame);  // below another it has the same colours
   if (std::exchange(legend.open_wanted, false)) open_popover(ui, kCard);
   const Rect anchor = button_rect(frame, ui.px(70));
   const ColourTable* listed =

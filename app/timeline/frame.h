@@ -5,6 +5,8 @@
 #include <imgui.h>
 
 #include <set>
+#include <string>
+#include <string_view>
 
 #include "app/timeline/panel.h"
 #include "app/timeline/state.h"
@@ -20,6 +22,7 @@ namespace accelscope::app {
 [[nodiscard]] inline ImVec2 high(const render::Rect& rect) { return {rect.x1, rect.y1}; }
 
 struct TimelineFrame {
+  const std::string& widgets;  // what their names begin with
   render::Ui& ui;
   SessionTab& tab;
   TimelineState& state;
@@ -39,6 +42,7 @@ struct TimelineFrame {
   SessionSpan session;
   render::Ruler time_ruler;
 
+  [[nodiscard]] std::string name(std::string_view part) const { return widgets + "." + std::string(part); }
   [[nodiscard]] render::Rect canvas(const render::Rect& band) const { return {canvas_x, band.y0, band.x1, band.y1}; }
   [[nodiscard]] render::Rect label(const render::Rect& band) const { return {band.x0, band.y0, canvas_x, band.y1}; }
   [[nodiscard]] float x(double ns) const { return canvas_x + static_cast<float>(view.x(ns)); }

@@ -130,7 +130,7 @@ void hover_closely(TimelineFrame& frame, Point mouse) {
 
 [[nodiscard]] bool is_over(const TimelineFrame& frame) {
   return frame.canvas(frame.rows).contains(frame.ui.input().mouse) && ImGui::IsWindowHovered() &&
-         frame.state.gesture == Gesture::none && !menu_is_open("timeline.menu");
+         frame.state.gesture == Gesture::none && !menu_is_open(frame.name("menu"));
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ void drag_left(TimelineFrame& frame) {
 // Along the ruler: Shift and a drag selects a stretch of time over all lanes.
 void press_ruler(TimelineFrame& frame) {
   TimelineState& state = frame.state;
-  const Interaction touch = interact(frame.ui, "timeline.ruler", frame.canvas(frame.ruler));
+  const Interaction touch = interact(frame.ui, frame.name("ruler"), frame.canvas(frame.ruler));
   if (!touch.pressed || state.gesture != Gesture::none) return;
   if (!frame.ui.input().modifiers().shift && !state.box_armed) return;
   state.pressed_at = state.last_mouse = frame.ui.input().mouse;
@@ -139,7 +139,7 @@ void drag_pan(TimelineFrame& frame) {
     state.menu_ns = static_cast<std::int64_t>(std::llround(frame.ns(mouse.x)));
     state.menu_event.reset();
     find_under(frame, mouse, EventWish::menu, [&state](std::optional<EventId> event) { state.menu_event = event; });
-    open_menu(frame.ui, "timeline.menu");
+    open_menu(frame.ui, frame.name("menu"));
   } else {
     finish_move(frame.tab, state);
   }
@@ -190,7 +190,7 @@ void handle_mouse(TimelineFrame& frame) {
   TimelineState& state = frame.state;
   Ui& ui = frame.ui;
   const Interaction touch =
-      interact(ui, "timeline.canvas", frame.canvas(frame.rows), {.disabled = false, .below_others = true});
+      interact(ui, frame.name("canvas"), frame.canvas(frame.rows), {.disabled = false, .below_others = true});
   const bool over = frame.area.contains(ui.input().mouse) && ImGui::IsWindowHovered();
   if (over && state.gesture == Gesture::none) turn_wheel(frame);
   // What the wheel did is a step of its own once it rests, or when another gesture begins.

@@ -47,7 +47,7 @@ float draw_alerts(TimelineFrame& frame, const TimelineRow& row, const Rect& line
   draw_icon(ui, {left, line.y0, left + ui.px(14), line.y1}, icon::kWarning, ui.colour(Colour::warning_line),
             TextStyle::icon12);
   const Rect sign{left, line.y0, right, line.y1};
-  const Interaction touch = interact(ui, "timeline.alerts." + row.key, sign);
+  const Interaction touch = interact(ui, frame.name("alerts.") + row.key, sign);
   if (touch.hovered) tooltip(ui, touch, sign, text + " events of errors or throttling");
   if (touch.clicked && row.kind == RowKind::group) toggle(frame, row);
   return left - ui.px(6);
@@ -69,7 +69,7 @@ bool label_link(TimelineFrame& frame, const std::string& name, const std::string
 // "4 of 7" levels that a row leaves out: a click makes it tall. Returns where it begins.
 float draw_hidden_levels(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
   const std::string text = fmt::format("{} of {}", row.lanes.size(), row.lanes.size() + row.hidden_levels);
-  if (label_link(frame, "timeline.levels." + row.key, text, "Show all levels", line, right)) {
+  if (label_link(frame, frame.name("levels.") + row.key, text, "Show all levels", line, right)) {
     RowChoices choices = frame.tab.choices.rows;
     choices.sizes[row.key] = RowSize::tall;
     choose_rows(frame.tab, std::move(choices));
@@ -80,7 +80,7 @@ float draw_hidden_levels(TimelineFrame& frame, const TimelineRow& row, const Rec
 // "2 hidden" in a group's heading: a click shows them again. Returns where it begins.
 float draw_hidden(TimelineFrame& frame, const TimelineRow& row, const Rect& line, float right) {
   const std::string text = fmt::format("{} hidden", row.hidden_count);
-  if (label_link(frame, "timeline.hidden." + row.key, text, "Show them again", line, right)) {
+  if (label_link(frame, frame.name("hidden.") + row.key, text, "Show them again", line, right)) {
     RowChoices choices = frame.tab.choices.rows;
     for (const RowMember& member : row.members) choices.hidden.erase(member.key);
     choose_rows(frame.tab, std::move(choices));
@@ -232,7 +232,8 @@ void explain_group(TimelineFrame& frame, const TimelineRow& row, const Rect& rec
 }
 
 [[nodiscard]] bool may_hover(const TimelineFrame& frame) {
-  return frame.state.gesture == Gesture::none && !menu_is_open("timeline.row_menu") && !menu_is_open("timeline.menu");
+  return frame.state.gesture == Gesture::none && !menu_is_open(frame.name("row_menu")) &&
+         !menu_is_open(frame.name("menu"));
 }
 
 void draw_summary(TimelineFrame& frame, const Rect& rect, const DrawnRow& drawn) {
@@ -258,7 +259,7 @@ void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& pa
   const Rect label = frame.label(drawn.rect);
   const Rect seen = drawn.rect.intersected(drawn.clip);
   const Interaction touch =
-      interact(ui, "timeline.label." + row.key, frame.label(seen), {.disabled = false, .below_others = true});
+      interact(ui, frame.name("label.") + row.key, frame.label(seen), {.disabled = false, .below_others = true});
   const bool over_canvas = frame.canvas(seen).contains(ui.input().mouse);
   const bool hovered = touch.hovered || over_canvas;
   const bool dragged = state.row_drag.moved && state.row_drag.key == row.key;

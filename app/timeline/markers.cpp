@@ -63,7 +63,7 @@ constexpr int kMostLines = 4;        // of flags; what still collides then lies 
 void rename_in_place(TimelineFrame& frame, Marker& marker, const Rect& flag) {
   TimelineState& state = frame.state;
   const Rect box{flag.x0, flag.y0, std::max(flag.x1, flag.x0 + frame.ui.px(140)), flag.y1};
-  const TextInputResult input = text_input(frame.ui, "timeline.marker.name", box, state.marker_edit.text,
+  const TextInputResult input = text_input(frame.ui, frame.name("marker.name"), box, state.marker_edit.text,
                                            {.placeholder = "name", .focus_now = state.marker_edit.focus});
   state.marker_edit.focus = false;
   const bool left = state.marker_edit.focused && !input.focused && !input.cancelled;  // by a click somewhere else
@@ -87,9 +87,9 @@ void draw_span_edges(TimelineFrame& frame, std::size_t index, const Marker& mark
   if (!marker.end_ns || end < flag.x1) return;
   Ui& ui = frame.ui;
   const Rect left{flag.x0 - ui.px(6), flag.y0, flag.x0 + ui.px(2), flag.y1};
-  const Interaction begin = interact(ui, "timeline.marker_begin." + std::to_string(index), left);
+  const Interaction begin = interact(ui, frame.name("marker_begin.") + std::to_string(index), left);
   const Rect right{end - ui.px(4), flag.y0, end + ui.px(4), flag.y1};
-  const Interaction touch = interact(ui, "timeline.marker_end." + std::to_string(index), right);
+  const Interaction touch = interact(ui, frame.name("marker_end.") + std::to_string(index), right);
   if (touch.hovered || begin.hovered) set_cursor(Cursor::resize_horizontal);
   if (begin.pressed) take_marker(frame, Gesture::marker_begin, marker, marker.ts_ns);
   if (touch.pressed) take_marker(frame, Gesture::marker_end, marker, *marker.end_ns);
@@ -115,7 +115,7 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker, const Fl
     }
   }
   draw_span_edges(frame, index, marker, flag, end);
-  const std::string name = "timeline.marker." + std::to_string(index);
+  const std::string name = frame.name("marker.") + std::to_string(index);
   const Interaction touch = interact(ui, name, flag);
   if (state.marker_edit.id == marker.id && marker.id != 0) return rename_in_place(frame, marker, flag);
   if (touch.hovered) set_cursor(Cursor::resize_horizontal);
@@ -129,7 +129,7 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker, const Fl
     state.menu_marker = marker.id;
     state.menu_ns = marker.ts_ns;
     state.menu_event.reset();
-    open_menu(ui, "timeline.menu");
+    open_menu(ui, frame.name("menu"));
   }
   fill(ui, flag, colour);
   draw_text(ui, {flag.x0 + ui.px(6), flag.y0, flag.x1, flag.y1}, text,

@@ -115,7 +115,7 @@ void choose(TimelineFrame& frame, const std::string& item) {
 }  // namespace
 
 void draw_menu(TimelineFrame& frame) {
-  if (!menu_is_open("timeline.menu")) return;
+  if (!menu_is_open(frame.name("menu"))) return;
   TimelineState& state = frame.state;
   std::vector<MenuItem> items;
   if (state.menu_marker != 0) {
@@ -149,7 +149,7 @@ void draw_menu(TimelineFrame& frame) {
     items.push_back({.id = "copy_event", .label = "Copy name, start and duration", .enabled = event});
     items.push_back({.id = "copy_time", .label = "Copy the time in ns"});
   }
-  const std::optional<std::string> chosen = popup_menu(frame.ui, "timeline.menu", items);
+  const std::optional<std::string> chosen = popup_menu(frame.ui, frame.name("menu"), items);
   if (!chosen) return;
   if (chosen->starts_with("diff:")) {
     frame.ui.copy_to_clipboard(chosen->substr(5));

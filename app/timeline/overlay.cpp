@@ -168,7 +168,7 @@ void draw_operation(TimelineFrame& frame) {
       outline(ui, Rect{from, lane.rect.y0, std::max(end, from + 2), lane.rect.y1}.inset(-ui.px(1)),
               ui.colour(part.is_last ? Colour::warning_line : Colour::selection), size::kSliceRadius + 1, 2);
       frame.list->PopClipRect();
-      ui.register_widget("timeline.operation", {from, lane.rect.y0, end, lane.rect.y1});
+      ui.register_widget(frame.name("operation"), {from, lane.rect.y0, end, lane.rect.y1});
     }
   }
   if (!operation->one_clock) return;
@@ -181,7 +181,7 @@ void draw_snap(TimelineFrame& frame) {
   if (!frame.state.snapped || frame.state.gesture == Gesture::none) return;
   const float x = std::floor(*frame.state.snapped);
   vertical_line(frame.ui, x, frame.markers.y0, frame.rows.y1, frame.ui.colour(Colour::accent));
-  frame.ui.register_widget("timeline.snap", {x, frame.markers.y0, x + 1, frame.rows.y1});
+  frame.ui.register_widget(frame.name("snap"), {x, frame.markers.y0, x + 1, frame.rows.y1});
 }
 
 }  // namespace

@@ -20,9 +20,10 @@ constexpr double kTickPixels = 90;  // least distance of labelled ticks at 100 %
   return *tab.timeline;
 }
 
-[[nodiscard]] TimelineFrame layout(Ui& ui, SessionTab& tab, const Rect& rect, StripTexture& lanes,
-                                   StripTexture& overview) {
-  TimelineFrame frame{.ui = ui,
+[[nodiscard]] TimelineFrame layout(Ui& ui, SessionTab& tab, const Rect& rect, const std::string& name,
+                                   StripTexture& lanes, StripTexture& overview, bool has_overview) {
+  TimelineFrame frame{.widgets = name,
+                      .ui = ui,
                       .tab = tab,
                       .state = state_of(tab),
                       .snapshot = *tab.snapshot,
@@ -31,7 +32,7 @@ constexpr double kTickPixels = 90;  // least distance of labelled ticks at 100 %
   frame.list = ui.draw();
   frame.area = rect;
   Rect rest = rect;
-  frame.overview = rest.cut_top(ui.px(size::kOverview));
+  frame.overview = rest.cut_top(has_overview ? ui.px(size::kOverview) : 0);
   frame.ruler = rest.cut_top(ui.px(size::kRuler));
   const auto further_lines = static_cast<float>(frame.state.marker_lines - 1);
   frame.markers = rest.cut_top(ui.px(size::kMarkerRow + further_lines * kMarkerLine));
@@ -59,7 +60,7 @@ void draw_scroll_bar(TimelineFrame& frame) {
 
 }  // namespace
 
-TimelinePanel::TimelinePanel() = default;
+TimelinePanel::TimelinePanel(std::string name, bool overview) : name_(std::move(name)), overview_(overview) {}
 TimelinePanel::~TimelinePanel() = default;
 
 namespace {
@@ -78,7 +79,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   TimelineState& drawn_state = state_of(tab);
   drawn_state.too_small = rect.width() < ui.px(size::kLabelColumn) + 1 || rect.height() < ui.px(100);
   if (drawn_state.too_small) return draw_too_small(ui, rect);
-  TimelineFrame frame = layout(ui, tab, rect, lanes_texture_, overview_texture_);
+  TimelineFrame frame = layout(ui, tab, rect, name_, lanes_texture_, overview_texture_, overview_);
   TimelineState& state = frame.state;
   state.windows.begin_frame(tab.store, tab.snapshot);
   compose_frame_rows(frame);
@@ -92,7 +93,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   draw_lanes(frame);
   draw_no_rows(frame);
   draw_scroll_bar(frame);
-  draw_overview(frame);
+  if (overview_) draw_overview(frame);
   draw_ruler(frame);
   draw_row_filter(frame);
   draw_signs(frame);
@@ -119,8 +120,12 @@ bool TimelinePanel::settled(const SessionTab& tab) const {
   if (!tab.timeline) return false;
   const TimelineState& state = *tab.timeline;
   if (state.too_small) return true;
-  return state.complete && state.overview.complete && !tab.events->pending() && !state.windows.pending() &&
-         !state.derived.pending() && !state.labels.pending();
+  return state.complete && (!overview_ || state.overview.complete) && !tab.events->pending() &&
+         !state.windows.pending() && !state.derived.pending() && !state.labels.pending();
+}
+
+bool TimelinePanel::in_motion(const SessionTab& tab) {
+  return tab.timeline && (tab.timeline->gesture != Gesture::none || tab.timeline->settle_at_s.has_value());
 }
 
 bool TimelinePanel::take_region_made(SessionTab& tab) { return std::exchange(state_of(tab).region_made, false); }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "app/palette/command_table.h"
 #include "app/session/tab.h"
@@ -42,7 +43,8 @@ struct TimelineCommand {
 
 class TimelinePanel {
  public:
-  TimelinePanel();
+  // The name that its widgets begin with, when there are two; the one below another has no overview of its own.
+  explicit TimelinePanel(std::string name = "timeline", bool overview = true);
   ~TimelinePanel();
   TimelinePanel(const TimelinePanel&) = delete;
   TimelinePanel& operator=(const TimelinePanel&) = delete;
@@ -51,6 +53,8 @@ class TimelinePanel {
   void run(render::Ui& ui, SessionTab& tab, const TimelineCommand& command);
   // Whether the last frame of the tab was complete: nothing it wanted is still being decoded.
   [[nodiscard]] bool settled(const SessionTab& tab) const;
+  // A gesture of the hand, or a wheel that has not come to rest.
+  [[nodiscard]] static bool in_motion(const SessionTab& tab);
   // Scrolls the lane of the event into sight in the next frame (it may lie outside the view in time).
   void reveal(SessionTab& tab, EventId event);
   // Whether the user has just chosen a region: once for each.
@@ -58,6 +62,8 @@ class TimelinePanel {
   [[nodiscard]] bool take_warning_chosen(SessionTab& tab);  // the same of a warning
 
  private:
+  std::string name_;
+  bool overview_;
   render::StripTexture lanes_texture_;  // one session is in front at a time
   render::StripTexture overview_texture_;
 };

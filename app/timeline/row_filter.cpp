@@ -47,14 +47,14 @@ void draw_row_filter(TimelineFrame& frame) {
     number = number.cut_right(text_width(ui, TextStyle::mono_small, count) + ui.px(4));
     rect.x1 = number.x0 - ui.px(4);
     draw_text(ui, number, count, {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::clip});
-    const Interaction touch = interact(ui, "timeline.filter.clear", clear);
+    const Interaction touch = interact(ui, frame.name("filter.clear"), clear);
     draw_icon(ui, clear, icon::kClose, ui.colour(touch.hovered ? Colour::text1 : Colour::text3), TextStyle::icon12);
     if (touch.clicked) return set_filter(frame, {});
   }
   std::string text = state.typed_filter.value_or(frame.tab.choices.rows.name_filter);
   const char* hint = frame.tab.choices.rows.minimal ? "Minimal view, filter" : "Filter lanes";
   const TextInputResult input =
-      text_input(ui, "timeline.filter", rect, text,
+      text_input(ui, frame.name("filter"), rect, text,
                  {.placeholder = hint, .icon = icon::kFilter, .focus_now = std::exchange(state.focus_filter, false)});
   // What is typed acts at once, but it is one change of the view, when it is finished.
   if (input.changed) state.typed_filter = text;
@@ -68,7 +68,7 @@ void draw_no_rows(TimelineFrame& frame) {
   if (filter.empty() || state.row_count.matching > 0) return;
   static constexpr std::array<std::string_view, 1> kActions = {"Clear the filter"};
   const std::string sentence = fmt::format("No lane is called \"{}\".", filter);
-  if (empty_state(frame.ui, "timeline.no_rows", frame.canvas(frame.scrolled), icon::kFilter, sentence, kActions)) {
+  if (empty_state(frame.ui, frame.name("no_rows"), frame.canvas(frame.scrolled), icon::kFilter, sentence, kActions)) {
     set_filter(frame, {});
   }
 }

@@ -14,7 +14,6 @@ namespace {
 
 using namespace render;
 
-constexpr const char* kMenu = "timeline.row_menu";
 constexpr float kDragSlack = 4;  // units: a press that moves less is a click
 
 [[nodiscard]] const TimelineRow* find_row(const TimelineState& state, std::string_view key) {
@@ -193,7 +192,7 @@ void touch_label(TimelineFrame& frame, const TimelineRow& row, const Interaction
   }
   if (touch.right_clicked) {
     state.menu_row = row.key;
-    open_menu(frame.ui, kMenu);
+    open_menu(frame.ui, frame.name("row_menu"));
   }
 }
 
@@ -228,10 +227,10 @@ void drag_row(TimelineFrame& frame) {
 
 void draw_row_menu(TimelineFrame& frame) {
   TimelineState& state = frame.state;
-  if (!menu_is_open(kMenu)) return;
+  if (!menu_is_open(frame.name("row_menu"))) return;
   const TimelineRow* row = find_row(state, state.menu_row);
   if (row == nullptr) return;
-  const std::optional<std::string> chosen = popup_menu(frame.ui, kMenu, items_of(frame, *row));
+  const std::optional<std::string> chosen = popup_menu(frame.ui, frame.name("row_menu"), items_of(frame, *row));
   if (!chosen) return;
   RowChoices choices = after(frame, *row, *chosen);
   choose_rows(frame.tab, std::move(choices));

@@ -117,7 +117,7 @@ void draw_sign(TimelineFrame& frame, std::size_t index, const Sign& sign) {
   Ui& ui = frame.ui;
   const Rect band = frame.canvas(frame.markers);
   const Rect rect{sign.x0, band.y0, sign.x1, band.y0 + ui.px(size::kMarkerRow)};
-  const Interaction touch = interact(ui, "timeline.sign." + std::to_string(index), rect,
+  const Interaction touch = interact(ui, frame.name("sign.") + std::to_string(index), rect,
                                      {.disabled = false, .below_others = true, .no_focus = true});
   const Alert kind = gravest(sign);
   Rect inside = rect;
@@ -248,7 +248,7 @@ void draw_compile_sign(TimelineFrame& frame, const Compilations& all, std::size_
                        const Rect& band) {
   Ui& ui = frame.ui;
   const Rect rect{sign.x0, band.y0, sign.x1, band.y1};
-  const Interaction touch = interact(ui, "timeline.compile." + std::to_string(index), rect,
+  const Interaction touch = interact(ui, frame.name("compile.") + std::to_string(index), rect,
                                      {.disabled = false, .below_others = true, .no_focus = true});
   bool repeats = false;
   constexpr std::size_t kMostLookedAt = 4'096;

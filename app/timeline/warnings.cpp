@@ -131,7 +131,7 @@ void draw_idle(const TimelineFrame& frame, const WarningBox& box) {
 
 void draw_tab(TimelineFrame& frame, std::size_t index, const WarningBox& box) {
   Ui& ui = frame.ui;
-  const Interaction touch = interact(ui, "timeline.warning." + std::to_string(index), box.tab,
+  const Interaction touch = interact(ui, frame.name("warning.") + std::to_string(index), box.tab,
                                      {.disabled = false, .below_others = false, .no_focus = true});
   fill(ui, box.tab, ui.colour(Colour::warning), size::kChipRadius);
   Rect inside = box.tab.inset(ui.px(6), 0);
@@ -160,7 +160,7 @@ void draw_warnings(TimelineFrame& frame) {
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     for (const Rect& part : boxes[i].parts) draw_sides(frame, part);
     draw_idle(frame, boxes[i]);
-    frame.ui.register_widget("timeline.warning.box." + std::to_string(i), boxes[i].parts.front());
+    frame.ui.register_widget(frame.name("warning.box.") + std::to_string(i), boxes[i].parts.front());
   }
   for (std::size_t i = 0; i < boxes.size(); ++i) draw_tab(frame, i, boxes[i]);
   frame.list->PopClipRect();

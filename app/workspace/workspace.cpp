@@ -367,6 +367,32 @@ SessionTab& Workspace::open_part(std::size_t index, std::string title, std::stri
   return session;
 }
 
+SessionTab& Workspace::open_comparison(std::size_t base, std::size_t other) {
+  const SessionTab& from = *tabs_[base]->session;
+  const SessionTab& to = *tabs_[other]->session;
+  const OpenTab& origin = *tabs_[base];
+  SessionTab& session = *add_beside(origin, {from.title + " : " + to.title, ""}).session;
+  session.view_key = std::string(kViewKey) + " beside " + to.title;
+  session.choices.rows = from.choices.rows;
+  session.beside = std::make_unique<SessionTab>();
+  SessionTab& below = *session.beside;
+  below.title = to.title;
+  below.device = to.device;
+  below.path = to.path;
+  below.view_key = std::string(kViewKey) + " beside " + from.title;
+  attach(below, pool_, to.store, {to.markers, to.kept});
+  below.active = to.active;
+  below.choices.rows = to.choices.rows;
+  below.first_marker_id = to.first_marker_id + (1 << 15);
+  below.analysis = std::make_shared<SessionAnalysis>(pool_, below.store);
+  below.analysis->begin_frame(below.snapshot, 0);
+  // All of both, whichever is longer.
+  const ViewRange here = active_view(session), there = active_view(below);
+  const double span = std::max(here.span_ns(), there.span_ns());
+  session.show({here.begin_ns, here.begin_ns + span});
+  return session;
+}
+
 // A device may get tracks while the capture runs. Where the user has chosen others since, these stay.
 void Workspace::refresh_part(TabPart& part, SessionTab& session) {
   const Snapshot& snapshot = *session.snapshot;
@@ -401,6 +427,12 @@ void Workspace::refresh(OpenTab& tab, double now_s) {
   SessionTab& session = *tab.session;
   const std::uint64_t known = session.snapshot->version;
   for (std::string& failed : begin_frame(session)) notify(Severity::error, std::move(failed));
+  if (session.beside) {
+    SessionTab& below = *session.beside;
+    for (std::string& failed : begin_frame(below)) notify(Severity::error, std::move(failed));
+    below.analysis->begin_frame(below.snapshot, now_s);
+    below.analysis->set_filter(below.choices.filter);
+  }
   if (tab.part && session.snapshot->version != known) refresh_part(*tab.part, session);
   if (session.device.empty() && session.snapshot->version != known) session.device = device_of(*session.snapshot);
   session.analysis->begin_frame(session.snapshot, now_s);
@@ -500,9 +532,11 @@ void Workspace::take_jobs() {
 bool Workspace::settled() const {
   if (!opening_.empty() || !starting_.empty() || !closing_.empty() || !plain_jobs_.empty()) return false;
   return std::all_of(tabs_.begin(), tabs_.end(), [](const auto& tab) {
+    const auto rests = [](const SessionTab& each) {
+      return !each.analysis->pending() && !each.events->pending() && !each.writer->pending();
+    };
     const SessionTab& session = *tab->session;
-    return !tab->saving && !may_grow(session) && !session.analysis->pending() && !session.events->pending() &&
-           !session.writer->pending();
+    return !tab->saving && !may_grow(session) && rests(session) && (!session.beside || rests(*session.beside));
   });
 }
 

@@ -89,6 +89,8 @@ class Workspace {
   // devices. Both have one store and one capture; what is saved from either is all of it, with the view of each.
   SessionTab& open_part(std::size_t index, std::string title, std::string device,
                         const std::vector<TrackNumber>& tracks);
+  // A tab with two sessions below each other, which have one hand and one axis. Their own tabs stay as they are.
+  SessionTab& open_comparison(std::size_t base, std::size_t other);
   SessionTab& adopt(OpenedSession session);  // made elsewhere: tests, other commands
   SessionTab& adopt_live(std::shared_ptr<LiveLink> link, std::shared_ptr<Store> store, std::string title);
 

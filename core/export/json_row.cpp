@@ -61,7 +61,8 @@ RowPlan make_row_plan(const Schema& schema, const JsonForms& forms, std::string_
   plan.table = plan.has_form ? std::string(plan.form.table) : std::string(table);
   plan.timed = schema.kind != EventKind::table;
   plan.has_duration = schema.kind == EventKind::slice || schema.kind == EventKind::memory;
-  const std::string_view name = plan.form.name_key.empty() ? std::string_view(schema.name_column) : plan.form.name_key;
+  std::string_view name = plan.form.name_key.empty() ? std::string_view(schema.name_column) : plan.form.name_key;
+  if (name.empty() && !plan.has_form && !schema.find("name")) name = "name";
   if (plan.form.has_name && !name.empty()) plan.name_key = key_text(name);
   if (const ColumnJson* form = form_of(plan.form, name)) {
     plan.name_form = form->form;

@@ -45,7 +45,7 @@ struct TableJson {
   std::string_view start_key = "timestamp";
   std::string_view duration_key = "duration";
   std::string_view end_key = {};    // written beside the duration where the vendor does
-  std::string_view name_key = {};   // "": the schema's name column
+  std::string_view name_key = {};   // "": the schema's name column; without a form and such a column: "name"
   std::string_view constant = {};   // fields that every row has: "\"aggregated\":\"no\""
   std::string_view flows_key = {};  // the list of events that each row depends on, of the schemas of kind flow
   // Where the track's name holds what a field says: only tracks whose name begins so are written, and the rest of the

@@ -11,7 +11,7 @@
 //   column=value  != < <= > >=     a field of the schema, or name, duration, start; numbers, sizes (1MiB), times (5us)
 //   column~text            it contains the text; column~/expression/ as above. bytes, flops, layer: of any source
 //   "In msg nelems"=5      a column whose name has blanks in it
-//   lane="stream 7"        its lane is called so, or "gpu 0 stream 7"; lane~stream, device=, host= likewise
+//   lane="stream 7"        its lane is called so, or "GPU 0 stream 7"; lane~stream, device=, host= likewise
 // An event whose schema lacks a named column, or that has no value in it, is no hit. With a mask in the context only
 // events that pass it are hits.
 #pragma once

@@ -18,6 +18,7 @@ void bench_codec(const BenchOptions& options);
 void bench_session_file(const BenchOptions& options);
 void bench_slow_session(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
+void bench_comparison(const BenchOptions& options);
 void bench_hierarchy(const BenchOptions& options);
 void bench_selection(const BenchOptions& options);
 void bench_core_grid(const BenchOptions& options);
@@ -40,6 +41,7 @@ void bench_torch_memory_import(const BenchOptions& options);
 void bench_perfetto_import(const BenchOptions& options);
 void bench_tracy_import(const BenchOptions& options);
 void bench_nsys_import(const BenchOptions& options);
+void bench_xplane_import(const BenchOptions& options);
 void bench_python_calls(const BenchOptions& options);
 void bench_draw_lists(const BenchOptions& options);
 void bench_draw_lists_large(const BenchOptions& options);
@@ -66,6 +68,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
      bench_perfetto_import},
     {"tracy_import", "importing generated traces of Tracy of 20 M zones", bench_tracy_import},
     {"nsys_import", "importing a generated export of Nsight Systems of 4 M rows", bench_nsys_import},
+    {"xplane_import", "importing a generated profile of the XLA profiler of 500 MB", bench_xplane_import},
     {"stream", "agent to recorder over TCP: rate and memory; opening what was saved", bench_stream},
     {"stream_full", "the same with every column of a Neuron profile: rate and bytes", bench_stream_full},
     {"agent_rest", "an agent that nobody uses: memory and processor time", bench_agent_rest},
@@ -76,6 +79,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"session_file", "saving while capturing, opening", bench_session_file},
     {"slow_session", "a slow capture saved and opened: bytes an event, first frame", bench_slow_session},
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
+    {"comparison", "two sessions beside each other", bench_comparison},
     {"hierarchy", "the tree of a session's layers and lines, and its flame graph", bench_hierarchy},
     {"selection_summary", "the summary of any box, and the index that it is made from", bench_selection},
     {"core_grid", "a measure of every core in 256 frames of time", bench_core_grid},

@@ -12,6 +12,7 @@
 #include "app/panels/targets.h"
 #include "app/session/analysis.h"
 #include "app/view/selection.h"
+#include "core/analysis/statistics/middle.h"
 #include "core/base/format.h"
 #include "imgui.h"
 #include "render/base/heat_ramp.h"
@@ -389,8 +390,7 @@ void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& pla
     }
     if (!others.empty()) {
       say("Arrives", fmt::format("{} of {}", place, instance.count));
-      std::nth_element(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2), others.end());
-      say("Median of the others", signed_duration(static_cast<double>(others[others.size() / 2])));
+      say("Median of the others", signed_duration(static_cast<double>(middle_value(others))));
       say("Waits", duration(Collectives::wait_ns(instance, *cell)));
     }
   }

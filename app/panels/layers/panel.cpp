@@ -27,21 +27,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kLayersHead = 36, kSecondHeadRow = 32, kLeastSearchField = 120, kLeastHint = 60, kTreeShare = 0.58F,
-                kPathRow = 24, kUnitColumn = 18;
-constexpr float kAfterKind = 8, kBetweenControls = 12;
-constexpr std::size_t kMostChosenDepth = 8;
-constexpr DropdownOptions kByKind{.label = "Tree by "}, kByWidth{.label = "Width "},
-    kToDepth{.label = "Depth ", .tooltip = "What lies deeper is counted in the last level"};
-
-// What is not asked for any more, whose answer nobody takes. The one before stays, and the next question is asked anew.
-template <typename Kept>
-void drop_unasked(Kept& kept) {
-  if (!kept.task.valid()) return;
-  kept.task = {};
-  kept.key = kept.value_key;
-  kept.asked_s = Kept{}.asked_s;
-}
+constexpr float kTreeShare = 0.58F, kPathRow = 24;
 
 }  // namespace
 
@@ -60,9 +46,9 @@ void LayersPanel::ask_tree(const PanelContext& context) {
         });
     // Of the whole session nothing is sooner there.
     const bool is_whole = !filter.range.has_value();
-    if (is_whole && (index_.stale() || !index_.value)) return drop_unasked(tree_);
+    if (is_whole && (index_.stale() || !index_.value)) return tree_.drop();
   } else {
-    drop_unasked(index_);
+    index_.drop();
   }
   const TimeRange range = filter.range.value_or(TimeRange{});
   (void)analysis.ask_of(
@@ -83,7 +69,7 @@ void LayersPanel::ask(const PanelContext& context) {
                        });
   }
   take_view(context);
-  if (!shown_ || search_.empty() || !shown().kind) return drop_unasked(marked_);
+  if (!shown_ || search_.empty() || !shown().kind) return marked_.drop();
   HierarchyQuestion wanted = question_;
   wanted.kind = shown().kind->name;
   wanted.marked = lower_case(search_);
@@ -133,114 +119,6 @@ void LayersPanel::find_places() {
   zoomed_node_ = static_cast<std::uint32_t>(nearest_node(shown(), zoomed_));
   const auto found = selected_ ? find_node(shown(), *selected_) : std::nullopt;
   selected_node_ = found ? std::optional(static_cast<std::uint32_t>(*found)) : std::nullopt;
-}
-
-// Of another tree there may be other columns: what was sorted by stays so.
-void LayersPanel::make_columns() {
-  std::optional<Cells> sorted;
-  if (table_.sort_column >= 0 && static_cast<std::size_t>(table_.sort_column) < cells_.size()) {
-    sorted = cells_[static_cast<std::size_t>(table_.sort_column)];
-  }
-  columns_.clear();
-  cells_.clear();
-  by_worth_.clear();
-  add_columns();
-  rank_columns();
-  const auto found = sorted ? std::find(cells_.begin(), cells_.end(), *sorted) : cells_.end();
-  table_.sort_column = found == cells_.end() ? -1 : static_cast<int>(found - cells_.begin());
-  if (table_.hidden.size() == columns_.size()) return;
-  table_.hidden.clear();
-  fitted_.clear();
-}
-
-void LayersPanel::add_columns() {
-  const Hierarchy& tree = shown();
-  const auto add = [&](TableColumn column, Cells cells) {
-    columns_.push_back(std::move(column));
-    cells_.push_back(cells);
-  };
-  const auto add_measure = [&](LayerMeasure measure, float width) {
-    if (measure != LayerMeasure::events && !has_measure(tree, measure)) return;
-    const LayerMeasureInfo& info = info_of(measure);
-    const std::string_view unit = scale_of(measure, value_of(tree.nodes[0], measure)).unit;
-    add({.title = std::string(unit.empty() ? info.title : unit),
-         .width = width,
-         .align = Align::right,
-         .tooltip = std::string(info.explanation)},
-        {.kind = Cells::Kind::measure, .measure = measure});
-  };
-  add({.title = std::string(tree.kind == nullptr ? "Layer" : tree.kind->level)}, {});
-  add_measure(LayerMeasure::events, 70);
-  add_measure(LayerMeasure::busy, 82);
-  add({.title = "Share", .width = 104, .sortable = false, .tooltip = "Busy time over that of the whole tree"},
-      {.kind = Cells::Kind::share});
-  add_measure(LayerMeasure::self, 82);
-  add_measure(LayerMeasure::wait, 82);
-  add_measure(LayerMeasure::device, 82);
-  add_measure(LayerMeasure::flops, 72);
-  if (tree.mfu(0)) {
-    add({.title = "MFU",
-         .width = 64,
-         .align = Align::right,
-         .sortable = false,
-         .tooltip = "FLOPs over busy time, of what the devices that computed them can do"},
-        {.kind = Cells::Kind::mfu});
-  } else if (tree.achieved_flops(0)) {
-    add({.title = "Achieved", .width = 96, .align = Align::right, .sortable = false, .tooltip = "FLOPs over busy time"},
-        {.kind = Cells::Kind::rate});
-  }
-  add_measure(LayerMeasure::bytes, 64);
-  for (std::size_t unit = 0; unit < tree.units.size() && tree.units.size() > 1; ++unit) {
-    add({.title = tree.units[unit].name.substr(0, 1),
-         .width = kUnitColumn,
-         .align = Align::centre,
-         .sortable = false,
-         .tooltip = tree.units[unit].name + ": its time as a share of the row's busy time",
-         .data_title = lower_case(tree.units[unit].name) + "_busy_ns"},
-        {.kind = Cells::Kind::unit, .unit = unit});
-  }
-}
-
-// What says most of a node: its time and share, then what it waited and launched, then its engines.
-void LayersPanel::rank_columns() {
-  const auto add_worth = [&](auto wanted) {
-    for (std::size_t i = 1; i < cells_.size(); ++i) {
-      if (wanted(cells_[i]) && std::find(by_worth_.begin(), by_worth_.end(), i) == by_worth_.end())
-        by_worth_.push_back(i);
-    }
-  };
-  const auto is_measure = [](const Cells& cells, LayerMeasure measure) {
-    return cells.kind == Cells::Kind::measure && cells.measure == measure;
-  };
-  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::busy); });
-  add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::share; });
-  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::device); });
-  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::self); });
-  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::wait); });
-  add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::unit; });
-  add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::mfu; });
-  add_worth([](const Cells&) { return true; });
-}
-
-// Names come first: columns that leave them no room are hidden, until the user asks for them.
-void LayersPanel::fit_columns(float width) {
-  constexpr float kLeastName = 200, kScrollBar = 24;
-  if (!table_.hidden.empty() && table_.hidden != fitted_) return;  // the user has chosen
-  const auto units =
-      std::count_if(cells_.begin(), cells_.end(), [](const Cells& each) { return each.kind == Cells::Kind::unit; });
-  float used = kLeastName + kScrollBar;
-  std::vector<bool> hidden(columns_.size(), false);
-  bool has_units = false;
-  for (const std::size_t column : by_worth_) {
-    const bool is_unit = cells_[column].kind == Cells::Kind::unit;
-    // Engines are shown all or none.
-    const float needed = is_unit && !has_units ? kUnitColumn * static_cast<float>(units) : columns_[column].width;
-    hidden[column] = used + needed > width && !(is_unit && has_units);
-    if (hidden[column]) continue;
-    has_units = has_units || is_unit;
-    used += columns_[column].width;
-  }
-  table_.hidden = fitted_ = std::move(hidden);
 }
 
 TreeOrder LayersPanel::order() const {
@@ -322,148 +200,6 @@ bool LayersPanel::draw_nothing(const PanelContext& context, const Rect& area) {
     return true;
   }
   return false;
-}
-
-// In a second row what would leave the search no room in the first.
-void LayersPanel::draw_controls(const PanelContext& context, Rect& rest) {
-  Ui& ui = context.ui;
-  Rect head = rest.cut_top(ui.px(kLayersHead)).inset(ui.px(size::kPanelPadding), 0);
-  if (!shown_) {
-    (void)draw_scope(context, "layers.scope", head, scope_);
-    return heading(ui, head, "Layers"), void();
-  }
-  const float kinds = kinds_width(ui), measures = measures_width(ui) + ui.px(kLeastSearchField);
-  (void)draw_scope(context, "layers.scope", head, scope_, (kinds + measures) / ui.scale());
-  const bool fits = head.width() >= kinds + measures;
-  draw_kind(ui, head);
-  if (!fits) head = rest.cut_top(ui.px(kSecondHeadRow)).inset(ui.px(size::kPanelPadding), 0);
-  draw_width(ui, head);
-  draw_search(context, head);
-}
-
-// By what the tree is, of all that the session has; layers always, to say what would bring them.
-LayersPanel::ByKind LayersPanel::kinds_to_choose() const {
-  ByKind by{.kinds = shown().kinds, .titles = {}};
-  const PathKind* layers = find_path_kind("layer");
-  const bool has_layers = std::find(by.kinds.begin(), by.kinds.end(), layers) != by.kinds.end();
-  if (!has_layers) by.kinds.insert(by.kinds.begin(), layers);
-  for (const PathKind* kind : by.kinds) {
-    const bool missing = kind == layers && !has_layers;
-    if (kind == shown().kind || (shown().kind == nullptr && question_.kind == kind->name)) {
-      by.chosen = by.titles.size();
-    }
-    by.titles.push_back(std::string(kind->title) + (missing ? " (none)" : ""));
-  }
-  return by;
-}
-
-std::string LayersPanel::depth_text() const {
-  return question_.depth > kMostChosenDepth ? "all" : std::to_string(question_.depth);
-}
-
-float LayersPanel::kinds_width(const Ui& ui) const {
-  const ByKind by = kinds_to_choose();
-  return dropdown_width(ui, by.titles[by.chosen], kByKind) + ui.px(kAfterKind) +
-         dropdown_width(ui, depth_text(), kToDepth) + ui.px(kBetweenControls);
-}
-
-void LayersPanel::draw_kind(Ui& ui, Rect& head) {
-  const ByKind by = kinds_to_choose();
-  int chosen = static_cast<int>(by.chosen);
-  const float kind_width = dropdown_width(ui, by.titles[by.chosen], kByKind);
-  if (dropdown(ui, "layers.kind", head.cut_left(kind_width).middle(ui.px(size::kControl)), by.titles, chosen,
-               kByKind)) {
-    question_.kind = by.kinds[static_cast<std::size_t>(chosen)]->name;
-  }
-  head.cut_left(ui.px(kAfterKind));
-  std::vector<std::string> depths = {"all"};
-  for (std::size_t depth = 1; depth <= kMostChosenDepth; ++depth) depths.push_back(std::to_string(depth));
-  int depth = question_.depth > kMostChosenDepth ? 0 : static_cast<int>(question_.depth);
-  const float depth_width = dropdown_width(ui, depth_text(), kToDepth);
-  if (dropdown(ui, "layers.depth", head.cut_left(depth_width).middle(ui.px(size::kControl)), depths, depth, kToDepth)) {
-    question_.depth = depth == 0 ? HierarchyQuestion::kMostDepth : static_cast<std::size_t>(depth);
-  }
-  head.cut_left(ui.px(kBetweenControls));
-}
-
-LayersPanel::ByMeasure LayersPanel::measures_to_choose() const {
-  ByMeasure by;
-  for (const LayerMeasureInfo& info : kLayerMeasures) {
-    if (!has_measure(shown(), info.measure)) continue;
-    if (info.measure == measure_) by.chosen = by.measures.size();
-    by.measures.push_back(info.measure);
-    by.titles.emplace_back(info.title);
-  }
-  return by;
-}
-
-// As a list, without segments.
-float LayersPanel::measures_width(const Ui& ui) const {
-  const ByMeasure by = measures_to_choose();
-  return by.measures.empty() ? 0 : dropdown_width(ui, by.titles[by.chosen], kByWidth) + ui.px(kBetweenControls);
-}
-
-// What the boxes of the flame graph are as wide as: segments, or a list where there is no room for them.
-void LayersPanel::draw_width(Ui& ui, Rect& head) {
-  constexpr float kLeastSearch = 200;
-  const ByMeasure by = measures_to_choose();
-  if (by.measures.empty()) return;
-  std::vector<Segment> segments;
-  for (const LayerMeasure measure : by.measures) {
-    segments.push_back({.label = info_of(measure).title, .tooltip = info_of(measure).explanation});
-  }
-  int wanted = static_cast<int>(by.chosen);
-  const float width = segmented_width(ui, segments);
-  bool changed = false;
-  if (head.width() >= width + ui.px(kLeastSearch)) {
-    changed = segmented(ui, "layers.width", head.cut_right(width).middle(ui.px(size::kControl)), segments, wanted);
-    const float label = text_width(ui, TextStyle::small, "Width") + ui.px(8);
-    draw_text(ui, head.cut_right(label), "Width", {.style = TextStyle::small, .colour = Colour::text2});
-  } else {
-    const float room = dropdown_width(ui, by.titles[by.chosen], kByWidth);
-    changed =
-        dropdown(ui, "layers.width", head.cut_right(room).middle(ui.px(size::kControl)), by.titles, wanted, kByWidth);
-  }
-  if (changed) measure_ = by.measures[static_cast<std::size_t>(wanted)];
-  head.cut_right(ui.px(kBetweenControls));
-}
-
-void LayersPanel::draw_search(const PanelContext& context, Rect& head) {
-  Ui& ui = context.ui;
-  const Rect field = head.cut_left(std::min(ui.px(220), head.width())).middle(ui.px(size::kControl));
-  if (text_input(ui, "layers.search", field, search_, {.placeholder = "Search names", .icon = icon::kSearch})
-          .cancelled) {
-    search_.clear();
-  }
-  head.cut_left(ui.px(10));
-  if (head.width() < ui.px(kLeastHint)) return;
-  const std::string hint = search_hint();
-  const float used = draw_text(ui, head, hint, {.style = TextStyle::small, .colour = Colour::text3});
-  if (used > 0) tooltip(ui, interact(ui, "layers.hint", head), head, hint);
-}
-
-// What a search holds, what of the tree is still to come, or what is not in it.
-std::string LayersPanel::search_hint() const {
-  if (!search_.empty()) {
-    if (!marked_.error.empty()) return marked_.error;
-    const std::string text = lower_case(search_);
-    if (shown_->hits.text != text) return "searching ...";
-    if (shown_->hits.count == 0) return "nothing has it";
-    const std::string count =
-        fmt::format("{} of {}", format_count(shown_->hits.count), format_count(shown().nodes.size() - 1));
-    if (!marked_.value || marked_.value_key.question.marked != text) return count;
-    const auto busy = static_cast<double>(marked_.value->busy_ns);
-    const double all = std::max(1.0, static_cast<double>(shown().nodes[0].cover.busy_ns));
-    return fmt::format("{} hold {}, {}", count, format_duration(busy), format_share(std::min(1.0, busy / all)));
-  }
-  const bool is_index = index_.task.valid() && !tree_.task.valid() && index_.stale();
-  if (tree_.stale() || tree_.task.valid() || is_index) {
-    const auto share = is_index ? index_.share() : tree_.share();
-    std::string hint = tree_.stale() ? "of the earlier range" : "updating";
-    if (share) hint += fmt::format(", {} of the new one", format_share(*share));
-    return hint;
-  }
-  return shown().kind == nullptr ? std::string() : hierarchy_note(shown(), question_);
 }
 
 // "49  acc[:, n] += nisa.nc_matmul(aT, w)" where the session has the text of the line.

@@ -1,11 +1,6 @@
 #include "app/panels/warnings/card.h"
 
-#include <fmt/format.h>
-
-#include <array>
-
-#include "app/content/axes/time_axis.h"
-#include "core/base/format.h"
+#include "app/content/advice_words.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
@@ -18,43 +13,11 @@ namespace {
 
 constexpr float kCardLabel = 96, kCardLine = 18, kCardPause = 8;  // units
 
-struct CardField {
-  const char* label;
-  std::string text;
-};
-
-std::vector<CardField> fields_of(const PanelContext& context, const Finding& finding) {
-  const AdviceRule& rule = *finding.rule;
-  const TimeRange range = finding.events.range.value_or(finding.places.front().range);
-  const auto tracks = [&] {
-    constexpr std::size_t kNamed = 4;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(kNamed, finding.tracks.size()); ++i) {
-      const TrackSnapshot* track = context.tab.snapshot->find_track(finding.tracks[i]);
-      if (track != nullptr) text += (text.empty() ? "" : ", ") + track->track->name;
-    }
-    if (finding.tracks.size() > kNamed) text += fmt::format(" and {} more", finding.tracks.size() - kNamed);
-    return text;
-  };
-  return {{"Why", std::string(rule.explanation)},
-          {"What to try", std::string(rule.remedy)},
-          {"The saving is", std::string(rule.cost)},
-          {"Rests on",
-           fmt::format("{} {} on {}, {}", format_count(finding.count),
-                       rule.of_gaps                                  ? (finding.count == 1 ? "gap" : "gaps")
-                       : rule.of_device || finding.first == kNoEvent ? "items"
-                       : finding.count == 1                          ? "event"
-                                                                     : "events",
-                       tracks(), range_text(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns)))},
-          {"Told from", fmt::format("{} ({})", rule.told, rule.source)},
-          {"Read more", std::string(rule.page)}};
-}
-
 }  // namespace
 
 bool draw_finding_card(const PanelContext& context, const Finding& finding, const Rect& area) {
   Ui& ui = context.ui;
-  const std::vector<CardField> fields = fields_of(context, finding);
+  const std::vector<FindingField> fields = finding_fields(*context.tab.snapshot, finding);
   Rect inner = area.inset(ui.px(size::kPanelPadding), 0);
   Rect head = inner.cut_top(ui.px(34));
   ButtonOptions show{.label = "Show events", .tooltip = "Select what it rests on, and go there"};
@@ -68,7 +31,7 @@ bool draw_finding_card(const PanelContext& context, const Finding& finding, cons
   const float width = inner.width() - label - ui.px(16);
   float height = ui.px(kCardPause);
   std::vector<float> heights;
-  for (const CardField& field : fields) {
+  for (const FindingField& field : fields) {
     heights.push_back(paragraph_height(ui, TextStyle::small, field.text, width, line) + ui.px(4));
     height += heights.back();
   }

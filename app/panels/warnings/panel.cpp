@@ -6,6 +6,7 @@
 #include <array>
 #include <numeric>
 
+#include "app/content/advice_words.h"
 #include "app/panels/targets.h"
 #include "app/panels/warnings/card.h"
 #include "app/session/shown_advice.h"
@@ -223,9 +224,7 @@ void WarningsPanel::draw_findings(const PanelContext& context, Rect area, const 
   if (advice->findings.empty()) {
     const bool judged = !advice->judged.empty(), filtered = !context.analysis().filter().empty();
     empty_state(ui, "warnings.empty", area, judged ? icon::kCheckCircle : icon::kInfo,
-                judged     ? judged_text(*advice) + ", and none found anything that costs much time."
-                : filtered ? "Nothing that passes the filter can be judged by a rule: " + unjudged_text(*advice) + "."
-                           : "No rule could be judged: record engines, DMA queues or streams of a device.");
+                nothing_found_text(*advice, filtered));
     return;
   }
   if (ordered_ != advice) {

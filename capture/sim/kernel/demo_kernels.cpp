@@ -1,6 +1,7 @@
 // The loops of assets/demo/transformer_layer.py as operations. Loads are placed where their buffer comes free, which
 // is what the hardware's queues see; everything else is in program order.
 #include <cassert>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -552,6 +553,14 @@ KernelProgram DemoKernels::build() {
 
 }  // namespace
 
-KernelProgram build_demo_kernels(bool resident_weights) { return DemoKernels(resident_weights).build(); }
+KernelProgram build_demo_kernels(bool resident_weights, double slower) {
+  KernelProgram program = DemoKernels(resident_weights).build();
+  for (Operation& operation : program.operations) {
+    using Duration = decltype(operation.duration_ns);
+    operation.duration_ns =
+        static_cast<Duration>(std::llround(static_cast<double>(operation.duration_ns) * (1 + slower)));
+  }
+  return program;
+}
 
 }  // namespace accelscope::capture::sim

@@ -48,14 +48,33 @@ std::int64_t hlo_number(std::string_view hlo) noexcept {
   return number;
 }
 
+namespace {
+
+bool diverges(const KernelTrace& trace, std::uint32_t operation, bool output) noexcept {
+  const std::vector<KernelProgram::Diverging>& marked = trace.program->diverging;
+  if (operation >= marked.size()) return false;
+  return output ? marked[operation].output : marked[operation].input;
+}
+
+// 0 to 65534: never the number that stands for none.
+std::int64_t checksum_of(std::uint64_t data, bool other) noexcept {
+  const auto sum = static_cast<std::int64_t>((data * 0x9e3779b97f4a7c15ULL >> 40) % 65535);
+  return other ? (sum + 1) % 65535 : sum;
+}
+
+}  // namespace
+
 // Depends on what was computed, not on when: equal in every run of the same kernels.
 std::int64_t data_crc(const KernelTrace& trace, std::uint32_t operation, bool output) noexcept {
   constexpr std::int64_t kNone = 65535;
   const OperationText& text = trace.program->texts[operation];
   const std::int64_t bytes = output ? text.sbuf_write + text.psum_write : text.sbuf_read + text.psum_read;
   if (bytes == 0) return kNone;
-  const std::uint64_t mixed = (trace.pass * 65537 + operation * 2 + (output ? 1 : 0)) * 0x9e3779b97f4a7c15ULL;
-  return static_cast<std::int64_t>((mixed >> 40) % 65535);
+  return checksum_of(trace.pass * 65537 + operation * 2 + (output ? 1 : 0), diverges(trace, operation, output));
+}
+
+std::int64_t transfer_crc(const KernelTrace& trace, std::uint32_t operation, std::uint32_t packet) noexcept {
+  return checksum_of((trace.pass * 65537 + operation) * 64 + packet, diverges(trace, operation, true));
 }
 
 std::int64_t rate_of(std::int64_t bytes, std::int64_t duration_ns) noexcept {

@@ -19,6 +19,9 @@ namespace accelscope::capture::sim {
 [[nodiscard]] std::string bir_instruction_name(const KernelProgram& program, std::uint32_t operation);
 [[nodiscard]] std::int64_t hlo_number(std::string_view hlo) noexcept;  // 3 of "%dot.3 = ..."
 [[nodiscard]] std::int64_t data_crc(const KernelTrace& trace, std::uint32_t operation, bool output) noexcept;
+// Of what a transfer moves, or one of its packets.
+[[nodiscard]] std::int64_t transfer_crc(const KernelTrace& trace, std::uint32_t operation,
+                                        std::uint32_t packet = 0) noexcept;
 
 // Bytes moved over the time it took, rounded.
 [[nodiscard]] std::int64_t rate_of(std::int64_t bytes, std::int64_t duration_ns) noexcept;

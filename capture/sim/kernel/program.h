@@ -132,9 +132,18 @@ struct KernelProgram {
   std::vector<Block> blocks;
   std::vector<BankUse> banks;
   std::vector<Tensor> tensors;
+  // By operation: what of its data differs from that of other runs; empty: nothing does anywhere.
+  struct Diverging {
+    bool input = false, output = false;
+  };
+  std::vector<Diverging> diverging;
   std::uint64_t slim_events = 0;  // a pass in slim detail: packets and all other operations
 };
 
-[[nodiscard]] KernelProgram build_demo_kernels(bool resident_weights);
+// slower: every operation takes so much longer, as a share.
+// The operation computes something else from the same data; what comes after it and depends on it is handed that.
+void plant_divergence(KernelProgram& program, std::uint32_t operation);
+
+[[nodiscard]] KernelProgram build_demo_kernels(bool resident_weights, double slower = 0);
 
 }  // namespace accelscope::capture::sim

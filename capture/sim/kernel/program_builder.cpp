@@ -258,4 +258,21 @@ void ProgramBuilder::hold_bank(int bank, std::int64_t bytes, std::uint32_t from,
 
 KernelProgram ProgramBuilder::finish() { return std::move(program_); }
 
+void plant_divergence(KernelProgram& program, std::uint32_t operation) {
+  program.diverging.assign(program.operations.size(), {});
+  std::vector<bool> tiles(UINT16_MAX + 1U);  // that hold other data: the operations of a tile work on the same
+  for (std::uint32_t i = 1; i < program.operations.size(); ++i) {
+    KernelProgram::Diverging& here = program.diverging[i];
+    // What is loaded from HBM is what the host put there, whenever that was.
+    const std::string_view source = program.texts[i].source;
+    const bool is_load = source == "WEIGHT" || source == "INPUT";
+    for (const std::uint32_t before : program.operations[i].after)
+      here.input = here.input || (!is_load && before < i && program.diverging[before].output);
+    const std::uint16_t tile = program.texts[i].tile;
+    here.input = here.input || (!is_load && tile != 0 && tiles[tile]);
+    here.output = here.input || i == operation;
+    if (here.output) tiles[tile] = true;
+  }
+}
+
 }  // namespace accelscope::capture::sim

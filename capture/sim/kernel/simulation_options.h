@@ -35,6 +35,10 @@ struct SimulationOptions {
   // Also the fields and facts that only files of the vendor's tool hold: for what is to become one.
   bool vendor_file = false;
   bool resident_weights = false;  // the MLP keeps its weights in SBUF instead of reading them for every block of rows
+  double slower = 0;  // every operation of the kernels takes so much longer, as a share: a change that is known
+  // The operation of each pass whose result differs from that of other runs, and with it all that comes after it and
+  // depends on it: their checksums say so.
+  std::optional<std::uint32_t> diverging_operation;
   // Paced by the wall clock, flushed every 100 ms; infinity: as fast as possible.
   double rate_events_per_second = std::numeric_limits<double>::infinity();
 };

@@ -143,7 +143,7 @@ class TracedRun::Recorder {
 };
 
 TracedRun::TracedRun(const SimulationOptions& options)
-    : TracedRun(options, RunPlan{.program = build_demo_kernels(options.resident_weights)}) {}
+    : TracedRun(options, RunPlan{.program = build_demo_kernels(options.resident_weights, options.slower)}) {}
 
 TracedRun::TracedRun(const SimulationOptions& options, RunPlan plan)
     : options_(options),
@@ -151,6 +151,7 @@ TracedRun::TracedRun(const SimulationOptions& options, RunPlan plan)
       between_kernels_ns_(plan.between_kernels_ns),
       startup_(build_startup()) {
   if (options_.kernels == 0 && options_.events == 0 && options_.seconds <= 0) options_.kernels = 2;
+  if (options_.diverging_operation) plant_divergence(program_, *options_.diverging_operation);
   traces_.resize(options_.devices);
   totals_.resize(options_.devices);
   for (std::uint32_t device = 0; device < options_.devices; ++device) {

@@ -297,7 +297,7 @@ void SessionEvents::write_transfer(const KernelTrace& trace, const TransferRecor
   row.string(at<kTransfer>("dest"), strings.dest);
   row.unsigned_integer(at<kTransfer>("id"), id);
   row.integer(at<kTransfer>("block_id"), text.tile);
-  row.integer(at<kTransfer>("crc"), static_cast<std::int64_t>(id & 0xffff));
+  row.integer(at<kTransfer>("crc"), transfer_crc(trace, record.operation));
   row.integer(at<kTransfer>("trigger"), record.trigger_start);
   const StringId shape = writer_.intern("[[128, " + std::to_string(operation.bytes / kPeRows) + "]]");
   row.string(at<kTransfer>("read_shape"), shape);
@@ -345,7 +345,7 @@ void SessionEvents::write_packet(const KernelTrace& trace, const PacketRecord& r
   row.integer(at<kTransfer>("packet_idx"), record.semaphore ? 1 : 0);
   row.unsigned_integer(at<kTransfer>("packet_aggregation_id"), trace.id(record.operation));
   row.integer(at<kTransfer>("block_id"), trace.program->texts[record.operation].tile);
-  row.integer(at<kTransfer>("crc"), static_cast<std::int64_t>(id & 0xffff));
+  row.integer(at<kTransfer>("crc"), transfer_crc(trace, record.operation, 1 + record.engine));
 }
 
 void SessionEvents::write_collective(const KernelTrace& trace, const CollectiveRecord& record,

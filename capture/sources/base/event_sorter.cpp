@@ -1,11 +1,7 @@
 #include "capture/sources/base/event_sorter.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
 namespace accelscope::capture::sources {
 namespace {
@@ -45,18 +41,9 @@ Result<std::size_t> ChunkSpill::add(Bytes chunk) {
 }
 
 Result<void> ChunkSpill::write(Place& place) {
-  if (file_ == nullptr) file_.reset(std::tmpfile());
-  const auto failed = [] {
-    return Error{
-        fmt::format("the temporary file for sorting cannot be written: {}; free space in the folder for "
-                    "temporary files or point TMPDIR to a larger one",
-                    std::strerror(errno))};
-  };
-  if (file_ == nullptr) return failed();
-  place.offset = file_bytes_;
-  if (std::fseek(file_.get(), static_cast<long>(file_bytes_), SEEK_SET) != 0) return failed();
-  if (std::fwrite(place.bytes.data(), 1, place.size, file_.get()) != place.size) return failed();
-  file_bytes_ += place.size;
+  const Result<std::uint64_t> begin = file_.append(place.bytes);
+  if (!begin) return begin.error();
+  place.offset = *begin;
   return {};
 }
 
@@ -77,9 +64,7 @@ Result<Bytes> ChunkSpill::copy(std::size_t index) {
 
 Result<Bytes> ChunkSpill::read(const Place& place) {
   Bytes bytes(place.size);
-  const bool read = std::fseek(file_.get(), static_cast<long>(place.offset), SEEK_SET) == 0 &&
-                    std::fread(bytes.data(), 1, place.size, file_.get()) == place.size;
-  if (!read) return Error{fmt::format("the temporary file for sorting cannot be read back: {}", std::strerror(errno))};
+  if (const Result<void> done = file_.read(place.offset, bytes); !done) return done.error();
   return bytes;
 }
 
@@ -274,6 +259,31 @@ Result<void> EventSorter::flush() {
   return done;
 }
 
+namespace {
+
+// Of a heap whose first run has the least key: the least of the others; null: there are none.
+[[nodiscard]] const SortKey* next_key(const std::vector<SortRun*>& heap) noexcept {
+  if (heap.size() < 2) return nullptr;
+  if (heap.size() == 2) return &heap[1]->key;
+  return heap[2]->key < heap[1]->key ? &heap[2]->key : &heap[1]->key;
+}
+
+// The first run, whose key was changed, goes to where it belongs.
+void sift_down(std::vector<SortRun*>& heap) noexcept {
+  if (heap.empty()) return;
+  SortRun* const run = heap.front();
+  std::size_t place = 0;
+  for (std::size_t below = 1; below < heap.size(); below = 2 * place + 1) {
+    if (below + 1 < heap.size() && heap[below + 1]->key < heap[below]->key) ++below;
+    if (!(heap[below]->key < run->key)) break;
+    heap[place] = heap[below];
+    place = below;
+  }
+  heap[place] = run;
+}
+
+}  // namespace
+
 Result<void> EventSorter::merge(const std::function<bool(const SortedEvent&)>& visit) {
   if (const Result<void> done = flush(); !done) return done;
   std::vector<std::unique_ptr<SortRun>> runs;
@@ -293,9 +303,8 @@ Result<void> EventSorter::merge(const std::function<bool(const SortedEvent&)>& v
   }
   std::make_heap(heap.begin(), heap.end(), later);
   while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), later);
-    SortRun& run = *heap.back();
-    const SortKey* const next = heap.size() > 1 ? &heap.front()->key : nullptr;
+    SortRun& run = *heap.front();
+    const SortKey* const next = next_key(heap);
     bool more = true;
     do {
       SortedEvent event;
@@ -310,11 +319,11 @@ Result<void> EventSorter::merge(const std::function<bool(const SortedEvent&)>& v
       more = advanced.value();
       if (more) run.read_key(run.key.index);
     } while (more && (next == nullptr || run.key < *next));
-    if (more) {
-      std::push_heap(heap.begin(), heap.end(), later);
-    } else {
+    if (!more) {
+      heap.front() = heap.back();
       heap.pop_back();
     }
+    sift_down(heap);
   }
   return {};
 }

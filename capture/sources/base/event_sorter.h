@@ -10,7 +10,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <future>
 #include <memory>
@@ -19,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/sources/base/temporary_file.h"
 #include "core/chunk/chunk_builder.h"
 #include "core/chunk/chunk_view.h"
 #include "core/model/schema.h"
@@ -33,7 +33,7 @@ class ChunkSpill {
   [[nodiscard]] Result<std::size_t> add(Bytes chunk);   // its index
   [[nodiscard]] Result<Bytes> take(std::size_t index);  // once
   [[nodiscard]] Result<Bytes> copy(std::size_t index);  // before it is taken
-  [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_bytes_; }
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_.size(); }
 
  private:
   struct Place {
@@ -41,18 +41,14 @@ class ChunkSpill {
     std::uint64_t offset = 0;
     std::size_t size = 0;
   };
-  struct CloseFile {
-    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
-  };
   [[nodiscard]] Result<void> write(Place& place);
   [[nodiscard]] Result<Bytes> read(const Place& place);
 
   std::mutex mutex_;
   std::size_t memory_limit_;
   std::size_t memory_bytes_ = 0;
-  std::uint64_t file_bytes_ = 0;
   std::vector<Place> places_;
-  std::unique_ptr<std::FILE, CloseFile> file_;
+  TemporaryFile file_;
 };
 
 // One event during merge(). Valid during the call.

@@ -95,7 +95,7 @@ Result<void> import_as(const std::string& file, const std::string& shown, const 
                     "--type sqlite",
                     shown, tables.size())};
   }
-  Result<sqlite::ForeignDatabase> again = sqlite::ForeignDatabase::open(file);
+  Result<sqlite::ForeignDatabase> again = opened->another();
   if (!again) return Error{fmt::format("{}: cannot be read as a database: {}", shown, again.message())};
   NsysImporter importer(std::move(opened).value(), std::move(again).value(), shown, options, sink);
   return importer.run();

@@ -150,15 +150,37 @@ void PerfettoImporter::learn_event(std::string_view message, SequenceState& stat
   }
 }
 
-bool PerfettoImporter::event_times(const PacketFields& packet, SequenceState& state, std::optional<std::int64_t>& ns,
+bool PerfettoImporter::event_times(SequenceState& state, const std::optional<std::int64_t>& packet_ns,
                                    SliceMark& mark) {
+  const auto has_time = [this, &mark](const std::optional<std::int64_t>& ns) {
+    if (ns) mark.ns = *ns;
+    if (!ns) ++counts_.without_time;
+    return ns.has_value();
+  };
+  if (event_.any_seldom()) {
+    std::optional<std::int64_t> ns = packet_ns;
+    if (!seldom_times(state, ns, mark)) return false;
+    if (!has_time(ns)) return false;
+  } else if (!has_time(packet_ns)) {
+    return false;
+  }
+  constexpr std::int64_t kMostNs = std::int64_t{1} << 62;
+  if (mark.ns > kMostNs || mark.ns < -kMostNs) {
+    ++counts_.bad_times;
+    return false;
+  }
+  return true;
+}
+
+// Of events that say themselves when they were, as old ones do.
+bool PerfettoImporter::seldom_times(SequenceState& state, std::optional<std::int64_t>& ns, SliceMark& mark) {
   const bool any_delta = event_.delta_us || event_.thread_delta_us || event_.instructions_delta;
   if (any_delta && !state.times_valid) {
     ++counts_.without_state;
     return false;
   }
-  for (const auto& us : {event_.delta_us, event_.absolute_us, event_.thread_delta_us, event_.thread_absolute_us}) {
-    if (us && (*us > kMostMicroseconds || *us < -kMostMicroseconds)) {
+  for (const auto* us : {&event_.delta_us, &event_.absolute_us, &event_.thread_delta_us, &event_.thread_absolute_us}) {
+    if (*us && (**us > kMostMicroseconds || **us < -kMostMicroseconds)) {
       ++counts_.bad_times;
       return false;
     }
@@ -182,16 +204,6 @@ bool PerfettoImporter::event_times(const PacketFields& packet, SequenceState& st
   } else if (event_.instructions_absolute) {
     mark.instructions = *event_.instructions_absolute;
   }
-  if (!ns) {
-    ++counts_.without_time;
-    return false;
-  }
-  constexpr std::int64_t kMostNs = std::int64_t{1} << 62;
-  if (*ns > kMostNs || *ns < -kMostNs) {
-    ++counts_.bad_times;
-    return false;
-  }
-  (void)packet;
   return true;
 }
 
@@ -433,20 +445,21 @@ void PerfettoImporter::add_thread_counter(const PerfettoTrack& thread, std::stri
   ++counts_.samples;
 }
 
-void PerfettoImporter::take_event(const PacketFields& packet, SequenceState& state, std::optional<std::int64_t> ns) {
+void PerfettoImporter::take_event(const PacketFields& packet, SequenceState& state,
+                                  const std::optional<std::int64_t>& packet_ns) {
   event_.read(packet.message);
   ++counts_.track_events;
   if (event_.broken) ++counts_.broken_packets;
   mark_.clear();
-  if (!event_times(packet, state, ns, mark_)) return;
-  saw(*ns);
-  mark_.ns = *ns;
-  if (!event_.extra_values.empty() || !event_.extra_real_values.empty()) take_extra_counters(state, *ns);
-  if (event_.type == TrackEventFields::kCounter) return take_counter(state, packet, *ns);
+  if (!event_times(state, packet_ns, mark_)) return;
+  const std::int64_t ns = mark_.ns;
+  saw(ns);
+  if (!event_.extra_values.empty() || !event_.extra_real_values.empty()) take_extra_counters(state, ns);
+  if (event_.type == TrackEventFields::kCounter) return take_counter(state, packet, ns);
 
   PerfettoTrack& track = event_track(packet, state);
-  if (mark_.thread_ns) add_thread_counter(track, "thread_time", *mark_.thread_ns, *ns);
-  if (mark_.instructions) add_thread_counter(track, "thread_instruction_count", *mark_.instructions, *ns);
+  if (mark_.thread_ns) add_thread_counter(track, "thread_time", *mark_.thread_ns, ns);
+  if (mark_.instructions) add_thread_counter(track, "thread_instruction_count", *mark_.instructions, ns);
   InternedText* const entry = event_.has_name ? nullptr : name_entry(state);
   std::string_view name = event_.name;
   if (entry != nullptr) {
@@ -490,9 +503,9 @@ void PerfettoImporter::take_event(const PacketFields& packet, SequenceState& sta
       ++counts_.without_type;
       return;
   }
-  if (mark_.kind != Kind::end) book_.saw_event(track, *ns, mark_.kind == Kind::state ? std::string_view{} : name);
+  if (mark_.kind != Kind::end) book_.saw_event(track, ns, mark_.kind == Kind::state ? std::string_view{} : name);
   add_arguments(state, tables_.open(mark_.table), mark_);
-  add_flows(*ns, mark_);
+  add_flows(ns, mark_);
   slices_.add(track, mark_);
 }
 

@@ -70,12 +70,12 @@ constexpr PacketName kArgumentNames[] = {
 
 }  // namespace
 
-Result<void> PerfettoImporter::finish(const PacketStream& packets) {
+Result<void> PerfettoImporter::finish(const PacketStream::Losses& losses) {
   gpu_.finish();
   if (Result<void> done = slices_.finish(last_ns_); !done) return done;
   flows_.join();
   book_.describe_rows();
-  write_report(packets);
+  write_report(losses);
   tracks::UnorderedSession::Finish options;
   options.path = name_;
   options.unix_ns = clocks_.unix_at_zero();
@@ -87,7 +87,7 @@ Result<void> PerfettoImporter::finish(const PacketStream& packets) {
   return session_.finish(options);
 }
 
-void PerfettoImporter::write_report(const PacketStream& packets) {
+void PerfettoImporter::write_report(const PacketStream::Losses& losses) {
   SessionWriter& writer = session_.writer();
   writer.set_meta("source_format", "Perfetto trace");
   writer.set_meta("source.rows.packets", fmt::format("{}", counts_.packets));
@@ -121,12 +121,11 @@ void PerfettoImporter::write_report(const PacketStream& packets) {
   }
   report.note("names_left_out", "tracks have no descriptor in the trace; they are called as their first event",
               book_.undescribed());
-  report_losses(packets);
+  report_losses(losses);
 }
 
-void PerfettoImporter::report_losses(const PacketStream& packets) {
+void PerfettoImporter::report_losses(const PacketStream::Losses& losses) {
   ImportReport& report = session_.report();
-  const PacketStream::Losses& losses = packets.losses();
   if (!losses.failure.empty()) report.note("unreadable", losses.failure);
   report.note(
       "truncated",

@@ -4,34 +4,16 @@
 
 #include <algorithm>
 
+#include "capture/sources/perfetto/read/packets_ahead.h"
+
 namespace accelscope::capture::sources::perfetto {
 namespace {
 
 // So many packets, or bytes of them, tell which columns there are.
 constexpr std::uint64_t kLearntPackets = 60'000;
 constexpr std::uint64_t kLearntBytes = 24U << 20;
-constexpr std::uint64_t kPacketsPerLook = 4096;  // at whether the user has cancelled
 
-constexpr std::uint64_t kStateCleared = 1;
 constexpr std::uint64_t kNeedsState = 2;
-
-// Fields of packets that are no messages of their own.
-enum Field : std::uint32_t {
-  kProcessTree = 2,
-  kClockSnapshot = 6,
-  kTrackEvent = 11,
-  kProcessDescriptor = 43,
-  kThreadDescriptor = 44,
-  kGpuCounter = 52,
-  kGpuStage = 53,
-  kTrackDescriptor = 60,
-  kGpuMemory = 71,
-  kTraceUuid = 89,
-  kGpuInfo = 128,
-  kGpuFrequency = 129,
-};
-// What goes with other messages or tells of the tracing itself.
-constexpr std::uint32_t kBesideMessages[] = {3, 4, 8, 10, 12, 13, 41, 42, 58, 59, 76, 79, 87, 88, 98, 103};
 
 }  // namespace
 
@@ -57,7 +39,7 @@ Result<void> PerfettoImporter::learn(const OpenBytes& open) {
   learning_ = true;
   RawPacket raw;
   for (std::uint64_t i = 0; i < kLearntPackets && packets.bytes_read() < kLearntBytes && packets.next(raw); ++i) {
-    learn_packet(read_packet(raw.bytes));
+    learn_packet(read_packet(raw));
   }
   learning_ = false;
   early_clocks_ = std::move(clocks_);
@@ -71,16 +53,16 @@ Result<void> PerfettoImporter::learn(const OpenBytes& open) {
 Result<void> PerfettoImporter::read(const OpenBytes& open) {
   Result<std::unique_ptr<json::ByteSource>> source = open();
   if (!source) return source.error();
-  PacketStream packets(std::move(source.value()));
-  RawPacket raw;
-  while (packets.next(raw)) {
-    take_packet(raw);
-    if (++counts_.packets % kPacketsPerLook != 0) continue;
+  const std::uint64_t file_bytes = source.value()->file_bytes();
+  PacketsAhead packets(std::move(source.value()));
+  while (const PacketBatch* const batch = packets.next()) {
+    for (const PacketFields& packet : batch->packets) take_packet(packet);
+    counts_.packets += batch->packets.size();
     if (session_.cancelled()) {
       if (const Result<void> status = session_.status(); !status) return status;
       return Error{fmt::format("{}: the import was cancelled", name_)};
     }
-    if (options_.progress) options_.progress(packets.file_bytes_read(), packets.file_bytes());
+    if (options_.progress) options_.progress(batch->file_bytes_read, file_bytes);
   }
   const PacketStream::Losses& losses = packets.losses();
   if (counts_.packets == 0) {
@@ -91,61 +73,7 @@ Result<void> PerfettoImporter::read(const OpenBytes& open) {
     }
     return Error{fmt::format("{}: holds no packets; a Perfetto trace is a series of messages TracePacket", name_)};
   }
-  return finish(packets);
-}
-
-PerfettoImporter::PacketFields PerfettoImporter::read_packet(std::string_view bytes) const {
-  PacketFields packet;
-  Fields fields(bytes);
-  while (fields.next()) {
-    switch (fields.number()) {
-      case 8:
-        packet.timestamp = fields.whole();
-        break;
-      case 58:
-        packet.clock = fields.whole();
-        break;
-      case 10:
-        packet.sequence = static_cast<std::uint32_t>(fields.whole());
-        break;
-      case 13:
-        packet.flags = fields.whole();
-        break;
-      case 41:
-        packet.cleared = fields.flag();
-        break;
-      case 42:
-        packet.dropped = fields.flag();
-        break;
-      case 87:
-        packet.first = fields.flag();
-        break;
-      case 98:
-        packet.machine = static_cast<std::int64_t>(fields.whole());
-        break;
-      case 12:
-        packet.interned = fields.bytes();
-        break;
-      case 59:
-        packet.defaults = fields.bytes();
-        packet.has_defaults = true;
-        break;
-      case kTrackEvent:
-        packet.field = kTrackEvent;
-        packet.message = fields.bytes();
-        break;
-      default:
-        if (fields.type() != WireType::bytes || std::find(std::begin(kBesideMessages), std::end(kBesideMessages),
-                                                          fields.number()) != std::end(kBesideMessages)) {
-          break;
-        }
-        packet.field = fields.number();
-        packet.message = fields.bytes();
-    }
-  }
-  packet.cleared = packet.cleared || (packet.flags & kStateCleared) != 0;
-  packet.broken = fields.broken();
-  return packet;
+  return finish(losses);
 }
 
 SequenceState& PerfettoImporter::sequence_of(std::uint32_t id) {
@@ -177,16 +105,16 @@ void PerfettoImporter::learn_packet(const PacketFields& packet) {
   SequenceState& state = sequence_of(packet.sequence);
   if (!update_state(packet, state, true)) return;
   switch (packet.field) {
-    case kClockSnapshot:
+    case PacketFields::kClockSnapshot:
       clocks_.add_snapshot(packet.message, packet.sequence);
       break;
-    case kThreadDescriptor:
+    case PacketFields::kThreadDescriptor:
       take_thread_descriptor(packet.message, false, state);
       break;
-    case kTrackEvent:
+    case PacketFields::kTrackEvent:
       learn_event(packet.message, state);
       break;
-    case kGpuStage:
+    case PacketFields::kGpuStage:
       gpu_.learn_stage(packet.message, state);
       break;
     default:
@@ -194,14 +122,14 @@ void PerfettoImporter::learn_packet(const PacketFields& packet) {
   }
 }
 
-void PerfettoImporter::take_packet(const RawPacket& raw) {
-  const PacketFields packet = read_packet(raw.bytes);
-  if (packet.broken && counts_.broken_packets++ == 0) counts_.broken_at = raw.offset;
+void PerfettoImporter::take_packet(const PacketFields& packet) {
+  if (packet.broken && counts_.broken_packets++ == 0) counts_.broken_at = packet.offset;
   SequenceState& state = sequence_of(packet.sequence);
   if (!update_state(packet, state, false)) return;
   // A snapshot says what the clocks are that its own packet's time is in.
-  if (packet.field == kClockSnapshot) return clocks_.add_snapshot(packet.message, packet.sequence);
-  const std::optional<std::int64_t> ns = time_of(packet, state);
+  if (packet.field == PacketFields::kClockSnapshot) return clocks_.add_snapshot(packet.message, packet.sequence);
+  std::optional<std::int64_t> ns;
+  set_time(packet, state, ns);
   if (packet.field != 0) take_message(packet, state, ns);
 }
 
@@ -213,15 +141,19 @@ std::int64_t PerfettoImporter::to_trace(std::uint64_t key, std::int64_t ns) {
 }
 
 // Deltas add up over every packet of the sequence, whatever it holds.
-std::optional<std::int64_t> PerfettoImporter::time_of(const PacketFields& packet, SequenceState& state) {
-  if (!packet.timestamp) return std::nullopt;
-  const std::optional<std::uint64_t> clock = packet.clock ? packet.clock : state.default_clock;
-  if (!clock) return static_cast<std::int64_t>(*packet.timestamp);
+void PerfettoImporter::set_time(const PacketFields& packet, SequenceState& state, std::optional<std::int64_t>& ns) {
+  if (!packet.timestamp) return;
+  const std::optional<std::uint64_t>& clock = packet.clock ? packet.clock : state.default_clock;
+  if (!clock) {
+    ns = static_cast<std::int64_t>(*packet.timestamp);
+    return;
+  }
   const std::uint64_t key = clock_key(*clock, packet.sequence);
-  return to_trace(key, clocks_.take(key, *packet.timestamp));
+  ns = to_trace(key, clocks_.take(key, *packet.timestamp));
 }
 
-void PerfettoImporter::take_message(const PacketFields& packet, SequenceState& state, std::optional<std::int64_t> ns) {
+void PerfettoImporter::take_message(const PacketFields& packet, SequenceState& state,
+                                    const std::optional<std::int64_t>& ns) {
   const auto at_time = [&](auto take) {
     if (!ns) {
       ++counts_.without_time;
@@ -231,9 +163,9 @@ void PerfettoImporter::take_message(const PacketFields& packet, SequenceState& s
     take(*ns);
   };
   switch (packet.field) {
-    case kTrackEvent:
+    case PacketFields::kTrackEvent:
       return take_event(packet, state, ns);
-    case kTrackDescriptor: {
+    case PacketFields::kTrackDescriptor: {
       // Old writers say by it what thread their deltas are of.
       bool sandboxed = false;
       std::string_view thread;
@@ -247,26 +179,26 @@ void PerfettoImporter::take_message(const PacketFields& packet, SequenceState& s
       if (!thread.empty() && state.valid) take_thread_descriptor(thread, sandboxed, state);
       return book_.describe(packet.message, packet.machine, packet.first);
     }
-    case kThreadDescriptor:
+    case PacketFields::kThreadDescriptor:
       (void)book_.describe_thread(packet.message, packet.machine);
       return take_thread_descriptor(packet.message, false, state);
-    case kProcessDescriptor:
+    case PacketFields::kProcessDescriptor:
       (void)book_.describe_process(packet.message, packet.machine);
       return;
-    case kProcessTree:
+    case PacketFields::kProcessTree:
       return take_process_tree(packet.message, packet.machine);
-    case kTraceUuid:
+    case PacketFields::kTraceUuid:
       return take_uuid(packet.message);
-    case kGpuInfo:
+    case PacketFields::kGpuInfo:
       return gpu_.take_info(packet.message);
-    case kGpuStage:
+    case PacketFields::kGpuStage:
       return at_time([&](std::int64_t time) { saw(gpu_.take_stage(packet.message, state, time)); });
-    case kGpuCounter:
+    case PacketFields::kGpuCounter:
       if (ns) saw(*ns);
       return gpu_.take_counters(packet.message, state, ns);
-    case kGpuFrequency:
+    case PacketFields::kGpuFrequency:
       return at_time([&](std::int64_t time) { gpu_.take_frequency(packet.message, time); });
-    case kGpuMemory:
+    case PacketFields::kGpuMemory:
       return at_time([&](std::int64_t time) { gpu_.take_memory(packet.message, time); });
     default:
       ++counts_.unread_packets[packet.field];

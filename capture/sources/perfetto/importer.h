@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "capture/sources/base/source.h"
+#include "capture/sources/perfetto/read/packet_fields.h"
 #include "capture/sources/perfetto/read/packet_stream.h"
 #include "capture/sources/perfetto/read/sequence_state.h"
 #include "capture/sources/perfetto/read/trace_clocks.h"
@@ -32,23 +33,6 @@ class PerfettoImporter {
   Result<void> run(const OpenBytes& open);
 
  private:
-  // What every packet has, and its one message.
-  struct PacketFields {
-    std::optional<std::uint64_t> timestamp;
-    std::optional<std::uint64_t> clock;
-    std::uint32_t sequence = 0;
-    std::uint64_t flags = 0;
-    std::int64_t machine = 0;
-    bool cleared = false;
-    bool dropped = false;
-    bool first = false;
-    std::string_view interned;
-    std::string_view defaults;
-    bool has_defaults = false;
-    std::uint32_t field = 0;  // of the message
-    std::string_view message;
-    bool broken = false;
-  };
   struct Counts {
     std::uint64_t packets = 0;
     std::uint64_t broken_packets = 0;
@@ -75,15 +59,14 @@ class PerfettoImporter {
   // Reading: importer.cpp
   Result<void> learn(const OpenBytes& open);
   Result<void> read(const OpenBytes& open);
-  [[nodiscard]] PacketFields read_packet(std::string_view bytes) const;
   [[nodiscard]] SequenceState& sequence_of(std::uint32_t id);
   // False: the packet is to be left out.
   bool update_state(const PacketFields& packet, SequenceState& state, bool learning);
   void learn_packet(const PacketFields& packet);
-  void take_packet(const RawPacket& raw);
-  [[nodiscard]] std::optional<std::int64_t> time_of(const PacketFields& packet, SequenceState& state);
+  void take_packet(const PacketFields& packet);
+  void set_time(const PacketFields& packet, SequenceState& state, std::optional<std::int64_t>& ns);
   [[nodiscard]] std::int64_t to_trace(std::uint64_t key, std::int64_t ns);
-  void take_message(const PacketFields& packet, SequenceState& state, std::optional<std::int64_t> ns);
+  void take_message(const PacketFields& packet, SequenceState& state, const std::optional<std::int64_t>& ns);
   void take_thread_descriptor(std::string_view message, bool sandboxed, SequenceState& state);
   void take_process_tree(std::string_view message, std::int64_t machine);
   void take_uuid(std::string_view message);
@@ -91,9 +74,10 @@ class PerfettoImporter {
 
   // Track events: events.cpp
   void learn_event(std::string_view message, SequenceState& state);
-  void take_event(const PacketFields& packet, SequenceState& state, std::optional<std::int64_t> ns);
-  [[nodiscard]] bool event_times(const PacketFields& packet, SequenceState& state, std::optional<std::int64_t>& ns,
-                                 SliceMark& mark);
+  void take_event(const PacketFields& packet, SequenceState& state, const std::optional<std::int64_t>& packet_ns);
+  // False: it has none that can be used.
+  [[nodiscard]] bool event_times(SequenceState& state, const std::optional<std::int64_t>& packet_ns, SliceMark& mark);
+  [[nodiscard]] bool seldom_times(SequenceState& state, std::optional<std::int64_t>& ns, SliceMark& mark);
   [[nodiscard]] PerfettoTrack& event_track(const PacketFields& packet, const SequenceState& state);
   [[nodiscard]] PerfettoTrack& async_track(const PerfettoTrack& beside, std::string_view name, std::int64_t machine,
                                            const SequenceState& state);
@@ -115,9 +99,9 @@ class PerfettoImporter {
   void add_gpu_flows(SliceMark& mark) const;
 
   // The end: finish.cpp
-  Result<void> finish(const PacketStream& packets);
-  void write_report(const PacketStream& packets);
-  void report_losses(const PacketStream& packets);
+  Result<void> finish(const PacketStream::Losses& losses);
+  void write_report(const PacketStream::Losses& losses);
+  void report_losses(const PacketStream::Losses& losses);
 
   std::string name_;
   ImportOptions options_;

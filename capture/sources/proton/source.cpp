@@ -105,7 +105,7 @@ class HatchetImport {
 };
 
 std::uint32_t HatchetImport::kernel_row(const ProtonNode& node) {
-  const std::string device = fmt::format("GPU {}", node.device.value_or(0));
+  const std::string device = tracks::gpu_name(node.device.value_or(0));
   const auto [row, added] = kernel_rows_.try_emplace(device, kNone);
   if (added) {
     Track track;

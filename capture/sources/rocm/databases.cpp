@@ -118,9 +118,11 @@ Result<void> import_rocpd(const std::string& path, const ImportOptions& options,
   if (files.empty()) return first_failure;
   run.set_counters(counters.columns());
   for (const OpenedRocpd& file : files) {
+    const Result<sqlite::ForeignDatabase> ahead = file.database.another();
+    if (!ahead) return Error{fmt::format("{}: cannot be read as a database: {}", file.path, ahead.message())};
     for (const RocpdPart& part : file.parts) {
       note_version(file, part, run);
-      RocpdReader(file.database, part, counters, run, progress).read();
+      RocpdReader(file.database, *ahead, part, counters, run, progress).read();
     }
   }
   const std::string_view version = files.front().parts.front().fact("schema_version");

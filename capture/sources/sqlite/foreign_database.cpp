@@ -83,6 +83,7 @@ Result<ForeignDatabase> ForeignDatabase::open(const std::string& path) {
   Result<std::unique_ptr<Database>> opened = open_database(path, *copy, cut ? cut_file_layer() : nullptr);
   if (!opened) return opened.error();
   ForeignDatabase file(std::move(opened).value());
+  file.path_ = path;
   file.copy_ = std::move(*copy);
   file.cut_ = cut;
   if (cut) file.tolerate_damage();
@@ -94,6 +95,18 @@ Result<ForeignDatabase> ForeignDatabase::open(const std::string& path) {
     if (again || !file.tables_.empty()) return file;
   }
   if (!listed && file.tables_.empty()) return Error{fmt::format("{}: {}", path, listed.message())};
+  return file;
+}
+
+Result<ForeignDatabase> ForeignDatabase::another() const {
+  Result<std::unique_ptr<Database>> opened = open_database(path_, copy_, cut_ ? cut_file_layer() : nullptr);
+  if (!opened) return opened.error();
+  ForeignDatabase file(std::move(opened).value());
+  file.path_ = path_;
+  file.tables_ = tables_;
+  file.cut_ = cut_;
+  file.damaged_ = damaged_;
+  if (cut_ || damaged_) file.tolerate_damage();
   return file;
 }
 

@@ -36,7 +36,9 @@ class ForeignRows {
   [[nodiscard]] StatementValue value(std::size_t column) const {  // null if it has none; until the next row
     return places_[column] < 0 ? StatementValue{} : statement_.value(places_[column]);
   }
-  [[nodiscard]] bool has_column(std::size_t column) const noexcept { return places_[column] >= 0; }
+  [[nodiscard]] bool has_column(std::size_t column) const noexcept {
+    return column < places_.size() && places_[column] >= 0;
+  }
 
   // Asks once more, with this value for "?1".
   void restart(std::int64_t value);
@@ -54,6 +56,9 @@ class ForeignDatabase {
   // Reads the file, packed or not, and, if its writer left one, its journal; writes nothing beside it. Fails if it is
   // no database or damaged where its tables are listed.
   [[nodiscard]] static Result<ForeignDatabase> open(const std::string& path);
+
+  // A second way into the same file, for another thread. It must not outlive this one.
+  [[nodiscard]] Result<ForeignDatabase> another() const;
 
   // Whether the file ends before its last page: what it still holds can be read, and what is missing reads as nothing.
   [[nodiscard]] bool is_cut() const noexcept { return cut_; }
@@ -91,6 +96,7 @@ class ForeignDatabase {
   Result<void> list_tables();
   void tolerate_damage();
 
+  std::string path_;
   DatabaseCopy copy_;  // goes after what reads it
   std::unique_ptr<Database> database_;
   std::vector<std::string> tables_;

@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t kBatchRows = 2048;
 constexpr std::size_t kBatchBytes = 1U << 20;  // of texts and blobs
-constexpr std::size_t kWaitingBatches = 4;
 
 }  // namespace
 
@@ -50,25 +49,24 @@ RowsAhead::RowsAhead(const ForeignDatabase& file, std::string_view table, std::s
     : columns_(columns.size()), source_(file.rows(table, columns, further)) {
   if (!source_) {
     status_ = source_.error();
-    ended_ = true;
     return;
   }
-  for (std::size_t i = 0; i < columns_; ++i) row_.present_.push_back(source_->has_column(i));
-  reader_ = std::thread([this] { read(); });
+  begin();
 }
 
-RowsAhead::~RowsAhead() {
-  {
-    const std::lock_guard lock(mutex_);
-    stopping_ = true;
-  }
-  changed_.notify_all();
-  if (reader_.joinable()) reader_.join();
+RowsAhead::RowsAhead(std::unique_ptr<IdRows> rows, std::size_t columns)
+    : columns_(columns), ids_(std::move(rows)), source_(ForeignRows()) {
+  begin();
 }
 
-void RowsAhead::take_row(RowBatch& batch) {
+void RowsAhead::begin() {
+  for (std::size_t i = 0; i < columns_; ++i) row_.present_.push_back(rows().has_column(i));
+  batches_ = std::make_unique<BatchesAhead<RowBatch>>([this](RowBatch& batch) { return fill(batch); });
+}
+
+void RowsAhead::take_row(const ForeignRows& rows, RowBatch& batch) {
   for (std::size_t i = 0; i < columns_; ++i) {
-    const StatementValue read = source_->value(i);
+    const StatementValue read = rows.value(i);
     BatchedValue& value = batch.values.emplace_back();
     value.type = read.type;
     if (read.type == SqlType::integer) {
@@ -85,53 +83,26 @@ void RowsAhead::take_row(RowBatch& batch) {
   ++batch.rows;
 }
 
-void RowsAhead::read() {
-  auto batch = std::make_unique<RowBatch>();
-  while (source_->next()) {
-    take_row(*batch);
-    if (batch->rows < kBatchRows && batch->bytes.size() < kBatchBytes) continue;
-    if (!hand_over(std::move(batch))) return;
-    const std::lock_guard lock(mutex_);
-    if (empty_.empty()) {
-      batch = std::make_unique<RowBatch>();
-    } else {
-      batch = std::move(empty_.back());
-      empty_.pop_back();
+bool RowsAhead::fill(RowBatch& batch) {
+  batch.values.clear();
+  batch.bytes.clear();
+  batch.rows = 0;
+  while (batch.rows < kBatchRows && batch.bytes.size() < kBatchBytes) {
+    if (!advance()) {
+      status_ = rows().status();
+      return false;
     }
+    take_row(rows(), batch);
   }
-  if (batch->rows > 0 && !hand_over(std::move(batch))) return;
-  const std::lock_guard lock(mutex_);
-  status_ = source_->status();
-  ended_ = true;
-  changed_.notify_all();
-}
-
-// False: nobody wants more.
-bool RowsAhead::hand_over(std::unique_ptr<RowBatch> batch) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return stopping_ || waiting_.size() < kWaitingBatches; });
-  if (stopping_) return false;
-  waiting_.push_back(std::move(batch));
-  changed_.notify_all();
   return true;
 }
 
 const BatchedRow* RowsAhead::next() {
-  if (current_ == nullptr || place_ == current_->rows) {
-    std::unique_lock lock(mutex_);
-    if (current_ != nullptr) {
-      current_->values.clear();
-      current_->bytes.clear();
-      current_->rows = 0;
-      empty_.push_back(std::move(current_));
-    }
-    changed_.wait(lock, [&] { return ended_ || !waiting_.empty(); });
-    if (waiting_.empty()) return nullptr;
-    current_ = std::move(waiting_.front());
-    waiting_.pop_front();
-    changed_.notify_all();
+  while (current_ == nullptr || place_ == current_->rows) {
+    current_ = batches_ == nullptr ? nullptr : batches_->next();
+    if (current_ == nullptr) return nullptr;
     place_ = 0;
-    row_.batch_ = current_.get();
+    row_.batch_ = current_;
   }
   row_.values_ = current_->values.data() + place_++ * columns_;
   return &row_;

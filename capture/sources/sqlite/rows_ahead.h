@@ -6,19 +6,16 @@
 //   if (!rows.status()) ...
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
-#include "capture/sources/sqlite/foreign_database.h"
+#include "capture/sources/base/batches_ahead.h"
+#include "capture/sources/sqlite/id_rows.h"
 
 namespace accelscope::capture::sources::sqlite {
 
@@ -60,33 +57,31 @@ class RowsAhead {
   // Nobody else may use the connection while the object lives.
   RowsAhead(const ForeignDatabase& file, std::string_view table, std::span<const std::string_view> columns,
             std::string_view further = {});
-  ~RowsAhead();
-  RowsAhead(const RowsAhead&) = delete;
-  RowsAhead& operator=(const RowsAhead&) = delete;
+  // Those of an IdRows, over damaged pages too.
+  RowsAhead(std::unique_ptr<IdRows> rows, std::size_t columns);
 
   // Until the next call. Null at the end, and where reading fails: see status().
   [[nodiscard]] const BatchedRow* next();
   [[nodiscard]] const Result<void>& status() const noexcept { return status_; }
+  // Once next() has given null: what the IdRows say of damaged pages.
+  [[nodiscard]] const IdRows& id_rows() const noexcept { return *ids_; }
 
  private:
-  void read();
-  [[nodiscard]] bool hand_over(std::unique_ptr<RowBatch> batch);
-  void take_row(RowBatch& batch);
+  void begin();
+  [[nodiscard]] const ForeignRows& rows() const { return ids_ != nullptr ? ids_->rows() : *source_; }
+  [[nodiscard]] bool advance() { return ids_ != nullptr ? ids_->next() : source_->next(); }
+  [[nodiscard]] bool fill(RowBatch& batch);
+  void take_row(const ForeignRows& rows, RowBatch& batch);
 
   std::size_t columns_;
+  std::unique_ptr<IdRows> ids_;  // null: source_ has the rows
   Result<ForeignRows> source_;
   Result<void> status_;  // once the reader has ended
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::unique_ptr<RowBatch>> waiting_;
-  std::vector<std::unique_ptr<RowBatch>> empty_;
-  bool ended_ = false;
-  bool stopping_ = false;
-  std::unique_ptr<RowBatch> current_;
+  const RowBatch* current_ = nullptr;
   std::size_t place_ = 0;
   BatchedRow row_;
   std::string mended_;
-  std::thread reader_;
+  std::unique_ptr<BatchesAhead<RowBatch>> batches_;  // null: there is nothing to read
 };
 
 }  // namespace accelscope::capture::sources::sqlite

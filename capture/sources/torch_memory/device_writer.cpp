@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "capture/sources/torch_memory/schemas.h"
+#include "capture/sources/tracks/gpu_tables.h"
 
 namespace accelscope::capture::sources::torch_memory {
 namespace {
@@ -17,7 +18,7 @@ constexpr std::string_view kUnknownStack = "no stack recorded";
 constexpr std::string_view kPool = "PyTorch memory";  // of one device
 
 // As other profiles of the same run call it.
-[[nodiscard]] std::string device_name(std::int64_t device) { return fmt::format("gpu {}", device); }
+[[nodiscard]] std::string device_name(std::int64_t device) { return tracks::gpu_name(device); }
 
 struct TotalRow {
   std::string_view name;

@@ -37,22 +37,31 @@ class EventValues {
   void boolean(std::size_t column, bool value) { add(column, value ? 1 : 0); }
   void string(std::size_t column, StringId value) { add(column, value); }
   void text(std::size_t column, std::string_view value) {
-    values_.push_back({static_cast<std::uint32_t>(column), static_cast<std::uint32_t>(value.size()), text_.size()});
+    add(column, text_.size(), value.size());
     text_ += value;
   }
 
-  // Values as values() and texts() gave them.
-  void assign(std::span<const BoundValue> values, std::string_view texts) {
-    values_.assign(values.begin(), values.end());
+  // Room for so many values, as values() and texts() gave them: to be filled in.
+  [[nodiscard]] std::span<BoundValue> assign(std::size_t count, std::string_view texts) {
+    values_.resize(count);
     text_ = texts;
+    return values_;
+  }
+  void swap(EventValues& other) noexcept {
+    values_.swap(other.values_);
+    if (!text_.empty() || !other.text_.empty()) text_.swap(other.text_);
   }
 
   [[nodiscard]] std::span<const BoundValue> values() const noexcept { return values_; }
   [[nodiscard]] std::string_view texts() const noexcept { return text_; }
 
  private:
-  void add(std::size_t column, std::uint64_t value) {
-    values_.push_back({static_cast<std::uint32_t>(column), 0, value});
+  // Set in place: a processor waits for parts of a value that it has to read again as a whole.
+  void add(std::size_t column, std::uint64_t value, std::size_t size = 0) {
+    BoundValue& added = values_.emplace_back();
+    added.column = static_cast<std::uint32_t>(column);
+    added.size = static_cast<std::uint32_t>(size);
+    added.value = value;
   }
 
   std::vector<BoundValue> values_;

@@ -1,15 +1,18 @@
 // Joins events whose places are known only once everything is sorted: whoever writes an event says which flow leaves or
-// reaches it, by a key; once the tracks are sorted the events are found again and the flows become rows of the table
-// "dependency".
+// reaches it, by a key; once the tracks are sorted those events are found again that were not in order when they were
+// written, and the flows become rows of the table "dependency". Memory is bounded, however many there are: what does
+// not fit lies in temporary files.
 //
 // A key is the importer's own: flow_key(process, correlation), say. Every source of a key is joined with every target
 // of it; where that were thousands of arrows, each target with the last source before it.
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <functional>
+#include <memory>
 #include <vector>
 
+#include "capture/sources/base/record_sorter.h"
 #include "capture/sources/tracks/track_events.h"
 
 namespace accelscope::capture::sources::tracks {
@@ -32,6 +35,7 @@ struct WrittenEvent {
   std::int64_t start = 0;
   std::int64_t duration = 0;
   StringId name = 0;
+  EventId id = kNoEvent;  // where it is known already
 };
 
 enum class FlowSide : std::uint8_t { source, target };
@@ -53,10 +57,12 @@ class FlowEnds {
     std::uint64_t without_source = 0;
     std::uint64_t without_event = 0;  // ends whose event was left out of the session
   };
-  // Once the events are sorted, before they are released. By the time of the target. Ends the object.
-  [[nodiscard]] Result<std::vector<Joined>> join(const TrackEvents& events, HeldSink& held);
+  // Once the events are sorted, before they are released: calls with every flow, by the time of its target, until that
+  // returns false. Ends the object.
+  [[nodiscard]] Result<void> join(const TrackEvents& events, HeldSink& held,
+                                  const std::function<bool(const Joined&)>& visit);
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
-  [[nodiscard]] bool empty() const noexcept { return ends_.empty(); }
+  [[nodiscard]] bool empty() const noexcept { return placed_->size() == 0 && sought_->size() == 0; }
 
  private:
   // Small, because there may be as many as events: instead of an event's length and name, what tells it from others of
@@ -65,17 +71,40 @@ class FlowEnds {
     std::uint64_t key = 0;
     std::uint64_t id = 0;
     std::int64_t start = 0;
-    std::uint32_t track = 0;  // once it is found: the event's lane
+    std::uint64_t event : 63 = kNotFound;
+    std::uint64_t is_target : 1 = 0;
+    std::uint32_t track = 0;
     std::uint32_t serial = 0;
     std::uint32_t likeness = 0;
     StringId name = 0;
-    std::uint64_t found : 63 = kNotFound;
-    std::uint64_t is_target : 1 = 0;
   };
   static constexpr std::uint64_t kNotFound = (std::uint64_t{1} << 63U) - 1;
-  Result<void> find_events(const TrackEvents& events, HeldSink& held);
+  struct ByKey {  // of one key the sources first
+    [[nodiscard]] static std::uint64_t first_word(const End& end) noexcept { return end.key; }
+    [[nodiscard]] static bool before(const End& a, const End& b) noexcept;
+  };
+  struct ByPlace {
+    [[nodiscard]] static std::uint64_t first_word(const End& end) noexcept { return end.track; }
+    [[nodiscard]] static bool before(const End& a, const End& b) noexcept;
+  };
+  struct ByTarget {
+    [[nodiscard]] static std::uint64_t first_word(const Joined& joined) noexcept {
+      return static_cast<std::uint64_t>(joined.target_start) ^ std::uint64_t{1} << 63U;
+    }
+    [[nodiscard]] static bool before(const Joined& a, const Joined& b) noexcept;
+  };
+  using PlacedEnds = RecordSorter<End, ByKey>;
+  using SoughtEnds = RecordSorter<End, ByPlace>;
+  using JoinedEnds = RecordSorter<Joined, ByTarget>;
+  class OneKey;
+  class OneTrack;
 
-  std::deque<End> ends_;  // which grows without a copy of itself
+  [[nodiscard]] Result<void> seek_moved(const TrackEvents& events);
+  [[nodiscard]] Result<void> find_events(const TrackEvents& events, HeldSink& held);
+
+  std::unique_ptr<PlacedEnds> placed_ = std::make_unique<PlacedEnds>();  // whose events are known
+  std::unique_ptr<SoughtEnds> sought_ = std::make_unique<SoughtEnds>();
+  std::vector<bool> tracks_;  // that have ends among placed_
   Counts counts_;
 };
 

@@ -1,5 +1,7 @@
 #include "capture/sources/tracks/gpu_tables.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace accelscope::capture::sources::tracks {
@@ -121,6 +123,9 @@ Schema make_gpu_schema(GpuTable table, std::span<const ColumnSpec> further) {
   append_columns(schema, further);
   return schema;
 }
+
+std::string gpu_name(std::string_view number) { return fmt::format("GPU {}", number); }
+std::string gpu_name(std::int64_t number) { return fmt::format("GPU {}", number); }
 
 bool is_collective_kernel(std::string_view name) noexcept {
   return name.starts_with("nccl") || name.starts_with("rccl") || name.starts_with("mscclKernel");

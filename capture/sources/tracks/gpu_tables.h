@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/model/column_spec.h"
@@ -45,6 +46,10 @@ struct NvtxColumns {
 // Names of events that only wait: of calls, for what they have started before; of a device, for others of its streams.
 [[nodiscard]] std::span<const std::string_view> gpu_waiting_names(GpuTable table) noexcept;
 [[nodiscard]] Schema make_gpu_schema(GpuTable table, std::span<const ColumnSpec> further = {});
+
+// "GPU 0": what every profile calls a GPU, whose number may stand as a text in the file.
+[[nodiscard]] std::string gpu_name(std::string_view number);
+[[nodiscard]] std::string gpu_name(std::int64_t number);
 
 // Kernels of NVIDIA's, AMD's and Microsoft's libraries for work that several devices do together, by their names.
 [[nodiscard]] bool is_collective_kernel(std::string_view name) noexcept;

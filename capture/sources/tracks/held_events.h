@@ -1,10 +1,12 @@
 // The events of a held lane, decoded a block at a time: for what can only be said once every event has its place.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <utility>
 
 #include "capture/sources/tracks/held_sink.h"
 
@@ -18,43 +20,90 @@ struct HeldEvent {
   std::array<std::uint64_t, 2> numbers = {};  // of the columns asked for, two at most, of type int64; 0: none
 };
 
+// One event after another.
+class HeldEvents {
+ public:
+  HeldEvents(const HeldSink::HeldLane& lane, ChunkSpill& spill,
+             std::initializer_list<std::optional<std::size_t>> columns = {})
+      : lane_(lane), spill_(spill), column_count_(columns.size()) {
+    std::copy(columns.begin(), columns.end(), columns_.begin());
+  }
+  HeldEvents(const HeldEvents&) = delete;
+  HeldEvents& operator=(const HeldEvents&) = delete;
+
+  // False at the end.
+  [[nodiscard]] Result<bool> next() {
+    if (++row_ >= size_) {
+      const Result<bool> any = decode();
+      if (!any || !*any) return any;
+    }
+    event_.id = make_event_id(lane_.lane.number, ordinal_ + row_);
+    event_.begin = times_.begins[row_];
+    event_.end = times_.ends[row_];
+    event_.name = static_cast<StringId>(names_[row_]);
+    for (std::size_t i = 0; i < column_count_; ++i) {
+      event_.numbers[i] = (valid_[i] >> row_ & 1) != 0 ? numbers_[i][row_] ^ (std::uint64_t{1} << 63) : 0;
+    }
+    return true;
+  }
+  [[nodiscard]] const HeldEvent& event() const noexcept { return event_; }
+
+ private:
+  using Words = std::array<std::uint64_t, kBlockEvents>;
+
+  // The next block.
+  [[nodiscard]] Result<bool> decode() {
+    ordinal_ += size_;
+    size_ = 0;
+    while (!chunk_ || ++block_ >= chunk_->block_count()) {
+      if (next_ == lane_.chunks.size()) return false;
+      Result<Bytes> bytes = spill_.copy(lane_.chunks[next_++]);
+      if (!bytes) return bytes.error();
+      bytes_ = std::move(bytes).value();
+      Result<ChunkView> chunk = ChunkView::parse(bytes_);
+      if (!chunk) return chunk.error();
+      chunk_ = std::move(chunk).value();
+      block_ = ~std::uint32_t{0};  // before the first
+    }
+    chunk_->times(block_, times_);
+    chunk_->names(block_, names_.data());
+    for (std::size_t i = 0; i < column_count_; ++i) {
+      valid_[i] = columns_[i] ? chunk_->validity(*columns_[i], block_) : 0;
+      if (valid_[i] != 0) chunk_->values(*columns_[i], block_, numbers_[i].data());
+    }
+    size_ = chunk_->block_size(block_);
+    row_ = 0;
+    return true;
+  }
+
+  const HeldSink::HeldLane& lane_;
+  ChunkSpill& spill_;
+  std::array<std::optional<std::size_t>, 2> columns_;
+  std::size_t column_count_;
+  std::size_t next_ = 0;  // chunk
+  Bytes bytes_;
+  std::optional<ChunkView> chunk_;
+  std::uint32_t block_ = 0;
+  std::uint32_t size_ = 0;  // of the block
+  std::uint32_t row_ = 0;
+  std::uint64_t ordinal_ = 0;  // of its first event
+  BlockTimes times_;
+  Words names_;
+  std::array<Words, 2> numbers_;
+  std::array<std::uint64_t, 2> valid_ = {};
+  HeldEvent event_;
+};
+
 template <typename Visit>
 Result<void> for_each_event(const HeldSink::HeldLane& lane, ChunkSpill& spill,
                             std::initializer_list<std::optional<std::size_t>> columns, Visit visit) {
-  using Words = std::array<std::uint64_t, kBlockEvents>;
-  BlockTimes times;
-  Words names;
-  std::array<Words, 2> numbers;
-  std::uint64_t ordinal = 0;
-  for (const std::size_t index : lane.chunks) {
-    const Result<Bytes> bytes = spill.copy(index);
-    if (!bytes) return bytes.error();
-    const Result<ChunkView> chunk = ChunkView::parse(bytes.value());
-    if (!chunk) return chunk.error();
-    for (std::uint32_t block = 0; block < chunk->block_count(); ++block) {
-      chunk->times(block, times);
-      chunk->names(block, names.data());
-      std::array<std::uint64_t, 2> valid = {};
-      for (std::size_t i = 0; i < columns.size(); ++i) {
-        const std::optional<std::size_t> column = columns.begin()[i];
-        if (column) valid[i] = chunk->validity(*column, block);
-        if (valid[i] != 0) chunk->values(*column, block, numbers[i].data());
-      }
-      for (std::uint32_t row = 0; row < chunk->block_size(block); ++row) {
-        HeldEvent event{make_event_id(lane.lane.number, ordinal + row),
-                        times.begins[row],
-                        times.ends[row],
-                        static_cast<StringId>(names[row]),
-                        {}};
-        for (std::size_t i = 0; i < columns.size(); ++i) {
-          if (valid[i] >> row & 1) event.numbers[i] = numbers[i][row] ^ (std::uint64_t{1} << 63);
-        }
-        visit(event);
-      }
-      ordinal += chunk->block_size(block);
-    }
+  HeldEvents events(lane, spill, columns);
+  for (;;) {
+    const Result<bool> any = events.next();
+    if (!any) return any.error();
+    if (!*any) return {};
+    visit(events.event());
   }
-  return {};
 }
 
 }  // namespace accelscope::capture::sources::tracks

@@ -46,24 +46,30 @@ std::uint32_t TrackEvents::add_track(SchemaNumber number, const Schema& schema) 
   return static_cast<std::uint32_t>(tracks_.size() - 1);
 }
 
-void TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
-                        std::span<const BoundValue> values, std::string_view text) {
+EventId TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
+                           std::span<const BoundValue> values, std::string_view text) {
   TrackState& state = tracks_[track];
   const bool late =
       state.any && (start < state.last_start || (start == state.last_start && duration > state.last_duration));
   if (late && !state.unordered) take_back(track);
   state.any = true;
-  if (state.unordered) return add_to_sorter(track, start, duration, name, values, text);
+  if (state.unordered) {
+    add_to_sorter(track, start, duration, name, values, text);
+    return kNoEvent;
+  }
   state.last_start = start;
   state.last_duration = duration;
   const std::optional<std::uint32_t> lane = free_lane(state, start, duration);
-  if (lane) add_to_lane(state, *lane, start, duration, name, values, text);
+  return lane ? add_to_lane(state, *lane, start, duration, name, values, text) : kNoEvent;
 }
 
-void TrackEvents::write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration,
-                           StringId name, std::span<const BoundValue> values, std::string_view text) {
+EventId TrackEvents::write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration,
+                              StringId name, std::span<const BoundValue> values, std::string_view text) {
   TrackState& state = tracks_[track];
-  if (state.unordered) return add_to_sorter(track, start, duration, name, values, text);
+  if (state.unordered) {
+    add_to_sorter(track, start, duration, name, values, text);
+    return kNoEvent;
+  }
   // Those that come without a depth have to be later than all of these.
   if (!state.any || start > state.last_start) {
     state.last_start = start;
@@ -71,15 +77,17 @@ void TrackEvents::write_at(std::uint32_t track, std::uint32_t depth, std::int64_
   }
   state.any = true;
   const std::optional<std::uint32_t> lane = free_lane_from(state, depth, start, duration);
-  if (lane) add_to_lane(state, *lane, start, duration, name, values, text);
+  return lane ? add_to_lane(state, *lane, start, duration, name, values, text) : kNoEvent;
 }
 
-void TrackEvents::add_to_lane(TrackState& track, std::uint32_t lane, std::int64_t start, std::int64_t duration,
-                              StringId name, std::span<const BoundValue> values, std::string_view text) {
+EventId TrackEvents::add_to_lane(TrackState& track, std::uint32_t lane, std::int64_t start, std::int64_t duration,
+                                 StringId name, std::span<const BoundValue> values, std::string_view text) {
   const std::vector<Column>& columns = track.schema->columns;
   Row row = writer_.begin_event_at(track.number, lane, start, duration, name);
   for (const BoundValue& value : values) set_value(row, columns[value.column].type, value, text);
+  const EventId id = track.taken ? kNoEvent : row.id();
   bound_buffers(3 + values.size());
+  return id;
 }
 
 void TrackEvents::add_to_sorter(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
@@ -234,6 +242,7 @@ bool TrackEvents::take(std::uint32_t track, const std::function<void(TakenEvent&
   state = {};
   state.schema_number = schema_number;
   state.schema = schema;
+  state.taken = true;
   state.number = writer_.add_track({.schema = schema_number});
   for (auto lane = lanes.begin(); lane != lanes.end();) {
     const bool any = lane->second.next();

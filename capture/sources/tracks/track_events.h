@@ -23,14 +23,14 @@ class TrackEvents {
 
   // The schema's number comes from the writer; the schema must outlive this object.
   [[nodiscard]] std::uint32_t add_track(SchemaNumber number, const Schema& schema);
-  // Texts among the values lie in `text`.
-  void write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
-             std::span<const BoundValue> values, std::string_view text);
+  // Texts among the values lie in `text`. The event's id; kNoEvent: it is known only once everything is sorted.
+  EventId write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
+                std::span<const BoundValue> values, std::string_view text);
   // For formats that know how deep an event lies among nested ones: events of one depth do not overlap and come in
   // their order, whatever those of other depths do. One that does not fit there goes to the next deeper place where it
   // does.
-  void write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration, StringId name,
-                std::span<const BoundValue> values, std::string_view text);
+  EventId write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration, StringId name,
+                   std::span<const BoundValue> values, std::string_view text);
   // Takes back what was written to a track, for whoever finds that it was not as it had seemed: every event in the
   // order of begins, those that hold others first. The track is as good as new then. False, and nothing is done, for a
   // track that has to be sorted anyway.
@@ -41,6 +41,10 @@ class TrackEvents {
     EventValues values;
   };
   bool take(std::uint32_t track, const std::function<void(TakenEvent&)>& visit);
+  // Whether every id that write() gave for the track's events is still theirs: none of them was taken back.
+  [[nodiscard]] bool ids_hold(std::uint32_t track) const noexcept {
+    return !tracks_[track].unordered && !tracks_[track].taken;
+  }
   // Sorts what has to be sorted; every track then has its number in the session.
   Result<void> finish();
 
@@ -59,14 +63,15 @@ class TrackEvents {
     std::int64_t last_duration = 0;
     bool any = false;
     bool unordered = false;
+    bool taken = false;
     std::vector<std::int64_t> lane_ends;  // of the last event in each sub-lane
   };
   // The topmost sub-lane that is free at that time; nothing if there is none and can be no further one.
   [[nodiscard]] std::optional<std::uint32_t> free_lane(TrackState& track, std::int64_t start, std::int64_t duration);
   [[nodiscard]] std::optional<std::uint32_t> free_lane_from(TrackState& track, std::size_t depth, std::int64_t start,
                                                             std::int64_t duration);
-  void add_to_lane(TrackState& track, std::uint32_t lane, std::int64_t start, std::int64_t duration, StringId name,
-                   std::span<const BoundValue> values, std::string_view text);
+  EventId add_to_lane(TrackState& track, std::uint32_t lane, std::int64_t start, std::int64_t duration, StringId name,
+                      std::span<const BoundValue> values, std::string_view text);
   void add_to_sorter(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
                      std::span<const BoundValue> values, std::string_view text);
   void take_back(std::uint32_t track);

@@ -67,16 +67,16 @@ WrittenEvent UnorderedSession::write(std::uint32_t row, std::int64_t start, std:
                                      const EventValues& values) {
   const SessionRow& of = rows_[row];
   note_time(of, start, duration);
-  events_.write(of.events, start, duration, name, values.values(), values.texts());
-  return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name};
+  const EventId id = events_.write(of.events, start, duration, name, values.values(), values.texts());
+  return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name, id};
 }
 
 WrittenEvent UnorderedSession::write_at(std::uint32_t row, std::uint32_t depth, std::int64_t start,
                                         std::int64_t duration, StringId name, const EventValues& values) {
   const SessionRow& of = rows_[row];
   note_time(of, start, duration);
-  events_.write_at(of.events, depth, start, duration, name, values.values(), values.texts());
-  return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name};
+  const EventId id = events_.write_at(of.events, depth, start, duration, name, values.values(), values.texts());
+  return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name, id};
 }
 
 void UnorderedSession::sample(std::uint32_t row, std::int64_t ticks, double value) {
@@ -87,7 +87,8 @@ void UnorderedSession::sample(std::uint32_t row, std::int64_t ticks, double valu
 
 void UnorderedSession::add_flow(FlowSide side, std::uint64_t key, std::uint64_t id, const WrittenEvent& event,
                                 StringId name) {
-  flows_.add(side, key, id, name == 0 ? intern("launch") : name, event);
+  if (name == 0 && launch_ == 0) launch_ = intern("launch");
+  flows_.add(side, key, id, name == 0 ? launch_ : name, event);
 }
 
 Result<void> UnorderedSession::finish(const Finish& options) {
@@ -120,24 +121,24 @@ Result<void> UnorderedSession::finish(const Finish& options) {
 
 Result<void> UnorderedSession::write_flows(const Finish& options) {
   if (flows_.empty()) return {};
-  const Result<std::vector<FlowEnds::Joined>> flows = flows_.join(events_, held_);
-  if (!flows) return flows.error();
+  EventValues values;
+  std::uint32_t row = kNone;
+  const Result<void> joined = flows_.join(events_, held_, [&](const FlowEnds::Joined& flow) {
+    if (row == kNone) row = add_track(add_table(make_flow_schema()), {.name = "flows", .kind = "flow"});
+    values.clear();
+    values.unsigned_integer(kFlowSource, flow.source);
+    values.unsigned_integer(kFlowTarget, flow.target);
+    values.integer(kFlowId, static_cast<std::int64_t>(flow.id));
+    events_.write(rows_[row].events, flow.target_start, 0, flow.name, values.values(), values.texts());
+    return !cancelled();
+  });
+  if (!joined) return joined;
   report_.note("flow_without_partner", std::string(options.unjoined_sources),
                options.unjoined_sources.empty() ? 0 : flows_.counts().without_target);
   report_.note("flow_without_partner", std::string(options.unjoined_targets),
                options.unjoined_targets.empty() ? 0 : flows_.counts().without_source);
   report_.note("flow_without_event", "flows begin or end at events that were left out, so there is no arrow for them",
                flows_.counts().without_event);
-  if (flows->empty()) return {};
-  const std::uint32_t row = add_track(add_table(make_flow_schema()), {.name = "flows", .kind = "flow"});
-  EventValues values;
-  for (const FlowEnds::Joined& flow : *flows) {
-    values.clear();
-    values.unsigned_integer(kFlowSource, flow.source);
-    values.unsigned_integer(kFlowTarget, flow.target);
-    values.integer(kFlowId, static_cast<std::int64_t>(flow.id));
-    events_.write(rows_[row].events, flow.target_start, 0, flow.name, values.values(), values.texts());
-  }
   return {};
 }
 

@@ -123,6 +123,7 @@ class UnorderedSession {
   std::deque<Table> tables_;  // whose schemas must not move
   std::vector<SessionRow> rows_;
   EventValues sample_;
+  StringId launch_ = 0;  // what flows are called that have no name of their own; 0: not asked for yet
   std::uint32_t counters_ = kNone;
   std::int64_t first_ = 0;  // of the rows of the main clock
   bool any_ = false;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/analysis/statistics/middle.h"
+
 namespace accelscope::capture::sources::tt_ops {
 
 void DeviceTime::add(std::int64_t first_cycle, std::optional<std::int64_t> last_cycle,
@@ -17,13 +19,11 @@ void DeviceTime::add(std::int64_t first_cycle, std::optional<std::int64_t> last_
 
 std::optional<double> DeviceTime::ticks_per_ns() const {
   if (rates_.empty()) return std::nullopt;
-  std::vector<double> rates = rates_;
-  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
-  std::nth_element(rates.begin(), middle, rates.end());
+  const double middle = middle_value(rates_);
   constexpr double kMhz = 1000;
   constexpr double kRounded = 1e-3;
-  const double whole = std::round(*middle * kMhz) / kMhz;
-  return whole > 0 && std::abs(whole - *middle) < kRounded * whole ? whole : *middle;
+  const double whole = std::round(middle * kMhz) / kMhz;
+  return whole > 0 && std::abs(whole - middle) < kRounded * whole ? whole : middle;
 }
 
 std::vector<ClockAnchor> DeviceTime::anchors(double ticks_per_ns) const {

@@ -127,7 +127,8 @@ std::uint32_t UnitraceImport::row_of(const CommandLine& line, CommandKind kind) 
       {{"", "stream"}, {"memcpy ", "dma_queue"}, {"memset ", "dma_queue"}, {"commands ", "barrier"}}};
   const RowWords& words = kWords[static_cast<std::size_t>(kind)];
   Track track;
-  track.device = fmt::format("GPU {}", devices_.try_emplace(line.device, devices_.size()).first->second);
+  track.device =
+      tracks::gpu_name(static_cast<std::int64_t>(devices_.try_emplace(line.device, devices_.size()).first->second));
   track.name = fmt::format("{}thread {}", words.prefix, line.thread);
   track.kind = words.kind;
   row->second = session_.add_track(tables_[static_cast<std::size_t>(kind)], std::move(track),

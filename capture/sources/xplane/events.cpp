@@ -31,9 +31,11 @@ void XPlaneImporter::write_event(PlaneState& plane, LineState& line, const Event
     return;
   }
   Meanings meanings;
+  slots_.clear();
   for (const StatValue& stat : event.stats) {
     if (stat.kind == StatValue::Kind::bytes) ++counts_.bytes_stats;
-    understand(plane, stat, slot_of(plane, stat.id), meanings);
+    slots_.push_back(&slot_of(plane, stat.id));
+    understand(plane, stat, *slots_.back(), meanings);
   }
   if (line.role.of == LineClass::counters) {
     for (const StatValue& stat : event.stats) {
@@ -49,7 +51,7 @@ void XPlaneImporter::write_event(PlaneState& plane, LineState& line, const Event
   TableState& to = table(which);
   values_.clear();
   ++event_number_;
-  bind_stats(plane, metadata, event, to);
+  bind_stats(plane, event, to);
   const tracks::EventValues& constants = constants_of(plane, metadata, event.metadata, to);
   const Schema& schema = session_.table(to.number);
   for (const tracks::BoundValue& value : constants.values()) {
@@ -81,28 +83,36 @@ std::int64_t XPlaneImporter::start_of_end(const LineState& line, const EventReco
   return start_of(line, end).value_or(0);
 }
 
-void XPlaneImporter::bind_stats(PlaneState& plane, const MetadataSlot& /*metadata*/, const EventRecord& event,
-                                TableState& to) {
+void XPlaneImporter::bind_stats(PlaneState& plane, const EventRecord& event, TableState& to) {
   const auto which = static_cast<std::size_t>(to.table);
   const std::size_t columns = session_.table(to.number).columns.size();
   if (set_.size() < columns) set_.resize(columns, 0);
-  for (const StatValue& stat : event.stats) {
-    const StatSlot& slot = slot_of(plane, stat.id);
-    const std::uint32_t field = slot.fields[which];
-    const std::uint32_t column = to.stats.column(field);
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const StatValue& stat = event.stats[i];
+    const StatSlot& slot = *slots_[i];
+    const std::uint32_t column = to.stats.column(slot.fields[which]);
     if (column == StatTable::kNoField || stat.kind == StatValue::Kind::bytes || stat.kind == StatValue::Kind::none)
       continue;
     if (set_[column] == event_number_) continue;
     set_[column] = event_number_;
-    StringId known = 0;
     if (stat.kind == StatValue::Kind::reference) {
-      PlaneState::Reference& found = reference(plane, stat);
+      Reference& found = reference(plane, stat);
       if (found.id == 0) found.id = session_.intern(found.text);
-      known = found.id;
+      to.stats.bind(slot.fields[which], stat, found.text, found.id, intern_, values_);
+    } else {
+      to.stats.bind(slot.fields[which], stat, text_of(plane, stat), 0, intern_, values_);
     }
-    to.stats.bind(field, stat, text_of(plane, stat), known, intern_, values_);
-    if (slot.stat == Stat::source) sources_.emplace(text_of(plane, stat));
+    if (slot.stat == Stat::source) note_source(plane, stat);
   }
+}
+
+void XPlaneImporter::note_source(PlaneState& plane, const StatValue& stat) {
+  if (stat.kind == StatValue::Kind::reference) {
+    Reference& found = reference(plane, stat);
+    if (found.is_source) return;
+    found.is_source = true;
+  }
+  sources_.emplace(text_of(plane, stat));
 }
 
 const tracks::EventValues& XPlaneImporter::constants_of(PlaneState& plane, MetadataSlot& slot, std::int64_t id,
@@ -141,17 +151,36 @@ void XPlaneImporter::own_string(TableState& to, OwnColumn column, StringId value
   if (place != StatTable::kNoField && value != 0) values_.string(place, value);
 }
 
+StringId XPlaneImporter::layer_of(const MetadataSlot& metadata, const Meanings& meanings) {
+  const auto told_by = [&](std::string_view text) {
+    const std::string_view told = layer_of_op(text);
+    return told.empty() ? StringId{0} : session_.intern(told);
+  };
+  StringId layer = 0;
+  if (Reference* const known = meanings.tf_op_reference; known != nullptr) {
+    if (!known->layer) known->layer = told_by(known->text);
+    layer = *known->layer;
+  } else if (!meanings.tf_op.empty()) {
+    layer = told_by(meanings.tf_op);
+  }
+  if (layer == 0) layer = metadata.layer;
+  // On GPUs an operation's place in the model may stand under "name", where arguments have theirs too.
+  if (layer != 0 || meanings.op_name.find('/') == std::string_view::npos) return layer;
+  if (meanings.op_name_reference == nullptr) return session_.intern(meanings.op_name);
+  StringId& id = meanings.op_name_reference->id;
+  if (id == 0) id = session_.intern(meanings.op_name);
+  return id;
+}
+
 void XPlaneImporter::bind_common(PlaneState& plane, LineState& line, const MetadataSlot& metadata,
                                  const Meanings& meanings, const EventRecord& event, TableState& to) {
   own_string(to, OwnColumn::hlo, metadata.hlo);
-  StringId layer = metadata.layer;
-  if (const std::string_view told = layer_of_op(meanings.tf_op); !told.empty()) layer = session_.intern(told);
-  // On GPUs an operation's place in the model may stand under "name", where arguments have theirs too.
-  if (layer == 0 && meanings.op_name.find('/') != std::string_view::npos) layer = session_.intern(meanings.op_name);
-  own_string(to, OwnColumn::layer, layer);
+  own_string(to, OwnColumn::layer, layer_of(metadata, meanings));
   const std::string_view category = meanings.category;
-  const bool is_half = metadata.async_begin || metadata.async_end || is_async_begin(category) || is_async_end(category);
-  const bool is_holder = metadata.holder || is_holder_op(category);
+  const bool told = !category.empty();
+  const bool is_half =
+      metadata.async_begin || metadata.async_end || (told && (is_async_begin(category) || is_async_end(category)));
+  const bool is_holder = metadata.holder || (told && is_holder_op(category));
   const auto bytes = meanings.bytes ? meanings.bytes : metadata.bytes;
   const auto flops = meanings.flops ? meanings.flops : metadata.flops;
   const bool counts = to.table == XTable::xla_async_op || (!is_half && !is_holder);
@@ -171,11 +200,22 @@ void XPlaneImporter::bind_common(PlaneState& plane, LineState& line, const Metad
     bind_transfer(plane, line, meanings, event);
   } else if (to.table == XTable::runtime_call) {
     if (meanings.correlation) values_.integer(RuntimeColumns::correlation, *meanings.correlation);
+    if (meanings.transfer_details.empty()) return;
     const TransferDetails details = read_transfer_details(meanings.transfer_details);
     counts_.implausible += details.implausible;
     if (details.bytes && *details.bytes > 0) values_.integer(RuntimeColumns::bytes, *details.bytes);
     if (!details.kind.empty()) values_.string(RuntimeColumns::kind, session_.intern(details.kind));
   }
+}
+
+const XPlaneImporter::LaunchText& XPlaneImporter::launch_of(const Meanings& meanings) {
+  Reference* const known = meanings.kernel_reference;
+  if (known != nullptr && known->launch) return *known->launch;
+  LaunchText& made = known != nullptr ? known->launch.emplace() : launch_;
+  made.details = read_kernel_details(meanings.kernel_details);
+  made.grid = made.details.grid.empty() ? 0 : session_.intern(made.details.grid);
+  made.block = made.details.block.empty() ? 0 : session_.intern(made.details.block);
+  return made;
 }
 
 void XPlaneImporter::bind_kernel(const PlaneState& plane, const LineState& line, const Meanings& meanings,
@@ -185,10 +225,11 @@ void XPlaneImporter::bind_kernel(const PlaneState& plane, const LineState& line,
   if (meanings.context) values_.integer(KernelColumns::context, *meanings.context);
   if (line.role.stream) values_.integer(KernelColumns::stream, *line.role.stream);
   if (!meanings.is_kernel) return;
-  const KernelDetails details = read_kernel_details(meanings.kernel_details);
+  const LaunchText& launch = launch_of(meanings);
+  const KernelDetails& details = launch.details;
   counts_.implausible += details.implausible;
-  if (!details.grid.empty()) values_.string(KernelColumns::grid, session_.intern(details.grid));
-  if (!details.block.empty()) values_.string(KernelColumns::block, session_.intern(details.block));
+  if (launch.grid != 0) values_.string(KernelColumns::grid, launch.grid);
+  if (launch.block != 0) values_.string(KernelColumns::block, launch.block);
   if (details.registers) values_.integer(KernelColumns::registers, *details.registers);
   if (details.shared_memory) values_.integer(KernelColumns::shared_memory, *details.shared_memory);
   if (details.occupancy) values_.real(KernelColumns::occupancy, *details.occupancy);
@@ -236,7 +277,7 @@ void XPlaneImporter::write_memory(PlaneState& /*plane*/, const MetadataSlot& met
   // TensorFlow's allocators are called by their devices: "GPU_0_bfc".
   if (meanings.allocator.starts_with("GPU_")) {
     const std::size_t end = std::min(meanings.allocator.find('_', 4), meanings.allocator.size());
-    device = fmt::format("GPU {}", meanings.allocator.substr(4, end - 4));
+    device = tracks::gpu_name(meanings.allocator.substr(4, end - 4));
   }
   const std::string pool = of_device                    ? fmt::format("device {} memory", *meanings.host_index)
                            : meanings.allocator.empty() ? std::string("memory")

@@ -8,7 +8,7 @@
 
 #include "capture/json/byte_source.h"
 #include "capture/sources/tracks/gpu_tables.h"
-#include "capture/sources/xplane/each_event.h"
+#include "capture/sources/xplane/read/events_ahead.h"
 #include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::xplane {
@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::int64_t kLeastUnixNs = 100'000'000'000'000'000;  // March 1973: no profile takes so long
 constexpr std::int64_t kMostTicks = std::int64_t{1} << 62;
+constexpr std::int64_t kSummableTicks = std::int64_t{1} << 60;  // three of them are not yet kMostTicks
 constexpr std::size_t kLongestMetadata = 16U << 20;
 constexpr std::size_t kLongestName = 1U << 20;
 constexpr std::size_t kLongestInflated = 1U << 20;
@@ -67,19 +68,15 @@ Result<void> XPlaneImporter::run(const SpaceBytes& bytes) {
   if (session_.cancelled()) return session_.status() ? Result<void>(cancelled) : session_.status();
   metadata_window_ = std::make_unique<SpaceWindow>(bytes, 64U << 10);
   if (Result<void> done = take_index(bytes, std::move(index)); !done) return done;
-  const bool surveyed = each_event(
-      bytes, bytes.size(),
-      [&](PlaneState& plane, LineState& line, const EventRecord& event) { survey_event(plane, line, event); });
-  if (!surveyed) return session_.status() ? Result<void>(cancelled) : session_.status();
+  if (!each_event(bytes, bytes.size(), &XPlaneImporter::survey_event))
+    return session_.status() ? Result<void>(cancelled) : session_.status();
   constexpr std::uint64_t kFew = 100;  // damage makes some: one in so many
   in_ns_ = beyond_ps_ > survey_events_ / kFew;
   make_tables();
   add_threads();
   counts_ = {};
-  const bool written = each_event(
-      bytes, 2 * bytes.size(),
-      [&](PlaneState& plane, LineState& line, const EventRecord& event) { write_event(plane, line, event); });
-  if (!written) return session_.status() ? Result<void>(cancelled) : session_.status();
+  if (!each_event(bytes, 2 * bytes.size(), &XPlaneImporter::write_event))
+    return session_.status() ? Result<void>(cancelled) : session_.status();
   write_facts();
   write_report(bytes);
   return session_.finish({.clock = "profile",
@@ -97,8 +94,28 @@ bool XPlaneImporter::goes_on(std::uint64_t done) {
   return !session_.cancelled();
 }
 
-void XPlaneImporter::count_broken(std::uint64_t at) noexcept {
-  if (counts_.broken_events++ == 0) counts_.first_broken = at;
+bool XPlaneImporter::each_event(const SpaceBytes& bytes, std::uint64_t done_before, Visit visit) {
+  std::vector<std::pair<PlaneState*, LineState*>> lines;
+  std::vector<BytesPlace> places;
+  for (PlaneState& plane : planes_) {
+    for (LineState& line : plane.lines) {
+      lines.emplace_back(&plane, &line);
+      places.push_back(line.index.bytes);
+    }
+  }
+  EventsAhead ahead(bytes, std::move(places));
+  while (const EventBatch* batch = ahead.next()) {
+    if (counts_.broken_events == 0) counts_.first_broken = batch->skipped.first_broken;
+    counts_.broken_events += batch->skipped.broken;
+    counts_.cut_events += batch->skipped.cut;
+    counts_.long_events += batch->skipped.too_long;
+    for (std::size_t i = 0; i < batch->events.size(); ++i) {
+      const auto& [plane, line] = lines[batch->lines[i]];
+      (this->*visit)(*plane, *line, batch->events[i]);
+    }
+    if (!goes_on(done_before + batch->done)) return false;
+  }
+  return goes_on(done_before + bytes.size());
 }
 
 Error XPlaneImporter::nothing_in(const SpaceBytes& bytes, const SpaceIndex& index) const {
@@ -145,6 +162,9 @@ Result<void> XPlaneImporter::take_index(const SpaceBytes& bytes, SpaceIndex inde
     }
     plane.lines.clear();
     state.index = std::move(plane);
+    state.stats.expect(state.index.stat_metadata.size());
+    state.references.expect(state.index.stat_metadata.size());
+    state.metadata.expect(state.index.event_metadata.size());
   }
   space_ = std::move(index);
   space_.planes.clear();
@@ -168,16 +188,29 @@ void XPlaneImporter::find_times() {
       if (ns > kLeastUnixNs) first = std::min(first.value_or(ns), ns);
     }
   }
-  if (!first) return;
   // Lines that tell the time of day lie on the time of those that do not.
-  base_ns_ = start_unix_ns_.value_or(*first);
-  start_unix_ns_ = base_ns_;
+  if (first) {
+    base_ns_ = start_unix_ns_.value_or(*first);
+    start_unix_ns_ = base_ns_;
+  }
+  for (PlaneState& plane : planes_) {
+    for (LineState& line : plane.lines) {
+      const __int128 ps = begin_ps_of(line);
+      if (ps > -kSummableTicks && ps < kSummableTicks) line.begin_ps = static_cast<std::int64_t>(ps);
+    }
+  }
+}
+
+__int128 XPlaneImporter::begin_ps_of(const LineState& line) const noexcept {
+  const std::int64_t ns = line.index.timestamp_ns;
+  return (static_cast<__int128>(ns) - (ns > kLeastUnixNs ? base_ns_ : 0)) * 1000;
 }
 
 std::optional<std::int64_t> XPlaneImporter::start_of(const LineState& line, const EventRecord& event) const noexcept {
-  const std::int64_t ns = line.index.timestamp_ns;
-  const __int128 begin = static_cast<__int128>(ns) - (ns > kLeastUnixNs ? base_ns_ : 0);
-  const __int128 ps = begin * 1000 + event.offset_ps;
+  const auto is_summable = [](std::int64_t ticks) { return ticks > -kSummableTicks && ticks < kSummableTicks; };
+  if (line.begin_ps && !in_ns_ && is_summable(event.offset_ps) && is_summable(event.duration_ps))
+    return *line.begin_ps + event.offset_ps;
+  const __int128 ps = begin_ps_of(line) + event.offset_ps;
   __int128 start = ps;
   __int128 length = event.duration_ps;
   if (in_ns_) {
@@ -206,20 +239,21 @@ XPlaneImporter::StatSlot& XPlaneImporter::slot_of(PlaneState& plane, std::int64_
   return *slot;
 }
 
-XPlaneImporter::PlaneState::Reference& XPlaneImporter::reference(PlaneState& plane, const StatValue& value) {
+XPlaneImporter::Reference& XPlaneImporter::reference(PlaneState& plane, const StatValue& value) {
   const auto id = static_cast<std::int64_t>(value.bits);
-  const auto [found, is_new] = plane.references.try_emplace(id);
-  if (!is_new) return found->second;
+  std::unique_ptr<Reference>& made = plane.references[id];
+  if (made != nullptr) return *made;
+  made = std::make_unique<Reference>();
   const auto place = plane.index.stat_metadata.find(id);
   if (place == plane.index.stat_metadata.end()) {
-    found->second.text = fmt::format("text {}", id);
-    return found->second;
+    made->text = fmt::format("text {}", id);
+    return *made;
   }
   const std::size_t size = static_cast<std::size_t>(std::min<std::uint64_t>(place->second.size, kLongestMetadata));
   std::string_view name;
   if (!read_stat_metadata(metadata_window_->at(place->second.begin, size), name)) ++counts_.cut_texts;
-  found->second.text = shortened(name);
-  return found->second;
+  made->text = shortened(name);
+  return *made;
 }
 
 std::string_view XPlaneImporter::text_of(PlaneState& plane, const StatValue& value) {
@@ -289,6 +323,11 @@ void XPlaneImporter::understand(PlaneState& plane, const StatValue& value, StatS
   const auto number = [&](std::optional<std::int64_t>& to) {
     if (value.is_number()) to = whole_of(value);
   };
+  const auto text = [&](Reference*& to) -> std::string_view {
+    if (value.kind != StatValue::Kind::reference) return text_of(plane, value);
+    to = &reference(plane, value);
+    return to->text;
+  };
   switch (slot.stat) {
     case Stat::other:
       return;
@@ -296,11 +335,11 @@ void XPlaneImporter::understand(PlaneState& plane, const StatValue& value, StatS
       return number(meanings.correlation);
     case Stat::context: {
       // "$$1" of CUPTI.
-      std::string_view text = text_of(plane, value);
-      while (text.starts_with('$')) text.remove_prefix(1);
+      std::string_view word = text_of(plane, value);
+      while (word.starts_with('$')) word.remove_prefix(1);
       std::int64_t context = 0;
-      bool digits = !text.empty() && text.size() < 19;
-      for (const char c : text) {
+      bool digits = !word.empty() && word.size() < 19;
+      for (const char c : word) {
         digits = digits && c >= '0' && c <= '9';
         if (digits) context = context * 10 + (c - '0');
       }
@@ -309,7 +348,8 @@ void XPlaneImporter::understand(PlaneState& plane, const StatValue& value, StatS
     }
     case Stat::kernel_details:
       meanings.is_kernel = true;
-      meanings.kernel_details = text_of(plane, value);
+      meanings.kernel_reference = nullptr;
+      meanings.kernel_details = text(meanings.kernel_reference);
       return;
     case Stat::memcpy_details:
       meanings.is_copy = true;
@@ -337,10 +377,12 @@ void XPlaneImporter::understand(PlaneState& plane, const StatValue& value, StatS
       meanings.category = text_of(plane, value);
       return;
     case Stat::tf_op:
-      meanings.tf_op = text_of(plane, value);
+      meanings.tf_op_reference = nullptr;
+      meanings.tf_op = text(meanings.tf_op_reference);
       return;
     case Stat::op_name:
-      meanings.op_name = text_of(plane, value);
+      meanings.op_name_reference = nullptr;
+      meanings.op_name = text(meanings.op_name_reference);
       return;
     case Stat::address:
       return number(meanings.address);

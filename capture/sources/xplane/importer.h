@@ -13,6 +13,8 @@
 
 #include "capture/sources/base/source.h"
 #include "capture/sources/tracks/unordered_session.h"
+#include "capture/sources/xplane/id_map.h"
+#include "capture/sources/xplane/read/details.h"
 #include "capture/sources/xplane/read/space_index.h"
 #include "capture/sources/xplane/rows.h"
 #include "capture/sources/xplane/stat_table.h"
@@ -32,6 +34,20 @@ class XPlaneImporter {
     std::string name;
     Stat stat = Stat::other;
     std::array<std::uint32_t, kXTableCount> fields{};  // of StatTable; kUnasked
+    std::array<std::uint8_t, kXTableCount> seen{};     // what of its values each table has seen: see survey.cpp
+  };
+  // kernel_details, ready for the columns.
+  struct LaunchText {
+    KernelDetails details;
+    StringId grid = 0, block = 0;
+  };
+  // A text that events refer to, and what it means once an event has asked.
+  struct Reference {
+    std::string text;
+    StringId id = 0;                   // 0: not asked for yet
+    std::optional<StringId> layer;     // of a tf_op
+    std::optional<LaunchText> launch;  // of kernel_details
+    bool is_source = false;            // noted among sources_
   };
   // An event's metadata, as far as events use it.
   struct MetadataSlot {
@@ -51,7 +67,8 @@ class XPlaneImporter {
   struct LineState {
     LineIndex index;
     LineRole role;
-    std::uint32_t tables = 0;                                                   // a bit for each that its events are of
+    std::optional<std::int64_t> begin_ps;  // where it lies so that sums with it fit; else start_of() is careful
+    std::uint32_t tables = 0;              // a bit for each that its events are of
     std::array<std::array<std::uint32_t, kVariantCount>, kXTableCount> rows{};  // of the session; kNone: not yet
     std::size_t thread = 0;                                                     // of threads_
   };
@@ -60,13 +77,9 @@ class XPlaneImporter {
     PlaneRole role;
     std::vector<LineState> lines;
     bool has_counters = false;
-    std::unordered_map<std::int64_t, std::unique_ptr<StatSlot>> stats;
-    std::unordered_map<std::int64_t, std::unique_ptr<MetadataSlot>> metadata;
-    struct Reference {
-      std::string text;
-      StringId id = 0;  // 0: not asked for yet
-    };
-    std::unordered_map<std::int64_t, Reference> references;
+    IdMap<StatSlot> stats;
+    IdMap<MetadataSlot> metadata;
+    IdMap<Reference> references;
     std::unordered_map<StringId, std::uint32_t> counters;  // rows, by name
   };
   // A thread of the host may have lines in several planes.
@@ -102,7 +115,8 @@ class XPlaneImporter {
         allocated, reserved, allocation, host_index, context;
     std::optional<double> counter;
     std::string_view kernel_details, transfer_details, tf_op, op_name, category, allocator, source;
-    std::string_view pool;  // that memory is of
+    // Where these are texts that events refer to.
+    Reference *kernel_reference = nullptr, *tf_op_reference = nullptr, *op_name_reference = nullptr;
     bool is_kernel = false, is_copy = false, is_set = false, is_memory = false;
   };
 
@@ -113,7 +127,7 @@ class XPlaneImporter {
   void add_threads();
   [[nodiscard]] StatSlot& slot_of(PlaneState& plane, std::int64_t id);
   [[nodiscard]] MetadataSlot& metadata_of(PlaneState& plane, std::int64_t id);
-  [[nodiscard]] PlaneState::Reference& reference(PlaneState& plane, const StatValue& value);
+  [[nodiscard]] Reference& reference(PlaneState& plane, const StatValue& value);
   // Of a text of any kind, "" of others. Valid as long as the event; one that was packed, until the next one.
   [[nodiscard]] std::string_view text_of(PlaneState& plane, const StatValue& value);
   [[nodiscard]] XTable table_of(const LineState& line, const MetadataSlot& metadata, const Meanings& meanings,
@@ -122,11 +136,11 @@ class XPlaneImporter {
   [[nodiscard]] TableState& table(XTable table) noexcept { return tables_[static_cast<std::size_t>(table)]; }
   // The start in ticks of the session; nothing where it does not fit.
   [[nodiscard]] std::optional<std::int64_t> start_of(const LineState& line, const EventRecord& event) const noexcept;
+  [[nodiscard]] __int128 begin_ps_of(const LineState& line) const noexcept;
   [[nodiscard]] bool goes_on(std::uint64_t done);
-  // False: the import was cancelled. Calls with the plane, the line, the event and where it lies.
-  template <typename Visit>
-  bool each_event(const SpaceBytes& bytes, std::uint64_t done_before, Visit visit);
-  void count_broken(std::uint64_t at) noexcept;
+  using Visit = void (XPlaneImporter::*)(PlaneState&, LineState&, const EventRecord&);
+  // Calls with every event. False: the import was cancelled.
+  [[nodiscard]] bool each_event(const SpaceBytes& bytes, std::uint64_t done_before, Visit visit);
 
   // First reading: survey.cpp
   void survey_event(PlaneState& plane, LineState& line, const EventRecord& event);
@@ -135,11 +149,14 @@ class XPlaneImporter {
 
   // Second reading: events.cpp
   void write_event(PlaneState& plane, LineState& line, const EventRecord& event);
-  void bind_stats(PlaneState& plane, const MetadataSlot& metadata, const EventRecord& event, TableState& to);
+  void bind_stats(PlaneState& plane, const EventRecord& event, TableState& to);
+  void note_source(PlaneState& plane, const StatValue& stat);
+  [[nodiscard]] StringId layer_of(const MetadataSlot& metadata, const Meanings& meanings);
   [[nodiscard]] const tracks::EventValues& constants_of(PlaneState& plane, MetadataSlot& slot, std::int64_t id,
                                                         TableState& to);
   void bind_common(PlaneState& plane, LineState& line, const MetadataSlot& metadata, const Meanings& meanings,
                    const EventRecord& event, TableState& to);
+  [[nodiscard]] const LaunchText& launch_of(const Meanings& meanings);
   void bind_kernel(const PlaneState& plane, const LineState& line, const Meanings& meanings, TableState& to);
   void bind_transfer(const PlaneState& plane, const LineState& line, const Meanings& meanings,
                      const EventRecord& event);
@@ -179,6 +196,8 @@ class XPlaneImporter {
   std::set<std::string> sources_;
   std::string inflated_;
   tracks::EventValues values_;
+  std::vector<StatSlot*> slots_;  // of the stats of the event at hand
+  LaunchText launch_;             // of the event at hand, where it does not refer to one
   StatTable::Intern intern_ = [this](std::string_view text) { return session_.intern(text); };
   std::unordered_map<std::int64_t, StringId> context_names_;
   std::vector<std::uint64_t> set_;  // by column: the number of the event that has set it

@@ -27,6 +27,7 @@ class StatTable {
   // `text`: of a text. Those of metadata recur.
   void see(std::uint32_t field, const StatValue& value, std::string_view text, bool recurs);
   void see(OwnColumn column) noexcept { own_seen_[static_cast<std::size_t>(column)] = true; }
+  [[nodiscard]] bool has_seen(OwnColumn column) const noexcept { return own_seen_[static_cast<std::size_t>(column)]; }
   void add_wait_name(std::string_view name);
   void add_event() noexcept { ++events_; }
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }

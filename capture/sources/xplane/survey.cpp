@@ -10,21 +10,48 @@ namespace {
 constexpr std::uint32_t kNotAsked = StatTable::kNoField - 1;
 constexpr std::size_t kMostAllocations = 2'000'000;
 
+// What StatTable::see() asks of a value, as a bit: once it has seen one, it learns nothing from another. 0: of texts it
+// wants each.
+[[nodiscard]] std::uint8_t trait_of(const StatValue& value) noexcept {
+  const bool high = (value.bits >> 63U) != 0;
+  switch (value.kind) {
+    case StatValue::Kind::real:
+      return 1U;
+    case StatValue::Kind::natural:
+      return high ? 2U : 4U;
+    case StatValue::Kind::whole:
+      return high ? 8U : 16U;
+    case StatValue::Kind::reference:
+      return 32U;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
 
 void XPlaneImporter::survey_event(PlaneState& plane, LineState& line, const EventRecord& event) {
   ++survey_events_;
-  if (!start_of(line, event)) ++beyond_ps_;
+  const std::optional<std::int64_t> start = start_of(line, event);
+  if (!start) ++beyond_ps_;
   if (line.role.of == LineClass::counters) return;
   MetadataSlot& metadata = metadata_of(plane, event.metadata);
   Meanings meanings;
-  for (const StatValue& stat : event.stats) understand(plane, stat, slot_of(plane, stat.id), meanings);
+  slots_.clear();
+  for (const StatValue& stat : event.stats) {
+    slots_.push_back(&slot_of(plane, stat.id));
+    understand(plane, stat, *slots_.back(), meanings);
+  }
   const XTable which = table_of(line, metadata, meanings, event.is_total);
   TableState& to = table(which);
   to.stats.add_event();
   line.tables |= 1U << static_cast<unsigned>(which);
-  for (const StatValue& stat : event.stats) {
-    StatSlot& slot = slot_of(plane, stat.id);
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const StatValue& stat = event.stats[i];
+    StatSlot& slot = *slots_[i];
+    const std::uint8_t trait = trait_of(stat);
+    if ((slot.seen[static_cast<std::size_t>(which)] & trait) != 0) continue;
+    slot.seen[static_cast<std::size_t>(which)] |= trait;
     std::uint32_t& field = slot.fields[static_cast<std::size_t>(which)];
     if (field == kNotAsked) field = to.stats.field(slot.name, slot.stat);
     to.stats.see(field, stat, stat.kind == StatValue::Kind::text ? stat.text : std::string_view(), false);
@@ -37,7 +64,9 @@ void XPlaneImporter::survey_event(PlaneState& plane, LineState& line, const Even
   if (metadata.layer != 0 || !meanings.tf_op.empty() || !meanings.op_name.empty()) to.stats.see(OwnColumn::layer);
   if (metadata.bytes || meanings.bytes) to.stats.see(OwnColumn::bytes);
   if (metadata.flops || meanings.flops) to.stats.see(OwnColumn::flops);
-  if (meanings.kernel_details.find("private_mem") != std::string_view::npos) to.stats.see(OwnColumn::private_memory);
+  if (meanings.is_kernel && !to.stats.has_seen(OwnColumn::private_memory) &&
+      meanings.kernel_details.find("private_mem") != std::string_view::npos)
+    to.stats.see(OwnColumn::private_memory);
   if (event.is_total) {
     to.stats.see(OwnColumn::occurrences);
     to.stats.see(OwnColumn::total_ps);
@@ -48,7 +77,6 @@ void XPlaneImporter::survey_event(PlaneState& plane, LineState& line, const Even
   if (metadata.release) {
     any_release_without_size_ = any_release_without_size_ || !meanings.allocation;
   } else if (meanings.allocation && allocation_count_ < kMostAllocations) {
-    const std::optional<std::int64_t> start = start_of(line, event);
     if (!start) return;
     ++allocation_count_;
     allocations_[tracks::flow_key(std::hash<std::string_view>{}(meanings.allocator) +

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/analysis/statistics/middle.h"
+
 namespace accelscope {
 namespace {
 
@@ -47,9 +49,7 @@ template <typename Value>
   std::vector<double> values;
   values.reserve(of.size());
   for (const EndDistance& each : of) values.push_back(value(each));
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+  return middle_value(std::move(values));
 }
 
 // A line through the medians of the first and the last third, so that single distances do not turn it.

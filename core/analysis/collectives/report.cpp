@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "core/analysis/statistics/middle.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/lod/range_statistics.h"
 
@@ -158,13 +159,6 @@ struct RankTime {
   return time;
 }
 
-[[nodiscard]] std::int64_t median_of(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 std::shared_ptr<const CollectivesReport> report_collectives(std::shared_ptr<const Collectives> collectives,
@@ -197,7 +191,7 @@ Result<LateCause> late_cause(const QueryContext& query, const Collectives& colle
       const auto found = other.by_name.find(name);
       times.push_back(found == other.by_name.end() ? 0 : found->second);
     }
-    const std::int64_t median = median_of(std::move(times));
+    const std::int64_t median = middle_value(std::move(times));
     if (ns - median <= cause.excess_ns) continue;
     cause.name = name;
     cause.excess_ns = ns - median;
@@ -206,7 +200,7 @@ Result<LateCause> late_cause(const QueryContext& query, const Collectives& colle
   std::vector<std::int64_t> throttled;
   for (const RankTime& other : others) throttled.push_back(other.throttled_ns);
   cause.throttled_ns = own.throttled_ns;
-  cause.others_throttled_ns = median_of(std::move(throttled));
+  cause.others_throttled_ns = middle_value(std::move(throttled));
   return cause;
 }
 

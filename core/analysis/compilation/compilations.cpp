@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "core/analysis/compilation/compile_words.h"
+#include "core/analysis/statistics/middle.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/scan/event_mask.h"
 
@@ -22,13 +23,6 @@ using CallsOfFunctions = std::map<FunctionKey, std::vector<std::size_t>>;
   return {calls.process_of_thread[call.thread], call.function, call.level};
 }
 
-[[nodiscard]] std::int64_t middle_length(std::vector<std::int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 // What one function's calls tell by their lengths.
 class CallLengths {
  public:
@@ -38,7 +32,7 @@ class CallLengths {
     if (calls_.size() <= kLeastOtherCalls) return;
     measure();
     std::vector<std::int64_t> others(lengths_.begin() + 1, lengths_.end());
-    usual_ns_ = middle_length(std::move(others));
+    usual_ns_ = middle_value(std::move(others));
     if (!is_long(0)) return;
     if (!is_told(0)) add(0, CompileKind::compile);
     for (std::size_t i = 1; i < calls_.size(); ++i) {
@@ -136,7 +130,7 @@ void sum_up(const Compilations& all, const std::vector<CallRow>& rows, CallFunct
     others.push_back(cost.span_ns);
     function.rest_ns += cost.span_ns;
   }
-  function.median_ns = middle_length(std::move(others));
+  function.median_ns = middle_value(std::move(others));
 }
 
 }  // namespace

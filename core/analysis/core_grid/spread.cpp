@@ -4,17 +4,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/analysis/statistics/middle.h"
+
 namespace accelscope {
-namespace {
-
-// The upper one of two.
-double middle_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-}  // namespace
 
 CoreSpread core_spread(std::span<const double> values) {
   constexpr std::size_t kLeastValues = 4;
@@ -29,11 +21,11 @@ CoreSpread core_spread(std::span<const double> values) {
   spread.mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   spread.imbalance = spread.mean > 0 ? spread.max / spread.mean : 0;
   if (values.size() < kLeastValues) return spread;
-  const double median = middle_of({values.begin(), values.end()});
+  const double median = middle_value(std::vector<double>(values.begin(), values.end()));
   std::vector<double> distances;
   distances.reserve(values.size());
   for (const double value : values) distances.push_back(std::abs(value - median));
-  const double far = std::max(kDeviations * middle_of(distances), kLeastShare * std::abs(median));
+  const double far = std::max(kDeviations * middle_value(distances), kLeastShare * std::abs(median));
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (distances[i] > far) spread.outliers.push_back(i);
   }

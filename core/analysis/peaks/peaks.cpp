@@ -80,7 +80,7 @@ void set_peak(PeakList& list, std::string_view what, double value, std::string s
   return true;
 }
 
-// "gpu 3" is device.3 of the metadata; a chip may be named for the whole session.
+// "GPU 3" is device.3 of the metadata; a chip may be named for the whole session.
 [[nodiscard]] std::string stated_model(const Snapshot& snapshot, const std::string& device) {
   const std::size_t space = device.rfind(' ');
   const std::string_view number = std::string_view(device).substr(space == std::string::npos ? 0 : space + 1);

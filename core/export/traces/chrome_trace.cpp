@@ -21,7 +21,7 @@ namespace {
 
 // Where the events of a lane go, as JSON.
 struct ChromePlace {
-  std::string process;  // "\"pid\":\"gpu 0\""
+  std::string process;  // "\"pid\":\"GPU 0\""
   std::string thread;   // ",\"tid\":\"stream 7\""
   std::string counter;  // a counter's name, quoted
 };

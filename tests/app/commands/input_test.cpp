@@ -226,7 +226,7 @@ TEST_CASE("a memory snapshot and the profiler's trace of the same run are one se
     CHECK(csv(session, "SELECT ts_ns FROM kernel") == "21500\n");
     CHECK(csv(session, "SELECT min(ts_ns) FROM counter_event") == "0\n");
     CHECK(csv(session, "SELECT value FROM meta WHERE key = 'begin_unix_ns'") == "1699999999999999000\n");
-    CHECK(csv(session, "SELECT DISTINCT device FROM track WHERE kind IN ('memory', 'stream')") == "rank 3 gpu 0\n");
+    CHECK(csv(session, "SELECT DISTINCT device FROM track WHERE kind IN ('memory', 'stream')") == "rank 3 GPU 0\n");
     const ProgramOutcome segments = run({"view", session, "--table", "segments", "--output-format", "csv"});
     CHECK(segments.code == kExitDone);
     CHECK(std::count(segments.out.begin(), segments.out.end(), '\n') > 2);

@@ -75,7 +75,7 @@ TEST_CASE("the tenth device comes after the second") {
 TEST_CASE("what belongs to no device comes after the devices") {
   Tracks tracks;
   tracks.add("CPU memory", "counter", "");
-  tracks.add("stream 7", "stream", "gpu 0");
+  tracks.add("stream 7", "stream", "GPU 0");
   CHECK(tracks.labels() == Labels{"GPU 0", "stream 7", "Counters", "CPU memory"});
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "capture/json/json_cursor.h"
+#include "capture/sources/tracks/gpu_tables.h"
 #include "core/base/checksum.h"
 #include "core/base/format.h"
 
@@ -18,7 +19,7 @@ namespace {
   constexpr std::int64_t kHip = 6;
   constexpr std::int64_t kXpu = 12;
   if (type == kHost) return "CPU memory";
-  if (type == kCuda || type == kHip || type == kXpu) return fmt::format("gpu {} memory", device);
+  if (type == kCuda || type == kHip || type == kXpu) return tracks::gpu_name(device) + " memory";
   return fmt::format("device {} memory (type {})", device, type);
 }
 

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "capture/json/json_cursor.h"
+#include "capture/sources/tracks/gpu_tables.h"
 #include "core/base/text.h"
 #include "core/export/traces/chrome_trace.h"
 
@@ -130,7 +131,7 @@ void TraceFacts::add_device(std::string_view row) {
   flatten("device." + number, row, 0);
   // The pool that allocations of this device lie in is named so by ArgsBinder.
   const std::string bytes = text_at(row, "totalGlobalMem");
-  if (!bytes.empty()) set(fmt::format("capacity.gpu {} memory", number), bytes);
+  if (!bytes.empty()) set(fmt::format("capacity.{} memory", tracks::gpu_name(number)), bytes);
 }
 
 void TraceFacts::add_message(std::string_view table, std::string_view row) {

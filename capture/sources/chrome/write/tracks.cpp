@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "capture/json/json_cursor.h"
+#include "capture/sources/tracks/gpu_tables.h"
 #include "core/base/natural_order.h"
 
 namespace accelscope::capture::sources::chrome {
@@ -18,11 +19,11 @@ namespace {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-[[nodiscard]] std::string device_kind(ChromeTable table) {
-  if (table == ChromeTable::mtia_event) return "mtia";
-  if (table == ChromeTable::hpu_op) return "hpu";
-  if (table == ChromeTable::device_event) return "device";
-  return "gpu";
+[[nodiscard]] std::string device_label(ChromeTable table, const std::string& number) {
+  if (table == ChromeTable::mtia_event) return "mtia " + number;
+  if (table == ChromeTable::hpu_op) return "hpu " + number;
+  if (table == ChromeTable::device_event) return "device " + number;
+  return tracks::gpu_name(number);
 }
 
 [[nodiscard]] std::string_view kind_of(TablePlace place) noexcept {
@@ -45,7 +46,7 @@ namespace {
   return "";
 }
 
-// "gpu 0" of "gpu 0 memory" and "gpu 0 memory Total Allocated"; the host's pool belongs to no device.
+// "GPU 0" of "GPU 0 memory" and "GPU 0 memory Total Allocated"; the host's pool belongs to no device.
 [[nodiscard]] std::string device_of_pool(const std::string& pool) {
   const std::size_t end = pool.find(" memory");
   return pool.starts_with("CPU") || end == std::string::npos ? std::string{} : pool.substr(0, end);
@@ -202,8 +203,7 @@ void ChromeTracks::describe_on_device(const Planned& planned, Track& track) cons
   const ChromeTableRule& rule = rule_of(planned.table);
   const ThreadName thread = thread_name(planned.thread);
   track.kind = kind_of(rule.place);
-  track.device =
-      chrome_tracks_is_number(thread.pid) ? fmt::format("{} {}", device_kind(planned.table), thread.pid) : thread.pid;
+  track.device = chrome_tracks_is_number(thread.pid) ? device_label(planned.table, thread.pid) : thread.pid;
   const auto known = threads_.find(thread_key(thread.pid, thread.tid));
   const bool named = known != threads_.end() && !known->second.name.empty();
   std::string stream = named ? known->second.name : thread.tid;

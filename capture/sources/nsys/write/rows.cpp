@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "capture/sources/tracks/gpu_tables.h"
+
 namespace accelscope::capture::sources::nsys {
 namespace {
 
@@ -70,7 +72,7 @@ std::uint32_t NsysRows::table(NsysTable table) {
   return number;
 }
 
-std::string NsysRows::device_label(std::int64_t device) const { return fmt::format("GPU {}", device); }
+std::string NsysRows::device_label(std::int64_t device) const { return tracks::gpu_name(device); }
 
 std::uint32_t NsysRows::stream(StreamRow kind, std::uint64_t process, std::int64_t device, std::int64_t context,
                                std::int64_t stream) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -81,61 +82,112 @@ struct ReadAnnotation {
   bool has_old_nested = false;
 };
 
-[[nodiscard]] ReadAnnotation read_fields(std::string_view message, SequenceState& state) {
+// What a field of the two messages for arguments is; their numbers are not the same.
+enum class ArgumentPart : std::uint8_t {
+  unknown,
+  name_iid,
+  name,
+  boolean,
+  whole,
+  integer,
+  real,
+  text,
+  text_iid,
+  old_nested,
+  json,  // as the program wrote it
+  entry,
+  item,
+};
+using ArgumentParts = std::array<ArgumentPart, 18>;  // by number
+
+constexpr ArgumentParts kDebugAnnotation = [] {
+  ArgumentParts parts{};
+  parts[1] = ArgumentPart::name_iid;
+  parts[2] = ArgumentPart::boolean;
+  parts[3] = ArgumentPart::whole;
+  parts[4] = ArgumentPart::integer;
+  parts[5] = ArgumentPart::real;
+  parts[6] = ArgumentPart::text;
+  parts[7] = ArgumentPart::whole;  // a pointer
+  parts[8] = ArgumentPart::old_nested;
+  parts[9] = ArgumentPart::json;
+  parts[10] = ArgumentPart::name;
+  parts[11] = ArgumentPart::entry;
+  parts[12] = ArgumentPart::item;
+  parts[17] = ArgumentPart::text_iid;
+  return parts;
+}();
+constexpr ArgumentParts kComputeArgument = [] {
+  ArgumentParts parts{};
+  parts[1] = ArgumentPart::name_iid;
+  parts[2] = ArgumentPart::name;
+  parts[3] = ArgumentPart::integer;
+  parts[4] = ArgumentPart::whole;
+  parts[5] = ArgumentPart::real;
+  parts[6] = ArgumentPart::text;
+  parts[7] = ArgumentPart::text_iid;
+  return parts;
+}();
+
+[[nodiscard]] ReadAnnotation read_fields(std::string_view message, const ArgumentParts& parts,
+                                         InternTable<InternedText>& names, SequenceState& state) {
   ReadAnnotation read;
   Argument& argument = read.argument;
   Fields fields(message);
   while (fields.next()) {
-    switch (fields.number()) {
-      case 1:
-        argument.entry = state.annotation_names.find(fields.whole());
+    switch (fields.number() < parts.size() ? parts[fields.number()] : ArgumentPart::unknown) {
+      case ArgumentPart::name_iid:
+        argument.entry = names.find(fields.whole());
         if (argument.entry != nullptr) argument.name = argument.entry->text;
         break;
-      case 10:
+      case ArgumentPart::name:
         argument.name = fields.bytes();
         break;
-      case 2:
+      case ArgumentPart::boolean:
         argument = named_number(argument, Argument::Kind::boolean, fields.flag() ? 1 : 0);
         break;
-      case 3:
-      case 7:  // a pointer
+      case ArgumentPart::whole:
         argument = named_number(argument, Argument::Kind::whole, fields.whole());
         break;
-      case 4:
+      case ArgumentPart::integer:
         argument = named_number(argument, Argument::Kind::integer, fields.whole());
         break;
-      case 5:
+      case ArgumentPart::real:
         argument = named_number(argument, Argument::Kind::real, std::bit_cast<std::uint64_t>(fields.real()));
         break;
-      case 6:
+      case ArgumentPart::text:
         argument.kind = Argument::Kind::text;
         argument.text = fields.bytes();
         break;
-      case 8:
-        read.old_nested = fields.bytes();
-        read.has_old_nested = true;
-        break;
-      case 9:  // JSON as the program wrote it
-        argument.kind = Argument::Kind::nested;
-        argument.text = fields.bytes();
-        break;
-      case 11:
-        read.entries.push_back(fields.bytes());
-        break;
-      case 12:
-        read.items.push_back(fields.bytes());
-        break;
-      case 17:
+      case ArgumentPart::text_iid:
         argument.value_entry = state.annotation_values.find(fields.whole());
         argument.kind = Argument::Kind::text;
         argument.text =
             argument.value_entry == nullptr ? std::string_view{} : std::string_view(argument.value_entry->text);
         break;
-      default:
+      case ArgumentPart::old_nested:
+        read.old_nested = fields.bytes();
+        read.has_old_nested = true;
+        break;
+      case ArgumentPart::json:
+        argument.kind = Argument::Kind::nested;
+        argument.text = fields.bytes();
+        break;
+      case ArgumentPart::entry:
+        read.entries.push_back(fields.bytes());
+        break;
+      case ArgumentPart::item:
+        read.items.push_back(fields.bytes());
+        break;
+      case ArgumentPart::unknown:
         break;
     }
   }
   return read;
+}
+
+[[nodiscard]] ReadAnnotation read_debug_annotation(std::string_view message, SequenceState& state) {
+  return read_fields(message, kDebugAnnotation, state.annotation_names, state);
 }
 
 void append_value(std::string& out, const ReadAnnotation& read, SequenceState& state, int depth) {
@@ -146,7 +198,7 @@ void append_value(std::string& out, const ReadAnnotation& read, SequenceState& s
   bool first = true;
   for (const std::string_view entry : dictionary ? read.entries : read.items) {
     if (depth >= kDeepest) break;
-    const ReadAnnotation inner = read_fields(entry, state);
+    const ReadAnnotation inner = read_debug_annotation(entry, state);
     if (!std::exchange(first, false)) out += ',';
     if (dictionary) {
       append_json_quoted(out, inner.argument.name);
@@ -160,7 +212,7 @@ void append_value(std::string& out, const ReadAnnotation& read, SequenceState& s
 }  // namespace
 
 Argument read_annotation(std::string_view message, SequenceState& state, std::string& scratch) {
-  ReadAnnotation read = read_fields(message, state);
+  ReadAnnotation read = read_debug_annotation(message, state);
   if (!read.has_old_nested && read.entries.empty() && read.items.empty()) return read.argument;
   scratch.clear();
   append_value(scratch, read, state, 0);
@@ -170,41 +222,7 @@ Argument read_annotation(std::string_view message, SequenceState& state, std::st
 }
 
 Argument read_compute_argument(std::string_view message, SequenceState& state) {
-  Argument argument;
-  Fields fields(message);
-  while (fields.next()) {
-    switch (fields.number()) {
-      case 1:
-        argument.entry = state.kernel_arguments.find(fields.whole());
-        if (argument.entry != nullptr) argument.name = argument.entry->text;
-        break;
-      case 2:
-        argument.name = fields.bytes();
-        break;
-      case 3:
-        argument = named_number(argument, Argument::Kind::integer, fields.whole());
-        break;
-      case 4:
-        argument = named_number(argument, Argument::Kind::whole, fields.whole());
-        break;
-      case 5:
-        argument = named_number(argument, Argument::Kind::real, std::bit_cast<std::uint64_t>(fields.real()));
-        break;
-      case 6:
-        argument.kind = Argument::Kind::text;
-        argument.text = fields.bytes();
-        break;
-      case 7:
-        argument.value_entry = state.annotation_values.find(fields.whole());
-        argument.kind = Argument::Kind::text;
-        argument.text =
-            argument.value_entry == nullptr ? std::string_view{} : std::string_view(argument.value_entry->text);
-        break;
-      default:
-        break;
-    }
-  }
-  return argument;
+  return read_fields(message, kComputeArgument, state.kernel_arguments, state).argument;
 }
 
 void append_json_value(std::string& out, const Argument& argument) {

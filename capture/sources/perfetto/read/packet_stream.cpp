@@ -152,7 +152,21 @@ bool PacketStream::next(RawPacket& packet) {
   }
 }
 
+// Nearly every packet lies in the buffer as a whole.
+bool PacketStream::next_in_buffer(RawPacket& packet) {
+  if (at_ == end_ || buffer_[at_] != static_cast<char>(kPacketTag)) return false;
+  const char* const end = buffer_.data() + end_;
+  std::uint64_t size = 0;
+  const char* const body = read_varint(buffer_.data() + at_ + 1, end, size);
+  if (body == nullptr || size > kLargestPacket || size > static_cast<std::size_t>(end - body)) return false;
+  packet.bytes = std::string_view(body, static_cast<std::size_t>(size));
+  packet.offset = base_ + at_;
+  at_ = static_cast<std::size_t>(body - buffer_.data()) + static_cast<std::size_t>(size);
+  return true;
+}
+
 bool PacketStream::next_in_file(RawPacket& packet) {
+  if (next_in_buffer(packet)) return true;
   while (true) {
     constexpr std::size_t kLongestHead = 20;
     fill(kLongestHead);
@@ -242,7 +256,11 @@ bool PacketStream::next_in_pack(RawPacket& packet) {
 }
 
 bool PacketStream::unpack(const RawPacket& packet) {
-  // Packets are small and their packed ones large: the field comes first, or close to it.
+  // Packets are small and their packed ones large: the field comes first, or close to it, behind ids of the writer.
+  // All but a few packets are ruled out by their first byte.
+  if (packet.bytes.empty()) return false;
+  const auto first = static_cast<unsigned char>(packet.bytes.front());
+  if (first < 0x80 && first >> 3 != 10 && first >> 3 != 3) return false;
   std::string_view rest = packet.bytes;
   std::string_view packed;
   bool zstd = false;
@@ -257,8 +275,7 @@ bool PacketStream::unpack(const RawPacket& packet) {
       zstd = tag >> 3 == kZstdPacked;
       break;
     }
-    if (fields == 0 && tag >> 3 != 10 && tag >> 3 != 79 && tag >> 3 != 3)
-      return false;  // ids of the writer may stand before
+    if (fields == 0 && tag >> 3 != 10 && tag >> 3 != 79 && tag >> 3 != 3) return false;
     rest.remove_prefix(field.head + static_cast<std::size_t>(field.body));
   }
   if (packed.empty()) return false;

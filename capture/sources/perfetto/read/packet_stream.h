@@ -52,6 +52,7 @@ class PacketStream {
   };
   // Reads on until so many bytes are there; false: there are no more.
   bool fill(std::size_t bytes);
+  [[nodiscard]] bool next_in_buffer(RawPacket& packet);
   [[nodiscard]] bool next_in_file(RawPacket& packet);
   [[nodiscard]] bool next_in_pack(RawPacket& packet);
   [[nodiscard]] bool find_packet();

@@ -7,6 +7,10 @@
 namespace accelscope::capture::sources::perfetto {
 namespace {
 
+void add_numbers(Fields& fields, WireType wire, std::vector<std::uint64_t>& to) {
+  fields.each(wire, [&to](std::uint64_t value) { to.push_back(value); });
+}
+
 void read_legacy(std::string_view message, LegacyFields& legacy) {
   legacy.present = true;
   Fields fields(message);
@@ -83,11 +87,18 @@ void TrackEventFields::clear() {
   annotations.clear();
   counter.reset();
   real_counter.reset();
+  flows.clear();
+  source_location_iid.reset();
+  broken = false;
+  if (any_seldom_) clear_seldom();
+}
+
+void TrackEventFields::clear_seldom() {
+  any_seldom_ = false;
   extra_tracks.clear();
   extra_values.clear();
   extra_real_tracks.clear();
   extra_real_values.clear();
-  flows.clear();
   ending_flows.clear();
   correlation.reset();
   correlation_text = {};
@@ -95,7 +106,6 @@ void TrackEventFields::clear() {
   callstack = {};
   callstack_iid.reset();
   source_location = {};
-  source_location_iid.reset();
   task_execution = {};
   log_message = {};
   gpu_correlation = {};
@@ -108,15 +118,11 @@ void TrackEventFields::clear() {
   instructions_absolute.reset();
   legacy = {};
   unread_field = 0;
-  broken = false;
 }
 
 void TrackEventFields::read(std::string_view message) {
   clear();
   Fields fields(message);
-  const auto numbers = [&fields](std::vector<std::uint64_t>& to, WireType wire) {
-    fields.each(wire, [&to](std::uint64_t value) { to.push_back(value); });
-  };
   while (fields.next()) {
     switch (fields.number()) {
       case 9:
@@ -134,7 +140,11 @@ void TrackEventFields::read(std::string_view message) {
         has_name = true;
         break;
       case 3:
-        numbers(category_iids, WireType::varint);
+        if (fields.type() != WireType::bytes) {
+          category_iids.push_back(fields.whole());
+        } else {
+          add_numbers(fields, WireType::varint, category_iids);
+        }
         break;
       case 22:
         categories.push_back(fields.bytes());
@@ -148,93 +158,101 @@ void TrackEventFields::read(std::string_view message) {
       case 44:
         real_counter = fields.real();
         break;
-      case 31:
-        numbers(extra_tracks, WireType::varint);
-        break;
-      case 12:
-        fields.each(WireType::varint,
-                    [this](std::uint64_t value) { extra_values.push_back(static_cast<std::int64_t>(value)); });
-        break;
-      case 45:
-        numbers(extra_real_tracks, WireType::varint);
-        break;
-      case 46:
-        fields.each(WireType::fixed64,
-                    [this](std::uint64_t value) { extra_real_values.push_back(std::bit_cast<double>(value)); });
-        break;
       case 36:
-        numbers(flows, WireType::varint);
+        add_numbers(fields, WireType::varint, flows);
         break;
       case 47:
-        numbers(flows, WireType::fixed64);
-        break;
-      case 42:
-        numbers(ending_flows, WireType::varint);
-        break;
-      case 48:
-        numbers(ending_flows, WireType::fixed64);
-        break;
-      case 52:
-        correlation = fields.whole();
-        break;
-      case 53:
-        correlation_text = fields.bytes();
-        break;
-      case 54:
-        correlation_iid = fields.whole();
-        break;
-      case 55:
-        callstack = fields.bytes();
-        break;
-      case 56:
-        callstack_iid = fields.whole();
-        break;
-      case 57:  // the weight of the stack
-        break;
-      case 33:
-        source_location = fields.bytes();
+        add_numbers(fields, WireType::fixed64, flows);
         break;
       case 34:
         source_location_iid = fields.whole();
         break;
-      case 5:
-        task_execution = fields.bytes();
-        break;
-      case 21:
-        log_message = fields.bytes();
-        break;
-      case 6:
-        read_legacy(fields.bytes(), legacy);
-        break;
-      case 1:
-        delta_us = fields.integer();
-        break;
-      case 16:
-        absolute_us = fields.integer();
-        break;
-      case 2:
-        thread_delta_us = fields.integer();
-        break;
-      case 17:
-        thread_absolute_us = fields.integer();
-        break;
-      case 8:
-        instructions_delta = fields.integer();
-        break;
-      case 20:
-        instructions_absolute = fields.integer();
-        break;
-      case 3000:
-        gpu_correlation = fields.bytes();
-        break;
-      case 3001:
-        gpu_api = fields.whole();
-        break;
       default:
-        unread_field = fields.number();
+        read_seldom(fields);
     }
   }
   broken = fields.broken();
+}
+
+void TrackEventFields::read_seldom(Fields& fields) {
+  any_seldom_ = true;
+  switch (fields.number()) {
+    case 31:
+      add_numbers(fields, WireType::varint, extra_tracks);
+      break;
+    case 12:
+      fields.each(WireType::varint,
+                  [this](std::uint64_t value) { extra_values.push_back(static_cast<std::int64_t>(value)); });
+      break;
+    case 45:
+      add_numbers(fields, WireType::varint, extra_real_tracks);
+      break;
+    case 46:
+      fields.each(WireType::fixed64,
+                  [this](std::uint64_t value) { extra_real_values.push_back(std::bit_cast<double>(value)); });
+      break;
+    case 42:
+      add_numbers(fields, WireType::varint, ending_flows);
+      break;
+    case 48:
+      add_numbers(fields, WireType::fixed64, ending_flows);
+      break;
+    case 52:
+      correlation = fields.whole();
+      break;
+    case 53:
+      correlation_text = fields.bytes();
+      break;
+    case 54:
+      correlation_iid = fields.whole();
+      break;
+    case 55:
+      callstack = fields.bytes();
+      break;
+    case 56:
+      callstack_iid = fields.whole();
+      break;
+    case 57:  // the weight of the stack
+      break;
+    case 33:
+      source_location = fields.bytes();
+      break;
+    case 5:
+      task_execution = fields.bytes();
+      break;
+    case 21:
+      log_message = fields.bytes();
+      break;
+    case 6:
+      read_legacy(fields.bytes(), legacy);
+      break;
+    case 1:
+      delta_us = fields.integer();
+      break;
+    case 16:
+      absolute_us = fields.integer();
+      break;
+    case 2:
+      thread_delta_us = fields.integer();
+      break;
+    case 17:
+      thread_absolute_us = fields.integer();
+      break;
+    case 8:
+      instructions_delta = fields.integer();
+      break;
+    case 20:
+      instructions_absolute = fields.integer();
+      break;
+    case 3000:
+      gpu_correlation = fields.bytes();
+      break;
+    case 3001:
+      gpu_api = fields.whole();
+      break;
+    default:
+      unread_field = fields.number();
+  }
 }
 
 }  // namespace accelscope::capture::sources::perfetto

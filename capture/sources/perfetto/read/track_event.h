@@ -8,6 +8,8 @@
 
 namespace accelscope::capture::sources::perfetto {
 
+class Fields;
+
 struct LegacyFields {
   bool present = false;
   std::optional<std::uint64_t> name_iid;
@@ -41,11 +43,14 @@ struct TrackEventFields {
   std::vector<std::string_view> annotations;
   std::optional<std::int64_t> counter;
   std::optional<double> real_counter;
+  std::vector<std::uint64_t> flows;
+  std::optional<std::uint64_t> source_location_iid;
+  bool broken = false;
+  // Few events have any of these.
   std::vector<std::uint64_t> extra_tracks;
   std::vector<std::int64_t> extra_values;
   std::vector<std::uint64_t> extra_real_tracks;
   std::vector<double> extra_real_values;
-  std::vector<std::uint64_t> flows;
   std::vector<std::uint64_t> ending_flows;
   std::optional<std::uint64_t> correlation;
   std::string_view correlation_text;
@@ -53,7 +58,6 @@ struct TrackEventFields {
   std::string_view callstack;
   std::optional<std::uint64_t> callstack_iid;
   std::string_view source_location;
-  std::optional<std::uint64_t> source_location_iid;
   std::string_view task_execution;
   std::string_view log_message;
   std::string_view gpu_correlation;
@@ -66,11 +70,17 @@ struct TrackEventFields {
   std::optional<std::int64_t> instructions_absolute;
   LegacyFields legacy;
   std::uint32_t unread_field = 0;  // an argument of a type that is not known here; 0: none
-  bool broken = false;
 
   void clear();
   // Replaces what was read before.
   void read(std::string_view message);
+  [[nodiscard]] bool any_seldom() const noexcept { return any_seldom_; }
+
+ private:
+  void clear_seldom();
+  void read_seldom(Fields& fields);
+
+  bool any_seldom_ = false;  // fields are set that few events have
 };
 
 }  // namespace accelscope::capture::sources::perfetto

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "capture/sources/tracks/gpu_tables.h"
+
 namespace accelscope::capture::sources::perfetto {
 namespace {
 
@@ -52,7 +54,8 @@ std::string device_label(std::string_view name) {
   const std::size_t close = name.find(']', open);
   const bool host = name.ends_with("(CPU)");
   if (open == std::string_view::npos || close == std::string_view::npos) return host ? "CPU" : "GPU";
-  return fmt::format("{} {}", host ? "CPU" : "GPU", name.substr(open + 1, close - open - 1));
+  const std::string_view number = name.substr(open + 1, close - open - 1);
+  return host ? fmt::format("CPU {}", number) : tracks::gpu_name(number);
 }
 
 ChromeTable table_of_tool_category(std::string_view category) noexcept {

@@ -366,7 +366,7 @@ std::uint32_t GpuEvents::stage_row(const StageFields& fields, const EventTable& 
   if (found != rows_.end()) return found->second;
   const chrome::ChromeTableRule& rule = chrome::rule_of(table.kind);
   Track track;
-  track.device = fmt::format("GPU {}", fields.gpu);
+  track.device = tracks::gpu_name(fields.gpu);
   switch (rule.place) {
     case chrome::TablePlace::dma_queue:
       track.kind = "dma_queue";
@@ -513,10 +513,10 @@ void GpuEvents::add_descriptor(std::string_view descriptor, std::int64_t gpu,
     std::string key = fmt::format("{} {}", gpu, spec.name);
     const auto [place, added] = counters_.try_emplace(key);
     if (added) {
-      place->second.row = session_.add_track(
-          session_.counter_table(),
-          {.name = spec.name, .kind = "counter", .device = fmt::format("GPU {}", gpu), .unit = spec.unit},
-          {tracks::kDeviceRows, 100});
+      place->second.row =
+          session_.add_track(session_.counter_table(),
+                             {.name = spec.name, .kind = "counter", .device = tracks::gpu_name(gpu), .unit = spec.unit},
+                             {tracks::kDeviceRows, 100});
     }
     place->second.forwards = spec.forwards;
     track_keys.try_emplace(*spec.id, std::move(key));
@@ -646,7 +646,7 @@ void GpuEvents::take_frequency(std::string_view message, std::int64_t ns) {
     track.forwards = true;
     track.row =
         session_.add_track(session_.counter_table(),
-                           {.name = "gpufreq", .kind = "counter", .device = fmt::format("GPU {}", gpu), .unit = "kHz"},
+                           {.name = "gpufreq", .kind = "counter", .device = tracks::gpu_name(gpu), .unit = "kHz"},
                            {tracks::kDeviceRows, 100});
   }
   session_.sample(track.row, ns, static_cast<double>(frequency));
@@ -667,7 +667,7 @@ void GpuEvents::take_memory(std::string_view message, std::int64_t ns) {
   if (track.row == kNone) {
     track.forwards = true;
     track.row = session_.add_track(session_.counter_table(),
-                                   {.name = name, .kind = "counter", .device = fmt::format("GPU {}", gpu), .unit = "B"},
+                                   {.name = name, .kind = "counter", .device = tracks::gpu_name(gpu), .unit = "B"},
                                    {tracks::kDeviceRows, 101});
   }
   session_.sample(track.row, ns, static_cast<double>(size));

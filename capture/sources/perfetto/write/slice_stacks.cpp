@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t kMostOpen = 512;  // of a track; programs do not nest so deep
 constexpr std::size_t kSpillMemoryBytes = 64U << 20;
 constexpr std::size_t kMarkBatchBytes = 8U << 20;
+constexpr std::uint64_t kMarksPerLook = 1024;  // at whether the user has cancelled
 
 // A mark as it waits in the sorter.
 struct PackedMark {
@@ -30,10 +31,6 @@ struct PackedMark {
   bool flows_to_next = false;
 };
 
-void append_bytes(std::string& out, const void* bytes, std::size_t size) {
-  out.append(static_cast<const char*>(bytes), size);
-}
-
 void pack_mark(const SliceMark& mark, std::string& out) {
   PackedMark head;
   head.duration = mark.duration;
@@ -51,12 +48,18 @@ void pack_mark(const SliceMark& mark, std::string& out) {
   head.has_instructions = mark.instructions.has_value();
   head.flows_to_enclosing = mark.flows_to_enclosing;
   head.flows_to_next = mark.flows_to_next;
-  out.clear();
-  append_bytes(out, &head, sizeof head);
-  append_bytes(out, mark.values.values().data(), mark.values.values().size_bytes());
-  out += mark.values.texts();
-  out += mark.rest;
-  append_bytes(out, mark.flows.data(), mark.flows.size() * sizeof(FlowPoint));
+  const std::size_t flow_bytes = mark.flows.size() * sizeof(FlowPoint);
+  out.resize(sizeof head + mark.values.values().size_bytes() + head.text + head.rest + flow_bytes);
+  char* at = out.data();
+  const auto put = [&at](const void* bytes, std::size_t size) {
+    if (size > 0) std::memcpy(at, bytes, size);
+    at += size;
+  };
+  put(&head, sizeof head);
+  put(mark.values.values().data(), mark.values.values().size_bytes());
+  put(mark.values.texts().data(), head.text);
+  put(mark.rest.data(), head.rest);
+  put(mark.flows.data(), flow_bytes);
 }
 
 void unpack_mark(std::string_view packed, std::int64_t ns, SliceMark& mark) {
@@ -77,9 +80,9 @@ void unpack_mark(std::string_view packed, std::int64_t ns, SliceMark& mark) {
   if (head.has_instructions) mark.instructions = head.instructions;
   mark.flows_to_enclosing = head.flows_to_enclosing;
   mark.flows_to_next = head.flows_to_next;
-  std::vector<tracks::BoundValue> values(head.values);
-  if (head.values > 0) take(values.data(), values.size() * sizeof(tracks::BoundValue));
-  mark.values.assign(values, packed.substr(0, head.text));
+  const std::size_t value_bytes = head.values * sizeof(tracks::BoundValue);
+  const auto values = mark.values.assign(head.values, packed.substr(value_bytes, head.text));
+  if (value_bytes > 0) take(values.data(), value_bytes);
   packed.remove_prefix(head.text);
   mark.rest = packed.substr(0, head.rest);
   packed.remove_prefix(head.rest);
@@ -110,6 +113,22 @@ void SliceMark::clear() {
   values.clear();
   rest.clear();
   flows.clear();
+}
+
+void SliceMark::take(SliceMark& from) noexcept {
+  kind = from.kind;
+  table = from.table;
+  ns = from.ns;
+  duration = from.duration;
+  name = from.name;
+  category = from.category;
+  thread_ns = from.thread_ns;
+  instructions = from.instructions;
+  flows_to_enclosing = from.flows_to_enclosing;
+  flows_to_next = from.flows_to_next;
+  values.swap(from.values);
+  if (!rest.empty() || !from.rest.empty()) rest.swap(from.rest);
+  flows.swap(from.flows);
 }
 
 SliceStacks::SliceStacks(tracks::UnorderedSession& session, TrackBook& book, EventTables& tables, FlowChains& flows)
@@ -260,7 +279,7 @@ void SliceStacks::begin(Stack& stack, SliceMark& mark) {
   close_ended(stack, mark.ns);
   if (stack.depth == stack.slots.size()) stack.slots.emplace_back();
   OpenSlice& slice = stack.slots[stack.depth];
-  std::swap(slice.mark, mark);
+  slice.mark.take(mark);
   slice.row = book_.row(*stack.track, slice.mark.table);
   slice.depth = 0;
   for (std::size_t below = stack.depth; below > 0; --below) {
@@ -277,7 +296,7 @@ void SliceStacks::begin(Stack& stack, SliceMark& mark) {
   ++stack.depth;
   if (!slice.pending) {
     slice.end_ns = slice.mark.ns + slice.mark.duration;
-    write(stack, slice, slice.mark.duration);
+    slice.written = write(stack, slice, slice.mark.duration);
   }
 }
 
@@ -328,7 +347,7 @@ void SliceStacks::close(Stack& stack, std::size_t slot, std::int64_t ns, bool fi
       const std::uint32_t column = tables_.open(slice.mark.table).column(OwnColumn::unfinished);
       slice.mark.values.boolean(column, true);
     }
-    write(stack, slice, std::max<std::int64_t>(0, ns - slice.mark.ns));
+    (void)write(stack, slice, std::max<std::int64_t>(0, ns - slice.mark.ns));
   }
   if (slot + 1 < stack.depth) {
     std::rotate(stack.slots.begin() + static_cast<std::ptrdiff_t>(slot),
@@ -338,7 +357,7 @@ void SliceStacks::close(Stack& stack, std::size_t slot, std::int64_t ns, bool fi
   drop_top(stack);
 }
 
-void SliceStacks::write(Stack& stack, OpenSlice& slice, std::int64_t duration) {
+tracks::WrittenEvent SliceStacks::write(Stack& stack, OpenSlice& slice, std::int64_t duration) {
   SliceMark& mark = slice.mark;
   const EventTable& table = tables_.open(mark.table);
   if (mark.thread_ns) tables_.set_number(table, OwnColumn::thread_time, *mark.thread_ns, mark.values, mark.rest);
@@ -353,8 +372,8 @@ void SliceStacks::write(Stack& stack, OpenSlice& slice, std::int64_t duration) {
           : session_.write_at(slice.row, slice.depth, mark.ns, duration, mark.name, mark.values);
   stack.written_until = std::max(stack.written_until, mark.ns + duration);
   for (const FlowPoint& flow : mark.flows) flows_.add(flow, event);
-  slice.written = event;
   slice.pending = false;
+  return event;
 }
 
 void SliceStacks::instant(Stack& stack, SliceMark& mark) {
@@ -383,6 +402,7 @@ void SliceStacks::close_all(Stack& stack, std::int64_t end_ns) {
 Result<void> SliceStacks::finish(std::int64_t end_ns) {
   if (sorter_ != nullptr) {
     std::uint32_t at = kNone;
+    std::uint64_t seen = 0;
     const Result<void> done = sorter_->merge([&](const SortedEvent& event) {
       Stack& stack = *stacks_[event.track];
       if (event.track != at) {
@@ -394,7 +414,7 @@ Result<void> SliceStacks::finish(std::int64_t end_ns) {
       }
       unpack_mark(event.text(0), event.start, read_);
       take(stack, read_);
-      return !session_.cancelled();
+      return ++seen % kMarksPerLook != 0 || !session_.cancelled();
     });
     if (!done) return done;
   }

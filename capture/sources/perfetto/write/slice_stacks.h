@@ -33,6 +33,8 @@ struct SliceMark {
   std::vector<FlowPoint> flows;
 
   void clear();
+  // What the other holds; it gets this one's memory, and is to be cleared.
+  void take(SliceMark& from) noexcept;
 };
 
 class SliceStacks {
@@ -88,7 +90,7 @@ class SliceStacks {
   void close_ended(Stack& stack, std::int64_t ns);
   void close(Stack& stack, std::size_t slot, std::int64_t ns, bool finished);
   void drop_top(Stack& stack);
-  void write(Stack& stack, OpenSlice& slice, std::int64_t duration);
+  tracks::WrittenEvent write(Stack& stack, OpenSlice& slice, std::int64_t duration);
   void put_aside(Stack& stack, std::int64_t ns);
   void take_back(Stack& stack);
   void keep(const Stack& stack, const SliceMark& mark);

@@ -14,7 +14,7 @@ namespace accelscope::capture::sources::perfetto {
 namespace {
 
 constexpr std::uint64_t kThreadTime = 1;
-constexpr std::string_view kUnits[] = {"", "ns", "count", "bytes"};
+constexpr std::string_view kUnits[] = {"", "ns", "count", "B"};
 constexpr std::string_view kCounterNames[] = {"", "thread_time", "thread_instruction_count"};
 constexpr int kDeepestTrack = 64;
 constexpr int kFirstProcessRank = 10;
@@ -104,12 +104,12 @@ struct DescribedCounter {
 }  // namespace
 
 PerfettoTrack& TrackBook::at(std::uint64_t uuid) {
-  if (last_ != kNone && last_uuid_ == uuid) return tracks_[last_];
+  if (last_ != nullptr && last_uuid_ == uuid) return *last_;
   const auto [place, added] = by_uuid_.try_emplace(uuid, static_cast<std::uint32_t>(tracks_.size()));
   if (added) tracks_.emplace_back().uuid = uuid;
   last_uuid_ = uuid;
-  last_ = place->second;
-  return tracks_[last_];
+  last_ = &tracks_[place->second];
+  return *last_;
 }
 
 const PerfettoTrack* TrackBook::find(std::uint64_t uuid) const {
@@ -400,8 +400,9 @@ std::uint32_t TrackBook::counter_row(PerfettoTrack& track) {
 }
 
 EventTableKind TrackBook::table_by_name(const PerfettoTrack& track, EventTableKind otherwise) const {
+  if (otherwise != EventTableKind::event) return otherwise;
   const DeviceName* const device = device_of_track(track.name);
-  return device == nullptr || otherwise != EventTableKind::event ? otherwise : device->table;
+  return device == nullptr ? otherwise : device->table;
 }
 
 const PerfettoTrack* TrackBook::owner(const PerfettoTrack& track) const {

@@ -149,7 +149,7 @@ class TrackBook {
       shared_;  // the row of tracks that are one, and its first
   std::uint64_t next_own_ = 1;
   std::uint64_t last_uuid_ = 0;
-  std::uint32_t last_ = kNone;
+  PerfettoTrack* last_ = nullptr;
   std::uint64_t undescribed_ = 0;
   std::vector<std::vector<std::uint32_t>> children_;
   std::vector<int> ranks_;          // of processes

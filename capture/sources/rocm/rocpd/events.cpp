@@ -11,6 +11,7 @@
 namespace accelscope::capture::sources::rocm {
 namespace {
 
+using sqlite::BatchedRow;
 using sqlite::ForeignRows;
 using sqlite::KeyedRows;
 
@@ -46,7 +47,7 @@ constexpr std::size_t kEventCategory = 0, kEventStack = 1, kEventParentStack = 2
                       kEventCallStack = 4, kEventLineInfo = 5, kEventExtra = 6;
 
 // Addresses beyond int64 were written as reals.
-[[nodiscard]] std::optional<std::uint64_t> address_of(const ForeignRows& rows, std::size_t column) {
+[[nodiscard]] std::optional<std::uint64_t> address_of(const BatchedRow& rows, std::size_t column) {
   if (!rows.has(column)) return std::nullopt;
   if (const auto number = rows.number(column)) return static_cast<std::uint64_t>(*number);
   const double real = rows.real(column);
@@ -73,14 +74,16 @@ constexpr std::size_t kEventCategory = 0, kEventStack = 1, kEventParentStack = 2
 }  // namespace
 
 void RocpdReader::each_row(std::string_view base, std::span<const std::string_view> columns,
-                           const std::function<void(const ForeignRows&)>& visit, bool by_event) {
+                           const std::function<void(const BatchedRow&)>& visit, bool by_event) {
   const std::string_view table = part_.table(base);
   if (table.empty()) return;
   constexpr std::uint64_t kLookUpEvery = 4096;
-  sqlite::IdRows rows(database_, table, columns, by_event ? " ORDER BY \"event_id\"" : "");
+  sqlite::RowsAhead rows(
+      std::make_unique<sqlite::IdRows>(ahead_, table, columns, by_event ? " ORDER BY \"event_id\"" : ""),
+      columns.size());
   std::uint64_t read = 0;
-  while (rows.next()) {
-    visit(rows.rows());
+  while (const BatchedRow* const row = rows.next()) {
+    visit(*row);
     ++progress_.done;
     if (++read % kLookUpEvery != 0) continue;
     progress_.say();
@@ -88,8 +91,8 @@ void RocpdReader::each_row(std::string_view base, std::span<const std::string_vi
   }
   run_.report().note(
       "unreadable",
-      fmt::format("rows of {} lie on damaged pages ({}); {} others were read", table, rows.failure(), read),
-      rows.gaps());
+      fmt::format("rows of {} lie on damaged pages ({}); {} others were read", table, rows.id_rows().failure(), read),
+      rows.id_rows().gaps());
 }
 
 void RocpdReader::place_event(MaybeNumber event, RocmRecord& record) {
@@ -105,7 +108,7 @@ void RocpdReader::place_event(MaybeNumber event, RocmRecord& record) {
 }
 
 // What the row itself does not say, its track does.
-void RocpdReader::place_on_device(const ForeignRows& rows, RocmOnDevice& event) {
+void RocpdReader::place_on_device(const BatchedRow& rows, RocmOnDevice& event) {
   event.start = rows.integer(kRowStart);
   event.end = rows.integer(kRowEnd);
   MaybeNumber process = rows.number(kRowProcess);
@@ -173,7 +176,7 @@ void RocpdReader::read_kernels() {
   std::string further;
   each_row(
       "kernel_dispatch", kDispatchColumns,
-      [&](const ForeignRows& rows) {
+      [&](const BatchedRow& rows) {
         RocmDispatch dispatch;
         place_on_device(rows, dispatch);
         const Symbol& symbol = symbol_of(rows.number(kKernel));
@@ -200,7 +203,7 @@ void RocpdReader::read_kernels() {
 void RocpdReader::read_copies() {
   constexpr std::size_t kName = kRowOwn, kSize = kRowOwn + 1, kSource = kRowOwn + 2, kDestination = kRowOwn + 3,
                         kSourceAddress = kRowOwn + 4, kDestinationAddress = kRowOwn + 5;
-  each_row("memory_copy", kCopyColumns, [&](const ForeignRows& rows) {
+  each_row("memory_copy", kCopyColumns, [&](const BatchedRow& rows) {
     RocmCopy copy;
     place_on_device(rows, copy);
     copy.name = strings_.name(rows.number(kName));
@@ -216,7 +219,7 @@ void RocpdReader::read_copies() {
 void RocpdReader::read_allocations() {
   constexpr std::size_t kType = kRowOwn, kLevel = kRowOwn + 1, kAddress = kRowOwn + 2, kSize = kRowOwn + 3,
                         kFlags = kRowOwn + 4;
-  each_row("memory_allocate", kAllocateColumns, [&](const ForeignRows& rows) {
+  each_row("memory_allocate", kAllocateColumns, [&](const BatchedRow& rows) {
     RocmAllocation allocation;
     place_on_device(rows, allocation);
     const std::string_view type = rows.text(kType);
@@ -286,7 +289,7 @@ void RocpdReader::read_regions() {
   const bool by_event = open_event_tables() && !sqlite::is_rising(database_, part_.table("region"), "event_id");
   each_row(
       "region", kRegionColumns,
-      [&](const ForeignRows& rows) {
+      [&](const BatchedRow& rows) {
         RocmOnHost host;
         RocmOnDevice place;
         place_on_device(rows, place);
@@ -338,7 +341,7 @@ void RocpdReader::read_samples() {
   const bool by_event = open_event_tables() && !sqlite::is_rising(database_, part_.table("sample"), "event_id");
   each_row(
       "sample", kSampleColumns,
-      [&](const ForeignRows& rows) {
+      [&](const BatchedRow& rows) {
         if (streamed_samples_.contains(rows.integer(0))) return;
         RocmOnHost host;
         host.start = host.end = rows.integer(kTime);
@@ -390,7 +393,7 @@ void RocpdReader::read_streamed_counters() {
 }
 
 void RocpdReader::read_graph_launches() {
-  each_row("graph_launch", kGraphColumns, [&](const ForeignRows& rows) {
+  each_row("graph_launch", kGraphColumns, [&](const BatchedRow& rows) {
     RocmOnHost host;
     RocmOnDevice place;
     place_on_device(rows, place);

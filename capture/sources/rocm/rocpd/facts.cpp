@@ -83,9 +83,10 @@ std::optional<std::uint32_t> RocpdCounters::place(const std::string& name) const
   return found->second;
 }
 
-RocpdReader::RocpdReader(const ForeignDatabase& database, const RocpdPart& part, const RocpdCounters& counters,
-                         RocmRun& run, ReadingProgress& progress)
+RocpdReader::RocpdReader(const ForeignDatabase& database, const ForeignDatabase& ahead, const RocpdPart& part,
+                         const RocpdCounters& counters, RocmRun& run, ReadingProgress& progress)
     : database_(database),
+      ahead_(ahead),
       part_(part),
       counter_columns_(counters),
       run_(run),

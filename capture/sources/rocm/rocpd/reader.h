@@ -15,6 +15,7 @@
 #include "capture/sources/rocm/run/reading_progress.h"
 #include "capture/sources/rocm/run/run.h"
 #include "capture/sources/sqlite/id_rows.h"
+#include "capture/sources/sqlite/rows_ahead.h"
 
 namespace accelscope::capture::sources::rocm {
 
@@ -36,8 +37,9 @@ class RocpdCounters {
 
 class RocpdReader {
  public:
-  RocpdReader(const sqlite::ForeignDatabase& database, const RocpdPart& part, const RocpdCounters& counters,
-              RocmRun& run, ReadingProgress& progress);
+  // `ahead`: another() of the database, for a thread that reads ahead.
+  RocpdReader(const sqlite::ForeignDatabase& database, const sqlite::ForeignDatabase& ahead, const RocpdPart& part,
+              const RocpdCounters& counters, RocmRun& run, ReadingProgress& progress);
 
   void read();
 
@@ -81,7 +83,7 @@ class RocpdReader {
   void read_streamed_counters();
   void read_graph_launches();
   void place_event(MaybeNumber event, RocmRecord& record);
-  void place_on_device(const sqlite::ForeignRows& rows, RocmOnDevice& event);
+  void place_on_device(const sqlite::BatchedRow& rows, RocmOnDevice& event);
   void describe_host_event(MaybeNumber event, RocmOnHost& host);
   [[nodiscard]] std::vector<CounterValue> counters_of(MaybeNumber event, std::string& further);
   [[nodiscard]] bool sample_counters(MaybeNumber event, std::int64_t time);
@@ -92,10 +94,11 @@ class RocpdReader {
   [[nodiscard]] std::string streamed_condition() const;
   // Calls visit for every row; tells of those that could not be read.
   void each_row(std::string_view base, std::span<const std::string_view> columns,
-                const std::function<void(const sqlite::ForeignRows&)>& visit, bool by_event = false);
+                const std::function<void(const sqlite::BatchedRow&)>& visit, bool by_event = false);
   void report_left_out();
 
   const sqlite::ForeignDatabase& database_;
+  const sqlite::ForeignDatabase& ahead_;
   const RocpdPart& part_;
   const RocpdCounters& counter_columns_;
   RocmRun& run_;

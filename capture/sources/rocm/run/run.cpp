@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "capture/sources/tracks/gpu_tables.h"
 #include "core/names/collective_words.h"
 
 namespace accelscope::capture::sources::rocm {
@@ -138,7 +139,7 @@ StringId RocmRun::extent_text(const Extent& extent) {
 
 std::string RocmRun::device_name(const Device& device) {
   if (!device.known) return fmt::format("agent {}", device.id);
-  return fmt::format("{} {}", device.agent.is_gpu ? "GPU" : "CPU", device.agent.number);
+  return device.agent.is_gpu ? tracks::gpu_name(device.agent.number) : fmt::format("CPU {}", device.agent.number);
 }
 
 RocmRun::RowKey RocmRun::device_row(RowSort sort, const RocmOnDevice& event, std::size_t device) const {

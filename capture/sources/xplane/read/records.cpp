@@ -1,6 +1,5 @@
 #include "capture/sources/xplane/read/records.h"
 
-#include <bit>
 #include <protozero/exception.hpp>
 #include <protozero/pbf_reader.hpp>
 
@@ -16,73 +15,135 @@ using Wire = protozero::pbf_wire_type;
   return {view.data(), view.size()};
 }
 
-void take_stat(pbf_reader reader, StatValue& stat) {
+constexpr std::uint32_t tag_of(std::uint32_t field, Wire type) noexcept {
+  return field << 3U | static_cast<std::uint32_t>(type);
+}
+
+// Goes over the fields of a message as pbf_reader does and is as strict, without calls and exceptions: most of a
+// profile's bytes are events.
+class FieldCursor {
+ public:
+  explicit FieldCursor(std::string_view message) noexcept
+      : at_(message.data()), end_(message.data() + message.size()) {}
+
+  // False at the end, and where the message is broken: see broken().
+  [[nodiscard]] bool next() noexcept {
+    if (at_ == end_) return false;
+    const std::uint64_t tag = number();
+    constexpr std::uint32_t kFirstReserved = 19'000, kLastReserved = 19'999;
+    const auto field = static_cast<std::uint32_t>(tag >> 3U);
+    if (field == 0 || (field >= kFirstReserved && field <= kLastReserved)) broken_ = true;
+    tag_ = field << 3U | static_cast<std::uint32_t>(tag & 7U);
+    return !broken_;
+  }
+  [[nodiscard]] std::uint32_t tag() const noexcept { return tag_; }
+  [[nodiscard]] bool broken() const noexcept { return broken_; }
+
+  // What is broken is 0 and ends the walk.
+  [[nodiscard]] std::uint64_t number() noexcept {
+    if (at_ != end_ && static_cast<unsigned char>(*at_) < 0x80U) return static_cast<unsigned char>(*at_++);
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; at_ != end_ && shift < 70; shift += 7) {
+      const auto byte = static_cast<unsigned char>(*at_++);
+      value |= static_cast<std::uint64_t>(byte & 0x7fU) << shift;
+      if (byte < 0x80U) return value;
+    }
+    return fail();
+  }
+  [[nodiscard]] std::uint64_t fixed64() noexcept {
+    std::uint64_t value = 0;
+    if (end_ - at_ < 8) return fail();
+    for (unsigned i = 0; i < 8; ++i) value |= static_cast<std::uint64_t>(static_cast<unsigned char>(at_[i])) << 8U * i;
+    at_ += 8;
+    return value;
+  }
+  [[nodiscard]] std::string_view bytes() noexcept {
+    const std::uint64_t size = number();
+    if (size > static_cast<std::uint64_t>(end_ - at_)) fail();
+    if (broken_) return {};
+    const std::string_view view(at_, static_cast<std::size_t>(size));
+    at_ += size;
+    return view;
+  }
+  void skip() noexcept {
+    switch (static_cast<Wire>(tag_ & 7U)) {
+      case Wire::varint:
+        (void)number();
+        return;
+      case Wire::fixed64:
+        (void)fixed64();
+        return;
+      case Wire::length_delimited:
+        (void)bytes();
+        return;
+      case Wire::fixed32:
+        if (end_ - at_ < 4) {
+          fail();
+        } else {
+          at_ += 4;
+        }
+        return;
+      default:
+        fail();
+    }
+  }
+
+ private:
+  std::uint64_t fail() noexcept {
+    broken_ = true;
+    at_ = end_;
+    return 0;
+  }
+
+  const char* at_;
+  const char* end_;
+  std::uint32_t tag_ = 0;
+  bool broken_ = false;
+};
+
+bool take_stat(std::string_view message, StatValue& stat) noexcept {
   stat = {};
   const auto set = [&](StatValue::Kind kind, std::uint64_t bits) {
     stat.kind = kind;
     stat.bits = bits;
   };
-  const auto set_text = [&](StatValue::Kind kind) {
+  const auto set_text = [&](StatValue::Kind kind, std::string_view text) {
     stat.kind = kind;
-    stat.text = view_of(reader);
+    stat.text = text;
   };
-  while (reader.next()) {
-    switch (reader.tag_and_type()) {
-      case tag_and_type(1, Wire::varint):
-        stat.id = reader.get_int64();
+  FieldCursor fields(message);
+  while (fields.next()) {
+    switch (fields.tag()) {
+      case tag_of(1, Wire::varint):
+        stat.id = static_cast<std::int64_t>(fields.number());
         break;
-      case tag_and_type(2, Wire::fixed64):
-        set(StatValue::Kind::real, std::bit_cast<std::uint64_t>(reader.get_double()));
+      case tag_of(2, Wire::fixed64):
+        set(StatValue::Kind::real, fields.fixed64());
         break;
-      case tag_and_type(3, Wire::varint):
-        set(StatValue::Kind::natural, reader.get_uint64());
+      case tag_of(3, Wire::varint):
+        set(StatValue::Kind::natural, fields.number());
         break;
-      case tag_and_type(4, Wire::varint):
-        set(StatValue::Kind::whole, static_cast<std::uint64_t>(reader.get_int64()));
+      case tag_of(4, Wire::varint):
+        set(StatValue::Kind::whole, fields.number());
         break;
-      case tag_and_type(5, Wire::length_delimited):
-        set_text(StatValue::Kind::text);
+      case tag_of(5, Wire::length_delimited):
+        set_text(StatValue::Kind::text, fields.bytes());
         break;
-      case tag_and_type(6, Wire::length_delimited):
-        set_text(StatValue::Kind::bytes);
+      case tag_of(6, Wire::length_delimited):
+        set_text(StatValue::Kind::bytes, fields.bytes());
         break;
-      case tag_and_type(7, Wire::varint):
-        set(StatValue::Kind::reference, reader.get_uint64());
+      case tag_of(7, Wire::varint):
+        set(StatValue::Kind::reference, fields.number());
         break;
-      case tag_and_type(8, Wire::length_delimited):
-        set_text(StatValue::Kind::packed);
-        break;
-      default:
-        reader.skip();
-    }
-  }
-}
-
-void take_event(pbf_reader reader, EventRecord& event) {
-  while (reader.next()) {
-    switch (reader.tag_and_type()) {
-      case tag_and_type(1, Wire::varint):
-        event.metadata = reader.get_int64();
-        break;
-      case tag_and_type(2, Wire::varint):
-        event.offset_ps = reader.get_int64();
-        event.is_total = false;
-        break;
-      case tag_and_type(3, Wire::varint):
-        event.duration_ps = reader.get_int64();
-        break;
-      case tag_and_type(4, Wire::length_delimited):
-        event.stats.emplace_back();
-        take_stat(reader.get_message(), event.stats.back());
-        break;
-      case tag_and_type(5, Wire::varint):
-        event.occurrences = reader.get_uint64();
-        event.is_total = true;
+      case tag_of(8, Wire::length_delimited):
+        set_text(StatValue::Kind::packed, fields.bytes());
         break;
       default:
-        reader.skip();
+        fields.skip();
     }
+    if (fields.broken()) break;
   }
+  return !fields.broken();
 }
 
 // protozero throws where a message is broken.
@@ -100,19 +161,39 @@ template <typename Read>
 
 }  // namespace
 
-bool read_event(std::string_view message, EventRecord& event) {
-  event.metadata = 0;
-  event.offset_ps = 0;
-  event.duration_ps = 0;
-  event.occurrences = 0;
-  event.is_total = false;
-  event.stats.clear();
-  return is_whole([&] { take_event(reader_of(message), event); });
+bool read_event(std::string_view message, EventRecord& event, std::vector<StatValue>& stats) {
+  event = {};
+  FieldCursor fields(message);
+  while (fields.next()) {
+    switch (fields.tag()) {
+      case tag_of(1, Wire::varint):
+        event.metadata = static_cast<std::int64_t>(fields.number());
+        break;
+      case tag_of(2, Wire::varint):
+        event.offset_ps = static_cast<std::int64_t>(fields.number());
+        event.is_total = false;
+        break;
+      case tag_of(3, Wire::varint):
+        event.duration_ps = static_cast<std::int64_t>(fields.number());
+        break;
+      case tag_of(4, Wire::length_delimited): {
+        const std::string_view stat = fields.bytes();
+        if (fields.broken() || !take_stat(stat, stats.emplace_back())) return false;
+        break;
+      }
+      case tag_of(5, Wire::varint):
+        event.occurrences = fields.number();
+        event.is_total = true;
+        break;
+      default:
+        fields.skip();
+    }
+    if (fields.broken()) return false;
+  }
+  return !fields.broken();
 }
 
-bool read_stat(std::string_view message, StatValue& stat) {
-  return is_whole([&] { take_stat(reader_of(message), stat); });
-}
+bool read_stat(std::string_view message, StatValue& stat) { return take_stat(message, stat); }
 
 bool read_event_metadata(std::string_view message, EventMetadata& metadata) {
   metadata = {};
@@ -128,7 +209,7 @@ bool read_event_metadata(std::string_view message, EventMetadata& metadata) {
           break;
         case tag_and_type(5, Wire::length_delimited):
           metadata.stats.emplace_back();
-          take_stat(reader.get_message(), metadata.stats.back());
+          if (!take_stat(view_of(reader), metadata.stats.back())) throw protozero::end_of_buffer_exception{};
           break;
         default:
           reader.skip();

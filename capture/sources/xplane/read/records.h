@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,14 +21,14 @@ struct StatValue {
   }
 };
 
-// XEvent. Views reach into the message.
+// XEvent.
 struct EventRecord {
   std::int64_t metadata = 0;
   std::int64_t offset_ps = 0;
   std::int64_t duration_ps = 0;
   std::uint64_t occurrences = 0;
   bool is_total = false;  // of so many occurrences, without a time
-  std::vector<StatValue> stats;
+  std::span<const StatValue> stats;
 };
 
 // XEventMetadata.
@@ -38,7 +39,9 @@ struct EventMetadata {
 };
 
 // False: the message is broken; what was read before the mistake stays.
-[[nodiscard]] bool read_event(std::string_view message, EventRecord& event);
+// The event's stats follow those in `stats`, their texts are views of the message; which are the event's is the
+// caller's to say, because `stats` may move.
+[[nodiscard]] bool read_event(std::string_view message, EventRecord& event, std::vector<StatValue>& stats);
 [[nodiscard]] bool read_stat(std::string_view message, StatValue& stat);
 [[nodiscard]] bool read_event_metadata(std::string_view message, EventMetadata& metadata);
 [[nodiscard]] bool read_stat_metadata(std::string_view message, std::string_view& name);

@@ -69,7 +69,7 @@ std::size_t SpaceBytes::read(std::uint64_t offset, std::span<char> out) const no
     const ssize_t count =
         pread(fileno(file_.get()), out.data() + done, wanted - done, static_cast<off_t>(offset + done));
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) failure_ = std::strerror(errno);
+    if (count < 0) failure_ = errno;
     if (count <= 0) break;
     done += static_cast<std::size_t>(count);
   }

@@ -5,8 +5,10 @@
 //   const std::string_view event = window.at(offset, size);  // shorter: the file ends there, or cannot be read
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -29,8 +31,8 @@ class SpaceBytes {
   [[nodiscard]] const std::string& broken_off() const noexcept { return broken_off_; }
   // How many were put into `out`; fewer than it holds at the end, or where they cannot be read.
   [[nodiscard]] std::size_t read(std::uint64_t offset, std::span<char> out) const noexcept;
-  // The failure of read(), kept by the object; "": none yet.
-  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+  // Why read() failed, on whichever thread; "": it did not.
+  [[nodiscard]] std::string failure() const { return failure_ == 0 ? "" : std::strerror(failure_); }
 
  private:
   struct CloseFile {
@@ -42,7 +44,7 @@ class SpaceBytes {
   std::span<const char> memory_;
   std::uint64_t size_ = 0;
   std::string broken_off_;
-  mutable std::string failure_;
+  mutable std::atomic<int> failure_ = 0;  // of errno
 };
 
 // A part of them in memory, that moves along.

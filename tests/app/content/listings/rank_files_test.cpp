@@ -69,7 +69,7 @@ void check_ranks(const std::vector<std::string>& inputs) {
     REQUIRE(std::getline(lines, line));
     CHECK(line.starts_with(fmt::format("rank {},", rank)));
     CHECK(holds(line, ",yes,") == (rank == 2));
-    CHECK(holds(line, fmt::format("rank {} gpu 0", rank)));
+    CHECK(holds(line, fmt::format("rank {} GPU 0", rank)));
   }
   CHECK_FALSE(std::getline(lines, line));
   CHECK(holds(printed.err, "clocks set by 24 collectives; residual"));
@@ -114,8 +114,8 @@ TEST_CASE("rank files: two files of one rank stay apart, and a damaged one of a 
   CHECK_FALSE(capture::sources::are_of_one_run({one, two}));
   const auto printed = run({"view", one, two, "--table", "ranks", "--output-format", "csv"});
   REQUIRE(printed.code == kExitDone);
-  CHECK(holds(printed.out, "rank 1 t gpu 0"));
-  CHECK(holds(printed.out, "rank 1 t (2) gpu 0"));
+  CHECK(holds(printed.out, "rank 1 t GPU 0"));
+  CHECK(holds(printed.out, "rank 1 t (2) GPU 0"));
   test::write_file(folder.file("a/job/rank_3.json"), trace_of({.rank = 3}).substr(0, 500));
   const auto cut = run({"view", folder.file("a/job"), "--table", "ranks"});
   CHECK(cut.code == kExitDone);

@@ -72,7 +72,7 @@ TEST_CASE("metadata before and after the events is kept") {
   CHECK(snapshot.meta_value("distributedInfo.world_size") == "8");
   CHECK(snapshot.meta_value("device.0.name") == "H100");
   CHECK(snapshot.meta_value("device.0.totalGlobalMem") == "85018279936");
-  CHECK(snapshot.meta_value("capacity.gpu 0 memory") == "85018279936");
+  CHECK(snapshot.meta_value("capacity.GPU 0 memory") == "85018279936");
   CHECK(snapshot.meta_value("traceName") == "run.json");
   CHECK(snapshot.meta_value("begin_unix_ns") == "1700000000000010500");
 }
@@ -132,7 +132,7 @@ TEST_CASE("process 0, thread 0 of Python does not share a track with stream 0 of
   CHECK(python.string("source_location") == "threading.py:1032");
   CHECK(!python.integer("Python parent id").has_value());
   CHECK(kernel.kind == "stream");
-  CHECK(kernel.device == "gpu 0");
+  CHECK(kernel.device == "GPU 0");
   CHECK(kernel.track == "stream 0");
   CHECK(kernel.string("grid") == "[1,2,3]");
   CHECK(kernel.real("est. achieved occupancy %") == 50.0);
@@ -331,9 +331,9 @@ TEST_CASE("allocations of the framework reach the memory tracker's columns") {
   REQUIRE(events.size() == 4);
   std::map<std::string, std::vector<std::int64_t>> pools;
   for (const EventValues& event : events) pools[event.string("pool")].push_back(event.integer("Bytes").value());
-  CHECK(pools["gpu 0 memory"] == std::vector<std::int64_t>{512, -512});
+  CHECK(pools["GPU 0 memory"] == std::vector<std::int64_t>{512, -512});
   CHECK(pools["CPU memory"] == std::vector<std::int64_t>{4});
-  CHECK(pools["gpu 3 memory"] == std::vector<std::int64_t>{4});
+  CHECK(pools["GPU 3 memory"] == std::vector<std::int64_t>{4});
   CHECK(events.front().kind == "memory");
   CHECK(session.count("counter") == 4);
 }

@@ -83,7 +83,7 @@ TEST_CASE("a Perfetto trace with something of everything is read") {
   const std::vector<RecordedEvent> samples = trace.of_table("counter");
   REQUIRE(samples.size() == 1);
   CHECK(trace.value(samples[0]) == 3 * 1024);
-  CHECK(trace.sink.tracks.at(samples[0].track).unit == "bytes");
+  CHECK(trace.sink.tracks.at(samples[0].track).unit == "B");
 
   const std::vector<RecordedEvent> kernels = trace.of_table("kernel");
   REQUIRE(kernels.size() == 1);

@@ -358,12 +358,15 @@ void Filler::add_json_processes() {
   }
 }
 
+// As Perfetto names it.
+std::string perfetto_unit(const std::string& unit) { return unit == "B" ? "bytes" : unit; }
+
 void Filler::add_track(std::int64_t id, const std::string& name, const std::string& type, const std::string& kind,
                        const Track* track, const std::optional<std::int64_t>& upid,
                        const std::optional<std::int64_t>& utid) {
   std::optional<std::int64_t> gpu;
   if (track != nullptr && track->device.starts_with("GPU ")) gpu = std::stoll(track->device.substr(4));
-  std::string unit = track == nullptr ? "" : track->unit;
+  const std::string unit = perfetto_unit(track == nullptr ? "" : track->unit);
   sql_ += fmt::format(
       "insert into track(id, name, type, utid, upid, unit, gpu_id, place, kind) values({}, {}, {}, {}, {}, {}, {}, {}, "
       "{});\n",
@@ -433,7 +436,7 @@ void Filler::add_tracks() {
         "update track set source_arg_set_id = {}, description = {}, machine_id = {}, unit = {}, place = {} where id = "
         "{};\n",
         set, quoted_or_null(row.text("description")), machine == 0 ? "null" : std::to_string(machine),
-        quoted_or_null(row.text("unit")), number_or_null(row.number("place")), id);
+        quoted_or_null(perfetto_unit(row.text("unit"))), number_or_null(row.number("place")), id);
     if (const auto parent = row.number("parent_uuid")) parents[id] = static_cast<std::uint64_t>(*parent);
   }
   for (const auto& [id, parent] : parents) {

@@ -34,7 +34,7 @@ std::string failure_of_snapshot(std::string_view pickle) {
 std::map<std::int64_t, std::int64_t> samples_of(const Imported& session, std::string_view track) {
   std::map<std::int64_t, std::int64_t> samples;
   for (const EventValues& event : session.events("counter")) {
-    if (event.track == track && event.device == "gpu 0") samples[event.begin] = event.integer("value").value();
+    if (event.track == track && event.device == "GPU 0") samples[event.begin] = event.integer("value").value();
   }
   return samples;
 }
@@ -199,7 +199,7 @@ TEST_CASE("torch memory: what an empty, an old or a cut file holds is read, and 
   bare.appends();
   const Imported old = import_snapshot(bare.finish());
   REQUIRE(old.count("memory") == 1);
-  CHECK(old.events("memory")[0].device == "gpu 1");
+  CHECK(old.events("memory")[0].device == "GPU 1");
   CHECK(old.events("memory")[0].integer("Bytes") == 512);
   CHECK(old.quality("no_trace") != nullptr);
 

@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <set>
 
 #include "capture/sources/tracks/gpu_tables.h"
 #include "tests/capture/recording_sink.h"
@@ -104,6 +106,56 @@ TEST_CASE("every source of a key is joined with every target of it, by the ids o
   REQUIRE(sink.qualities.size() == 1);
   CHECK(sink.qualities[0].detail == "calls that started nothing");
   CHECK(sink.qualities[0].count == 1);
+}
+
+// Ends are found by their ids where their track stayed in order, by a search where it did not, or where it was in order
+// for a while: names say which event is which.
+TEST_CASE("flows: each joins the two events that were written, in order or not, more of them than fit in memory") {
+  RecordingSink sink;
+  UnorderedSession session(sink);
+  constexpr std::size_t kRows = 4;
+  constexpr std::uint64_t kFlows = 100'000;  // two ends each: more than a batch of the sorter
+  const std::uint32_t table = session.add_table(make_gpu_schema(GpuTable::nvtx));
+  std::vector<std::uint32_t> rows;
+  for (std::size_t row = 0; row < kRows; ++row) {
+    rows.push_back(session.add_track(table, {.name = "row " + std::to_string(row)}));
+  }
+  std::mt19937_64 random(23);
+  const auto write = [&](std::uint64_t flow, FlowSide side) {
+    const std::size_t row = random() % kRows;
+    auto start = static_cast<std::int64_t>(flow * 10);
+    if (row == 1) start -= static_cast<std::int64_t>(random() % 500);                       // never in order
+    if (row == 2 && flow > kFlows / 2) start -= static_cast<std::int64_t>(random() % 500);  // from then on
+    // The name is the flow's number; many begin at one time and last as long.
+    const StringId name = session.intern(std::to_string(flow));
+    session.add_flow(side, flow_key(1, flow), flow, session.write(rows[row], start, 3, name, {}));
+  };
+  for (std::uint64_t flow = 0; flow < kFlows; ++flow) {
+    write(flow, FlowSide::source);
+    write(flow, FlowSide::target);
+  }
+  REQUIRE(session.finish({}).ok());
+
+  std::map<std::pair<LaneNumber, std::uint64_t>, std::string> names;
+  const std::vector<RecordedEvent> all = sink.events();
+  for (const RecordedEvent& event : all) {
+    names[{event.lane, sink.chunks[event.chunk].first_ordinal() + event.row}] = event.name;
+  }
+  std::set<std::uint64_t> ids;
+  std::uint64_t wrong = 0;
+  for (const RecordedEvent& flow : events_of_row(sink, "flows")) {
+    const ChunkView chunk = sink.view(flow);
+    const auto name_at = [&](std::size_t column) -> const std::string& {
+      const EventId id = chunk.stored(column, flow.row);
+      return names.at({lane_of(id), ordinal_of(id)});
+    };
+    const auto id = static_cast<std::uint64_t>(chunk.int64(kFlowId, flow.row));
+    const std::string text = std::to_string(id);
+    wrong += name_at(kFlowSource) == text && name_at(kFlowTarget) == text ? 0 : 1;
+    ids.insert(id);
+  }
+  CHECK(wrong == 0);
+  CHECK(ids.size() == kFlows);
 }
 
 TEST_CASE("rows stand by rank, device and name, those within another behind it, whatever the order they came in") {

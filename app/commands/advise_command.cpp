@@ -1,0 +1,186 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "app/content/advice_words.h"
+#include "app/export/output_file.h"
+#include "app/terminal/command.h"
+#include "app/terminal/filter_options.h"
+#include "app/terminal/query_watch.h"
+#include "app/terminal/session_input.h"
+#include "capture/command_line/options.h"
+#include "core/analysis/advice/evidence.h"
+#include "core/base/format.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr std::size_t kPrintedPlaces = 20;
+
+struct AdviseCommand {
+  std::string input;
+  std::string format = "text";
+  std::string output_file;
+  std::uint64_t evidence = 5;
+  bool force = false;
+  FilterOptions filter;
+  OpenSessionOptions input_options;
+
+  int run(const CommandRun& run) const;
+};
+
+// What is found of a session, and the events that each finding rests on.
+struct FoundAdvice {
+  std::shared_ptr<const Snapshot> snapshot;
+  std::shared_ptr<const Advice> advice;
+  std::vector<Evidence> evidence;  // by finding
+};
+
+Result<FoundAdvice> found_advice(QueryContext query, const SessionFilter& filter, std::size_t most) {
+  const auto dependencies = Dependencies::build(query);
+  if (!dependencies) return dependencies.error();
+  query.mask = filter.mask;
+  const auto advice = find_advice(query, filter.filter, dependencies->get());
+  if (!advice) return advice.error();
+  FoundAdvice out{query.snapshot, *advice, {}};
+  query.mask = nullptr;
+  for (const Finding& finding : (**advice).findings) {
+    auto evidence = finding_evidence(query, finding, most);
+    if (!evidence) return evidence.error();
+    out.evidence.push_back(std::move(*evidence));
+  }
+  return out;
+}
+
+std::string track_name(const Snapshot& snapshot, TrackNumber number) {
+  const TrackSnapshot* track = snapshot.find_track(number);
+  return track == nullptr ? "" : track->track->name;
+}
+
+// With an error's end: what was not judged is said, so that silence is not taken for health.
+void write_text(std::ostream& out, const FoundAdvice& found, bool filtered) {
+  const Advice& advice = *found.advice;
+  if (advice.findings.empty()) out << "Nothing found. " << nothing_found_text(advice, filtered) << '\n';
+  for (std::size_t i = 0; i < advice.findings.size(); ++i) {
+    const Finding& finding = advice.findings[i];
+    out << fmt::format("{}. {}{}: up to {}, {} of {}\n", i + 1, finding.device.empty() ? "" : finding.device + " ",
+                       finding.headline, format_duration(static_cast<double>(finding.saving_ns)),
+                       format_share(finding.share),
+                       finding.rule->base == CostBase::active ? "the active time" : "the time from first to last work");
+    if (!finding.source.empty()) out << fmt::format("   {:<14} {}\n", "Source line", finding.source);
+    for (const FindingField& field : finding_fields(*found.snapshot, finding))
+      if (!field.text.empty()) out << fmt::format("   {:<14} {}\n", field.label, field.text);
+    for (const EvidenceEvent& event : found.evidence[i].events) {
+      out << fmt::format("   {:<14} {}  {} on {}, at {} for {}\n", "Event", event.id,
+                         found.snapshot->strings->text(event.name), track_name(*found.snapshot, event.track),
+                         format_time_exact(event.begin_ns),
+                         format_duration(static_cast<double>(event.end_ns - event.begin_ns)));
+    }
+  }
+  if (!advice.findings.empty()) out << "Savings do not add up; " << judged_text(advice) << ".\n";
+  const bool is_said = advice.judged.empty() && filtered;  // that nothing was judged, and why
+  if (const std::string unjudged = unjudged_text(advice); !unjudged.empty() && !is_said) out << unjudged << ".\n";
+}
+
+std::string json_events(const Snapshot& snapshot, const Evidence& evidence) {
+  std::string text = "[";
+  for (const EvidenceEvent& event : evidence.events) {
+    text += fmt::format("{}{{\"id\": {}, \"name\": {}, \"track\": {}, \"begin_ns\": {}, \"end_ns\": {}}}",
+                        text.size() > 1 ? ", " : "", event.id, json_quote(snapshot.strings->text(event.name)),
+                        json_quote(track_name(snapshot, event.track)), event.begin_ns, event.end_ns);
+  }
+  return text + "]";
+}
+
+std::string json_places(const Finding& finding) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < std::min(kPrintedPlaces, finding.places.size()); ++i) {
+    const FindingPlace& place = finding.places[i];
+    text += fmt::format("{}{{\"begin_ns\": {}, \"end_ns\": {}, \"note\": {}}}", i > 0 ? ", " : "", place.range.begin_ns,
+                        place.range.end_ns, json_quote(place.note));
+  }
+  return text + "]";
+}
+
+std::string json_of(const FoundAdvice& found, std::size_t number) {
+  const Finding& finding = found.advice->findings[number];
+  std::string tracks;
+  for (const TrackNumber each : finding.tracks)
+    tracks += (tracks.empty() ? "" : ", ") + json_quote(track_name(*found.snapshot, each));
+  return fmt::format(
+      "{{\"rank\": {}, \"rule\": {}, \"key\": {}, \"device\": {}, \"headline\": {}, \"saving_ns\": {}, \"share\": {}, "
+      "\"count\": {}, \"source\": {},\n   \"why\": {}, \"remedy\": {}, \"saving_is\": {}, \"told_from\": {}, "
+      "\"tracks\": [{}],\n   \"events\": {}, \"event_count\": {},\n   \"places\": {}, \"place_count\": {}}}",
+      number + 1, json_quote(finding.rule->name), json_quote(finding.key), json_quote(finding.device),
+      json_quote(finding.headline), finding.saving_ns, json_number(finding.share), finding.count,
+      finding.source.empty() ? "null" : json_quote(finding.source), json_quote(finding.rule->explanation),
+      json_quote(finding.rule->remedy), json_quote(finding.rule->cost), json_quote(finding.rule->told), tracks,
+      json_events(*found.snapshot, found.evidence[number]), found.evidence[number].total, json_places(finding),
+      finding.places.size());
+}
+
+void write_json(std::ostream& out, const FoundAdvice& found, bool filtered) {
+  const Advice& advice = *found.advice;
+  out << "{\"findings\": [";
+  for (std::size_t i = 0; i < advice.findings.size(); ++i) out << (i > 0 ? ",\n  " : "\n  ") << json_of(found, i);
+  out << fmt::format("],\n \"note\": {},\n \"judged\": [",
+                     json_quote(advice.findings.empty() ? "nothing found: " + nothing_found_text(advice, filtered)
+                                                        : "savings do not add up; " + judged_text(advice)));
+  for (std::size_t i = 0; i < advice.judged.size(); ++i)
+    out << (i > 0 ? ", " : "") << json_quote(advice.judged[i]->name);
+  out << "],\n \"not_judged\": [";
+  for (std::size_t i = 0; i < advice.unjudged.size(); ++i) {
+    out << fmt::format("{}{{\"rule\": {}, \"why\": {}}}", i > 0 ? ", " : "", json_quote(advice.unjudged[i].rule->name),
+                       json_quote(advice.unjudged[i].why));
+  }
+  out << "]}\n";
+}
+
+int AdviseCommand::run(const CommandRun& run) const {
+  const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
+  if (auto may = may_write(path, force, {input}); !may) return run.fail(may.message());
+  const auto session = open_input({input}, input_options, run);
+  if (!session) return run.fail(session.message());
+  const auto filtered = make_filter(filter, *session->store);
+  if (!filtered) return run.fail(fmt::format("{}: {}", input, filtered.message()));
+  WorkerPool pool;
+  const Interruptible interruptible;
+  TaskControl control;
+  Result<FoundAdvice> found = Error{"interrupted"};
+  {
+    const QueryWatch watch(control, interruptible, run);
+    found = found_advice({*session->store, session->store->snapshot(), pool, control}, *filtered, evidence);
+  }
+  if (!found) return run.fail(fmt::format("{}: {}", input, found.message()));
+  const auto output = OutputFile::open(path, run.streams.out);
+  if (!output) return run.fail(output.message());
+  if (run.json || format == "json") {
+    write_json((*output)->stream(), *found, !filter.empty());
+  } else {
+    write_text((*output)->stream(), *found, !filter.empty());
+  }
+  const Result<void> finished = (*output)->finish();
+  return finished ? kExitDone : run.fail(finished.message());
+}
+
+}  // namespace
+
+CommandAction declare_advise(command_line::OptionSet& options) {
+  auto command = std::make_shared<AdviseCommand>();
+  options.add_option("FILE", command->input, "Session file or profile").required();
+  options.add_option("--format", command->format, "text or json").one_of({"text", "json"});
+  options.add_option("--events", command->evidence, "So many events of each finding, the longest ones");
+  options.add_option("-o,--output-file", command->output_file, "File to write, - for the standard output");
+  options.add_flag("--force", command->force, "Replace existing output");
+  declare_filter(options, command->filter);
+  options
+      .add_option("--nki-source-root,--framework-source-root", command->input_options.source_roots,
+                  "Folder in which named source files are looked for")
+      .repeats();
+  return [command](const CommandRun& run) { return command->run(run); };
+}
+
+}  // namespace accelscope::app

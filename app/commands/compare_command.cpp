@@ -1,0 +1,237 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "app/content/comparison/comparison_output.h"
+#include "app/content/comparison/divergence_output.h"
+#include "app/export/output_file.h"
+#include "app/library/entry.h"
+#include "app/terminal/command.h"
+#include "app/terminal/query_watch.h"
+#include "app/terminal/session_input.h"
+#include "app/workspace/headline.h"
+#include "capture/command_line/options.h"
+#include "core/base/text.h"
+
+namespace accelscope::app {
+namespace {
+
+struct CompareCommand {
+  std::vector<std::string> inputs;
+  std::vector<std::string> by;
+  std::string group_by;
+  std::string format = "text";
+  std::string output_file;
+  std::vector<std::string> fail_above, metrics;
+  std::string noise;
+  std::uint64_t rows = 30;
+  bool force = false, divergence = false;
+  OpenSessionOptions input_options;
+
+  int run(const CommandRun& run) const;
+
+ private:
+  struct Limit {
+    std::string metric;
+    double above = 0;
+  };
+  [[nodiscard]] Result<std::vector<Limit>> limits() const;
+  [[nodiscard]] Result<std::vector<std::string>> kinds() const;
+  int print_divergence(const CommandRun& run) const;
+  int print(const Comparison& comparison, const std::vector<ComparisonGate>& gates, const CommandRun& run) const;
+};
+
+// "3%", "3 %", "0.5%"
+Result<double> percent_of(const std::string& text) {
+  std::string_view number = trimmed(text);
+  if (number.ends_with('%')) number = trimmed(number.substr(0, number.size() - 1));
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc() || end != number.data() + number.size() || !(value >= 0 && value <= 1e6))
+    return Error{text + ": write a share such as 3%"};
+  return value / 100;
+}
+
+Result<std::vector<CompareCommand::Limit>> CompareCommand::limits() const {
+  std::vector<Limit> out;
+  if (fail_above.empty() && !metrics.empty()) return Error{"--metric is for --fail-above: name how much is too much"};
+  if (fail_above.size() > 1 && metrics.size() != fail_above.size())
+    return Error{"of several --fail-above each needs its --metric after it"};
+  for (const std::string& each : fail_above) {
+    const auto share = percent_of(each);
+    if (!share) return Error{"--fail-above " + share.message()};
+    const std::size_t number = out.size();
+    if (fail_above.size() > 1) {
+      out.push_back({metrics[number], *share});
+      continue;
+    }
+    for (const std::string& metric : metrics) out.push_back({metric, *share});
+    if (metrics.empty()) out.push_back({std::string(kWorkTime), *share});
+  }
+  return out;
+}
+
+Result<std::vector<std::string>> CompareCommand::kinds() const {
+  std::vector<std::string> out;
+  for (const std::string& each : by) {
+    const auto names = names_of_list(each);
+    if (!names) return Error{"--by: " + names.message()};
+    out.insert(out.end(), names->begin(), names->end());
+  }
+  if (by.empty()) out = {"metric", "kernel"};
+  return out;
+}
+
+// One capture after another is opened, read and let go.
+Result<CaptureFigures> read_capture(const std::string& path, const OpenSessionOptions& options,
+                                    const std::vector<std::string>& kinds, const CommandRun& run) {
+  const auto session = open_input({path}, options, run);
+  if (!session) return session.error();
+  WorkerPool pool;
+  const Interruptible interruptible;
+  TaskControl control;
+  const QueryWatch watch(control, interruptible, run);
+  auto figures = capture_figures({*session->store, session->store->snapshot(), pool, control}, kinds);
+  if (!figures) return Error{fmt::format("{}: {}", path, figures.message())};
+  figures->label = {path, split_tags(session->store->overlay_value(kTagsKey))};
+  return figures;
+}
+
+int CompareCommand::print(const Comparison& comparison, const std::vector<ComparisonGate>& gates,
+                          const CommandRun& run) const {
+  const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
+  const auto output = OutputFile::open(path, run.streams.out);
+  if (!output) return run.fail(output.message());
+  const auto wanted = kinds();
+  const bool figures = std::find(wanted->begin(), wanted->end(), "metric") != wanted->end();
+  const ComparisonOutputOptions options{figures, rows};
+  if (run.json || format == "json") {
+    write_comparison_json((*output)->stream(), comparison, gates, options);
+  } else if (format == "markdown") {
+    write_comparison_markdown((*output)->stream(), comparison, gates, options);
+  } else {
+    write_comparison_text((*output)->stream(), comparison, gates, options);
+  }
+  const Result<void> finished = (*output)->finish();
+  return finished ? kExitDone : run.fail(finished.message());
+}
+
+int CompareCommand::print_divergence(const CommandRun& run) const {
+  if (inputs.size() != 2) return run.fail_usage("compare", "--divergence is of two sessions");
+  const auto base = open_input({inputs[0]}, input_options, run);
+  if (!base) return run.fail(base.message());
+  const auto other = open_input({inputs[1]}, input_options, run);
+  if (!other) return run.fail(other.message());
+  WorkerPool pool;
+  const Interruptible interruptible;
+  TaskControl control;
+  Result<Divergence> found = Error{"interrupted"};
+  {
+    const QueryWatch watch(control, interruptible, run);
+    found = find_divergence({*base->store, base->store->snapshot(), pool, control},
+                            {*other->store, other->store->snapshot(), pool, control});
+  }
+  if (!found) return run.fail(found.message());
+  const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
+  const auto output = OutputFile::open(path, run.streams.out);
+  if (!output) return run.fail(output.message());
+  if (run.json || format == "json") {
+    write_divergence_json((*output)->stream(), *found);
+  } else {
+    write_divergence_text((*output)->stream(), *found, rows);
+  }
+  const Result<void> finished = (*output)->finish();
+  return finished ? kExitDone : run.fail(finished.message());
+}
+
+int CompareCommand::run(const CommandRun& run) const {
+  if (inputs.size() < 2) return run.fail_usage("compare", "name two sessions or more: BASE OTHER...");
+  if (!output_file.empty())
+    if (auto may = may_write(output_file, force, inputs); !may) return run.fail(may.message());
+  if (divergence) return print_divergence(run);
+  const auto held = limits();
+  if (!held) return run.fail_usage("compare", held.message());
+  const auto wanted = kinds();
+  if (!wanted) return run.fail_usage("compare", wanted.message());
+  ChangeOptions options;
+  if (!noise.empty()) {
+    const auto share = percent_of(noise);
+    if (!share) return run.fail_usage("compare", "--noise " + share.message());
+    options.noise = *share;
+  }
+  std::vector<CaptureFigures> captures;
+  std::vector<CaptureLabel> labels;
+  for (const std::string& path : inputs) {
+    auto capture = read_capture(path, input_options, *wanted, run);
+    if (!capture) return run.fail(capture.message());
+    labels.push_back(capture->label);
+    captures.push_back(std::move(*capture));
+  }
+  const auto groups = group_captures(labels, group_by);
+  if (!groups) return run.fail_usage("compare", "--group-by " + group_by + ": " + groups.message());
+  if (groups->size() < 2)
+    return run.fail_usage(
+        "compare", fmt::format("all are of one configuration, {}: choose another --group-by", groups->front().name));
+  const Comparison comparison = compare_captures(captures, *groups, options);
+  std::vector<ComparisonGate> gates;
+  for (const Limit& each : *held) {
+    auto gate = judged_gate(comparison, each.metric, each.above);
+    if (!gate) return run.fail_usage("compare", gate.message());
+    gates.push_back(std::move(*gate));
+  }
+  if (const int status = print(comparison, gates, run); status != kExitDone) return status;
+  const auto any = [&](auto is) { return std::any_of(gates.begin(), gates.end(), is); };
+  if (any([](const ComparisonGate& gate) { return gate.failed(); })) return kExitFailed;
+  if (any([](const ComparisonGate& gate) { return !gate.is_known(); })) {
+    return run.fail_usage("compare",
+                          "--fail-above cannot be judged without knowing noise: give several captures of a "
+                          "configuration, or state their deviation, such as --noise 1%");
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+CommandAction declare_compare(command_line::OptionSet& options) {
+  auto command = std::make_shared<CompareCommand>();
+  options.add_option("FILE", command->inputs,
+                     "Sessions or profiles; the configuration of the first is what the others are set against");
+  options
+      .add_option(
+          "--by", command->by,
+          "What costs are set beside each other by: metric, kernel, opcode, operation, layer, line, finding, or "
+          "any column; several with commas between them. Without it metric,kernel")
+      .repeats();
+  options.add_option("--group-by", command->group_by,
+                     "Tags whose values make a configuration, such as config, folder or file; captures of one are one "
+                     "sample. Without it those whose tags are all alike");
+  options.add_option("--format", command->format, "text, markdown for a pull request, or json")
+      .one_of({"text", "markdown", "json"});
+  options.add_option("-o,--output-file", command->output_file, "File to write, - for the standard output");
+  options
+      .add_option("--fail-above", command->fail_above,
+                  "End with 1 if the --metric after it is worse beyond noise by more than this share of the base, such "
+                  "as 3%; without --metric of the time from first to last work")
+      .repeats();
+  options.add_option("--metric", command->metrics, "Figure that is held to --fail-above, or a row of --by as KIND:NAME")
+      .repeats();
+  options.add_option("--noise", command->noise,
+                     "Deviation between captures, such as 1%, where one capture a side does not tell it");
+  options.add_option("--rows", command->rows, "Rows of a table in text and Markdown; 0: all");
+  options.add_flag("--divergence", command->divergence,
+                   "Instead: where the checksums of two runs (crc columns) first differ, by tensor, instruction and "
+                   "line, with what produced them");
+  options.add_flag("--force", command->force, "Replace existing output");
+  options
+      .add_option("--nki-source-root,--framework-source-root", command->input_options.source_roots,
+                  "Folder in which named source files are looked for")
+      .repeats();
+  return [command](const CommandRun& run) { return command->run(run); };
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,48 @@
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include "app/commands/screenshot.h"
+#include "app/mcp/server.h"
+#include "app/terminal/command.h"
+#include "capture/command_line/options.h"
+
+namespace accelscope::app {
+namespace {
+
+Result<void> draw_for_client(const ScreenshotWish& wish) {
+  if (wish.inputs.size() != 1) {
+    return Error{"a picture is of one file; import the files into one session first: accelscope import A B -o S.accel"};
+  }
+  ScreenshotOptions options;
+  options.input = wish.inputs.front();
+  options.output = wish.output;
+  options.width = wish.width;
+  options.height = wish.height;
+  options.theme = wish.light ? render::ThemeKind::light : render::ThemeKind::dark;
+  options.range = wish.range;
+  options.panels = wish.panels;
+  options.select = wish.select;
+  options.search = wish.search;
+  return take_screenshot(options);
+}
+
+ServerDoors::CommandOutcome run_for_client(const std::vector<std::string>& arguments) {
+  std::ostringstream out, err;
+  const int code = run_program(arguments, {out, err});
+  return {code, out.str(), err.str()};
+}
+
+}  // namespace
+
+CommandAction declare_mcp(command_line::OptionSet& options) {
+  auto paths = std::make_shared<std::vector<std::string>>();
+  options.add_option("FILE", *paths, "Sessions and profiles to open at the start");
+  return [paths](const CommandRun& run) {
+    const auto served =
+        serve_mcp(std::cin, run.streams.out, run.streams.err, *paths, {draw_for_client, run_for_client});
+    return served ? kExitDone : run.fail(served.message());
+  };
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,51 @@
+#include "app/content/advice_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/content/axes/time_axis.h"
+#include "core/base/format.h"
+
+namespace accelscope::app {
+namespace {
+
+std::string named_tracks_text(const Snapshot& snapshot, const Finding& finding) {
+  constexpr std::size_t kNamed = 4;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kNamed, finding.tracks.size()); ++i) {
+    const TrackSnapshot* track = snapshot.find_track(finding.tracks[i]);
+    if (track != nullptr) text += (text.empty() ? "" : ", ") + track->track->name;
+  }
+  if (finding.tracks.size() > kNamed) text += fmt::format(" and {} more", finding.tracks.size() - kNamed);
+  return text;
+}
+
+std::string_view counted_word(const Finding& finding) {
+  if (finding.rule->of_gaps) return finding.count == 1 ? "gap" : "gaps";
+  if (finding.rule->of_device || finding.first == kNoEvent) return "items";
+  return finding.count == 1 ? "event" : "events";
+}
+
+}  // namespace
+
+std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding& finding) {
+  const AdviceRule& rule = *finding.rule;
+  const TimeRange range = finding.events.range.value_or(finding.places.front().range);
+  return {{"Why", std::string(rule.explanation)},
+          {"What to try", std::string(rule.remedy)},
+          {"The saving is", std::string(rule.cost)},
+          {"Rests on", fmt::format("{} {} on {}, {}", format_count(finding.count), counted_word(finding),
+                                   named_tracks_text(snapshot, finding),
+                                   range_text(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns)))},
+          {"Told from", fmt::format("{} ({})", rule.told, rule.source)},
+          {"Read more", std::string(rule.page)}};
+}
+
+std::string nothing_found_text(const Advice& advice, bool filtered) {
+  if (!advice.judged.empty()) return judged_text(advice) + ", and none found anything that costs much time.";
+  if (filtered) return "Nothing that passes the filter can be judged by a rule: " + unjudged_text(advice) + ".";
+  return "No rule could be judged: record engines, DMA queues or streams of a device.";
+}
+
+}  // namespace accelscope::app

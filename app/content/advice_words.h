@@ -1,0 +1,22 @@
+// All that is to be said of one finding, in the words of the warnings panel and of `accelscope advise`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/analysis/advice/advice.h"
+
+namespace accelscope::app {
+
+struct FindingField {
+  const char* label;  // "Why"
+  std::string text;
+};
+
+// Why it costs time, what to try, what the saving is, what it rests on, how the rule works.
+[[nodiscard]] std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding& finding);
+
+// What is said where there is no finding.
+[[nodiscard]] std::string nothing_found_text(const Advice& advice, bool filtered);
+
+}  // namespace accelscope::app

@@ -1,0 +1,76 @@
+#include "app/content/comparison/comparison_listing.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/content/comparison/comparison_words.h"
+#include "app/content/figure_text.h"
+#include "core/base/format.h"
+
+namespace accelscope::app {
+namespace {
+
+SqlValue ratio_cell(const Change& change) { return change.ratio ? SqlValue(*change.ratio) : SqlValue(); }
+
+bool differs_at_all(const Change& change) {
+  if (change.told != Told::no_sample) return change.is_told();
+  return std::abs(change.difference()) > ChangeOptions::kLeastTold * std::abs(change.base);
+}
+
+}  // namespace
+
+Listing metrics_listing(const Comparison& comparison, std::size_t other) {
+  Listing listing({{"metric", "Metric", "", "The figure's name, as scripts have it"},
+                   {"title", "What", "", ""},
+                   {"base", comparison.configurations.front().name, "", "A, the base"},
+                   {"other", comparison.configurations[other].name, "", "B"},
+                   {"difference", "Difference", "", "B less A"},
+                   {"ratio", "Ratio B : A", "", "Below 1: B has less"},
+                   {"told", "Means", "", "Better or worse beyond noise; ? where one capture a side does not tell"}});
+  std::size_t alike = 0;
+  for (const ComparedFigure& figure : comparison.metrics) {
+    if (figure.is_missing[other - 1] != 0) continue;
+    const Change& change = figure.changes[other - 1];
+    if (figure.metric.group != "compared" && !differs_at_all(change)) {
+      ++alike;
+      continue;
+    }
+    const std::string& unit = figure.metric.unit;
+    listing.add({figure.metric.name, figure.metric.title, figure_text(change.base, unit),
+                 figure_text(change.other, unit), signed_figure(change.difference(), unit), ratio_cell(change),
+                 std::string(told_text(change, figure.metric.better, unit == "s"))});
+  }
+  if (alike > 0) listing.note = fmt::format("{} more figures do not differ beyond noise", format_count(alike));
+  return listing;
+}
+
+Listing costs_listing(const Comparison& comparison, const ComparedCosts& costs, std::size_t other) {
+  Listing listing(
+      {{"name", costs.title, "", costs.measured, false, false, costs.kind == "kernel"},
+       {"text", "Code", "", "What stands there, where the source is known", false, costs.kind != "line"},
+       {"base_ns", comparison.configurations.front().name, "ns", "A, the base: " + costs.measured},
+       {"other_ns", comparison.configurations[other].name, "ns", "B: " + costs.measured},
+       {"difference_ns", "Difference", "ns", "B less A"},
+       {"ratio", "Ratio B : A", "", "Below 1: B takes less"},
+       {"base_count", "Events of A", "", "Of a capture on average"},
+       {"other_count", "Events of B", "", "Of a capture on average"},
+       {"match", "Matched", "", "By the whole name, or without the numbers in it; or where a line is now"}});
+  for (const ComparedCost& cost : costs.rows) {
+    const Change& change = cost.time_ns[other - 1];
+    std::string match = cost.match == MatchKind::exact ? "" : "without numbers";
+    if (cost.is_there[0] == 0) match = "B alone";
+    if (cost.is_there[other] == 0) match = "A alone";
+    if (!cost.moved_to.empty()) match = "now " + cost.moved_to;
+    const auto time = [&](std::size_t g, double ns) {
+      return cost.is_there[g] == 0 ? SqlValue() : SqlValue(static_cast<std::int64_t>(std::llround(ns)));
+    };
+    listing.add({cost.name, cost.text, time(0, change.base), time(other, change.other),
+                 static_cast<std::int64_t>(std::llround(change.difference())), ratio_cell(change), cost.counts[0],
+                 cost.counts[other], match});
+  }
+  listing.note = costs.rows.empty() ? costs.missing : matching_text(comparison, costs);
+  return listing;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,452 @@
+#include "app/content/comparison/comparison_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <ostream>
+
+#include "app/content/comparison/comparison_words.h"
+#include "app/content/figure_text.h"
+#include "core/base/format.h"
+#include "core/base/nearest_name.h"
+
+namespace accelscope::app {
+namespace {
+
+// A table on its way to text or Markdown.
+struct PrintedTable {
+  std::string title, note;
+  std::vector<std::string> columns;  // the first is on the left, the others are numbers
+  std::vector<std::vector<std::string>> rows;
+  std::size_t left_out = 0;
+};
+
+std::string change_text(const Change& change, Better better, bool is_time) {
+  std::string text = ratio_text(change);
+  const std::string interval = interval_text(change);
+  if (change.ratio && !interval.empty() && change.is_told()) text += fmt::format(" ({})", interval);
+  if (change.told != Told::no_sample) text += fmt::format(" {}", told_text(change, better, is_time));
+  return text;
+}
+
+std::vector<std::string> columns_of(const Comparison& comparison, std::string first) {
+  std::vector<std::string> columns{std::move(first), comparison.configurations.front().name};
+  for (std::size_t g = 1; g < comparison.configurations.size(); ++g) {
+    columns.push_back(comparison.configurations[g].name);
+    columns.push_back("ratio");
+  }
+  return columns;
+}
+
+// Figures that did not change at all only take room.
+bool says_something(const ComparedFigure& figure) {
+  for (std::size_t i = 0; i < figure.changes.size(); ++i) {
+    const Change& change = figure.changes[i];
+    if (figure.is_missing[i] != 0) continue;
+    if (change.is_told()) return true;
+    if (change.told == Told::no_sample &&
+        std::abs(change.difference()) > ChangeOptions::kLeastTold * std::abs(change.base))
+      return true;
+  }
+  return false;
+}
+
+// Those that every comparison begins with, then those that people know by a title, then all others.
+std::size_t rank_of(const ComparedFigure& figure) {
+  return figure.metric.group == "compared" ? 0 : figure.metric.title != figure.metric.name ? 1 : 2;
+}
+
+PrintedTable metric_table(const Comparison& comparison, std::size_t most) {
+  PrintedTable table{"Figures", "", columns_of(comparison, "figure"), {}, 0};
+  std::vector<const ComparedFigure*> shown;
+  for (const ComparedFigure& figure : comparison.metrics)
+    if (rank_of(figure) == 0 || says_something(figure)) shown.push_back(&figure);
+  std::stable_sort(shown.begin(), shown.end(),
+                   [](const ComparedFigure* a, const ComparedFigure* b) { return rank_of(*a) < rank_of(*b); });
+  const std::size_t alike = comparison.metrics.size() - shown.size();
+  if (most > 0 && shown.size() > most) {
+    table.left_out = shown.size() - most;
+    shown.resize(most);
+  }
+  for (const ComparedFigure* each : shown) {
+    const ComparedFigure& figure = *each;
+    std::vector<std::string> row{figure.metric.name, figure_text(figure.metric.value, figure.metric.unit)};
+    for (std::size_t i = 0; i < figure.changes.size(); ++i) {
+      const bool missing = figure.is_missing[i] != 0;
+      row.push_back(missing ? "–" : figure_text(figure.changes[i].other, figure.metric.unit));
+      row.push_back(missing ? "–" : change_text(figure.changes[i], figure.metric.better, figure.metric.unit == "s"));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  if (alike > 0)
+    table.note = fmt::format("{} more figures do not differ beyond noise, or stand on one side alone", alike);
+  return table;
+}
+
+PrintedTable cost_table(const Comparison& comparison, const ComparedCosts& costs, std::size_t most) {
+  PrintedTable table{
+      fmt::format("By {}, {}", costs.kind, costs.measured), "", columns_of(comparison, costs.title), {}, 0};
+  if (costs.rows.empty()) {
+    table.note = costs.missing;
+    return table;
+  }
+  for (const ComparedCost& cost : costs.rows) {
+    if (most > 0 && table.rows.size() == most) {
+      table.left_out = costs.rows.size() - most;
+      break;
+    }
+    std::string name = cost.moved_to.empty() ? cost.name : fmt::format("{} (now {})", cost.name, cost.moved_to);
+    if (!cost.text.empty()) name += "  " + cost.text;
+    const auto cell = [&](std::size_t g, double ns) {
+      return cost.is_there[g] == 0 ? std::string("–")
+                                   : fmt::format("{} in {}", format_duration(ns), format_number(cost.counts[g]));
+    };
+    std::vector<std::string> row{std::move(name), cell(0, cost.time_ns.front().base)};
+    for (std::size_t i = 0; i < cost.time_ns.size(); ++i) {
+      row.push_back(cell(i + 1, cost.time_ns[i].other));
+      row.push_back(change_text(cost.time_ns[i], Better::lower, true));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.note = matching_text(comparison, costs);
+  return table;
+}
+
+std::vector<std::string> kernel_columns(const KernelTable& kernels) {
+  std::vector<std::string> columns{"kernel"};
+  columns.insert(columns.end(), kernels.configurations.begin(), kernels.configurations.end());
+  return columns;
+}
+
+double mean_of_cell(const KernelTable::Cell& cell) {
+  double sum = 0;
+  for (const double each : cell.work_ns) sum += each;
+  return cell.work_ns.empty() ? 0 : sum / static_cast<double>(cell.work_ns.size());
+}
+
+PrintedTable kernel_by_configuration(const KernelTable& kernels) {
+  PrintedTable table{"Kernel x config, first to last work", "", kernel_columns(kernels), {}, 0};
+  for (std::size_t kernel = 0; kernel < kernels.kernels.size(); ++kernel) {
+    std::vector<std::string> row{kernels.kernels[kernel]};
+    for (std::size_t config = 0; config < kernels.configurations.size(); ++config) {
+      const KernelTable::Cell& cell = kernels.cells[kernel * kernels.configurations.size() + config];
+      std::string text = cell.work_ns.empty() ? "–" : format_duration(mean_of_cell(cell));
+      if (cell.change) text += "  " + change_text(*cell.change, Better::lower, true);
+      row.push_back(std::move(text));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::vector<PrintedTable> printed_tables(const Comparison& comparison, const ComparisonOutputOptions& options) {
+  std::vector<PrintedTable> tables;
+  const bool is_table = comparison.kernels.kernels.size() * comparison.kernels.configurations.size() > 1;
+  if (is_table) tables.push_back(kernel_by_configuration(comparison.kernels));
+  if (options.with_metrics) tables.push_back(metric_table(comparison, options.most_rows));
+  for (const ComparedCosts& costs : comparison.costs)
+    tables.push_back(cost_table(comparison, costs, options.most_rows));
+  return tables;
+}
+
+std::string configuration_text(const Comparison& comparison, std::size_t g) {
+  const CaptureGroup& group = comparison.configurations[g];
+  return fmt::format("{} ({} {})", group.name, group.captures.size(),
+                     group.captures.size() == 1 ? "capture" : "captures");
+}
+
+// In columns as wide as what they hold, two blanks apart.
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+void print_table(std::ostream& out, const PrintedTable& table) {
+  constexpr std::size_t kWidest = 60;
+  std::vector<std::size_t> widths(table.columns.size(), 0);
+  const auto measure = [&](const std::vector<std::string>& row) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], std::min(kWidest, characters(row[i])));
+  };
+  measure(table.columns);
+  for (const auto& row : table.rows) measure(row);
+  const auto print = [&](const std::vector<std::string>& row) {
+    std::string line = "  ";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string blanks(widths[i] - std::min(widths[i], characters(row[i])), ' ');
+      const bool is_left = i == 0;
+      line += (is_left ? row[i] + blanks : "  " + blanks + row[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out << line << '\n';
+  };
+  out << '\n' << table.title << '\n';
+  if (!table.rows.empty()) print(table.columns);
+  for (const auto& row : table.rows) print(row);
+  if (table.left_out > 0) out << fmt::format("  ... {} more rows; --rows 0 prints all\n", format_count(table.left_out));
+  if (!table.note.empty()) out << "  " << table.note << '\n';
+}
+
+std::string markdown_cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|' || c == '<' || c == '\\' || c == '*' || c == '_' || c == '`') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+void markdown_table(std::ostream& out, const PrintedTable& table) {
+  out << "\n### " << markdown_cell(table.title) << "\n\n";
+  if (!table.rows.empty()) {
+    std::string line = "|", rule = "|";
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      line += " " + markdown_cell(table.columns[i]) + " |";
+      rule += i == 0 ? " --- |" : " ---: |";
+    }
+    out << line << '\n' << rule << '\n';
+    for (const auto& row : table.rows) {
+      line = "|";
+      for (const std::string& cell : row) line += " " + markdown_cell(cell) + " |";
+      out << line << '\n';
+    }
+  }
+  if (table.left_out > 0) out << fmt::format("\n{} more rows are left out.\n", format_count(table.left_out));
+  if (!table.note.empty()) out << '\n' << markdown_cell(table.note) << ".\n";
+}
+
+std::string_view told_word(Told told) noexcept {
+  static constexpr std::array<std::string_view, 4> kWords = {"no_sample", "same", "less", "more"};
+  return kWords[static_cast<std::size_t>(told)];
+}
+
+std::string optional_number(const std::optional<double>& value) { return value ? json_number(*value) : "null"; }
+
+std::string json_of(const Change& change) {
+  const std::string interval =
+      change.interval ? fmt::format("[{}, {}]", json_number(change.interval->low), json_number(change.interval->high))
+                      : "null";
+  return fmt::format(
+      "\"base\": {}, \"value\": {}, \"ratio\": {}, \"interval\": {}, \"told\": \"{}\", \"chance\": {}, "
+      "\"least_visible\": {}, \"base_captures\": {}, \"captures\": {}, \"base_deviation\": {}, \"deviation\": {}",
+      json_number(change.base), json_number(change.other), optional_number(change.ratio), interval,
+      told_word(change.told), json_number(change.chance), optional_number(change.least_visible), change.base_count,
+      change.other_count, json_number(change.base_deviation), json_number(change.other_deviation));
+}
+
+std::string_view better_word(Better better) noexcept {
+  return better == Better::lower ? "lower" : better == Better::higher ? "higher" : "neither";
+}
+
+class JsonList {
+ public:
+  JsonList(std::ostream& out, std::string_view name) : out_(out) { out_ << fmt::format(",\n \"{}\": [", name); }
+  void add(const std::string& object) {
+    out_ << (first_ ? "\n  " : ",\n  ") << object;
+    first_ = false;
+  }
+  void end() { out_ << ']'; }
+
+ private:
+  std::ostream& out_;
+  bool first_ = true;
+};
+
+std::string json_changes(const Comparison& comparison, const std::vector<Change>& changes,
+                         const std::vector<char>& missing) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    text += fmt::format("{}{{\"configuration\": {}, {}}}", i > 0 ? ", " : "",
+                        json_quote(comparison.configurations[i + 1].name),
+                        i < missing.size() && missing[i] != 0 ? "\"told\": \"missing\"" : json_of(changes[i]));
+  }
+  return text + "]";
+}
+
+void write_json_costs(std::ostream& out, const Comparison& comparison) {
+  JsonList tables(out, "costs");
+  for (const ComparedCosts& costs : comparison.costs) {
+    std::string rows;
+    for (const ComparedCost& cost : costs.rows) {
+      std::string counts;
+      for (const double count : cost.counts) counts += (counts.empty() ? "" : ", ") + json_number(count);
+      rows += fmt::format(
+          "{}{{\"name\": {}, \"text\": {}, \"moved_to\": {}, \"match\": \"{}\", \"counts\": [{}], "
+          "\"time_ns\": {}}}",
+          rows.empty() ? "\n    " : ",\n    ", json_quote(cost.name), json_quote(cost.text), json_quote(cost.moved_to),
+          cost.match == MatchKind::exact ? "exact" : "without_numbers", counts,
+          json_changes(comparison, cost.time_ns, {}));
+    }
+    std::string alone;
+    for (std::size_t g = 0; g < costs.unmatched.size(); ++g) {
+      alone += fmt::format("{}{{\"configuration\": {}, \"rows\": {}, \"time_ns\": {}}}", g > 0 ? ", " : "",
+                           json_quote(comparison.configurations[g].name), costs.unmatched[g],
+                           json_number(costs.unmatched_ns[g]));
+    }
+    tables.add(
+        fmt::format("{{\"by\": {}, \"measured\": {}, \"missing\": {}, \"matched_exactly\": {}, "
+                    "\"matched_without_numbers\": {}, \"unmatched\": [{}], \"rows\": [{}]}}",
+                    json_quote(costs.kind), json_quote(costs.measured), json_quote(costs.missing), costs.exact,
+                    costs.by_form, alone, rows));
+  }
+  tables.end();
+}
+
+void write_json_metrics(std::ostream& out, const Comparison& comparison) {
+  JsonList metrics(out, "metrics");
+  for (const ComparedFigure& figure : comparison.metrics) {
+    metrics.add(fmt::format("{{\"name\": {}, \"unit\": {}, \"better\": \"{}\", \"changes\": {}}}",
+                            json_quote(figure.metric.name), json_quote(figure.metric.unit),
+                            better_word(figure.metric.better),
+                            json_changes(comparison, figure.changes, figure.is_missing)));
+  }
+  metrics.end();
+}
+
+void write_json_kernels(std::ostream& out, const KernelTable& kernels) {
+  JsonList list(out, "kernels");
+  for (std::size_t i = 0; i < kernels.cells.size(); ++i) {
+    const KernelTable::Cell& cell = kernels.cells[i];
+    if (cell.work_ns.empty()) continue;
+    list.add(fmt::format("{{\"kernel\": {}, \"config\": {}, \"captures\": {}, \"work_ns\": {}{}}}",
+                         json_quote(kernels.kernels[i / kernels.configurations.size()]),
+                         json_quote(kernels.configurations[i % kernels.configurations.size()]), cell.work_ns.size(),
+                         json_number(mean_of_cell(cell)),
+                         cell.change ? fmt::format(", \"change\": {{{}}}", json_of(*cell.change)) : ""));
+  }
+  list.end();
+}
+
+}  // namespace
+
+bool ComparisonGate::failed() const noexcept {
+  return std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& each) { return each.failed; });
+}
+bool ComparisonGate::is_known() const noexcept {
+  return std::all_of(outcomes.begin(), outcomes.end(), [](const Outcome& each) { return each.is_known; });
+}
+
+Result<ComparisonGate> judged_gate(const Comparison& comparison, const std::string& metric, double above) {
+  ComparisonGate gate;
+  gate.metric = metric;
+  gate.above = above;
+  const std::vector<Change>* changes = nullptr;
+  const ComparedFigure* figure = comparison.find_metric(metric);
+  if (figure != nullptr) {
+    changes = &figure->changes;
+    gate.better = figure->metric.better;
+  }
+  for (const ComparedCosts& costs : comparison.costs) {
+    if (!metric.starts_with(costs.kind + ":")) continue;
+    for (const ComparedCost& cost : costs.rows)
+      if (metric.substr(costs.kind.size() + 1) == cost.name) changes = &cost.time_ns;
+  }
+  if (changes == nullptr) {
+    std::vector<std::string> names;
+    for (const ComparedFigure& each : comparison.metrics) names.push_back(each.metric.name);
+    const std::string nearest = nearest_name(metric, names);
+    return Error{
+        fmt::format("--metric {}: no capture has it{}; accelscope query FILE \"SELECT name FROM metric\" lists "
+                    "them, a row of --by is written as KIND:NAME",
+                    metric, nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest))};
+  }
+  for (std::size_t i = 0; i < changes->size(); ++i) {
+    ComparisonGate::Outcome outcome;
+    outcome.configuration = comparison.configurations[i + 1].name;
+    outcome.change = (*changes)[i];
+    const bool missing = figure != nullptr && figure->is_missing[i] != 0;
+    outcome.is_known = !missing && outcome.change.told != Told::no_sample;
+    outcome.failed =
+        outcome.is_known && is_worse(gate.better, outcome.change) && worsening(gate.better, outcome.change) > above;
+    gate.outcomes.push_back(std::move(outcome));
+  }
+  return gate;
+}
+
+std::string gate_text(const ComparisonGate& gate, const ComparisonGate::Outcome& outcome) {
+  const std::string what = fmt::format("{} of {}", gate.metric, outcome.configuration);
+  if (!outcome.is_known) return what + ": cannot be judged, nothing is known of noise";
+  const double worse = worsening(gate.better, outcome.change);
+  const std::string by = fmt::format("{} {}", format_share(std::abs(worse)), worse > 0 ? "worse" : "better");
+  const bool noise = !outcome.change.is_told();
+  return fmt::format("{}: {}{}, allowed {}: {}", what, by, noise ? " (not beyond noise)" : "", format_share(gate.above),
+                     outcome.failed ? "FAILED" : "passed");
+}
+
+void write_comparison_text(std::ostream& out, const Comparison& comparison, const std::vector<ComparisonGate>& gates,
+                           const ComparisonOutputOptions& options) {
+  for (std::size_t g = 1; g < comparison.configurations.size(); ++g) {
+    out << fmt::format("{} against {}\n", configuration_text(comparison, g), configuration_text(comparison, 0));
+    out << "  " << comparison_verdict(comparison, g).text() << '\n';
+    for (const ComparisonReason& reason : comparison_reasons(comparison, g)) out << "  - " << reason.text << '\n';
+  }
+  for (const PrintedTable& table : printed_tables(comparison, options)) print_table(out, table);
+  if (!gates.empty()) out << '\n';
+  for (const ComparisonGate& gate : gates)
+    for (const auto& outcome : gate.outcomes) out << gate_text(gate, outcome) << '\n';
+}
+
+void write_comparison_markdown(std::ostream& out, const Comparison& comparison,
+                               const std::vector<ComparisonGate>& gates, const ComparisonOutputOptions& options) {
+  for (std::size_t g = 1; g < comparison.configurations.size(); ++g) {
+    const ComparisonVerdict verdict = comparison_verdict(comparison, g);
+    out << fmt::format("{}## {} against {}\n\n", g > 1 ? "\n" : "", markdown_cell(configuration_text(comparison, g)),
+                       markdown_cell(configuration_text(comparison, 0)));
+    out << fmt::format("**{}**{}{}\n", markdown_cell(verdict.headline),
+                       verdict.detail.empty() ? "" : ": " + markdown_cell(verdict.detail),
+                       verdict.basis.empty() ? "" : " (" + markdown_cell(verdict.basis) + ")");
+    const std::vector<ComparisonReason> reasons = comparison_reasons(comparison, g);
+    if (!reasons.empty()) out << '\n';
+    for (const ComparisonReason& reason : reasons) out << "- " << markdown_cell(reason.text) << '\n';
+  }
+  for (const PrintedTable& table : printed_tables(comparison, options)) markdown_table(out, table);
+  if (!gates.empty()) out << '\n';
+  for (const ComparisonGate& gate : gates)
+    for (const auto& outcome : gate.outcomes) out << "- " << markdown_cell(gate_text(gate, outcome)) << '\n';
+}
+
+void write_comparison_json(std::ostream& out, const Comparison& comparison, const std::vector<ComparisonGate>& gates,
+                           const ComparisonOutputOptions& options) {
+  out << "{\"confidence\": " << json_number(ChangeOptions::kConfidence);
+  JsonList configurations(out, "configurations");
+  for (const CaptureGroup& group : comparison.configurations) {
+    std::string files;
+    for (const std::size_t capture : group.captures)
+      files += (files.empty() ? "" : ", ") + json_quote(comparison.paths[capture]);
+    configurations.add(fmt::format("{{\"name\": {}, \"files\": [{}]}}", json_quote(group.name), files));
+  }
+  configurations.end();
+  JsonList verdicts(out, "verdicts");
+  static constexpr std::array<std::string_view, 5> kJudgements = {"unknown", "same", "better", "worse", "other"};
+  for (std::size_t g = 1; g < comparison.configurations.size(); ++g) {
+    const ComparisonVerdict verdict = comparison_verdict(comparison, g);
+    std::string reasons;
+    for (const ComparisonReason& reason : comparison_reasons(comparison, g))
+      reasons += fmt::format("{}{{\"metric\": {}, \"text\": {}}}", reasons.empty() ? "" : ", ",
+                             json_quote(reason.figure->metric.name), json_quote(reason.text));
+    verdicts.add(fmt::format(
+        "{{\"configuration\": {}, \"judgement\": \"{}\", \"headline\": {}, \"detail\": {}, \"basis\": {}, \"reasons\": "
+        "[{}]}}",
+        json_quote(comparison.configurations[g].name), kJudgements[static_cast<std::size_t>(verdict.judgement)],
+        json_quote(verdict.headline), json_quote(verdict.detail), json_quote(verdict.basis), reasons));
+  }
+  verdicts.end();
+  if (!comparison.kernels.kernels.empty()) write_json_kernels(out, comparison.kernels);
+  if (options.with_metrics) write_json_metrics(out, comparison);
+  write_json_costs(out, comparison);
+  JsonList limits(out, "limits");
+  for (const ComparisonGate& gate : gates) {
+    for (const auto& outcome : gate.outcomes) {
+      limits.add(
+          fmt::format("{{\"metric\": {}, \"configuration\": {}, \"allowed\": {}, \"known\": {}, \"failed\": {}, "
+                      "\"text\": {}, {}}}",
+                      json_quote(gate.metric), json_quote(outcome.configuration), json_number(gate.above),
+                      outcome.is_known, outcome.failed, json_quote(gate_text(gate, outcome)), json_of(outcome.change)));
+    }
+  }
+  limits.end();
+  out << "}\n";
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,155 @@
+#include "app/content/comparison/comparison_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/content/figure_text.h"
+#include "core/base/format.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr double kNotableChange = 0.05;
+
+std::string samples_text(const Change& change) {
+  const auto captures = [](std::size_t count) {
+    return fmt::format("{} {}", count, count == 1 ? "capture" : "captures");
+  };
+  if (change.base_count == change.other_count) return captures(change.base_count) + " each";
+  return fmt::format("{} against {}", captures(change.base_count), captures(change.other_count));
+}
+
+std::string speed_text(double ratio) {
+  const double factor = ratio < 1 ? 1 / ratio : ratio;
+  const std::string_view word = ratio < 1 ? "faster" : "slower";
+  if (factor < 1.1) return fmt::format("{:.1f} % {}", (factor - 1) * 100, word);
+  return fmt::format("{:.2f}× {}", factor, word);
+}
+
+std::string basis_of(const Change& change) {
+  std::string basis = samples_text(change);
+  if (change.told == Told::no_sample) {
+    return basis + ": whether noise explains it is not known; compare 5 captures of each or more, or state --noise";
+  }
+  if (change.interval) basis += fmt::format(", ratio {} at 95 %", interval_text(change));
+  if (change.told == Told::same && change.least_visible)
+    basis += fmt::format("; {} or more would be told", format_share(*change.least_visible));
+  return basis;
+}
+
+}  // namespace
+
+std::string ComparisonVerdict::text() const {
+  std::string all = headline;
+  if (!detail.empty()) all += ": " + detail;
+  return basis.empty() ? all : all + " (" + basis + ")";
+}
+
+Judgement judgement_of(Better better, const Change& change) noexcept {
+  if (change.told == Told::no_sample) return Judgement::unknown;
+  if (!change.is_told()) return Judgement::same;
+  if (better == Better::neither) return Judgement::other;
+  return is_worse(better, change) ? Judgement::worse : Judgement::better;
+}
+
+ComparisonVerdict comparison_verdict(const Comparison& comparison, std::size_t other) {
+  const ComparedFigure* work = comparison.find_metric(kWorkTime);
+  if (work == nullptr || work->is_missing[other - 1] != 0)
+    return {Judgement::unknown, "no verdict", "", "one of them holds no work of a device or a host"};
+  const Change& change = work->changes[other - 1];
+  ComparisonVerdict out;
+  out.judgement = judgement_of(work->metric.better, change);
+  out.basis = basis_of(change);
+  out.detail = fmt::format("{} to {}", format_duration(change.base * 1e9), format_duration(change.other * 1e9));
+  const bool alike =
+      change.told == Told::no_sample ? std::abs(*change.ratio - 1) < ChangeOptions::kLeastTold : !change.is_told();
+  if (!change.ratio) {
+    out.headline = "no ratio of nothing";
+  } else if (alike) {
+    out.headline = change.told == Told::no_sample ? "the same time" : "no difference beyond noise";
+  } else {
+    out.headline = speed_text(*change.ratio);
+  }
+  return out;
+}
+
+std::vector<ComparisonReason> comparison_reasons(const Comparison& comparison, std::size_t other, std::size_t most) {
+  std::vector<std::pair<double, ComparisonReason>> found;
+  for (const ComparedFigure& figure : comparison.metrics) {
+    const Change& change = figure.changes[other - 1];
+    if (figure.is_missing[other - 1] != 0 || figure.metric.better == Better::neither) continue;
+    // Times of the whole are the verdict, not a reason; figures without a title are details.
+    if (figure.metric.unit == "s" || figure.metric.title == figure.metric.name) continue;
+    const double size = change.ratio && *change.ratio > 0 ? std::abs(std::log(*change.ratio))
+                        : change.difference() != 0        ? 9.0
+                                                          : 0.0;
+    if (change.told == Told::no_sample ? size < kNotableChange : !change.is_told()) continue;
+    const std::string_view plain = name_without_device(figure.metric.name);
+    if (plain.size() < figure.metric.name.size() && comparison.find_metric(plain) != &figure) continue;
+    const bool rises = change.other > change.base;
+    std::string text = fmt::format("{}: {} to {}", figure.metric.title, figure_text(change.base, figure.metric.unit),
+                                   figure_text(change.other, figure.metric.unit));
+    if (change.ratio && change.other != 0) text += fmt::format(" ({})", ratio_text(change));
+    const bool is_better_so = rises == (figure.metric.better == Better::higher);
+    found.push_back({size, {&figure, is_better_so ? Judgement::better : Judgement::worse, std::move(text)}});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<ComparisonReason> out;
+  for (auto& [size, reason] : found)
+    if (out.size() < most) out.push_back(std::move(reason));
+  return out;
+}
+
+std::string ratio_text(const Change& change) {
+  if (!change.ratio) return change.other == 0 ? "–" : "new";
+  if (change.other == 0) return "gone";
+  const double ratio = *change.ratio;
+  if (ratio >= 1e4 || ratio <= -1e4) return format_number(ratio) + "×";
+  return std::abs(ratio - 1) < 0.1 ? fmt::format("{:.3f}×", ratio) : fmt::format("{:.2f}×", ratio);
+}
+
+std::string interval_text(const Change& change) {
+  if (!change.interval) return "";
+  const auto [low, high] = *change.interval;
+  const int digits = high - low < 0.1 ? 3 : 2;
+  return fmt::format("{:.{}f} to {:.{}f}", low, digits, high, digits);
+}
+
+std::string_view told_text(const Change& change, Better better, bool is_time) noexcept {
+  switch (change.told) {
+    case Told::no_sample:
+      return "?";
+    case Told::same:
+      return "same";
+    default:
+      break;
+  }
+  const bool more = change.told == Told::more;
+  if (is_time && better == Better::lower) return more ? "slower" : "faster";
+  if (better == Better::neither) return more ? "more" : "less";
+  return is_worse(better, change) ? "worse" : "better";
+}
+
+std::string signed_figure(double value, std::string_view unit) {
+  if (value == 0) return "0";
+  return (value < 0 ? "-" : "+") + figure_text(std::abs(value), unit);
+}
+
+std::string matching_text(const Comparison& comparison, const ComparedCosts& costs) {
+  const auto rows = [](std::size_t count) {
+    return fmt::format("{} {}", format_count(count), count == 1 ? "row" : "rows");
+  };
+  std::string text =
+      fmt::format("{} matched {}", rows(costs.exact), costs.kind == "line" ? "by what stands there" : "by name");
+  if (costs.by_form > 0) text += fmt::format(", {} without their numbers", format_count(costs.by_form));
+  for (std::size_t g = 0; g < costs.unmatched.size(); ++g) {
+    if (costs.unmatched[g] == 0) continue;
+    text += fmt::format("; {} in {} alone ({})", rows(costs.unmatched[g]), comparison.configurations[g].name,
+                        format_duration(costs.unmatched_ns[g]));
+  }
+  return text;
+}
+
+}  // namespace accelscope::app

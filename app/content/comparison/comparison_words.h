@@ -1,0 +1,50 @@
+// A comparison in words: the verdict of one configuration against the base, what goes with it, and how rows were
+// matched; the same on the command line, in the viewer and in reports.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/analysis/comparison/comparison.h"
+
+namespace accelscope::app {
+
+// What a difference is to the user, for its colour and sign.
+enum class Judgement : std::uint8_t { unknown, same, better, worse, other };
+
+struct ComparisonVerdict {
+  Judgement judgement = Judgement::unknown;
+  std::string headline;  // "1.33× faster", "no difference beyond noise"
+  std::string detail;    // "393.2 µs to 295.1 µs"
+  std::string basis;     // "5 captures each, ratio 0.74 to 0.76 at 95 %"; why nothing can be said
+
+  [[nodiscard]] std::string text() const;  // all of it in one line
+};
+
+// `other`: of Comparison::configurations, from 1 on.
+[[nodiscard]] ComparisonVerdict comparison_verdict(const Comparison& comparison, std::size_t other);
+
+// What changed most of the figures that are better or worse: "HBM read: 65.0 MiB to 17.0 MiB (0.26×)". Those
+// that are told; without a sample those that differ by 5 % and more.
+struct ComparisonReason {
+  const ComparedFigure* figure = nullptr;
+  Judgement judgement = Judgement::unknown;
+  std::string text;
+};
+[[nodiscard]] std::vector<ComparisonReason> comparison_reasons(const Comparison& comparison, std::size_t other,
+                                                               std::size_t most = 6);
+
+[[nodiscard]] Judgement judgement_of(Better better, const Change& change) noexcept;
+
+// "0.75×", "0.998×"; "new" and "gone" where one side has none.
+[[nodiscard]] std::string ratio_text(const Change& change);
+// "0.74 to 0.76"; "" without an interval
+[[nodiscard]] std::string interval_text(const Change& change);
+// "faster", "slower", "less", "more", "same", "?" where nothing is known of noise
+[[nodiscard]] std::string_view told_text(const Change& change, Better better, bool is_time) noexcept;
+// "-98.1 µs"
+[[nodiscard]] std::string signed_figure(double value, std::string_view unit);
+// "12 rows by name, 3 by names without their numbers; base alone has 2 (1.2 µs), resident 1 (300 ns)"
+[[nodiscard]] std::string matching_text(const Comparison& comparison, const ComparedCosts& costs);
+
+}  // namespace accelscope::app

@@ -1,0 +1,72 @@
+#include <fmt/format.h>
+
+#include "app/content/event_details.h"
+#include "app/mcp/json_text.h"
+#include "app/mcp/tool_rows.h"
+#include "core/analysis/dependencies/chain.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr std::size_t kChain = 6;
+
+std::string linked_event(EventReader& reader, const Dependency& link, EventId event) {
+  JsonObject json;
+  json.number("event", static_cast<std::uint64_t>(event));
+  if (const auto record = reader.read(event)) {
+    const TrackSnapshot* track = reader.snapshot().find_track(record->lane->track);
+    json.text("name", record->name_text);
+    if (track != nullptr) json.text("track", track->track->name);
+    json.number("begin_ns", record->begin_ns).number("end_ns", record->end_ns);
+  }
+  json.text("through", reader.snapshot().strings->text(link.kind));
+  return json.done();
+}
+
+Result<ToolAnswer> event_tool(ToolCall& call) {
+  const auto session = session_of(call);
+  if (!session) return session.error();
+  const auto id = call.arguments.id("event");
+  if (!id) return id.error();
+  if (!*id) return Error{"event: missing"};
+  EventReader reader((*session)->store(), (*session)->snapshot);
+  const auto record = reader.read(EventId{**id});
+  if (!record) return Error{fmt::format("{}: {}", **id, record.message())};
+  const EventDetails details = describe_event(*record, *(*session)->snapshot);
+  JsonObject answer;
+  answer.number("event", static_cast<std::uint64_t>(details.id)).text("name", details.name);
+  answer.text("track", details.track).number("begin_ns", details.begin_ns).number("end_ns", details.end_ns);
+  answer.text_if("source", details.source);
+  if (!details.stack.empty()) answer.raw("stack", json_texts(details.stack));
+  JsonObject groups;
+  for (const DetailGroup& group : details.groups) {
+    JsonObject fields;
+    for (const DetailField& field : group.fields) fields.text(field.label, field.value);
+    groups.raw(group.title, fields.done());
+  }
+  answer.raw("fields", groups.done());
+  const auto dependencies = Dependencies::build(query_of(call, **session));
+  if (!dependencies) return dependencies.error();
+  const DependencyChain chain = dependency_chain(**dependencies, details.id, reader, kChain, call.control.task);
+  JsonList before, after;
+  for (const Dependency& each : chain.before) before.raw(linked_event(reader, each, each.source));
+  for (const Dependency& each : chain.after) after.raw(linked_event(reader, each, each.target));
+  answer.raw("waited_for", before.done()).raw("then", after.done());
+  answer.number("links_before", chain.before_total).number("links_after", chain.after_total);
+  return ToolAnswer{answer.done(), ""};
+}
+
+}  // namespace
+
+std::vector<Tool> event_tools() {
+  return {
+      {"event",
+       "One event",
+       "All that is known of an event by its id: times, every field with its unit, source line and stack, the chain of "
+       "events that it waited for, and those that followed from it.",
+       {kSessionArgument, {"event", ArgumentType::integer, "Id, as slice.id and other answers have it", true}},
+       event_tool},
+  };
+}
+
+}  // namespace accelscope::app

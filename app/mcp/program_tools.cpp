@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "app/mcp/json_text.h"
+#include "app/mcp/tool_rows.h"
+#include "app/terminal/standard_files.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr std::int64_t kLongestCapture = 24 * 3600;  // s
+
+std::string whole_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Result<ScreenshotWish> wish_of(const ToolCall& call, const ShelvedSession& session) {
+  ScreenshotWish wish;
+  wish.inputs = session.paths;
+  const ToolArguments& arguments = call.arguments;
+  const auto width = arguments.integer("width", 1280, 320, 4096);
+  const auto height = arguments.integer("height", 800, 240, 4096);
+  const auto theme = arguments.text("theme", "dark");
+  const auto range = arguments.text("range");
+  const auto search = arguments.text("search");
+  auto panels = arguments.texts("panels");
+  const auto select = arguments.id("event");
+  if (!width) return width.error();
+  if (!height) return height.error();
+  if (!range) return range.error();
+  if (!search) return search.error();
+  if (!panels) return panels.error();
+  if (!select) return select.error();
+  if (!theme) return theme.error();
+  if (*theme != "dark" && *theme != "light") return Error{"theme: takes dark or light"};
+  wish.width = static_cast<int>(*width);
+  wish.height = static_cast<int>(*height);
+  wish.light = *theme == "light";
+  wish.range = *range;
+  wish.search = *search;
+  wish.panels = std::move(*panels);
+  if (*select) wish.select = EventId{**select};
+  return wish;
+}
+
+Result<ToolAnswer> screenshot_tool(ToolCall& call) {
+  const auto session = session_of(call);
+  if (!session) return session.error();
+  auto wish = wish_of(call, **session);
+  if (!wish) return wish.error();
+  const auto folder = TemporaryFolder::make();
+  if (!folder) return folder.error();
+  wish->output = (*folder)->path() + "/picture.png";
+  if (auto done = call.doors.screenshot(*wish); !done) return done.error();
+  const std::string picture = whole_file(wish->output);
+  if (picture.empty()) return Error{"the picture could not be read back; is the disk full?"};
+  JsonObject answer;
+  answer.text("session", (*session)->name).number("width", wish->width).number("height", wish->height);
+  return ToolAnswer{answer.done(), picture};
+}
+
+Result<ToolAnswer> record_tool(ToolCall& call) {
+  const ToolArguments& arguments = call.arguments;
+  const auto place = arguments.required_text("place");
+  if (!place) return place.error();
+  const auto output = arguments.required_text("output");
+  if (!output) return output.error();
+  const auto seconds = arguments.integer("seconds", 0, 0, kLongestCapture);
+  if (!seconds) return seconds.error();
+  const auto kinds = arguments.text("kinds");
+  if (!kinds) return kinds.error();
+  const auto program = arguments.texts("program");
+  if (!program) return program.error();
+  if (*seconds == 0 && program->empty()) return Error{"seconds: missing; say how long, or name a program to run"};
+  std::error_code error;
+  if (std::filesystem::exists(*output, error))
+    return Error{fmt::format("{}: there is such a file; name another", *output)};
+  std::vector<std::string> words = {"record", *place, "-o", *output, "--quiet"};
+  if (*seconds > 0) words.insert(words.end(), {"--duration", std::to_string(*seconds)});
+  if (!kinds->empty()) words.insert(words.end(), {"--kind", *kinds});
+  if (!program->empty()) words.emplace_back("--");
+  words.insert(words.end(), program->begin(), program->end());
+  const ServerDoors::CommandOutcome outcome = call.doors.command(words);
+  if (!std::filesystem::exists(*output, error)) {
+    return Error{outcome.err.empty() ? fmt::format("the capture ended with {} and wrote nothing", outcome.code)
+                                     : outcome.err};
+  }
+  const auto session = call.shelf.open({*output}, {}, call.control);
+  if (!session) return session.error();
+  JsonObject answer;
+  answer.text("session", (*session)->name).text("output", *output).number("exit_status", outcome.code);
+  answer.number("events", (*session)->snapshot->event_count).text_if("said", outcome.err);
+  return ToolAnswer{answer.done(), ""};
+}
+
+}  // namespace
+
+std::vector<Tool> program_tools() {
+  return {
+      {"screenshot",
+       "Picture of a view",
+       "Draws the viewer's window with the session into a PNG: timeline and panels, at a range, with an event "
+       "selected.",
+       {kSessionArgument,
+        kRangeArgument,
+        {"panels", ArgumentType::texts, "Panels to bring to the front; NAME! maximises one. A wrong name lists all"},
+        {"event", ArgumentType::integer, "Id of the event to select"},
+        {"search", ArgumentType::text, "Text to search for"},
+        {"width", ArgumentType::integer, "Pixels; usually 1280"},
+        {"height", ArgumentType::integer, "Pixels; usually 800"},
+        {"theme", ArgumentType::text, "dark (usual) or light"}},
+       screenshot_tool},
+      {"record",
+       "Capture",
+       "Captures from an agent (HOST:PORT or ssh://USER@HOST) into a new session file and opens it: for some seconds, "
+       "or "
+       "while a program runs.",
+       {{"place", ArgumentType::text, "HOST:PORT, ssh://USER@HOST or local", true},
+        {"output", ArgumentType::text, "Session file to write; it must not exist", true},
+        {"seconds", ArgumentType::integer, "How long"},
+        {"kinds", ArgumentType::text, "What to capture, such as opencl,python; usually what the agent offers"},
+        {"program", ArgumentType::texts, "Program and its arguments, to be run while it records"}},
+       record_tool,
+       true},
+  };
+}
+
+}  // namespace accelscope::app

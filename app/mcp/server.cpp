@@ -1,0 +1,317 @@
+#include "app/mcp/server.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <istream>
+#include <memory>
+#include <mutex>
+#include <ostream>
+#include <thread>
+
+#include "app/mcp/json_text.h"
+#include "app/mcp/message.h"
+#include "app/mcp/resources.h"
+#include "capture/json/json_cursor.h"
+
+namespace accelscope::app {
+namespace {
+
+// The newest first: it is offered to clients that ask for another.
+constexpr std::array<std::string_view, 3> kRevisions = {"2025-11-25", "2025-06-18", "2025-03-26"};
+constexpr auto kProgressPause = std::chrono::milliseconds(500);
+constexpr std::string_view kInstructions =
+    "Profiles of AI accelerators. Open a file with open_session, then summarise and advise; go deeper with top_costs, "
+    "table, query (SQL) and event (by id); screenshot shows a view. Answers are short: left_out says what is missing "
+    "from them and how to get it. All times are ns since the session's start.";
+
+std::string base64(std::string_view bytes) {
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
+  const int size =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(size));
+  return text;
+}
+
+// A member of an object as JSON; "" where there is none.
+std::string member_json(std::string_view object, std::string_view name) {
+  std::string value;
+  (void)capture::json::each_member(object, [&](const capture::json::JsonField& field) {
+    if (field.key != name) return true;
+    if (field.kind == capture::json::JsonKind::null) return true;
+    value = field.kind == capture::json::JsonKind::string ? json_quote(field.text) : std::string(field.text);
+    return true;
+  });
+  return value;
+}
+
+std::string member_text(std::string_view object, std::string_view name) {
+  std::string value;
+  (void)capture::json::each_member(object, [&](const capture::json::JsonField& field) {
+    if (field.key == name && field.kind == capture::json::JsonKind::string) value = field.text;
+    return true;
+  });
+  return value;
+}
+
+std::string text_content(const std::string& text) {
+  return JsonObject().text("type", "text").text("text", text).done();
+}
+
+std::string tool_result(const Result<ToolAnswer>& answer) {
+  JsonList content;
+  if (!answer)
+    return JsonObject().raw("content", content.raw(text_content(answer.message())).done()).flag("isError", true).done();
+  content.raw(text_content(answer->text));
+  if (!answer->png.empty()) {
+    content.raw(
+        JsonObject().text("type", "image").text("data", base64(answer->png)).text("mimeType", "image/png").done());
+  }
+  return JsonObject().raw("content", content.done()).flag("isError", false).done();
+}
+
+class McpServer {
+ public:
+  McpServer(std::ostream& out, const ServerDoors& doors) : out_(out), doors_(doors) {}
+
+  void open(const std::vector<std::string>& paths, std::ostream& err);
+  Result<void> serve(std::istream& in);
+
+ private:
+  struct Waiting {
+    RpcMessage message;
+    std::shared_ptr<CallControl> control;
+  };
+  using Answer = Result<std::string>;
+
+  void take_line(const std::string& line);
+  void take_notification(const RpcMessage& message);
+  void work();
+  void answer(const Waiting& request);
+  [[nodiscard]] std::optional<RpcFailure> find_answer(const Waiting& request, std::string& result);
+  [[nodiscard]] std::optional<RpcFailure> call_tool(const Waiting& request, std::string& result);
+  [[nodiscard]] static std::string initialise(const RpcMessage& message);
+  [[nodiscard]] static std::string tool_list();
+  void send(const std::string& message);
+
+  std::ostream& out_;
+  const ServerDoors& doors_;
+  SessionShelf shelf_;  // of the working thread
+  std::mutex out_mutex_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Waiting> waiting_;
+  Waiting current_;
+  bool ended_ = false;
+};
+
+// Tells a client that asked for it how far its call is, until the object ends.
+class ProgressTeller {
+ public:
+  ProgressTeller(std::string token, const CallControl& control, std::function<void(const std::string&)> send)
+      : token_(std::move(token)), control_(control), send_(std::move(send)) {
+    if (!token_.empty()) thread_ = std::thread([this] { tell(); });
+  }
+  ~ProgressTeller() {
+    {
+      const std::scoped_lock lock(mutex_);
+      ending_ = true;
+    }
+    changed_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+  ProgressTeller(const ProgressTeller&) = delete;
+  ProgressTeller& operator=(const ProgressTeller&) = delete;
+
+ private:
+  void tell() {
+    std::unique_lock lock(mutex_);
+    while (!changed_.wait_for(lock, kProgressPause, [this] { return ending_; })) {
+      // Reading comes before asking; progress must only ever grow.
+      const std::uint64_t done = control_.job.done() + control_.task.done();
+      if (done <= told_) continue;
+      told_ = done;
+      JsonObject params;
+      params.raw("progressToken", token_).number("progress", done);
+      if (const std::uint64_t total = control_.job.total() + control_.task.total(); total >= done)
+        params.number("total", total);
+      send_(notification_message("notifications/progress", params.done()));
+    }
+  }
+
+  std::string token_;
+  const CallControl& control_;
+  std::function<void(const std::string&)> send_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t told_ = 0;
+  bool ending_ = false;
+  std::thread thread_;
+};
+
+void McpServer::send(const std::string& message) {
+  const std::scoped_lock lock(out_mutex_);
+  out_ << message << '\n' << std::flush;
+}
+
+void McpServer::open(const std::vector<std::string>& paths, std::ostream& err) {
+  for (const std::string& path : paths) {
+    CallControl control;
+    if (const auto session = shelf_.open({path}, {}, control); !session) {
+      err << "accelscope: " << session.message() << '\n';
+    } else {
+      err << fmt::format("accelscope: {} is {}\n", path, (*session)->name);
+    }
+  }
+}
+
+std::string McpServer::initialise(const RpcMessage& message) {
+  const std::string asked = member_text(message.params, "protocolVersion");
+  const bool known = std::find(kRevisions.begin(), kRevisions.end(), asked) != kRevisions.end();
+  const std::string capabilities =
+      JsonObject().raw("tools", "{}").raw("resources", JsonObject().flag("listChanged", true).done()).done();
+  const std::string server =
+      JsonObject().text("name", "accelscope").text("title", "Accelscope").text("version", ACCELSCOPE_VERSION).done();
+  return JsonObject()
+      .text("protocolVersion", known ? asked : kRevisions.front())
+      .raw("capabilities", capabilities)
+      .raw("serverInfo", server)
+      .text("instructions", kInstructions)
+      .done();
+}
+
+std::string McpServer::tool_list() {
+  JsonList list;
+  for (const Tool& tool : tools()) list.raw(tool_json(tool));
+  return JsonObject().raw("tools", list.done()).done();
+}
+
+std::optional<RpcFailure> McpServer::call_tool(const Waiting& request, std::string& result) {
+  const std::string name = member_text(request.message.params, "name");
+  const Tool* tool = find_tool(name);
+  if (tool == nullptr) return RpcFailure{RpcError::invalid_params, fmt::format("{}: there is no such tool", name)};
+  const std::string given = member_json(request.message.params, "arguments");
+  const auto arguments = ToolArguments::read(given.empty() ? "{}" : given);
+  if (!arguments) return RpcFailure{RpcError::invalid_params, arguments.message()};
+  const std::string token = member_json(member_json(request.message.params, "_meta"), "progressToken");
+  const std::size_t open_before = shelf_.sessions().size();
+  {
+    const ProgressTeller teller(token, *request.control, [this](const std::string& message) { send(message); });
+    ToolCall call{shelf_, *arguments, *request.control, doors_};
+    result = tool_result(run_tool(*tool, call));
+  }
+  if (shelf_.sessions().size() != open_before) send(notification_message("notifications/resources/list_changed", "{}"));
+  return std::nullopt;
+}
+
+std::optional<RpcFailure> McpServer::find_answer(const Waiting& request, std::string& result) {
+  const std::string& method = request.message.method;
+  if (method == "initialize") {
+    result = initialise(request.message);
+  } else if (method == "ping") {
+    result = "{}";
+  } else if (method == "tools/list") {
+    result = tool_list();
+  } else if (method == "tools/call") {
+    return call_tool(request, result);
+  } else if (method == "resources/list") {
+    result = resource_list(shelf_);
+  } else if (method == "resources/templates/list") {
+    result = resource_templates();
+  } else if (method == "resources/read") {
+    auto read = read_resource(member_text(request.message.params, "uri"), shelf_);
+    if (!read) return RpcFailure{RpcError::no_resource, read.message()};
+    result = std::move(*read);
+  } else {
+    return RpcFailure{RpcError::unknown_method, fmt::format("{}: not known here", method)};
+  }
+  return std::nullopt;
+}
+
+void McpServer::answer(const Waiting& request) {
+  std::string result;
+  std::optional<RpcFailure> failure;
+  try {
+    failure = find_answer(request, result);
+  } catch (const std::bad_alloc&) {
+    failure = RpcFailure{RpcError::internal, "there is not enough memory; close a session"};
+  }
+  if (request.control->cancelled()) return;  // whoever cancelled waits for nothing
+  send(failure ? failure_message(request.message.id, *failure) : result_message(request.message.id, result));
+}
+
+void McpServer::work() {
+  for (;;) {
+    {
+      std::unique_lock lock(mutex_);
+      current_ = {};
+      changed_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      current_ = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    if (!current_.control->cancelled()) answer(current_);
+  }
+}
+
+void McpServer::take_notification(const RpcMessage& message) {
+  if (message.method != "notifications/cancelled") return;
+  const std::string id = member_json(message.params, "requestId");
+  const std::scoped_lock lock(mutex_);
+  if (current_.control && current_.message.id == id) current_.control->cancel();
+  for (const Waiting& each : waiting_) {
+    if (each.message.id == id) each.control->cancel();
+  }
+}
+
+void McpServer::take_line(const std::string& line) {
+  ReadMessage read = read_message(line);
+  if (read.failure) {
+    send(failure_message(read.message.id, *read.failure));
+    return;
+  }
+  if (read.message.method.empty()) return;  // an answer; we ask nothing
+  if (read.message.id.empty()) {
+    take_notification(read.message);
+    return;
+  }
+  const std::scoped_lock lock(mutex_);
+  waiting_.push_back({std::move(read.message), std::make_shared<CallControl>()});
+  changed_.notify_all();
+}
+
+Result<void> McpServer::serve(std::istream& in) {
+  std::thread worker([this] { work(); });
+  std::string line;
+  while (std::getline(in, line)) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    take_line(line);
+    if (!out_) break;  // nobody reads any more
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+    changed_.notify_all();
+  }
+  worker.join();
+  if (!out_) return Error{"the standard output cannot be written; has the client gone?"};
+  return {};
+}
+
+}  // namespace
+
+Result<void> serve_mcp(std::istream& in, std::ostream& out, std::ostream& err, const std::vector<std::string>& paths,
+                       const ServerDoors& doors) {
+  McpServer server(out, doors);
+  server.open(paths, err);
+  return server.serve(in);
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,233 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/commands/view/summary_output.h"
+#include "app/export/quality_report.h"
+#include "app/library/entry.h"
+#include "app/mcp/json_text.h"
+#include "app/mcp/tool_rows.h"
+#include "app/terminal/filter_options.h"
+#include "core/analysis/figures/verdict.h"
+#include "core/analysis/time/session_activity.h"
+
+namespace accelscope::app {
+
+Result<ShelvedSession*> session_of(ToolCall& call) {
+  const auto name = call.arguments.required_text("session");
+  if (!name) return name.error();
+  return call.shelf.find(*name, call.control);
+}
+
+QueryContext query_of(ToolCall& call, const ShelvedSession& session) {
+  return {session.store(), session.snapshot, call.shelf.pool(), call.control.task};
+}
+
+namespace {
+
+Result<FilterOptions> filter_options_of(const ToolArguments& arguments) {
+  FilterOptions options;
+  const auto range = arguments.text("range");
+  if (!range) return range.error();
+  auto terms = arguments.texts("filter");
+  if (!terms) return terms.error();
+  auto tracks = arguments.texts("tracks");
+  if (!tracks) return tracks.error();
+  options.range = *range;
+  options.terms = std::move(*terms);
+  options.tracks = std::move(*tracks);
+  return options;
+}
+
+// Messages about the command line's options, in the words of the arguments.
+Error in_arguments(const std::string& message) {
+  return Error{message.starts_with("--") ? message.substr(2) : message};
+}
+
+constexpr std::size_t kFindings = 8;
+constexpr std::size_t kFigures = 40;
+constexpr std::size_t kEntries = 60;
+
+std::string quality_list(const Snapshot& snapshot) {
+  JsonList findings;
+  std::size_t told = 0;
+  for (const QualityEntry& entry : snapshot.quality) {
+    if (entry.severity == Severity::note || told++ >= kFindings) continue;
+    findings.raw(
+        JsonObject().text("kind", entry.kind).number("count", entry.count).text("detail", entry.detail).done());
+  }
+  return findings.done();
+}
+
+std::string tables_json(const Snapshot& snapshot) {
+  JsonObject tables;
+  for (const TableCount& table : table_counts(snapshot)) {
+    if (table.events > 0) tables.number(table.name, table.events);
+  }
+  return tables.done();
+}
+
+JsonObject head_of(const ShelvedSession& session) {
+  const Snapshot& snapshot = *session.snapshot;
+  JsonObject head;
+  head.text("session", session.name).text("title", session.opened.title);
+  head.text_if("device", device_of(snapshot)).raw("files", json_texts(session.paths));
+  head.number("events", snapshot.event_count).number("duration_ns", snapshot.end_ns - snapshot.begin_ns);
+  return head;
+}
+
+Result<ToolAnswer> open_tool(ToolCall& call) {
+  auto paths = call.arguments.texts("path");
+  if (!paths) return paths.error();
+  OpenSessionOptions options;
+  auto roots = call.arguments.texts("source_roots");
+  if (!roots) return roots.error();
+  options.source_roots = std::move(*roots);
+  const auto format = call.arguments.text("format");
+  if (!format) return format.error();
+  options.format = *format;
+  const auto session = call.shelf.open(*paths, options, call.control);
+  if (!session) return session.error();
+  const ShelvedSession& open = **session;
+  JsonObject answer = head_of(open);
+  answer.text_if("note", open.opened.note).raw("tables", tables_json(*open.snapshot));
+  const auto active = find_active_stretch(query_of(call, open));
+  if (!active) return active.error();
+  if (*active) {
+    answer.raw("active_ns", fmt::format("[{},{}]", (*active)->begin_ns, (*active)->end_ns));
+  }
+  answer.raw("problems", quality_list(*open.snapshot));
+  answer.text("next", "summarise, advise, top_costs, table, query; resource accelscope://" + open.name + "/schema");
+  return ToolAnswer{answer.done(), ""};
+}
+
+Result<ToolAnswer> close_tool(ToolCall& call) {
+  const auto name = call.arguments.required_text("session");
+  if (!name) return name.error();
+  if (auto closed = call.shelf.close(*name); !closed) return closed.error();
+  return ToolAnswer{JsonObject().text("closed", *name).done(), ""};
+}
+
+std::string entry_json(const LibraryEntry& entry) {
+  JsonObject row;
+  row.text("path", entry.path).text_if("name", entry.name).text_if("device", entry.headline.device);
+  if (entry.is_session && entry.has_figures()) {
+    row.number("events", entry.headline.events).number("active_ns", entry.headline.active_ns);
+  }
+  row.text_if("format", entry.format).text_if("problem", entry.problem);
+  if (!entry.tags.empty()) row.raw("tags", json_texts(entry.tags));
+  return row.done();
+}
+
+Result<ToolAnswer> list_tool(ToolCall& call) {
+  const auto folder = call.arguments.text("folder");
+  if (!folder) return folder.error();
+  JsonObject answer;
+  JsonList open;
+  for (const auto& each : call.shelf.sessions()) open.raw(head_of(*each).done());
+  answer.raw("open", open.done());
+  if (folder->empty()) return ToolAnswer{answer.done(), ""};
+  std::error_code error;
+  if (!std::filesystem::exists(*folder, error)) return Error{fmt::format("{}: there is no such folder", *folder)};
+  const LibraryScan scan = scan_library({*folder}, [&](std::size_t, std::size_t) { return !call.control.cancelled(); });
+  JsonList found;
+  for (std::size_t i = 0; i < scan.entries.size() && i < kEntries; ++i) found.raw(entry_json(scan.entries[i]));
+  answer.raw("found", found.done());
+  if (!scan.problems.empty()) answer.raw("problems", json_texts(scan.problems));
+  if (scan.entries.size() > kEntries) {
+    answer.text("left_out",
+                fmt::format("{} of {} are shown; name a folder further down", kEntries, scan.entries.size()));
+  }
+  return ToolAnswer{answer.done(), ""};
+}
+
+std::string figure_json(const SessionMetric& metric) {
+  JsonObject figure;
+  figure.text("name", metric.name).text_if("unit", metric.unit);
+  if (metric.value) figure.real("value", *metric.value);
+  if (metric.vendor) figure.real("stated", *metric.vendor);
+  figure.text_if("stated", metric.vendor_text).text_if("device", metric.device);
+  return figure.done();
+}
+
+Result<ToolAnswer> summarise_tool(ToolCall& call) {
+  const auto session = session_of(call);
+  if (!session) return session.error();
+  const auto wanted = call.arguments.text("figures");
+  if (!wanted) return wanted.error();
+  const auto most = call.arguments.integer("max_rows", kFigures, 1, 5'000);
+  if (!most) return most.error();
+  const auto options = filter_options_of(call.arguments);
+  if (!options) return options.error();
+  const auto filter = make_filter(*options, (*session)->store());
+  if (!filter) return in_arguments(filter.message());
+  const auto summary = printed_summary((*session)->store(), (*session)->opened.title, *filter);
+  if (!summary) return summary.error();
+  JsonObject answer = head_of(**session);
+  answer.text_if("filtered", summary->filter).text_if("verdict", summary->verdict);
+  answer.raw("tables", tables_json(*(*session)->snapshot));
+  std::vector<const SessionMetric*> chosen;
+  for (const SessionMetric& metric : summary->metrics) {
+    if (wanted->empty() || *wanted == "all" || metric.name.find(*wanted) != std::string::npos)
+      chosen.push_back(&metric);
+  }
+  // General figures, which every source has, before those of one vendor.
+  std::stable_sort(chosen.begin(), chosen.end(), [](const SessionMetric* a, const SessionMetric* b) {
+    return (a->group == "general") > (b->group == "general");
+  });
+  JsonList figures;
+  const auto shown = std::min(chosen.size(), static_cast<std::size_t>(*most));
+  for (std::size_t i = 0; i < shown; ++i) figures.raw(figure_json(*chosen[i]));
+  answer.raw("figures", figures.done());
+  if (shown < chosen.size()) {
+    answer.text("left_out", fmt::format("{} of {} figures are shown; name a part of their names in figures, or raise "
+                                        "max_rows",
+                                        shown, chosen.size()));
+  }
+  answer.raw("problems", quality_list(*(*session)->snapshot));
+  return ToolAnswer{answer.done(), ""};
+}
+
+}  // namespace
+
+Result<EventFilter> filter_of(ToolCall& call, const ShelvedSession& session) {
+  const auto options = filter_options_of(call.arguments);
+  if (!options) return options.error();
+  auto filter = read_filter(*options, session.store());
+  if (!filter) return in_arguments(filter.message());
+  return filter;
+}
+
+std::vector<Tool> session_tools() {
+  return {
+      {"open_session",
+       "Open a session or profile",
+       "Opens a session file, a profile of any known format (Neuron, Perfetto, Nsight Systems, ROCm, Kineto, XPlane, "
+       "tt-metal, Tracy, VTune ...) or a folder of ranks; several paths become one session. Gives its name for the "
+       "other tools, its tables with their numbers of events, and what of the data is missing.",
+       {{"path", ArgumentType::texts, "Paths of files or folders", true},
+        {"source_roots", ArgumentType::texts, "Folders in which source files are looked for"},
+        {"format", ArgumentType::text, "Format of the file instead of guessing it"}},
+       open_tool},
+      {"list_sessions",
+       "List sessions",
+       "The sessions that are open, and the sessions and profiles of a folder with their main figures.",
+       {{"folder", ArgumentType::text, "Folder to look into, with those below it"}},
+       list_tool},
+      {"close_session", "Close a session", "Frees the memory of an open session.", {kSessionArgument}, close_tool},
+      {"summarise",
+       "Summarise a session",
+       "Verdict (what bounds it, the worst line), events by table, and figures such as utilisation, bytes, FLOPs and "
+       "times; the whole session, a range or a filter. Beside ours stands what the vendor's file states.",
+       {kSessionArgument,
+        kRangeArgument,
+        kFilterArgument,
+        kTracksArgument,
+        {"figures", ArgumentType::text, "Part of the names of the figures wanted; all for every one"},
+        {"max_rows", ArgumentType::integer, "Figures at most; usually 40"}},
+       summarise_tool},
+  };
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,247 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "app/content/listings/listings.h"
+#include "app/mcp/json_text.h"
+#include "app/mcp/rows.h"
+#include "app/mcp/tool_rows.h"
+#include "core/analysis/advice/advice.h"
+#include "core/base/nearest_name.h"
+#include "core/search/filter_mask.h"
+
+namespace accelscope::app {
+namespace {
+
+Result<RowLimits> limits_of(const ToolArguments& arguments) {
+  RowLimits limits;
+  const auto rows = arguments.integer("max_rows", static_cast<std::int64_t>(limits.rows), 1, 5'000);
+  if (!rows) return rows.error();
+  const auto bytes = arguments.integer("max_bytes", static_cast<std::int64_t>(limits.bytes), 200, 2'000'000);
+  if (!bytes) return bytes.error();
+  limits.rows = static_cast<std::size_t>(*rows);
+  limits.bytes = static_cast<std::size_t>(*bytes);
+  return limits;
+}
+
+Result<ToolAnswer> answer_sql(ToolCall& call, const ShelvedSession& session, const std::string& sql) {
+  const auto limits = limits_of(call.arguments);
+  if (!limits) return limits.error();
+  SqlSession sql_session(session.store(), session.snapshot, call.shelf.pool());
+  LimitedRows rows(*limits);
+  if (auto done = sql_session.visit(sql, rows, call.control.task); !done) {
+    return Error{
+        fmt::format("SQL: {}; the tables are in the resource accelscope://{}/schema", done.message(), session.name)};
+  }
+  JsonObject answer;
+  rows.add_to(answer);
+  answer.text_if("note", sql_session.note());
+  return ToolAnswer{answer.done(), ""};
+}
+
+Result<ToolAnswer> query_tool(ToolCall& call) {
+  const auto session = session_of(call);
+  if (!session) return session.error();
+  const auto sql = call.arguments.required_text("sql");
+  if (!sql) return sql.error();
+  return answer_sql(call, **session, *sql);
+}
+
+Result<ToolAnswer> answer_listing(ToolCall& call, const ShelvedSession& session, const ListingKind& kind,
+                                  std::vector<std::string> by, std::string value) {
+  const auto limits = limits_of(call.arguments);
+  if (!limits) return limits.error();
+  const auto filter = filter_of(call, session);
+  if (!filter) return filter.error();
+  const auto query = masked(query_of(call, session), *filter);
+  if (!query) return query.error();
+  const auto listing = kind.make(*query, {*filter, std::move(by), std::move(value), {}});
+  if (!listing) return listing.error();
+  LimitedRows rows(*limits);
+  const SqlResult& all = listing->rows;
+  (void)rows.columns(all.columns);
+  for (std::size_t row = 0; row < all.row_count(); ++row) {
+    const auto first = all.cells.begin() + static_cast<std::ptrdiff_t>(row * all.columns.size());
+    if (!rows.row({first, first + static_cast<std::ptrdiff_t>(all.columns.size())})) break;
+  }
+  JsonObject answer;
+  answer.text("table", kind.name);
+  rows.add_to(answer);
+  answer.text_if("note", listing->note);
+  return ToolAnswer{answer.done(), ""};
+}
+
+Result<ToolAnswer> table_tool(ToolCall& call) {
+  const auto session = session_of(call);
+  if (!session) return session.error();
+  const auto name = call.arguments.required_text("table");
+  if (!name) return name.error();
+  const ListingKind* kind = find_listing(*name);
+  if (kind == nullptr) {
+    std::vector<std::string> known;
+    for (const ListingKind& each : listing_kinds()) known.emplace_back(each.name);
+    const std::string nearest = nearest_name(*name, known);
+    return Error{fmt::format("{}: no such table{}; there are {}; tables of SQL are read with query", *name,
+                             nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest),
+                             fmt::join(known, ", "))};
+  }
+  auto by = call.arguments.texts("by");
+  if (!by) return by.error();
+  auto value = call.arguments.text("value");
+  if (!value) return value.error();
+  if (!by->empty() && !kind->takes_by) return Error{fmt::format("by: the rows of {} have no choice", *name)};
+  if (!value->empty() && !kind->takes_value) return Error{fmt::format("value: {} has no choice of it", *name)};
+  return answer_listing(call, **session, *kind, std::move(*by), std::move(*value));
+}
+
+// What costs can be grouped by, and the listing that does it.
+struct CostView {
+  std::string_view by;
+  std::string_view listing;  // "": SQL
+  std::string_view column;   // of the listing's --by; "": its own
+};
+constexpr std::array kCostViews = std::to_array<CostView>({
+    {"name", "statistics", "name"},
+    {"kernel", "hotspots", ""},
+    {"layer", "layers", ""},
+    {"line", "", ""},
+    {"track", "statistics", "track"},
+});
+constexpr std::string_view kLineCosts =
+    "SELECT path, line, event_count, busy_ns, wait_ns FROM source_line ORDER BY busy_ns + wait_ns DESC";
+
+Result<ToolAnswer> top_costs_tool(ToolCall& call) {
+  const auto session = session_of(call);
+  if (!session) return session.error();
+  const auto by = call.arguments.text("by", "name");
+  if (!by) return by.error();
+  const auto view =
+      std::find_if(kCostViews.begin(), kCostViews.end(), [&](const CostView& each) { return each.by == *by; });
+  if (view == kCostViews.end()) return Error{fmt::format("by: {}: takes name, kernel, layer, line or track", *by)};
+  if (view->listing.empty()) {
+    for (const std::string_view argument : {"range", "filter", "tracks"}) {
+      if (call.arguments.has(argument)) {
+        return Error{
+            fmt::format("{}: costs by line are of the whole session; use by name with a filter such as "
+                        "source:kernel.py, or query the table instruction",
+                        argument)};
+      }
+    }
+    return answer_sql(call, **session, std::string(kLineCosts));
+  }
+  std::vector<std::string> columns;
+  if (!view->column.empty()) columns.emplace_back(view->column);
+  return answer_listing(call, **session, *find_listing(view->listing), std::move(columns), "");
+}
+
+std::string place_json(const FindingPlace& place) {
+  JsonObject json;
+  json.number("begin_ns", place.range.begin_ns).number("end_ns", place.range.end_ns).text_if("note", place.note);
+  return json.done();
+}
+
+// What tells the events of a finding in the other tools: searches, tracks and a range.
+std::string evidence_json(const Finding& finding, const Snapshot& snapshot) {
+  constexpr std::size_t kPlaces = 3;
+  JsonObject json;
+  json.number("count", finding.count);
+  if (finding.first != kNoEvent) json.number("first_event", static_cast<std::uint64_t>(finding.first));
+  JsonList terms;
+  for (const auto& term : finding.events.terms) terms.text((term.excluded ? "-" : "") + term.search);
+  json.raw("filter", terms.done());
+  JsonList tracks;
+  for (const TrackNumber number : finding.events.tracks) {
+    if (const TrackSnapshot* track = snapshot.find_track(number)) tracks.text(track->track->name);
+  }
+  json.raw("tracks", tracks.done());
+  JsonList places;
+  for (std::size_t i = 0; i < finding.places.size() && i < kPlaces; ++i) places.raw(place_json(finding.places[i]));
+  json.raw("places", places.done());
+  if (finding.places.size() > kPlaces) json.number("further_places", finding.places.size() - kPlaces);
+  return json.done();
+}
+
+Result<ToolAnswer> advise_tool(ToolCall& call) {
+  const auto session = session_of(call);
+  if (!session) return session.error();
+  const auto most = call.arguments.integer("max_rows", 8, 1, 100);
+  if (!most) return most.error();
+  const auto filter = filter_of(call, **session);
+  if (!filter) return filter.error();
+  const QueryContext whole = query_of(call, **session);
+  const auto dependencies = Dependencies::build(whole);
+  if (!dependencies) return dependencies.error();
+  const auto query = masked(whole, *filter);
+  if (!query) return query.error();
+  const auto advice = find_advice(*query, *filter, dependencies->get());
+  if (!advice) return advice.error();
+  JsonList findings;
+  const auto shown = std::min((*advice)->findings.size(), static_cast<std::size_t>(*most));
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Finding& each = (*advice)->findings[i];
+    JsonObject row;
+    row.text("rule", each.rule->name).text("finding", each.headline).text_if("device", each.device);
+    row.number("saves_at_most_ns", each.saving_ns).real("share", each.share).text_if("line", each.source);
+    row.text("try", each.rule->remedy).raw("evidence", evidence_json(each, *(*session)->snapshot));
+    findings.raw(row.done());
+  }
+  JsonObject answer;
+  answer.raw("findings", findings.done());
+  if (shown == 0) answer.text("result", "nothing found");
+  if (shown < (*advice)->findings.size()) {
+    answer.text("left_out",
+                fmt::format("{} of {} findings are shown; raise max_rows", shown, (*advice)->findings.size()));
+  }
+  answer.text("judged", judged_text(**advice)).text_if("not_judged", unjudged_text(**advice));
+  return ToolAnswer{answer.done(), ""};
+}
+
+}  // namespace
+
+std::vector<Tool> table_tools() {
+  return {
+      {"query",
+       "Ask in SQL",
+       "One SELECT over the session: slice(id, track_id, ts_ns, dur_ns, name ...), counter, flow, memory, source_line, "
+       "metric, meta, quality, track and one table per kind of event (kernel, dma, instruction, nvtx ...); the columns "
+       "are in the resource accelscope://SESSION/schema. Times are int64 ns. GROUP BY name with count and sum is fast.",
+       {kSessionArgument,
+        {"sql", ArgumentType::text, "The SELECT", true},
+        kMaxRowsArgument,
+        {"max_bytes", ArgumentType::integer, "Bytes of all rows at most; usually 16000"}},
+       query_tool},
+      {"table",
+       "A ready table",
+       "One table that the viewer's panels show: layers, statistics, hotspots, warnings, roofline, memory-levels, "
+       "collectives, ranks, compilations, calls, alive, segments, core-grid, incidents ... A wrong name lists all.",
+       {kSessionArgument,
+        {"table", ArgumentType::text, "Its name", true},
+        {"by", ArgumentType::texts, "Columns or levels that rows are grouped by, where it has a choice"},
+        {"value", ArgumentType::text, "What is measured, where it has a choice"},
+        kRangeArgument,
+        kFilterArgument,
+        kTracksArgument,
+        kMaxRowsArgument},
+       table_tool},
+      {"top_costs",
+       "What costs most",
+       "Time by name, kernel, layer, source line or track, the longest first.",
+       {kSessionArgument,
+        {"by", ArgumentType::text, "name (usual), kernel, layer, line or track"},
+        kRangeArgument,
+        kFilterArgument,
+        kTracksArgument,
+        kMaxRowsArgument},
+       top_costs_tool},
+      {"advise",
+       "What would help",
+       "Findings ranked by what mending each would save at most, with the line, the events that they rest on (as a "
+       "filter, tracks and places for the other tools) and what to try; and which rules could not be judged.",
+       {kSessionArgument, kRangeArgument, kFilterArgument, kTracksArgument, kMaxRowsArgument},
+       advise_tool},
+  };
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,32 @@
+// This session beside another that is open: the verdict first, then figures and costs, the base on the left. This tab
+// is the base, the other is chosen in the head.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/panels/answer_table.h"
+#include "app/panels/compare/sides.h"
+
+namespace accelscope::app {
+
+class ComparePanel final : public Panel {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] bool pending() const override { return kept_.task.valid(); }
+
+ private:
+  // The session to compare with; null: there is none.
+  [[nodiscard]] std::shared_ptr<const Store> draw_head(const PanelContext& context, render::Rect head,
+                                                       std::string& title);
+  void draw_verdict(const PanelContext& context, const render::Rect& area) const;
+
+  std::weak_ptr<const Store> chosen_;
+  int kind_ = 0;
+  bool side_by_side_ = false;  // was asked for in this frame
+  CompareKept kept_;
+  std::shared_ptr<const ComparedSides> shown_;
+  AnswerTable rows_;
+};
+
+}  // namespace accelscope::app

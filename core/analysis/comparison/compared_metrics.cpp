@@ -1,0 +1,156 @@
+#include "core/analysis/comparison/compared_metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "core/analysis/figures/metrics.h"
+#include "core/analysis/time/session_activity.h"
+
+namespace accelscope {
+namespace {
+
+// Rules by the name of a figure: the first row whose text is in it says which way is better.
+struct BetterRule {
+  enum class Where : std::uint8_t { whole, begins, ends, within };
+  std::string_view text;
+  Where where;
+  Better better;
+};
+using Where = BetterRule::Where;
+
+constexpr std::array kBetterRules = {
+    BetterRule{kWorkTime, Where::whole, Better::lower},
+    BetterRule{"input_reads", Where::whole, Better::lower},
+    BetterRule{"session_time", Where::whole, Better::lower},
+    BetterRule{"total_time", Where::whole, Better::lower},
+    BetterRule{"total_exec_time", Where::whole, Better::lower},
+    BetterRule{"mfu_", Where::begins, Better::higher},
+    BetterRule{"hfu_", Where::begins, Better::higher},
+    BetterRule{"spill_", Where::begins, Better::lower},
+    BetterRule{"throttle_avg", Where::begins, Better::higher},
+    BetterRule{"throttle_", Where::begins, Better::lower},
+    BetterRule{"throughput", Where::within, Better::higher},
+    BetterRule{"hbm_read_bytes", Where::whole, Better::lower},
+    BetterRule{"hbm_write_bytes", Where::whole, Better::lower},
+    BetterRule{"dma_transfer_count", Where::whole, Better::lower},
+    BetterRule{"dma_transfer_average_bytes", Where::whole, Better::higher},
+    BetterRule{"dma_packet_time", Where::whole, Better::lower},
+    BetterRule{"dma_event_count", Where::whole, Better::lower},
+    BetterRule{"dma_moved_bytes", Where::whole, Better::lower},
+    BetterRule{"memcpy_busy_time", Where::whole, Better::lower},
+    BetterRule{"memcpy_moved_bytes", Where::whole, Better::lower},
+    BetterRule{"kernel_busy_time", Where::whole, Better::lower},
+    BetterRule{"instruction_busy_time", Where::whole, Better::lower},
+    BetterRule{"dma_busy_time", Where::whole, Better::lower},
+    BetterRule{"wait", Where::within, Better::lower},
+    BetterRule{"stall", Where::within, Better::lower},
+};
+
+struct MetricTitle {
+  std::string_view name, title;
+};
+constexpr std::array kMetricTitles = {
+    MetricTitle{kWorkTime, "First to last work"},
+    MetricTitle{"input_reads", "HBM reads per byte of input"},
+    MetricTitle{"session_time", "Session"},
+    MetricTitle{"total_time", "Total time"},
+    MetricTitle{"total_exec_time", "Execution time"},
+    MetricTitle{"total_active_time", "Active time"},
+    MetricTitle{"hbm_read_bytes", "HBM read"},
+    MetricTitle{"hbm_write_bytes", "HBM written"},
+    MetricTitle{"sbuf_read_bytes", "SBUF read"},
+    MetricTitle{"sbuf_write_bytes", "SBUF written"},
+    MetricTitle{"spill_save_bytes", "Spilled"},
+    MetricTitle{"spill_reload_bytes", "Reloaded after spilling"},
+    MetricTitle{"dma_event_count", "DMAs"},
+    MetricTitle{"dma_moved_bytes", "Moved by DMA"},
+    MetricTitle{"dma_transfer_count", "DMA transfers"},
+    MetricTitle{"dma_queue_count", "DMA queues used"},
+    MetricTitle{"dma_active_time", "DMA active"},
+    MetricTitle{"mfu_estimated_percent", "MFU"},
+    MetricTitle{"hfu_estimated_percent", "HFU"},
+    MetricTitle{"tensor_engine_active_time", "Tensor engine active"},
+    MetricTitle{"vector_engine_active_time", "Vector engine active"},
+    MetricTitle{"scalar_engine_active_time", "Scalar engine active"},
+    MetricTitle{"gpsimd_engine_active_time", "GpSimd engine active"},
+    MetricTitle{"sync_engine_active_time", "Sync engine active"},
+    MetricTitle{"kernel_busy_time", "Kernels under way"},
+    MetricTitle{"kernel_event_count", "Kernels"},
+    MetricTitle{"memcpy_busy_time", "Copies under way"},
+    MetricTitle{"memcpy_moved_bytes", "Copied"},
+};
+
+std::string_view metric_title(std::string_view name) noexcept {
+  const auto found = std::find_if(kMetricTitles.begin(), kMetricTitles.end(),
+                                  [name](const MetricTitle& each) { return each.name == name; });
+  return found == kMetricTitles.end() ? name : found->title;
+}
+
+bool applies(const BetterRule& rule, std::string_view name) noexcept {
+  switch (rule.where) {
+    case Where::whole:
+      return name == rule.text;
+    case Where::begins:
+      return name.starts_with(rule.text);
+    case Where::ends:
+      return name.ends_with(rule.text);
+    default:
+      return name.find(rule.text) != std::string_view::npos;
+  }
+}
+
+ComparedMetric made_metric(std::string_view name, std::string_view group, std::string_view unit, double value) {
+  return {std::string(name),  std::string(metric_title(name)),
+          std::string(group), std::string(unit),
+          better_of(name),    value};
+}
+
+std::optional<double> value_of(const std::vector<SessionMetric>& metrics, std::string_view name) {
+  for (const SessionMetric& each : metrics)
+    if (each.name == name && each.device.empty()) return each.value ? each.value : each.vendor;
+  for (const SessionMetric& each : metrics)
+    if (each.name == name) return each.value ? each.value : each.vendor;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Better better_of(std::string_view name) noexcept {
+  for (const BetterRule& rule : kBetterRules)
+    if (applies(rule, name)) return rule.better;
+  return Better::neither;
+}
+
+Result<std::vector<ComparedMetric>> compared_metrics(const QueryContext& query) {
+  const auto active = find_active_stretch(query);
+  if (!active) return active.error();
+  const auto metrics = session_metrics(query);
+  if (!metrics) return metrics.error();
+  std::vector<ComparedMetric> out;
+  if (*active) {
+    const auto length_ns = static_cast<double>((**active).end_ns - (**active).begin_ns);
+    out.push_back(made_metric(kWorkTime, "compared", "s", length_ns * 1e-9));
+  }
+  const auto read = value_of(*metrics, "hbm_read_bytes"), input = value_of(*metrics, "inputs_and_weights_size_bytes");
+  if (read && input && *input > 0) out.push_back(made_metric("input_reads", "compared", "", *read / *input));
+  std::map<std::string_view, std::size_t> times;
+  for (const SessionMetric& each : *metrics) ++times[each.name];
+  std::map<std::string, int, std::less<>> seen;
+  for (const SessionMetric& each : *metrics) {
+    const std::optional<double> value = each.value ? each.value : each.vendor;
+    if (!value) continue;
+    ComparedMetric metric = made_metric(each.name, each.group, each.unit, *value);
+    if (times[each.name] > 1 && !each.device.empty()) {
+      metric.title += fmt::format(" ({})", each.device);
+      metric.name += fmt::format(" ({})", each.device);
+    }
+    if (seen[metric.name]++ == 0) out.push_back(std::move(metric));
+  }
+  return out;
+}
+
+}  // namespace accelscope

@@ -1,0 +1,35 @@
+// The figures of a session as comparisons look at them: which are better when they fall, what they are called, and a
+// few that only comparing asks for.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/scan/chunk_scan.h"
+
+namespace accelscope {
+
+enum class Better : std::uint8_t { neither, lower, higher };
+
+struct ComparedMetric {
+  std::string name;   // as metric.name of SQL; with a device where several have one of the name: "mfu (nc1)"
+  std::string title;  // for people: "HBM read"; the name where there is none
+  std::string group;
+  std::string unit;  // "s", "share", "B" ...
+  Better better = Better::neither;
+  double value = 0;
+};
+
+// What every comparison begins with: from the first to the last work of the session, in s.
+inline constexpr std::string_view kWorkTime = "work_time";
+
+// All of core/analysis/figures/metrics.h, ours where we have one, after kWorkTime and
+// - input_reads, how often HBM was read for each byte of inputs and weights: above 1, something was loaded again.
+[[nodiscard]] Result<std::vector<ComparedMetric>> compared_metrics(const QueryContext& query);
+
+// Which way a figure of this name is better; what rises or falls with the task itself (counts of events, FLOPs) has
+// none.
+[[nodiscard]] Better better_of(std::string_view name) noexcept;
+
+}  // namespace accelscope

@@ -1,0 +1,152 @@
+#include "core/analysis/comparison/cost_kinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "core/analysis/advice/advice.h"
+#include "core/analysis/hierarchy/hierarchy.h"
+#include "core/analysis/hotspots/hotspots.h"
+#include "core/analysis/source/source_lines.h"
+#include "core/analysis/statistics/statistics.h"
+#include "core/base/text.h"
+#include "core/model/source_location.h"
+
+namespace accelscope {
+namespace {
+
+// Of one name on engines and on queues there are two hotspots; a name is one row here.
+Result<std::vector<CostRow>> costs_by_kernel(const QueryContext& query) {
+  const auto found = find_hotspots(query, {});
+  if (!found) return found.error();
+  std::map<StringId, CostRow> rows;
+  for (const Hotspot& each : found->rows) {
+    CostRow& row = rows[each.name];
+    row.key = query.snapshot->strings->text(each.name);
+    row.time_ns += static_cast<double>(each.total_ns);
+    row.count += static_cast<double>(each.count);
+    row.bytes += static_cast<double>(each.bytes);
+  }
+  std::vector<CostRow> out;
+  for (auto& [name, row] : rows) out.push_back(std::move(row));
+  return out;
+}
+
+Result<std::vector<CostRow>> costs_by_path(const QueryContext& query, const std::string& kind) {
+  const auto known = kind_of_question(query, kind);
+  if (!known) return known.error();
+  std::vector<CostRow> out;
+  if (*known == nullptr) return out;
+  const auto tree = session_hierarchy(query, {.kind = kind, .marked = {}});
+  if (!tree) return tree.error();
+  for (std::size_t i = 1; i < (**tree).nodes.size(); ++i) {
+    const HierarchyNode& node = (**tree).nodes[i];
+    if (node.detail || node.missing) continue;
+    out.push_back({(**tree).path(i), "", static_cast<double>(node.cover.busy_ns),
+                   static_cast<double>(node.totals.events), static_cast<double>(node.totals.bytes)});
+  }
+  return out;
+}
+
+Result<std::vector<CostRow>> costs_by_layer(const QueryContext& query) { return costs_by_path(query, "layer"); }
+Result<std::vector<CostRow>> costs_by_opcode(const QueryContext& query) { return costs_by_column(query, "opcode"); }
+
+// What a graph or a framework calls its operations; of tt-metal's reports the operation's own code.
+Result<std::vector<CostRow>> costs_by_operation(const QueryContext& query) {
+  auto found = costs_by_path(query, "operator");
+  if (!found || !found->empty()) return found;
+  return costs_by_column(query, "OP CODE");
+}
+
+std::string_view text_at_line(const std::string& content, std::uint32_t line) {
+  std::size_t at = 0;
+  for (std::uint32_t i = 1; i < line; ++i) {
+    at = content.find('\n', at);
+    if (at == std::string::npos) return "";
+    ++at;
+  }
+  return trimmed(std::string_view(content).substr(at, content.find('\n', at) - at));
+}
+
+Result<std::vector<CostRow>> costs_by_line(const QueryContext& query) {
+  const auto found = source_lines(query, {});
+  if (!found) return found.error();
+  std::vector<CostRow> out;
+  for (const SourceLine& each : (**found).lines) {
+    const auto source = find_source(query.snapshot->sources, each.path);
+    const std::string_view text = source ? text_at_line(query.snapshot->sources[*source]->content, each.line) : "";
+    out.push_back({fmt::format("{}:{}", each.path, each.line), std::string(text),
+                   static_cast<double>(each.busy_ns + each.wait_ns), static_cast<double>(each.event_count),
+                   static_cast<double>(each.bytes)});
+  }
+  return out;
+}
+
+// By rule and what it is about, without the numbers that the headline states.
+Result<std::vector<CostRow>> costs_by_finding(const QueryContext& query) {
+  const auto advice = find_advice(query, {});
+  if (!advice) return advice.error();
+  std::vector<CostRow> out;
+  for (const Finding& each : (**advice).findings)
+    out.push_back({each.key, each.headline, static_cast<double>(each.saving_ns), static_cast<double>(each.count), 0});
+  return out;
+}
+
+constexpr std::array kCostKinds = {
+    CostKind{"kernel", "Kernel or operation", "total time", "no work of a device is recorded", costs_by_kernel},
+    CostKind{"opcode", "Opcode", "total time", "no table has a column opcode", costs_by_opcode},
+    CostKind{"operation", "Operation", "busy time", "no graph operators are recorded", costs_by_operation},
+    CostKind{"layer", "Layer", "busy time", "no layers are recorded", costs_by_layer},
+    CostKind{"line", "Source line", "busy and waiting time", "no lines of source are recorded", costs_by_line},
+    CostKind{"finding", "Finding", "what it would save at most", "no rule found anything", costs_by_finding},
+};
+
+std::string key_text(const FieldValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
+  if (const auto* number = std::get_if<std::uint64_t>(&value)) return std::to_string(*number);
+  if (const auto* number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+  if (const auto* is = std::get_if<bool>(&value)) return *is ? "true" : "false";
+  return "";
+}
+
+}  // namespace
+
+std::span<const CostKind> cost_kinds() noexcept { return kCostKinds; }
+
+const CostKind* find_cost_kind(std::string_view name) noexcept {
+  const auto found =
+      std::find_if(kCostKinds.begin(), kCostKinds.end(), [name](const CostKind& each) { return each.name == name; });
+  return found == kCostKinds.end() ? nullptr : &*found;
+}
+
+Result<std::vector<CostRow>> costs_by_column(const QueryContext& query, const std::string& column) {
+  std::vector<CostRow> out;
+  const std::vector<GroupColumn> columns = group_columns(*query.snapshot);
+  const bool has = std::any_of(columns.begin(), columns.end(), [&](const GroupColumn& each) {
+    return each.name == column || each.name.ends_with("." + column);
+  });
+  const auto& schemas = query.snapshot->schemas;
+  const bool is_name = std::any_of(schemas.begin(), schemas.end(), [&](const auto& each) {
+    return each->name_column == column || each->name + "." + each->name_column == column;
+  });
+  if (!has && !is_name && column != "name") return out;
+  const auto found = statistics(query, {.filter = {}, .by = {column}});
+  if (!found) return found.error();
+  std::map<std::string, CostRow> rows;
+  for (const StatisticsRow& each : (**found).rows) {
+    if (each.keys.empty()) continue;
+    const std::string key = key_text(each.keys.front());
+    if (key.empty()) continue;
+    CostRow& row = rows[key];
+    row.key = key;
+    row.time_ns += each.figures.total;
+    row.count += static_cast<double>(each.figures.count);
+  }
+  for (auto& [key, row] : rows) out.push_back(std::move(row));
+  return out;
+}
+
+}  // namespace accelscope

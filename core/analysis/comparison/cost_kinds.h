@@ -1,0 +1,34 @@
+// By what the costs of two sessions are set beside each other, a row each, and the costs of one session by it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/scan/chunk_scan.h"
+
+namespace accelscope {
+
+struct CostRow {
+  std::string key;   // the name, path or place, "file.py:33"
+  std::string text;  // of a line: what stands there, where the session has its source
+  double time_ns = 0;
+  double count = 0;
+  double bytes = 0;
+};
+
+struct CostKind {
+  std::string_view name;      // for --by: "opcode"
+  std::string_view title;     // "Opcode"
+  std::string_view measured;  // what its time is
+  std::string_view missing;   // what a session without any would need
+  Result<std::vector<CostRow>> (*read)(const QueryContext& query);
+};
+[[nodiscard]] std::span<const CostKind> cost_kinds() noexcept;
+[[nodiscard]] const CostKind* find_cost_kind(std::string_view name) noexcept;  // null: none of this name
+
+// By any column of the session, as core/analysis/statistics takes them. No row where the session does not have it.
+[[nodiscard]] Result<std::vector<CostRow>> costs_by_column(const QueryContext& query, const std::string& column);
+
+}  // namespace accelscope

@@ -1,0 +1,129 @@
+// `accelscope compare` and `accelscope advise`: what is printed, and how they end.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "capture/sim/output/simulator.h"
+#include "core/store/store.h"
+#include "tests/app/program_run.h"
+
+using namespace accelscope;
+using namespace accelscope::test;
+
+namespace {
+
+struct ComparedFiles {
+  TemporaryFolder folder;
+  std::vector<std::string> base, slower;
+
+  explicit ComparedFiles(int captures) {
+    for (const bool is_slower : {false, true}) {
+      const std::string below = folder.file(is_slower ? "new" : "base");
+      std::filesystem::create_directories(below);
+      for (int i = 0; i < captures; ++i) {
+        auto store = Store::create();
+        REQUIRE(store.ok());
+        StoreSink sink(**store);
+        const auto seed = static_cast<std::uint64_t>(1 + i + (is_slower ? 50 : 0));
+        REQUIRE(capture::sim::simulate({.seed = seed, .kernels = 1, .slower = is_slower ? 0.08 : 0.0}, sink).ok());
+        const std::string path = below + "/" + std::to_string(i) + ".accel";
+        REQUIRE((*store)->save(path).ok());
+        (is_slower ? slower : base).push_back(path);
+      }
+    }
+  }
+  [[nodiscard]] std::vector<std::string> arguments(std::vector<std::string> more) const {
+    std::vector<std::string> all{"compare"};
+    all.insert(all.end(), base.begin(), base.end());
+    all.insert(all.end(), slower.begin(), slower.end());
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("compare: a slower kernel ends with 1 where it was to be no more than 3 % slower, and with 0 at 20 %") {
+  const ComparedFiles files(3);
+  const ProgramOutcome failed = run(files.arguments({"--group-by", "folder", "--fail-above", "3%"}));
+  CHECK(failed.code == app::kExitFailed);
+  CHECK(holds(failed.out, "new (3 captures) against base (3 captures)"));
+  CHECK(holds(failed.out, "% slower"));
+  CHECK(holds(failed.out, "FAILED"));
+  CHECK(run(files.arguments({"--group-by", "folder", "--fail-above", "20%"})).code == app::kExitDone);
+  // Of figures that did not change no alarm is raised.
+  CHECK(run(files.arguments({"--group-by", "folder", "--fail-above", "1%", "--metric", "hbm_read_bytes"})).code ==
+        app::kExitDone);
+  // The same captures against themselves.
+  std::vector<std::string> same{"compare"};
+  same.insert(same.end(), files.base.begin(), files.base.end());
+  const std::string copy = files.folder.file("copy");
+  std::filesystem::copy(std::filesystem::path(files.base[0]).parent_path(), copy);
+  for (int i = 0; i < 3; ++i) same.push_back(copy + "/" + std::to_string(i) + ".accel");
+  same.insert(same.end(), {"--group-by", "folder", "--fail-above", "0%"});
+  const ProgramOutcome quiet = run(same);
+  CHECK(quiet.code == app::kExitDone);
+  CHECK(holds(quiet.out, "no difference beyond noise"));
+}
+
+TEST_CASE("compare: one capture a side is said to be no sample, and no limit is judged by it unless noise is stated") {
+  const ComparedFiles files(1);
+  const ProgramOutcome outcome = run(files.arguments({"--by", "metric,opcode,layer,line"}));
+  CHECK(outcome.code == app::kExitDone);
+  CHECK(holds(outcome.out, "whether noise explains it is not known"));
+  CHECK(holds(outcome.out, "By opcode"));
+  CHECK(holds(outcome.out, "MATMUL"));
+  CHECK(holds(outcome.out, "transformer_layer.py:"));
+  CHECK(run(files.arguments({"--fail-above", "3%"})).code == app::kExitUsage);
+  CHECK(run(files.arguments({"--fail-above", "3%", "--noise", "0.5%"})).code == app::kExitFailed);
+  CHECK(run(files.arguments({"--fail-above", "3%", "--metric", "no_such"})).code == app::kExitUsage);
+  CHECK(run(files.arguments({"--fail-above", "much"})).code == app::kExitUsage);
+  CHECK(run(files.arguments({"--metric", "work_time"})).code == app::kExitUsage);
+  CHECK(run(files.arguments({"--group-by", "config"})).code == app::kExitUsage);
+  CHECK(run({"compare", files.base[0]}).code == app::kExitUsage);
+  CHECK(run({"compare", files.base[0], files.folder.file("absent.accel")}).code == app::kExitFailed);
+  const ProgramOutcome json = run(files.arguments({"--format", "json", "--by", "metric,line,no_such_column"}));
+  CHECK(json.code == app::kExitDone);
+  CHECK(holds(json.out, "\"name\": \"work_time\""));
+  CHECK(holds(json.out, "\"missing\": \"no table has a column no_such_column\""));
+  CHECK(holds(run(files.arguments({"--format", "markdown"})).out, "| figure |"));
+}
+
+TEST_CASE("compare: where the data of two runs part is found, and equal data are said to be equal") {
+  const ComparedFiles files(1);
+  CHECK(holds(run(files.arguments({"--divergence"})).out, "no difference in"));
+  CHECK(holds(run(files.arguments({"--divergence", "--json"})).out, "\"differing\": 0"));
+}
+
+TEST_CASE("advise: findings come ranked with their events, their line and what was not judged") {
+  const ComparedFiles files(1);
+  const ProgramOutcome text = run({"advise", files.base[0]});
+  CHECK(text.code == app::kExitDone);
+  CHECK(holds(text.out, "1. "));
+  CHECK(holds(text.out, "What to try"));
+  CHECK(holds(text.out, "Source line"));
+  CHECK(holds(text.out, "   Event"));
+  CHECK(holds(text.out, "Savings do not add up"));
+  const ProgramOutcome json = run({"advise", files.base[0], "--format", "json"});
+  CHECK(holds(json.out, "\"saving_ns\": "));
+  CHECK(holds(json.out, "\"events\": [{\"id\": "));
+  // Before the kernel begins there is nothing to find, and that is said.
+  const ProgramOutcome nothing = run({"advise", files.base[0], "--range", "0:1us"});
+  CHECK(nothing.code == app::kExitDone);
+  CHECK(holds(nothing.out, "Nothing found."));
+  CHECK(run({"advise"}).code == app::kExitUsage);
+}
+
+TEST_CASE("compare: the fused attention has fewer DMAs and fewer reloads than the baseline, as its authors tell") {
+  const char* data = std::getenv("ACCELSCOPE_REAL_DATA");
+  const std::string folder = std::string(data == nullptr ? "" : data) + "/neuron/allenkchau__";
+  if (data == nullptr || !std::filesystem::exists(folder + "baseline_bf16_s512.json")) {
+    MESSAGE("skipped: ACCELSCOPE_REAL_DATA names no such profiles");
+    return;
+  }
+  const ProgramOutcome told = run({"compare", folder + "baseline_bf16_s512.json", folder + "fused_bf16_s512.json"});
+  CHECK(told.code == app::kExitDone);
+  CHECK(holds(told.out, "DMAs (nc4): 2,661 to 968"));
+  CHECK(holds(told.out, "HBM reads per byte of input: 5.267 to 1"));
+}

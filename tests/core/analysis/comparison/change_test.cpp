@@ -1,0 +1,144 @@
+#include "core/analysis/comparison/change.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "core/analysis/comparison/student.h"
+
+using namespace accelscope;
+
+namespace {
+
+// Captures of one configuration: each takes its sum of event durations, times what the machine was like.
+std::vector<double> sampled_captures(std::mt19937_64& random, std::size_t count, double mean, double deviation) {
+  std::normal_distribution<double> noise(1, deviation);
+  std::vector<double> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(mean * noise(random));
+  return out;
+}
+
+// Noise as clocks and schedulers make it: mostly little, now and then a hiccup to one side.
+std::vector<double> skewed_captures(std::mt19937_64& random, std::size_t count, double mean, double deviation) {
+  std::lognormal_distribution<double> noise(0, 1);
+  const double scale = deviation / std::sqrt((std::exp(1.0) - 1) * std::exp(1.0));
+  std::vector<double> out;
+  for (std::size_t i = 0; i < count; ++i) out.push_back(mean * (1 + scale * noise(random)));
+  return out;
+}
+
+using CaptureMaker = std::vector<double> (*)(std::mt19937_64&, std::size_t, double, double);
+
+int count_told(CaptureMaker make, std::size_t captures, double deviation, double ratio, std::uint64_t first_seed,
+               int pairs, Told what) {
+  int told = 0;
+  for (int i = 0; i < pairs; ++i) {
+    std::mt19937_64 random(first_seed + static_cast<std::uint64_t>(i));
+    const auto base = make(random, captures, 3e6, deviation), other = make(random, captures, 3e6 * ratio, deviation);
+    told += change_of(base, other, {.resamples = false}).told == what ? 1 : 0;
+  }
+  return told;
+}
+
+}  // namespace
+
+TEST_CASE("comparison: Student's t agrees with the printed tables") {
+  CHECK(student_bound(0.95, 8) == doctest::Approx(2.306004).epsilon(1e-6));
+  CHECK(student_bound(0.999, 8) == doctest::Approx(5.041305).epsilon(1e-6));
+  CHECK(student_bound(0.99, 1) == doctest::Approx(63.65674).epsilon(1e-6));
+  CHECK(student_bound(0.95, 1e6) == doctest::Approx(1.959966).epsilon(1e-5));
+  CHECK(student_chance(0, 5) == doctest::Approx(1));
+  CHECK(student_chance(-2.0, 2) == doctest::Approx(0.183503).epsilon(1e-5));
+  CHECK(student_chance(HUGE_VAL, 2) == 0);
+  CHECK(normal_below(1.959964) == doctest::Approx(0.975).epsilon(1e-6));
+}
+
+TEST_CASE("comparison: a hundred pairs of equal configurations raise no alarm") {
+  for (const double deviation : {0.001, 0.005, 0.01, 0.03, 0.1}) {
+    for (const std::size_t captures : {3U, 5U, 10U}) {
+      CAPTURE(deviation);
+      CAPTURE(captures);
+      CHECK(count_told(sampled_captures, captures, deviation, 1, 1, 100, Told::same) == 100);
+      CHECK(count_told(skewed_captures, captures, deviation, 1, 1, 100, Told::same) == 100);
+    }
+  }
+}
+
+TEST_CASE("comparison: of ten thousand equal pairs about one in a thousand is told, as is promised") {
+  const int quiet = count_told(sampled_captures, 5, 0.02, 1, 1000, 10'000, Told::same);
+  CHECK(quiet >= 9'980);
+  CHECK(quiet <= 9'999);  // a test that never speaks would be of no use
+}
+
+TEST_CASE("comparison: 5 % more is found in 95 of 100 pairs, with five captures a side where they scatter by 0.8 %") {
+  CHECK(count_told(sampled_captures, 5, 0.008, 1.05, 1, 100, Told::more) >= 95);
+  CHECK(count_told(sampled_captures, 7, 0.01, 1.05, 1, 100, Told::more) >= 95);
+  CHECK(count_told(sampled_captures, 10, 0.015, 1.05, 1, 100, Told::more) >= 95);
+  CHECK(count_told(sampled_captures, 16, 0.02, 1.05, 1, 100, Told::more) >= 95);
+  CHECK(count_told(sampled_captures, 5, 0.008, 1 / 1.05, 1, 100, Told::less) >= 95);
+}
+
+TEST_CASE("comparison: the interval of 95 % holds the true ratio about so often") {
+  for (const std::size_t captures : {4U, 5U, 8U, 20U}) {
+    int inside = 0;
+    constexpr int kPairs = 400;
+    for (int i = 0; i < kPairs; ++i) {
+      std::mt19937_64 random(static_cast<std::uint64_t>(i) + 7);
+      const auto base = sampled_captures(random, captures, 100, 0.02),
+                 other = sampled_captures(random, captures, 150, 0.02);
+      const Change change = change_of(base, other);
+      REQUIRE(change.interval);
+      inside += change.interval->low <= 1.5 && 1.5 <= change.interval->high ? 1 : 0;
+    }
+    CAPTURE(captures);
+    CHECK(inside >= kPairs * 92 / 100);
+    CHECK(inside < kPairs);
+  }
+}
+
+TEST_CASE("comparison: the same captures give the same interval on every run") {
+  const std::array<double, 5> base = {100, 101, 99, 100.5, 98.7}, other = {106, 104, 105, 107, 105.5};
+  const Change first = change_of(base, other), again = change_of(base, other);
+  REQUIRE(first.interval);
+  CHECK(first.interval->low == again.interval->low);
+  CHECK(first.interval->high == again.interval->high);
+  CHECK(first.told == Told::more);
+  CHECK(*first.ratio == doctest::Approx(527.5 / 499.2));
+  CHECK(first.interval->low < *first.ratio);
+  CHECK(first.interval->high > *first.ratio);
+}
+
+TEST_CASE("comparison: one capture a side is no sample, and is said to be none") {
+  const std::array<double, 1> base = {100}, other = {150};
+  const Change change = change_of(base, other);
+  CHECK(change.told == Told::no_sample);
+  CHECK_FALSE(change.interval);
+  CHECK(*change.ratio == doctest::Approx(1.5));
+  // Unless the caller knows what is noise.
+  CHECK(change_of(base, other, {.noise = 0.01}).told == Told::more);
+  CHECK(change_of(base, other, {.noise = 0.2}).told == Told::same);
+}
+
+TEST_CASE("comparison: one new capture is held against the noise of the others") {
+  const std::array<double, 6> base = {100, 100.4, 99.8, 100.1, 99.7, 100.2};
+  const std::array<double, 1> alike = {100.9}, slower = {105};
+  CHECK(change_of(base, alike).told == Told::same);
+  CHECK(change_of(base, slower).told == Told::more);
+  CHECK(change_of(slower, base).told == Told::less);
+}
+
+TEST_CASE("comparison: values without any noise, zeros and tiny differences") {
+  const std::array<double, 3> same = {8, 8, 8}, more = {9, 9, 9}, none = {0, 0, 0}, close = {8.01, 8.01, 8.01};
+  CHECK(change_of(same, same).told == Told::same);
+  CHECK(change_of(same, more).told == Told::more);
+  CHECK(change_of(more, same).told == Told::less);
+  CHECK(change_of(same, close).told == Told::same);  // beyond noise, and too little to be told
+  CHECK(change_of(none, none).told == Told::same);
+  const Change appeared = change_of(none, same);
+  CHECK(appeared.told == Told::more);
+  CHECK_FALSE(appeared.ratio);
+  CHECK(change_of(same, none).told == Told::less);
+}

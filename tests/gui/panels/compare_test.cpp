@@ -1,0 +1,37 @@
+// The Compare panel: alone it says what is missing; with a second session open it sets both beside each other.
+#include "capture/sim/output/simulator.h"
+#include "tests/gui/viewer.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using namespace accelscope::test;
+
+namespace {
+
+std::string saved_simulation(const TemporaryFolder& folder, const std::string& name, double slower) {
+  auto store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  REQUIRE(capture::sim::simulate({.seed = 3, .kernels = 1, .slower = slower}, sink).ok());
+  REQUIRE(store->save(folder.file(name)).ok());
+  return folder.file(name);
+}
+
+}  // namespace
+
+TEST_CASE("compare panel: alone it says what to open, and with another session it shows figures and costs of both") {
+  const TemporaryFolder folder;
+  Viewer viewer;
+  viewer.open(saved_simulation(folder, "first.accel", 0));
+  viewer.app.layout().show("compare");
+  viewer.shell.frame(3);
+  CHECK(viewer.shell.find("compare.rows.row.0") == nullptr);
+  viewer.open(saved_simulation(folder, "second.accel", 0.1));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("compare.rows.row.0") != nullptr; }));
+  CHECK(viewer.shell.find("compare.other.0") != nullptr);
+  for (const char* page : {"compare.page.1", "compare.page.2", "compare.page.3", "compare.page.4", "compare.page.5"}) {
+    CAPTURE(page);
+    REQUIRE(viewer.shell.click(page));
+    REQUIRE(viewer.shell.settle());
+    CHECK(viewer.wait_for([&] { return viewer.shell.find("compare.rows.row.0") != nullptr; }));
+  }
+}

@@ -54,6 +54,7 @@ class ReplayJudge {
                                  const std::string& subject = "") const {
     const std::int64_t saved = replay_.total_ns() - replay_.total_ns(mending.change);
     const double share = static_cast<double>(saved) / static_cast<double>(std::max<std::int64_t>(1, replay_.total_ns()));
+    if (std::getenv("DBGR")) std::fprintf(stderr, "    rule %s %s saves %ld\n", std::string(rule_of(rule).name).c_str(), subject.c_str(), saved);
     if (share < std::max(kLeastReplayedShare, rule_of(rule).least_share)) return std::nullopt;
     EvidenceSum evidence;
     for (const std::uint32_t i : mending.nodes) {

@@ -104,8 +104,13 @@ std::optional<Mending> Mendings::drop_spills() const {
 std::optional<Mending> Mendings::merge_transfers(double least, double good) const {
   struct Class {
     double length_ns = 0, packet_bytes = 0, count = 0;
-    void add(const ReplayNode& node) {
-      length_ns += static_cast<double>(node.length_ns());
+    void add(const ReplayNode& node, std::span<const ReplayShare> shares) {
+      double length = static_cast<double>(node.length_ns());  // of a packet
+      if (!shares.empty()) {
+        length = 0;
+        for (const ReplayShare& share : shares) length += static_cast<double>(share.length_ns) / node.packets;
+      }
+      length_ns += length;
       packet_bytes += static_cast<double>(node.bytes) / node.packets;
       ++count;
     }
@@ -114,8 +119,8 @@ std::optional<Mending> Mendings::merge_transfers(double least, double good) cons
   const auto size_of = [](const ReplayNode& node) { return static_cast<double>(node.bytes) / node.packets; };
   for (const ReplayNode& node : nodes_) {
     if (node.kind != ReplayKind::transfer || node.packets == 0) continue;
-    if (size_of(node) < least) small.add(node);
-    if (size_of(node) >= good) large.add(node);
+    if (size_of(node) < least) small.add(node, replay_.shares(node));
+    if (size_of(node) >= good) large.add(node, replay_.shares(node));
   }
   if (small.count == 0) return std::nullopt;
   const double more = large.count > 0 ? large.packet_bytes / large.count - small.packet_bytes / small.count : 0;
@@ -138,7 +143,8 @@ std::optional<Mending> Mendings::merge_transfers(double least, double good) cons
       continue;
     }
     group.packet_bytes += size_of(node);
-    made.change.lengths_ns[group.first] += std::llround(slope * size_of(node));
+    const double of_each = node.part_count > 0 ? static_cast<double>(node.bytes) / node.part_count : size_of(node);
+    made.change.lengths_ns[group.first] += std::llround(slope * of_each);
     take_out(made, i, ReplayMode::removed);
     merged.emplace(i, group.first);
   }

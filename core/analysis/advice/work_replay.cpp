@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
@@ -25,11 +26,19 @@ struct ReplayAddress {
   bool written;
 };
 
+struct ReplayPacket {
+  std::uint64_t transfer;  // its key
+  std::uint64_t server;    // the DMA engine
+  std::uint32_t device;
+  std::int64_t begin_ns, end_ns;
+  bool payload;
+};
+
 // What a thread reads.
 struct ReplayPart {
   std::vector<ReplayNode> nodes;
   std::vector<ReplayAddress> addresses;
-  std::unordered_map<std::uint64_t, std::uint32_t> packets;  // by the key of their transfer
+  std::vector<ReplayPacket> packets;
   std::vector<std::pair<EventId, std::uint64_t>> keys;       // of transfers
 };
 
@@ -82,6 +91,7 @@ class ReplayBuilder {
         const WorkKind kind = kinds_.of_lane(lane);
         if (!is_device_work(kind) || snapshot_.lanes[lane].event_count == 0) continue;
         if (track.track->kind == "stream") return false;
+        if (kind == WorkKind::collective && !kinds_.covers_time(lane)) continue;  // steps of those that are read
         const bool is_whole = kind != WorkKind::transfer || whole.count(devices_.of_lane(lane)) == 0 ||
                               !kinds_.covers_time(lane);
         track_of_lane_[lane] = static_cast<std::uint32_t>(t);
@@ -100,42 +110,76 @@ class ReplayBuilder {
     std::vector<ReplayPart> parts(query_.pool.concurrency());
     const auto scanned = scan_chunks(whole, lanes_, range_, [&](const ScannedChunk& chunk, std::size_t worker) {
       if (packets_.count(chunk.lane_index) != 0) {
-        count_packets(chunk, parts[worker]);
+        read_packets(chunk, parts[worker]);
       } else {
         read_nodes(chunk, parts[worker]);
       }
     });
     if (!scanned) return scanned.error();
-    std::unordered_map<std::uint64_t, std::uint32_t> packets;
     std::unordered_map<EventId, std::uint64_t> keys;
+    std::vector<ReplayPacket> packets;
     made_ = std::make_unique<WorkReplay>();
     for (ReplayPart& part : parts) {
       made_->nodes_.insert(made_->nodes_.end(), part.nodes.begin(), part.nodes.end());
       addresses_.insert(addresses_.end(), part.addresses.begin(), part.addresses.end());
-      for (const auto& [key, count] : part.packets) packets[key] += count;
+      packets.insert(packets.end(), part.packets.begin(), part.packets.end());
       keys.insert(part.keys.begin(), part.keys.end());
+      part = {};
     }
-    for (ReplayNode& node : made_->nodes_) {
-      const auto key = node.kind == ReplayKind::transfer ? keys.find(node.event) : keys.end();
-      if (key == keys.end()) continue;
-      if (const auto count = packets.find(key->second); count != packets.end()) node.packets = count->second;
-    }
+    share_out(packets, keys);
     return {};
   }
 
-  void count_packets(const ScannedChunk& chunk, ReplayPart& part) const {
+  // Transfers by what each DMA engine did of them: the packets of one on one engine are one.
+  void share_out(std::vector<ReplayPacket>& packets, const std::unordered_map<EventId, std::uint64_t>& keys) {
+    std::sort(packets.begin(), packets.end(), [](const ReplayPacket& a, const ReplayPacket& b) {
+      return std::tie(a.transfer, a.server, a.begin_ns) < std::tie(b.transfer, b.server, b.begin_ns);
+    });
+    std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> servers;  // by device and engine
+    for (ReplayNode& node : made_->nodes_) {
+      const auto key = node.kind == ReplayKind::transfer ? keys.find(node.event) : keys.end();
+      if (key == keys.end()) continue;
+      auto packet = std::lower_bound(packets.begin(), packets.end(), key->second,
+                                     [](const ReplayPacket& a, std::uint64_t k) { return a.transfer < k; });
+      node.first_part = static_cast<std::uint32_t>(made_->shares_.size());
+      const ReplayPacket* last = nullptr;
+      for (; packet != packets.end() && packet->transfer == key->second; ++packet) {
+        if (packet->payload) ++node.packets;
+        if (last == nullptr || last->server != packet->server) {
+          const auto [server, is_new] =
+              servers.try_emplace({packet->device, packet->server}, static_cast<std::uint32_t>(servers.size()));
+          made_->shares_.push_back({server->second, packet->begin_ns, 0, 0});
+        }
+        ReplayShare& share = made_->shares_.back();
+        share.length_ns = std::max(share.length_ns, packet->end_ns - share.begin_ns);
+        last = &*packet;
+      }
+      node.part_count = static_cast<std::uint32_t>(made_->shares_.size()) - node.first_part;
+      std::int64_t done = kNoTime;
+      for (const ReplayShare& share : made_->shares(node)) done = std::max(done, share.begin_ns + share.length_ns);
+      if (node.part_count > 0) node.tail_ns = node.end_ns - done;
+    }
+    made_->servers_ = static_cast<std::uint32_t>(servers.size());
+  }
+
+  void read_packets(const ScannedChunk& chunk, ReplayPart& part) const {
     const Schema& schema = *chunk.lane.schema;
+    const auto device = static_cast<std::uint32_t>(devices_.of_lane(chunk.lane_index));
     for (const Vendor& vendor : vendors()) {
       for (const Vendor::DetailedTable& table : vendor.detailed_tables) {
         const auto column = schema.find(table.part_column);
+        const auto server = schema.find(table.server_column);
         const auto bytes = schema.find(Role::bytes);
-        if (table.detail != schema.name || !column || !bytes) continue;
+        if (table.detail != schema.name || !column || !server || !bytes) continue;
         NumberBlock sizes;
         chunk.for_each_block([&](const ScannedBlock& block) {
           sizes.read(block.reader, *bytes, schema.columns[*bytes].type);
           const BlockValues keys = block.reader.column(*column, schema.columns[*column].type);
+          const BlockValues servers = block.reader.column(*server, schema.columns[*server].type);
           for (std::uint32_t i = block.first; i < block.last; ++i) {
-            if (keys.has(i) && sizes[i] > vendor.no_payload_bytes) ++part.packets[keys.values[i]];
+            if (!keys.has(i) || !servers.has(i)) continue;
+            part.packets.push_back({keys.values[i], servers.values[i], device, block.begin_ns(i), block.end_ns(i),
+                                    sizes[i] > vendor.no_payload_bytes});
           }
         });
       }
@@ -241,8 +285,8 @@ class ReplayBuilder {
       auto& last = node.kind == ReplayKind::transfer ? last_of_dma : last_of_track;
       const std::uint32_t server = node.kind == ReplayKind::transfer ? node.device : node.track;
       const auto before = last.find(server);
-      node.before = before == last.end() ? kNoReplayNode : before->second;
-      last[server] = i;
+      node.before = before == last.end() || node.part_count > 0 ? kNoReplayNode : before->second;
+      if (node.part_count == 0) last[server] = i;
       node.begun_by = kNoReplayNode;
       const std::string_view name = snapshot_.strings->text(node.name);
       if (name == vendors().front().multiply_name) last_multiply[node.device] = i;
@@ -367,21 +411,18 @@ class ReplayBuilder {
 
   // A wait is as long as it must be where the event after it says what for; else as long as it was.
   void shorten_waits() {
-    constexpr std::int64_t kSlackNs = 64;
+    constexpr std::int64_t kSlackNs = 64, kMostShortWaitNs = 64;
     std::vector<ReplayNode>& nodes = made_->nodes_;
-    std::vector<std::int64_t> shortest(snapshot_.tracks.size(), std::numeric_limits<std::int64_t>::max());
+    std::int64_t least = kMostShortWaitNs;  // of any engine: one may always have to wait
     made_->base_lengths_.resize(nodes.size());
     made_->shortened_.resize(nodes.size(), false);
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       made_->base_lengths_[i] = nodes[i].length_ns();
-      if (nodes[i].kind == ReplayKind::wait) {
-        shortest[nodes[i].track] = std::min(shortest[nodes[i].track], nodes[i].length_ns());
-      }
+      if (nodes[i].kind == ReplayKind::wait) least = std::min(least, nodes[i].length_ns());
     }
     for (const ReplayNode& node : nodes) {
       if (node.before == kNoReplayNode || nodes[node.before].kind != ReplayKind::wait || node.edge_count == 0) continue;
       const ReplayNode& wait = nodes[node.before];
-      const std::int64_t least = shortest[wait.track];
       const std::int64_t allowed =
           std::max(edges_allow(node), wait.begin_ns + least + made_->track_latency_ns_[node.track]);
       if (node.begin_ns - allowed > kSlackNs) continue;
@@ -399,6 +440,7 @@ class ReplayBuilder {
     };
     std::map<std::uint32_t, DeviceTimes> devices;
     std::map<std::uint32_t, std::int64_t> met;  // when all parts of a collective could have begun
+    std::vector<std::int64_t> servers(made_->servers_, kNoTime);  // when each DMA engine is done
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       ReplayNode& node = nodes[i];
       DeviceTimes& device = devices[node.device];
@@ -413,6 +455,18 @@ class ReplayBuilder {
         device.reached = std::max(device.reached, model_end(i));
       }
       if (explained == kNoTime) explained = made_->begin_ns_;
+      const std::span<ReplayShare> shares{made_->shares_.data() + node.first_part, node.part_count};
+      if (!shares.empty()) {
+        std::int64_t first = std::numeric_limits<std::int64_t>::max();
+        for (const ReplayShare& share : shares) first = std::min(first, std::max(explained, servers[share.server]));
+        node.delay_ns = std::max<std::int64_t>(0, node.begin_ns - first);
+        for (ReplayShare& share : shares) {
+          const std::int64_t free = std::max(explained + node.delay_ns, servers[share.server]);
+          share.delay_ns = std::max<std::int64_t>(0, share.begin_ns - free);
+          servers[share.server] = share.begin_ns + share.length_ns;
+        }
+        continue;
+      }
       node.delay_ns = std::max<std::int64_t>(0, node.begin_ns - explained);
       if (node.kind != ReplayKind::collective) continue;
       const auto [all, is_new] = met.try_emplace(made_->meetings_[i], explained);
@@ -499,6 +553,7 @@ std::int64_t WorkReplay::run(const ReplayChange& change) const {
   std::vector<std::int64_t> begins(nodes_.size(), kNoTime), ends(nodes_.size(), kNoTime);
   std::vector<std::int64_t> tracks(track_latency_ns_.size(), kNoTime);
   std::unordered_map<std::uint32_t, std::int64_t> met;
+  std::vector<std::int64_t> servers(servers_, kNoTime);
   std::int64_t end = begin_ns_;
   const auto allowed = [&](std::uint32_t i) {
     const ReplayNode& node = nodes_[i];
@@ -520,7 +575,10 @@ std::int64_t WorkReplay::run(const ReplayChange& change) const {
       continue;
     }
     DeviceTimes& device = devices[node.device];
-    std::int64_t& server = node.kind == ReplayKind::transfer ? device.dma : tracks[node.track];
+    std::int64_t own = kNoTime;
+    std::int64_t& server = node.part_count > 0                   ? own
+                           : node.kind == ReplayKind::transfer ? device.dma
+                                                                 : tracks[node.track];
     if (server != kNoTime) at = std::max(at, server + track_latency_ns_[node.track]);
     if (node.begun_by != kNoReplayNode) at = std::max(at, begins[node.begun_by]);
     if (node.kind != ReplayKind::wait) {
@@ -539,6 +597,20 @@ std::int64_t WorkReplay::run(const ReplayChange& change) const {
     }
     begins[i] = at + node.delay_ns;
     ends[i] = begins[i] + change.lengths_ns[i];
+    if (node.part_count > 0) {
+      const std::int64_t longer = change.lengths_ns[i] - base_lengths_[i];
+      const std::int64_t ready = begins[i];
+      begins[i] = std::numeric_limits<std::int64_t>::max();
+      ends[i] = kNoTime;
+      for (const ReplayShare& share : shares(node)) {
+        std::int64_t& free = servers[share.server];
+        const std::int64_t begin = std::max(free, ready) + share.delay_ns;
+        free = begin + std::max<std::int64_t>(0, share.length_ns + longer);
+        begins[i] = std::min(begins[i], begin);
+        ends[i] = std::max(ends[i], free);
+      }
+      ends[i] += node.tail_ns;
+    }
     server = ends[i];
     if (node.kind != ReplayKind::wait) device.reached = std::max(device.reached, ends[i]);
     end = std::max(end, ends[i]);

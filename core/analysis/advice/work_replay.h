@@ -10,9 +10,9 @@
 //
 // An event begins when the one before it on its track and all that the session's dependencies name have ended, and a
 // latency after each: the least that the session shows between the two tracks. What an event began later than that is
-// kept as it was. A wait ends when what follows it may begin; transfers of a device share its DMA engines and are done
-// in the order in which they began; the parts of a collective begin together. Where a device stood idle, what follows
-// comes after all that was before.
+// kept as it was. A wait ends when what follows it may begin; the parts of a transfer are done by their DMA engines in
+// the order in which they began, those of a collective begin together. Where a device stood idle, what follows comes
+// after all that was before.
 //
 // Nothing comes of a session that names too few dependencies, holds too many events, or whose replay without a change
 // is more than kMostError off.
@@ -20,6 +20,7 @@
 
 #include <limits>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -50,11 +51,13 @@ struct ReplayNode {
   double flops = 0;
   std::uint64_t bytes = 0;        // of a transfer
   std::uint32_t packets = 0;      // of a transfer, with a payload; 0: not known
+  std::uint32_t first_part = 0, part_count = 0;  // of a transfer: what each DMA engine did of it
   std::uint32_t first_edge = 0, edge_count = 0;
-  std::uint32_t before = 0;       // on its track or DMA engines; kNoReplayNode: it is the first
+  std::uint32_t before = 0;       // on its track, of transfers without parts the device's; kNoReplayNode: it is the first
   std::uint32_t begun_by = 0;     // its own engine's event that had to begin before; kNoReplayNode: none
   std::uint32_t idle_before = 0;  // the device stood idle before it for the n-th time; 0: never
   std::int64_t delay_ns = 0;      // that nothing explains
+  std::int64_t tail_ns = 0;       // of a transfer: from the end of its last part to its own
   [[nodiscard]] std::int64_t length_ns() const noexcept { return end_ns - begin_ns; }
 };
 inline constexpr std::uint32_t kNoReplayNode = std::numeric_limits<std::uint32_t>::max();
@@ -64,9 +67,17 @@ struct ReplayEdge {
   std::int64_t latency_ns = 0;
 };
 
+// What a DMA engine did of a transfer.
+struct ReplayShare {
+  std::uint32_t server = 0;  // counted over all devices
+  std::int64_t begin_ns = 0, length_ns = 0;
+  std::int64_t delay_ns = 0;  // that neither the engine nor the transfer explains
+};
+
 struct ReplayChange {
   std::vector<ReplayMode> modes;           // by node
-  std::vector<std::int64_t> lengths_ns;    // by node; of a wait the least
+  // By node; of a wait the least. A transfer's parts are all longer or shorter by what it differs from no change.
+  std::vector<std::int64_t> lengths_ns;
   std::vector<std::uint32_t> sources;      // by edge; kNoReplayNode: it does not hold
 };
 
@@ -82,6 +93,10 @@ class WorkReplay {
 
   [[nodiscard]] const std::vector<ReplayNode>& nodes() const noexcept { return nodes_; }  // in an order that holds
   [[nodiscard]] const std::vector<ReplayEdge>& edges() const noexcept { return edges_; }
+  // What the DMA engines did of a transfer; empty where that is not known.
+  [[nodiscard]] std::span<const ReplayShare> shares(const ReplayNode& node) const noexcept {
+    return {shares_.data() + node.first_part, node.part_count};
+  }
   // The wait directly before a node on its track, that its edges explain; kNoReplayNode: none.
   [[nodiscard]] std::uint32_t wait_of(std::uint32_t node) const noexcept;
   [[nodiscard]] bool replays(std::uint32_t device) const noexcept;
@@ -104,6 +119,8 @@ class WorkReplay {
 
   std::vector<ReplayNode> nodes_;
   std::vector<ReplayEdge> edges_;
+  std::vector<ReplayShare> shares_;
+  std::uint32_t servers_ = 0;
   std::vector<Address> addresses_;              // by node
   std::vector<std::uint32_t> meetings_;         // by node of a collective: the first of its group; else itself
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> parts_of_;  // by the first of a group

@@ -65,7 +65,8 @@ struct Vendor {
   // Tables whose time lies in another table of the device in more detail.
   struct DetailedTable {
     std::string_view table, detail;
-    std::string_view part_column = {};  // of the detail: the key of what it is a part of; "": it does not say
+    std::string_view part_column = {};    // of the detail: the key of what it is a part of; "": it does not say
+    std::string_view server_column = {};  // of the detail: which of the device's movers did it, one part after another
   };
 
   std::span<const std::string_view> setup_names;  // of events that set up, order or synchronise others' work

@@ -22,7 +22,7 @@ class NeuronWork final : public EventWork {
 // A transfer's time lies in its packets, the steps of CC-cores in their operations: the vendor's active times are made
 // of these.
 constexpr std::array<Vendor::DetailedTable, 2> kNeuronDetails = {
-    {{"dma_transfer", "dma", "packet_aggregation_id"}, {"cc_instruction", "cc_op"}}};
+    {{"dma_transfer", "dma", "packet_aggregation_id", "dma_engine"}, {"cc_instruction", "cc_op"}}};
 
 constexpr MemoryBox kNeuronBoxes[] = {
     {"HBM", "HBM", MemoryBox::Kind::memory, 0, 0, "hbm"},

@@ -58,6 +58,27 @@ void Mendings::take_out(Mending& mending, std::uint32_t transfer, ReplayMode mod
   }
 }
 
+// Each is asked for where the one `ring` before it was, the first ones together: so it is written in a program that has
+// twice the buffers.
+void Mendings::move_forward(Mending& mending, const std::vector<std::uint32_t>& loads, std::size_t ring) const {
+  const auto trigger_of = [this](std::uint32_t load) {
+    for (std::uint32_t e = 0; e < nodes_[load].edge_count; ++e) {
+      const std::uint32_t source = replay_.edges()[nodes_[load].first_edge + e].source;
+      if (is_trigger(source)) return source;
+    }
+    return kNoReplayNode;
+  };
+  for (std::size_t n = ring; n < loads.size(); ++n) {
+    const std::uint32_t place = loads[n < 2 * ring ? ring - 1 : n - ring];
+    mending.change.places[loads[n]] = place;
+    const std::uint32_t trigger = trigger_of(loads[n]), there = trigger_of(place);
+    if (trigger == kNoReplayNode || there == kNoReplayNode) continue;
+    mending.change.places[trigger] = there;
+    const std::uint32_t before = nodes_[trigger].before;
+    if (before != kNoReplayNode && nodes_[before].kind == ReplayKind::wait) mending.change.places[before] = there;
+  }
+}
+
 std::optional<Mending> Mendings::keep_tensor(StringId name, std::uint64_t size) const {
   Mending made{replay_.no_change(), {}, 0};
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> loaded;  // by device and pause
@@ -272,6 +293,7 @@ std::vector<Mendings::BufferWait> Mendings::double_buffers() const {
     Mending made{replay_.no_change(), std::move(found.nodes), 0};
     for (const auto& [device, edges] : found.edges) {
       std::size_t ring = found.loads ? 0 : found.buffers[device].size();
+      std::vector<std::uint32_t> loads;  // of the tensor and line, by when they began
       if (found.loads) {
         double before = 0, after = 0;  // loads until the first that waits, and from there
         for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
@@ -281,6 +303,7 @@ std::vector<Mendings::BufferWait> Mendings::double_buffers() const {
             continue;
           }
           (i < found.first[device] ? before : after) += 1;
+          loads.push_back(i);
         }
         ring = static_cast<std::size_t>(std::llround(before * static_cast<double>(edges.size()) / std::max(1.0, after)));
       }
@@ -288,6 +311,7 @@ std::vector<Mendings::BufferWait> Mendings::double_buffers() const {
       for (std::size_t n = edges.size(); n-- > 0;) {
         made.change.sources[edges[n]] = n >= ring ? replay_.edges()[edges[n - ring]].source : kNoReplayNode;
       }
+      move_forward(made, loads, ring);
     }
     all.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), found.loads, std::move(made)});
   }

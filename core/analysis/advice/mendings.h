@@ -49,6 +49,7 @@ class Mendings {
  private:
   [[nodiscard]] bool is_trigger(std::uint32_t node) const;
   void take_out(Mending& mending, std::uint32_t transfer, ReplayMode mode) const;
+  void move_forward(Mending& mending, const std::vector<std::uint32_t>& loads, std::size_t ring) const;
   void take_out_wait(Mending& mending, std::uint32_t node) const;
 
   const WorkReplay& replay_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <mutex>
+#include <numeric>
 #include <set>
 #include <span>
 #include <tuple>
@@ -363,6 +363,7 @@ class ReplayBuilder {
     made_->track_latency_ns_.assign(snapshot_.tracks.size(), std::numeric_limits<std::int64_t>::max());
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> least;
     std::map<std::uint32_t, std::int64_t> held;  // by track: after the last of them all
+    std::int64_t transfers = std::numeric_limits<std::int64_t>::max();  // a queue that others keep busy shows none
     for (const ReplayNode& node : nodes) {
       if (node.before != kNoReplayNode && nodes[node.before].idle_before == node.idle_before) {
         std::int64_t& latency = made_->track_latency_ns_[node.track];
@@ -379,16 +380,22 @@ class ReplayBuilder {
       if (last != kNoTime) {
         const auto [shortest, is_new] = held.try_emplace(node.track, node.begin_ns - last);
         shortest->second = std::min(shortest->second, node.begin_ns - last);
+        if (node.kind == ReplayKind::transfer) transfers = std::min(transfers, node.begin_ns - last);
       }
     }
-    for (std::int64_t& each : made_->track_latency_ns_) {
-      if (each == std::numeric_limits<std::int64_t>::max()) each = 0;
-    }
+    // An engine that always waits shows no latency of its own: all issue as fast as the fastest. What one is slower by
+    // stays as its events' delay.
+    std::int64_t fastest = std::numeric_limits<std::int64_t>::max();
+    for (const std::int64_t each : made_->track_latency_ns_) fastest = std::min(fastest, std::max<std::int64_t>(0, each));
+    if (fastest == std::numeric_limits<std::int64_t>::max()) fastest = 0;
+    for (std::int64_t& each : made_->track_latency_ns_) each = std::min(each, fastest);
     for (const ReplayNode& node : nodes) {
       for (std::uint32_t e = 0; e < node.edge_count; ++e) {
         ReplayEdge& edge = made_->edges_[node.first_edge + e];
         // What never held anything up tells nothing of its own latency.
-        edge.latency_ns = std::min(least.at({nodes[edge.source].track, node.track}), held.at(node.track));
+        edge.latency_ns = node.kind == ReplayKind::transfer
+                              ? transfers
+                              : std::min(least.at({nodes[edge.source].track, node.track}), held.at(node.track));
       }
     }
     shorten_waits();
@@ -544,6 +551,18 @@ ReplayChange WorkReplay::no_change() const {
   return change;
 }
 
+std::vector<std::uint32_t> WorkReplay::order_of(const ReplayChange& change) const {
+  std::vector<std::uint32_t> order(nodes_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  if (change.places.empty()) return order;
+  const auto place = [&change](std::uint32_t node) {
+    const auto moved = change.places.find(node);
+    return moved == change.places.end() ? node : moved->second;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return place(a) < place(b); });
+  return order;
+}
+
 std::int64_t WorkReplay::run(const ReplayChange& change) const {
   struct DeviceTimes {
     std::int64_t reached = kNoTime, idle = kNoTime, dma = kNoTime;
@@ -566,7 +585,7 @@ std::int64_t WorkReplay::run(const ReplayChange& change) const {
     }
     return at;
   };
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
+  for (const std::uint32_t i : order_of(change)) {
     const ReplayNode& node = nodes_[i];
     if (change.modes[i] == ReplayMode::removed) continue;
     std::int64_t at = allowed(i);

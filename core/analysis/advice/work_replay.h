@@ -79,6 +79,7 @@ struct ReplayChange {
   // By node; of a wait the least. A transfer's parts are all longer or shorter by what it differs from no change.
   std::vector<std::int64_t> lengths_ns;
   std::vector<std::uint32_t> sources;      // by edge; kNoReplayNode: it does not hold
+  std::unordered_map<std::uint32_t, std::uint32_t> places;  // nodes that come directly after others in the program
 };
 
 class WorkReplay {
@@ -115,6 +116,7 @@ class WorkReplay {
   };
   friend class ReplayBuilder;
   [[nodiscard]] std::int64_t run(const ReplayChange& change) const;
+  [[nodiscard]] std::vector<std::uint32_t> order_of(const ReplayChange& change) const;
   [[nodiscard]] std::pair<const Address*, const Address*> addresses_of(std::uint32_t node) const noexcept;
 
   std::vector<ReplayNode> nodes_;

@@ -15,7 +15,7 @@ import sys
 ORDER = {
     "core": """base parquet names model chunk index store store/salvage scan search lod
         analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/statistics analysis/hotspots analysis/memory
-        analysis/dependencies analysis/compilation analysis/collectives analysis/neuron analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/core_grid analysis/advice analysis/comparison colour sql/base sql/tables sql/planned sql
+        analysis/dependencies analysis/compilation analysis/collectives analysis/neuron analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/core_grid analysis/replay analysis/advice analysis/comparison colour sql/base sql/tables sql/planned sql
         export/base export export/neuron export/traces export/stacks export/tables export/vtune export/tenstorrent export/formats
         sqlite_extension""",
     "render": "base shell widgets timeline",

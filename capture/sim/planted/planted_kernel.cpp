@@ -139,7 +139,8 @@ PlantedKernel plant_kernel(Defect defect, std::uint64_t seed, bool mended) {
       break;
   }
   kernel.plan.program = build_tiled_kernel(shape);
-  kernel.line = kernel.plan.program.sites[static_cast<std::size_t>(kDefects[static_cast<std::size_t>(defect)].site)].location;
+  kernel.line =
+      kernel.plan.program.sites[static_cast<std::size_t>(kDefects[static_cast<std::size_t>(defect)].site)].location;
   return kernel;
 }
 

@@ -1,8 +1,8 @@
 // Small tiled kernels out of a seed, with one planted defect or none, and the twin of each in which it is mended: what
 // the mending saves is the difference of the two runs. For judging analysis by a truth that is known.
 //
-//   const PlantedKernel slow = plant_kernel(Defect::reload, seed, false), mended = plant_kernel(Defect::reload, seed, true);
-//   simulate_planted(slow, sink);
+//   const PlantedKernel slow = plant_kernel(Defect::reload, seed, false), mended = plant_kernel(Defect::reload, seed,
+//   true); simulate_planted(slow, sink);
 //
 // All have one shape: for every block of columns, for every block of rows, `depth` multiplications add up in a bank;
 // Scalar activates, Vector adds, DMA stores. Sizes, and whether multiplications or DMA take longer, are the seed's. A

@@ -108,8 +108,7 @@ class TiledKernel {
     text.sbuf_read = kTileRows * columns * kHalfWord;
     text.psum_write = kTileRows * columns * kWord;
     const std::string shape = "[1,0,0][" + std::to_string(columns) + ",1,1]";
-    text.operands =
-        "acc_flags=3 src=bf16@0x4000" + shape + " dst=" + bank_address(bank) + shape + " 128*128 ";
+    text.operands = "acc_flags=3 src=bf16@0x4000" + shape + " dst=" + bank_address(bank) + shape + " 128*128 ";
     return builder_.instruction({.unit = Unit::tensor_matrix,
                                  .opcode = "MATMUL",
                                  .site = site,
@@ -194,9 +193,8 @@ class TiledKernel {
       std::uint32_t copied = kNoOperation;
       for (std::size_t j = 0; j < 4; ++j) {
         const std::size_t bank = 2 + j % 2;
-        const std::uint32_t turned =
-            multiply(Site::transpose_a, made.ready, buffer_address(0x10000, made.buffer), kNoOperation, emptied_[bank],
-                     kTileRows, static_cast<int>(bank), true);
+        const std::uint32_t turned = multiply(Site::transpose_a, made.ready, buffer_address(0x10000, made.buffer),
+                                              kNoOperation, emptied_[bank], kTileRows, static_cast<int>(bank), true);
         copied = on_vector("TENSOR_COPY", Site::transpose_copy, kTileRows, {turned},
                            bank_address(static_cast<int>(bank)), buffer_address(0x14000, made.buffer));
         emptied_[bank] = copied;
@@ -222,12 +220,9 @@ class TiledKernel {
     OperationText text;
     text.compiler_opcode = "PSEUDO_TRIGGER_COLLECTIVE";
     text.operands = " data=0x1 size=4 dst=0xffff026f038 ";
-    const std::uint32_t trigger = builder_.instruction({.unit = Unit::scalar,
-                                                        .opcode = "WRITE",
-                                                        .site = Site::reduce_y,
-                                                        .duration_ns = kTriggerNs,
-                                                        .jitter_mask = 3},
-                                                       std::move(text));
+    const std::uint32_t trigger = builder_.instruction(
+        {.unit = Unit::scalar, .opcode = "WRITE", .site = Site::reduce_y, .duration_ns = kTriggerNs, .jitter_mask = 3},
+        std::move(text));
     const std::uint32_t data = shape_.late ? half_ : store_;
     collective_ = builder_.collective("AllReduce", Site::reduce_y, shape_.collective_bytes, trigger, data);
   }

@@ -157,7 +157,12 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
     replay = std::move(built).value();
   }
   judge_engine_gaps(judgement, *devices);
-  if (replay) judge_replayed(judgement, *devices, *replay);
+  if (replay) {
+    judge_replayed(judgement, *devices, *replay);
+    for (const RuleId rule : {RuleId::starved, RuleId::stalls}) {
+      judgement.not_judged(rule, "the dependencies of the work say more: what each wait is for is judged");
+    }
+  }
   for (const DeviceSum& device : *devices) {
     if (!replay) {
       judge_transfers(judgement, device);

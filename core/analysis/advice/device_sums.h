@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/analysis/figures/range_activity.h"
+#include "core/analysis/replay/mendings.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
@@ -80,12 +81,6 @@ struct ProgramRun {
   TrackNumber longest_track = 0;
 };
 
-// A limit below one, of the share of cycles in which engines may work.
-struct DeviceLimit {
-  std::int64_t begin_ns = 0, end_ns = 0;
-  double limit = 1;
-};
-
 struct EngineSum {
   TrackNumber track = 0;
   std::int64_t busy_ns = 0;  // covered
@@ -112,8 +107,8 @@ struct DeviceSum {
   std::uint64_t off_chip_read = 0;  // bytes read from device memory
   EvidenceSum transposes, multiplications;
   double flops = 0;
-  EvidenceSum throttled;    // with a limit, while engines work
-  double throttled_ns = 0;  // time times one less the limit
+  EvidenceSum throttled;            // with a limit, while engines work
+  double throttled_ns = 0;          // time times one less the limit
   std::vector<DeviceLimit> limits;  // the first kMostLimits
   std::map<StringId, LoadedTensor> tensors;
   std::vector<ProgramRun> runs;      // by begin

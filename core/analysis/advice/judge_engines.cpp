@@ -152,9 +152,9 @@ void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>&
   }
   if (places.empty()) return;
   Finding found = judgement.finding(RuleId::launch_gaps, device, static_cast<double>(idle));
-  found.headline = fmt::format("{} idle {} in {}, {} of {}", device.device, duration_text(idle),
-                               count_text(places.size(), "gap"), format_share(found.share),
-                               duration_text(device.stretch.length_ns()));
+  found.headline =
+      fmt::format("{} idle {} in {}, {} of {}", device.device, duration_text(idle), count_text(places.size(), "gap"),
+                  format_share(found.share), duration_text(device.stretch.length_ns()));
   found.tab = "idle, nothing launched";
   found.count = places.size();
   set_places(found, std::move(places));

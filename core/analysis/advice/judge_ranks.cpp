@@ -38,11 +38,14 @@ Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum
     const CollectiveCell* const cell = all.cell(each, each.last_rank);
     if (rank.first == kNoEvent && cell != nullptr) rank.first = cell->event;
   }
-  const auto worst = std::max_element(ranks.begin(), ranks.end(), [](const LateRank& a, const LateRank& b) { return a.late_ns < b.late_ns; });
+  const auto worst = std::max_element(ranks.begin(), ranks.end(),
+                                      [](const LateRank& a, const LateRank& b) { return a.late_ns < b.late_ns; });
   const auto number = static_cast<std::size_t>(worst - ranks.begin());
-  if (static_cast<double>(worst->places.size()) < rule_of(RuleId::straggling_rank).threshold * static_cast<double>(met)) return {};
+  if (static_cast<double>(worst->places.size()) < rule_of(RuleId::straggling_rank).threshold * static_cast<double>(met))
+    return {};
   const CollectiveRank& rank = all.ranks[number];
-  const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceSum& each) { return each.device == rank.device; });
+  const auto device =
+      std::find_if(devices.begin(), devices.end(), [&](const DeviceSum& each) { return each.device == rank.device; });
   if (device == devices.end()) return {};
   Finding found = judgement.finding(RuleId::straggling_rank, *device, static_cast<double>(worst->late_ns));
   found.count = worst->places.size();

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/analysis/advice/judgement.h"
-#include "core/analysis/advice/mendings.h"
+#include "core/analysis/replay/mendings.h"
 #include "core/base/format.h"
 
 namespace accelscope {
@@ -44,8 +44,8 @@ class ReplayJudge {
   }
   [[nodiscard]] const DeviceSum& device_of(std::uint32_t node) const {
     const std::string& label = labels_.label(replay_.nodes()[node].device);
-    const auto found = std::find_if(devices_.begin(), devices_.end(),
-                                    [&](const DeviceSum& each) { return each.device == label; });
+    const auto found =
+        std::find_if(devices_.begin(), devices_.end(), [&](const DeviceSum& each) { return each.device == label; });
     return found == devices_.end() ? devices_.front() : *found;
   }
 
@@ -53,8 +53,8 @@ class ReplayJudge {
   std::optional<Finding> finding(RuleId rule, const Mending& mending, std::vector<std::string> terms,
                                  const std::string& subject = "") const {
     const std::int64_t saved = replay_.total_ns() - replay_.total_ns(mending.change);
-    const double share = static_cast<double>(saved) / static_cast<double>(std::max<std::int64_t>(1, replay_.total_ns()));
-    if (std::getenv("DBGR")) std::fprintf(stderr, "    rule %s %s saves %ld\n", std::string(rule_of(rule).name).c_str(), subject.c_str(), saved);
+    const double share =
+        static_cast<double>(saved) / static_cast<double>(std::max<std::int64_t>(1, replay_.total_ns()));
     if (share < std::max(kLeastReplayedShare, rule_of(rule).least_share)) return std::nullopt;
     EvidenceSum evidence;
     for (const std::uint32_t i : mending.nodes) {
@@ -87,11 +87,12 @@ class ReplayJudge {
         if (!(times > rule_of(RuleId::reloaded_tensor).threshold)) continue;
         const auto mending = mendings_.keep_tensor(name, tensor.size);
         if (!mending) continue;
-        tell(finding(RuleId::reloaded_tensor, *mending,
-                     {quoted_term("name", tensor.name), quoted_term(words.to_column, words.on_chip_place)}, tensor.name),
-             fmt::format("{} loaded {}: {} read again", tensor.name, times_text(times),
-                         format_bytes(static_cast<double>(mending->bytes))),
-             fmt::format("{} loaded {}", tensor.name, times_text(times)));
+        tell(
+            finding(RuleId::reloaded_tensor, *mending,
+                    {quoted_term("name", tensor.name), quoted_term(words.to_column, words.on_chip_place)}, tensor.name),
+            fmt::format("{} loaded {}: {} read again", tensor.name, times_text(times),
+                        format_bytes(static_cast<double>(mending->bytes))),
+            fmt::format("{} loaded {}", tensor.name, times_text(times)));
       }
       break;  // the program is that of all
     }
@@ -118,8 +119,8 @@ class ReplayJudge {
     const auto mending = mendings_.merge_transfers(least, 2 * least);
     if (!mending) return;
     const DeviceSum& device = device_of(mending->nodes.front());
-    const double mean = static_cast<double>(device.small.bytes) /
-                        static_cast<double>(std::max<std::uint64_t>(1, device.small.count));
+    const double mean =
+        static_cast<double>(device.small.bytes) / static_cast<double>(std::max<std::uint64_t>(1, device.small.count));
     tell(finding(RuleId::small_transfers, *mending,
                  {fmt::format("bytes<{:.0f}", least), fmt::format("bytes>{}", vendors().front().no_payload_bytes)}),
          fmt::format("{} of {} packets below 2 KiB, ⌀ {}", format_count(device.small.count),

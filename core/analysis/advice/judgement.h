@@ -7,8 +7,8 @@
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/advice/device_sums.h"
 #include "core/analysis/advice/idle_causes.h"
-#include "core/analysis/advice/work_replay.h"
 #include "core/analysis/compilation/compile_events.h"
+#include "core/analysis/replay/work_replay.h"
 
 namespace accelscope {
 

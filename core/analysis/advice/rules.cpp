@@ -112,8 +112,9 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
      .base = CostBase::stretch,
      .cost = "The gaps in which nothing of the device is under way and the host neither loads data nor synchronises",
      .explanation = "The host does not launch work as fast as the device does it.",
-     .remedy = "Launch less: larger batches, fused operators (torch.compile), programs captured once and replayed (CUDA "
-               "Graphs, traces of tt-metal).",
+     .remedy =
+         "Launch less: larger batches, fused operators (torch.compile), programs captured once and replayed (CUDA "
+         "Graphs, traces of tt-metal).",
      .page = "PyTorch Performance Tuning Guide",
      .of_gaps = true,
      .needs_all = true},

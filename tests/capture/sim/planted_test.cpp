@@ -43,6 +43,12 @@ struct PlantedRun {
   TaskControl control_;
 };
 
+// ACCELSCOPE_PLANTED_SEEDS=37 judges more than 400 kernels with a defect, ACCELSCOPE_PLANTED_VERBOSE=1 tells of each.
+int asked_seeds(int usual) {
+  const char* const asked = std::getenv("ACCELSCOPE_PLANTED_SEEDS");
+  return asked != nullptr ? std::atoi(asked) : usual;
+}
+
 // What the first finding must be.
 struct Expected {
   Defect defect;
@@ -72,13 +78,10 @@ std::string told(const Finding& each, std::int64_t total) {
 
 TEST_CASE("planted: the first finding names the cause, its line and what mending it saves") {
   const bool verbose = std::getenv("ACCELSCOPE_PLANTED_VERBOSE") != nullptr;
-  const char* const asked = std::getenv("ACCELSCOPE_PLANTED_SEEDS");
-  const int seeds = asked != nullptr ? std::atoi(asked) : 37;
+  const int seeds = asked_seeds(6);
   int all = 0, named = 0, close = 0;
   std::string table;
-  const char* const only = std::getenv("ACCELSCOPE_PLANTED_DEFECT");
   for (const Expected& each : expected()) {
-    if (only != nullptr && defect_name(each.defect) != only) continue;
     int right_rule = 0, right_line = 0, right_saving = 0;
     double worst = 0, share = 0;
     for (int seed = 1; seed <= seeds; ++seed) {
@@ -91,8 +94,8 @@ TEST_CASE("planted: the first finding names the cause, its line and what mending
       share += truth / static_cast<double>(run.total_ns) / seeds;
       const auto& findings = run.advice->findings;
       const Finding* first = findings.empty() ? nullptr : findings.data();
-      const bool rule = first != nullptr && std::find(each.rules.begin(), each.rules.end(), first->rule->name) !=
-                                                each.rules.end();
+      const bool rule =
+          first != nullptr && std::find(each.rules.begin(), each.rules.end(), first->rule->name) != each.rules.end();
       const bool at_line = rule && first->source == line;
       const double off = rule ? static_cast<double>(first->saving_ns) / truth - 1 : 1;
       right_rule += rule ? 1 : 0;
@@ -103,13 +106,15 @@ TEST_CASE("planted: the first finding names the cause, its line and what mending
       fmt::print("{} seed {}: total {} mended {} saves {:.1f} % line {}{}\n", defect_name(each.defect), seed,
                  run.total_ns, mended.total_ns, 100 * truth / static_cast<double>(run.total_ns), line,
                  rule ? fmt::format(" off {:+.1f} %", 100 * off) : "");
-      for (std::size_t i = 0; i < findings.size() && i < 5; ++i) fmt::print("    {}\n", told(findings[i], run.total_ns));
+      for (std::size_t i = 0; i < findings.size() && i < 5; ++i)
+        fmt::print("    {}\n", told(findings[i], run.total_ns));
     }
     all += seeds;
     named += right_line;
     close += right_saving;
-    table += fmt::format("{:16} {:3} of {} cause, {:3} line, {:3} saving within 5 % (worst {:+.1f} %), true saving {:.0f} %\n",
-                         defect_name(each.defect), right_rule, seeds, right_line, right_saving, 100 * worst, 100 * share);
+    table += fmt::format(
+        "{:16} {:3} of {} cause, {:3} line, {:3} saving within 5 % (worst {:+.1f} %), true saving {:.0f} %\n",
+        defect_name(each.defect), right_rule, seeds, right_line, right_saving, 100 * worst, 100 * share);
   }
   fmt::print("{}all: {} of {} cause and line, {} saving\n", table, named, all, close);
   CHECK(named >= 95 * all / 100);
@@ -119,8 +124,8 @@ TEST_CASE("planted: the first finding names the cause, its line and what mending
 TEST_CASE("planted: nothing is found of a kernel without a defect") {
   const bool verbose = std::getenv("ACCELSCOPE_PLANTED_VERBOSE") != nullptr;
   int quiet = 0;
-  constexpr int kClean = 100;
-  for (int seed = 1; seed <= kClean; ++seed) {
+  const int clean = asked_seeds(20);
+  for (int seed = 1; seed <= clean; ++seed) {
     PlantedRun run(capture::sim::plant_kernel(Defect::none, static_cast<std::uint64_t>(seed), false));
     run.judge();
     quiet += run.advice->findings.empty() ? 1 : 0;
@@ -128,6 +133,6 @@ TEST_CASE("planted: nothing is found of a kernel without a defect") {
     fmt::print("clean seed {}: total {}\n", seed, run.total_ns);
     for (const Finding& each : run.advice->findings) fmt::print("    {}\n", told(each, run.total_ns));
   }
-  fmt::print("clean: nothing found of {} in {}\n", quiet, kClean);
-  CHECK(quiet >= 95);
+  fmt::print("clean: nothing found of {} in {}\n", quiet, clean);
+  CHECK(quiet * 100 >= 95 * clean);
 }

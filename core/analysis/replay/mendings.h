@@ -6,11 +6,16 @@
 #include <span>
 #include <string_view>
 
-#include "core/analysis/advice/device_sums.h"
-#include "core/analysis/advice/work_replay.h"
+#include "core/analysis/replay/work_replay.h"
 #include "core/analysis/vendors/vendor.h"
 
 namespace accelscope {
+
+// A limit below one, of the share of cycles in which engines may work.
+struct DeviceLimit {
+  std::int64_t begin_ns = 0, end_ns = 0;
+  double limit = 1;
+};
 
 struct Mending {
   ReplayChange change;

@@ -1,4 +1,4 @@
-#include "core/analysis/advice/mendings.h"
+#include "core/analysis/replay/mendings.h"
 
 #include <algorithm>
 #include <cmath>
@@ -264,9 +264,9 @@ std::vector<Mendings::BufferWait> Mendings::double_buffers() const {
   constexpr std::size_t kMostClasses = 16;
   struct Class {
     bool loads = false;
-    std::map<std::uint32_t, std::vector<std::uint32_t>> edges;     // by device
-    std::map<std::uint32_t, std::set<std::uint64_t>> buffers;      // by device
-    std::map<std::uint32_t, std::uint32_t> first;                  // by device: the first node that waits
+    std::map<std::uint32_t, std::vector<std::uint32_t>> edges;  // by device
+    std::map<std::uint32_t, std::set<std::uint64_t>> buffers;   // by device
+    std::map<std::uint32_t, std::uint32_t> first;               // by device: the first node that waits
     std::vector<std::uint32_t> nodes;
   };
   std::map<std::tuple<StringId, StringId, StringId>, Class> classes;  // line, name and what it waits for
@@ -305,7 +305,8 @@ std::vector<Mendings::BufferWait> Mendings::double_buffers() const {
           (i < found.first[device] ? before : after) += 1;
           loads.push_back(i);
         }
-        ring = static_cast<std::size_t>(std::llround(before * static_cast<double>(edges.size()) / std::max(1.0, after)));
+        ring =
+            static_cast<std::size_t>(std::llround(before * static_cast<double>(edges.size()) / std::max(1.0, after)));
       }
       if (ring == 0) continue;
       for (std::size_t n = edges.size(); n-- > 0;) {

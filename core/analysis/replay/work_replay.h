@@ -14,8 +14,8 @@
 // the order in which they began, those of a collective begin together. Where a device stood idle, what follows comes
 // after all that was before.
 //
-// Nothing comes of a session that names too few dependencies, holds too many events, or whose replay without a change
-// is more than kMostError off.
+// Nothing comes of a session that holds too many events, whose replay without a change is more than kMostError off, or
+// of whose time the dependencies explain less than kLeastExplained: as much as would pass if no event were late.
 #pragma once
 
 #include <limits>
@@ -48,13 +48,14 @@ struct ReplayNode {
   ReplayKind kind = ReplayKind::work;
   bool into_chip = false, from_spill = false, to_spill = false;  // of a transfer
   bool transposes = false;
+  bool counts = false;  // it is work of an engine or a collective: the session lasts until the last of these
   double flops = 0;
-  std::uint64_t bytes = 0;        // of a transfer
-  std::uint32_t packets = 0;      // of a transfer, with a payload; 0: not known
+  std::uint64_t bytes = 0;                       // of a transfer
+  std::uint32_t packets = 0;                     // of a transfer, with a payload; 0: not known
   std::uint32_t first_part = 0, part_count = 0;  // of a transfer: what each DMA engine did of it
   std::uint32_t first_edge = 0, edge_count = 0;
-  std::uint32_t before = 0;       // on its track, of transfers without parts the device's; kNoReplayNode: it is the first
-  std::uint32_t begun_by = 0;     // its own engine's event that had to begin before; kNoReplayNode: none
+  std::uint32_t before = 0;    // on its track, of transfers without parts the device's; kNoReplayNode: it is the first
+  std::uint32_t begun_by = 0;  // its own engine's event that had to begin before; kNoReplayNode: none
   std::uint32_t idle_before = 0;  // the device stood idle before it for the n-th time; 0: never
   std::int64_t delay_ns = 0;      // that nothing explains
   std::int64_t tail_ns = 0;       // of a transfer: from the end of its last part to its own
@@ -75,10 +76,10 @@ struct ReplayShare {
 };
 
 struct ReplayChange {
-  std::vector<ReplayMode> modes;           // by node
+  std::vector<ReplayMode> modes;  // by node
   // By node; of a wait the least. A transfer's parts are all longer or shorter by what it differs from no change.
   std::vector<std::int64_t> lengths_ns;
-  std::vector<std::uint32_t> sources;      // by edge; kNoReplayNode: it does not hold
+  std::vector<std::uint32_t> sources;                       // by edge; kNoReplayNode: it does not hold
   std::unordered_map<std::uint32_t, std::uint32_t> places;  // nodes that come directly after others in the program
 };
 
@@ -86,6 +87,7 @@ class WorkReplay {
  public:
   static constexpr std::size_t kMostNodes = 4'000'000;
   static constexpr double kMostError = 0.01;
+  static constexpr double kLeastExplained = 0.9;
 
   // Null where it cannot be replayed.
   [[nodiscard]] static Result<std::unique_ptr<WorkReplay>> build(const QueryContext& query,
@@ -116,6 +118,8 @@ class WorkReplay {
   };
   friend class ReplayBuilder;
   [[nodiscard]] std::int64_t run(const ReplayChange& change) const;
+  // Without delays, but for those of idle devices.
+  [[nodiscard]] std::int64_t explained_ns();
   [[nodiscard]] std::vector<std::uint32_t> order_of(const ReplayChange& change) const;
   [[nodiscard]] std::pair<const Address*, const Address*> addresses_of(std::uint32_t node) const noexcept;
 
@@ -123,8 +127,8 @@ class WorkReplay {
   std::vector<ReplayEdge> edges_;
   std::vector<ReplayShare> shares_;
   std::uint32_t servers_ = 0;
-  std::vector<Address> addresses_;              // by node
-  std::vector<std::uint32_t> meetings_;         // by node of a collective: the first of its group; else itself
+  std::vector<Address> addresses_;       // by node
+  std::vector<std::uint32_t> meetings_;  // by node of a collective: the first of its group; else itself
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> parts_of_;  // by the first of a group
   std::vector<std::int64_t> track_latency_ns_;                              // by track
   std::vector<std::uint32_t> devices_;

@@ -1,4 +1,4 @@
-#include "core/analysis/advice/work_replay.h"
+#include "core/analysis/replay/work_replay.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +39,7 @@ struct ReplayPart {
   std::vector<ReplayNode> nodes;
   std::vector<ReplayAddress> addresses;
   std::vector<ReplayPacket> packets;
-  std::vector<std::pair<EventId, std::uint64_t>> keys;       // of transfers
+  std::vector<std::pair<EventId, std::uint64_t>> keys;  // of transfers
 };
 
 std::optional<std::size_t> column_of_strings(const Schema& schema, std::string_view name) {
@@ -55,7 +55,11 @@ std::int64_t order_key(const ReplayNode& node) { return node.kind == ReplayKind:
 class ReplayBuilder {
  public:
   ReplayBuilder(const QueryContext& query, const TimeRange& range)
-      : query_(query), snapshot_(*query.snapshot), range_(range), devices_(snapshot_), kinds_(snapshot_) {}
+      : query_(query), snapshot_(*query.snapshot), range_(range), devices_(snapshot_), kinds_(snapshot_) {
+    for (const Vendor& vendor : vendors()) {
+      for (const std::string_view name : vendor.setup_names) setup_.insert(snapshot_.strings->find(name));
+    }
+  }
 
   Result<std::unique_ptr<WorkReplay>> build(const Dependencies& dependencies) {
     if (!choose()) return std::unique_ptr<WorkReplay>{};
@@ -70,6 +74,8 @@ class ReplayBuilder {
     made_->total_ns_ = made_->run(made_->no_change());
     const auto off = static_cast<double>(std::abs(made_->total_ns_ - observed));
     if (off > WorkReplay::kMostError * static_cast<double>(observed)) return std::unique_ptr<WorkReplay>{};
+    const auto explained = static_cast<double>(made_->explained_ns());
+    if (explained < WorkReplay::kLeastExplained * static_cast<double>(observed)) return std::unique_ptr<WorkReplay>{};
     return std::move(made_);
   }
 
@@ -92,8 +98,8 @@ class ReplayBuilder {
         if (!is_device_work(kind) || snapshot_.lanes[lane].event_count == 0) continue;
         if (track.track->kind == "stream") return false;
         if (kind == WorkKind::collective && !kinds_.covers_time(lane)) continue;  // steps of those that are read
-        const bool is_whole = kind != WorkKind::transfer || whole.count(devices_.of_lane(lane)) == 0 ||
-                              !kinds_.covers_time(lane);
+        const bool is_whole =
+            kind != WorkKind::transfer || whole.count(devices_.of_lane(lane)) == 0 || !kinds_.covers_time(lane);
         track_of_lane_[lane] = static_cast<std::uint32_t>(t);
         lanes_.push_back(lane);
         if (!is_whole) packets_.insert(lane);
@@ -224,10 +230,10 @@ class ReplayBuilder {
         node.line = lines.has(i) ? static_cast<StringId>(lines.values[i]) : 0;
         node.track = track_of_lane_.at(chunk.lane_index);
         node.device = static_cast<std::uint32_t>(devices_.of_lane(chunk.lane_index));
-        node.kind = kind == WorkKind::transfer          ? ReplayKind::transfer
-                    : kind == WorkKind::collective      ? ReplayKind::collective
-                    : waits.contains(node.name)         ? ReplayKind::wait
-                                                        : ReplayKind::work;
+        node.kind = kind == WorkKind::transfer     ? ReplayKind::transfer
+                    : kind == WorkKind::collective ? ReplayKind::collective
+                    : waits.contains(node.name)    ? ReplayKind::wait
+                                                   : ReplayKind::work;
         if (words != nullptr) {
           const auto is = [&](const BlockValues& values, std::string_view word) {
             return values.has(i) && snapshot_.strings->text(static_cast<StringId>(values.values[i])) == word;
@@ -244,10 +250,9 @@ class ReplayBuilder {
         }
         part.nodes.push_back(node);
         if (operands && schema.columns[*operands].type == ColumnType::text && node.kind == ReplayKind::work) {
-          matrix->visit_operands(chunk.view.text(*operands, block.row(i)),
-                                 [&](std::uint64_t address, bool written) {
-                                   part.addresses.push_back({node.event, address, written});
-                                 });
+          matrix->visit_operands(chunk.view.text(*operands, block.row(i)), [&](std::uint64_t address, bool written) {
+            part.addresses.push_back({node.event, address, written});
+          });
         }
       }
     });
@@ -279,7 +284,8 @@ class ReplayBuilder {
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       ReplayNode& node = nodes[i];
       made_->begin_ns_ = std::min(made_->begin_ns_, node.begin_ns);
-      end_ns_ = std::max(end_ns_, node.end_ns);
+      node.counts = node.kind != ReplayKind::transfer && setup_.count(node.name) == 0;
+      if (node.counts) end_ns_ = std::max(end_ns_, node.end_ns);
       index_.emplace(node.event, i);
       known.insert(node.device);
       auto& last = node.kind == ReplayKind::transfer ? last_of_dma : last_of_track;
@@ -309,7 +315,8 @@ class ReplayBuilder {
     made_->devices_.assign(known.begin(), known.end());
     std::sort(addresses_.begin(), addresses_.end(),
               [](const ReplayAddress& a, const ReplayAddress& b) { return a.event < b.event; });
-    for (const ReplayAddress& each : addresses_) made_->addresses_.push_back({index_.at(each.event), each.address, each.written});
+    for (const ReplayAddress& each : addresses_)
+      made_->addresses_.push_back({index_.at(each.event), each.address, each.written});
     std::sort(made_->addresses_.begin(), made_->addresses_.end(),
               [](const auto& a, const auto& b) { return a.node < b.node; });
   }
@@ -362,7 +369,7 @@ class ReplayBuilder {
     std::vector<ReplayNode>& nodes = made_->nodes_;
     made_->track_latency_ns_.assign(snapshot_.tracks.size(), std::numeric_limits<std::int64_t>::max());
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> least;
-    std::map<std::uint32_t, std::int64_t> held;  // by track: after the last of them all
+    std::map<std::uint32_t, std::int64_t> held;                         // by track: after the last of them all
     std::int64_t transfers = std::numeric_limits<std::int64_t>::max();  // a queue that others keep busy shows none
     for (const ReplayNode& node : nodes) {
       if (node.before != kNoReplayNode && nodes[node.before].idle_before == node.idle_before) {
@@ -386,7 +393,8 @@ class ReplayBuilder {
     // An engine that always waits shows no latency of its own: all issue as fast as the fastest. What one is slower by
     // stays as its events' delay.
     std::int64_t fastest = std::numeric_limits<std::int64_t>::max();
-    for (const std::int64_t each : made_->track_latency_ns_) fastest = std::min(fastest, std::max<std::int64_t>(0, each));
+    for (const std::int64_t each : made_->track_latency_ns_)
+      fastest = std::min(fastest, std::max<std::int64_t>(0, each));
     if (fastest == std::numeric_limits<std::int64_t>::max()) fastest = 0;
     for (std::int64_t& each : made_->track_latency_ns_) each = std::min(each, fastest);
     for (const ReplayNode& node : nodes) {
@@ -412,9 +420,7 @@ class ReplayBuilder {
     return allowed;
   }
 
-  std::int64_t model_end(std::uint32_t node) const {
-    return made_->nodes_[node].begin_ns + made_->base_lengths_[node];
-  }
+  std::int64_t model_end(std::uint32_t node) const { return made_->nodes_[node].begin_ns + made_->base_lengths_[node]; }
 
   // A wait is as long as it must be where the event after it says what for; else as long as it was.
   void shorten_waits() {
@@ -438,20 +444,31 @@ class ReplayBuilder {
     }
   }
 
+  // What is later by little took longer to learn of what it waited for: without that it is not late.
+  void delay_edges(ReplayNode& node, std::int64_t allowed) {
+    for (std::uint32_t e = node.first_edge; e < node.first_edge + node.edge_count; ++e) {
+      ReplayEdge& edge = made_->edges_[e];
+      if (model_end(edge.source) + edge.latency_ns == allowed) edge.latency_ns += node.delay_ns;
+    }
+    node.delay_ns = 0;
+  }
+
   // What of each event's begin nothing explains.
   void explain() {
+    constexpr std::int64_t kMostEdgeDelayNs = 64;
     std::vector<ReplayNode>& nodes = made_->nodes_;
     struct DeviceTimes {
       std::int64_t reached = kNoTime, idle = kNoTime;
       std::uint32_t stretches = 0;
     };
     std::map<std::uint32_t, DeviceTimes> devices;
-    std::map<std::uint32_t, std::int64_t> met;  // when all parts of a collective could have begun
+    std::map<std::uint32_t, std::int64_t> met;                    // when all parts of a collective could have begun
     std::vector<std::int64_t> servers(made_->servers_, kNoTime);  // when each DMA engine is done
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
       ReplayNode& node = nodes[i];
       DeviceTimes& device = devices[node.device];
-      std::int64_t explained = edges_allow(node);
+      const std::int64_t by_edges = edges_allow(node);
+      std::int64_t explained = by_edges;
       if (node.before != kNoReplayNode) {
         explained = std::max(explained, model_end(node.before) + made_->track_latency_ns_[node.track]);
       }
@@ -475,6 +492,9 @@ class ReplayBuilder {
         continue;
       }
       node.delay_ns = std::max<std::int64_t>(0, node.begin_ns - explained);
+      if (by_edges == explained && node.delay_ns <= kMostEdgeDelayNs && node.kind != ReplayKind::collective) {
+        delay_edges(node, by_edges);
+      }
       if (node.kind != ReplayKind::collective) continue;
       const auto [all, is_new] = met.try_emplace(made_->meetings_[i], explained);
       all->second = std::max(all->second, explained);
@@ -495,6 +515,7 @@ class ReplayBuilder {
   std::unordered_map<std::uint32_t, std::uint32_t> track_of_lane_;
   std::vector<ReplayAddress> addresses_;
   std::unordered_map<EventId, std::uint32_t> index_;
+  std::set<StringId> setup_;  // names of events that are no work
   std::int64_t end_ns_ = kNoTime;
   std::unique_ptr<WorkReplay> made_;
 };
@@ -516,9 +537,8 @@ bool WorkReplay::replays(std::uint32_t device) const noexcept {
 
 std::pair<const WorkReplay::Address*, const WorkReplay::Address*> WorkReplay::addresses_of(
     std::uint32_t node) const noexcept {
-  const auto [first, last] =
-      std::equal_range(addresses_.begin(), addresses_.end(), Address{node, 0, false},
-                       [](const Address& a, const Address& b) { return a.node < b.node; });
+  const auto [first, last] = std::equal_range(addresses_.begin(), addresses_.end(), Address{node, 0, false},
+                                              [](const Address& a, const Address& b) { return a.node < b.node; });
   return {addresses_.data() + (first - addresses_.begin()), addresses_.data() + (last - addresses_.begin())};
 }
 
@@ -563,6 +583,18 @@ std::vector<std::uint32_t> WorkReplay::order_of(const ReplayChange& change) cons
   return order;
 }
 
+std::int64_t WorkReplay::explained_ns() {
+  std::vector<std::int64_t> delays;
+  delays.reserve(nodes_.size());
+  for (ReplayNode& node : nodes_) {
+    delays.push_back(node.delay_ns);
+    if (node.delay_ns < kLeastIdleNs) node.delay_ns = 0;
+  }
+  const std::int64_t total = run(no_change());
+  for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].delay_ns = delays[i];
+  return total;
+}
+
 std::int64_t WorkReplay::run(const ReplayChange& change) const {
   struct DeviceTimes {
     std::int64_t reached = kNoTime, idle = kNoTime, dma = kNoTime;
@@ -595,9 +627,9 @@ std::int64_t WorkReplay::run(const ReplayChange& change) const {
     }
     DeviceTimes& device = devices[node.device];
     std::int64_t own = kNoTime;
-    std::int64_t& server = node.part_count > 0                   ? own
+    std::int64_t& server = node.part_count > 0                 ? own
                            : node.kind == ReplayKind::transfer ? device.dma
-                                                                 : tracks[node.track];
+                                                               : tracks[node.track];
     if (server != kNoTime) at = std::max(at, server + track_latency_ns_[node.track]);
     if (node.begun_by != kNoReplayNode) at = std::max(at, begins[node.begun_by]);
     if (node.kind != ReplayKind::wait) {
@@ -632,7 +664,7 @@ std::int64_t WorkReplay::run(const ReplayChange& change) const {
     }
     server = ends[i];
     if (node.kind != ReplayKind::wait) device.reached = std::max(device.reached, ends[i]);
-    end = std::max(end, ends[i]);
+    if (node.counts) end = std::max(end, ends[i]);
   }
   return end - begin_ns_;
 }

@@ -15,8 +15,8 @@ import sys
 ORDER = {
     "core": """base parquet names model chunk index store store/salvage scan search lod
         analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/statistics analysis/hotspots analysis/memory
-        analysis/dependencies analysis/compilation analysis/collectives analysis/neuron analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/core_grid analysis/replay analysis/advice analysis/comparison colour sql/base sql/tables sql/planned sql
-        export/base export export/neuron export/traces export/stacks export/tables export/vtune export/tenstorrent export/formats
+        analysis/dependencies analysis/compilation analysis/collectives analysis/neuron analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/critical_path analysis/core_grid analysis/replay analysis/iterations analysis/advice analysis/comparison colour sql/base sql/tables sql/planned sql
+        export/base export export/neuron export/traces export/stacks export/tables export/vtune export/tenstorrent export/report export/formats
         sqlite_extension""",
     "render": "base shell widgets timeline",
     "capture": """system command_line json request security wire log ingest reach sources/base sources/parquet sources/sqlite sources/tracks sources/pickle sources/torch_memory
@@ -27,8 +27,8 @@ ORDER = {
         sources/session sources
         sim/kernel sim/output sim/planted probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/python probe/zones
         probe/host kinds/base kinds/program kinds/* kinds agent/run agent/viewers agent/control client .""",
-    "app": """system persist plan rows session content/memory content/source content/capture content/sql content/axes content/hierarchy content content/listings content/comparison view workspace library
-        export palette timeline panels panels/* connect frame terminal commands/view mcp commands .""",
+    "app": """system persist plan rows session content/memory content/source content/capture content/sql content/axes content/hierarchy content content/listings/base content/listings/iterations content/listings content/why content/catalogue content/comparison view workspace library
+        export export/report palette timeline panels panels/* connect frame terminal commands/view mcp commands .""",
 }
 # And whole storeys: what each may include besides itself.
 STOREYS = {"core": (), "render": ("core",), "capture": ("core",), "app": ("core", "render", "capture")}

@@ -20,6 +20,8 @@ CommandAction declare_view(command_line::OptionSet& options);
 CommandAction declare_show_session(command_line::OptionSet& options);
 CommandAction declare_compare(command_line::OptionSet& options);
 CommandAction declare_advise(command_line::OptionSet& options);
+CommandAction declare_iterations(command_line::OptionSet& options);
+CommandAction declare_what_if(command_line::OptionSet& options);
 CommandAction declare_list(command_line::OptionSet& options);
 CommandAction declare_query(command_line::OptionSet& options);
 CommandAction declare_screenshot(command_line::OptionSet& options);
@@ -50,6 +52,12 @@ constexpr std::array kCommands = {
                    declare_compare, "accelscope compare [OPTIONS] BASE OTHER..."},
     ProgramCommand{"advise", "Say what costs time that could be saved, ranked, with the events that it rests on",
                    "accelscope advise kernel.accel --range 10%:20% --format json", declare_advise},
+    ProgramCommand{"iterations",
+                   "Find steps and loops that repeat, folded over each other; or regions and their lengths",
+                   "accelscope iterations run.accel --by ProfilerStep --range 10%:90%", declare_iterations},
+    ProgramCommand{"what-if", "Say how long it would take with a change, by replaying what depended on what",
+                   "accelscope what-if run.accel --change 'dma bandwidth x1.5' --change 'drop reload of w1'",
+                   declare_what_if},
     ProgramCommand{"list", "List the sessions of folders with device, date, tags and their main figures",
                    "accelscope list ~/runs --search mlp --json", declare_list},
     ProgramCommand{"screenshot", "Draw a session into a PNG; needs no display",

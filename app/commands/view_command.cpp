@@ -13,8 +13,9 @@
 #include "app/commands/view/view_export.h"
 #include "app/commands/view/view_json.h"
 #include "app/commands/view/view_table.h"
-#include "app/content/listings/listings.h"
+#include "app/content/catalogue/listings.h"
 #include "app/export/output_file.h"
+#include "app/export/report/offered_formats.h"
 #include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
@@ -23,7 +24,6 @@
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
-#include "core/export/formats/formats.h"
 
 namespace accelscope::app {
 namespace {
@@ -40,7 +40,7 @@ constexpr std::array<std::string_view, 2> kPrintedTables = {"device-stats", "tt-
 // What --output-format takes: the figures, a session file, and the formats that sessions are exported in.
 std::vector<std::string_view> output_formats() {
   std::vector<std::string_view> names(kOwnFormats.begin(), kOwnFormats.end());
-  for (const ExportFormat& format : export_formats()) names.push_back(format.name);
+  for (const ExportFormat* format : offered_formats()) names.push_back(format->name);
   names.insert(names.end(), kPrintedTables.begin(), kPrintedTables.end());
   return names;
 }
@@ -226,7 +226,7 @@ int ViewCommand::run(const CommandRun& run) const {
   if (*chosen == "json") {
     return view_json({*paths, options, output_file, filter, force, memory_tracker}, run);
   }
-  if (const ExportFormat* known = find_export_format(*chosen)) {
+  if (const ExportFormat* known = find_offered_format(*chosen)) {
     return view_export({*paths, options, known, output_file, filter, force, perfetto_flows}, run);
   }
   return write_summaries(*paths, options, *chosen == "summary-json", run);

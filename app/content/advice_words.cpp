@@ -29,6 +29,10 @@ std::string_view counted_word(const Finding& finding) {
 
 }  // namespace
 
+std::string counted_text(const Finding& finding) {
+  return fmt::format("{} {}", format_count(finding.count), counted_word(finding));
+}
+
 std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding& finding) {
   const AdviceRule& rule = *finding.rule;
   const TimeRange range = finding.events.range.value_or(finding.places.front().range);
@@ -37,8 +41,7 @@ std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding
       {"What to try", std::string(rule.remedy)},
       {"The saving is", finding.is_replayed ? "What a run of the same work without it would save, by its dependencies"
                                             : std::string(rule.cost)},
-      {"Rests on", fmt::format("{} {} on {}, {}", format_count(finding.count), counted_word(finding),
-                               named_tracks_text(snapshot, finding),
+      {"Rests on", fmt::format("{} on {}, {}", counted_text(finding), named_tracks_text(snapshot, finding),
                                range_text(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns)))},
       {"Told from", fmt::format("{} ({})", rule.told, rule.source)},
       {"Read more", std::string(rule.page)}};

@@ -16,6 +16,9 @@ struct FindingField {
 // Why it costs time, what to try, what the saving is, what it rests on, how the rule works.
 [[nodiscard]] std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding& finding);
 
+// "24 events", "1 gap": what it rests on.
+[[nodiscard]] std::string counted_text(const Finding& finding);
+
 // What is said where there is no finding.
 [[nodiscard]] std::string nothing_found_text(const Advice& advice, bool filtered);
 

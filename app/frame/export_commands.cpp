@@ -1,12 +1,16 @@
 // File > Export: the session, or what its filter passes, in every format of core/export/formats.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <sstream>
 
+#include "app/export/report/offered_formats.h"
 #include "app/export/session_export.h"
 #include "app/frame/app_state.h"
 #include "app/system/file_listing.h"
+#include "core/base/format.h"
 #include "core/base/text.h"
-#include "core/export/formats/formats.h"
+#include "core/scan/event_mask.h"
 #include "core/search/filter_mask.h"
 
 namespace accelscope::app {
@@ -19,6 +23,8 @@ struct ExportSource {
   std::shared_ptr<Store> store;
   std::shared_ptr<const Snapshot> snapshot;
   EventFilter filter;
+  std::string title;
+  PeakEdits peaks;
 };
 
 Result<std::string> export_to(const ExportSource& source, const ExportFormat& format, bool flows,
@@ -31,6 +37,14 @@ Result<std::string> export_to(const ExportSource& source, const ExportFormat& fo
   request.query.mask = std::move(*mask);
   request.range = source.filter.range.value_or(TimeRange{});
   request.flows = flows;
+  request.title = source.title;
+  request.filter = source.filter;
+  if (request.query.mask) {
+    request.filter_text = fmt::format("{} of {} events pass the filter",
+                                      format_count(count_passing(*source.snapshot, request.query.mask.get())),
+                                      format_count(count_passing(*source.snapshot, nullptr)));
+  }
+  request.peaks = source.peaks;
   request.progress = [&](std::uint64_t done, std::uint64_t total) {
     if (!control.report(done, total)) task.cancel();
   };
@@ -42,7 +56,8 @@ Result<std::string> export_to(const ExportSource& source, const ExportFormat& fo
 
 void export_session(AppState& state, const ExportFormat& format, bool flows) {
   const SessionTab& session = *state.tab();
-  const ExportSource source{session.store, session.snapshot, session.choices.filter};
+  const ExportSource source{session.store, session.snapshot, session.choices.filter, session.title,
+                            state.peaks.edits()};
   const std::string folder = session.path.empty() ? state.start_folder() : parent_folder(session.path);
   std::string name = session.title.empty() ? "session" : session.title;
   if (!source.filter.empty()) name += "-filtered";
@@ -80,7 +95,8 @@ void add_export_commands(AppState& state) {
                                      (format.applies == nullptr || format.applies(*state.tab()->snapshot));
                             }});
   };
-  for (const ExportFormat& format : export_formats()) {
+  for (const ExportFormat* each : offered_formats()) {
+    const ExportFormat& format = *each;
     const std::string id = "export_" + std::string(format.name);
     add(id, std::string(format.title), format, !format.flows_asked);
     if (format.flows_asked) add(id + "_flows", std::string(format.title) + " with dependencies", format, true);

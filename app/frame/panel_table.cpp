@@ -9,6 +9,7 @@
 #include "app/panels/core_grid/panel.h"
 #include "app/panels/details/panel.h"
 #include "app/panels/hotspots/panel.h"
+#include "app/panels/iterations/panel.h"
 #include "app/panels/layers/panel.h"
 #include "app/panels/markers/panel.h"
 #include "app/panels/memory/panel.h"
@@ -24,6 +25,7 @@
 #include "app/panels/statistics/panel.h"
 #include "app/panels/tables/panel.h"
 #include "app/panels/warnings/panel.h"
+#include "app/panels/why/panel.h"
 #include "render/base/icons.h"
 
 namespace accelscope::app {
@@ -56,7 +58,9 @@ constexpr std::array kPanels = std::to_array<PanelInfo>({
     {"layers", "Layers", Place::bottom, icon::kSitemap, make<LayersPanel>},
     {"hotspots", "Hotspots", Place::bottom, icon::kChip, make<HotspotsPanel>},
     {"statistics", "Statistics", Place::bottom, icon::kBarChart, make<StatisticsPanel>},
+    {"iterations", "Iterations", Place::bottom, icon::kHistory, make<IterationsPanel>},
     {"warnings", "Warnings", Place::bottom, icon::kWarning, make<WarningsPanel>},
+    {"why", "Why", Place::bottom, icon::kSearch, make<WhyPanel>},
     {"compilation", "Compilation", Place::bottom, icon::kSettings, make<CompilationPanel>},
     {"collectives", "Collectives", Place::bottom, icon::kBalance, make<CollectivesPanel>},
     {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},

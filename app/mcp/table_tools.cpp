@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "app/content/listings/listings.h"
+#include "app/content/catalogue/listings.h"
 #include "app/mcp/json_text.h"
 #include "app/mcp/rows.h"
 #include "app/mcp/tool_rows.h"

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "app/content/sql/console.h"
 #include "app/panels/answer_rows.h"
 #include "app/panels/context.h"

@@ -1,7 +1,7 @@
 // What a row, a bar, a box or a point of a panel speaks of, selected on the timeline and so in every panel.
 #pragma once
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "app/panels/context.h"
 
 namespace accelscope::app {

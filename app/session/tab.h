@@ -12,6 +12,7 @@
 #include "app/session/alignment.h"
 #include "app/session/event_cache.h"
 #include "app/session/kept_beside.h"
+#include "app/session/shown_path.h"
 #include "app/session/view_state.h"
 #include "capture/client/capture_session.h"
 #include "core/analysis/dependencies/chain.h"
@@ -112,6 +113,7 @@ struct SessionTab {
   std::shared_ptr<const DependencyChain> chain;  // of the selected event, once it is known
   std::optional<EventFilter> region;  // selected beside single events: a box, or all of a name, a line, a layer
   std::shared_ptr<const ShownOperation> operation;  // marked on the timeline; null: none
+  std::shared_ptr<const ShownPath> marked_path;     // marked on the timeline; null: none
   std::int64_t first_marker_id = 1;                 // of new markers: tabs on one store have their own
   std::vector<Marker> markers;                      // by time; changed by put_marker() and remove_marker()
   std::map<std::string, std::string> kept;          // other values beside the events; changed by keep_value()

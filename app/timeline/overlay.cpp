@@ -176,6 +176,53 @@ void draw_operation(TimelineFrame& frame) {
   draw_flagged_line(frame, operation->last_arrival_ns, operation->skew, true);
 }
 
+// The critical path: an accent edge round its events, what its gaps were for, and an arrow from each event to the next,
+// where they are few enough to be told apart.
+void draw_path(TimelineFrame& frame) {
+  const ShownPath* path = frame.tab.marked_path.get();
+  if (path == nullptr) return;
+  constexpr std::ptrdiff_t kMostEdges = 2'000, kMostPathArrows = 40;
+  Ui& ui = frame.ui;
+  const auto from_ns = static_cast<std::int64_t>(frame.ns(frame.canvas_x));
+  const auto to_ns = static_cast<std::int64_t>(frame.ns(frame.rows.x1));
+  const auto first = std::lower_bound(path->parts.begin(), path->parts.end(), from_ns,
+                                      [](const ShownPath::Part& part, std::int64_t ns) { return part.end_ns < ns; });
+  const auto last = std::upper_bound(first, path->parts.end(), to_ns,
+                                     [](std::int64_t ns, const ShownPath::Part& part) { return ns < part.begin_ns; });
+  if (last - first > kMostEdges) return;
+  EventRecord before;
+  for (auto part = first; part != last; ++part) {
+    if (part->event == kNoEvent) continue;
+    EventRecord event;
+    event.id = part->event;
+    event.begin_ns = part->event_begin_ns;
+    event.end_ns = part->event_end_ns;
+    const auto rect = event_rect(frame, event);
+    if (part->is_gap) {
+      const float x0 = std::max(frame.x(static_cast<double>(part->begin_ns)), frame.canvas_x);
+      const float x1 = std::min(frame.x(static_cast<double>(part->end_ns)), frame.rows.x1);
+      const std::string text =
+          format_duration(static_cast<double>(part->end_ns - part->begin_ns)) + " for " + part->reason;
+      const float width = text_width(ui, TextStyle::mono_small, text) + ui.px(10);
+      if (!rect || x1 - x0 < width + ui.px(6)) continue;
+      const float middle = (x0 + x1) / 2, y = rect->centre().y;
+      const Rect chip{middle - width / 2, y - ui.px(8), middle + width / 2, y + ui.px(8)};
+      fill(ui, chip, ui.colour(Colour::bg3), size::kChipRadius);
+      outline(ui, chip, ui.colour(Colour::accent), size::kChipRadius);
+      draw_text(ui, chip, text, {.style = TextStyle::mono_small, .align = Align::centre, .fit = Fit::clip});
+      continue;
+    }
+    if (before.id != kNoEvent && before.id != event.id && last - first <= kMostPathArrows) {
+      draw_arrow(frame, before, event, Colour::accent);
+    }
+    before = event;
+    if (rect) {
+      outline(ui, *rect, ui.colour(Colour::accent), size::kSliceRadius, 2);
+      ui.register_widget("timeline.path", *rect);
+    }
+  }
+}
+
 // The edge of an event that the gesture holds on to.
 void draw_snap(TimelineFrame& frame) {
   if (!frame.state.snapped || frame.state.gesture == Gesture::none) return;
@@ -192,6 +239,7 @@ void draw_overlay(TimelineFrame& frame) {
   frame.list->PushClipRect(ImVec2(frame.canvas_x, frame.markers.y0), high(frame.rows), true);
   draw_cursor(frame);
   frame.list->PushClipRect(low(frame.canvas(frame.rows)), high(frame.rows), true);
+  draw_path(frame);
   draw_operation(frame);
   draw_outlines(frame);
   draw_gap(frame);

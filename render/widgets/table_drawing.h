@@ -11,6 +11,12 @@ struct ColumnSpan {
   float width = 0;
 };
 
+enum class TableForm : std::uint8_t { tabs, csv, json };
+// A table for the clipboard or a file. JSON is an array of objects by the columns' names; what reads as a number is
+// one, exact to its last digit, and an empty cell is null.
+[[nodiscard]] std::string table_in_form(std::span<const TableColumn> columns, std::size_t rows,
+                                        const TableContent& content, TableForm form);
+
 inline constexpr float kTableFunnel = 20;  // right of the columns: the funnel, the scroll bar
 
 class TableDrawing {
@@ -48,11 +54,11 @@ class TableDrawing {
   [[nodiscard]] std::size_t row_at(std::size_t place) const { return filtered() ? (*found())[place] : place; }
   [[nodiscard]] std::optional<std::size_t> place_of(std::size_t row) const;  // nothing: not shown
   [[nodiscard]] bool is_hidden(std::size_t column) const { return spans_[column].width <= 0; }
-  [[nodiscard]] std::string shown_text(char separator) const;
+  [[nodiscard]] std::string shown_text(TableForm form) const;
   [[nodiscard]] std::vector<std::size_t> shown_columns() const;
   // What makes the text of the rows that are shown, on a worker.
-  [[nodiscard]] std::function<std::string()> detached_text(char separator) const;
-  void export_csv() const;
+  [[nodiscard]] std::function<std::string()> detached_text(TableForm form) const;
+  void export_as(TableForm form) const;
   void copy_table() const;
   void copy(std::size_t what);
 

@@ -2,7 +2,9 @@
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "core/base/format.h"
@@ -22,11 +24,27 @@ constexpr std::size_t kCopies = 3;  // items of the menu that copy
 const std::string& copied_text(const TableCell& cell) { return cell.exact.empty() ? cell.text : cell.exact; }
 
 // "source.lines" -> "source-lines.csv"
-std::string file_name_of(std::string_view table) {
+std::string file_name_of(std::string_view table, TableForm form) {
   std::string name(table);
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '.' || c == '_'; }, '-');
-  return name + ".csv";
+  return name + (form == TableForm::json ? ".json" : ".csv");
+}
+
+constexpr std::array<std::pair<const char*, TableForm>, 2> kExports = {
+    {{"csv", TableForm::csv}, {"json", TableForm::json}}};
+
+void add_exports(std::vector<MenuItem>& items) {
+  items.push_back({.id = "csv", .label = "Export CSV...", .icon = icon::kSave});
+  items.push_back({.id = "json", .label = "Export JSON..."});
+}
+
+// The form that a choice in a menu means; nothing: it is another item.
+[[nodiscard]] std::optional<TableForm> export_of(std::string_view chosen) {
+  for (const auto& [id, form] : kExports) {
+    if (chosen == id) return form;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -171,39 +189,39 @@ std::vector<std::size_t> TableDrawing::shown_columns() const {
   return places;
 }
 
-std::string TableDrawing::shown_text(char separator) const {
+std::string TableDrawing::shown_text(TableForm form) const {
   const std::vector<std::size_t> places = shown_columns();
   std::vector<TableColumn> columns;
   for (const std::size_t column : places) columns.push_back(columns_[column]);
-  return table_text(
+  return table_in_form(
       columns, shown(), [&](std::size_t row, std::size_t column) { return content_(row_at(row), places[column]); },
-      separator);
+      form);
 }
 
-std::function<std::string()> TableDrawing::detached_text(char separator) const {
+std::function<std::string()> TableDrawing::detached_text(TableForm form) const {
   std::vector<std::uint32_t> rows = filtered() ? *found() : std::vector<std::uint32_t>(rows_);
   if (!filtered()) std::iota(rows.begin(), rows.end(), 0U);
   const std::vector<std::size_t> places = shown_columns();
   std::vector<TableColumn> columns;
   for (const std::size_t column : places) columns.push_back(columns_[column]);
-  return [columns, places, rows = std::move(rows), content = options_.detached(), separator] {
+  return [columns, places, rows = std::move(rows), content = options_.detached(), form] {
     const TableContent shown = [&](std::size_t row, std::size_t column) { return content(rows[row], places[column]); };
-    return table_text(columns, rows.size(), shown, separator);
+    return table_in_form(columns, rows.size(), shown, form);
   };
 }
 
-void TableDrawing::export_csv() const {
+void TableDrawing::export_as(TableForm form) const {
   if (!options_.detached) {
-    ui_.offer_file({file_name_of(name_), [text = shown_text(',')] { return text; }});
+    ui_.offer_file({file_name_of(name_, form), [text = shown_text(form)] { return text; }});
   } else {
-    ui_.offer_file({file_name_of(name_), detached_text(',')});
+    ui_.offer_file({file_name_of(name_, form), detached_text(form)});
   }
 }
 
 void TableDrawing::copy_table() const {
   constexpr std::size_t kMostAtOnce = 500;  // rows; it takes microseconds for each cell
-  if (options_.detached && shown() > kMostAtOnce) return ui_.copy_made(detached_text('\t'));
-  ui_.copy_to_clipboard(shown_text('\t'));
+  if (options_.detached && shown() > kMostAtOnce) return ui_.copy_made(detached_text(TableForm::tabs));
+  ui_.copy_to_clipboard(shown_text(TableForm::tabs));
 }
 
 void TableDrawing::copy(std::size_t what) {
@@ -226,15 +244,14 @@ void TableDrawing::show_menu() {
   std::vector<MenuItem> items = {{.id = "0", .label = "Copy cell", .icon = icon::kCopy},
                                  {.id = "1", .label = "Copy row"},
                                  {.id = "2", .label = "Copy table"}};
-  if (options_.can_export && ui_.can_offer_file())
-    items.push_back({.id = "csv", .label = "Export CSV...", .icon = icon::kSave});
+  if (options_.can_export && ui_.can_offer_file()) add_exports(items);
   for (std::size_t index = 0; index < options_.menu.size(); ++index) {
     items.push_back({.id = std::to_string(kCopies + index), .label = options_.menu[index], .line_above = index == 0});
   }
   const auto chosen = popup_menu(ui_, std::string(name_) + ".menu", items);
   if (!chosen) return;
-  if (*chosen == "csv") {
-    export_csv();
+  if (const std::optional<TableForm> form = export_of(*chosen)) {
+    export_as(*form);
     return;
   }
   const auto index = static_cast<std::size_t>(std::stoul(*chosen));
@@ -266,8 +283,7 @@ void TableDrawing::show_head_menu() {
     items.push_back({.id = "look_up", .label = "Look up \"" + columns_[head].title + "\"", .icon = icon::kInfo});
   items.push_back({.id = "filter", .label = "Filter rows", .shortcut = "Ctrl+Shift+F", .icon = icon::kFilter});
   items.push_back({.id = "copy", .label = "Copy table", .icon = icon::kCopy});
-  if (options_.can_export && ui_.can_offer_file())
-    items.push_back({.id = "csv", .label = "Export CSV...", .icon = icon::kSave});
+  if (options_.can_export && ui_.can_offer_file()) add_exports(items);
   const auto chosen = popup_menu(ui_, std::string(name_) + ".columns", items);
   if (!chosen) return;
   if (*chosen == "look_up") {
@@ -279,8 +295,8 @@ void TableDrawing::show_head_menu() {
     open_filter();
   } else if (*chosen == "copy") {
     copy_table();
-  } else if (*chosen == "csv") {
-    export_csv();
+  } else if (const std::optional<TableForm> form = export_of(*chosen)) {
+    export_as(*form);
   } else {
     const auto column = static_cast<std::size_t>(std::stoul(*chosen));
     state_.hidden.resize(columns_.size());

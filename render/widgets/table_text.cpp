@@ -2,8 +2,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "core/base/format.h"
 #include "core/base/text.h"
-#include "render/widgets/table.h"
+#include "render/widgets/table_drawing.h"
 
 namespace accelscope::render {
 
@@ -20,6 +21,49 @@ std::string quoted(const std::string& text, char separator) {
   std::string result = "\"";
   for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
   return result + '"';
+}
+
+// -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?, as JSON has numbers.
+bool is_json_number(std::string_view text) {
+  std::size_t at = 0;
+  const auto digits = [&] {
+    const std::size_t from = at;
+    while (at < text.size() && is_digit(text[at])) ++at;
+    return at > from;
+  };
+  const auto take = [&](std::string_view any) {
+    const bool here = at < text.size() && any.find(text[at]) != std::string_view::npos;
+    at += here ? 1 : 0;
+    return here;
+  };
+  (void)take("-");
+  if (!take("0") && !digits()) return false;
+  if (take(".") && !digits()) return false;
+  if (take("eE")) {
+    (void)take("+-");
+    if (!digits()) return false;
+  }
+  return at == text.size();
+}
+
+std::string json_cell(const std::string& text) {
+  if (text.empty()) return "null";
+  return is_json_number(text) ? text : json_quote(text);
+}
+
+std::string json_of_table(std::span<const TableColumn> columns, std::size_t rows, const TableContent& content) {
+  std::string text = "[";
+  for (std::size_t row = 0; row < rows; ++row) {
+    text += row == 0 ? "\n{" : ",\n{";
+    for (std::size_t index = 0; index < columns.size(); ++index) {
+      const TableColumn& column = columns[index];
+      const TableCell cell = content(row, index);
+      text += (index == 0 ? "" : ", ") + json_quote(column.data_title.empty() ? column.title : column.data_title);
+      text += ": " + json_cell(cell.data.empty() ? cell.text : cell.data);
+    }
+    text += "}";
+  }
+  return text + "\n]\n";
 }
 
 }  // namespace
@@ -66,6 +110,12 @@ std::string table_text(std::span<const TableColumn> columns, std::size_t rows, c
     text += '\n';
   }
   return text;
+}
+
+std::string table_in_form(std::span<const TableColumn> columns, std::size_t rows, const TableContent& content,
+                          TableForm form) {
+  if (form == TableForm::json) return json_of_table(columns, rows, content);
+  return table_text(columns, rows, content, form == TableForm::csv ? ',' : '\t');
 }
 
 }  // namespace accelscope::render

@@ -22,8 +22,10 @@ void bench_comparison(const BenchOptions& options);
 void bench_hierarchy(const BenchOptions& options);
 void bench_selection(const BenchOptions& options);
 void bench_core_grid(const BenchOptions& options);
+void bench_iterations(const BenchOptions& options);
 void bench_statistics(const BenchOptions& options);
 void bench_advice(const BenchOptions& options);
+void bench_critical_path(const BenchOptions& options);
 void bench_metrics(const BenchOptions& options);
 void bench_collectives(const BenchOptions& options);
 void bench_roofline(const BenchOptions& options);
@@ -83,8 +85,11 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"hierarchy", "the tree of a session's layers and lines, and its flame graph", bench_hierarchy},
     {"selection_summary", "the summary of any box, and the index that it is made from", bench_selection},
     {"core_grid", "a measure of every core in 256 frames of time", bench_core_grid},
+    {"iterations", "steps and tiles of ten million events, found and folded", bench_iterations},
     {"statistics", "statistics of any column with quantiles, histogram and outliers", bench_statistics},
     {"advice", "every warning of a session, and frames with their panel open", bench_advice},
+    {"critical_path", "what every wait of a session was for, its critical path, and a change replayed",
+     bench_critical_path},
     {"metrics", "every figure of a session, and of a part of it", bench_metrics},
     {"collectives", "collectives of 64 ranks, matched and added up", bench_collectives},
     {"roofline", "the roofline and the memory hierarchy of a session", bench_roofline},

@@ -8,11 +8,9 @@
 #include <ostream>
 
 #include "app/content/figure_text.h"
+#include "app/content/verdict_text.h"
 #include "app/export/quality_report.h"
 #include "app/export/text_table.h"
-#include "core/analysis/advice/advice.h"
-#include "core/analysis/figures/verdict.h"
-#include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 #include "core/base/sha256.h"
@@ -129,27 +127,6 @@ void add_block(TextTable& table, const Block& block, bool filtered) {
     add_metric_row(table, *metric, filtered);
   }
   add_verdict(table, block);
-}
-
-// Of what lies in the range.
-Result<std::string> verdict_text(const QueryContext& query, const TimeRange& range) {
-  auto active = find_active_stretch(query);
-  if (!active) return active.error();
-  if (*active) {
-    **active = {std::max((**active).begin_ns, range.begin_ns), std::min((**active).end_ns, range.end_ns)};
-  }
-  const auto lines = source_lines(query, range);
-  if (!lines) return lines.error();
-  const Result<Verdict> verdict = session_verdict(query, *active, **lines);
-  if (!verdict) return verdict.error();
-  EventFilter filter;
-  if (range != TimeRange{}) filter.range = range;
-  const auto advice = find_advice(query, filter);
-  if (!advice) return advice.error();
-  const bool tells =
-      !(*advice)->findings.empty() &&
-      (!verdict->cause_range || verdict->cause_range->length_ns() < (*advice)->findings.front().saving_ns);
-  return verdict->text() + (tells ? "; " + advice_text(**advice) : "");
 }
 
 }  // namespace

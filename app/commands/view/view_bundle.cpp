@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "app/commands/view/summary_output.h"
-#include "app/content/listings/listings.h"
+#include "app/content/catalogue/listings.h"
 #include "app/export/output_file.h"
 #include "app/export/quality_report.h"
 #include "app/export/query_output.h"

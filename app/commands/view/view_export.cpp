@@ -5,23 +5,38 @@
 #include <ostream>
 
 #include "app/export/session_export.h"
+#include "app/persist/peak_book.h"
+#include "app/system/system_paths.h"
 #include "app/terminal/session_input.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
 namespace {
 
+// Of the roofline in a report, as the viewer keeps them.
+PeakEdits entered_peaks(const CommandRun& run) {
+  PeakBook book(peak_book_file(state_directory(process_environment())));
+  if (const auto loaded = book.load(); !loaded) run.say("accelscope: " + loaded.message());
+  return book.edits();
+}
+
 Result<ExportReport> export_with_progress(const ExportViewRequest& request, const SessionFilter& filter,
-                                          const Store& store, const std::string& path, const CommandRun& run) {
+                                          const OpenedSession& session, const std::string& path,
+                                          const CommandRun& run) {
   ExportReport report;
   const std::string title = "Writing " + path;
   const Result<void> done = with_progress(title, run, [&](JobControl& control) -> Result<void> {
     control.set_unit(JobUnit::events);
     WorkerPool pool;
     TaskControl task;
+    const Store& store = *session.store;
     ExportRequest what{{store, store.snapshot(), pool, task}};
     what.query.mask = filter.mask;
     what.range = filter.filter.range.value_or(TimeRange{});
+    what.title = session.title;
+    what.filter = filter.filter;
+    if (filter.mask) what.filter_text = filter.text();
+    what.peaks = entered_peaks(run);
     what.flows = request.flows || !request.format->flows_asked;
     what.progress = [&](std::uint64_t written, std::uint64_t total) {
       if (!control.report(written, total)) task.cancel();
@@ -52,7 +67,7 @@ int view_export(const ExportViewRequest& request, const CommandRun& run) {
   if (request.filter.has_events()) {
     run.say(fmt::format("accelscope: {}: {}", request.inputs.front(), filter->text()));
   }
-  const auto report = export_with_progress(request, *filter, *session->store, path, run);
+  const auto report = export_with_progress(request, *filter, *session, path, run);
   if (!report) return run.fail(report.message());
   for (const std::string& loss : report->losses) run.say(fmt::format("accelscope: {}: {}", path, loss));
   if (path == kStandardOutput) return kExitDone;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "app/content/catalogue/listings.h"
 #include "app/content/fact_tables.h"
-#include "app/content/listings/listings.h"
 #include "app/export/output_file.h"
 #include "app/export/query_output.h"
 #include "app/persist/peak_book.h"

@@ -1,7 +1,7 @@
 // The tables of a comparison of two configurations as listings, for panels.
 #pragma once
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/comparison/comparison.h"
 
 namespace accelscope::app {

@@ -1,7 +1,7 @@
 // Collective operations, their instances and the ranks that take part, as tables.
 #pragma once
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/collectives/report.h"
 
 namespace accelscope::app {

@@ -1,7 +1,7 @@
 // Compilations and cache hits, and what the calls of recurring functions cost, as tables.
 #pragma once
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/compilation/compilations.h"
 
 namespace accelscope::app {

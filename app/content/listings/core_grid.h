@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/core_grid/grid_frames.h"
 #include "core/analysis/core_grid/spread.h"
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/content/selection_terms.h"
@@ -119,6 +120,71 @@ Result<Listing> list_hotspots(const QueryContext& query, const ListingRequest& r
   const auto found = find_hotspots(query, request.filter.range.value_or(TimeRange{}));
   if (!found) return found.error();
   return hotspots_listing(*found, *query.snapshot, request.filter);
+}
+
+Listing devices_listing(const RangeActivity& activity, const Snapshot& snapshot) {
+  Listing listing({{"device", "Device", "", ""},
+                   {"span_ns", "First to last work", "ns", "From the begin of its first work to the end of its last"},
+                   {"active_ns", "Active", "ns", "Anything of it is under way, each moment once"},
+                   {"active_share", "Active share", "share", "Of the time from its first to its last work", true},
+                   {"compute_ns", "Computes", "ns", "Each moment once"},
+                   {"transfer_ns", "Moves data", "ns", "Each moment once"},
+                   {"collective_ns", "Collectives", "ns", "Each moment once"},
+                   {"transfer_alone_ns", "Moves data alone", "ns", "Nothing else of it is under way meanwhile"},
+                   {"collective_alone_ns", "Collectives alone", "ns", "Nothing else of it is under way meanwhile"},
+                   {"idle_ns", "Idle", "ns", "Between its first and its last work nothing of it is under way"},
+                   {"gap_ns", "Longest gap", "ns", "The longest of these stretches"},
+                   {"gap_begin_ns", "Its begin", "ns", ""},
+                   {"before_gap", "Before it", "", "What ended last before the longest gap", false, false, true}});
+  for (const DeviceActivity& each : activity.devices) {
+    const std::int64_t span = each.stretch.length_ns(), active = each.active_ns();
+    const bool gap = each.gap.length_ns() > 0;
+    listing.add(
+        {each.device, span, active,
+         span > 0 ? SqlValue(static_cast<double>(active) / static_cast<double>(span)) : SqlValue(),
+         each.active_ns(Unit::compute), each.active_ns(Unit::transfer), each.active_ns(Unit::collective),
+         each.alone_ns(Unit::transfer), each.alone_ns(Unit::collective), span - active,
+         gap ? SqlValue(each.gap.length_ns()) : SqlValue(), gap ? SqlValue(each.gap.begin_ns) : SqlValue(),
+         gap && each.before_gap != 0 ? SqlValue(std::string(snapshot.strings->text(each.before_gap))) : SqlValue()});
+  }
+  return listing;
+}
+
+Result<Listing> list_devices(const QueryContext& query, const ListingRequest& request) {
+  const auto activity = range_activity(query, request.filter);
+  if (!activity) return activity.error();
+  return devices_listing(**activity, *query.snapshot);
+}
+
+Listing idle_listing(const RangeActivity& activity, const Snapshot& snapshot) {
+  Listing listing({{"begin_ns", "Begin", "ns", "Since the session's start"},
+                   {"dur_ns", "Length", "ns", ""},
+                   {"where", "Where", "", "A device in which nothing is under way, or all of the session"},
+                   {"before", "Before it", "", "What ended last before it", false, false, true}});
+  struct Gap {
+    TimeRange range;
+    std::string where;
+    StringId before = 0;
+  };
+  std::vector<Gap> gaps;
+  for (const DeviceActivity& each : activity.devices) {
+    if (each.gap.length_ns() > 0) gaps.push_back({each.gap, each.device, each.before_gap});
+  }
+  for (const TimeRange& each : activity.gaps) gaps.push_back({each, "all", 0});
+  std::stable_sort(gaps.begin(), gaps.end(),
+                   [](const Gap& a, const Gap& b) { return a.range.length_ns() > b.range.length_ns(); });
+  for (const Gap& each : gaps) {
+    listing.add({each.range.begin_ns, each.range.length_ns(), each.where,
+                 each.before == 0 ? SqlValue() : SqlValue(std::string(snapshot.strings->text(each.before)))});
+  }
+  listing.note = "the longest gap of each device, and the longest in which nothing at all is under way, waits neither";
+  return listing;
+}
+
+Result<Listing> list_idle(const QueryContext& query, const ListingRequest& request) {
+  const auto activity = range_activity(query, request.filter);
+  if (!activity) return activity.error();
+  return idle_listing(**activity, *query.snapshot);
 }
 
 Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& request) {

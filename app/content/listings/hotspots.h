@@ -1,7 +1,8 @@
-// Kernels and operations of the devices by total time, as a table.
+// Kernels and operations of the devices by total time, and how the devices used their time, as tables.
 #pragma once
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
+#include "core/analysis/figures/range_activity.h"
 #include "core/analysis/hotspots/hotspots.h"
 
 namespace accelscope::app {
@@ -10,6 +11,12 @@ namespace accelscope::app {
 // The same of what is known already; each row speaks of all events of its name on its tracks, `within` what is given.
 [[nodiscard]] Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot,
                                        const EventFilter& within);
+
+// How long each device computed, moved data, took part in collectives and idled; and when nothing was under way.
+[[nodiscard]] Result<Listing> list_devices(const QueryContext& query, const ListingRequest& request);
+[[nodiscard]] Listing devices_listing(const RangeActivity& activity, const Snapshot& snapshot);
+[[nodiscard]] Result<Listing> list_idle(const QueryContext& query, const ListingRequest& request);
+[[nodiscard]] Listing idle_listing(const RangeActivity& activity, const Snapshot& snapshot);
 
 // Operations of a report of tt-metal in the style that its users know.
 [[nodiscard]] Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& request);

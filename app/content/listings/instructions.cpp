@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/content/selection_terms.h"
 #include "core/analysis/source/instructions.h"
+#include "core/analysis/source/source_lines.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
@@ -67,6 +70,33 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
   } else if (found->left_out > 0) {
     listing.note = fmt::format("{} rows that cost least are left out", format_count(found->left_out));
   }
+  return listing;
+}
+
+Result<Listing> list_lines(const QueryContext& query, const ListingRequest& request) {
+  const auto found = source_lines(query, request.filter.range.value_or(TimeRange{}));
+  if (!found) return found.error();
+  Listing listing({{"source", "Line", "", "File and line"},
+                   {"busy_ns", "Busy", "ns", "Of its events, without waiting; of a host's calls their self time"},
+                   {"wait_ns", "Wait", "ns", "Of events that wait, and what the others waited before they began"},
+                   {"count", "Events", "", "That come from the line"},
+                   {"bytes", "Bytes", "B", "Read, written or moved"},
+                   {"host_ns", "On the host", "ns", "What of busy and wait is of a host's threads"}});
+  std::vector<const SourceLine*> lines;
+  for (const SourceLine& each : (*found)->lines) lines.push_back(&each);
+  std::stable_sort(lines.begin(), lines.end(), [](const SourceLine* a, const SourceLine* b) {
+    return a->busy_ns + a->wait_ns > b->busy_ns + b->wait_ns;
+  });
+  for (const SourceLine* each : lines) {
+    const std::string place = fmt::format("{}:{}", each->path, each->line);
+    EventFilter events = request.filter;
+    events.terms.push_back({search_of_line(place), false});
+    listing.add({place, each->busy_ns, each->wait_ns, static_cast<std::int64_t>(each->event_count),
+                 each->bytes > 0 ? SqlValue(static_cast<std::int64_t>(each->bytes)) : SqlValue(), each->host_ns},
+                std::move(events));
+  }
+  if ((*found)->unplaced > 0)
+    listing.note = fmt::format("{} events have a location that names no line", format_count((*found)->unplaced));
   return listing;
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/content/hierarchy/name_uses.h"
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/hierarchy/hierarchy.h"
 
 namespace accelscope::app {

@@ -2,7 +2,7 @@
 // range, or of the session.
 #pragma once
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 
 namespace accelscope::app {
 

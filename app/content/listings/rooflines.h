@@ -2,7 +2,7 @@
 // analysis.
 #pragma once
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/roofline/memory_levels.h"
 #include "core/analysis/roofline/roofline.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/statistics/value_details.h"
 
 namespace accelscope::app {

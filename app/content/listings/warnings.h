@@ -2,7 +2,7 @@
 // and warnings that have a time.
 #pragma once
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/advice/error_surroundings.h"
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 #include "app/session/analysis.h"
 #include "core/analysis/comparison/comparison.h"
 #include "render/base/geometry.h"

@@ -12,14 +12,13 @@
 namespace accelscope::capture::sim {
 namespace {
 
-constexpr int kRows = 512, kInner = 1024, kHidden = 2048, kHeads = 4, kHeadSize = 128, kKeys = 512;
+constexpr int kRows = 512, kInner = 1024, kHidden = 2048, kHeadSize = 128, kKeys = 512;
 constexpr int kP = 128, kF = 512;
 constexpr std::int64_t kBf16 = 2, kFp32 = 4;
 constexpr std::int64_t kWeightTileBytes = kP * kF * kBf16;
 constexpr std::int64_t kRowBlockBytes = std::int64_t{kP} * kInner * kBf16;
 constexpr std::int64_t kSquareBytes = std::int64_t{kP} * kP * kBf16;
 constexpr std::int64_t kHeadBytes = std::int64_t{kHeadSize} * kKeys * kBf16;
-constexpr int kWeightBuffers = 8;
 
 struct Matmul {
   Site site = Site::none;
@@ -35,7 +34,7 @@ struct Matmul {
 
 class DemoKernels {
  public:
-  explicit DemoKernels(bool resident);
+  explicit DemoKernels(const KernelShape& shape);
   KernelProgram build();
 
  private:
@@ -57,6 +56,8 @@ class DemoKernels {
   void all_reduce(Site site, std::int64_t bytes, std::uint32_t store);
   void end_kernel();
 
+  KernelShape shape_;
+  int heads_ = 4;
   ProgramBuilder builder_;
   std::unique_ptr<TileStream> w1_, w2_;
   std::array<std::uint32_t, kPsumBanks> bank_free_ = {};  // the operation that emptied each bank
@@ -78,7 +79,7 @@ class DemoKernels {
   int part_count_ = 0;
 };
 
-DemoKernels::DemoKernels(bool resident) {
+DemoKernels::DemoKernels(const KernelShape& shape) : shape_(shape), heads_(shape.heads) {
   builder_.set_layer("mlp/up_proj");
   const auto reserve = [&](Buffers& buffers, std::int64_t bytes) {
     for (std::uint64_t& address : buffers.address) address = builder_.reserve_sbuf(bytes);
@@ -89,7 +90,7 @@ DemoKernels::DemoKernels(bool resident) {
   for (Buffers* buffers : {&aT_, &pT_, &part_}) reserve(*buffers, kSquareBytes);
   bias_address_ = builder_.reserve_sbuf(kRowBlockBytes);
   mask_address_ = builder_.reserve_sbuf(kWeightTileBytes);
-  spill_address_ = builder_.reserve_hbm(kHeads * kHeadBytes);
+  spill_address_ = builder_.reserve_hbm(heads_ * kHeadBytes);
 
   const int w1_tiles = (kInner / kP) * (kHidden / kF);
   const int w2_tiles = (kHidden / kP) * (kInner / kF);
@@ -97,27 +98,29 @@ DemoKernels::DemoKernels(bool resident) {
   w1_ = std::make_unique<TileStream>(
       builder_,
       TileStream::Settings{Queue::weights1, "w1", Site::load_w1, "mlp/up_proj", w1_tiles * blocks, w1_tiles,
-                           kWeightTileBytes, resident, [](int tile) { return std::pair(tile % 8, tile / 8 % 4); }},
-      kWeightBuffers);
+                           kWeightTileBytes, shape.resident_w1,
+                           [](int tile) { return std::pair(tile % 8, tile / 8 % 4); }},
+      shape.weight_buffers);
   w2_ = std::make_unique<TileStream>(
       builder_,
       TileStream::Settings{Queue::weights2, "w2", Site::load_w2, "mlp/down_proj", w2_tiles * blocks, w2_tiles,
-                           kWeightTileBytes, resident, [](int tile) { return std::pair(tile / 2 % 16, tile % 2); }},
-      kWeightBuffers);
+                           kWeightTileBytes, shape.resident_w2,
+                           [](int tile) { return std::pair(tile / 2 % 16, tile % 2); }},
+      shape.weight_buffers);
 
-  const auto shape = [](int rows, int columns) {
+  const auto shape_text = [](int rows, int columns) {
     return "[" + std::to_string(rows) + " " + std::to_string(columns) + "]";
   };
-  builder_.tensor({"x", "IN", shape(kRows, kInner), std::int64_t{kRows} * kInner * kBf16});
-  builder_.tensor({"w1", "WEIGHT", shape(kInner, kHidden), std::int64_t{kInner} * kHidden * kBf16});
-  builder_.tensor({"w2", "WEIGHT", shape(kHidden, kInner), std::int64_t{kInner} * kHidden * kBf16});
-  builder_.tensor({"b2", "WEIGHT", shape(kP, kInner), kRowBlockBytes});
-  builder_.tensor({"qT", "IN", shape(kHeads * kHeadSize, kRows), kHeads * kHeadBytes});
-  builder_.tensor({"kT", "IN", shape(kHeads * kHeadSize, kKeys), kHeads * kHeadBytes});
-  builder_.tensor({"v", "IN", shape(kHeads * kKeys, kHeadSize), kHeads * kHeadBytes});
-  builder_.tensor({"y", "OUT", shape(kRows, kInner), std::int64_t{kRows} * kInner * kBf16});
-  builder_.tensor({"o", "OUT", shape(kHeads * kRows, kHeadSize), kHeads * kHeadBytes});
-  builder_.tensor({"spill", "", shape(kHeads * kRows, kHeadSize), kHeads * kHeadBytes});
+  builder_.tensor({"x", "IN", shape_text(kRows, kInner), std::int64_t{kRows} * kInner * kBf16});
+  builder_.tensor({"w1", "WEIGHT", shape_text(kInner, kHidden), std::int64_t{kInner} * kHidden * kBf16});
+  builder_.tensor({"w2", "WEIGHT", shape_text(kHidden, kInner), std::int64_t{kInner} * kHidden * kBf16});
+  builder_.tensor({"b2", "WEIGHT", shape_text(kP, kInner), kRowBlockBytes});
+  builder_.tensor({"qT", "IN", shape_text(heads_ * kHeadSize, kRows), heads_ * kHeadBytes});
+  builder_.tensor({"kT", "IN", shape_text(heads_ * kHeadSize, kKeys), heads_ * kHeadBytes});
+  builder_.tensor({"v", "IN", shape_text(heads_ * kKeys, kHeadSize), heads_ * kHeadBytes});
+  builder_.tensor({"y", "OUT", shape_text(kRows, kInner), std::int64_t{kRows} * kInner * kBf16});
+  builder_.tensor({"o", "OUT", shape_text(heads_ * kRows, kHeadSize), heads_ * kHeadBytes});
+  builder_.tensor({"spill", "", shape_text(heads_ * kRows, kHeadSize), heads_ * kHeadBytes});
 }
 
 // LDWEIGHTS of 128 x 128 and the MATMUL that moves `columns` columns past them.
@@ -496,11 +499,11 @@ void DemoKernels::attention_output() {
     out_.reader[buffer] = store_;
     builder_.hold(Pool::sbuf, "o", Site::reload_part, kHeadBytes, out_.address[buffer], whole, store_);
     if (m + 1 == kRows / kP) {
-      builder_.hold(Pool::hbm, "spill", Site::save_part, kHeads * kHeadBytes, spill_address_, first_save_, whole);
+      builder_.hold(Pool::hbm, "spill", Site::save_part, heads_ * kHeadBytes, spill_address_, first_save_, whole);
     }
   }
   builder_.set_layer("attention/all_reduce");
-  all_reduce(Site::reduce_o, kHeads * kHeadBytes, store_);
+  all_reduce(Site::reduce_o, heads_ * kHeadBytes, store_);
 }
 
 void DemoKernels::end_kernel() {
@@ -522,7 +525,7 @@ void DemoKernels::end_kernel() {
 
 KernelProgram DemoKernels::build() {
   load_rows(0);
-  w1_->load_first(kWeightBuffers);
+  w1_->load_first(shape_.weight_buffers);
   bias_ = builder_.move({.queue = Queue::input,
                          .tensor = "b2",
                          .tile = "",
@@ -531,20 +534,20 @@ KernelProgram DemoKernels::build() {
                          .address = bias_address_,
                          .needs = {}});
   load_rows(1);
-  w2_->load_first(kWeightBuffers);
+  w2_->load_first(shape_.weight_buffers);
   for (int m = 0; m < kRows / kP; ++m) {
     if (m + 1 == kRows / kP) load_head(0);
     mlp_rows(m);
   }
   load_head(1);
   load_table(1, Site::softmax);
-  for (int head = 0; head < kHeads; ++head) {
+  for (int head = 0; head < heads_; ++head) {
     score(0);
     for (int m = 0; m < kRows / kP; ++m) {
       if (m + 1 < kRows / kP) score(m + 1);
       attend(head, m);
     }
-    if (head + 2 < kHeads) load_head(head + 2);
+    if (head + 2 < heads_) load_head(head + 2);
   }
   attention_output();
   end_kernel();
@@ -553,8 +556,8 @@ KernelProgram DemoKernels::build() {
 
 }  // namespace
 
-KernelProgram build_demo_kernels(bool resident_weights, double slower) {
-  KernelProgram program = DemoKernels(resident_weights).build();
+KernelProgram build_demo_kernels(const KernelShape& shape, double slower) {
+  KernelProgram program = DemoKernels(shape).build();
   for (Operation& operation : program.operations) {
     using Duration = decltype(operation.duration_ns);
     operation.duration_ns =

@@ -140,10 +140,16 @@ struct KernelProgram {
   std::uint64_t slim_events = 0;  // a pass in slim detail: packets and all other operations
 };
 
-// slower: every operation takes so much longer, as a share.
+struct KernelShape {
+  bool resident_w1 = false, resident_w2 = false;  // kept in SBUF instead of being read for every block of rows
+  int weight_buffers = 8;                         // tiles of each weight in flight; 2 to 8
+  int heads = 4;                                  // of the attention; 2 to 4
+};
+
 // The operation computes something else from the same data; what comes after it and depends on it is handed that.
 void plant_divergence(KernelProgram& program, std::uint32_t operation);
 
-[[nodiscard]] KernelProgram build_demo_kernels(bool resident_weights, double slower = 0);
+// slower: every operation takes so much longer, as a share.
+[[nodiscard]] KernelProgram build_demo_kernels(const KernelShape& shape, double slower = 0);
 
 }  // namespace accelscope::capture::sim

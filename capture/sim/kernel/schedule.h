@@ -57,6 +57,7 @@ struct CoreState {
   std::array<std::int64_t, kDmaEngines> dma_free = {};
   std::int64_t matmul_start = 0;
   Throttling throttling;
+  std::int64_t dma_latency_ns = kDmaLatencyNs;
   std::vector<std::int64_t> ends;  // by operation, of this pass
   std::vector<std::int64_t> starts;
 
@@ -120,7 +121,7 @@ void run_instruction(CoreState& core, const Operation& operation, std::uint32_t 
 
 template <typename Visitor>
 void run_transfer(CoreState& core, const Operation& operation, std::uint32_t index, Visitor& visitor) {
-  const std::int64_t ready = latest(core, operation) + kDmaLatencyNs;
+  const std::int64_t ready = latest(core, operation) + core.dma_latency_ns;
   std::uint64_t random = core.jitter.next();
   std::int64_t first = INT64_MAX;
   std::int64_t last = 0;

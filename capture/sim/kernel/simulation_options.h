@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
+
+#include "capture/sim/kernel/kernel_changes.h"
 
 namespace accelscope::capture::sim {
 
@@ -35,6 +38,8 @@ struct SimulationOptions {
   // Also the fields and facts that only files of the vendor's tool hold: for what is to become one.
   bool vendor_file = false;
   bool resident_weights = false;  // the MLP keeps its weights in SBUF instead of reading them for every block of rows
+  KernelShape shape;
+  std::vector<KernelChange> changes;
   double slower = 0;  // every operation of the kernels takes so much longer, as a share: a change that is known
   // The operation of each pass whose result differs from that of other runs, and with it all that comes after it and
   // depends on it: their checksums say so.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "capture/sim/kernel/kernel_changes.h"
 #include "capture/sim/kernel/program_builder.h"
 
 namespace accelscope::capture::sim {
@@ -98,6 +99,15 @@ KernelProgram build_startup() {
   return program;
 }
 
+KernelProgram changed_program(const SimulationOptions& options) {
+  KernelShape shape = options.shape;
+  shape.resident_w1 |= options.resident_weights;
+  shape.resident_w2 |= options.resident_weights;
+  KernelProgram program = build_demo_kernels(shape, options.slower);
+  change_kernel(program, options.changes);
+  return program;
+}
+
 // Collects the times of one device.
 class TracedRun::Recorder {
  public:
@@ -143,7 +153,7 @@ class TracedRun::Recorder {
 };
 
 TracedRun::TracedRun(const SimulationOptions& options)
-    : TracedRun(options, RunPlan{.program = build_demo_kernels(options.resident_weights, options.slower)}) {}
+    : TracedRun(options, RunPlan{.program = changed_program(options)}) {}
 
 TracedRun::TracedRun(const SimulationOptions& options, RunPlan plan)
     : options_(options),
@@ -156,6 +166,7 @@ TracedRun::TracedRun(const SimulationOptions& options, RunPlan plan)
   totals_.resize(options_.devices);
   for (std::uint32_t device = 0; device < options_.devices; ++device) {
     cores_.emplace_back(program_, options_.seed * 64 + device).throttling.rule = plan.throttle;
+    cores_.back().dma_latency_ns = changed_latency_ns(options_.changes);
     traces_[device].device = device;
     traces_[device].seed = options_.seed;
   }

@@ -164,6 +164,7 @@ struct KernelTrace {
 inline constexpr std::uint64_t kModelLayers = 32;  // passes are named layers.0 to layers.31, then again
 
 [[nodiscard]] KernelProgram build_startup();
+[[nodiscard]] KernelProgram changed_program(const SimulationOptions& options);
 
 // What the cores run, beside the demo's kernels.
 struct RunPlan {

@@ -71,7 +71,7 @@ class SlimRun {
   SlimRun(const SimulationOptions& options, EventSink& sink)
       : options_(options),
         sink_(sink),
-        program_(build_demo_kernels(options.resident_weights, options.slower)),
+        program_(changed_program(options)),
         pacer_(options.rate_events_per_second, options.seconds) {
     if (options_.kernels == 0 && options_.events == 0 && options_.seconds <= 0) options_.kernels = 100;
   }

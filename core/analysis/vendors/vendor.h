@@ -61,6 +61,17 @@ struct MemoryWords {
   double transfer_cost_bytes = 0;                 // what each costs beside its bytes, in bytes at the mover's peak
 };
 
+// How the engines of a device tell each other that something is done.
+struct SignalWords {
+  // What an instruction's operands wait for, and the semaphores that it adds to when it is done.
+  void (*visit)(std::string_view operands, const std::function<void(std::uint32_t, std::int64_t, bool)>& waits_for,
+                const std::function<void(std::uint32_t)>& adds_to);
+  std::int64_t (*number)(std::string_view name);  // of a semaphore; below 0: it is none
+  std::string_view semaphore_column;              // of packets: the semaphore that each adds to when it is done
+  std::string_view unit_column;                   // of packets: the DMA engine that serves it, in order
+  std::string_view engine_column;                 // of instructions: rows of one engine issue in order
+};
+
 struct Vendor {
   // Tables whose time lies in another table of the device in more detail.
   struct DetailedTable {
@@ -101,6 +112,7 @@ struct Vendor {
   std::string_view multiply_term;       // and its multiplications
   std::string_view limit_column;        // of throttling: share of cycles in which an engine may work
   const MemoryWords* memory = nullptr;  // of lanes that have work
+  const SignalWords* signals = nullptr;
 };
 
 // How a maker's logs tell of runs of a program on many cores.

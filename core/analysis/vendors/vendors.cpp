@@ -2,6 +2,7 @@
 
 #include "core/analysis/neuron/facts/matmul_work.h"
 #include "core/analysis/neuron/facts/memory_operands.h"
+#include "core/analysis/neuron/facts/semaphore_text.h"
 #include "core/analysis/neuron/facts/setup_names.h"
 #include "core/analysis/vendors/vendor.h"
 
@@ -54,6 +55,12 @@ constexpr MemoryWords kNeuronMemory = {.boxes = kNeuronBoxes,
                                        .transfer_word = "descriptors",
                                        .transfer_cost_bytes = 800};
 
+constexpr SignalWords kNeuronSignals = {.visit = neuron::visit_semaphores,
+                                        .number = neuron::semaphore_number,
+                                        .semaphore_column = "semaphore_id",
+                                        .unit_column = "dma_engine",
+                                        .engine_column = "subgroup"};
+
 constexpr std::array<Vendor, 1> kVendors = {{
     {.setup_names = neuron::kSetupOpcodes,
      .place_column = neuron::kPlaceColumn,
@@ -89,7 +96,8 @@ constexpr std::array<Vendor, 1> kVendors = {{
      .transpose_term = "instruction_type=TRANSPOSE",
      .multiply_term = "name=MATMUL",
      .limit_column = "util_limit",
-     .memory = &kNeuronMemory},
+     .memory = &kNeuronMemory,
+     .signals = &kNeuronSignals},
 }};
 
 // tt-metal's device log.

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/analysis/peaks/peaks.h"
+#include "core/model/event_filter.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
@@ -19,6 +21,12 @@ struct ExportRequest {
   bool flows = true;         // dependencies between events, of formats that can hold them
   bool into_folder = false;  // of formats that can be one file or a folder of them
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};  // in events
+  // For formats that say what they are of: what the session is called, the filter that mask and range are made of, what
+  // it leaves ("1,204 of 38,412 events pass"), and what was entered of devices.
+  std::string title = {};
+  EventFilter filter = {};
+  std::string filter_text = {};
+  PeakEdits peaks = {};
 };
 
 struct ExportReport {

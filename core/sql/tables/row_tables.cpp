@@ -6,7 +6,9 @@
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/source/source_lines.h"
 #include "core/base/sha256.h"
+#include "core/sql/tables/iteration_tables.h"
 #include "core/sql/tables/tables.h"
+#include "core/sql/tables/work_tables.h"
 
 namespace accelscope::sql {
 namespace {
@@ -288,6 +290,12 @@ std::vector<RowTableSpec> row_tables(const Snapshot& snapshot) {
        {{"kind", "TEXT"}, {"count", "INTEGER"}, {"detail", "TEXT"}, {"severity", "TEXT"}},
        snapshot.quality.size(),
        make_quality},
+      loop_table(),
+      iteration_table(),
+      loop_operation_table(),
+      named_region_table(),
+      wait_table(),
+      critical_path_table(),
   };
 }
 

@@ -18,7 +18,8 @@ namespace accelscope::sql {
 [[nodiscard]] std::vector<EventTableSpec> event_tables(const Snapshot& snapshot,
                                                        const std::vector<RowTableSpec>& others);
 
-// track, flow, memory, marker, source_file, source_line, metric, meta, quality.
+// track, flow, memory, marker, source_file, source_line, metric, meta, quality, loop, iteration, loop_operation,
+// named_region, wait, critical_path.
 [[nodiscard]] std::vector<RowTableSpec> row_tables(const Snapshot& snapshot);
 
 }  // namespace accelscope::sql

@@ -92,7 +92,7 @@ TEST_CASE("divergence: runs of the same kernel on other days have the same check
 
 TEST_CASE("divergence: the planted instruction is the first that differs, with its line and what it was handed on to") {
   const auto base = simulated({.seed = 1, .kernels = 1});
-  const sim::KernelProgram program = sim::build_demo_kernels(false);
+  const sim::KernelProgram program = sim::build_demo_kernels({});
   std::mt19937_64 random(4);
   int planted = 0;
   while (planted < 6) {

@@ -9,6 +9,7 @@
 #include "gallery.h"
 #include "render/shell/null_shell.h"
 #include "render/widgets/popup.h"
+#include "render/widgets/table_drawing.h"
 
 using namespace accelscope::render;
 
@@ -283,6 +284,20 @@ TEST_CASE("widgets: a table as text has what its cells hold for programs, under 
     return TableCell{.text = "1.5 µs", .exact = "1,500 ns", .data = "1500"};
   };
   CHECK(table_text(columns, 1, content, ',') == "busy_ns,Note\n1500,short\n");
+}
+
+TEST_CASE("widgets: a table as JSON has numbers to their last digit, texts in quotes and null for nothing") {
+  const TableColumn columns[] = {{.title = "Busy", .data_title = "busy_ns"}, {.title = "Note"}};
+  const std::vector<std::pair<std::string, std::string>> cells = {
+      {"9007199254740993", "say \"hi\"\n"}, {"-1.5e-3", "01"}, {"", "1.e3"}, {"0", "-"}, {"1e", "NaN"}};
+  const auto content = [&](std::size_t row, std::size_t column) {
+    return TableCell{.data = column == 0 ? cells[row].first : cells[row].second};
+  };
+  CHECK(table_in_form(columns, 5, content, TableForm::json) ==
+        "[\n{\"busy_ns\": 9007199254740993, \"Note\": \"say \\\"hi\\\"\\n\"},\n"
+        "{\"busy_ns\": -1.5e-3, \"Note\": \"01\"},\n{\"busy_ns\": null, \"Note\": \"1.e3\"},\n"
+        "{\"busy_ns\": 0, \"Note\": \"-\"},\n{\"busy_ns\": \"1e\", \"Note\": \"NaN\"}\n]\n");
+  CHECK(table_in_form(columns, 0, content, TableForm::json) == "[\n]\n");
 }
 
 TEST_CASE("widgets: long work can be cancelled, and an empty panel offers a way on") {

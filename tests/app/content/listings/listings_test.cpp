@@ -1,4 +1,4 @@
-#include "app/content/listings/listings.h"
+#include "app/content/catalogue/listings.h"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 
 namespace accelscope::app {
 

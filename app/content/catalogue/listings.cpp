@@ -1,4 +1,4 @@
-#include "app/content/listings/listings.h"
+#include "app/content/catalogue/listings.h"
 
 #include <algorithm>
 #include <array>
@@ -8,11 +8,13 @@
 #include "app/content/listings/core_grid.h"
 #include "app/content/listings/hotspots.h"
 #include "app/content/listings/instructions.h"
+#include "app/content/listings/iterations/iterations.h"
 #include "app/content/listings/layers.h"
 #include "app/content/listings/memory.h"
 #include "app/content/listings/rooflines.h"
 #include "app/content/listings/statistics.h"
 #include "app/content/listings/warnings.h"
+#include "app/content/why/critical_path.h"
 
 namespace accelscope::app {
 namespace {
@@ -25,9 +27,30 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"tt-perf", "Operations of tt-metal: share, bound, device time, gap, cores, DRAM and FLOP/s, advice", list_tt_perf},
     {"hotspots", "Kernels and operations by total time, with work sizes, resources, occupancy and stalls",
      list_hotspots},
+    {"devices", "How long each device computed, moved data, took part in collectives and idled", list_devices},
+    {"idle", "The longest stretches in which a device, or all of the session, does nothing", list_idle},
+    {"lines", "What every line of the traced source cost: events, busy and waiting time, bytes", list_lines},
     {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},
+    {"critical-path", "What the length of the session or range was made of, event by event", list_critical_path},
+    {"path-shares", "The critical path by --by resource, line, name or kind; it adds up to the whole", list_path_shares,
+     true},
+    {"bounds", "What bounds the range: memory, compute, issue, dependency, launch, imbalance; the ideal time of each",
+     list_bounds},
+    {"path-gaps", "Gaps of the critical path by what closing them would save, with the line", list_path_gaps},
+    {"slack", "By how much each event could end later without moving the end", list_slack},
+    {"waits", "What every wait was for: cause, semaphore and who ended it", list_waits},
+    {"wait-causes", "Waits added up by --by cause, signaller or line", list_wait_causes, true},
     {"errors", "Of every reported error what ran around it on each engine, queue and stream", list_errors},
     {"incidents", "Errors, throttling and warnings that have a time", list_incidents},
+    {"loops", "What repeats: how often, how long, how it spreads, first against steady; --by NAME or marker",
+     list_loops, true},
+    {"iterations", "Steps, tiles and loops that repeat, an iteration a row; --by NAME or marker says where they begin",
+     list_iterations, true},
+    {"iteration-body", "The operations of these, folded: median, spread, first, outliers; --by as above",
+     list_iteration_body, true},
+    {"regions",
+     "Lengths by --by collective, layer, annotation, marker or NAME; up to three of its names behind it are compared",
+     list_regions, true},
     {"instructions", "What each place of a program cost, in its order; --by kernel.py:33 of one line",
      list_instructions, true},
     {"compilations", "What was compiled when, and what a cache had, by lines of output, names and lengths of calls",

@@ -1,4 +1,4 @@
-#include "app/content/listings/listing.h"
+#include "app/content/listings/base/listing.h"
 
 #include <cassert>
 #include <iterator>

@@ -1,0 +1,323 @@
+#include "app/content/listings/iterations/iterations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/content/selection_terms.h"
+#include "core/base/format.h"
+
+namespace accelscope::app {
+namespace {
+
+constexpr std::size_t kMostIterationRows = 200'000;
+constexpr std::size_t kMostCompared = 3;
+
+SqlValue whole_ns(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
+SqlValue count_value(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+
+// Columns that tell the loops of a session apart.
+std::vector<ListingColumn> loop_columns(bool aside) {
+  return {{"track", "Track", "", "That repeats, or that events within the iterations lie on", false, aside},
+          {"device", "Device", "", "The track's", false, true},
+          {"host", "Host", "", "The track's", false, true},
+          {"level", "Level", "", "0: steps; 1: what repeats within them; and so on", false, aside}};
+}
+
+std::vector<SqlValue> loop_cells(const IterationLoop& loop, const Snapshot& snapshot) {
+  const TrackSnapshot* track = snapshot.find_track(loop.track);
+  if (track == nullptr) return {SqlValue(), SqlValue(), SqlValue(), std::int64_t{loop.level}};
+  return {track->track->name, track->track->device, track->track->host, std::int64_t{loop.level}};
+}
+
+std::string_view iteration_note(const FoldedLoop& folded, std::size_t i) {
+  if (i < folded.warm_up) return "warm-up";
+  return folded.iterations[i].outlier ? "outlier" : "";
+}
+
+// By which median an iteration is judged: that of the steady state.
+SqlValue deviation_of(const FoldedLoop& folded, std::size_t i) {
+  if (folded.steady_ns <= 0) return {};
+  const double share = static_cast<double>(folded.iterations[i].length_ns()) / folded.steady_ns - 1;
+  return std::round(share * 1e6) / 1e6;
+}
+
+void add_loop(Listing& listing, const IterationLoop& loop, const Snapshot& snapshot) {
+  const FoldedLoop& folded = loop.folded;
+  if (folded.iterations.empty()) return;
+  const FoldedValues& values = folded.duration_ns;
+  std::vector<SqlValue> cells = loop_cells(loop, snapshot);
+  cells.push_back(count_value(folded.iterations.size()));
+  cells.push_back(whole_ns(values.median));
+  for (const double value : {values.p10, values.p90, values.min, values.max}) cells.push_back(whole_ns(value));
+  cells.push_back(folded.interval_ns.count > 0 ? whole_ns(folded.interval_ns.median) : SqlValue());
+  cells.push_back(count_value(values.outliers));
+  cells.push_back(count_value(folded.warm_up));
+  cells.emplace_back(folded.iterations.front().length_ns());
+  cells.push_back(whole_ns(folded.steady_ns));
+  cells.push_back(count_value(folded.body.size() + folded.left_out));
+  cells.emplace_back(std::round(loop.share * 1e6) / 1e6);
+  cells.push_back(count_value(loop.partial));
+  EventFilter filter;
+  filter.range = TimeRange{folded.iterations.front().begin_ns,
+                           std::max(folded.iterations.back().end_ns, folded.iterations.front().begin_ns + 1)};
+  filter.tracks.push_back(loop.track);
+  listing.add(std::move(cells), std::move(filter));
+}
+
+void add_iterations(Listing& listing, const IterationLoop& loop, const Snapshot& snapshot) {
+  const FoldedLoop& folded = loop.folded;
+  for (std::size_t i = 0; i < folded.iterations.size() && listing.rows.row_count() < kMostIterationRows; ++i) {
+    const LoopIteration& each = folded.iterations[i];
+    std::vector<SqlValue> cells = loop_cells(loop, snapshot);
+    cells.push_back(count_value(i + 1));
+    cells.emplace_back(each.begin_ns);
+    cells.emplace_back(each.length_ns());
+    cells.push_back(i + 1 < folded.iterations.size() ? SqlValue(folded.iterations[i + 1].begin_ns - each.begin_ns)
+                                                     : SqlValue());
+    cells.push_back(deviation_of(folded, i));
+    cells.emplace_back(std::string(iteration_note(folded, i)));
+    listing.add(
+        std::move(cells),
+        EventFilter{
+            .range = TimeRange{each.begin_ns, std::max(each.end_ns, each.begin_ns + 1)}, .tracks = {}, .terms = {}});
+  }
+}
+
+EventFilter operation_filter(const IterationLoop& loop, const LoopOperation& operation, const Snapshot& snapshot) {
+  EventFilter filter;
+  filter.tracks.push_back(loop.track);
+  if (operation.numbered.empty()) {
+    filter.terms.push_back({search_of_text("name", snapshot.strings->text(operation.name)), false});
+  } else {
+    const std::string_view pattern = operation.numbered;
+    filter.terms.push_back({beginning_term("name", pattern.substr(0, pattern.rfind('*'))), false});
+  }
+  return filter;
+}
+
+void add_body(Listing& listing, const IterationLoop& loop, const Snapshot& snapshot) {
+  const FoldedLoop& folded = loop.folded;
+  for (const LoopOperation& each : folded.body) {
+    std::vector<SqlValue> cells = loop_cells(loop, snapshot);
+    cells.emplace_back(operation_text(each, snapshot));
+    cells.push_back(whole_ns(each.offset_ns.median));
+    cells.push_back(whole_ns(each.duration_ns.median));
+    cells.push_back(folded.duration_ns.median > 0
+                        ? SqlValue(std::round(each.duration_ns.median / folded.duration_ns.median * 1e6) / 1e6)
+                        : SqlValue());
+    for (const double value : {each.duration_ns.p10, each.duration_ns.p90, each.duration_ns.min, each.duration_ns.max})
+      cells.push_back(whole_ns(value));
+    cells.push_back(each.first_ns < 0 ? SqlValue() : SqlValue(each.first_ns));
+    cells.push_back(count_value(each.duration_ns.count));
+    cells.push_back(count_value(each.duration_ns.outliers));
+    listing.add(std::move(cells), operation_filter(loop, each, snapshot));
+  }
+}
+
+// What of a list is to be said besides its rows.
+std::string note_of(const IterationList& list, std::optional<std::size_t> loop) {
+  if (list.loops.empty()) return "nothing repeats clearly enough on engines, streams and host threads";
+  std::string note;
+  for (std::size_t i = 0; i < list.loops.size(); ++i) {
+    if (loop && *loop != i) continue;
+    if (list.loops[i].partial > 0 && note.empty()) note = "an iteration that is cut off at the end is left out";
+    if (list.loops[i].folded.left_out > 0)
+      note += fmt::format("{}{} operations of the least time are left out", note.empty() ? "" : "; ",
+                          format_count(list.loops[i].folded.left_out));
+  }
+  if (list.too_long > 0) note += fmt::format("{}{} lanes are too long", note.empty() ? "" : "; ", list.too_long);
+  return note;
+}
+
+Result<std::shared_ptr<const IterationList>> requested_iterations(const QueryContext& query,
+                                                                  const ListingRequest& request) {
+  if (request.by.size() > 1)
+    return Error{"--by: iterations begin with events of one name or with markers: --by NAME or --by marker"};
+  const IterationQuestion question{request.by.empty() ? std::string() : request.by.front()};
+  return find_iterations(query, request.filter.range.value_or(TimeRange{}), question);
+}
+
+std::string asked_note(const IterationList& list, const ListingRequest& request) {
+  if (!list.loops.empty() || request.by.empty()) return "";
+  return iterations_note(list, {request.by.front()});
+}
+
+EventFilter region_filter(const NamedRegion& region) {
+  EventFilter filter;
+  filter.tracks = region.tracks;
+  if (region.tracks.empty()) filter.range = region.longest;
+  if (region.tracks.empty()) return filter;
+  const std::string_view name = region.name;
+  filter.terms.push_back(
+      {region.numbered ? beginning_term("name", name.substr(0, name.rfind('*'))) : search_of_text("name", name),
+       false});
+  return filter;
+}
+
+// Those that are compared, in the order that they were asked for.
+Result<std::vector<const NamedRegion*>> chosen_regions(const RegionList& list, const std::vector<std::string>& by) {
+  std::vector<const NamedRegion*> chosen;
+  for (std::size_t i = 1; i < by.size(); ++i) {
+    const auto found = std::find_if(list.regions.begin(), list.regions.end(),
+                                    [&](const NamedRegion& each) { return each.name == by[i]; });
+    if (found == list.regions.end()) return Error{fmt::format("--by {}: no {} has the name {}", by[0], by[0], by[i])};
+    chosen.push_back(&*found);
+  }
+  for (std::size_t i = 0; by.size() < 2 && i < list.regions.size(); ++i) chosen.push_back(&list.regions[i]);
+  return chosen;
+}
+
+}  // namespace
+
+std::string iterations_note(const IterationList& list, const IterationQuestion& question) {
+  if (!list.loops.empty() || question.by.empty()) return note_of(list, {});
+  if (question.by == IterationQuestion::kMarkers) return "no marker lies here, or no device works between markers";
+  return fmt::format("no event is named \"{}\", with or without a number behind it", question.by);
+}
+
+std::string operation_text(const LoopOperation& operation, const Snapshot& snapshot) {
+  std::string text =
+      operation.numbered.empty() ? std::string(snapshot.strings->text(operation.name)) : operation.numbered;
+  if (operation.times > 1) return text + fmt::format(" × {}", operation.times);
+  if (operation.place > 0) text += fmt::format(" ({})", operation.place + 1);
+  return text;
+}
+
+Listing loops_listing(const IterationList& list, const Snapshot& snapshot) {
+  std::vector<ListingColumn> columns = loop_columns(false);
+  columns.insert(columns.end(),
+                 {{"iterations", "Iterations", "", "How many, whole ones"},
+                  {"median_ns", "Median", "ns", "Of the duration of an iteration"},
+                  {"p10_ns", "p10", "ns", "One of ten is at most this", false, true},
+                  {"p90_ns", "p90", "ns", "Nine of ten are at most this"},
+                  {"min_ns", "Min", "ns", "", false, true},
+                  {"max_ns", "Max", "ns", ""},
+                  {"interval_ns", "Every", "ns", "From beginning to beginning; the median"},
+                  {"outliers", "Outliers", "", "Iterations far from the median"},
+                  {"warm_up", "Warm-up", "", "Slow iterations at the beginning"},
+                  {"first_ns", "First", "ns", "How long the first takes"},
+                  {"steady_ns", "Steady", "ns", "The median of the iterations after the warm-up"},
+                  {"operations", "Operations", "", "Of the body", false, true},
+                  {"share", "Share", "share", "Of the events of an iteration that are the body's; the rest is foreign",
+                   false, true},
+                  {"cut_off", "Cut off", "", "Iterations at the end that are not whole; left out", false, true}});
+  Listing listing(std::move(columns));
+  for (const IterationLoop& each : list.loops) add_loop(listing, each, snapshot);
+  listing.note = note_of(list, {});
+  return listing;
+}
+
+Listing iterations_listing(const IterationList& list, const Snapshot& snapshot, std::optional<std::size_t> loop) {
+  std::vector<ListingColumn> columns = loop_columns(loop.has_value());
+  columns.insert(columns.end(),
+                 {{"number", "Iteration", "", "From 1; a click selects its time"},
+                  {"begin_ns", "Begin", "ns", "Of its first event"},
+                  {"duration_ns", "Duration", "ns", "To the end of the last event that is the body's"},
+                  {"interval_ns", "To next", "ns", "From its beginning to that of the next"},
+                  {"deviation", "Deviation", "share", "From the median of the iterations after the warm-up"},
+                  {"note", "Note", "",
+                   "outlier: farther from the median than three standard deviations, as the median deviation tells "
+                   "them, and than a twentieth of it; warm-up: slow ones at the beginning"}});
+  Listing listing(std::move(columns));
+  std::uint64_t all = 0;
+  for (std::size_t i = 0; i < list.loops.size(); ++i) {
+    if (loop && *loop != i) continue;
+    all += list.loops[i].folded.iterations.size();
+    add_iterations(listing, list.loops[i], snapshot);
+  }
+  listing.note = note_of(list, loop);
+  if (all > listing.rows.row_count())
+    listing.note += fmt::format("{}{} iterations are left out", listing.note.empty() ? "" : "; ",
+                                format_count(all - listing.rows.row_count()));
+  return listing;
+}
+
+Listing iteration_body_listing(const IterationList& list, const Snapshot& snapshot, std::optional<std::size_t> loop) {
+  std::vector<ListingColumn> columns = loop_columns(loop.has_value());
+  columns.insert(columns.end(), {{"operation", "Operation", "", "In the order of the body; (2): the second of its name",
+                                  false, false, true},
+                                 {"offset_ns", "Begins", "ns", "After the beginning of the iteration; the median"},
+                                 {"median_ns", "Median", "ns", "Of its duration, over the iterations"},
+                                 {"share", "Share", "share", "Of the median iteration", true},
+                                 {"p10_ns", "p10", "ns", "One of ten is at most this"},
+                                 {"p90_ns", "p90", "ns", "Nine of ten are at most this"},
+                                 {"min_ns", "Min", "ns", ""},
+                                 {"max_ns", "Max", "ns", ""},
+                                 {"first_ns", "First", "ns", "In the first iteration"},
+                                 {"count", "Iterations", "", "That have it"},
+                                 {"outliers", "Outliers", "", "Iterations in which it is far from its median"}});
+  Listing listing(std::move(columns));
+  for (std::size_t i = 0; i < list.loops.size(); ++i) {
+    if (!loop || *loop == i) add_body(listing, list.loops[i], snapshot);
+  }
+  listing.note = note_of(list, loop);
+  return listing;
+}
+
+Result<Listing> list_loops(const QueryContext& query, const ListingRequest& request) {
+  const auto found = requested_iterations(query, request);
+  if (!found) return found.error();
+  Listing listing = loops_listing(**found, *query.snapshot);
+  if (const std::string note = asked_note(**found, request); !note.empty()) listing.note = note;
+  return listing;
+}
+
+Result<Listing> list_iterations(const QueryContext& query, const ListingRequest& request) {
+  const auto found = requested_iterations(query, request);
+  if (!found) return found.error();
+  Listing listing = iterations_listing(**found, *query.snapshot);
+  if (const std::string note = asked_note(**found, request); !note.empty()) listing.note = note;
+  return listing;
+}
+
+Result<Listing> list_iteration_body(const QueryContext& query, const ListingRequest& request) {
+  const auto found = requested_iterations(query, request);
+  if (!found) return found.error();
+  Listing listing = iteration_body_listing(**found, *query.snapshot);
+  if (const std::string note = asked_note(**found, request); !note.empty()) listing.note = note;
+  return listing;
+}
+
+Listing regions_listing(const RegionList& list, const std::vector<const NamedRegion*>& chosen) {
+  Listing listing({{"region", "Region", "", "A click selects its events", false, false, true},
+                   {"count", "Count", "", "How often"},
+                   {"total_ns", "Total", "ns", "Added up; of regions that overlap in both"},
+                   {"median_ns", "Median", "ns", ""},
+                   {"ratio", "To the first", "", "Its median over that of the first row"},
+                   {"p10_ns", "p10", "ns", "One of ten is at most this"},
+                   {"p90_ns", "p90", "ns", "Nine of ten are at most this"},
+                   {"min_ns", "Min", "ns", ""},
+                   {"max_ns", "Max", "ns", ""},
+                   {"outliers", "Outliers", "", "Far from the median"},
+                   {"first_ns", "First", "ns", "How long the first is"},
+                   {"longest_begin_ns", "Longest at", "ns", "When the longest begins", false, true}});
+  const double first = chosen.empty() ? 0 : chosen.front()->duration_ns.median;
+  for (const NamedRegion* each : chosen) {
+    const FoldedValues& values = each->duration_ns;
+    listing.add({each->name, count_value(values.count), each->total_ns, whole_ns(values.median),
+                 first > 0 ? SqlValue(std::round(values.median / first * 1e4) / 1e4) : SqlValue(), whole_ns(values.p10),
+                 whole_ns(values.p90), whole_ns(values.min), whole_ns(values.max), count_value(values.outliers),
+                 each->first.length_ns(), each->longest.begin_ns},
+                region_filter(*each));
+  }
+  if (list.left_out > 0)
+    listing.note = fmt::format("{} names of the least time are left out", format_count(list.left_out));
+  return listing;
+}
+
+Result<Listing> list_regions(const QueryContext& query, const ListingRequest& request) {
+  const std::string by = request.by.empty() ? "annotation" : request.by.front();
+  if (request.by.size() > kMostCompared + 1)
+    return Error{"--by: up to three regions are compared, such as --by annotation,forward,backward"};
+  const auto found = find_regions(query, request.filter.range.value_or(TimeRange{}), by);
+  if (!found) return found.error();
+  const auto chosen = chosen_regions(**found, request.by);
+  if (!chosen) return chosen.error();
+  Listing listing = regions_listing(**found, *chosen);
+  if (chosen->empty()) listing.note = fmt::format("no region by {}", by);
+  return listing;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,336 @@
+#include "app/content/why/critical_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "core/analysis/critical_path/bounds.h"
+#include "core/base/format.h"
+#include "core/scan/event_mask.h"
+
+namespace accelscope::app {
+namespace {
+
+template <typename By>
+struct ByName {
+  std::string_view name;
+  By by;
+};
+constexpr std::array<ByName<PathBy>, 4> kPathDivisions = {
+    {{"resource", PathBy::resource}, {"line", PathBy::line}, {"name", PathBy::name}, {"kind", PathBy::kind}}};
+constexpr std::array<ByName<WaitsBy>, 3> kWaitDivisions = {
+    {{"cause", WaitsBy::reason}, {"signaller", WaitsBy::source}, {"line", WaitsBy::line}}};
+
+template <typename By, std::size_t kCount>
+Result<By> chosen_division(const std::array<ByName<By>, kCount>& all, const std::vector<std::string>& by) {
+  if (by.empty()) return all.front().by;
+  std::string names;
+  for (const ByName<By>& each : all) {
+    if (by.size() == 1 && by.front() == each.name) return each.by;
+    names += (names.empty() ? "" : ", ") + std::string(each.name);
+  }
+  return Error{fmt::format("--by {}: it takes one of {}", fmt::join(by, ","), names)};
+}
+
+SqlValue path_words(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(std::string(text)); }
+
+std::string_view path_track_name(const WorkGraph& graph, TrackNumber number) {
+  const TrackSnapshot* track = graph.snapshot->find_track(number);
+  return track == nullptr ? std::string_view() : std::string_view(track->track->name);
+}
+SqlValue path_line_cell(const WorkGraph& graph, NodeIndex node) {
+  return graph.locations.empty() ? SqlValue() : path_words(graph.snapshot->strings->text(graph.locations[node]));
+}
+double path_part(std::int64_t part, std::int64_t whole) {
+  return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+Result<WaitReport> passing_waits(const QueryContext& query, const WorkGraph& graph, const EventFilter& filter) {
+  auto report = attribute_waits(graph, filter.range.value_or(TimeRange{}), query.pool, query.control);
+  if (!report || !query.mask) return report;
+  std::erase_if(report->waits, [&](const AttributedWait& wait) {
+    return !query.mask->passes(*graph.snapshot, graph.event(wait.node));
+  });
+  report->total_ns = 0;
+  report->without_source = 0;
+  for (const AttributedWait& wait : report->waits) {
+    report->total_ns += wait.length_ns();
+    report->without_source += wait.source == kNoNode ? 1 : 0;
+  }
+  return report;
+}
+
+std::string waits_note(const WaitReport& report) {
+  if (report.waits.empty()) return "no event of the range says that it waited, and no stream stood idle";
+  return fmt::format("who ended it is known of {} of {} waits, {} in all",
+                     format_count(report.waits.size() - report.without_source), format_count(report.waits.size()),
+                     format_duration(static_cast<double>(report.total_ns)));
+}
+
+Result<CriticalPath> asked_path(const QueryContext& query, const WorkGraph& graph, const EventFilter& filter) {
+  const auto range = path_range(query, graph, filter.range);
+  if (!range) return range.error();
+  CriticalPath path = find_critical_path(graph, *range);
+  // Of a selection: what of the path its events and their waits are.
+  if (query.mask) {
+    std::erase_if(path.segments, [&](const PathSegment& segment) {
+      return segment.node == kNoNode || (!query.mask->passes(*graph.snapshot, graph.event(segment.node)) &&
+                                         !query.mask->passes(*graph.snapshot, graph.whole_event(segment.node)));
+    });
+  }
+  return path;
+}
+
+// What of the session the path is of.
+std::string basis_of(const WorkGraph& graph, const CriticalPath& path) {
+  if (graph.count() == 0) return "nothing of the session works, moves or waits";
+  std::int64_t listed_ns = 0;
+  for (const PathSegment& segment : path.segments) listed_ns += segment.length_ns();
+  const std::string length = format_duration(static_cast<double>(path.range.length_ns()));
+  std::string text = path_bound_text(graph, path);
+  if (!text.empty()) text += "; ";
+  text += listed_ns == path.range.length_ns()
+              ? length + " in all, nothing left over"
+              : fmt::format("{} of {} are of what passes", format_duration(static_cast<double>(listed_ns)), length);
+  if (path.range.begin_ns > graph.begin_of_all_ns && path.range.end_ns == graph.end_of_all_ns) {
+    text += "; " + format_duration(static_cast<double>(path.range.begin_ns - graph.begin_of_all_ns)) + " lie before it";
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query) {
+  QueryContext whole = query;
+  whole.mask = nullptr;
+  const auto dependencies = Dependencies::build(whole);
+  if (!dependencies) return dependencies.error();
+  return WorkGraph::build(whole, **dependencies);
+}
+
+Listing path_listing(const WorkGraph& graph, const CriticalPath& path) {
+  Listing listing({{"ts_ns", "Begin", "ns", "Since the session's start"},
+                   {"dur_ns", "On the path", "ns", "Of it what lies on the path; all add up to the whole range"},
+                   {"name", "What", "", "The event, or of a gap the event that waited"},
+                   {"resource", "Where", "", "Its queue, engine, stream or thread"},
+                   {"gap", "Gap", "", "Why nothing of the path was under way: what the event waited for"},
+                   {"line", "Line", "", ""},
+                   {"event_id", "Event", "", "", false, true}});
+  for (const PathSegment& segment : path.segments) {
+    const bool known = segment.node != kNoNode;
+    const EventId event = known ? graph.whole_event(segment.node) : kNoEvent;
+    listing.add({segment.begin_ns, segment.length_ns(),
+                 known ? path_words(graph.snapshot->strings->text(graph.names[segment.node])) : SqlValue(),
+                 known ? path_words(path_track_name(graph, graph.lane(segment.node).resource)) : SqlValue(),
+                 segment.is_gap ? SqlValue(std::string(wait_reason_name(segment.reason))) : SqlValue(),
+                 known ? path_line_cell(graph, segment.node) : SqlValue(),
+                 known ? SqlValue(static_cast<std::int64_t>(event)) : SqlValue()},
+                known ? ListingTarget(event) : ListingTarget());
+  }
+  return listing;
+}
+
+Listing shares_listing(const WorkGraph& graph, const CriticalPath& path, PathBy by) {
+  const auto named =
+      std::find_if(kPathDivisions.begin(), kPathDivisions.end(), [&](const auto& each) { return each.by == by; });
+  const std::string title = by == PathBy::line ? "Line" : by == PathBy::name ? "What" : "Resource";
+  Listing listing({{std::string(named->name), title, "", "Of gaps: what the events of the path waited for"},
+                   {"gap", "Gap", "", "1: nothing of the path was under way"},
+                   {"count", "Events", "", "Events of the path, or gaps"},
+                   {"path_ns", "On the path", "ns", "They add up to the whole range"},
+                   {"share", "Share", "share", "Of the path", true}});
+  for (const PathShare& share : path_shares(graph, path, by)) {
+    const EventId first = share.first == kNoNode ? kNoEvent : graph.whole_event(share.first);
+    listing.add(
+        {path_words(share.label), static_cast<std::int64_t>(share.is_gap ? 1 : 0),
+         static_cast<std::int64_t>(share.count), share.length_ns, path_part(share.length_ns, path.range.length_ns())},
+        first == kNoEvent ? ListingTarget() : ListingTarget(first));
+  }
+  return listing;
+}
+
+Result<Listing> list_critical_path(const QueryContext& query, const ListingRequest& request) {
+  const auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  const auto path = asked_path(query, **graph, request.filter);
+  if (!path) return path.error();
+  Listing listing = path_listing(**graph, *path);
+  listing.note = basis_of(**graph, *path);
+  return listing;
+}
+
+Result<Listing> list_path_shares(const QueryContext& query, const ListingRequest& request) {
+  const auto by = chosen_division(kPathDivisions, request.by);
+  if (!by) return by.error();
+  const auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  const auto path = asked_path(query, **graph, request.filter);
+  if (!path) return path.error();
+  Listing listing = shares_listing(**graph, *path, *by);
+  listing.note = basis_of(**graph, *path);
+  return listing;
+}
+
+Result<Listing> list_waits(const QueryContext& query, const ListingRequest& request) {
+  const auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  const auto report = passing_waits(query, **graph, request.filter);
+  if (!report) return report.error();
+  Listing listing(
+      {{"ts_ns", "Begin", "ns", "Since the session's start"},
+       {"dur_ns", "Waited", "ns", ""},
+       {"track", "Where", "", "The engine, stream or thread that waited"},
+       {"name", "What", "", "The event that waited"},
+       {"cause", "Cause", "", "semaphore, dma, queue, barrier, dependency, host, issue or unknown"},
+       {"condition", "Condition", "", "The semaphore and the value that it waited for"},
+       {"signaller", "Ended by", "", "The event that ended the wait"},
+       {"signaller_track", "On", "", ""},
+       {"line", "Line", "", "Of the event that waited"},
+       {"recorded", "Recorded", "", "1: the source says that it waited; 0: the stream stood idle", false, true},
+       {"event_id", "Event", "", "", false, true},
+       {"signaller_id", "Signaller", "", "", false, true}});
+  const StringPool& strings = *(*graph)->snapshot->strings;
+  for (const AttributedWait& wait : report->waits) {
+    const bool known = wait.source != kNoNode;
+    const EventId event = (*graph)->event(wait.node);
+    listing.add(
+        {wait.begin_ns, wait.length_ns(), path_words(path_track_name(**graph, (*graph)->lane(wait.node).track)),
+         path_words(strings.text((*graph)->names[wait.node])), std::string(wait_reason_name(wait.reason)),
+         path_words(semaphore_text(wait)), known ? path_words(strings.text((*graph)->names[wait.source])) : SqlValue(),
+         known ? path_words(path_track_name(**graph, (*graph)->lane(wait.source).resource)) : SqlValue(),
+         path_line_cell(**graph, wait.node), static_cast<std::int64_t>(wait.recorded ? 1 : 0),
+         static_cast<std::int64_t>(event),
+         known ? SqlValue(static_cast<std::int64_t>((*graph)->whole_event(wait.source))) : SqlValue()},
+        event);
+  }
+  listing.note = waits_note(*report);
+  return listing;
+}
+
+Result<Listing> list_wait_causes(const QueryContext& query, const ListingRequest& request) {
+  const auto by = chosen_division(kWaitDivisions, request.by);
+  if (!by) return by.error();
+  const auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  return causes_listing(query, **graph, request.filter, *by);
+}
+
+Result<Listing> causes_listing(const QueryContext& query, const WorkGraph& graph, const EventFilter& filter,
+                               WaitsBy by) {
+  const auto report = passing_waits(query, graph, filter);
+  if (!report) return report.error();
+  const std::string name = by == WaitsBy::reason ? "cause" : by == WaitsBy::source ? "signaller" : "line";
+  Listing listing({{name,
+                    by == WaitsBy::reason   ? "Cause"
+                    : by == WaitsBy::source ? "Ended by"
+                                            : "Line",
+                    "", ""},
+                   {"count", "Waits", "", ""},
+                   {"wait_ns", "Waited", "ns", "Of all together"},
+                   {"share", "Share", "share", "Of all waiting", true}});
+  for (const WaitSum& sum : sum_waits(graph, *report, by)) {
+    listing.add({path_words(sum.label), static_cast<std::int64_t>(sum.count), sum.wait_ns,
+                 path_part(sum.wait_ns, report->total_ns)});
+  }
+  listing.note = waits_note(*report);
+  return listing;
+}
+
+Result<Listing> list_bounds(const QueryContext& query, const ListingRequest& request) {
+  const auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  const auto path = asked_path(query, **graph, request.filter);
+  if (!path) return path.error();
+  const auto bounds = bounds_of_path(query, **graph, *path, request.peaks);
+  if (!bounds) return bounds.error();
+  Listing listing({{"bound", "Bound", "", "memory, compute, issue, dependency, launch, imbalance or unknown"},
+                   {"path_ns", "On the path", "ns", "Time of the critical path that is put down to it"},
+                   {"share", "Share", "share", "Of the path", true},
+                   {"ideal_ns", "Ideal", "ns", "How long the range would take at least if nothing else bound it"},
+                   {"rests_on", "Rests on", "", "What the ideal was made of, or why it is not known"}});
+  if ((*graph)->count() == 0) {
+    listing.note = basis_of(**graph, *path);
+    return listing;
+  }
+  std::int64_t total_ns = 0;
+  for (const BoundFigure& bound : *bounds) total_ns += bound.path_ns;
+  for (const BoundFigure& bound : *bounds) {
+    listing.add({std::string(path_bound_name(bound.bound)), bound.path_ns, path_part(bound.path_ns, total_ns),
+                 bound.ideal_ns ? SqlValue(*bound.ideal_ns) : SqlValue(), bound.rests_on});
+  }
+  listing.note = bounds_text(*bounds);
+  return listing;
+}
+
+Result<Listing> list_path_gaps(const QueryContext& query, const ListingRequest& request) {
+  const auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  const auto path = asked_path(query, **graph, request.filter);
+  if (!path) return path.error();
+  return gaps_listing(query, **graph, *path);
+}
+
+Result<Listing> gaps_listing(const QueryContext& query, const WorkGraph& graph, const CriticalPath& path) {
+  const auto gaps = path_gaps(query, graph, path);
+  if (!gaps) return gaps.error();
+  Listing listing({{"saving_ns", "Saves", "ns",
+                    "Of the total, if what waits began at once when it could: by a replay; empty: unknown"},
+                   {"gap_ns", "Gap", "ns", "Time of the critical path in which it waits"},
+                   {"count", "Gaps", "", ""},
+                   {"cause", "Cause", "", "What it waits for"},
+                   {"name", "What", "", "The event that waits"},
+                   {"line", "Line", "", "Of the event that waits"},
+                   {"event_id", "Longest", "", "The event that waits longest", false, true}});
+  const StringPool& strings = *graph.snapshot->strings;
+  for (const PathGap& gap : *gaps) {
+    const EventId event = graph.whole_event(gap.longest);
+    listing.add(
+        {gap.saving_ns ? SqlValue(*gap.saving_ns) : SqlValue(), gap.gap_ns, static_cast<std::int64_t>(gap.count),
+         std::string(wait_reason_name(gap.reason)), path_words(strings.text(gap.name)),
+         gap.location == kNone ? SqlValue() : path_words(strings.text(gap.location)), static_cast<std::int64_t>(event)},
+        event);
+  }
+  listing.note = graph.count() == 0 ? basis_of(graph, path)
+                 : gaps->empty()    ? "no gap on the critical path"
+                                    : "savings do not add up: each is of closing these gaps alone";
+  return listing;
+}
+
+Result<Listing> list_slack(const QueryContext& query, const ListingRequest& request) {
+  const auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  const auto slack = event_slack(**graph, query.control);
+  if (!slack) return slack.error();
+  Listing listing({{"ts_ns", "Begin", "ns", "Since the session's start"},
+                   {"dur_ns", "Duration", "ns", ""},
+                   {"slack_ns", "Slack", "ns", "It could end so much later without moving the end of the session"},
+                   {"track", "Where", "", ""},
+                   {"name", "What", "", ""},
+                   {"line", "Line", "", ""},
+                   {"event_id", "Event", "", "", false, true}});
+  const StringPool& strings = *(*graph)->snapshot->strings;
+  const TimeRange range = request.filter.range.value_or(TimeRange{});
+  constexpr std::size_t kMostSlackRows = 1'000'000;
+  std::size_t left_out = 0;
+  for (NodeIndex node = 0; node < (*graph)->count(); ++node) {
+    if ((*graph)->end_ns[node] <= range.begin_ns || (*graph)->begin_ns[node] >= range.end_ns) continue;
+    const EventId event = (*graph)->event(node);
+    if (query.mask && !query.mask->passes(*(*graph)->snapshot, event)) continue;
+    if (listing.rows.row_count() >= kMostSlackRows) {
+      ++left_out;
+      continue;
+    }
+    listing.add({(*graph)->begin_ns[node], (*graph)->end_ns[node] - (*graph)->begin_ns[node], (*slack)[node],
+                 path_words(path_track_name(**graph, (*graph)->lane(node).track)),
+                 path_words(strings.text((*graph)->names[node])), path_line_cell(**graph, node),
+                 static_cast<std::int64_t>(event)},
+                event);
+  }
+  if ((*graph)->count() == 0) listing.note = "nothing of the session works, moves or waits";
+  if (left_out > 0) listing.note = fmt::format("{} more events are left out: narrow the range", format_count(left_out));
+  return listing;
+}
+
+}  // namespace accelscope::app

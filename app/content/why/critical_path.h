@@ -1,0 +1,30 @@
+// What waits were for, and what the length of a session or range was made of, as tables.
+#pragma once
+
+#include <memory>
+
+#include "app/content/listings/base/listing.h"
+#include "core/analysis/critical_path/critical_path.h"
+
+namespace accelscope::app {
+
+[[nodiscard]] Result<Listing> list_critical_path(const QueryContext& query, const ListingRequest& request);
+[[nodiscard]] Result<Listing> list_path_shares(const QueryContext& query, const ListingRequest& request);
+[[nodiscard]] Result<Listing> list_waits(const QueryContext& query, const ListingRequest& request);
+[[nodiscard]] Result<Listing> list_wait_causes(const QueryContext& query, const ListingRequest& request);
+
+// The graph of the whole session, whatever the filter: what waits may have waited for anything.
+[[nodiscard]] Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query);
+// Bounds of the range, and gaps of its path by what closing them would save.
+[[nodiscard]] Result<Listing> list_bounds(const QueryContext& query, const ListingRequest& request);
+[[nodiscard]] Result<Listing> list_path_gaps(const QueryContext& query, const ListingRequest& request);
+// By how much each event of the range that passes could end later without moving the end of the session.
+[[nodiscard]] Result<Listing> list_slack(const QueryContext& query, const ListingRequest& request);
+
+[[nodiscard]] Result<Listing> gaps_listing(const QueryContext& query, const WorkGraph& graph, const CriticalPath& path);
+[[nodiscard]] Result<Listing> causes_listing(const QueryContext& query, const WorkGraph& graph,
+                                             const EventFilter& filter, WaitsBy by);
+[[nodiscard]] Listing path_listing(const WorkGraph& graph, const CriticalPath& path);
+[[nodiscard]] Listing shares_listing(const WorkGraph& graph, const CriticalPath& path, PathBy by);
+
+}  // namespace accelscope::app

@@ -1,0 +1,125 @@
+#include "app/content/why/what_if.h"
+
+#include <algorithm>
+#include <set>
+
+namespace accelscope::app {
+namespace {
+
+std::vector<SharePair> pairs_of_paths(const WorkGraph& graph, const CriticalPath& before, const CriticalPath& after) {
+  std::vector<SharePair> pairs;
+  const auto add = [&](const PathShare& share, std::int64_t SharePair::*which) {
+    auto found = std::find_if(pairs.begin(), pairs.end(), [&](const SharePair& pair) {
+      return pair.label == share.label && pair.is_gap == share.is_gap;
+    });
+    if (found == pairs.end()) found = pairs.insert(pairs.end(), {share.label, share.is_gap});
+    (*found).*which += share.length_ns;
+  };
+  for (const PathShare& share : path_shares(graph, before, PathBy::resource)) add(share, &SharePair::before_ns);
+  for (const PathShare& share : path_shares(graph, after, PathBy::resource)) add(share, &SharePair::after_ns);
+  return pairs;
+}
+
+// Spreads what events take over the cells.
+class GhostCells {
+ public:
+  GhostCells(std::int64_t begin_ns, std::int64_t length_ns)
+      : begin_ns_(begin_ns),
+        cell_ns_(static_cast<double>(std::max<std::int64_t>(length_ns, 1)) / static_cast<double>(kGhostCells)) {}
+  void add(std::vector<float>& cells, std::int64_t begin_ns, std::int64_t end_ns) const {
+    const double first = std::max(0.0, static_cast<double>(begin_ns - begin_ns_) / cell_ns_);
+    const double last = std::min(static_cast<double>(kGhostCells), static_cast<double>(end_ns - begin_ns_) / cell_ns_);
+    if (!(last > first)) return;
+    for (auto cell = static_cast<std::size_t>(first); cell < kGhostCells && static_cast<double>(cell) < last; ++cell) {
+      const double from = std::max(first, static_cast<double>(cell)),
+                   to = std::min(last, static_cast<double>(cell + 1));
+      cells[cell] = std::min(1.0F, cells[cell] + static_cast<float>(to - from));
+    }
+  }
+
+ private:
+  std::int64_t begin_ns_;
+  double cell_ns_;
+};
+
+}  // namespace
+
+std::string SharePair::text() const { return is_gap ? "waiting: " + label : label.empty() ? std::string("-") : label; }
+
+Result<WhatIfAnswer> answer_what_if(const QueryContext& query, const WorkGraph& graph,
+                                    std::span<const WhatIfChange> changes, const TimeRange& range) {
+  auto replayed = replay_range(query, graph, changes, range);
+  if (!replayed) return replayed.error();
+  const CriticalPath path = find_critical_path(graph, replayed->before);
+  WhatIfAnswer answer;
+  answer.shares = pairs_of_paths(graph, path, replayed->path);
+  answer.bound_before = path_bound_text(graph, path);
+  answer.bound_after = path_bound_text(graph, replayed->path);
+  answer.result = std::move(*replayed);
+  return answer;
+}
+
+std::int64_t ghost_length_ns(const WhatIfAnswer& answer) noexcept {
+  return std::max<std::int64_t>({answer.result.total_before_ns, answer.result.total_after_ns, 1});
+}
+
+std::vector<GhostRow> ghost_rows(const WorkGraph& graph, const WhatIfAnswer& answer, std::size_t most) {
+  std::vector<SharePair> wanted;
+  for (const SharePair& share : answer.shares) {
+    if (!share.is_gap) wanted.push_back(share);
+  }
+  std::stable_sort(wanted.begin(), wanted.end(), [](const SharePair& a, const SharePair& b) {
+    return std::max(a.before_ns, a.after_ns) > std::max(b.before_ns, b.after_ns);
+  });
+  wanted.resize(std::min(wanted.size(), most));
+  const std::int64_t length_ns = ghost_length_ns(answer);
+  const GhostCells now(answer.result.before.begin_ns, length_ns), then(answer.result.path.range.begin_ns, length_ns);
+  std::vector<GhostRow> rows;
+  for (const SharePair& share : wanted) {
+    GhostRow row{.label = share.label, .now = std::vector<float>(kGhostCells), .then = std::vector<float>(kGhostCells)};
+    for (const GraphLane& lane : graph.lanes) {
+      const TrackSnapshot* track = graph.snapshot->find_track(lane.resource);
+      if (track == nullptr || track->track->name != share.label) continue;
+      row.kind = lane.kind;
+      for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
+        if (graph.waits[node] != 0) continue;
+        now.add(row.now, graph.begin_ns[node], graph.end_ns[node]);
+        then.add(row.then, answer.result.begin_ns[node], answer.result.end_ns[node]);
+      }
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::vector<std::string> suggested_changes(const WorkGraph& graph, const CriticalPath& path) {
+  std::vector<std::string> changes;
+  std::set<std::string> known;
+  const auto add = [&](std::string text) {
+    if (known.insert(text).second) changes.push_back(std::move(text));
+  };
+  const auto kind_of = [&](const PathShare& share) {
+    return share.first == kNoNode ? WorkKind::none : graph.lane(share.first).kind;
+  };
+  for (const PathShare& share : path_shares(graph, path, PathBy::kind)) {
+    if (share.is_gap && share.label == wait_reason_name(WaitReason::host)) add("launch latency x0.5");
+    if (share.is_gap) continue;
+    if (kind_of(share) == WorkKind::transfer) add("dma bandwidth x1.5");
+    if (kind_of(share) == WorkKind::host) add("host x0.5");
+  }
+  constexpr std::size_t kMostNames = 4;
+  std::size_t names = 0;
+  for (const PathShare& share : path_shares(graph, path, PathBy::name)) {
+    if (share.is_gap || share.label.empty() || kind_of(share) == WorkKind::host || names == kMostNames) continue;
+    ++names;
+    add(kind_of(share) == WorkKind::transfer ? "drop reload of " + share.label : "event " + share.label + " x0.5");
+  }
+  for (const PathShare& share : path_shares(graph, path, PathBy::resource)) {
+    if (share.is_gap || share.label.empty() || kind_of(share) == WorkKind::host) continue;
+    add(kind_of(share) == WorkKind::transfer ? "double queue " + share.label : "engine " + share.label + " x0.5");
+    break;
+  }
+  return changes;
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,97 @@
+#include "app/panels/why/changes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/analysis/critical_path/what_if.h"
+#include "core/base/format.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/text_input.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kChangeRow = 26, kChangeSaving = 92, kChangeInput = 26;  // units
+
+}  // namespace
+
+void ChangeList::suggest(const std::vector<std::string>& texts) {
+  std::vector<ShownChange> kept;
+  for (const std::string& text : texts) {
+    const auto known =
+        std::find_if(changes_.begin(), changes_.end(), [&](const ShownChange& each) { return each.text == text; });
+    kept.push_back({text, known != changes_.end() && known->on, true});
+  }
+  for (const ShownChange& each : changes_) {
+    const bool there = std::find(texts.begin(), texts.end(), each.text) != texts.end();
+    if (!there && (!each.suggested || each.on)) kept.push_back(each);
+  }
+  changes_ = std::move(kept);
+}
+
+void ChangeList::choose(const std::string& text) {
+  for (ShownChange& each : changes_) {
+    if (each.text != text) continue;
+    each.on = true;
+    return;
+  }
+  changes_.push_back({text, true, false});
+}
+
+void ChangeList::add_typed(const PanelContext& context) {
+  const auto parsed = parse_change(typed_);
+  wrong_ = parsed ? std::string() : parsed.message();
+  if (!parsed) {
+    context.actions.notify(Severity::warning, wrong_);
+    return;
+  }
+  choose(parsed->text);
+  typed_.clear();
+}
+
+void ChangeList::draw(const PanelContext& context, const Rect& area,
+                      const std::vector<std::optional<std::int64_t>>& savings) {
+  Ui& ui = context.ui;
+  Rect rest = area;
+  Rect foot = rest.cut_bottom(ui.px(kChangeInput + 10)).middle(ui.px(kChangeInput));
+  const ButtonOptions clear{.label = "Clear", .kind = ButtonKind::quiet};
+  if (button(ui, "why.clear", foot.cut_right(button_width(ui, clear)), clear)) {
+    for (ShownChange& each : changes_) each.on = false;
+  }
+  foot.cut_right(ui.px(6));
+  const TextInputResult typed = text_input(
+      ui, "why.change", foot, typed_,
+      {.placeholder = "dma bandwidth x1.5, drop reload of w1 ...", .icon = icon::kPlus, .error = !wrong_.empty()});
+  if (typed.changed) wrong_.clear();
+  if (typed.submitted && !typed_.empty()) add_typed(context);
+  ScrollArea scroll(ui, "why.changes", rest, ui.px(kChangeRow) * static_cast<float>(changes_.size()));
+  Rect content = scroll.content();
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    Rect row = content.cut_top(ui.px(kChangeRow));
+    const Rect saving = row.cut_right(ui.px(kChangeSaving));
+    const std::string name = "why.change." + std::to_string(i);
+    (void)checkbox(ui, name, row, changes_[i].text, changes_[i].on);
+    if (i >= savings.size()) {
+      draw_text(ui, saving, "...", {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+    } else if (!savings[i]) {
+      draw_text(ui, saving, "no effect", {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
+    } else {
+      const std::int64_t ns = *savings[i];
+      const std::string sign = ns > 0 ? "−" : ns < 0 ? "+" : "";
+      draw_text(ui, saving, "≈ " + sign + format_duration(static_cast<double>(ns < 0 ? -ns : ns)),
+                {.style = TextStyle::mono,
+                 .colour = ns > 0   ? Colour::ok
+                           : ns < 0 ? Colour::worse
+                                    : Colour::text3,
+                 .align = Align::right});
+    }
+  }
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,35 @@
+// The changes of a what-if in the panel: those that suit the session and those that the user has written, each ticked
+// or not, with what it alone would save.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/panels/context.h"
+
+namespace accelscope::app {
+
+struct ShownChange {
+  std::string text;
+  bool on = false, suggested = false;
+};
+
+class ChangeList {
+ public:
+  // What suits the session comes in place of what suited it before; the user's own stay.
+  void suggest(const std::vector<std::string>& texts);
+  void draw(const PanelContext& context, const render::Rect& area,
+            const std::vector<std::optional<std::int64_t>>& savings);
+  // What a row of another list proposes: it is ticked, and added where it is not there.
+  void choose(const std::string& text);
+  [[nodiscard]] const std::vector<ShownChange>& all() const noexcept { return changes_; }
+
+ private:
+  void add_typed(const PanelContext& context);
+
+  std::vector<ShownChange> changes_;
+  std::string typed_, wrong_;
+};
+
+}  // namespace accelscope::app

@@ -1,0 +1,276 @@
+#include "app/panels/why/panel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "app/content/why/critical_path.h"
+#include "core/analysis/critical_path/what_if.h"
+#include "core/base/format.h"
+#include "render/base/icons.h"
+#include "render/widgets/controls.h"
+#include "render/widgets/layout.h"
+#include "render/widgets/popup.h"
+#include "render/widgets/states.h"
+
+namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kWhyHead = 36, kWhyBounds = 22, kWhyNote = 20;  // units
+constexpr float kWhyChanges = 0.21F, kWhyResult = 0.40F;        // of the width
+constexpr float kRoomForChanges = 720, kRoomForBounds = 120;    // units
+constexpr std::size_t kMostGhostRows = 8, kMostShares = 8;
+constexpr std::size_t kMostMarked = 1'000'000;  // parts of a path that the timeline marks
+
+constexpr std::array<std::string_view, 5> kWhyPages = {"Gaps", "By resource", "By line", "Waits", "Path"};
+
+Pixel bound_colour(const Ui& ui, PathBound bound) {
+  constexpr std::array<unsigned, kPathBounds> kSlots = {8, 0, 6, 5, 3, 7, 0};
+  return bound == PathBound::unknown ? ui.colour(Colour::hatch)
+                                     : ui.theme().slice(kSlots[static_cast<std::size_t>(bound)]);
+}
+
+std::shared_ptr<const ShownPath> marks_of(const WorkGraph& graph, const CriticalPath& path) {
+  auto shown = std::make_shared<ShownPath>();
+  if (path.segments.size() > kMostMarked) return shown;
+  for (const PathSegment& segment : path.segments) {
+    ShownPath::Part part;
+    part.begin_ns = segment.begin_ns;
+    part.end_ns = segment.end_ns;
+    part.is_gap = segment.is_gap;
+    if (segment.is_gap) part.reason = wait_reason_name(segment.reason);
+    if (segment.node != kNoNode) {
+      part.event = graph.event(segment.node);
+      part.event_begin_ns = graph.begin_ns[segment.node];
+      part.event_end_ns = graph.end_ns[segment.node];
+    }
+    shown->parts.push_back(std::move(part));
+  }
+  return shown;
+}
+
+}  // namespace
+
+SessionAnalysis::Found<WhyPanel::Found> WhyPanel::find(const QueryContext& query, const EventFilter& filter) {
+  auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  const auto range = path_range(query, **graph, filter.range);
+  if (!range) return range.error();
+  Found found;
+  found.graph = std::move(*graph);
+  found.path = find_critical_path(*found.graph, *range);
+  auto bounds = bounds_of_path(query, *found.graph, found.path, {});
+  if (!bounds) return bounds.error();
+  found.bounds = std::move(*bounds);
+  found.headline = bounds_text(found.bounds);
+  auto gaps = gaps_listing(query, *found.graph, found.path);
+  if (!gaps) return gaps.error();
+  found.gaps = std::move(*gaps);
+  found.resources = shares_listing(*found.graph, found.path, PathBy::resource);
+  found.lines = shares_listing(*found.graph, found.path, PathBy::line);
+  found.segments = path_listing(*found.graph, found.path);
+  auto causes = causes_listing(query, *found.graph, filter, WaitsBy::reason);
+  if (!causes) return causes.error();
+  found.causes = std::move(*causes);
+  found.suggested = suggested_changes(*found.graph, found.path);
+  found.shown = marks_of(*found.graph, found.path);
+  return std::make_shared<const Found>(std::move(found));
+}
+
+SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& query, const ReplayQuestion& question) {
+  const WorkGraph& graph = *question.found->graph;
+  const TimeRange range = question.found->path.range;
+  QueryContext whole = query;
+  whole.mask = nullptr;
+  Replay out;
+  std::vector<WhatIfChange> ticked;
+  for (std::size_t i = 0; i < question.texts.size(); ++i) {
+    auto change = parse_change(question.texts[i]);
+    if (!change) return change.error();
+    const auto alone = replay_range(whole, graph, {&*change, 1}, range);
+    if (query.control.cancelled()) return Error{"cancelled"};
+    out.savings.push_back(alone ? std::optional(alone->total_before_ns - alone->total_after_ns) : std::nullopt);
+    if (question.ticked[i] == 0) continue;
+    if (!alone) out.wrong = alone.message();
+    if (alone) ticked.push_back(std::move(*change));
+  }
+  if (ticked.empty()) return std::make_shared<const Replay>(std::move(out));
+  auto together = answer_what_if(whole, graph, ticked, range);
+  if (!together) {
+    out.wrong = together.message();
+  } else {
+    out.ghost = {together->result.total_before_ns, together->result.total_after_ns,
+                 ghost_rows(graph, *together, kMostGhostRows)};
+    together->result.begin_ns = {};  // the rows hold what is shown of them
+    together->result.end_ns = {};
+    out.together = std::move(*together);
+  }
+  return std::make_shared<const Replay>(std::move(out));
+}
+
+void WhyPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const OwnSelection own(context.tab, scope_);
+  const EventFilter wanted = scope_filter(context.tab, scope_);
+  const auto before = shown_;
+  shown_ = context.analysis().ask_of(kept_, wanted, wanted,
+                                     [wanted](const QueryContext& query) { return find(query, wanted); });
+  if (shown_ && shown_ != before) changes_.suggest(shown_->suggested);
+  context.tab.marked_path = marks_ && shown_ ? shown_->shown : nullptr;
+  Rect rest = area;
+  draw_head(context, rest.cut_top(ui.px(kWhyHead)).inset(ui.px(size::kPanelPadding), 0));
+  if (!kept_.error.empty()) return (void)empty_state(ui, "why.wrong", rest, icon::kError, kept_.error);
+  if (!shown_) return (void)empty_state(ui, "why.loading", rest, icon::kClock, "Following what waited for what ...");
+  if (shown_->graph->count() == 0) {
+    return (void)empty_state(
+        ui, "why.empty", rest, icon::kSitemap,
+        "Nothing of this session works, moves or waits: record engines, streams or calls of a host.");
+  }
+  ReplayQuestion question{shown_, {}, {}};
+  for (const ShownChange& change : changes_.all()) {
+    question.texts.push_back(change.text);
+    question.ticked.push_back(change.on ? 1 : 0);
+  }
+  replay_ = context.analysis().ask(replayed_, question, {.tells_itself = true},
+                                   [question](const QueryContext& query) { return replay(query, question); });
+  if (rest.width() >= ui.px(kRoomForChanges)) {
+    const Rect result = rest.cut_right(rest.width() * kWhyResult);
+    Rect changes = rest.cut_right(area.width() * kWhyChanges);
+    for (const Rect& part : {result, changes}) vertical_line(ui, part.x0, part.y0, part.y1, ui.colour(Colour::line2));
+    changes = changes.inset(ui.px(size::kPanelPadding), 0);
+    static const std::vector<std::optional<std::int64_t>> kNone;
+    const bool same = replay_ && replay_->savings.size() == changes_.all().size();
+    changes_.draw(context, changes, same ? replay_->savings : kNone);
+    draw_result(context, result.inset(ui.px(size::kPanelPadding), ui.px(4)));
+  }
+  draw_found(context, rest);
+}
+
+void WhyPanel::draw_head(const PanelContext& context, Rect head) {
+  Ui& ui = context.ui;
+  (void)draw_scope(context, "why.scope", head, scope_);
+  head.cut_right(ui.px(12));
+  const float mark = checkbox_width(ui, "On the timeline");
+  (void)checkbox(ui, "why.marks", head.cut_right(mark), "On the timeline", marks_);
+  head.cut_right(ui.px(12));
+  std::vector<Segment> pages;
+  for (const std::string_view page : kWhyPages) pages.push_back({.label = page});
+  const float width = segmented_width(ui, pages);
+  if (head.width() > width + ui.px(160)) {
+    segmented(ui, "why.page", head.cut_right(width).middle(ui.px(size::kControl)), pages, page_);
+    head.cut_right(ui.px(12));
+  }
+  std::string hint = kept_.stale() ? "of the earlier range" : scope_text(context.tab, scope_);
+  if (shown_ && shown_->graph->count() > 0) {
+    hint = fmt::format("{} of {}", format_duration(static_cast<double>(shown_->path.range.length_ns())), hint);
+  }
+  heading(ui, head, shown_ && !shown_->headline.empty() ? shown_->headline : "Why", hint);
+}
+
+// One bar of the bounds; each tells its figures where the pointer rests.
+void WhyPanel::draw_bounds(const PanelContext& context, Rect bar) const {
+  Ui& ui = context.ui;
+  const auto total = static_cast<double>(std::max<std::int64_t>(1, shown_->path.range.length_ns()));
+  bar = bar.middle(ui.px(14));
+  float x = bar.x0;
+  for (const BoundFigure& bound : shown_->bounds) {
+    const double share = static_cast<double>(bound.path_ns) / total;
+    if (share <= 0) continue;
+    const Rect box{x, bar.y0, std::min(bar.x1, x + bar.width() * static_cast<float>(share)), bar.y1};
+    x = box.x1;
+    fill(ui, box, bound_colour(ui, bound.bound));
+    const std::string name(path_bound_name(bound.bound));
+    const std::string text = fmt::format("{} {}", name, format_share(share));
+    if (text_width(ui, TextStyle::small, text) + ui.px(8) < box.width()) {
+      draw_text(ui, box, text,
+                {.style = TextStyle::small,
+                 .colour = bound.bound == PathBound::unknown ? Colour::text1 : Colour::ink,
+                 .align = Align::centre,
+                 .fit = Fit::clip});
+    }
+    const std::string ideal = bound.ideal_ns ? "Ideal " + format_duration(*bound.ideal_ns) + ": " + bound.rests_on
+                                             : "Ideal unknown: " + bound.rests_on;
+    tooltip(ui, interact(ui, "why.bound." + name, box), box,
+            fmt::format("{}: {} of the critical path, {}\n{}", name,
+                        format_duration(static_cast<double>(bound.path_ns)), format_share(share), ideal));
+  }
+}
+
+void WhyPanel::draw_found(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  if (area.height() >= ui.px(kRoomForBounds)) {
+    draw_bounds(context, area.cut_top(ui.px(kWhyBounds)).inset(ui.px(size::kPanelPadding), 0));
+  }
+  const std::array<const Listing*, kWhyPages.size()> listings = {&shown_->gaps, &shown_->resources, &shown_->lines,
+                                                                 &shown_->causes, &shown_->segments};
+  const Listing* listing = listings[static_cast<std::size_t>(page_)];
+  if (!listing->note.empty() && area.height() >= ui.px(kRoomForBounds)) {
+    draw_text(ui, area.cut_bottom(ui.px(kWhyNote)).inset(ui.px(size::kPanelPadding), 0), listing->note,
+              {.style = TextStyle::small, .colour = Colour::text3});
+  }
+  if (listing->rows.row_count() == 0) {
+    return (void)empty_state(ui, "why.none", area, icon::kCheckCircle,
+                             page_ == 3 ? "Nothing says that it waited." : "None.");
+  }
+  (void)rows_.draw(context, "why.rows", area, std::shared_ptr<const Listing>(shown_, listing));
+}
+
+void WhyPanel::draw_result(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  if (!replayed_.error.empty()) return (void)empty_state(ui, "why.failed", area, icon::kError, replayed_.error);
+  if (!replay_) return (void)empty_state(ui, "why.replaying", area, icon::kClock, "Replaying ...");
+  if (!replay_->together) {
+    const std::string why =
+        replay_->wrong.empty() ? "Tick changes, and the session is replayed with them here." : replay_->wrong;
+    return (void)empty_state(ui, "why.untouched", area, icon::kClock, why);
+  }
+  const WhatIfAnswer& answer = *replay_->together;
+  const auto before = static_cast<double>(answer.result.total_before_ns);
+  const auto after = static_cast<double>(answer.result.total_after_ns);
+  const bool stale = replayed_.stale();
+  Rect head = area.cut_top(ui.px(24));
+  const std::string totals = fmt::format("{}  →  ≈ {}", format_duration(before), format_duration(after));
+  draw_text(ui, head.cut_left(text_width(ui, TextStyle::mono_strong, totals) + ui.px(12)), totals,
+            {.style = TextStyle::mono_strong, .colour = stale ? Colour::text3 : Colour::text1});
+  const std::string ratio = after > 0 ? fmt::format("{:.2f}×", before / after) : std::string("–");
+  draw_text(ui, head.cut_left(text_width(ui, TextStyle::mono_strong, ratio) + ui.px(12)), ratio,
+            {.style = TextStyle::mono_strong, .colour = after <= before ? Colour::ok : Colour::worse});
+  draw_text(ui, head, answer.bound_before + "  →  " + answer.bound_after,
+            {.style = TextStyle::small, .colour = Colour::text2});
+  std::vector<SharePair> shares = answer.shares;
+  std::stable_sort(shares.begin(), shares.end(), [](const SharePair& a, const SharePair& b) {
+    return std::max(a.before_ns, a.after_ns) > std::max(b.before_ns, b.after_ns);
+  });
+  shares.resize(std::min(shares.size(), kMostShares));
+  const float terms = ui.px(size::kTableRow) * static_cast<float>((shares.size() + 1) / 2);
+  if (area.height() > terms + ui.px(80)) {
+    Rect foot = area.cut_bottom(terms);
+    area.cut_bottom(ui.px(6));
+    Rect left = foot.cut_left(foot.width() / 2 - ui.px(8));
+    foot.cut_left(ui.px(16));
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      Rect row = (i % 2 == 0 ? left : foot).cut_top(ui.px(size::kTableRow));
+      const std::int64_t change = shares[i].after_ns - shares[i].before_ns;
+      const std::string sign = change < 0 ? "−" : change > 0 ? "+" : "";
+      draw_text(ui, row.cut_right(ui.px(76)),
+                sign + format_duration(static_cast<double>(change < 0 ? -change : change)),
+                {.style = TextStyle::mono_small,
+                 .colour = change < 0   ? Colour::ok
+                           : change > 0 ? Colour::worse
+                                        : Colour::text3,
+                 .align = Align::right});
+      draw_text(ui, row.cut_right(ui.px(140)),
+                fmt::format("{} → {}", format_duration(static_cast<double>(shares[i].before_ns)),
+                            format_duration(static_cast<double>(shares[i].after_ns))),
+                {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::right});
+      draw_text(ui, row, shares[i].text(), {.style = TextStyle::body, .fit = Fit::middle});
+    }
+  }
+  draw_ghost(context, area, replay_->ghost, stale);
+}
+
+}  // namespace accelscope::app

@@ -1,0 +1,67 @@
+// Why the session took as long as it did: its bounds, gaps, waits and critical path; changes, each with what it alone
+// would save; and the result of those that are ticked, as a timeline beside the one that was recorded. While it is
+// open, the timeline marks the path.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/content/listings/base/listing.h"
+#include "app/panels/answer_table.h"
+#include "app/panels/scope.h"
+#include "app/panels/why/changes.h"
+#include "app/panels/why/ghost.h"
+#include "app/session/shown_path.h"
+#include "core/analysis/critical_path/bounds.h"
+
+namespace accelscope::app {
+
+class WhyPanel final : public Panel {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] bool pending() const override { return kept_.task.valid() || replayed_.task.valid(); }
+
+ private:
+  struct Found {
+    std::shared_ptr<const WorkGraph> graph;
+    CriticalPath path;
+    std::vector<BoundFigure> bounds;
+    Listing gaps, resources, lines, causes, segments;
+    std::vector<std::string> suggested;
+    std::shared_ptr<const ShownPath> shown;
+    std::string headline;
+  };
+  // What the ticked changes give together, and each change alone.
+  struct Replay {
+    std::vector<std::optional<std::int64_t>> savings;
+    std::optional<WhatIfAnswer> together;
+    GhostTimes ghost;
+    std::string wrong;
+  };
+  struct ReplayQuestion {
+    std::shared_ptr<const Found> found;
+    std::vector<std::string> texts;
+    std::vector<std::uint8_t> ticked;
+    bool operator==(const ReplayQuestion&) const = default;
+  };
+  [[nodiscard]] static SessionAnalysis::Found<Found> find(const QueryContext& query, const EventFilter& filter);
+  [[nodiscard]] static SessionAnalysis::Found<Replay> replay(const QueryContext& query, const ReplayQuestion& question);
+  void draw_head(const PanelContext& context, render::Rect head);
+  void draw_found(const PanelContext& context, render::Rect area);
+  void draw_bounds(const PanelContext& context, render::Rect bar) const;
+  void draw_result(const PanelContext& context, render::Rect area);
+
+  PanelScope scope_ = Scope::session;
+  int page_ = 0;
+  bool marks_ = true;
+  ChangeList changes_;
+  SessionAnalysis::Kept<Found, SessionAnalysis::Filtered<EventFilter>> kept_;
+  SessionAnalysis::Kept<Replay, ReplayQuestion> replayed_;
+  std::shared_ptr<const Found> shown_;
+  std::shared_ptr<const Replay> replay_;
+  AnswerTable rows_;
+};
+
+}  // namespace accelscope::app

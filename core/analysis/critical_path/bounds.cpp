@@ -1,0 +1,228 @@
+#include "core/analysis/critical_path/bounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/analysis/critical_path/what_if.h"
+#include "core/analysis/roofline/memory_levels.h"
+#include "core/analysis/time/covered_time.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::array<std::string_view, kPathBounds> kBoundNames = {"memory", "compute",   "issue",  "dependency",
+                                                                   "launch", "imbalance", "unknown"};
+
+PathBound bound_of_gap(WaitReason reason) noexcept {
+  constexpr std::array<PathBound, kWaitReasonCount> kBounds = {
+      PathBound::dependency, PathBound::memory, PathBound::memory, PathBound::imbalance,
+      PathBound::dependency, PathBound::launch, PathBound::issue,  PathBound::unknown};
+  return kBounds[static_cast<std::size_t>(reason)];
+}
+
+// A stream's queue is the stream's own work.
+PathBound bound_of_work(WorkKind kind) noexcept {
+  switch (kind) {
+    case WorkKind::compute:
+      return PathBound::compute;
+    case WorkKind::transfer:
+      return PathBound::memory;
+    case WorkKind::collective:
+      return PathBound::imbalance;
+    case WorkKind::host:
+      return PathBound::launch;
+    default:
+      return PathBound::unknown;
+  }
+}
+
+// How long each server of a kind works inside of the range.
+struct OwnTimes {
+  std::int64_t longest_ns = 0, sum_ns = 0;
+  std::size_t servers = 0;
+  std::string busiest;
+};
+OwnTimes own_times(const WorkGraph& graph, const TimeRange& range, WorkKind kind) {
+  std::map<std::uint32_t, std::pair<CoveredTime, TrackNumber>> servers;
+  for (const GraphLane& lane : graph.lanes) {
+    if (lane.kind != kind) continue;
+    auto& [covered, track] = servers[lane.server];
+    track = lane.track;
+    for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
+      if (graph.waits[node] != 0) continue;
+      covered.add(std::max(graph.begin_ns[node], range.begin_ns), std::min(graph.end_ns[node], range.end_ns));
+    }
+  }
+  OwnTimes times;
+  for (auto& [server, own] : servers) {
+    own.first.close_window();
+    const std::int64_t length = own.first.length_ns();
+    if (length <= 0) continue;
+    ++times.servers;
+    times.sum_ns += length;
+    if (length <= times.longest_ns) continue;
+    times.longest_ns = length;
+    const TrackSnapshot* track = graph.snapshot->find_track(own.second);
+    times.busiest = track == nullptr ? std::string() : track->track->name;
+  }
+  return times;
+}
+
+class BoundIdeals {
+ public:
+  BoundIdeals(const WorkGraph& graph, const CriticalPath& path, std::vector<BoundFigure>& bounds)
+      : graph_(graph), path_(path), bounds_(bounds) {}
+
+  Result<void> find(const QueryContext& query, const PeakEdits& edits) {
+    QueryContext whole = query;
+    whole.mask = nullptr;
+    const auto levels = memory_levels(whole, path_.range, edits);
+    if (!levels) return levels.error();
+    set_peaks(**levels);
+    const OwnTimes engines = own_times(graph_, path_.range, WorkKind::compute);
+    if (engines.servers > 0) {
+      set(PathBound::issue, static_cast<double>(engines.longest_ns), engines.busiest + " without a pause");
+      set(PathBound::imbalance, static_cast<double>(engines.sum_ns) / static_cast<double>(engines.servers),
+          fmt::format("{} engines or streams equally busy", engines.servers));
+    } else {
+      at(PathBound::issue).rests_on = at(PathBound::imbalance).rests_on = "no engine or stream works";
+    }
+    const OwnTimes host = own_times(graph_, path_.range, WorkKind::host);
+    if (host.servers > 0) {
+      set(PathBound::launch, static_cast<double>(host.longest_ns), host.busiest + " without a pause");
+    } else {
+      at(PathBound::launch).rests_on = "no calls of a host were recorded";
+    }
+    set(PathBound::dependency, static_cast<double>(path_.range.length_ns() - path_.gap_ns),
+        "events of the path without its gaps");
+    return {};
+  }
+
+ private:
+  BoundFigure& at(PathBound bound) {
+    return *std::find_if(bounds_.begin(), bounds_.end(), [&](const auto& each) { return each.bound == bound; });
+  }
+  void set(PathBound bound, double ideal_ns, std::string rests_on) {
+    at(bound).ideal_ns = ideal_ns;
+    at(bound).rests_on = std::move(rests_on);
+  }
+  // Devices work side by side: the slowest counts.
+  void set_peaks(const MemoryLevels& levels) {
+    at(PathBound::memory).rests_on = "no peak of a memory is known, or no bytes were recorded";
+    at(PathBound::compute).rests_on = "no peak of compute is known, or no operations were recorded";
+    for (const DeviceLevels& device : levels.devices) {
+      for (const LevelPath& level : device.paths) {
+        if (!level.ideal_ns || !level.peak_value || at(PathBound::memory).ideal_ns.value_or(0) >= *level.ideal_ns) {
+          continue;
+        }
+        set(PathBound::memory, *level.ideal_ns,
+            fmt::format("{} to {} at {}", level.from, level.to, format_peak(*level.peak_value, kBytesPerSecond)));
+      }
+      const Peak* compute = device.peaks.best_compute();
+      if (compute == nullptr || !compute->value || device.flops <= 0) continue;
+      const double ideal_ns = device.flops / *compute->value * 1e9;
+      if (at(PathBound::compute).ideal_ns.value_or(0) >= ideal_ns) continue;
+      set(PathBound::compute, ideal_ns,
+          fmt::format("{} at {}", compute->title, format_peak(*compute->value, kFlopsPerSecond)));
+    }
+  }
+
+  const WorkGraph& graph_;
+  const CriticalPath& path_;
+  std::vector<BoundFigure>& bounds_;
+};
+
+std::vector<PathGap> grouped_gaps(const WorkGraph& graph, const CriticalPath& path,
+                                  std::vector<std::vector<NodeIndex>>& nodes) {
+  std::map<std::tuple<WaitReason, StringId, StringId>, std::size_t> places;
+  std::map<std::size_t, std::int64_t> longest;
+  std::vector<PathGap> gaps;
+  for (const PathSegment& segment : path.segments) {
+    if (!segment.is_gap || segment.node == kNoNode) continue;
+    const StringId location = graph.locations.empty() ? kNone : graph.locations[segment.node];
+    const StringId name = graph.names[segment.node];
+    const auto [place, is_new] = places.try_emplace({segment.reason, name, location}, gaps.size());
+    if (is_new) {
+      gaps.push_back({.reason = segment.reason, .name = name, .location = location});
+      nodes.emplace_back();
+    }
+    PathGap& gap = gaps[place->second];
+    ++gap.count;
+    gap.gap_ns += segment.length_ns();
+    nodes[place->second].push_back(segment.node);
+    std::int64_t& most = longest[place->second];
+    if (segment.length_ns() > most) gap.longest = segment.node;
+    most = std::max(most, segment.length_ns());
+  }
+  return gaps;
+}
+
+}  // namespace
+
+std::string_view path_bound_name(PathBound bound) noexcept { return kBoundNames[static_cast<std::size_t>(bound)]; }
+
+PathBound bound_of(const WorkGraph& graph, const PathSegment& segment) noexcept {
+  if (!segment.is_gap) return bound_of_work(graph.lane(segment.node).kind);
+  const bool of_stream = segment.node != kNoNode && graph.lane(segment.node).kind != WorkKind::transfer;
+  if (segment.reason == WaitReason::queue && of_stream) return PathBound::issue;
+  return bound_of_gap(segment.reason);
+}
+
+Result<std::vector<BoundFigure>> bounds_of_path(const QueryContext& query, const WorkGraph& graph,
+                                                const CriticalPath& path, const PeakEdits& edits) {
+  std::vector<BoundFigure> bounds(kPathBounds);
+  for (std::size_t i = 0; i < kPathBounds; ++i) bounds[i].bound = static_cast<PathBound>(i);
+  for (const PathSegment& segment : path.segments) {
+    bounds[static_cast<std::size_t>(bound_of(graph, segment))].path_ns += segment.length_ns();
+  }
+  if (const Result<void> found = BoundIdeals(graph, path, bounds).find(query, edits); !found) return found.error();
+  bounds.back().rests_on = "nothing recorded explains it";
+  std::stable_sort(bounds.begin(), bounds.end() - 1,
+                   [](const BoundFigure& a, const BoundFigure& b) { return a.path_ns > b.path_ns; });
+  return bounds;
+}
+
+std::string bounds_text(const std::vector<BoundFigure>& bounds) {
+  std::int64_t total_ns = 0;
+  for (const BoundFigure& bound : bounds) total_ns += bound.path_ns;
+  if (bounds.empty() || total_ns <= 0) return {};
+  const auto percent = [total_ns](const BoundFigure& bound) {
+    return 100.0 * static_cast<double>(bound.path_ns) / static_cast<double>(total_ns);
+  };
+  const BoundFigure &most = bounds.front(), &unknown = bounds.back();
+  if (unknown.path_ns >= total_ns - unknown.path_ns) {
+    return fmt::format("What bounds it is unknown: nothing recorded explains {:.1f} % of the critical path",
+                       percent(unknown));
+  }
+  return fmt::format("Bound by {}: {:.1f} % of the critical path", path_bound_name(most.bound), percent(most));
+}
+
+Result<std::vector<PathGap>> path_gaps(const QueryContext& query, const WorkGraph& graph, const CriticalPath& path) {
+  std::vector<std::vector<NodeIndex>> nodes;
+  std::vector<PathGap> gaps = grouped_gaps(graph, path, nodes);
+  std::vector<std::size_t> by_length(gaps.size());
+  for (std::size_t i = 0; i < by_length.size(); ++i) by_length[i] = i;
+  std::stable_sort(by_length.begin(), by_length.end(),
+                   [&](std::size_t a, std::size_t b) { return gaps[a].gap_ns > gaps[b].gap_ns; });
+  const std::size_t affordable = graph.count() == 0 ? 0 : std::max<std::size_t>(1, kReplayedNodes / graph.count());
+  by_length.resize(std::min({by_length.size(), kMostReplayed, affordable}));
+  const std::int64_t total_ns = graph.end_of_all_ns - path.range.begin_ns;
+  for (const std::size_t place : by_length) {
+    const auto without = total_without_gaps(query, graph, nodes[place], path.range.begin_ns);
+    if (!without) return without.error();
+    // What followed nothing that is known cannot be moved by a replay.
+    const bool unmoved = *without == total_ns && gaps[place].reason == WaitReason::unknown;
+    if (unmoved) continue;
+    gaps[place].saving_ns = std::max<std::int64_t>(total_ns - *without, 0);
+  }
+  std::stable_sort(gaps.begin(), gaps.end(), [](const PathGap& a, const PathGap& b) {
+    return std::tuple(a.saving_ns.has_value(), a.saving_ns.value_or(0), a.gap_ns) >
+           std::tuple(b.saving_ns.has_value(), b.saving_ns.value_or(0), b.gap_ns);
+  });
+  return gaps;
+}
+
+}  // namespace accelscope

@@ -1,0 +1,62 @@
+// What bounds a range, and which of its gaps costs most. The range's critical path is put down to six bounds, and what
+// nothing recorded explains to none of them; they add up to the range exactly.
+//
+//   memory      transfers, and waiting for them or for their queue
+//   compute     work of engines, cores and streams
+//   issue       the time that an instruction takes to follow another
+//   dependency  waiting for a semaphore or for a result
+//   launch      calls of the host, and waiting for it
+//   imbalance   collectives, and waiting for who comes to them last
+//
+// The ideal of a bound is how long the range's work would take at least if nothing else bound it:
+//   memory      bytes / peak, of the memory or mover where that is longest
+//   compute     operations / peak
+//   issue       the busiest engine's own time, a union
+//   dependency  the events of the path without their gaps
+//   launch      the busiest host thread's own time, a union
+//   imbalance   the mean of the engines' own times
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/analysis/critical_path/critical_path.h"
+#include "core/analysis/peaks/peaks.h"
+
+namespace accelscope {
+
+enum class PathBound : std::uint8_t { memory, compute, issue, dependency, launch, imbalance, unknown };
+inline constexpr std::size_t kPathBounds = 7;
+[[nodiscard]] std::string_view path_bound_name(PathBound bound) noexcept;
+[[nodiscard]] PathBound bound_of(const WorkGraph& graph, const PathSegment& segment) noexcept;
+
+struct BoundFigure {
+  PathBound bound = PathBound::unknown;
+  std::int64_t path_ns = 0;
+  std::optional<double> ideal_ns;  // missing where the session does not carry what it takes
+  std::string rests_on;            // "HBM at 820 GB/s"; why the ideal is not known
+};
+// The longest first, the unknown last.
+[[nodiscard]] Result<std::vector<BoundFigure>> bounds_of_path(const QueryContext& query, const WorkGraph& graph,
+                                                              const CriticalPath& path, const PeakEdits& edits);
+// "Bound by memory: 66.8 % of the critical path"; says so where most of it is unknown.
+[[nodiscard]] std::string bounds_text(const std::vector<BoundFigure>& bounds);
+
+// Gaps of one cause, of events of one name and line.
+struct PathGap {
+  WaitReason reason = WaitReason::unknown;
+  StringId name = 0, location = kNone;  // of what waited; kNone: it has no line
+  NodeIndex longest = kNoNode;          // of what waited
+  std::uint64_t count = 0;
+  std::int64_t gap_ns = 0;
+  std::optional<std::int64_t> saving_ns;  // of the range's total, by a replay; missing beyond kMostReplayed
+};
+inline constexpr std::size_t kMostReplayed = 24;
+inline constexpr std::size_t kReplayedNodes = 20'000'000;  // of all replays together
+// Those that save most first, then those of which it is not known, the longest first.
+[[nodiscard]] Result<std::vector<PathGap>> path_gaps(const QueryContext& query, const WorkGraph& graph,
+                                                     const CriticalPath& path);
+
+}  // namespace accelscope

@@ -1,0 +1,147 @@
+#include "core/analysis/critical_path/critical_path.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "core/analysis/critical_path/path_walk.h"
+#include "core/analysis/time/session_activity.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::array<std::string_view, kWorkKindCount> kKindNames = {"other work",  "engines",      "DMA",
+                                                                     "collectives", "device waits", "the host"};
+
+class RecordedTimes {
+ public:
+  explicit RecordedTimes(const WorkGraph& graph) : graph_(graph) {}
+  [[nodiscard]] const std::vector<std::int64_t>& begins() const noexcept { return graph_.begin_ns; }
+  [[nodiscard]] const std::vector<std::int64_t>& ends() const noexcept { return graph_.end_ns; }
+  [[nodiscard]] Hold begin_hold(NodeIndex node) const noexcept { return graph_.begin_hold(node); }
+  [[nodiscard]] Hold end_hold(NodeIndex node) const noexcept { return graph_.end_hold(node); }
+
+ private:
+  const WorkGraph& graph_;
+};
+
+}  // namespace
+
+CriticalPath find_critical_path(const WorkGraph& graph, const TimeRange& range) {
+  return PathWalk(graph, RecordedTimes(graph), range).run();
+}
+
+Result<TimeRange> path_range(const QueryContext& query, const WorkGraph& graph,
+                             const std::optional<TimeRange>& wanted) {
+  if (wanted && !(*wanted == TimeRange{})) {
+    return TimeRange{std::max(wanted->begin_ns, graph.snapshot->begin_ns),
+                     std::min(wanted->end_ns, graph.end_of_all_ns)};
+  }
+  const bool any_host = std::any_of(graph.lanes.begin(), graph.lanes.end(),
+                                    [](const GraphLane& lane) { return lane.kind == WorkKind::host; });
+  TimeRange all{graph.begin_of_all_ns, graph.end_of_all_ns};
+  if (any_host || graph.count() == 0) return all;
+  QueryContext whole = query;
+  whole.mask = nullptr;
+  const auto active = find_active_stretch(whole);
+  if (!active) return active.error();
+  if (*active && (*active)->begin_ns < all.end_ns) all.begin_ns = std::max(all.begin_ns, (*active)->begin_ns);
+  return all;
+}
+
+std::vector<PathShare> path_shares(const WorkGraph& graph, const CriticalPath& path, PathBy by) {
+  std::unordered_map<std::uint64_t, std::size_t> places;
+  std::vector<PathShare> shares;
+  const StringPool& strings = *graph.snapshot->strings;
+  for (const PathSegment& segment : path.segments) {
+    const NodeIndex node = segment.node;
+    std::uint64_t key = 0;
+    std::string label;
+    if (segment.is_gap) {
+      key = std::uint64_t{1} << 40 | static_cast<std::uint64_t>(segment.reason);
+    } else if (by == PathBy::resource) {
+      key = graph.lane(node).resource;
+    } else if (by == PathBy::line) {
+      key = graph.locations.empty() ? 0 : graph.locations[node];
+    } else if (by == PathBy::name) {
+      key = graph.names[node];
+    } else {
+      key = static_cast<std::uint64_t>(graph.lane(node).kind);
+    }
+    const auto [place, is_new] = places.try_emplace(key, shares.size());
+    if (is_new) {
+      PathShare share;
+      share.is_gap = segment.is_gap;
+      share.first = node;
+      if (segment.is_gap) {
+        share.label = wait_reason_name(segment.reason);
+      } else if (by == PathBy::resource) {
+        const TrackSnapshot* track = graph.snapshot->find_track(static_cast<TrackNumber>(key));
+        share.label = track == nullptr ? std::string() : track->track->name;
+      } else if (by == PathBy::kind) {
+        share.label = kKindNames[key];
+      } else {
+        share.label = strings.text(static_cast<StringId>(key));
+      }
+      shares.push_back(std::move(share));
+    }
+    ++shares[place->second].count;
+    shares[place->second].length_ns += segment.length_ns();
+  }
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const PathShare& a, const PathShare& b) { return a.length_ns > b.length_ns; });
+  return shares;
+}
+
+Result<std::vector<std::int64_t>> event_slack(const WorkGraph& graph, const TaskControl& control) {
+  std::vector<std::int64_t> slack(graph.count());
+  for (NodeIndex node = 0; node < graph.count(); ++node) slack[node] = graph.end_of_all_ns - graph.end_ns[node];
+  constexpr std::size_t kBetweenLooks = std::size_t{1} << 16;
+  const auto reached = [&](const GraphEdge& edge) {
+    const std::int64_t since = edge.from_begin ? graph.begin_ns[edge.source] : graph.end_ns[edge.source];
+    return since + graph.latencies_ns[edge.latency];
+  };
+  for (std::size_t i = graph.order.size(); i-- > 0;) {
+    if (i % kBetweenLooks == 0 && control.cancelled()) return cancelled_error();
+    const NodeIndex node = graph.order[i];
+    const NodeIndex before = graph.server_before[node];
+    const std::int64_t server_latency = graph.server_latencies_ns[graph.lane(node).server];
+    const std::int64_t free = before == kNoNode ? INT64_MIN : graph.end_ns[before] + server_latency;
+    std::int64_t last = INT64_MIN;
+    for (const GraphEdge& edge : graph.edges_of(node)) last = std::max(last, reached(edge));
+    std::int64_t of_begin = slack[node];
+    if (graph.waits[node] != 0) {
+      // What it waits for moves its end; its begin may move until its shortest time would end later than that.
+      const std::int64_t anyway = graph.begin_ns[node] + graph.shortest_wait_ns[graph.graph_lane[node]];
+      const std::int64_t ended = std::max(anyway, last);
+      for (const GraphEdge& edge : graph.edges_of(node)) {
+        slack[edge.source] = std::min(slack[edge.source], slack[node] + ended - reached(edge));
+      }
+      of_begin += ended - anyway;
+      last = INT64_MIN;
+    }
+    const std::int64_t explained = std::max(free, last);
+    if (graph.waits[node] == 0) {
+      for (const GraphEdge& edge : graph.edges_of(node)) {
+        slack[edge.source] = std::min(slack[edge.source], of_begin + explained - reached(edge));
+      }
+    }
+    if (before != kNoNode) slack[before] = std::min(slack[before], of_begin + explained - free);
+  }
+  return slack;
+}
+
+std::string path_bound_text(const WorkGraph& graph, const CriticalPath& path) {
+  const std::vector<PathShare> shares = path_shares(graph, path, PathBy::kind);
+  if (shares.empty() || path.range.empty()) return {};
+  const double share = 100.0 * static_cast<double>(shares[0].length_ns) / static_cast<double>(path.range.length_ns());
+  if (shares[0].is_gap && shares[0].label == "unknown") {
+    return fmt::format("Unknown: {:.1f} % of the critical path is time that nothing recorded explains", share);
+  }
+  return fmt::format("Bound by {}{}: {:.1f} % of the critical path", shares[0].is_gap ? "waiting for " : "",
+                     shares[0].label, share);
+}
+
+}  // namespace accelscope

@@ -1,0 +1,437 @@
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+#include <span>
+#include <tuple>
+
+#include "core/analysis/critical_path/graph_scan.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/analysis/vendors/vendor.h"
+#include "core/scan/column_values.h"
+
+namespace accelscope {
+namespace {
+
+struct RawEdge {
+  NodeIndex target = kNoNode, source = kNoNode;
+  EdgeKind kind = EdgeKind::none;
+};
+
+class EdgeBuilder {
+ public:
+  EdgeBuilder(const QueryContext& query, const GraphParts& parts, WorkGraph& graph)
+      : query_(query), parts_(parts), graph_(graph) {
+    for (std::uint32_t i = 0; i < graph.lanes.size(); ++i) {
+      lane_place_[query.snapshot->lanes[graph.lanes[i].lane].number()] = i;
+    }
+  }
+
+  Result<void> run(const Dependencies& dependencies) {
+    for (const Dependency& each : dependencies.all()) add_dependency(each);
+    index_edges();
+    add_issue_order();
+    if (query_.control.cancelled()) return cancelled_error();
+    if (const Result<void> done = add_semaphores(); !done) return done;
+    add_synchronisation();
+    write_edges();
+    return {};
+  }
+
+ private:
+  [[nodiscard]] NodeIndex node_of(EventId event) const {
+    const auto found = lane_place_.find(lane_of(event));
+    if (found == lane_place_.end()) return kNoNode;
+    const GraphLane& lane = graph_.lanes[found->second];
+    return ordinal_of(event) < lane.count ? lane.first + static_cast<NodeIndex>(ordinal_of(event)) : kNoNode;
+  }
+
+  // The packets of a transfer that nothing of it comes before (or after) on their engine: what it waits for all of them
+  // wait for, and it has ended when the last of them has.
+  std::vector<NodeIndex> outer_packets(std::uint32_t transfer, bool last) const {
+    std::vector<NodeIndex> outer;
+    const auto* begin = parts_.packets.data() + parts_.first_packet[transfer];
+    const auto* end = parts_.packets.data() + parts_.first_packet[transfer + 1];
+    const auto inner = [&](NodeIndex node) {
+      return graph_.server_before[node] != kNoNode && graph_.parts[graph_.server_before[node]] == transfer;
+    };
+    if (!last) {
+      std::copy_if(begin, end, std::back_inserter(outer), [&](NodeIndex node) { return !inner(node); });
+      return outer;
+    }
+    outer.assign(begin, end);
+    for (const auto* node = begin; node != end; ++node) {
+      if (inner(*node)) std::erase(outer, graph_.server_before[*node]);
+    }
+    return outer;
+  }
+
+  void add_dependency(const Dependency& dependency) {
+    std::vector<NodeIndex> sources, targets;
+    const auto nodes = [&](EventId event, bool last) {
+      const auto transfer = parts_.transfer_places.find(event);
+      if (transfer != parts_.transfer_places.end()) return outer_packets(transfer->second, last);
+      const NodeIndex node = node_of(event);
+      return node == kNoNode ? std::vector<NodeIndex>{} : std::vector<NodeIndex>{node};
+    };
+    // Most have one node at each end.
+    const NodeIndex source = node_of(dependency.source), target = node_of(dependency.target);
+    if (source != kNoNode && target != kNoNode) return add(target, source, EdgeKind::dependency);
+    sources = nodes(dependency.source, true);
+    targets = nodes(dependency.target, false);
+    for (const NodeIndex from : sources) {
+      for (const NodeIndex to : targets) add(to, from, EdgeKind::dependency);
+    }
+  }
+
+  void add(NodeIndex target, NodeIndex source, EdgeKind kind) {
+    if (target == source) return;
+    const bool whole = graph_.waits[target] != 0;
+    const std::int64_t until = whole ? graph_.end_ns[target] : graph_.begin_ns[target];
+    if (graph_.end_ns[source] > until && (graph_.begin_ns[source] > until || graph_.waits[source] != 0)) {
+      ++graph_.contradicted;
+      return;
+    }
+    raw_.push_back({target, source, kind});
+  }
+
+  // By target, so that those of one event can be asked for.
+  void index_edges() {
+    if (!std::is_sorted(raw_.begin(), raw_.end(),
+                        [](const RawEdge& a, const RawEdge& b) { return a.target < b.target; })) {
+      std::stable_sort(raw_.begin(), raw_.end(),
+                       [](const RawEdge& a, const RawEdge& b) { return a.target < b.target; });
+    }
+    dependencies_ = raw_.size();
+  }
+  template <typename Body>
+  void each_dependency(NodeIndex target, Body&& body) const {
+    const auto end = raw_.begin() + static_cast<std::ptrdiff_t>(dependencies_);
+    auto at = std::lower_bound(raw_.begin(), end, target, [](const RawEdge& e, NodeIndex n) { return e.target < n; });
+    for (; at != end && at->target == target; ++at) body(*at);
+  }
+
+  // Rows of one engine: what begins on one began after what had begun on another.
+  void add_issue_order() {
+    std::map<std::pair<std::size_t, std::uint32_t>, std::vector<std::uint32_t>> engines;
+    const TrackDevices devices(*query_.snapshot);
+    for (std::uint32_t i = 0; i < graph_.lanes.size(); ++i) {
+      if (parts_.engine_of_lane[i] == kNone) continue;
+      engines[{devices.of_lane(graph_.lanes[i].lane), parts_.engine_of_lane[i]}].push_back(i);
+    }
+    for (const auto& [engine, lanes] : engines) {
+      const bool several = std::any_of(lanes.begin(), lanes.end(), [&](std::uint32_t i) {
+        return graph_.lanes[i].track != graph_.lanes[lanes[0]].track;
+      });
+      if (!several) continue;
+      std::vector<NodeIndex> all;
+      for (const std::uint32_t i : lanes) {
+        for (NodeIndex k = 0; k < graph_.lanes[i].count; ++k) all.push_back(graph_.lanes[i].first + k);
+      }
+      std::sort(all.begin(), all.end(), [&](NodeIndex a, NodeIndex b) {
+        return std::pair(graph_.begin_ns[a], a) < std::pair(graph_.begin_ns[b], b);
+      });
+      add_issue_order(all);
+    }
+  }
+  void add_issue_order(const std::vector<NodeIndex>& by_begin) {
+    const auto track = [&](NodeIndex node) { return graph_.lane(node).track; };
+    // Which row prepares what another one works with.
+    std::map<std::pair<TrackNumber, TrackNumber>, std::uint64_t> joined;
+    for (const NodeIndex node : by_begin) {
+      each_dependency(node, [&](const RawEdge& edge) { ++joined[{track(edge.source), track(node)}]; });
+    }
+    for (std::size_t i = 1; i < by_begin.size(); ++i) {
+      const NodeIndex node = by_begin[i];
+      if (graph_.waits[node] != 0) continue;
+      // Of what began at the same time the one that prepares came later: it was let go by the other's begin.
+      NodeIndex source = kNoNode;
+      const auto look_at = [&](NodeIndex other) {
+        if (track(other) == track(node) || graph_.waits[other] != 0) return;
+        const bool together = graph_.begin_ns[other] == graph_.begin_ns[node];
+        if (!together || joined[{track(node), track(other)}] > joined[{track(other), track(node)}]) source = other;
+      };
+      for (std::size_t k = i + 1; k < by_begin.size() && graph_.begin_ns[by_begin[k]] == graph_.begin_ns[node]; ++k) {
+        look_at(by_begin[k]);
+      }
+      for (std::size_t k = i; source == kNoNode && k > 0 && i - k < kFarthestIssue; --k) look_at(by_begin[k - 1]);
+      if (source != kNoNode) raw_.push_back({node, source, EdgeKind::issue});
+    }
+  }
+
+  // What a semaphore was set to, when, and by whom.
+  struct SemaphoreStory {
+    std::vector<std::pair<std::int64_t, std::int64_t>> values;  // time, value
+    std::vector<std::uint32_t> adds;                            // by value: how many before it added
+    std::uint32_t add_count = 0;
+    std::vector<NodeIndex> setters;  // by their end
+    bool of_collectives = false;
+  };
+  using StoryKey = std::pair<std::size_t, std::uint32_t>;  // device, semaphore
+
+  Result<void> add_semaphores() {
+    if (graph_.conditions.empty()) return {};
+    const TrackDevices devices(*query_.snapshot);
+    std::map<StoryKey, SemaphoreStory> stories;
+    if (const Result<void> read = read_stories(devices, stories); !read) return read;
+    const auto device_of = [&](NodeIndex node) { return devices.of_lane(graph_.lane(node).lane); };
+    for (const SemaphoreUpdate& update : graph_.updates) {
+      stories[{device_of(update.node), update.semaphore}].setters.push_back(update.node);
+    }
+    add_collectives(devices, stories);
+    for (auto& [key, story] : stories) finish(story);
+    std::size_t first = 0;
+    for (std::size_t i = 0; i < graph_.conditions.size(); first = i) {
+      while (i < graph_.conditions.size() && graph_.conditions[i].node == graph_.conditions[first].node) ++i;
+      const std::span<const SemaphoreCondition> conditions(graph_.conditions.data() + first, i - first);
+      for (const SemaphoreCondition& condition : conditions) {
+        const auto story = stories.find({device_of(condition.node), condition.semaphore});
+        if (story != stories.end()) resolve(condition, story->second);
+      }
+      if (query_.control.cancelled()) return cancelled_error();
+    }
+    return {};
+  }
+
+  Result<void> read_stories(const TrackDevices& devices, std::map<StoryKey, SemaphoreStory>& stories) {
+    const Snapshot& snapshot = *query_.snapshot;
+    LaneIndices lanes;
+    std::map<std::uint32_t, StoryKey> key_of_lane;
+    for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+      const TrackSnapshot* track = snapshot.find_track(snapshot.lanes[i].track);
+      if (track == nullptr || track->track->kind != "semaphore" || !snapshot.lanes[i].schema) continue;
+      if (!snapshot.lanes[i].schema->find(Role::value)) continue;
+      for (const Vendor& vendor : vendors()) {
+        const std::int64_t number = vendor.signals == nullptr ? -1 : vendor.signals->number(track->track->name);
+        if (number < 0) continue;
+        key_of_lane[i] = {devices.of_lane(i), static_cast<std::uint32_t>(number)};
+        stories[key_of_lane[i]];
+        lanes.push_back(i);
+        break;
+      }
+    }
+    std::vector<std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>>> found(
+        query_.pool.concurrency());
+    const Result<void> scanned = scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t w) {
+      const std::size_t column = *chunk.lane.schema->find(Role::value);
+      const ColumnType type = chunk.lane.schema->columns[column].type;
+      chunk.for_each_block([&](const ScannedBlock& block) {
+        for (std::uint32_t i = block.first; i < block.last; ++i) {
+          const auto value = number_at(chunk.view, column, type, block.row(i));
+          if (value) found[w][chunk.lane_index].emplace_back(block.begin_ns(i), *value);
+        }
+      });
+    });
+    if (!scanned) return scanned;
+    for (const auto& worker : found) {
+      for (const auto& [lane, values] : worker) {
+        auto& all = stories[key_of_lane[lane]].values;
+        all.insert(all.end(), values.begin(), values.end());
+      }
+    }
+    return {};
+  }
+
+  // A semaphore that no instruction and no packet adds to is the collectives'.
+  void add_collectives(const TrackDevices& devices, std::map<StoryKey, SemaphoreStory>& stories) {
+    std::set<std::uint32_t> waited;
+    for (const SemaphoreCondition& condition : graph_.conditions) waited.insert(condition.semaphore);
+    std::vector<SemaphoreUpdate> more;
+    for (auto& [key, story] : stories) {
+      if (!story.setters.empty() || story.values.empty() || !waited.contains(key.second)) continue;
+      for (const GraphLane& lane : graph_.lanes) {
+        if (lane.kind != WorkKind::collective || devices.of_lane(lane.lane) != key.first) continue;
+        for (NodeIndex k = 0; k < lane.count; ++k) {
+          story.setters.push_back(lane.first + k);
+          more.push_back({lane.first + k, key.second});
+        }
+      }
+      story.of_collectives = true;
+    }
+    graph_.updates.insert(graph_.updates.end(), more.begin(), more.end());
+    std::sort(graph_.updates.begin(), graph_.updates.end(), [](const SemaphoreUpdate& a, const SemaphoreUpdate& b) {
+      return std::pair(a.node, a.semaphore) < std::pair(b.node, b.semaphore);
+    });
+  }
+
+  void finish(SemaphoreStory& story) const {
+    std::stable_sort(story.values.begin(), story.values.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::sort(story.setters.begin(), story.setters.end(), [&](NodeIndex a, NodeIndex b) {
+      return std::pair(graph_.end_ns[a], a) < std::pair(graph_.end_ns[b], b);
+    });
+    std::int64_t before = 0;
+    for (const auto& [time, value] : story.values) {
+      story.adds.push_back(story.add_count);
+      if (value > before) ++story.add_count;
+      before = value;
+    }
+  }
+
+  void resolve(const SemaphoreCondition& condition, const SemaphoreStory& story) {
+    const NodeIndex node = condition.node;
+    const bool waits = graph_.waits[node] != 0;
+    // The instruction after a wait says whose results it needed; an instruction that waits by itself says so itself.
+    const GraphLane& lane = graph_.lane(node);
+    const NodeIndex asked = waits ? node + 1 : node;
+    std::vector<NodeIndex> told;
+    if (asked < lane.first + lane.count) {
+      each_dependency(asked, [&](const RawEdge& edge) {
+        if (graph_.semaphore_of(edge.source) == condition.semaphore) told.push_back(edge.source);
+      });
+    }
+    if (waits) {
+      for (const NodeIndex source : told) add(node, source, EdgeKind::semaphore);
+    }
+    if (!told.empty()) return;
+    const NodeIndex setter = setter_of(condition, story);
+    if (setter != kNoNode) add(node, setter, EdgeKind::semaphore);
+  }
+
+  // Who brought the semaphore to the value that a wait ended with.
+  [[nodiscard]] NodeIndex setter_of(const SemaphoreCondition& condition, const SemaphoreStory& story) const {
+    if (story.values.empty() || story.setters.empty()) return kNoNode;
+    const NodeIndex node = condition.node;
+    const std::int64_t until = graph_.waits[node] != 0 ? graph_.end_ns[node] : graph_.begin_ns[node];
+    auto at = std::upper_bound(story.values.begin(), story.values.end(), until,
+                               [](std::int64_t time, const auto& each) { return time < each.first; });
+    const auto holds = [&](std::int64_t value) {
+      return condition.exactly ? value == condition.value : value >= condition.value;
+    };
+    std::size_t place = static_cast<std::size_t>(at - story.values.begin());
+    while (place > 0 && !holds(story.values[place - 1].second)) --place;
+    if (place == 0) return kNoNode;
+    --place;
+    while (place > 0 && holds(story.values[place - 1].second) &&
+           story.values[place - 1].second <= story.values[place].second) {
+      --place;
+    }
+    const std::int64_t time = story.values[place].first;
+    if (story.add_count == story.setters.size()) return story.setters[story.adds[place]];
+    auto near = std::lower_bound(story.setters.begin(), story.setters.end(), time,
+                                 [&](NodeIndex each, std::int64_t t) { return graph_.end_ns[each] < t; });
+    if (near == story.setters.end()) --near;
+    if (near != story.setters.begin() && time - graph_.end_ns[*(near - 1)] < std::abs(graph_.end_ns[*near] - time)) {
+      --near;
+    }
+    // Updates that are far from the end of any event come from outside.
+    return std::abs(graph_.end_ns[*near] - time) <= kFarthestUpdateNs ? *near : kNoNode;
+  }
+
+  // A call of a host that waits ends with the last work of the streams that its process launches on.
+  void add_synchronisation() {
+    const TrackDevices devices(*query_.snapshot);
+    std::map<std::size_t, std::set<std::uint32_t>> streams;  // lanes of the graph, by process
+    for (std::size_t i = 0; i < dependencies_; ++i) {
+      if (graph_.lane(raw_[i].source).kind != WorkKind::host) continue;
+      if (!is_device_work(graph_.lane(raw_[i].target).kind)) continue;
+      streams[devices.of_lane(graph_.lane(raw_[i].source).lane)].insert(graph_.graph_lane[raw_[i].target]);
+    }
+    for (const GraphLane& lane : graph_.lanes) {
+      if (lane.kind != WorkKind::host) continue;
+      const auto found = streams.find(devices.of_lane(lane.lane));
+      if (found == streams.end()) continue;
+      for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
+        if (graph_.waits[node] == 0) continue;
+        for (const std::uint32_t stream : found->second) {
+          const GraphLane& other = graph_.lanes[stream];
+          const auto begin = graph_.end_ns.begin() + other.first;
+          const auto last = std::upper_bound(begin, begin + other.count, graph_.end_ns[node]);
+          if (last == begin || *(last - 1) <= graph_.begin_ns[node]) continue;
+          add(node, static_cast<NodeIndex>(last - 1 - graph_.end_ns.begin()), EdgeKind::dependency);
+        }
+      }
+    }
+  }
+
+  // By target, each with the class of its latency: the least that the session shows between the two tracks.
+  void write_edges() {
+    std::map<std::tuple<TrackNumber, TrackNumber, EdgeKind, bool>, std::uint16_t> classes;
+    graph_.latencies_ns.assign(1, 0);  // of classes beyond those that can be told apart
+    graph_.latency_tracks.assign(1, {kNone, kNone});
+    std::fill(graph_.edges_from.begin(), graph_.edges_from.end(), 0U);
+    for (const RawEdge& edge : raw_) ++graph_.edges_from[edge.target + 1];
+    for (std::size_t i = 1; i < graph_.edges_from.size(); ++i) graph_.edges_from[i] += graph_.edges_from[i - 1];
+    std::vector<std::uint32_t> next(graph_.edges_from.begin(), graph_.edges_from.end() - 1);
+    graph_.edges.resize(raw_.size());
+    std::tuple<TrackNumber, TrackNumber, EdgeKind, bool> last_key;
+    std::uint16_t last_class = 0;
+    for (const RawEdge& raw : raw_) {
+      const bool waits = graph_.waits[raw.target] != 0;
+      const std::int64_t until = waits ? graph_.end_ns[raw.target] : graph_.begin_ns[raw.target];
+      const bool from_begin = raw.kind == EdgeKind::issue || graph_.end_ns[raw.source] > until;
+      const std::int64_t since = from_begin ? graph_.begin_ns[raw.source] : graph_.end_ns[raw.source];
+      const std::tuple key(graph_.lane(raw.source).track, graph_.lane(raw.target).track, raw.kind, from_begin);
+      if (last_class == 0 || key != last_key) {
+        auto known = classes.find(key);
+        if (known == classes.end() && classes.size() < UINT16_MAX) {
+          known = classes.emplace(key, static_cast<std::uint16_t>(graph_.latencies_ns.size())).first;
+          graph_.latencies_ns.push_back(INT64_MAX);
+          graph_.latency_tracks.emplace_back(std::get<0>(key), std::get<1>(key));
+        }
+        last_class = known == classes.end() ? std::uint16_t{0} : known->second;
+        last_key = key;
+      }
+      if (last_class != 0) {
+        graph_.latencies_ns[last_class] = std::min(graph_.latencies_ns[last_class], until - since);
+      }
+      graph_.edges[next[raw.target]++] = {raw.source, last_class, raw.kind, from_begin};
+    }
+    raw_ = {};
+    measure_latencies();
+  }
+
+  // Only what ended last of all that an event came after shows how long it takes from there. Where no edge between two
+  // tracks did, it is the least of all edges between such tracks.
+  void measure_latencies() {
+    using Kinds = std::tuple<WorkKind, WorkKind, EdgeKind, bool>;
+    std::vector<std::int64_t> shown(graph_.latencies_ns.size(), INT64_MAX);
+    std::vector<Kinds> kinds(shown.size());
+    for (NodeIndex node = 0; node < graph_.count(); ++node) {
+      const auto edges = graph_.edges_of(node);
+      if (edges.empty()) continue;
+      const bool waits = graph_.waits[node] != 0;
+      const std::int64_t until = waits ? graph_.end_ns[node] : graph_.begin_ns[node];
+      const auto since = [&](const GraphEdge& edge) {
+        return edge.from_begin ? graph_.begin_ns[edge.source] : graph_.end_ns[edge.source];
+      };
+      std::int64_t last = INT64_MIN;
+      if (waits) {
+        last = graph_.begin_ns[node];
+      } else if (graph_.server_before[node] != kNoNode) {
+        last = graph_.end_ns[graph_.server_before[node]];
+      }
+      for (const GraphEdge& edge : edges) last = std::max(last, since(edge));
+      for (const GraphEdge& edge : edges) {
+        kinds[edge.latency] = {graph_.lane(edge.source).kind, graph_.lane(node).kind, edge.kind, edge.from_begin};
+        if (since(edge) == last) shown[edge.latency] = std::min(shown[edge.latency], until - last);
+      }
+    }
+    std::map<Kinds, std::int64_t> least;
+    for (std::size_t i = 1; i < shown.size(); ++i) {
+      std::int64_t& known = least.try_emplace(kinds[i], INT64_MAX).first->second;
+      known = std::min(known, shown[i]);
+    }
+    for (std::size_t i = 1; i < shown.size(); ++i) {
+      const std::int64_t usual = least[kinds[i]] == INT64_MAX ? 0 : least[kinds[i]];
+      graph_.latencies_ns[i] = shown[i] != INT64_MAX ? shown[i] : std::min(graph_.latencies_ns[i], usual);
+    }
+  }
+
+  static constexpr std::size_t kFarthestIssue = 64;       // events of another row that are looked back over
+  static constexpr std::int64_t kFarthestUpdateNs = 200;  // between an event's end and its semaphore's update
+  const QueryContext& query_;
+  const GraphParts& parts_;
+  WorkGraph& graph_;
+  std::unordered_map<LaneNumber, std::uint32_t> lane_place_;
+  std::vector<RawEdge> raw_;
+  std::size_t dependencies_ = 0;  // of raw_, by target
+};
+
+}  // namespace
+
+Result<void> add_graph_edges(const QueryContext& query, const Dependencies& dependencies, const GraphParts& parts,
+                             WorkGraph& graph) {
+  return EdgeBuilder(query, parts, graph).run(dependencies);
+}
+
+}  // namespace accelscope

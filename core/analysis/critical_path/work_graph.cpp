@@ -1,0 +1,176 @@
+#include "core/analysis/critical_path/work_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "core/analysis/critical_path/graph_scan.h"
+
+namespace accelscope {
+namespace {
+
+// Least significant digits first: every node after all that may come before it, by the time at which it is settled.
+struct OrderKey {
+  std::uint64_t time = 0;
+  NodeIndex node = 0;
+};
+
+void sort_by_digits(std::vector<OrderKey>& keys) {
+  constexpr unsigned kDigitBits = 11;
+  std::uint64_t all = 0;
+  for (const OrderKey& key : keys) all |= key.time;
+  std::vector<OrderKey> other(keys.size());
+  for (unsigned shift = 0; shift < static_cast<unsigned>(std::bit_width(all)); shift += kDigitBits) {
+    std::array<std::size_t, (1U << kDigitBits) + 1> places{};
+    const auto digit = [shift](const OrderKey& key) {
+      return static_cast<std::size_t>(key.time >> shift & ((1U << kDigitBits) - 1));
+    };
+    for (const OrderKey& key : keys) ++places[digit(key) + 1];
+    for (std::size_t i = 1; i < places.size(); ++i) places[i] += places[i - 1];
+    for (const OrderKey& key : keys) other[places[digit(key)]++] = key;
+    keys.swap(other);
+  }
+}
+
+// An event is settled at its begin, one that waits at its end: what ends it may begin after it. Of equal times what
+// takes no time comes first, then waits that end, then what begins, then what another one's begin let go.
+void order_nodes(WorkGraph& graph) {
+  std::vector<OrderKey> keys(graph.count());
+  for (NodeIndex node = 0; node < graph.count(); ++node) {
+    const bool waits = graph.waits[node] != 0;
+    const std::int64_t at = waits ? graph.end_ns[node] : graph.begin_ns[node];
+    const bool let_go =
+        std::any_of(graph.edges_of(node).begin(), graph.edges_of(node).end(),
+                    [&](const GraphEdge& edge) { return edge.from_begin && graph.begin_ns[edge.source] == at; });
+    const std::uint64_t rank = waits ? 1 : let_go ? 3 : graph.begin_ns[node] == graph.end_ns[node] ? 0 : 2;
+    keys[node] = {static_cast<std::uint64_t>(at - graph.begin_of_all_ns) << 2 | rank, node};
+  }
+  sort_by_digits(keys);
+  graph.order.resize(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) graph.order[i] = keys[i].node;
+}
+
+// Edges that the order contradicts: equal times may be told in any order.
+void drop_backward_edges(WorkGraph& graph) {
+  std::vector<std::uint32_t> place(graph.count());
+  for (std::uint32_t i = 0; i < graph.order.size(); ++i) place[graph.order[i]] = i;
+  std::uint32_t kept = 0;
+  for (NodeIndex node = 0; node < graph.count(); ++node) {
+    const std::uint32_t first = graph.edges_from[node], last = graph.edges_from[node + 1];
+    graph.edges_from[node] = kept;
+    for (std::uint32_t i = first; i < last; ++i) {
+      if (place[graph.edges[i].source] >= place[node]) continue;
+      graph.edges[kept++] = graph.edges[i];
+    }
+    NodeIndex& before = graph.server_before[node];
+    if (before != kNoNode && place[before] >= place[node]) before = kNoNode;
+  }
+  graph.edges_from[graph.count()] = kept;
+  graph.edges.resize(kept);
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const WorkGraph>> WorkGraph::build(const QueryContext& query, const Dependencies& dependencies) {
+  auto graph = std::make_shared<WorkGraph>();
+  graph->snapshot = query.snapshot;
+  GraphParts parts;
+  if (const Result<void> done = scan_graph_nodes(query, dependencies, *graph, parts); !done) return done.error();
+  order_servers(query, *graph);
+  if (query.control.cancelled()) return cancelled_error();
+  if (const Result<void> done = add_graph_edges(query, dependencies, parts, *graph); !done) return done.error();
+  order_nodes(*graph);
+  drop_backward_edges(*graph);
+  if (query.control.cancelled()) return cancelled_error();
+  return std::shared_ptr<const WorkGraph>(graph);
+}
+
+EventId WorkGraph::event(NodeIndex node) const noexcept {
+  const GraphLane& lane = lanes[graph_lane[node]];
+  return make_event_id(snapshot->lanes[lane.lane].number(), node - lane.first);
+}
+
+EventId WorkGraph::whole_event(NodeIndex node) const noexcept {
+  return parts.empty() || parts[node] == kNone ? event(node) : transfers[parts[node]];
+}
+
+NodeIndex WorkGraph::find(EventId event) const noexcept {
+  const LaneNumber number = lane_of(event);
+  for (const GraphLane& lane : lanes) {
+    if (snapshot->lanes[lane.lane].number() != number) continue;
+    return ordinal_of(event) < lane.count ? lane.first + static_cast<NodeIndex>(ordinal_of(event)) : kNoNode;
+  }
+  const auto transfer = std::find(transfers.begin(), transfers.end(), event);
+  if (transfer == transfers.end()) return kNoNode;
+  NodeIndex last = kNoNode;
+  const auto place = static_cast<std::uint32_t>(transfer - transfers.begin());
+  for (NodeIndex node = 0; node < parts.size(); ++node) {
+    if (parts[node] == place && (last == kNoNode || end_ns[node] > end_ns[last])) last = node;
+  }
+  return last;
+}
+
+Hold WorkGraph::begin_hold(NodeIndex node) const noexcept {
+  Hold held;
+  const auto offer = [&](NodeIndex source, EdgeKind kind, bool from_begin, std::int64_t latency) {
+    const Hold other{source, kind, from_begin, from_begin ? begin_ns[source] : end_ns[source], latency};
+    if (held.source == kNoNode || other.reached_ns() > held.reached_ns()) held = other;
+  };
+  const bool waited = !wait_ns.empty() && wait_ns[node] > 0;
+  const bool ends_by_edges = waits[node] != 0;
+  if (!ends_by_edges) {
+    for (const GraphEdge& edge : edges_of(node)) {
+      if (waited && (edge.from_begin || edge.kind == EdgeKind::issue)) continue;
+      offer(edge.source, edge.kind, edge.from_begin, latencies_ns[edge.latency]);
+    }
+  }
+  // An event that says that it waited did not wait for its server.
+  if (waited && held.source != kNoNode) return held;
+  if (server_before[node] != kNoNode) {
+    offer(server_before[node], EdgeKind::server, false, server_latencies_ns[lanes[graph_lane[node]].server]);
+  }
+  return held;
+}
+
+Hold WorkGraph::end_hold(NodeIndex node) const noexcept {
+  Hold held;
+  for (const GraphEdge& edge : edges_of(node)) {
+    const Hold other{edge.source, edge.kind, edge.from_begin,
+                     edge.from_begin ? begin_ns[edge.source] : end_ns[edge.source], latencies_ns[edge.latency]};
+    if (held.source == kNoNode || other.reached_ns() > held.reached_ns()) held = other;
+  }
+  if (held.source == kNoNode) return held;
+  const std::int64_t anyway = begin_ns[node] + shortest_wait_ns[graph_lane[node]];
+  return held.reached_ns() > anyway || held.since_ns > begin_ns[node] ? held : Hold{};
+}
+
+std::optional<std::uint32_t> WorkGraph::semaphore_of(NodeIndex node) const noexcept {
+  const auto found = std::lower_bound(updates.begin(), updates.end(), node,
+                                      [](const SemaphoreUpdate& update, NodeIndex n) { return update.node < n; });
+  if (found == updates.end() || found->node != node) return std::nullopt;
+  return found->semaphore;
+}
+
+const SemaphoreCondition* WorkGraph::condition_of(NodeIndex node, NodeIndex source) const noexcept {
+  auto found = std::lower_bound(conditions.begin(), conditions.end(), node,
+                                [](const SemaphoreCondition& each, NodeIndex n) { return each.node < n; });
+  const SemaphoreCondition* best = nullptr;
+  for (; found != conditions.end() && found->node == node; ++found) {
+    if (source != kNoNode) {
+      const auto set = semaphore_of(source);
+      if (set && *set != found->semaphore) continue;
+      if (!set) continue;
+    }
+    if (best == nullptr || found->value > best->value) best = &*found;
+  }
+  return best;
+}
+
+std::uint64_t WorkGraph::memory_bytes() const noexcept {
+  const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
+  return of(begin_ns) + of(end_ns) + of(wait_ns) + of(server_before) + of(graph_lane) + of(names) + of(locations) +
+         of(parts) + of(waits) + of(carries_signal) + of(edges_from) + of(edges) + of(order) + of(transfers) +
+         of(conditions) + of(updates);
+}
+
+}  // namespace accelscope

@@ -1,0 +1,55 @@
+// The events of one lane in their order, with their names as small numbers: what the finder of periods looks at.
+// Names that come but once and differ from others in their last number alone ("ProfilerStep#17", "ProfilerStep#18")
+// are one name, else a numbered step would be no repetition.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model/ids.h"
+#include "core/store/string_pool.h"
+
+namespace accelscope {
+
+struct SequenceName {
+  StringId name = 0;       // of the first of its events
+  std::string numbered;    // "ProfilerStep#*" where it stands for several; "": it is one name
+  bool counts_up = false;  // their numbers rise by one step from event to event
+};
+
+struct EventSequence {
+  static constexpr std::uint32_t kNothing = 0xffffffffU;  // no event in this place, or it does not pass
+  std::vector<std::uint32_t> tokens;                      // indices into names
+  std::vector<std::int64_t> begins_ns, ends_ns;
+  std::vector<SequenceName> names;
+
+  [[nodiscard]] std::size_t size() const noexcept { return tokens.size(); }
+};
+
+// `tokens` hold the ids of names, or kNothing; such places go, and ids become tokens. strings may be null: then nothing
+// is known of numbers.
+void number_names(EventSequence& sequence, const StringPool* strings);
+
+// "ProfilerStep#17" -> "ProfilerStep#*", its last number; "" where it has none.
+[[nodiscard]] std::string numbered_pattern(std::string_view name);
+
+// Where each name of a sequence stands, ascending.
+class NamePlaces {
+ public:
+  explicit NamePlaces(const EventSequence& sequence);
+  [[nodiscard]] std::span<const std::uint32_t> of(std::size_t token) const noexcept {
+    return std::span(places_).subspan(firsts_[token], firsts_[token + 1] - firsts_[token]);
+  }
+  // Those in [begin, end).
+  [[nodiscard]] std::span<const std::uint32_t> within(std::size_t token, std::uint32_t begin,
+                                                      std::uint32_t end) const noexcept;
+  [[nodiscard]] std::size_t names() const noexcept { return firsts_.size() - 1; }
+
+ private:
+  std::vector<std::uint32_t> firsts_, places_;
+};
+
+}  // namespace accelscope

@@ -1,0 +1,116 @@
+#include "core/sql/tables/work_tables.h"
+
+#include "core/analysis/critical_path/critical_path.h"
+#include "core/analysis/critical_path/waits.h"
+
+namespace accelscope::sql {
+namespace {
+
+using WorkRows = Result<std::shared_ptr<const Rows>>;
+
+Result<std::shared_ptr<const WorkGraph>> whole_graph(Context& context) {
+  QueryContext query = context.query();
+  query.mask = nullptr;  // what waits may have waited for anything
+  const auto dependencies = Dependencies::build(query);
+  if (!dependencies) return dependencies.error();
+  return WorkGraph::build(query, **dependencies);
+}
+
+SqlValue id_or_null(EventId event) {
+  return event == kNoEvent ? SqlValue() : SqlValue(static_cast<std::int64_t>(event));
+}
+SqlValue text_or_null(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(std::string(text)); }
+
+SqlValue line_of(const WorkGraph& graph, NodeIndex node) {
+  if (node == kNoNode || graph.locations.empty()) return {};
+  return text_or_null(graph.snapshot->strings->text(graph.locations[node]));
+}
+
+TimeRange asked_range(const Context& context) {
+  return context.mask ? context.mask->filter().range.value_or(TimeRange{}) : TimeRange{};
+}
+
+WorkRows make_waits(Context& context) {
+  const auto graph = whole_graph(context);
+  if (!graph) return graph.error();
+  const QueryContext query = context.query();
+  const auto report = attribute_waits(**graph, asked_range(context), query.pool, query.control);
+  if (!report) return report.error();
+  auto rows = std::make_shared<ValueRows>(11);
+  const StringPool& strings = *context.snapshot->strings;
+  for (const AttributedWait& wait : report->waits) {
+    const EventId event = (*graph)->event(wait.node);
+    if (context.mask && !context.mask->passes(*context.snapshot, event)) continue;
+    const bool known = wait.source != kNoNode;
+    rows->add({static_cast<std::int64_t>(event), static_cast<std::int64_t>((*graph)->lane(wait.node).track),
+               wait.begin_ns, wait.length_ns(), std::string(wait_reason_name(wait.reason)),
+               wait.semaphore == kNone ? SqlValue() : SqlValue(static_cast<std::int64_t>(wait.semaphore)),
+               wait.semaphore == kNone ? SqlValue() : SqlValue(wait.value),
+               id_or_null(known ? (*graph)->whole_event(wait.source) : kNoEvent),
+               known ? text_or_null(strings.text((*graph)->names[wait.source])) : SqlValue(),
+               line_of(**graph, wait.node), static_cast<std::int64_t>(wait.recorded ? 1 : 0)});
+  }
+  return std::shared_ptr<const Rows>(rows);
+}
+
+WorkRows make_path(Context& context) {
+  const auto graph = whole_graph(context);
+  if (!graph) return graph.error();
+  const QueryContext query = context.query();
+  const auto range = path_range(query, **graph, asked_range(context));
+  if (!range) return range.error();
+  const CriticalPath path = find_critical_path(**graph, *range);
+  auto rows = std::make_shared<ValueRows>(9);
+  std::int64_t place = 0;
+  for (const PathSegment& segment : path.segments) {
+    const NodeIndex node = segment.node;
+    const EventId event = node == kNoNode ? kNoEvent : (*graph)->whole_event(node);
+    SqlValue resource, name;
+    if (node != kNoNode) {
+      const TrackSnapshot* track = context.snapshot->find_track((*graph)->lane(node).resource);
+      if (track != nullptr) resource = track->track->name;
+      name = text_or_null(context.snapshot->strings->text((*graph)->names[node]));
+    }
+    rows->add({place++, segment.is_gap ? SqlValue() : id_or_null(event), segment.begin_ns, segment.length_ns(),
+               segment.is_gap ? SqlValue(std::string(wait_reason_name(segment.reason))) : SqlValue(),
+               segment.is_gap ? id_or_null(event) : SqlValue(), std::move(name), std::move(resource),
+               line_of(**graph, node)});
+  }
+  return std::shared_ptr<const Rows>(rows);
+}
+
+}  // namespace
+
+RowTableSpec wait_table() {
+  return {"wait",
+          {{"id", "INTEGER", true},
+           {"track_id", "INTEGER"},
+           {"ts_ns", "INTEGER"},
+           {"dur_ns", "INTEGER"},
+           {"cause", "TEXT"},
+           {"semaphore", "INTEGER"},
+           {"value", "INTEGER"},
+           {"signaller_id", "INTEGER"},
+           {"signaller", "TEXT"},
+           {"line", "TEXT"},
+           {"recorded", "INTEGER"}},
+          10'000,
+          make_waits};
+}
+
+RowTableSpec critical_path_table() {
+  return {"critical_path",
+          {{"ord", "INTEGER"},
+           {"id", "INTEGER"},
+           {"ts_ns", "INTEGER"},
+           {"dur_ns", "INTEGER"},
+           {"cause", "TEXT"},
+           {"waiting_id", "INTEGER"},
+           {"name", "TEXT"},
+           {"resource", "TEXT"},
+           {"line", "TEXT"}},
+          10'000,
+          make_path};
+}
+
+}  // namespace accelscope::sql

@@ -1,0 +1,72 @@
+// The panel "Why": bounds, gaps and path of a simulated kernel; changes that are ticked or typed are replayed.
+#include <algorithm>
+
+#include "capture/sim/output/simulator.h"
+#include "tests/gui/viewer.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using namespace accelscope::test;
+
+namespace {
+
+std::string saved_kernel(const TemporaryFolder& folder) {
+  auto store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  REQUIRE(capture::sim::simulate({.seed = 3, .kernels = 1}, sink).ok());
+  const std::string path = folder.file("why.accel");
+  REQUIRE(store->save(path).ok());
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("why panel: it shows what bounds a session and its gaps, and marks the path on the timeline") {
+  const TemporaryFolder folder;
+  Viewer viewer;
+  viewer.open(saved_kernel(folder));
+  CHECK(viewer.tab().marked_path == nullptr);
+  viewer.app.layout().show("why");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("why.rows.row.0") != nullptr; }));
+  CHECK(viewer.shell.find("why.bound.memory") != nullptr);
+  CHECK(viewer.shell.find("why.bound.compute") != nullptr);
+  REQUIRE(viewer.tab().marked_path != nullptr);
+  const auto& parts = viewer.tab().marked_path->parts;
+  REQUIRE(parts.size() > 10);
+  for (std::size_t i = 1; i < parts.size(); ++i) REQUIRE(parts[i].begin_ns == parts[i - 1].end_ns);
+  // Where it is seen in detail its events have an edge.
+  const auto middle = std::find_if(parts.begin() + static_cast<std::ptrdiff_t>(parts.size() / 2), parts.end(),
+                                   [](const ShownPath::Part& part) { return !part.is_gap; });
+  REQUIRE(middle != parts.end());
+  viewer.tab().show(
+      {static_cast<double>(middle->event_begin_ns) - 500, static_cast<double>(middle->event_end_ns) + 500});
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.shell.find("timeline.path") != nullptr);
+  REQUIRE(viewer.shell.click("why.marks"));
+  viewer.shell.frame(3);
+  CHECK(viewer.tab().marked_path == nullptr);
+  CHECK(viewer.shell.find("timeline.path") == nullptr);
+  for (const char* page : {"why.page.1", "why.page.2", "why.page.3", "why.page.4"}) {
+    CAPTURE(page);
+    REQUIRE(viewer.shell.click(page));
+    CHECK(viewer.wait_for([&] { return viewer.shell.find("why.rows.row.0") != nullptr; }));
+  }
+}
+
+TEST_CASE("why panel: a ticked change shows both timelines, one that is typed is added, and clearing takes them back") {
+  const TemporaryFolder folder;
+  Viewer viewer;
+  viewer.open(saved_kernel(folder));
+  viewer.app.layout().show("why");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("why.change.0") != nullptr; }));
+  const auto shows_ghost = [&] { return viewer.shell.find("why.ghost.then.TensorMatrix") != nullptr; };
+  CHECK_FALSE(shows_ghost());
+  REQUIRE(viewer.shell.click("why.change.0"));
+  CHECK(viewer.wait_for(shows_ghost));
+  REQUIRE(viewer.shell.click("why.clear"));
+  CHECK(viewer.wait_for([&] { return !shows_ghost(); }));
+  REQUIRE(viewer.shell.click("why.typed"));
+  viewer.shell.type("opcode MATMUL x0.5");
+  viewer.shell.key(render::Key::enter);
+  CHECK(viewer.wait_for(shows_ghost));
+}

@@ -53,6 +53,39 @@ Result<ToolAnswer> compare_tool(ToolCall& call) {
   return answer_of_command(call, words);
 }
 
+Result<ToolAnswer> explain_tool(ToolCall& call) {
+  const auto base = call.arguments.required_text("base");
+  if (!base) return base.error();
+  const auto other = call.arguments.required_text("other");
+  if (!other) return other.error();
+  const auto by = call.arguments.texts("by");
+  if (!by) return by.error();
+  const auto rows = call.arguments.integer("max_rows", 12, 1, 5'000);
+  if (!rows) return rows.error();
+  std::vector<std::string> words = {"compare", "--explain", "--format",           "json",
+                                    "--quiet", "--rows",    std::to_string(*rows)};
+  for (const std::string& each : *by) words.insert(words.end(), {"--by", each});
+  for (const std::string& name : {*base, *other}) {
+    auto path = path_of_session(call, name);
+    if (!path) return path.error();
+    words.push_back(std::move(*path));
+  }
+  return answer_of_command(call, words);
+}
+
+Result<ToolAnswer> what_if_tool(ToolCall& call) {
+  const auto session = call.arguments.required_text("session");
+  if (!session) return session.error();
+  const auto changes = call.arguments.texts("changes");
+  if (!changes) return changes.error();
+  if (changes->empty()) return Error{"changes: missing; such as \"dma bandwidth x1.5\" or \"drop reload of w1\""};
+  auto path = path_of_session(call, *session);
+  if (!path) return path.error();
+  std::vector<std::string> words = {"what-if", std::move(*path), "--format", "json", "--quiet"};
+  for (const std::string& each : *changes) words.insert(words.end(), {"--change", each});
+  return answer_of_command(call, words);
+}
+
 }  // namespace
 
 std::vector<Tool> compare_tools() {
@@ -68,6 +101,23 @@ std::vector<Tool> compare_tools() {
         {"group_by", ArgumentType::text, "Tag whose values make a configuration"},
         kMaxRowsArgument},
        compare_tool},
+      {"explain_difference",
+       "Explain a difference",
+       "What the difference of the totals of two sessions is made of, along both critical paths, by line, wait and "
+       "resource; the terms add up exactly, and each names its first event on either path.",
+       {{"base", ArgumentType::text, "Session that the other is set against (s1, or a path)", true},
+        {"other", ArgumentType::text, "The other session", true},
+        {"by", ArgumentType::texts, "line, wait, resource or name; without it line, wait and resource"},
+        kMaxRowsArgument},
+       explain_tool},
+      {"what_if",
+       "What a change would do",
+       "Replays the session's dependencies with changes: new total, new critical path, new bound. Changes are written "
+       "as: dma bandwidth x1.5, dma latency x0.5, launch latency x0.5, opcode MATMUL x0.5, queue Q x2, engine Vector "
+       "x0.5, stream 7 x0.5, layer mlp x0.5, line mlp.py:33 x0.5, host x0.5, drop reload of w1, remove wait S[5] on "
+       "Vector, double queue Q.",
+       {kSessionArgument, {"changes", ArgumentType::texts, "One change each", true}},
+       what_if_tool},
   };
 }
 

@@ -136,6 +136,39 @@ Result<ToolAnswer> top_costs_tool(ToolCall& call) {
   return answer_listing(call, **session, *find_listing(view->listing), std::move(columns), "");
 }
 
+// The critical path by what it is made of, what its waits were for, or what bounds it: each a listing.
+struct PathView {
+  std::string_view by;
+  std::string_view listing;
+  std::string_view column;
+};
+constexpr std::array kPathViews = std::to_array<PathView>({
+    {"resource", "path-shares", "resource"},
+    {"line", "path-shares", "line"},
+    {"name", "path-shares", "name"},
+    {"kind", "path-shares", "kind"},
+    {"wait", "path-shares", "wait"},
+    {"event", "critical-path", ""},
+    {"bound", "bounds", ""},
+    {"gap", "path-gaps", ""},
+    {"slack", "slack", ""},
+    {"waits", "waits", ""},
+});
+
+Result<ToolAnswer> critical_path_tool(ToolCall& call) {
+  const auto session = session_of(call);
+  if (!session) return session.error();
+  const auto by = call.arguments.text("by", "resource");
+  if (!by) return by.error();
+  const auto view =
+      std::find_if(kPathViews.begin(), kPathViews.end(), [&](const PathView& each) { return each.by == *by; });
+  if (view == kPathViews.end())
+    return Error{fmt::format("by: {}: takes resource, line, name, kind, wait, event, bound, gap, slack or waits", *by)};
+  std::vector<std::string> columns;
+  if (!view->column.empty()) columns.emplace_back(view->column);
+  return answer_listing(call, **session, *find_listing(view->listing), std::move(columns), "");
+}
+
 std::string place_json(const FindingPlace& place) {
   JsonObject json;
   json.number("begin_ns", place.range.begin_ns).number("end_ns", place.range.end_ns).text_if("note", place.note);
@@ -235,6 +268,20 @@ std::vector<Tool> table_tools() {
         kTracksArgument,
         kMaxRowsArgument},
        top_costs_tool},
+      {"critical_path",
+       "What the time was spent on",
+       "The critical path, whose parts add up to the whole length: by resource (usual), line, name, kind or wait; "
+       "event "
+       "by event; what bounds it (bound) with the ideal time of each bound; gaps by what closing them would save; "
+       "slack; "
+       "every wait with its cause and who ended it (waits).",
+       {kSessionArgument,
+        {"by", ArgumentType::text, "resource (usual), line, name, kind, wait, event, bound, gap, slack or waits"},
+        kRangeArgument,
+        kFilterArgument,
+        kTracksArgument,
+        kMaxRowsArgument},
+       critical_path_tool},
       {"advise",
        "What would help",
        "Findings ranked by what mending each would save at most, with the line, the events that they rest on (as a "

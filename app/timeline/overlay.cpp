@@ -176,6 +176,23 @@ void draw_operation(TimelineFrame& frame) {
   draw_flagged_line(frame, operation->last_arrival_ns, operation->skew, true);
 }
 
+// Above the lanes, at any zoom: accent where events of the path are under way, hatched in its gaps.
+void draw_path_strip(TimelineFrame& frame, std::vector<ShownPath::Part>::const_iterator first,
+                     std::vector<ShownPath::Part>::const_iterator last) {
+  constexpr float kStrip = 4;
+  Ui& ui = frame.ui;
+  const Rect band{frame.canvas_x, frame.rows.y0, frame.rows.x1, frame.rows.y0 + ui.px(kStrip)};
+  float drawn = band.x0;
+  for (auto part = first; part != last && drawn < band.x1; ++part) {
+    const float x0 = std::max(frame.x(static_cast<double>(part->begin_ns)), drawn);
+    const float x1 = std::min(frame.x(static_cast<double>(part->end_ns)), band.x1);
+    if (x1 - x0 < 0.5F) continue;  // what comes next takes its place
+    fill(ui, {x0, band.y0, x1, band.y1}, ui.colour(part->is_gap ? Colour::hatch : Colour::accent));
+    drawn = x1;
+  }
+  ui.register_widget("timeline.path_strip", band);
+}
+
 // The critical path: an accent edge round its events, what its gaps were for, and an arrow from each event to the next,
 // where they are few enough to be told apart.
 void draw_path(TimelineFrame& frame) {
@@ -189,6 +206,7 @@ void draw_path(TimelineFrame& frame) {
                                       [](const ShownPath::Part& part, std::int64_t ns) { return part.end_ns < ns; });
   const auto last = std::upper_bound(first, path->parts.end(), to_ns,
                                      [](std::int64_t ns, const ShownPath::Part& part) { return ns < part.begin_ns; });
+  draw_path_strip(frame, first, last);
   if (last - first > kMostEdges) return;
   EventRecord before;
   for (auto part = first; part != last; ++part) {

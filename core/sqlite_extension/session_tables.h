@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/worker_pool.h"
-#include "core/sql/tables/virtual_table.h"
+#include "core/sql/virtual/virtual_table.h"
 
 namespace accelscope::sql {
 

@@ -18,8 +18,11 @@ struct ByName {
   std::string_view name;
   By by;
 };
-constexpr std::array<ByName<PathBy>, 4> kPathDivisions = {
-    {{"resource", PathBy::resource}, {"line", PathBy::line}, {"name", PathBy::name}, {"kind", PathBy::kind}}};
+constexpr std::array<ByName<PathBy>, 5> kPathDivisions = {{{"resource", PathBy::resource},
+                                                           {"line", PathBy::line},
+                                                           {"name", PathBy::name},
+                                                           {"kind", PathBy::kind},
+                                                           {"wait", PathBy::wait}}};
 constexpr std::array<ByName<WaitsBy>, 3> kWaitDivisions = {
     {{"cause", WaitsBy::reason}, {"signaller", WaitsBy::source}, {"line", WaitsBy::line}}};
 

@@ -23,7 +23,8 @@ constexpr float kCompareHead = 36, kCompareVerdict = 46, kCompareNote = 20;  // 
 struct ComparePage {
   std::string_view kind, label;
 };
-constexpr std::array<ComparePage, 6> kComparePages = {{{"metric", "Metrics"},
+constexpr std::array<ComparePage, 7> kComparePages = {{{"metric", "Metrics"},
+                                                       {"explain", "Explain"},
                                                        {"kernel", "By kernel"},
                                                        {"opcode", "By opcode"},
                                                        {"layer", "By layer"},
@@ -87,6 +88,7 @@ void ComparePanel::draw(const PanelContext& context, const Rect& area) {
   question.base_title = own_title(context.tab);
   if (question.other_title == question.base_title) question.other_title += " (B)";
   question.kind = kComparePages[static_cast<std::size_t>(kind_)].kind;
+  if (question.kind == "explain") return waterfall_.draw(context, rest, question);
   shown_ = ask_compared(context.analysis(), kept_, question);
   if (!kept_.error.empty()) {
     empty_state(ui, "compare.wrong", rest, icon::kError, kept_.error);

@@ -6,14 +6,14 @@
 #include <string>
 
 #include "app/panels/answer_table.h"
-#include "app/panels/compare/sides.h"
+#include "app/panels/compare/waterfall.h"
 
 namespace accelscope::app {
 
 class ComparePanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
-  [[nodiscard]] bool pending() const override { return kept_.task.valid(); }
+  [[nodiscard]] bool pending() const override { return kept_.task.valid() || waterfall_.pending(); }
 
  private:
   // The session to compare with; null: there is none.
@@ -27,6 +27,7 @@ class ComparePanel final : public Panel {
   CompareKept kept_;
   std::shared_ptr<const ComparedSides> shown_;
   AnswerTable rows_;
+  Waterfall waterfall_;
 };
 
 }  // namespace accelscope::app

@@ -22,6 +22,7 @@ constexpr float kChangeRow = 26, kChangeSaving = 92, kChangeInput = 26;  // unit
 }  // namespace
 
 void ChangeList::suggest(const std::vector<std::string>& texts) {
+  const bool first = changes_.empty();
   std::vector<ShownChange> kept;
   for (const std::string& text : texts) {
     const auto known =
@@ -33,6 +34,7 @@ void ChangeList::suggest(const std::vector<std::string>& texts) {
     if (!there && (!each.suggested || each.on)) kept.push_back(each);
   }
   changes_ = std::move(kept);
+  if (first && !changes_.empty()) changes_.front().on = true;  // so that there is something to see
 }
 
 void ChangeList::choose(const std::string& text) {
@@ -66,7 +68,7 @@ void ChangeList::draw(const PanelContext& context, const Rect& area,
   }
   foot.cut_right(ui.px(6));
   const TextInputResult typed = text_input(
-      ui, "why.change", foot, typed_,
+      ui, "why.typed", foot, typed_,
       {.placeholder = "dma bandwidth x1.5, drop reload of w1 ...", .icon = icon::kPlus, .error = !wrong_.empty()});
   if (typed.changed) wrong_.clear();
   if (typed.submitted && !typed_.empty()) add_typed(context);

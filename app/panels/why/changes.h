@@ -17,7 +17,7 @@ struct ShownChange {
 
 class ChangeList {
  public:
-  // What suits the session comes in place of what suited it before; the user's own stay.
+  // What suits the session comes in place of what suited it before; the user's own stay. The first is ticked at first.
   void suggest(const std::vector<std::string>& texts);
   void draw(const PanelContext& context, const render::Rect& area,
             const std::vector<std::optional<std::int64_t>>& savings);

@@ -27,6 +27,11 @@ class RecordedTimes {
   const WorkGraph& graph_;
 };
 
+std::string waited_text(const WorkGraph& graph, NodeIndex node) {
+  const TrackSnapshot* track = graph.snapshot->find_track(graph.lane(node).resource);
+  return track == nullptr ? std::string() : ", on " + track->track->name;
+}
+
 }  // namespace
 
 CriticalPath find_critical_path(const WorkGraph& graph, const TimeRange& range) {
@@ -60,7 +65,8 @@ std::vector<PathShare> path_shares(const WorkGraph& graph, const CriticalPath& p
     std::uint64_t key = 0;
     std::string label;
     if (segment.is_gap) {
-      key = std::uint64_t{1} << 40 | static_cast<std::uint64_t>(segment.reason);
+      key = std::uint64_t{1} << 48 | static_cast<std::uint64_t>(segment.reason);
+      if (by == PathBy::wait && node != kNoNode) key |= (std::uint64_t{graph.lane(node).resource} + 1) << 8;
     } else if (by == PathBy::resource) {
       key = graph.lane(node).resource;
     } else if (by == PathBy::line) {
@@ -77,10 +83,11 @@ std::vector<PathShare> path_shares(const WorkGraph& graph, const CriticalPath& p
       share.first = node;
       if (segment.is_gap) {
         share.label = wait_reason_name(segment.reason);
+        if (by == PathBy::wait && node != kNoNode) share.label += waited_text(graph, node);
       } else if (by == PathBy::resource) {
         const TrackSnapshot* track = graph.snapshot->find_track(static_cast<TrackNumber>(key));
         share.label = track == nullptr ? std::string() : track->track->name;
-      } else if (by == PathBy::kind) {
+      } else if (by == PathBy::kind || by == PathBy::wait) {
         share.label = kKindNames[key];
       } else {
         share.label = strings.text(static_cast<StringId>(key));

@@ -50,6 +50,7 @@ enum class PathBy : std::uint8_t {
   line,      // of the source; gaps by their cause
   name,      // opcodes, tensors, kernels
   kind,      // DMA, engines, collectives, host
+  wait,      // gaps by their cause and what waited; work by its kind
 };
 // The longest first. They add up to the range's length.
 [[nodiscard]] std::vector<PathShare> path_shares(const WorkGraph& graph, const CriticalPath& path, PathBy by);

@@ -10,7 +10,7 @@
 #include "core/scan/aggregate.h"
 #include "core/sql/tables/event_table.h"
 #include "core/sql/tables/predicate.h"
-#include "core/sql/tables/row_table.h"
+#include "core/sql/virtual/row_table.h"
 
 namespace accelscope::sql {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/sql/base/context.h"
-#include "core/sql/tables/virtual_table.h"
+#include "core/sql/virtual/virtual_table.h"
 
 namespace accelscope::sql {
 

@@ -6,9 +6,9 @@
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/source/source_lines.h"
 #include "core/base/sha256.h"
-#include "core/sql/tables/iteration_tables.h"
+#include "core/sql/rows/iteration_tables.h"
+#include "core/sql/rows/work_tables.h"
 #include "core/sql/tables/tables.h"
-#include "core/sql/tables/work_tables.h"
 
 namespace accelscope::sql {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/sql/tables/event_table.h"
-#include "core/sql/tables/row_table.h"
+#include "core/sql/virtual/row_table.h"
 
 namespace accelscope::sql {
 

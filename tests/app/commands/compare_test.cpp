@@ -127,3 +127,35 @@ TEST_CASE("compare: the fused attention has fewer DMAs and fewer reloads than th
   CHECK(holds(told.out, "DMAs (nc4): 2,661 to 968"));
   CHECK(holds(told.out, "HBM reads per byte of input: 5.267 to 1"));
 }
+
+TEST_CASE("compare --explain: the terms of a slower kernel add up to its difference, by line, wait and resource") {
+  const ComparedFiles files(1);
+  const std::string a = files.base.front(), b = files.slower.front();
+  const ProgramOutcome told = run({"compare", "--explain", a, b});
+  CHECK(told.code == app::kExitDone);
+  CHECK(holds(told.out, "slower by"));
+  CHECK(holds(told.out, "transformer_layer.py:"));
+  CHECK(holds(told.out, "Nothing left over."));
+  const ProgramOutcome json = run({"compare", "--explain", a, b, "--format", "json", "--rows", "3"});
+  CHECK(json.code == app::kExitDone);
+  const auto number_after = [&](const std::string& key, std::size_t from) {
+    const std::size_t at = json.out.find("\"" + key + "\": ", from);
+    REQUIRE(at != std::string::npos);
+    return std::strtoll(json.out.c_str() + at + key.size() + 4, nullptr, 10);
+  };
+  const long long whole = number_after("difference_ns", 0);
+  CHECK(whole > 0);
+  for (const char* by : {"\"line\": {", "\"wait\": {", "\"resource\": {"}) {
+    CAPTURE(by);
+    const std::size_t part = json.out.find(by);
+    REQUIRE(part != std::string::npos);
+    const std::size_t left = json.out.find("\"left_out\"", part);
+    long long sum = number_after("difference_ns", left);
+    for (std::size_t at = json.out.find("difference_ns", part); at < left; at = json.out.find("difference_ns", at + 1))
+      sum += number_after("difference_ns", at - 1);
+    CHECK(sum == whole);
+    CHECK(number_after("sum_ns", part) == whole);
+  }
+  CHECK(run({"compare", "--explain", a, b, "--by", "moon"}).code == app::kExitUsage);
+  CHECK(run({"compare", "--explain", a, b, b}).code == app::kExitUsage);
+}

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <istream>
@@ -209,4 +210,38 @@ TEST_CASE("a cancelled request is not answered, one that came before it is") {
   CHECK(holds(out.str(), "\"data\":\"iVBORw==\""));
   CHECK(holds(out.str(), "\"mimeType\":\"image/png\""));
   CHECK(!holds(out.str(), "\"id\":2"));
+}
+
+TEST_CASE(
+    "the critical path is told by what it is made of, and sessions and changes go to the commands that know them") {
+  const test::TemporaryFolder folder;
+  const std::string path = test::save_small_session(folder.path());
+  const std::string quoted = json_quote(path);
+  std::vector<std::vector<std::string>> asked;
+  const ServerDoors doors{[](const ScreenshotWish&) -> Result<void> { return Error{"no pictures here"}; },
+                          [&](const std::vector<std::string>& words) {
+                            asked.push_back(words);
+                            return ServerDoors::CommandOutcome{0, R"({"done":true})", ""};
+                          }};
+  const auto answers = answers_of(served(
+      tool_request(1, "critical_path", fmt::format(R"({{"session":{}}})", quoted)) +
+          tool_request(2, "critical_path", fmt::format(R"({{"session":{},"by":"moon"}})", quoted)) +
+          tool_request(3, "compare", fmt::format(R"({{"base":{0},"others":[{0}]}})", quoted)) +
+          tool_request(4, "explain_difference", fmt::format(R"({{"base":{0},"other":{0},"by":["line"]}})", quoted)) +
+          tool_request(5, "what_if", fmt::format(R"({{"session":{},"changes":["host x0.5"]}})", quoted)) +
+          tool_request(6, "what_if", fmt::format(R"({{"session":{},"changes":[]}})", quoted)),
+      doors));
+  REQUIRE(answers.size() == 6);
+  const std::string shares = answer_text(answers[0]);
+  CHECK(member(shares, "table") == "path-shares");
+  CHECK(holds(member(shares, "note"), "nothing left over"));
+  CHECK(is_tool_error(answers[1]));
+  REQUIRE(asked.size() == 3);
+  CHECK(asked[0].front() == "compare");
+  CHECK(std::count(asked[0].begin(), asked[0].end(), path) == 2);
+  CHECK(std::count(asked[1].begin(), asked[1].end(), "--explain") == 1);
+  CHECK(std::count(asked[1].begin(), asked[1].end(), "line") == 1);
+  CHECK(asked[2].front() == "what-if");
+  CHECK(std::count(asked[2].begin(), asked[2].end(), "host x0.5") == 1);
+  CHECK(is_tool_error(answers[5]));
 }

@@ -41,7 +41,7 @@ TEST_CASE("why panel: it shows what bounds a session and its gaps, and marks the
   viewer.tab().show(
       {static_cast<double>(middle->event_begin_ns) - 500, static_cast<double>(middle->event_end_ns) + 500});
   REQUIRE(viewer.shell.settle());
-  CHECK(viewer.shell.find("timeline.path") != nullptr);
+  CHECK(viewer.shell.find("timeline.path_strip") != nullptr);
   REQUIRE(viewer.shell.click("why.marks"));
   viewer.shell.frame(3);
   CHECK(viewer.tab().marked_path == nullptr);
@@ -60,8 +60,10 @@ TEST_CASE("why panel: a ticked change shows both timelines, one that is typed is
   viewer.app.layout().show("why");
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("why.change.0") != nullptr; }));
   const auto shows_ghost = [&] { return viewer.shell.find("why.ghost.then.TensorMatrix") != nullptr; };
-  CHECK_FALSE(shows_ghost());
+  CHECK(viewer.wait_for(shows_ghost));  // of the first change
   REQUIRE(viewer.shell.click("why.change.0"));
+  CHECK(viewer.wait_for([&] { return !shows_ghost(); }));
+  REQUIRE(viewer.shell.click("why.change.1"));
   CHECK(viewer.wait_for(shows_ghost));
   REQUIRE(viewer.shell.click("why.clear"));
   CHECK(viewer.wait_for([&] { return !shows_ghost(); }));

@@ -20,8 +20,7 @@ class PlantedSession {
   PlantedSession(const char* kind, std::uint64_t seed) : random_(seed) {
     const SchemaNumber schema = writer_.add_schema({.name = "work"});
     planted = writer_.add_track({.name = "planted", .kind = kind, .device = "device 0", .schema = schema});
-    const TrackNumber aperiodic =
-        writer_.add_track({.name = "aperiodic", .kind = kind, .device = "device 0", .schema = schema});
+    aperiodic = writer_.add_track({.name = "aperiodic", .kind = kind, .device = "device 0", .schema = schema});
     const std::size_t count = 6 + random_() % 40, length = 6 + random_() % 30;
     foreign_percent_ = static_cast<unsigned>(random_() % 30);
     foreign_names_ = 1 + static_cast<unsigned>(random_() % 12);
@@ -34,18 +33,26 @@ class PlantedSession {
       }
       steps.push_back(step);
     }
+    const TrackNumber host =
+        writer_.add_track({.name = "main", .kind = "host_thread", .schema = writer_.add_schema({.name = "nvtx"})});
+    for (std::size_t i = 0; i < steps.size(); ++i)
+      writer_.begin_event(host, steps[i].begin_ns, steps[i].length_ns(), writer_.intern("Step " + std::to_string(i)));
     at_ = 0;
     for (std::size_t i = 0; i < count * length; ++i)
       (void)add(aperiodic, kRandom + static_cast<std::uint32_t>(random_() % 25), 900);
     REQUIRE(writer_.finish().ok());
   }
-  [[nodiscard]] std::shared_ptr<const IterationList> found() {
-    auto list = find_iterations({*store_, store_->snapshot(), pool_, control_}, {});
+  void mark_steps() {
+    for (const TimeRange& step : steps)
+      REQUIRE(store_->put_marker({.ts_ns = step.begin_ns, .end_ns = step.end_ns, .name = "step"}).ok());
+  }
+  [[nodiscard]] std::shared_ptr<const IterationList> found(const std::string& by = "") {
+    auto list = find_iterations({*store_, store_->snapshot(), pool_, control_}, {}, {by});
     REQUIRE(list.ok());
     return *list;
   }
 
-  TrackNumber planted = 0;
+  TrackNumber planted = 0, aperiodic = 0;
   std::vector<TimeRange> steps;
 
  private:
@@ -85,8 +92,11 @@ TEST_CASE("iterations: planted on engines, streams and threads, with 20 % jitter
       CAPTURE(kind);
       CAPTURE(seed);
       REQUIRE(!list->loops.empty());
-      for (const IterationLoop& loop : list->loops) CHECK(loop.track == session.planted);
-      const FoldedLoop& outer = list->loops.front().folded;
+      for (const IterationLoop& loop : list->loops) CHECK(loop.track != session.aperiodic);
+      const auto on_planted = std::find_if(list->loops.begin(), list->loops.end(),
+                                           [&](const IterationLoop& each) { return each.track == session.planted; });
+      REQUIRE(on_planted != list->loops.end());
+      const FoldedLoop& outer = on_planted->folded;
       CHECK(outer.iterations.size() == session.steps.size());
       const bool exact = std::equal(
           outer.iterations.begin(), outer.iterations.end(), session.steps.begin(), session.steps.end(),
@@ -95,4 +105,25 @@ TEST_CASE("iterations: planted on engines, streams and threads, with 20 % jitter
     }
   }
   CHECK(exact_bounds >= 110);  // a foreign name may by chance come as often as the body
+}
+
+TEST_CASE("iterations: asked for by name and by markers, each has the bounds that it was given, 100 seeds") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    PlantedSession session("stream", 500 + seed);
+    session.mark_steps();
+    CAPTURE(seed);
+    for (const char* by : {"Step", "marker"}) {
+      const auto list = session.found(by);
+      const auto on_planted = std::find_if(list->loops.begin(), list->loops.end(),
+                                           [&](const IterationLoop& each) { return each.track == session.planted; });
+      REQUIRE(on_planted != list->loops.end());
+      const std::vector<LoopIteration>& all = on_planted->folded.iterations;
+      REQUIRE(all.size() == session.steps.size());
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        CHECK(all[i].begin_ns == session.steps[i].begin_ns);
+        CHECK(all[i].end_ns == session.steps[i].end_ns);
+      }
+      for (const LoopOperation& each : on_planted->folded.body) CHECK(each.duration_ns.count <= all.size());
+    }
+  }
 }

@@ -14,6 +14,7 @@
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
 #include "capture/command_line/options.h"
+#include "core/base/text.h"
 #include "core/search/filter_mask.h"
 
 namespace accelscope::app {

@@ -1,4 +1,4 @@
-#include "core/sql/tables/row_table.h"
+#include "core/sql/virtual/row_table.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "core/sql/tables/virtual_table.h"
+#include "core/sql/virtual/virtual_table.h"
 
 #include <fmt/format.h>
 

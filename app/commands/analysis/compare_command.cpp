@@ -9,6 +9,7 @@
 
 #include "app/content/comparison/comparison_output.h"
 #include "app/content/comparison/divergence_output.h"
+#include "app/content/comparison/explained.h"
 #include "app/export/output_file.h"
 #include "app/library/entry.h"
 #include "app/terminal/command.h"
@@ -30,7 +31,7 @@ struct CompareCommand {
   std::vector<std::string> fail_above, metrics;
   std::string noise;
   std::uint64_t rows = 30;
-  bool force = false, divergence = false;
+  bool force = false, divergence = false, explain = false;
   OpenSessionOptions input_options;
 
   int run(const CommandRun& run) const;
@@ -42,7 +43,11 @@ struct CompareCommand {
   };
   [[nodiscard]] Result<std::vector<Limit>> limits() const;
   [[nodiscard]] Result<std::vector<std::string>> kinds() const;
+  [[nodiscard]] Result<std::vector<ExplainedBy>> explained_by() const;
+  template <typename Ask, typename Write>
+  int print_of_two(const CommandRun& run, const char* flag, const Ask& ask, const Write& write) const;
   int print_divergence(const CommandRun& run) const;
+  int print_explained(const CommandRun& run) const;
   int print(const Comparison& comparison, const std::vector<ComparisonGate>& gates, const CommandRun& run) const;
 };
 
@@ -121,8 +126,11 @@ int CompareCommand::print(const Comparison& comparison, const std::vector<Compar
   return finished ? kExitDone : run.fail(finished.message());
 }
 
-int CompareCommand::print_divergence(const CommandRun& run) const {
-  if (inputs.size() != 2) return run.fail_usage("compare", "--divergence is of two sessions");
+// Opens both sessions, asks and writes the answer.
+template <typename Ask, typename Write>
+int CompareCommand::print_of_two(const CommandRun& run, const char* flag, const Ask& ask, const Write& write) const {
+  if (inputs.size() != 2)
+    return run.fail_usage("compare", fmt::format("{} is of two sessions: name one capture of each side", flag));
   const auto base = open_input({inputs[0]}, input_options, run);
   if (!base) return run.fail(base.message());
   const auto other = open_input({inputs[1]}, input_options, run);
@@ -130,23 +138,62 @@ int CompareCommand::print_divergence(const CommandRun& run) const {
   WorkerPool pool;
   const Interruptible interruptible;
   TaskControl control;
-  Result<Divergence> found = Error{"interrupted"};
-  {
+  const auto found = [&] {
     const QueryWatch watch(control, interruptible, run);
-    found = find_divergence({*base->store, base->store->snapshot(), pool, control},
-                            {*other->store, other->store->snapshot(), pool, control});
-  }
+    return ask(QueryContext{*base->store, base->store->snapshot(), pool, control},
+               QueryContext{*other->store, other->store->snapshot(), pool, control});
+  }();
   if (!found) return run.fail(found.message());
-  const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
-  const auto output = OutputFile::open(path, run.streams.out);
+  const auto output =
+      OutputFile::open(output_file.empty() ? std::string(kStandardOutput) : output_file, run.streams.out);
   if (!output) return run.fail(output.message());
-  if (run.json || format == "json") {
-    write_divergence_json((*output)->stream(), *found);
-  } else {
-    write_divergence_text((*output)->stream(), *found, rows);
-  }
+  write((*output)->stream(), *found);
   const Result<void> finished = (*output)->finish();
   return finished ? kExitDone : run.fail(finished.message());
+}
+
+int CompareCommand::print_divergence(const CommandRun& run) const {
+  return print_of_two(run, "--divergence", find_divergence, [&](std::ostream& out, const Divergence& found) {
+    run.json || format == "json" ? write_divergence_json(out, found) : write_divergence_text(out, found, rows);
+  });
+}
+
+// What --by may name here, all that are told where it is not given; nothing: what is wrong has been said.
+Result<std::vector<ExplainedBy>> CompareCommand::explained_by() const {
+  std::vector<ExplainedBy> chosen;
+  for (const std::string& text : by) {
+    const auto names = names_of_list(text);
+    if (!names) return Error{"--by: " + names.message()};
+    for (const std::string& name : *names) {
+      const auto* const found = std::find_if(std::begin(kExplainedBy), std::end(kExplainedBy),
+                                             [&](const ExplainedBy& each) { return each.name == name; });
+      if (found == std::end(kExplainedBy))
+        return Error{"--by " + name + ": with --explain it takes line, wait, resource or name"};
+      chosen.push_back(*found);
+    }
+  }
+  if (chosen.empty()) chosen.assign(std::begin(kExplainedBy), std::end(kExplainedBy) - 1);
+  return chosen;
+}
+
+int CompareCommand::print_explained(const CommandRun& run) const {
+  const auto wanted = explained_by();
+  if (!wanted) return run.fail_usage("compare", wanted.message());
+  const auto ask = [&](const QueryContext& base, const QueryContext& other) {
+    Result<Explained> found = explain_difference(base, other, *wanted);
+    if (found) found->base_title = file_name(inputs[0]);
+    if (found) found->other_title = file_name(inputs[1]);
+    return found;
+  };
+  return print_of_two(run, "--explain", ask, [&](std::ostream& out, const Explained& found) {
+    if (run.json || format == "json") {
+      write_explained_json(out, found, rows);
+    } else if (format == "markdown") {
+      write_explained_markdown(out, found, rows);
+    } else {
+      write_explained_text(out, found, rows);
+    }
+  });
 }
 
 int CompareCommand::run(const CommandRun& run) const {
@@ -154,6 +201,7 @@ int CompareCommand::run(const CommandRun& run) const {
   if (!output_file.empty())
     if (auto may = may_write(output_file, force, inputs); !may) return run.fail(may.message());
   if (divergence) return print_divergence(run);
+  if (explain) return print_explained(run);
   const auto held = limits();
   if (!held) return run.fail_usage("compare", held.message());
   const auto wanted = kinds();
@@ -226,6 +274,9 @@ CommandAction declare_compare(command_line::OptionSet& options) {
   options.add_flag("--divergence", command->divergence,
                    "Instead: where the checksums of two runs (crc columns) first differ, by tensor, instruction and "
                    "line, with what produced them");
+  options.add_flag("--explain", command->explain,
+                   "Instead: what the difference of the totals is made of, along both critical paths; --by line, wait, "
+                   "resource, name. The terms add up exactly");
   options.add_flag("--force", command->force, "Replace existing output");
   options
       .add_option("--nki-source-root,--framework-source-root", command->input_options.source_roots,

@@ -1,4 +1,4 @@
-#include "core/sql/tables/iteration_tables.h"
+#include "core/sql/rows/iteration_tables.h"
 
 #include <cmath>
 

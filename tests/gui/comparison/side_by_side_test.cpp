@@ -99,3 +99,17 @@ TEST_CASE("side by side: an event that is clicked below is told of, and one abov
   click_in("timeline.canvas", tab);
   CHECK_FALSE(tab.beside_in_hand);
 }
+
+TEST_CASE("side by side: the difference is explained as a waterfall, and a term leads to its events in both") {
+  SideBySide pair;
+  pair.viewer.app.layout().show("compare");
+  REQUIRE(pair.viewer.shell.settle());
+  REQUIRE(pair.viewer.shell.click("compare.page.1"));
+  REQUIRE(pair.viewer.wait_for([&] { return pair.viewer.shell.find("compare.term.0") != nullptr; }));
+  CHECK(pair.viewer.shell.shows("Nothing left over."));
+  REQUIRE(pair.viewer.shell.click("compare.explained.2"));
+  REQUIRE(pair.viewer.shell.settle());
+  REQUIRE(pair.viewer.shell.click("compare.term.0"));
+  REQUIRE(pair.viewer.shell.settle());
+  CHECK((pair.tab().selected.has_value() || pair.tab().beside->selected.has_value()));
+}

@@ -1,7 +1,7 @@
 // What repeats in a session (core/analysis/iterations), as tables: loop, iteration, loop_operation and named_region.
 #pragma once
 
-#include "core/sql/tables/row_table.h"
+#include "core/sql/virtual/row_table.h"
 
 namespace accelscope::sql {
 

@@ -28,7 +28,7 @@ TEST_CASE("compare panel: alone it says what to open, and with another session i
   viewer.open(saved_simulation(folder, "second.accel", 0.1));
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("compare.rows.row.0") != nullptr; }));
   CHECK(viewer.shell.find("compare.other.0") != nullptr);
-  for (const char* page : {"compare.page.1", "compare.page.2", "compare.page.3", "compare.page.4", "compare.page.5"}) {
+  for (const char* page : {"compare.page.2", "compare.page.3", "compare.page.4", "compare.page.5", "compare.page.6"}) {
     CAPTURE(page);
     REQUIRE(viewer.shell.click(page));
     REQUIRE(viewer.shell.settle());

@@ -1,4 +1,4 @@
-#include "core/sql/tables/work_tables.h"
+#include "core/sql/rows/work_tables.h"
 
 #include "core/analysis/critical_path/critical_path.h"
 #include "core/analysis/critical_path/waits.h"

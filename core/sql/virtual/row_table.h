@@ -10,7 +10,7 @@
 
 #include "core/sql/base/context.h"
 #include "core/sql/base/sql.h"
-#include "core/sql/tables/virtual_table.h"
+#include "core/sql/virtual/virtual_table.h"
 
 namespace accelscope::sql {
 

@@ -2,7 +2,7 @@
 // core/analysis/critical_path. Waits of a filter's range and events; the path of its range, whatever the events.
 #pragma once
 
-#include "core/sql/tables/row_table.h"
+#include "core/sql/virtual/row_table.h"
 
 namespace accelscope::sql {
 

@@ -36,13 +36,15 @@ std::string counted_text(const Finding& finding) {
 std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding& finding) {
   const AdviceRule& rule = *finding.rule;
   const TimeRange range = finding.events.range.value_or(finding.places.front().range);
-  return {{"Why", std::string(rule.explanation)},
-          {"What to try", std::string(rule.remedy)},
-          {"The saving is", std::string(rule.cost)},
-          {"Rests on", fmt::format("{} on {}, {}", counted_text(finding), named_tracks_text(snapshot, finding),
-                                   range_text(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns)))},
-          {"Told from", fmt::format("{} ({})", rule.told, rule.source)},
-          {"Read more", std::string(rule.page)}};
+  return {
+      {"Why", std::string(rule.explanation)},
+      {"What to try", std::string(rule.remedy)},
+      {"The saving is", finding.is_replayed ? "What a run of the same work without it would save, by its dependencies"
+                                            : std::string(rule.cost)},
+      {"Rests on", fmt::format("{} on {}, {}", counted_text(finding), named_tracks_text(snapshot, finding),
+                               range_text(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns)))},
+      {"Told from", fmt::format("{} ({})", rule.told, rule.source)},
+      {"Read more", std::string(rule.page)}};
 }
 
 std::string nothing_found_text(const Advice& advice, bool filtered) {

@@ -60,15 +60,19 @@ std::string track_name(const Snapshot& snapshot, TrackNumber number) {
   return track == nullptr ? "" : track->track->name;
 }
 
+bool names_device(const Finding& finding) {
+  return finding.device.empty() || finding.headline.starts_with(finding.device + " ");
+}
+
 // With an error's end: what was not judged is said, so that silence is not taken for health.
 void write_text(std::ostream& out, const FoundAdvice& found, bool filtered) {
   const Advice& advice = *found.advice;
   if (advice.findings.empty()) out << "Nothing found. " << nothing_found_text(advice, filtered) << '\n';
   for (std::size_t i = 0; i < advice.findings.size(); ++i) {
     const Finding& finding = advice.findings[i];
-    out << fmt::format("{}. {}{}: up to {}, {} of {}\n", i + 1, finding.device.empty() ? "" : finding.device + " ",
-                       finding.headline, format_duration(static_cast<double>(finding.saving_ns)),
-                       format_share(finding.share),
+    out << fmt::format("{}. {}{}: {}{}, {} of {}\n", i + 1, names_device(finding) ? "" : finding.device + " ",
+                       finding.headline, finding.is_replayed ? "saves " : "up to ",
+                       format_duration(static_cast<double>(finding.saving_ns)), format_share(finding.share),
                        finding.rule->base == CostBase::active ? "the active time" : "the time from first to last work");
     if (!finding.source.empty()) out << fmt::format("   {:<14} {}\n", "Source line", finding.source);
     for (const FindingField& field : finding_fields(*found.snapshot, finding))
@@ -111,11 +115,12 @@ std::string json_of(const FoundAdvice& found, std::size_t number) {
   for (const TrackNumber each : finding.tracks)
     tracks += (tracks.empty() ? "" : ", ") + json_quote(track_name(*found.snapshot, each));
   return fmt::format(
-      "{{\"rank\": {}, \"rule\": {}, \"key\": {}, \"device\": {}, \"headline\": {}, \"saving_ns\": {}, \"share\": {}, "
+      "{{\"rank\": {}, \"rule\": {}, \"key\": {}, \"device\": {}, \"headline\": {}, \"saving_ns\": {}, "
+      "\"is_replayed\": {}, \"share\": {}, "
       "\"count\": {}, \"source\": {},\n   \"why\": {}, \"remedy\": {}, \"saving_is\": {}, \"told_from\": {}, "
       "\"tracks\": [{}],\n   \"events\": {}, \"event_count\": {},\n   \"places\": {}, \"place_count\": {}}}",
       number + 1, json_quote(finding.rule->name), json_quote(finding.key), json_quote(finding.device),
-      json_quote(finding.headline), finding.saving_ns, json_number(finding.share), finding.count,
+      json_quote(finding.headline), finding.saving_ns, finding.is_replayed, json_number(finding.share), finding.count,
       finding.source.empty() ? "null" : json_quote(finding.source), json_quote(finding.rule->explanation),
       json_quote(finding.rule->remedy), json_quote(finding.rule->cost), json_quote(finding.rule->told), tracks,
       json_events(*found.snapshot, found.evidence[number]), found.evidence[number].total, json_places(finding),

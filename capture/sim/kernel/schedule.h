@@ -34,7 +34,15 @@ class Jitter {
   std::uint64_t state_;
 };
 
+// When a core is slowed down: after so much matrix work for so long, to k of n cycles.
+struct ThrottleRule {
+  std::int64_t after_busy_ns = kThrottleAfterBusyNs;
+  std::int64_t length_ns = kThrottleNs;
+  std::int64_t k = kThrottleK, n = kThrottleN;
+};
+
 struct Throttling {
+  ThrottleRule rule;
   std::int64_t busy_ns = 0;
   std::int64_t begin = 0;
   std::int64_t end = 0;
@@ -73,12 +81,12 @@ struct CoreState {
 // A throttled operation takes n / k of its time, and a busy array brings the next throttling about.
 [[nodiscard]] inline std::int64_t throttled(Throttling& throttling, std::int64_t start,
                                             std::int64_t duration) noexcept {
-  if (start >= throttling.begin && start < throttling.end) duration = duration * kThrottleN / kThrottleK;
+  if (start >= throttling.begin && start < throttling.end) duration = duration * throttling.rule.n / throttling.rule.k;
   throttling.busy_ns += duration;
-  if (throttling.busy_ns >= kThrottleAfterBusyNs) {
-    throttling.busy_ns -= kThrottleAfterBusyNs;
+  if (throttling.busy_ns >= throttling.rule.after_busy_ns) {
+    throttling.busy_ns -= throttling.rule.after_busy_ns;
     throttling.begin = start + duration;
-    throttling.end = throttling.begin + kThrottleNs;
+    throttling.end = throttling.begin + throttling.rule.length_ns;
   }
   return duration;
 }

@@ -117,7 +117,8 @@ class TracedRun::Recorder {
                    std::int64_t wait) {
     trace_.instructions.push_back({.operation = index, .start = start, .duration = duration, .wait = wait});
     if ((operation.flags & kThrottled) && core_.throttling.begin == start + duration) {
-      trace_.throttles.push_back({core_.throttling.begin, kThrottleNs});
+      const ThrottleRule& rule = core_.throttling.rule;
+      trace_.throttles.push_back({core_.throttling.begin, rule.length_ns, rule.k, rule.n});
     }
   }
   void packet(std::uint32_t index, const Operation& operation, unsigned engine, std::int64_t start,
@@ -152,13 +153,19 @@ class TracedRun::Recorder {
 };
 
 TracedRun::TracedRun(const SimulationOptions& options)
-    : options_(options), program_(changed_program(options)), startup_(build_startup()) {
+    : TracedRun(options, RunPlan{.program = changed_program(options)}) {}
+
+TracedRun::TracedRun(const SimulationOptions& options, RunPlan plan)
+    : options_(options),
+      program_(std::move(plan.program)),
+      between_kernels_ns_(plan.between_kernels_ns),
+      startup_(build_startup()) {
   if (options_.kernels == 0 && options_.events == 0 && options_.seconds <= 0) options_.kernels = 2;
   if (options_.diverging_operation) plant_divergence(program_, *options_.diverging_operation);
   traces_.resize(options_.devices);
   totals_.resize(options_.devices);
   for (std::uint32_t device = 0; device < options_.devices; ++device) {
-    cores_.emplace_back(program_, options_.seed * 64 + device);
+    cores_.emplace_back(program_, options_.seed * 64 + device).throttling.rule = plan.throttle;
     cores_.back().dma_latency_ns = changed_latency_ns(options_.changes);
     traces_[device].device = device;
     traces_[device].seed = options_.seed;
@@ -188,7 +195,7 @@ void TracedRun::run_startup() {
 void TracedRun::run_kernels() {
   std::int64_t begin = 0;
   for (const CoreState& core : cores_) begin = std::max(begin, core.kernel_end());
-  begin += pass_ == 1 ? 0 : kBetweenKernelsNs;
+  begin += pass_ == 1 ? 0 : between_kernels_ns_;
   std::vector<Recorder> recorders;
   for (std::size_t device = 0; device < cores_.size(); ++device) {
     cores_[device].begin_kernel(begin);

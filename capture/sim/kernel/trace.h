@@ -94,7 +94,7 @@ struct MemoryRecord {
 };
 
 struct ThrottleRecord {
-  std::int64_t start = 0, duration = 0;
+  std::int64_t start = 0, duration = 0, k = kThrottleK, n = kThrottleN;
 };
 
 struct ErrorRecord {
@@ -166,9 +166,17 @@ inline constexpr std::uint64_t kModelLayers = 32;  // passes are named layers.0 
 [[nodiscard]] KernelProgram build_startup();
 [[nodiscard]] KernelProgram changed_program(const SimulationOptions& options);
 
+// What the cores run, beside the demo's kernels.
+struct RunPlan {
+  KernelProgram program;
+  std::int64_t between_kernels_ns = kBetweenKernelsNs;
+  ThrottleRule throttle;
+};
+
 class TracedRun {
  public:
   explicit TracedRun(const SimulationOptions& options);
+  TracedRun(const SimulationOptions& options, RunPlan plan);
 
   // Makes the next pass of every device. False when the run's limit is reached (the clock on the wall is the
   // caller's business).
@@ -189,6 +197,7 @@ class TracedRun {
 
   SimulationOptions options_;
   KernelProgram program_;
+  std::int64_t between_kernels_ns_ = kBetweenKernelsNs;
   KernelProgram startup_;
   std::vector<CoreState> cores_;
   std::vector<KernelTrace> traces_;  // of the pass under way, by device

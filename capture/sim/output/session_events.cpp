@@ -119,9 +119,9 @@ void SessionEvents::write(const KernelTrace& trace, const SessionItem& item) {
       const ThrottleRecord& record = trace.throttles[item.index];
       Row row =
           writer_.begin_event(tracks.throttle, record.start, record.duration, writer_.intern(neuron_throttle_kind(0)));
-      row.real(at<kThrottle>("util_limit"), static_cast<double>(kThrottleK) / static_cast<double>(kThrottleN));
-      row.integer(at<kThrottle>("k"), kThrottleK);
-      row.integer(at<kThrottle>("n"), kThrottleN);
+      row.real(at<kThrottle>("util_limit"), static_cast<double>(record.k) / static_cast<double>(record.n));
+      row.integer(at<kThrottle>("k"), record.k);
+      row.integer(at<kThrottle>("n"), record.n);
       row.integer(at<kThrottle>("type"), 0);
       return;
     }

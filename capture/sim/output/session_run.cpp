@@ -16,8 +16,8 @@ bool is_before(const SessionItem& a, const SessionItem& b) { return a.time < b.t
 
 class SessionRun {
  public:
-  SessionRun(const SimulationOptions& options, EventSink& sink)
-      : run_(options),
+  SessionRun(const SimulationOptions& options, TracedRun run, EventSink& sink)
+      : run_(std::move(run)),
         sink_(sink),
         writer_(sink),
         events_(writer_, run_.options()),
@@ -69,6 +69,12 @@ class SessionRun {
 
 }  // namespace
 
-Result<void> run_session(const SimulationOptions& options, EventSink& sink) { return SessionRun(options, sink).run(); }
+Result<void> run_session(const SimulationOptions& options, EventSink& sink) {
+  return SessionRun(options, TracedRun(options), sink).run();
+}
+
+Result<void> run_session(const SimulationOptions& options, RunPlan plan, EventSink& sink) {
+  return SessionRun(options, TracedRun(options, std::move(plan)), sink).run();
+}
 
 }  // namespace accelscope::capture::sim

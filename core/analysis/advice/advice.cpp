@@ -150,13 +150,30 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   const auto compiling = compile_events(query);
   if (!compiling) return compiling.error();
   const Judgement judgement{query, *working.range, dependencies, *host, compiling->list, filtered, *advice};
+  std::unique_ptr<WorkReplay> replay;
+  if (dependencies != nullptr && !filtered) {
+    auto built = WorkReplay::build(query, *dependencies, *working.range);
+    if (!built) return built.error();
+    replay = std::move(built).value();
+  }
+  judge_engine_gaps(judgement, *devices);
+  if (replay) {
+    judge_replayed(judgement, *devices, *replay);
+    for (const RuleId rule : {RuleId::starved, RuleId::stalls}) {
+      judgement.not_judged(rule, "the dependencies of the work say more: what each wait is for is judged");
+    }
+  }
   for (const DeviceSum& device : *devices) {
-    judge_transfers(judgement, device);
-    if (const Result<void> judged = judge_engines(judgement, device); !judged) return judged.error();
+    if (!replay) {
+      judge_transfers(judgement, device);
+      if (const Result<void> judged = judge_engines(judgement, device); !judged) return judged.error();
+    }
     if (const Result<void> judged = judge_streams(judgement, device); !judged) return judged.error();
     judge_cores(judgement, device);
   }
+  if (const Result<void> judged = judge_ranks(judgement, *devices); !judged) return judged.error();
   judge_host(judgement);
+  judge_setup(judgement, *devices);
   tell_unjudged(*advice, filtered);
   std::stable_sort(advice->findings.begin(), advice->findings.end(),
                    [](const Finding& a, const Finding& b) { return a.saving_ns > b.saving_ns; });
@@ -166,7 +183,8 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
 std::string advice_text(const Advice& advice) {
   if (advice.findings.empty()) return "";
   const Finding& top = advice.findings.front();
-  return fmt::format("{}, up to {}", top.headline, format_duration(static_cast<double>(top.saving_ns)));
+  return fmt::format("{}, {} {}", top.headline, top.is_replayed ? "saves" : "up to",
+                     format_duration(static_cast<double>(top.saving_ns)));
 }
 
 std::string judged_text(const Advice& advice) {

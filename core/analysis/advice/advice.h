@@ -28,11 +28,12 @@ struct FindingPlace {
 struct Finding {
   static constexpr std::size_t kMostPlaces = 2'000;
   const AdviceRule* rule = nullptr;
-  std::string key;                   // stable while the session grows: "reloaded_tensor nc0 w1"
-  std::string device;                // "nc0"; "" of the whole session
-  std::string headline;              // "w1 loaded 4×: 24 MiB read again"
-  std::string tab;                   // the same in a few words, where there is little room: "w1 loaded 4×"
-  std::int64_t saving_ns = 0;        // at most
+  std::string key;             // stable while the session grows: "reloaded_tensor nc0 w1"
+  std::string device;          // "nc0"; "" of the whole session
+  std::string headline;        // "w1 loaded 4×: 24 MiB read again"
+  std::string tab;             // the same in a few words, where there is little room: "w1 loaded 4×"
+  std::int64_t saving_ns = 0;  // at most; what a replay of the dependencies gives where is_replayed
+  bool is_replayed = false;
   double share = 0;                  // of the rule's base
   std::uint64_t count = 0;           // of events, or of gaps
   EventId first = kNoEvent;          // an event to begin with; kNoEvent: it rests on gaps

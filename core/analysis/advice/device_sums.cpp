@@ -18,17 +18,13 @@ struct KernelZone {
   std::int64_t begin_ns, end_ns;
   std::size_t core;
 };
-struct ThrottleLimit {
-  std::int64_t begin_ns, end_ns;
-  double limit;
-};
 
 // What a window holds of a device until it is closed.
 struct OpenDevice {
   Stretches transfers, collectives;
   Stretches setup;  // of engines: under way, but no work
   std::vector<std::int64_t> tiny_begins;
-  std::vector<ThrottleLimit> limits;
+  std::vector<DeviceLimit> limits;
 };
 
 // Where a window's work of a device begins and ends: the gap between two windows is known when all are.
@@ -279,6 +275,7 @@ class SumsWorker {
         const double limit = std::clamp(real_number(type, limits.values[i]), 0.0, 1.0);
         if (limit >= 1) continue;
         open_[lane.device].limits.push_back({begin, end, limit});
+        if (sums[lane.device].limits.size() < kMostLimits) sums[lane.device].limits.push_back({begin, end, limit});
         const bool own = window.owns(chunk, block.ticks().begins[i]);
         sums[lane.device].throttled.add(block.id(i), lane.number, begin, end, 0, 0, own);
       }
@@ -320,7 +317,7 @@ class SumsWorker {
     const Stretches any = sweep(sum, {&compute, &open.transfers, &open.collectives});
     if (!any.empty()) {
       std::sort(open.tiny_begins.begin(), open.tiny_begins.end());
-      if (sum.has_streams) add_gaps(sum, any, open.tiny_begins);
+      add_gaps(sum, any, open.tiny_begins);
       const bool tiny_first = std::binary_search(open.tiny_begins.begin(), open.tiny_begins.end(), any.front().first);
       edges.push_back({d, any.front().first, any.back().second, tiny_first});
     }
@@ -365,10 +362,10 @@ class SumsWorker {
   }
 
   // Time that limits cost while engines work: where several hold, the lowest counts.
-  static double throttled(std::vector<ThrottleLimit>& limits, const Stretches& compute) {
+  static double throttled(std::vector<DeviceLimit>& limits, const Stretches& compute) {
     if (limits.empty() || compute.empty()) return 0;
     std::vector<std::pair<std::int64_t, std::pair<double, bool>>> steps;  // time, limit, begins
-    for (const ThrottleLimit& each : limits) {
+    for (const DeviceLimit& each : limits) {
       steps.push_back({each.begin_ns, {each.limit, true}});
       steps.push_back({each.end_ns, {each.limit, false}});
     }
@@ -429,6 +426,7 @@ void append_sums(DeviceSum& all, const DeviceSum& part) {
   all.flops += part.flops;
   all.throttled_ns += part.throttled_ns;
   all.zones_left_out += part.zones_left_out;
+  all.limits.insert(all.limits.end(), part.limits.begin(), part.limits.end());
   all.runs.insert(all.runs.end(), part.runs.begin(), part.runs.end());
   constexpr EvidenceSum DeviceSum::*kSums[] = {
       &DeviceSum::tiny,       &DeviceSum::small,           &DeviceSum::spills,
@@ -446,7 +444,7 @@ void join_windows(std::vector<DeviceSum>& devices, std::vector<WindowEdge>& edge
     DeviceSum& device = devices[edges[i].device];
     const bool begins = i == 0 || edges[i - 1].device != edges[i].device;
     if (begins) device.stretch = {edges[i].first_ns, edges[i].last_ns};
-    if (!begins && device.has_streams) add_gap(device, edges[i - 1].last_ns, edges[i].first_ns, edges[i].tiny_first);
+    if (!begins) add_gap(device, edges[i - 1].last_ns, edges[i].first_ns, edges[i].tiny_first);
     device.stretch.end_ns = std::max(device.stretch.end_ns, edges[i].last_ns);
   }
   for (DeviceSum& device : devices) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/analysis/figures/range_activity.h"
+#include "core/analysis/replay/mendings.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
@@ -21,6 +22,7 @@ inline constexpr std::int64_t kLeastGapNs = 1'000;    // shorter ones are the pa
 inline constexpr std::int64_t kTinyKernelNs = 5'000;  // RuleId::tiny_kernels
 inline constexpr std::int64_t kMostPauseNs = 20'000;  // longer ones have another cause than a kernel's size
 inline constexpr std::size_t kMostGaps = 1'000'000;   // of a device
+inline constexpr std::size_t kMostLimits = 100'000;
 inline constexpr std::size_t kMostZones = 2'000'000;  // kernels of cores, that a thread keeps
 
 // Events that a rule rests on.
@@ -93,7 +95,7 @@ struct DeviceSum {
   std::vector<EngineSum> engines;                     // with any work
   std::vector<TrackNumber> tracks;                    // of work: where gaps show
   std::vector<TrackNumber> transfer_tracks;
-  std::vector<DeviceGap> gaps;  // of streams, by time; of at least kLeastGapNs, the longest kMostGaps
+  std::vector<DeviceGap> gaps;  // by time; of at least kLeastGapNs, the longest kMostGaps
   std::uint64_t kernels = 0, tiny_kernels = 0;
   std::int64_t tiny_pauses_ns = 0;
   EvidenceSum tiny;
@@ -105,8 +107,9 @@ struct DeviceSum {
   std::uint64_t off_chip_read = 0;  // bytes read from device memory
   EvidenceSum transposes, multiplications;
   double flops = 0;
-  EvidenceSum throttled;    // with a limit, while engines work
-  double throttled_ns = 0;  // time times one less the limit
+  EvidenceSum throttled;            // with a limit, while engines work
+  double throttled_ns = 0;          // time times one less the limit
+  std::vector<DeviceLimit> limits;  // the first kMostLimits
   std::map<StringId, LoadedTensor> tensors;
   std::vector<ProgramRun> runs;      // by begin
   std::uint64_t zones_left_out = 0;  // kernels of cores beyond kMostZones; then the runs' cores and times are not known

@@ -165,7 +165,10 @@ Result<HostsByProcess> hosts_by_process(const QueryContext& query, const TimeRan
   });
   if (!scanned) return scanned.error();
   HostsByProcess calls;
-  for (const std::uint32_t lane : lanes) calls.by_process.try_emplace(*of_lanes[lane]);
+  for (const std::uint32_t lane : lanes) {
+    HostSpans& spans = calls.by_process.try_emplace(*of_lanes[lane]).first->second;
+    spans.first_ns = std::min(spans.first_ns, snapshot.lanes[lane].clock->to_ns(snapshot.lanes[lane].begin_ticks));
+  }
   for (auto& [process, spans] : calls.by_process) {
     for (auto list : {&HostSpans::loading, &HostSpans::synchronising}) {
       std::vector<HostSpan>& all = spans.*list;

@@ -27,6 +27,7 @@ struct HostSpan {
 struct HostSpans {
   static constexpr std::size_t kMost = 2'000'000;
   std::vector<HostSpan> loading, synchronising;
+  std::int64_t first_ns = INT64_MAX;  // of all its calls, whatever the range
 };
 // A process of a host: the scope of the source that recorded it, and its number in TrackDevices.
 using HostProcess = std::pair<std::uint32_t, std::size_t>;

@@ -12,6 +12,9 @@
 namespace accelscope {
 namespace {
 
+// Engines pause between kernels for less.
+constexpr std::int64_t kLeastEngineGapNs = 5'000;
+
 double share_of(std::int64_t part, std::int64_t all) {
   return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
 }
@@ -119,6 +122,44 @@ void judge_serial(const Judgement& judgement, const DeviceSum& device, const Eng
 }
 
 }  // namespace
+
+// What all devices stand idle at once: one alone may wait for another rank.
+void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>& devices) {
+  const DeviceSum* first = nullptr;
+  std::vector<DeviceGap> shared;
+  for (const DeviceSum& each : devices) {
+    if (!each.is_of_engines()) continue;
+    std::vector<DeviceGap> both;
+    std::size_t at = 0;
+    for (const DeviceGap& gap : each.gaps) {
+      if (first == nullptr) both.push_back(gap);
+      while (at < shared.size() && shared[at].end_ns <= gap.begin_ns) ++at;
+      for (std::size_t s = at; s < shared.size() && shared[s].begin_ns < gap.end_ns; ++s) {
+        both.push_back({std::max(gap.begin_ns, shared[s].begin_ns), std::min(gap.end_ns, shared[s].end_ns)});
+      }
+    }
+    if (first == nullptr) first = &each;
+    shared = std::move(both);
+  }
+  if (first == nullptr || !judgement.judges(RuleId::launch_gaps)) return;
+  const DeviceSum& device = *first;
+  std::vector<FindingPlace> places;
+  std::int64_t idle = 0;
+  for (const DeviceGap& gap : shared) {
+    if (gap.length_ns() < kLeastEngineGapNs) continue;
+    idle += gap.length_ns();
+    places.push_back({{gap.begin_ns, gap.end_ns}, ""});
+  }
+  if (places.empty()) return;
+  Finding found = judgement.finding(RuleId::launch_gaps, device, static_cast<double>(idle));
+  found.headline =
+      fmt::format("{} idle {} in {}, {} of {}", device.device, duration_text(idle), count_text(places.size(), "gap"),
+                  format_share(found.share), duration_text(device.stretch.length_ns()));
+  found.tab = "idle, nothing launched";
+  found.count = places.size();
+  set_places(found, std::move(places));
+  judgement.tell(std::move(found));
+}
 
 Result<void> judge_engines(const Judgement& judgement, const DeviceSum& device) {
   judge_throttling(judgement, device);

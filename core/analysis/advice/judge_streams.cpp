@@ -190,6 +190,34 @@ Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device) 
   return {};
 }
 
+// Of the devices of one host's process that which works first speaks for all.
+void judge_setup(const Judgement& judgement, const std::vector<DeviceSum>& devices) {
+  constexpr std::int64_t kLeastSetupNs = 1'000'000;
+  const DeviceSum* earliest = nullptr;
+  for (const DeviceSum& each : devices) {
+    if (!each.has_streams || !judgement.host.has_host()) continue;
+    if (earliest == nullptr || each.stretch.begin_ns < earliest->stretch.begin_ns) earliest = &each;
+  }
+  // What is looked at may begin with the work.
+  if (earliest == nullptr || judgement.advice.filter.range || !judgement.judges(RuleId::host_setup)) return;
+  const std::vector<HostProcess> processes = judgement.host.processes_of(*earliest);
+  std::int64_t first = INT64_MAX;
+  for (const HostProcess& each : processes) first = std::min(first, judgement.host.by_process.at(each).first_ns);
+  const TimeRange setup{first, earliest->stretch.begin_ns};
+  if (first == INT64_MAX || setup.length_ns() < kLeastSetupNs) return;
+  Finding found = judgement.finding(RuleId::host_setup, *earliest, static_cast<double>(setup.length_ns()));
+  found.share = part_of(static_cast<double>(setup.length_ns()), judgement.range.end_ns - first);
+  found.places = {{setup, ""}};
+  found.events.range = setup;
+  found.count = 1;
+  name_host_calls(judgement, processes, found);
+  found.headline = fmt::format("{} has nothing to do for {} before its first work{}{}", earliest->device,
+                               span_text(setup.length_ns()), found.places.front().note.empty() ? "" : ", ",
+                               found.places.front().note);
+  found.tab = "host sets up";
+  judgement.tell(std::move(found));
+}
+
 // Every rank compiles once for itself.
 void judge_host(const Judgement& judgement) {
   if (!judgement.host.has_host() && judgement.compiling.empty()) return;

@@ -8,6 +8,7 @@
 #include "core/analysis/advice/device_sums.h"
 #include "core/analysis/advice/idle_causes.h"
 #include "core/analysis/compilation/compile_events.h"
+#include "core/analysis/replay/work_replay.h"
 
 namespace accelscope {
 
@@ -38,8 +39,13 @@ struct Judgement {
 void judge_transfers(const Judgement& judgement, const DeviceSum& device);
 [[nodiscard]] Result<void> judge_engines(const Judgement& judgement, const DeviceSum& device);
 [[nodiscard]] Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device);
+// Of devices whose dependencies can be replayed, all at once.
+void judge_replayed(const Judgement& judgement, const std::vector<DeviceSum>& devices, const WorkReplay& replay);
+void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>& devices);
+[[nodiscard]] Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 void judge_cores(const Judgement& judgement, const DeviceSum& device);
 void judge_host(const Judgement& judgement);
+void judge_setup(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 
 // "1 gap", "1,204 gaps"
 [[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);

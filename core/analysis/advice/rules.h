@@ -26,8 +26,12 @@ enum class RuleId : std::uint8_t {
   serial_engines,
   low_utilisation,
   recompilation,
+  single_buffer,
+  late_collective,
+  straggling_rank,
+  host_setup,
 };
-inline constexpr std::size_t kRuleCount = 17;
+inline constexpr std::size_t kRuleCount = 21;
 
 // What a saving is a share of.
 enum class CostBase : std::uint8_t {

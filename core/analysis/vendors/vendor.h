@@ -76,7 +76,8 @@ struct Vendor {
   // Tables whose time lies in another table of the device in more detail.
   struct DetailedTable {
     std::string_view table, detail;
-    std::string_view part_column = {};  // of the detail: the key of what it is a part of; "": it does not say
+    std::string_view part_column = {};    // of the detail: the key of what it is a part of; "": it does not say
+    std::string_view server_column = {};  // of the detail: which of the device's movers did it, one part after another
   };
 
   std::span<const std::string_view> setup_names;  // of events that set up, order or synchronise others' work
@@ -89,6 +90,15 @@ struct Vendor {
   std::string_view on_chip_place;  // as transfers name it
   std::string_view reload_column;  // of a table of tensors: how often each was loaded into it
   void (*visit_addresses)(std::string_view operands, const AddressVisitor& visitor);
+  // The same of operands in all memories of the engines, and the column that holds them.
+  void (*visit_operands)(std::string_view operands, const AddressVisitor& visitor);
+  std::string_view operands_column;
+  std::string_view weights_name;        // of events that load the stationary operand of the next multiplication
+  std::string_view multiply_name;       // and of multiplications
+  std::string_view copy_name;           // of events that only copy
+  double columns_per_ns = 0;            // that move through the matrix engine
+  double widest_columns = 0;            // that one multiplication moves at most
+  double column_flops = 0;              // floating point operations of a column
   std::string_view size_column;         // of a table of tensors: bytes of one
   std::string_view from_column;         // of transfers: the kind of memory that is read
   std::string_view to_column;           // and written

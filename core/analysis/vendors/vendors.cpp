@@ -23,7 +23,7 @@ class NeuronWork final : public EventWork {
 // A transfer's time lies in its packets, the steps of CC-cores in their operations: the vendor's active times are made
 // of these.
 constexpr std::array<Vendor::DetailedTable, 2> kNeuronDetails = {
-    {{"dma_transfer", "dma", "packet_aggregation_id"}, {"cc_instruction", "cc_op"}}};
+    {{"dma_transfer", "dma", "packet_aggregation_id", "dma_engine"}, {"cc_instruction", "cc_op"}}};
 
 constexpr MemoryBox kNeuronBoxes[] = {
     {"HBM", "HBM", MemoryBox::Kind::memory, 0, 0, "hbm"},
@@ -75,6 +75,15 @@ constexpr std::array<Vendor, 1> kVendors = {{
      .reload_column = neuron::kRepeatFactorColumn,
      .visit_addresses = [](std::string_view operands,
                            const AddressVisitor& visitor) { neuron::visit_addresses(operands, visitor); },
+     .visit_operands = [](std::string_view operands,
+                          const AddressVisitor& visitor) { neuron::visit_all_addresses(operands, visitor); },
+     .operands_column = "operands",
+     .weights_name = "LDWEIGHTS",
+     .multiply_name = "MATMUL",
+     .copy_name = "TENSOR_COPY",
+     .columns_per_ns = 1.4,
+     .widest_columns = 512,
+     .column_flops = 2.0 * 128 * 128,
      .size_column = "size",
      .from_column = "source",
      .to_column = "dest",

@@ -16,9 +16,9 @@ inline constexpr double kDmaEngineRate = 27.2e9;            // bytes a second (N
 inline constexpr std::uint64_t kFirstPsumAddress = 0x2000000;
 inline constexpr std::string_view kRepeatFactorColumn = "load_to_sbuf_repeat_factor";
 
-// visitor(address, written) for every operand with an address in the state buffer.
+// visitor(address, written) for every operand with an address.
 template <typename Visitor>
-void visit_addresses(std::string_view operands, Visitor&& visitor) {
+void visit_all_addresses(std::string_view operands, Visitor&& visitor) {
   for (std::size_t at = operands.find("0x"); at != std::string_view::npos; at = operands.find("0x", at + 2)) {
     std::uint64_t address = 0;
     const char* end = operands.data() + operands.size();
@@ -27,8 +27,16 @@ void visit_addresses(std::string_view operands, Visitor&& visitor) {
     const std::string_view operand = operands.substr(space == std::string_view::npos ? 0 : space + 1);
     const bool read = operand.starts_with("src");
     const bool written = operand.starts_with("dst");
-    if ((read || written) && address < kFirstPsumAddress) visitor(address, written);
+    if (read || written) visitor(address, written);
   }
+}
+
+// The same of those in the state buffer.
+template <typename Visitor>
+void visit_addresses(std::string_view operands, Visitor&& visitor) {
+  visit_all_addresses(operands, [&](std::uint64_t address, bool written) {
+    if (address < kFirstPsumAddress) visitor(address, written);
+  });
 }
 
 }  // namespace accelscope::neuron

@@ -11,6 +11,7 @@
 #include "app/content/comparison/divergence_output.h"
 #include "app/content/comparison/explained.h"
 #include "app/export/output_file.h"
+#include "app/export/report/comparison_report.h"
 #include "app/library/entry.h"
 #include "app/terminal/command.h"
 #include "app/terminal/query_watch.h"
@@ -18,6 +19,7 @@
 #include "app/workspace/headline.h"
 #include "capture/command_line/options.h"
 #include "core/base/text.h"
+#include "core/export/report/html_report.h"
 
 namespace accelscope::app {
 namespace {
@@ -48,6 +50,8 @@ struct CompareCommand {
   int print_of_two(const CommandRun& run, const char* flag, const Ask& ask, const Write& write) const;
   int print_divergence(const CommandRun& run) const;
   int print_explained(const CommandRun& run) const;
+  [[nodiscard]] Result<std::string> page(const Comparison& comparison, const std::vector<ComparisonGate>& gates,
+                                         bool with_metrics, const CommandRun& run) const;
   int print(const Comparison& comparison, const std::vector<ComparisonGate>& gates, const CommandRun& run) const;
 };
 
@@ -107,15 +111,51 @@ Result<CaptureFigures> read_capture(const std::string& path, const OpenSessionOp
   return figures;
 }
 
+// Once more the first capture of the base and that of the other: for their timelines, and what the difference between
+// them is made of.
+Result<std::string> CompareCommand::page(const Comparison& comparison, const std::vector<ComparisonGate>& gates,
+                                         bool with_metrics, const CommandRun& run) const {
+  ComparisonReportParts parts{comparison, gates, with_metrics, rows, {}, {}, {}};
+  std::vector<OpenedSession> sessions;
+  for (std::size_t side = 0; side < 2; ++side) {
+    auto session = open_input({inputs[comparison.configurations[side].captures.front()]}, input_options, run);
+    if (!session) return session.error();
+    sessions.push_back(std::move(*session));
+  }
+  WorkerPool pool;
+  const Interruptible interruptible;
+  TaskControl control;
+  const QueryWatch watch(control, interruptible, run);
+  const QueryContext base{*sessions[0].store, sessions[0].store->snapshot(), pool, control};
+  const QueryContext other{*sessions[1].store, sessions[1].store->snapshot(), pool, control};
+  auto explained = explain_difference(base, other, {std::begin(kExplainedBy), std::end(kExplainedBy)});
+  if (control.cancelled()) return cancelled_error();
+  if (explained) {
+    explained->base_title = sessions[0].title;
+    explained->other_title = sessions[1].title;
+    parts.explained.push_back(std::move(*explained));
+  } else {
+    parts.unexplained.push_back(explained.message());
+  }
+  parts.timelines.push_back(capture_timeline(base, "A, " + sessions[0].title));
+  parts.timelines.push_back(capture_timeline(other, "B, " + sessions[1].title));
+  return html_report(comparison_report(parts));
+}
+
 int CompareCommand::print(const Comparison& comparison, const std::vector<ComparisonGate>& gates,
                           const CommandRun& run) const {
+  const auto wanted = kinds();
+  const bool figures = std::find(wanted->begin(), wanted->end(), "metric") != wanted->end();
+  const bool is_page = !run.json && format == "html";
+  const Result<std::string> html = is_page ? page(comparison, gates, figures, run) : std::string();
+  if (!html) return run.fail(html.message());
   const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
   const auto output = OutputFile::open(path, run.streams.out);
   if (!output) return run.fail(output.message());
-  const auto wanted = kinds();
-  const bool figures = std::find(wanted->begin(), wanted->end(), "metric") != wanted->end();
   const ComparisonOutputOptions options{figures, rows};
-  if (run.json || format == "json") {
+  if (is_page) {
+    (*output)->stream() << *html;
+  } else if (run.json || format == "json") {
     write_comparison_json((*output)->stream(), comparison, gates, options);
   } else if (format == "markdown") {
     write_comparison_markdown((*output)->stream(), comparison, gates, options);
@@ -200,6 +240,8 @@ int CompareCommand::run(const CommandRun& run) const {
   if (inputs.size() < 2) return run.fail_usage("compare", "name two sessions or more: BASE OTHER...");
   if (!output_file.empty())
     if (auto may = may_write(output_file, force, inputs); !may) return run.fail(may.message());
+  if (format == "html" && (divergence || explain))
+    return run.fail_usage("compare", "--format html holds what --explain tells; --divergence is text or json");
   if (divergence) return print_divergence(run);
   if (explain) return print_explained(run);
   const auto held = limits();
@@ -258,8 +300,10 @@ CommandAction declare_compare(command_line::OptionSet& options) {
   options.add_option("--group-by", command->group_by,
                      "Tags whose values make a configuration, such as config, folder or file; captures of one are one "
                      "sample. Without it those whose tags are all alike");
-  options.add_option("--format", command->format, "text, markdown for a pull request, or json")
-      .one_of({"text", "markdown", "json"});
+  options
+      .add_option("--format", command->format,
+                  "text, markdown for a pull request, html (one page that needs nothing else), or json")
+      .one_of({"text", "markdown", "html", "json"});
   options.add_option("-o,--output-file", command->output_file, "File to write, - for the standard output");
   options
       .add_option("--fail-above", command->fail_above,

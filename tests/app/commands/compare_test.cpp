@@ -7,6 +7,7 @@
 #include "capture/sim/output/simulator.h"
 #include "core/store/store.h"
 #include "tests/app/program_run.h"
+#include "tests/support/files.h"
 
 using namespace accelscope;
 using namespace accelscope::test;
@@ -158,4 +159,21 @@ TEST_CASE("compare --explain: the terms of a slower kernel add up to its differe
   }
   CHECK(run({"compare", "--explain", a, b, "--by", "moon"}).code == app::kExitUsage);
   CHECK(run({"compare", "--explain", a, b, b}).code == app::kExitUsage);
+}
+
+TEST_CASE("compare --format html: one page with the verdict, what explains it, tables, limits and both timelines") {
+  const ComparedFiles files(3);
+  const std::string page = files.folder.file("compared.html");
+  const ProgramOutcome made =
+      run(files.arguments({"--group-by", "folder", "--format", "html", "-o", page, "--fail-above", "3%"}));
+  CHECK(made.code == app::kExitFailed);
+  const std::string html = read_file(page);
+  for (const char* text : {"new (3 captures) against base (3 captures)", "slower",
+                           "What the difference is made of, by line", "Nothing left over.", "transformer_layer.py:",
+                           "Figures", "By kernel", "FAILED", "Timeline: A, ", "Timeline: B, "}) {
+    CAPTURE(text);
+    CHECK(holds(html, text));
+  }
+  CHECK_FALSE(holds(html, "src=\"http"));
+  CHECK(run(files.arguments({"--format", "html", "--divergence"})).code == app::kExitUsage);
 }

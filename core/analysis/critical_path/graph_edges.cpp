@@ -27,7 +27,10 @@ class EdgeBuilder {
   }
 
   Result<void> run(const Dependencies& dependencies) {
+    find_packets_that_go_on();
+    raw_.reserve(dependencies.all().size());
     for (const Dependency& each : dependencies.all()) add_dependency(each);
+    if (query_.control.cancelled()) return cancelled_error();
     index_edges();
     add_issue_order();
     if (query_.control.cancelled()) return cancelled_error();
@@ -45,42 +48,37 @@ class EdgeBuilder {
     return ordinal_of(event) < lane.count ? lane.first + static_cast<NodeIndex>(ordinal_of(event)) : kNoNode;
   }
 
-  // The packets of a transfer that nothing of it comes before (or after) on their engine: what it waits for all of them
-  // wait for, and it has ended when the last of them has.
-  std::vector<NodeIndex> outer_packets(std::uint32_t transfer, bool last) const {
-    std::vector<NodeIndex> outer;
-    const auto* begin = parts_.packets.data() + parts_.first_packet[transfer];
-    const auto* end = parts_.packets.data() + parts_.first_packet[transfer + 1];
-    const auto inner = [&](NodeIndex node) {
-      return graph_.server_before[node] != kNoNode && graph_.parts[graph_.server_before[node]] == transfer;
-    };
-    if (!last) {
-      std::copy_if(begin, end, std::back_inserter(outer), [&](NodeIndex node) { return !inner(node); });
-      return outer;
+  // The nodes of an event: its own, or the packets of a transfer that nothing of it comes before (or after) on their
+  // engine, since what it waits for all of them wait for, and it has ended when the last of them has.
+  template <typename Body>
+  void each_node(EventId event, bool last, Body&& body) const {
+    const NodeIndex node = node_of(event);
+    if (node != kNoNode) return body(node);
+    const auto found = parts_.transfer_places.find(event);
+    if (found == parts_.transfer_places.end()) return;
+    const std::uint32_t transfer = found->second;
+    for (std::size_t i = parts_.first_packet[transfer]; i < parts_.first_packet[transfer + 1]; ++i) {
+      const NodeIndex packet = parts_.packets[i];
+      if (last ? !goes_on_[packet] : !continues(packet)) body(packet);
     }
-    outer.assign(begin, end);
-    for (const auto* node = begin; node != end; ++node) {
-      if (inner(*node)) std::erase(outer, graph_.server_before[*node]);
+  }
+  // The packet before it on its engine is of the same transfer.
+  [[nodiscard]] bool continues(NodeIndex packet) const {
+    const NodeIndex before = graph_.server_before[packet];
+    return before != kNoNode && graph_.parts[before] == graph_.parts[packet];
+  }
+  void find_packets_that_go_on() {
+    if (parts_.packets.empty()) return;
+    goes_on_.assign(graph_.count(), false);
+    for (const NodeIndex packet : parts_.packets) {
+      if (continues(packet)) goes_on_[graph_.server_before[packet]] = true;
     }
-    return outer;
   }
 
   void add_dependency(const Dependency& dependency) {
-    std::vector<NodeIndex> sources, targets;
-    const auto nodes = [&](EventId event, bool last) {
-      const auto transfer = parts_.transfer_places.find(event);
-      if (transfer != parts_.transfer_places.end()) return outer_packets(transfer->second, last);
-      const NodeIndex node = node_of(event);
-      return node == kNoNode ? std::vector<NodeIndex>{} : std::vector<NodeIndex>{node};
-    };
-    // Most have one node at each end.
-    const NodeIndex source = node_of(dependency.source), target = node_of(dependency.target);
-    if (source != kNoNode && target != kNoNode) return add(target, source, EdgeKind::dependency);
-    sources = nodes(dependency.source, true);
-    targets = nodes(dependency.target, false);
-    for (const NodeIndex from : sources) {
-      for (const NodeIndex to : targets) add(to, from, EdgeKind::dependency);
-    }
+    each_node(dependency.source, true, [&](NodeIndex source) {
+      each_node(dependency.target, false, [&](NodeIndex target) { add(target, source, EdgeKind::dependency); });
+    });
   }
 
   void add(NodeIndex target, NodeIndex source, EdgeKind kind) {
@@ -96,18 +94,20 @@ class EdgeBuilder {
 
   // By target, so that those of one event can be asked for.
   void index_edges() {
-    if (!std::is_sorted(raw_.begin(), raw_.end(),
-                        [](const RawEdge& a, const RawEdge& b) { return a.target < b.target; })) {
-      std::stable_sort(raw_.begin(), raw_.end(),
-                       [](const RawEdge& a, const RawEdge& b) { return a.target < b.target; });
-    }
+    first_edge_.assign(graph_.count() + 1, 0);
+    for (const RawEdge& edge : raw_) ++first_edge_[edge.target + 1];
+    for (std::size_t i = 1; i < first_edge_.size(); ++i) first_edge_[i] += first_edge_[i - 1];
+    const auto earlier = [](const RawEdge& a, const RawEdge& b) { return a.target < b.target; };
     dependencies_ = raw_.size();
+    if (std::is_sorted(raw_.begin(), raw_.end(), earlier)) return;
+    std::vector<std::uint32_t> next(first_edge_.begin(), first_edge_.end() - 1);
+    std::vector<RawEdge> sorted(raw_.size());
+    for (const RawEdge& edge : raw_) sorted[next[edge.target]++] = edge;
+    raw_ = std::move(sorted);
   }
   template <typename Body>
   void each_dependency(NodeIndex target, Body&& body) const {
-    const auto end = raw_.begin() + static_cast<std::ptrdiff_t>(dependencies_);
-    auto at = std::lower_bound(raw_.begin(), end, target, [](const RawEdge& e, NodeIndex n) { return e.target < n; });
-    for (; at != end && at->target == target; ++at) body(*at);
+    for (std::uint32_t i = first_edge_[target]; i < first_edge_[target + 1]; ++i) body(raw_[i]);
   }
 
   // Rows of one engine: what begins on one began after what had begun on another.
@@ -130,15 +130,26 @@ class EdgeBuilder {
       std::sort(all.begin(), all.end(), [&](NodeIndex a, NodeIndex b) {
         return std::pair(graph_.begin_ns[a], a) < std::pair(graph_.begin_ns[b], b);
       });
-      add_issue_order(all);
+      add_issue_order(lanes, all);
     }
   }
-  void add_issue_order(const std::vector<NodeIndex>& by_begin) {
-    const auto track = [&](NodeIndex node) { return graph_.lane(node).track; };
+  void add_issue_order(const std::vector<std::uint32_t>& lanes, const std::vector<NodeIndex>& by_begin) {
+    std::map<TrackNumber, std::uint32_t> numbers;
+    std::vector<std::uint32_t> row_of_lane(graph_.lanes.size(), kNone);
+    for (const std::uint32_t lane : lanes) {
+      const auto next = static_cast<std::uint32_t>(numbers.size());
+      row_of_lane[lane] = numbers.try_emplace(graph_.lanes[lane].track, next).first->second;
+    }
+    const auto track = [&](NodeIndex node) { return row_of_lane[graph_.graph_lane[node]]; };
     // Which row prepares what another one works with.
-    std::map<std::pair<TrackNumber, TrackNumber>, std::uint64_t> joined;
+    std::vector<std::uint64_t> joined(numbers.size() * numbers.size());
+    const auto joined_by = [&](std::uint32_t from, std::uint32_t to) -> std::uint64_t& {
+      return joined[from * numbers.size() + to];
+    };
     for (const NodeIndex node : by_begin) {
-      each_dependency(node, [&](const RawEdge& edge) { ++joined[{track(edge.source), track(node)}]; });
+      each_dependency(node, [&](const RawEdge& edge) {
+        if (track(edge.source) != kNone) ++joined_by(track(edge.source), track(node));
+      });
     }
     for (std::size_t i = 1; i < by_begin.size(); ++i) {
       const NodeIndex node = by_begin[i];
@@ -148,7 +159,7 @@ class EdgeBuilder {
       const auto look_at = [&](NodeIndex other) {
         if (track(other) == track(node) || graph_.waits[other] != 0) return;
         const bool together = graph_.begin_ns[other] == graph_.begin_ns[node];
-        if (!together || joined[{track(node), track(other)}] > joined[{track(other), track(node)}]) source = other;
+        if (!together || joined_by(track(node), track(other)) > joined_by(track(other), track(node))) source = other;
       };
       for (std::size_t k = i + 1; k < by_begin.size() && graph_.begin_ns[by_begin[k]] == graph_.begin_ns[node]; ++k) {
         look_at(by_begin[k]);
@@ -423,6 +434,8 @@ class EdgeBuilder {
   const GraphParts& parts_;
   WorkGraph& graph_;
   std::unordered_map<LaneNumber, std::uint32_t> lane_place_;
+  std::vector<bool> goes_on_;  // of packets: the next one on its engine is of the same transfer; empty: there are none
+  std::vector<std::uint32_t> first_edge_;  // of each target among the dependencies of raw_
   std::vector<RawEdge> raw_;
   std::size_t dependencies_ = 0;  // of raw_, by target
 };

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "core/base/checksum.h"
 #include "core/scan/column_values.h"
@@ -16,12 +17,6 @@ struct Key {
   std::uint64_t value = 0;  // the number, or the checksum of a text
   bool operator==(const Key&) const = default;
 };
-struct KeyHash {
-  std::size_t operator()(const Key& key) const noexcept {
-    return std::hash<std::uint64_t>{}((key.value ^ std::uint64_t{key.scope} << 48) * 0x9E3779B97F4A7C15U);
-  }
-};
-
 // One end of a dependency: an event, or the key of one.
 struct End {
   EventId event = kNoEvent;
@@ -96,37 +91,56 @@ void collect_chunk(const ScannedChunk& chunk, const StringPool& strings, std::ve
   });
 }
 
-// Keys that are asked for, and the first event that has each.
+// Keys that are asked for, and the first event that has each: a table with open addressing, since there may be as many
+// keys as events.
 class KeyIndex {
  public:
   void want(const End& end) {
-    if (end.event == kNoEvent) places_.try_emplace(end.key, static_cast<std::uint32_t>(places_.size()));
+    if (end.event != kNoEvent) return;
+    if (3 * (count_ + 1) > 2 * slots_.size()) grow();
+    Slot& slot = slots_[place_of(slots_, end.key)];
+    if (slot.taken) return;
+    slot.key = end.key;
+    slot.taken = true;
+    ++count_;
   }
-  void begin_filling() {
-    events_ = std::vector<std::atomic<EventId>>(places_.size());
-    clear();
-  }
-  [[nodiscard]] bool empty() const noexcept { return places_.empty(); }
-  // By several threads. The smallest id wins, so that the answer does not depend on them.
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  // By several threads, once all are wanted. The smallest id wins, so that the answer does not depend on them.
   void offer(const Key& key, EventId event) noexcept {
-    const auto place = places_.find(key);
-    if (place == places_.end()) return;
-    std::atomic<EventId>& known = events_[place->second];
+    Slot& slot = slots_[place_of(slots_, key)];
+    if (!slot.taken) return;
+    const std::atomic_ref<EventId> known(slot.event);
     EventId current = known.load(std::memory_order_relaxed);
     while (event < current && !known.compare_exchange_weak(current, event, std::memory_order_relaxed)) {
     }
   }
   [[nodiscard]] EventId find(const End& end) const noexcept {
-    if (end.event != kNoEvent) return end.event;
-    return events_[places_.find(end.key)->second].load(std::memory_order_relaxed);
+    return end.event != kNoEvent ? end.event : slots_[place_of(slots_, end.key)].event;
   }
 
  private:
-  void clear() noexcept {
-    for (std::atomic<EventId>& event : events_) event.store(kNoEvent, std::memory_order_relaxed);
+  struct Slot {
+    Key key;
+    EventId event = kNoEvent;
+    bool taken = false;
+  };
+  // Of the key, or where it would be.
+  static std::size_t place_of(const std::vector<Slot>& slots, const Key& key) noexcept {
+    const std::size_t mask = slots.size() - 1;
+    const std::uint64_t hash = (key.value ^ std::uint64_t{key.scope} << 48U) * 0x9E3779B97F4A7C15U;
+    std::size_t place = (hash ^ hash >> 32U) & mask;
+    while (slots[place].taken && !(slots[place].key == key)) place = (place + 1) & mask;
+    return place;
   }
-  std::unordered_map<Key, std::uint32_t, KeyHash> places_;
-  std::vector<std::atomic<EventId>> events_;
+  void grow() {
+    std::vector<Slot> larger(std::max<std::size_t>(1024, 2 * slots_.size()));
+    for (const Slot& slot : slots_) {
+      if (slot.taken) larger[place_of(larger, slot.key)] = slot;
+    }
+    slots_ = std::move(larger);
+  }
+  std::vector<Slot> slots_;  // a power of two
+  std::size_t count_ = 0;
 };
 
 LaneIndices lanes_that_depend(const Snapshot& snapshot) {
@@ -157,7 +171,6 @@ Result<std::shared_ptr<const Dependencies>> Dependencies::build(const QueryConte
       index.want(dependency.target);
     }
   }
-  index.begin_filling();
   LaneIndices keyed = lanes_with_role(snapshot, Role::key);
   std::erase_if(keyed, [&](std::uint32_t lane) { return snapshot.lanes[lane].data->kind == EventKind::flow; });
   if (index.empty()) keyed.clear();
@@ -186,10 +199,11 @@ Result<std::shared_ptr<const Dependencies>> Dependencies::build(const QueryConte
     if (a.target != b.target) return a.target < b.target;
     return a.source != b.source ? a.source < b.source : a.flow < b.flow;
   });
-  result->by_source_.resize(all.size());
-  for (std::uint32_t i = 0; i < all.size(); ++i) result->by_source_[i] = i;
-  std::stable_sort(result->by_source_.begin(), result->by_source_.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return all[a].source < all[b].source; });
+  std::vector<std::pair<EventId, std::uint32_t>> sources(all.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) sources[i] = {all[i].source, i};
+  std::sort(sources.begin(), sources.end());
+  result->by_source_.reserve(all.size());
+  for (const auto& source : sources) result->by_source_.push_back(source.second);
   return std::shared_ptr<const Dependencies>(result);
 }
 

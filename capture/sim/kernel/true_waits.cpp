@@ -44,7 +44,7 @@ class TrueRules {
         engine = -1;
         continue;
       }
-      const auto served = static_cast<std::size_t>(engine < 0 ? packets->second.last : engine);
+      const std::size_t served = engine < 0 ? packets->second.last : static_cast<std::size_t>(engine);
       const TrueHold& hold = packets->second.engines[served];
       const bool same_engine = program_.operations[hold.source].kind == OperationKind::transfer;
       last = hold.source;

@@ -208,7 +208,7 @@ void XPlaneImporter::bind_common(PlaneState& plane, LineState& line, const Metad
   }
 }
 
-const XPlaneImporter::LaunchText& XPlaneImporter::launch_of(const Meanings& meanings) {
+const LaunchText& XPlaneImporter::launch_of(const Meanings& meanings) {
   Reference* const known = meanings.kernel_reference;
   if (known != nullptr && known->launch) return *known->launch;
   LaunchText& made = known != nullptr ? known->launch.emplace() : launch_;

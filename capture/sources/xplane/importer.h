@@ -21,6 +21,12 @@
 
 namespace accelscope::capture::sources::xplane {
 
+// kernel_details, ready for the columns.
+struct LaunchText {
+  KernelDetails details;
+  StringId grid = 0, block = 0;
+};
+
 class XPlaneImporter {
  public:
   XPlaneImporter(std::string path, const ImportOptions& options, EventSink& sink)
@@ -35,11 +41,6 @@ class XPlaneImporter {
     Stat stat = Stat::other;
     std::array<std::uint32_t, kXTableCount> fields{};  // of StatTable; kUnasked
     std::array<std::uint8_t, kXTableCount> seen{};     // what of its values each table has seen: see survey.cpp
-  };
-  // kernel_details, ready for the columns.
-  struct LaunchText {
-    KernelDetails details;
-    StringId grid = 0, block = 0;
   };
   // A text that events refer to, and what it means once an event has asked.
   struct Reference {

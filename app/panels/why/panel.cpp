@@ -246,7 +246,8 @@ void WhyPanel::draw_result(const PanelContext& context, Rect area) {
     return std::max(a.before_ns, a.after_ns) > std::max(b.before_ns, b.after_ns);
   });
   shares.resize(std::min(shares.size(), kMostShares));
-  const float terms = ui.px(size::kTableRow) * static_cast<float>((shares.size() + 1) / 2);
+  const std::size_t term_rows = (shares.size() + 1) / 2;
+  const float terms = ui.px(size::kTableRow) * static_cast<float>(term_rows);
   if (area.height() > terms + ui.px(80)) {
     Rect foot = area.cut_bottom(terms);
     area.cut_bottom(ui.px(6));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "capture/sim/kernel/schedule.h"
+#include "capture/sim/kernel/trace.h"
 #include "capture/sim/output/pacer.h"
 #include "core/chunk/chunk_builder.h"
 #include "core/model/column_spec.h"

@@ -64,8 +64,10 @@ void fold_name(const EventSequence& sequence, const NamePlaces& places, const Pe
 std::vector<LoopIteration> bounds_of(const EventSequence& sequence, const NamePlaces& places, const Period& period) {
   std::vector<LoopIteration> found(period.firsts.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
-    found[i].begin_ns = sequence.begins_ns[period.firsts[i]];
-    found[i].end_ns = sequence.ends_ns[period.firsts[i]];
+    if (period.firsts[i] < sequence.size()) {  // else the lane has nothing of it, nor of those that follow
+      found[i].begin_ns = sequence.begins_ns[period.firsts[i]];
+      found[i].end_ns = sequence.ends_ns[period.firsts[i]];
+    }
   }
   for (const RepeatedName& name : period.body) {
     const auto all = places.of(name.token);

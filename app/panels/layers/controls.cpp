@@ -6,6 +6,7 @@
 #include "app/panels/layers/panel.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
 #include "render/widgets/menu.h"

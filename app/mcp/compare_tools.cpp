@@ -114,8 +114,8 @@ std::vector<Tool> compare_tools() {
        "What a change would do",
        "Replays the session's dependencies with changes: new total, new critical path, new bound. Changes are written "
        "as: dma bandwidth x1.5, dma latency x0.5, launch latency x0.5, opcode MATMUL x0.5, queue Q x2, engine Vector "
-       "x0.5, stream 7 x0.5, layer mlp x0.5, line mlp.py:33 x0.5, host x0.5, drop reload of w1, remove wait S[5] on "
-       "Vector, double queue Q.",
+       "x0.5, stream 7 x0.5, layer mlp x0.5, line mlp.py:33 x0.5, host x0.5, drop reload of w1, merge dmas x8, "
+       "remove wait S[5] on Vector, double queue Q.",
        {kSessionArgument, {"changes", ArgumentType::texts, "One change each", true}},
        what_if_tool},
   };

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/analysis/vendors/vendor.h"
+
 namespace accelscope {
 namespace {
 
@@ -38,7 +40,7 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
      .name = "small_transfers",
      .title = "Small DMA transfers",
      .needs = "packets of DMA engines with their sizes",
-     .threshold = 2048,
+     .threshold = kSmallPacketBytes,
      .told = "packets below 2 KiB",
      .source = "NKI DMA Overview: 2 KiB is the recommended minimum, 4 KiB saturates an engine",
      .least_share = 0.01,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/analysis/critical_path/changed_graph.h"
 #include "core/analysis/critical_path/path_walk.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
@@ -16,26 +17,9 @@ namespace {
 
 using Effect = WhatIfChange::Effect;
 
-constexpr std::uint8_t kGone = 1, kWaitsForNothing = 2, kAtOnce = 3;  // of ChangedGraph::gone
-
-// What the changes do to the graph, node by node and edge class by edge class.
-struct ChangedGraph {
-  std::vector<float> factors;                // of durations, by node; empty: none changes
-  std::vector<std::uint8_t> gone;            // by node; empty: none is
-  std::vector<std::int64_t> latencies_ns;    // by class
-  std::vector<std::uint8_t> doubled;         // by lane of the graph
-  std::vector<const WhatIfChange*> removed;  // waits
-  std::vector<std::uint8_t> may_lose;        // by class of latency: some wait of it is removed
-  std::uint64_t touched = 0;
-};
-
 class ChangeReader {
  public:
-  ChangeReader(const QueryContext& query, const WorkGraph& graph) : query_(query), graph_(graph) {
-    changed_.latencies_ns = graph.latencies_ns;
-    changed_.doubled.assign(graph.lanes.size(), 0);
-    changed_.may_lose.assign(graph.latencies_ns.size(), 0);
-  }
+  ChangeReader(const QueryContext& query, const WorkGraph& graph) : query_(query), graph_(graph), changed_(graph) {}
 
   Result<ChangedGraph> run(std::span<const WhatIfChange> changes) {
     for (const WhatIfChange& change : changes) {
@@ -55,8 +39,7 @@ class ChangeReader {
     switch (change.effect) {
       case Effect::bandwidth:
         scale(1 / factor, [&](NodeIndex node) {
-          return graph_.lane(node).kind == WorkKind::transfer &&
-                 (graph_.carries_signal.empty() || graph_.carries_signal[node] == 0);
+          return graph_.lane(node).kind == WorkKind::transfer && has_payload(graph_, node);
         });
         return {};
       case Effect::dma_latency:
@@ -91,6 +74,8 @@ class ChangeReader {
         return scale_layer(change);
       case Effect::drop_reload:
         return drop_reloads(change);
+      case Effect::merge_transfers:
+        return merge_small(change);
       case Effect::remove_wait:
         remove_wait(change);
         return {};
@@ -113,8 +98,8 @@ class ChangeReader {
   }
   // Edges and what sets off a transfer cannot be told by a filter of events.
   [[nodiscard]] static bool is_of_events(Effect effect) noexcept {
-    constexpr std::array kOfOthers = {Effect::dma_latency, Effect::launch_latency, Effect::drop_reload,
-                                      Effect::remove_wait, Effect::double_queue};
+    constexpr std::array kOfOthers = {Effect::dma_latency,     Effect::launch_latency, Effect::drop_reload,
+                                      Effect::merge_transfers, Effect::remove_wait,    Effect::double_queue};
     return std::find(kOfOthers.begin(), kOfOthers.end(), effect) == kOfOthers.end();
   }
 
@@ -235,47 +220,30 @@ class ChangeReader {
     for (const NodeIndex node : graph_.order) {
       if (graph_.names[node] == name && graph_.lane(node).kind == WorkKind::transfer) loads.push_back(node);
     }
-    const auto transfer_of = [&](NodeIndex node) {
-      return graph_.parts.empty() || graph_.parts[node] == kNone ? std::uint64_t{1} << 40 | node
-                                                                 : std::uint64_t{graph_.parts[node]};
-    };
     std::map<std::uint64_t, bool> stays;
     std::map<std::uint64_t, std::int64_t> size_of;
     for (const NodeIndex node : loads) {
-      if (graph_.carries_signal.empty() || graph_.carries_signal[node] == 0) size_of[transfer_of(node)] += bytes[node];
+      if (has_payload(graph_, node)) size_of[transfer_of(graph_, node)] += bytes[node];
     }
     std::int64_t loaded = 0;
     for (const NodeIndex node : loads) {
-      const std::uint64_t transfer = transfer_of(node);
+      const std::uint64_t transfer = transfer_of(graph_, node);
       const auto [place, is_new] = stays.try_emplace(transfer, loaded < *size);
       if (is_new) loaded += size_of[transfer];
-      place->second ? free_of_place(node) : drop(node);
+      place->second ? free_of_place(node) : changed_.drop(graph_, node);
     }
     return {};
   }
   // What stays has a place of its own: what sets it off waits for none to come free.
   void free_of_place(NodeIndex node) {
-    each_trigger(node, [&](NodeIndex trigger) { changed_.gone[trigger] = kWaitsForNothing; });
+    changed_.each_trigger(graph_, node,
+                          [&](NodeIndex trigger) { changed_.gone[trigger] = ChangedGraph::kWaitsForNothing; });
   }
-  void drop(NodeIndex node) {
-    changed_.gone[node] = kGone;
-    ++changed_.touched;
-    each_trigger(node, [&](NodeIndex trigger) {
-      changed_.gone[trigger] = kGone;
-      ++changed_.touched;
-    });
-  }
-  // The instructions that set a transfer off; the waits before them go.
-  template <typename Body>
-  void each_trigger(NodeIndex node, Body&& body) {
-    for (const GraphEdge& edge : graph_.edges_of(node)) {
-      const NodeIndex trigger = edge.source;
-      if (edge.kind != EdgeKind::dependency || changed_.gone[trigger] != 0) continue;
-      if (graph_.lane(trigger).kind != WorkKind::compute) continue;
-      body(trigger);
-      const NodeIndex before = graph_.server_before[trigger];
-      if (before != kNoNode && graph_.waits[before] != 0) changed_.gone[before] = kGone;
-    }
+  Result<void> merge_small(const WhatIfChange& change) {
+    std::vector<std::int64_t> bytes;
+    if (const Result<void> read = read_bytes(bytes); !read) return read;
+    merge_transfers(graph_, change, bytes, changed_);
+    return {};
   }
   Result<void> read_bytes(std::vector<std::int64_t>& bytes) const {
     bytes.assign(graph_.count(), 0);
@@ -312,8 +280,12 @@ class ChangeReader {
   }
 
   Error nothing(const WhatIfChange& change) const {
+    if (change.effect == Effect::merge_transfers && change.name.empty()) {
+      return Error{"the change '" + change.text + "' touches nothing: no transfers in a row have packets below 2 KiB"};
+    }
     std::vector<std::string> names;
-    if (change.effect == Effect::name || change.effect == Effect::drop_reload) {
+    if (change.effect == Effect::name || change.effect == Effect::drop_reload ||
+        change.effect == Effect::merge_transfers) {
       std::vector<StringId> ids(graph_.names);
       std::sort(ids.begin(), ids.end());
       ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -360,13 +332,18 @@ class ReplayedTimes {
     return before;
   }
   [[nodiscard]] bool is_gone(NodeIndex node) const noexcept {
-    return !changed_.gone.empty() && changed_.gone[node] == kGone;
+    return !changed_.gone.empty() && changed_.gone[node] == ChangedGraph::kGone;
   }
   [[nodiscard]] bool is_at_once(NodeIndex node) const noexcept {
-    return !changed_.gone.empty() && changed_.gone[node] == kAtOnce;
+    return !changed_.gone.empty() && changed_.gone[node] == ChangedGraph::kAtOnce;
+  }
+  // Of what is merged into another: the other.
+  [[nodiscard]] NodeIndex source_of(const GraphEdge& edge) const noexcept {
+    if (changed_.instead.empty() || changed_.instead[edge.source] == kNoNode) return edge.source;
+    return changed_.instead[edge.source];
   }
   [[nodiscard]] bool is_removed(const GraphEdge& edge) const noexcept {
-    if (is_gone(edge.source)) return true;
+    if (is_gone(edge.source) && source_of(edge) == edge.source) return true;
     if (changed_.may_lose[edge.latency] == 0) return false;
     const auto semaphore = graph_.semaphore_of(edge.source);
     return semaphore && std::any_of(changed_.removed.begin(), changed_.removed.end(),
@@ -396,8 +373,8 @@ class ReplayedTimes {
     const bool at_once = is_at_once(node);
     for (const GraphEdge& edge : graph_.edges_of(node)) {
       if (is_removed(edge)) continue;
-      const Hold other{edge.source, edge.kind, edge.from_begin,
-                       edge.from_begin ? begins_[edge.source] : ends_[edge.source],
+      const NodeIndex source = source_of(edge);
+      const Hold other{source, edge.kind, edge.from_begin, edge.from_begin ? begins_[source] : ends_[source],
                        at_once ? 0 : changed_.latencies_ns[edge.latency]};
       if (held.source == kNoNode || other.reached_ns() > held.reached_ns()) held = other;
     }
@@ -525,12 +502,9 @@ Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& gr
 
 Result<std::int64_t> total_without_gaps(const QueryContext& query, const WorkGraph& graph,
                                         std::span<const NodeIndex> nodes, std::int64_t begin_ns) {
-  ChangedGraph changed;
-  changed.latencies_ns = graph.latencies_ns;
-  changed.doubled.assign(graph.lanes.size(), 0);
-  changed.may_lose.assign(graph.latencies_ns.size(), 0);
+  ChangedGraph changed(graph);
   changed.gone.assign(graph.count(), 0);
-  for (const NodeIndex node : nodes) changed.gone[node] = kAtOnce;
+  for (const NodeIndex node : nodes) changed.gone[node] = ChangedGraph::kAtOnce;
   const auto result = replay(query, graph, changed, begin_ns);
   if (!result) return result.error();
   return result->total_after_ns;

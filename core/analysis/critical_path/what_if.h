@@ -18,17 +18,18 @@ namespace accelscope {
 
 struct WhatIfChange {
   enum class Effect : std::uint8_t {
-    bandwidth,       // payloads of transfers take 1 / factor of their time
-    dma_latency,     // from what sets a transfer off to its begin: times factor
-    launch_latency,  // from the host to a device: times factor
-    name,            // time of events of the name (opcode, kernel, tensor): times factor
-    track,           // time of the events of the engine, queue or stream: times factor
-    layer,           // of the layer and those below it
-    line,            // of the line "file.py:33"
-    host,            // of the host's calls
-    drop_reload,     // transfers of the tensor beyond its size, with what sets them off and waits for their place
-    remove_wait,     // events of the track (empty: of all) do not wait for the semaphore
-    double_queue,    // a transfer of the queue need not wait for the one before it, only for the one before that
+    bandwidth,        // payloads of transfers take 1 / factor of their time
+    dma_latency,      // from what sets a transfer off to its begin: times factor
+    launch_latency,   // from the host to a device: times factor
+    name,             // time of events of the name (opcode, kernel, tensor): times factor
+    track,            // time of the events of the engine, queue or stream: times factor
+    layer,            // of the layer and those below it
+    line,             // of the line "file.py:33"
+    host,             // of the host's calls
+    drop_reload,      // transfers of the tensor beyond its size, with what sets them off and waits for their place
+    merge_transfers,  // `factor` transfers of small packets of the tensor (empty: of any) in a row are one
+    remove_wait,      // events of the track (empty: of all) do not wait for the semaphore
+    double_queue,     // a transfer of the queue need not wait for the one before it, only for the one before that
   };
   Effect effect = Effect::bandwidth;
   double factor = 1;
@@ -39,7 +40,7 @@ struct WhatIfChange {
 
 // "dma bandwidth x1.5", "dma latency x0.5", "launch latency x0.5", "opcode MATMUL x0.5", "queue qSyncPIO0 x2",
 // "engine Vector x0.5", "stream 7 x0.5", "layer mlp x0.5", "line mlp.py:33 x0.5", "host x0.5", "drop reload of w1",
-// "remove wait S[5] on Vector", "double queue qSyncPIO0".
+// "merge dmas x8", "merge dmas of w1 x8", "remove wait S[5] on Vector", "double queue qSyncPIO0".
 [[nodiscard]] Result<WhatIfChange> parse_change(std::string_view text);
 [[nodiscard]] std::string_view change_forms() noexcept;
 

@@ -1,5 +1,6 @@
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "core/analysis/critical_path/what_if.h"
 #include "core/base/text.h"
@@ -15,7 +16,7 @@ struct ChangeForm {
   Effect effect;
   bool named, scaled;
 };
-constexpr std::array<ChangeForm, 16> kChangeForms = {{{"dma bandwidth", Effect::bandwidth, false, true},
+constexpr std::array<ChangeForm, 18> kChangeForms = {{{"dma bandwidth", Effect::bandwidth, false, true},
                                                       {"dma latency", Effect::dma_latency, false, true},
                                                       {"launch latency", Effect::launch_latency, false, true},
                                                       {"opcode", Effect::name, true, true},
@@ -29,12 +30,15 @@ constexpr std::array<ChangeForm, 16> kChangeForms = {{{"dma bandwidth", Effect::
                                                       {"line", Effect::line, true, true},
                                                       {"host", Effect::host, false, true},
                                                       {"drop reload of", Effect::drop_reload, true, false},
+                                                      {"merge dmas of", Effect::merge_transfers, true, true},
+                                                      {"merge dmas", Effect::merge_transfers, false, true},
                                                       {"remove wait", Effect::remove_wait, true, false},
                                                       {"double queue", Effect::double_queue, true, false}}};
 constexpr std::string_view kForms =
     "'dma bandwidth x1.5', 'dma latency x0.5', 'launch latency x0.5', 'opcode NAME x0.5', 'kernel NAME x0.5', "
     "'tensor NAME x0.5', 'queue NAME x0.5', 'engine NAME x0.5', 'stream NAME x0.5', 'layer PATH x0.5', "
-    "'line FILE:LINE x0.5', 'host x0.5', 'drop reload of TENSOR', 'remove wait S[5] on ENGINE', 'double queue NAME'";
+    "'line FILE:LINE x0.5', 'host x0.5', 'drop reload of TENSOR', 'merge dmas x8', 'merge dmas of TENSOR x8', "
+    "'remove wait S[5] on ENGINE', 'double queue NAME'";
 
 Error wrong_change(std::string_view text, std::string_view why) {
   return Error{"the change '" + std::string(text) + "' " + std::string(why) + "; there are " + std::string(kForms)};
@@ -85,6 +89,9 @@ Result<WhatIfChange> parse_change(std::string_view text) {
     change.text = whole;
     if (form.scaled && !take_factor(rest, change.factor)) return wrong_change(whole, "needs a factor such as x0.5");
     if (form.effect == Effect::bandwidth && change.factor <= 0) return wrong_change(whole, "leaves no bandwidth");
+    if (form.effect == Effect::merge_transfers && (change.factor < 2 || change.factor != std::floor(change.factor))) {
+      return wrong_change(whole, "needs how many become one, such as x8");
+    }
     if (form.named != !rest.empty()) {
       return wrong_change(whole, form.named ? "needs a name" : "has words that are not known");
     }

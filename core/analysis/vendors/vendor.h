@@ -72,6 +72,9 @@ struct SignalWords {
   std::string_view engine_column;                 // of instructions: rows of one engine issue in order
 };
 
+// DMA packets below it are small: the NKI DMA Overview recommends at least 2 KiB.
+inline constexpr double kSmallPacketBytes = 2048;
+
 struct Vendor {
   // Tables whose time lies in another table of the device in more detail.
   struct DetailedTable {

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "core/analysis/advice/rules.h"
-#include "core/analysis/advice/stretches.h"
 #include "core/analysis/advice/sums_plan.h"
+#include "core/analysis/time/stretches.h"
 #include "core/scan/column_values.h"
 #include "core/scan/wait_names.h"
 #include "core/scan/window_scan.h"

@@ -159,6 +159,50 @@ TEST_CASE("advice: a gap that another stream fills is none") {
   CHECK(session.advice()->findings.empty());
 }
 
+TEST_CASE("advice: what a wait of the host costs is replayed: the launches that follow it come late too") {
+  PlantedSession session;
+  SessionWriter& writer = session.writer;
+  const TrackNumber stream = session.stream("stream 7"), thread = session.thread("11 python");
+  const SchemaNumber flow =
+      writer.add_schema({.name = "flow",
+                         .kind = EventKind::flow,
+                         .columns = {{.name = "from", .type = ColumnType::uint64, .role = Role::flow_source_event},
+                                     {.name = "to", .type = ColumnType::uint64, .role = Role::flow_target_event}}});
+  const TrackNumber arrows = writer.add_track({.name = "flows", .kind = "flow", .schema = flow});
+  // Ten rounds of five kernels: four are shorter than a launch, so that the host is ahead only after the fifth.
+  constexpr std::int64_t kCall = 10'000, kShort = 6'000, kLong = 200'000, kLatency = 1'000, kWake = 2'000;
+  std::int64_t now = 0, busy = 0, free = 0;
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 5; ++i) {
+      const EventId call = writer.begin_event(thread, now, kCall, writer.intern("cudaLaunchKernel")).id();
+      now += kCall;
+      const std::int64_t begin = std::max(free, now + kLatency), length = i < 4 ? kShort : kLong;
+      const EventId run = writer.begin_event(stream, begin, length, writer.intern("gemm")).id();
+      free = begin + length;
+      busy += length;
+      Row row = writer.begin_event(arrows, begin, 0, writer.intern("launch"));
+      row.unsigned_integer(0, call);
+      row.unsigned_integer(1, run);
+    }
+    session.work(thread, now, free + kWake - now, "cudaStreamSynchronize");
+    now = free + kWake;
+  }
+  REQUIRE(writer.finish());
+  const QueryContext query{*session.store, session.store->snapshot(), session.pool, session.control};
+  const auto dependencies = Dependencies::build(query);
+  REQUIRE(dependencies.ok());
+  const auto advice = find_advice(query, {}, dependencies->get());
+  REQUIRE(advice.ok());
+  const auto& findings = (*advice)->findings;
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& each) { return each.rule->id == RuleId::synchronising; });
+  REQUIRE(found != findings.end());
+  CHECK(found->is_replayed);
+  const std::int64_t whole = free - kCall - kLatency;
+  const std::int64_t first_round = 4 * (kCall - kShort);  // in which the host is not ahead yet
+  CHECK_PLANTED(&*found, whole - busy - first_round);
+}
+
 TEST_CASE("advice: every gap has one cause, launching, the data loader or a synchronising call") {
   PlantedSession session;
   const TrackNumber stream = session.stream("stream 7"), thread = session.thread("11 python");

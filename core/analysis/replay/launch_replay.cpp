@@ -1,6 +1,7 @@
 #include "core/analysis/replay/launch_replay.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <string>
@@ -55,8 +56,11 @@ Result<std::unique_ptr<LaunchReplay>> LaunchReplay::build(const QueryContext& qu
   if (!replay->place_calls(device)) return std::unique_ptr<LaunchReplay>();
   replay->explain();
   replay->find_awaited();
+  const auto recorded = static_cast<double>(replay->recorded_ns_);
   const std::int64_t off = replay->total_ns(HostDelay::none) - replay->recorded_ns_;
-  if (static_cast<double>(std::abs(off)) > kMostError * static_cast<double>(replay->recorded_ns_)) replay.reset();
+  const auto explained = static_cast<double>(replay->total_ns(HostDelay::none, false));
+  if (static_cast<double>(std::abs(off)) > kMostError * recorded || explained < kLeastExplained * recorded)
+    replay.reset();
   return replay;
 }
 
@@ -283,7 +287,7 @@ void LaunchReplay::find_awaited() {
   }
 }
 
-std::int64_t LaunchReplay::total_ns(HostDelay without) const {
+std::int64_t LaunchReplay::total_ns(HostDelay without, bool keeps_delays) const {
   std::vector<std::int64_t> begins(work_.size()), ends(work_.size());
   std::int64_t now = calls_.front().end_ns, first = INT64_MAX, last = INT64_MIN;
   for (const Call& call : calls_) {
@@ -305,7 +309,7 @@ std::int64_t LaunchReplay::total_ns(HostDelay without) const {
         begin = std::max(begin, ends[each.before] + pause);
       }
       if (each.other != kNoPlace) begin = std::max(begin, ends[each.other] + each.other_ns);
-      begins[i] = begin + (no_pause ? 0 : each.delay_ns);
+      begins[i] = begin + (no_pause || !keeps_delays ? 0 : each.delay_ns);
       ends[i] = begins[i] + each.end_ns - each.begin_ns;
       first = std::min(first, begins[i]);
       last = std::max(last, ends[i]);

@@ -11,7 +11,8 @@
 // took. A call that waits for the device takes until what it waited for has ended.
 //
 // Nothing comes of a device with too many events, or of whose events less than kLeastLaunched are known to be launched,
-// or whose replay without a change is more than kMostError off.
+// or whose replay without a change is more than kMostError off, or of whose time all this explains less than
+// kLeastExplained: as much as would pass if no event were late.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +46,7 @@ class LaunchReplay {
   static constexpr std::size_t kMostEvents = 2'000'000;
   static constexpr double kLeastLaunched = 0.9;
   static constexpr double kMostError = 0.01;
+  static constexpr double kLeastExplained = 0.9;
   static constexpr std::int64_t kTinyNs = 5'000;  // shorter kernels are tiny
 
   // Null where it cannot be replayed.
@@ -85,7 +87,7 @@ class LaunchReplay {
   [[nodiscard]] bool place_calls(const LaunchedDevice& device);
   void find_awaited();
   void explain();
-  [[nodiscard]] std::int64_t total_ns(HostDelay without) const;
+  [[nodiscard]] std::int64_t total_ns(HostDelay without, bool keeps_delays = true) const;
 
   std::vector<Work> work_;  // in the order of the calls
   std::vector<Call> calls_;

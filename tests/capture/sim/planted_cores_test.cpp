@@ -47,13 +47,12 @@ TEST_CASE("planted cores: the first finding names the cause and what mending it 
       mended.print("  mended");
     }
     table += score.text();
-    sum.all += score.all;
-    sum.cause += score.cause;
-    sum.close += score.close;
+    sum.add(score);
   }
-  fmt::print("{}all: {} of {} cause, {} saving\n", table, sum.cause, sum.all, sum.close);
+  fmt::print("{}all: {} of {} cause, {} saving, {} twins quiet\n", table, sum.cause, sum.all, sum.close, sum.quiet);
   CHECK(sum.cause * 100 >= 95 * sum.all);
   CHECK(sum.close * 100 >= 95 * sum.all);
+  CHECK(sum.quiet * 100 >= 95 * sum.all);
 }
 
 TEST_CASE("planted cores: nothing is found of a chip without a defect") {

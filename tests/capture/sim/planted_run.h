@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -64,13 +65,14 @@ struct PlantedSeeds {
 // How often the first finding was right, of one defect.
 struct PlantedScore {
   std::string_view defect;
-  int all = 0, cause = 0, close = 0;
+  int all = 0, cause = 0, close = 0, quiet = 0;  // quiet: nothing is found of the twin
   double worst = 0, share = 0;
 
   void add(const JudgedSession& slow, const JudgedSession& mended,
            const std::function<bool(const Finding&)>& names_cause) {
     const auto truth = static_cast<double>(slow.total_ns - mended.total_ns);
     ++all;
+    quiet += mended.advice->findings.empty() ? 1 : 0;
     share += truth / static_cast<double>(slow.total_ns);
     const auto& findings = slow.advice->findings;
     if (findings.empty() || !names_cause(findings.front())) return;
@@ -79,9 +81,16 @@ struct PlantedScore {
     if (std::abs(off) <= 0.05) ++close;
     if (std::abs(off) > std::abs(worst)) worst = off;
   }
+  void add(const PlantedScore& other) {
+    all += other.all;
+    cause += other.cause;
+    close += other.close;
+    quiet += other.quiet;
+  }
   [[nodiscard]] std::string text() const {
-    return fmt::format("{:18} {:3} of {} cause, {:3} saving within 5 % (worst {:+.1f} %), true saving {:.0f} %\n",
-                       defect, cause, all, close, 100 * worst, 100 * share / std::max(1, all));
+    return fmt::format(
+        "{:18} {:3} of {} cause, {:3} saving within 5 % (worst {:+.1f} %), true saving {:.0f} %, {:3} twins quiet\n",
+        defect, cause, all, close, 100 * worst, 100 * share / std::max(1, all), quiet);
   }
 };
 

@@ -68,8 +68,8 @@ struct DelaySaving {
   bool is_replayed = false;
 };
 DelaySaving saving_without(HostDelay delay, const LaunchReplay* replay, std::int64_t at_most_ns) {
-  if (replay == nullptr) return {at_most_ns, false};
-  return {replay->saving_ns(delay), true};
+  const auto replayed = replay == nullptr ? std::nullopt : replay->saving_ns(delay);
+  return {replayed.value_or(at_most_ns), replayed.has_value()};
 }
 
 Finding gap_finding(const Judgement& judgement, RuleId rule, const DeviceSum& device, CauseSum& sum,
@@ -120,8 +120,8 @@ bool has_tiny(const DeviceSum& device) {
 bool is_late_by_size(const DeviceSum& device, const LaunchReplay* replay) {
   constexpr double kMost = 0.9;
   if (replay == nullptr || !has_tiny(device)) return false;
-  const auto own = static_cast<double>(replay->saving_ns(HostDelay::own));
-  return static_cast<double>(replay->saving_ns(HostDelay::tiny_launches)) >= kMost * own;
+  const auto own = replay->saving_ns(HostDelay::own), tiny = replay->saving_ns(HostDelay::tiny_launches);
+  return own && tiny && static_cast<double>(*tiny) >= kMost * static_cast<double>(*own);
 }
 
 // Null where it cannot be replayed.
@@ -138,8 +138,8 @@ Result<std::unique_ptr<LaunchReplay>> replay_of(const Judgement& judgement, cons
 
 Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, const LaunchReplay* replay) {
   if (!judgement.judges(RuleId::launch_gaps)) return {};
-  const bool waits_most =
-      replay != nullptr && replay->saving_ns(HostDelay::synchronising) > replay->saving_ns(HostDelay::loading);
+  const auto saved = [&](HostDelay delay) { return saving_without(delay, replay, 0).ns; };
+  const bool waits_most = saved(HostDelay::synchronising) > saved(HostDelay::loading);
   const auto gaps = idle_causes(device.gaps, hosts_of(judgement, device), judgement.query.control,
                                 waits_most ? IdleCause::synchronising : IdleCause::loading);
   if (!gaps) return gaps.error();

@@ -14,7 +14,9 @@
 namespace accelscope {
 namespace {
 
-constexpr std::int64_t kQueuedNs = 1'000;       // launched so long before the one before it ended: it was queued
+constexpr std::int64_t kQueuedNs = 1'000;           // launched so long before the one before it ended: it was queued
+constexpr std::int64_t kMostUsualPauseNs = 20'000;  // longer ones have a cause
+constexpr std::int64_t kMostUsualLatencyNs = 100'000;
 constexpr std::int64_t kRightAfterNs = 10'000;  // of the end of an event of another stream
 
 // "stream 7" of "memcpy stream 7": rows of one stream have one name, but for what they show of it.
@@ -56,11 +58,8 @@ Result<std::unique_ptr<LaunchReplay>> LaunchReplay::build(const QueryContext& qu
   if (!replay->place_calls(device)) return std::unique_ptr<LaunchReplay>();
   replay->explain();
   replay->find_awaited();
-  const auto recorded = static_cast<double>(replay->recorded_ns_);
   const std::int64_t off = replay->total_ns(HostDelay::none) - replay->recorded_ns_;
-  const auto explained = static_cast<double>(replay->total_ns(HostDelay::none, false));
-  if (static_cast<double>(std::abs(off)) > kMostError * recorded || explained < kLeastExplained * recorded)
-    replay.reset();
+  if (static_cast<double>(std::abs(off)) > kMostError * static_cast<double>(replay->recorded_ns_)) replay.reset();
   return replay;
 }
 
@@ -226,8 +225,8 @@ void LaunchReplay::explain() {
     if (const auto before = last.find(each.stream); before != last.end()) {
       each.before = before->second;
       const std::int64_t pause = each.begin_ns - work_[each.before].end_ns;
-      if (pause >= 0 && launched - pause > kQueuedNs) pauses.push_back(pause);
-      if (pause > launched) latencies.push_back(launched);
+      if (pause >= 0 && pause <= kMostUsualPauseNs && launched - pause > kQueuedNs) pauses.push_back(pause);
+      if (pause > launched && launched <= kMostUsualLatencyNs) latencies.push_back(launched);
     }
     last[each.stream] = i;
   }
@@ -318,8 +317,11 @@ std::int64_t LaunchReplay::total_ns(HostDelay without, bool keeps_delays) const 
   return last - first;
 }
 
-std::int64_t LaunchReplay::saving_ns(HostDelay without) const {
-  return std::max<std::int64_t>(0, total_ns(HostDelay::none) - total_ns(without));
+std::optional<std::int64_t> LaunchReplay::saving_ns(HostDelay without) const {
+  const std::int64_t total = total_ns(without);
+  const auto unexplained = static_cast<double>(total - total_ns(without, false));
+  if (unexplained > kMostUnexplained * static_cast<double>(recorded_ns_)) return std::nullopt;
+  return std::max<std::int64_t>(0, total_ns(HostDelay::none) - total);
 }
 
 }  // namespace accelscope

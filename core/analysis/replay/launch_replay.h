@@ -3,7 +3,7 @@
 // what waits for a slow host may hide other waits.
 //
 //   const auto replay = LaunchReplay::build(query, *dependencies, {tracks, stretch, loading, waiting});
-//   if (*replay) saved = (*replay)->saving_ns(HostDelay::synchronising);
+//   if (*replay) saved = (*replay)->saving_ns(HostDelay::synchronising);  // if it can be said
 //
 // An event of a stream begins when the call that started it has returned, a latency after; when the event before it on
 // its stream has ended, a pause after; and, where it began right after an event of another stream, after that. What it
@@ -11,12 +11,13 @@
 // took. A call that waits for the device takes until what it waited for has ended.
 //
 // Nothing comes of a device with too many events, or of whose events less than kLeastLaunched are known to be launched,
-// or whose replay without a change is more than kMostError off, or of whose time all this explains less than
-// kLeastExplained: as much as would pass if no event were late.
+// or whose replay without a change is more than kMostError off; nor of a change after which delays that nothing
+// explains would make more than kMostUnexplained of the recorded time.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/analysis/dependencies/dependencies.h"
@@ -46,7 +47,7 @@ class LaunchReplay {
   static constexpr std::size_t kMostEvents = 2'000'000;
   static constexpr double kLeastLaunched = 0.9;
   static constexpr double kMostError = 0.01;
-  static constexpr double kLeastExplained = 0.9;
+  static constexpr double kMostUnexplained = 0.1;
   static constexpr std::int64_t kTinyNs = 5'000;  // shorter kernels are tiny
 
   // Null where it cannot be replayed.
@@ -54,8 +55,8 @@ class LaunchReplay {
                                                                    const Dependencies& dependencies,
                                                                    const LaunchedDevice& device);
 
-  // At least 0.
-  [[nodiscard]] std::int64_t saving_ns(HostDelay without) const;
+  // At least 0; nothing where it cannot be said.
+  [[nodiscard]] std::optional<std::int64_t> saving_ns(HostDelay without) const;
 
  private:
   static constexpr std::uint32_t kNoPlace = UINT32_MAX;

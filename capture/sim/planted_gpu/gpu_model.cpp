@@ -133,20 +133,43 @@ void GpuModel::launch(std::uint32_t rank, std::int64_t stream, std::string_view 
   note(at, stream, begin, begin + length_ns);
 }
 
-std::int64_t GpuModel::copy(std::uint32_t rank, std::int64_t stream, std::int64_t bytes) {
-  Rank& at = ranks_[rank];
-  const tracks::WrittenEvent from = call(at, "cudaMemcpyAsync", drawn(kLeastCallNs, kMostCallNs));
-  const std::int64_t begin = next_begin(at, stream);
+tracks::WrittenEvent GpuModel::write_copy(Rank& rank, std::int64_t stream, std::string_view name, std::int64_t begin,
+                                          std::int64_t bytes) {
   const std::int64_t length = bytes * 1'000 / kPinnedBytesPerUs;
   values_.clear();
   values_.integer(tracks::TransferColumns::correlation, correlation_);
   values_.integer(tracks::TransferColumns::stream, stream);
   values_.integer(tracks::TransferColumns::bytes, bytes);
-  const auto to =
-      session_.write(copy_row(at, stream), begin, length, session_.intern("Memcpy HtoD (Pinned -> Device)"), values_);
-  flow(at, from, to);
-  note(at, stream, begin, begin + length);
-  return begin + length;
+  note(rank, stream, begin, begin + length);
+  return session_.write(copy_row(rank, stream), begin, length, session_.intern(name), values_);
+}
+
+std::int64_t GpuModel::copy(std::uint32_t rank, std::int64_t stream, std::int64_t bytes) {
+  Rank& at = ranks_[rank];
+  const tracks::WrittenEvent from = call(at, "cudaMemcpyAsync", drawn(kLeastCallNs, kMostCallNs));
+  const std::int64_t begin = next_begin(at, stream);
+  flow(at, from, write_copy(at, stream, "Memcpy HtoD (Pinned -> Device)", begin, bytes));
+  return done_ns(rank, stream);
+}
+
+void GpuModel::copy_back(std::uint32_t rank, std::int64_t stream, std::int64_t bytes, bool blocks) {
+  constexpr std::string_view kName = "Memcpy DtoH (Device -> Pinned)";
+  Rank& at = ranks_[rank];
+  const std::int64_t own = drawn(kLeastCallNs, kMostCallNs), wake = drawn(kLeastWakeNs, kMostWakeNs);
+  if (!blocks) {
+    const tracks::WrittenEvent from = call(at, "cudaMemcpyAsync", own);
+    const std::int64_t begin = next_begin(at, stream);
+    flow(at, from, write_copy(at, stream, kName, begin, bytes));
+    return;
+  }
+  ++correlation_;
+  const std::int64_t called = at.now;
+  at.now += own;
+  const tracks::WrittenEvent to = write_copy(at, stream, kName, next_begin(at, stream), bytes);
+  at.now = done_ns(rank, stream) + wake;
+  values_.clear();
+  values_.integer(tracks::RuntimeColumns::correlation, correlation_);
+  flow(at, session_.write(at.runtime, called, at.now - called, session_.intern("cudaMemcpy"), values_), to);
 }
 
 void GpuModel::wait_until(std::uint32_t rank, std::int64_t stream, std::int64_t ns) {

@@ -34,6 +34,8 @@ class GpuModel {
   void launch(std::uint32_t rank, std::int64_t stream, std::string_view kernel, std::int64_t length_ns);
   // From pinned memory; returns when it is done.
   std::int64_t copy(std::uint32_t rank, std::int64_t stream, std::int64_t bytes);
+  // Into pinned memory; the host waits for it or goes on.
+  void copy_back(std::uint32_t rank, std::int64_t stream, std::int64_t bytes, bool blocks);
   // What the stream is given from now on begins no earlier.
   void wait_until(std::uint32_t rank, std::int64_t stream, std::int64_t ns);
   // When all that the stream was given is done.
@@ -59,6 +61,8 @@ class GpuModel {
   // The call that starts something, and when that can begin on its stream.
   sources::tracks::WrittenEvent call(Rank& rank, std::string_view name, std::int64_t length_ns);
   [[nodiscard]] std::int64_t next_begin(const Rank& rank, std::int64_t stream);
+  [[nodiscard]] sources::tracks::WrittenEvent write_copy(Rank& rank, std::int64_t stream, std::string_view name,
+                                                         std::int64_t begin, std::int64_t bytes);
   void note(Rank& rank, std::int64_t stream, std::int64_t begin, std::int64_t end);
   void flow(const Rank& rank, const sources::tracks::WrittenEvent& from, const sources::tracks::WrittenEvent& to);
   [[nodiscard]] std::uint32_t stream_row(Rank& rank, std::int64_t stream);

@@ -11,7 +11,7 @@ namespace accelscope::capture::sim {
 namespace {
 
 constexpr std::array<std::string_view, kGpuDefectCount> kGpuDefects = {
-    "none", "slow host", "slow loader", "sync each step", "tiny kernels", "one stream", "straggler"};
+    "none", "slow host", "slow loader", "sync each step", "blocking copy", "tiny kernels", "one stream", "straggler"};
 constexpr std::array<std::string_view, 4> kOperators = {"aten::linear", "aten::layer_norm", "aten::gelu", "aten::add"};
 constexpr std::array<std::string_view, 4> kKernels = {"ampere_bf16_s16816gemm_128x128_ldg8_f2f_stages_32x5_tn",
                                                       "vectorized_layer_norm_kernel", "gelu_kernel", "add_kernel"};
@@ -30,6 +30,8 @@ struct GpuShape {
   std::int64_t loader_ns = 0;          // for each step
   std::int64_t after_sync_ns = 0;
   std::int64_t batch_bytes = 0;
+  std::int64_t result_bytes = 0;  // copied back in each step
+  bool blocks = false;            // until they are there
   bool synchronises = false;
   bool copies_in_order = false;  // on the stream of the kernels
   std::uint32_t ranks = 1, straggler = kNone;
@@ -84,6 +86,11 @@ GpuShape draw_gpu(GpuDefect defect, std::uint64_t seed, bool mended) {
     case GpuDefect::sync_each_step:
       shape.after_sync_ns = draw(20'000, 200'000);
       shape.synchronises = !mended;
+      break;
+    case GpuDefect::blocking_copy:
+      shape.result_bytes = draw(1, 40) * 20'000;
+      shape.after_sync_ns = draw(20'000, 200'000);
+      shape.blocks = !mended;
       break;
     case GpuDefect::tiny_kernels:
       for (PlannedKernel& each : shape.kernels) {
@@ -147,6 +154,10 @@ class PlantedLoop {
       model_.launch(rank.number, kComputeStream, kKernels.front(), shape_.late_ns);
     }
     rank.released_ns = model_.done_ns(rank.number, kComputeStream);
+    if (shape_.result_bytes > 0) {
+      model_.copy_back(rank.number, kComputeStream, shape_.result_bytes, shape_.blocks);
+      if (shape_.blocks) model_.host(rank.number, "log_metrics", shape_.after_sync_ns);
+    }
     if (!shape_.synchronises) return;
     model_.enter(rank.number, "aten::item");
     model_.synchronise(rank.number, kComputeStream);

@@ -21,11 +21,12 @@ enum class GpuDefect : std::uint8_t {
   slow_host,       // operators take the host longer than their kernels take
   slow_loader,     // each batch is made while the GPU waits for it
   sync_each_step,  // the host reads a value back in every step
+  blocking_copy,   // results are copied back in every step by a call that returns when they are there
   tiny_kernels,    // what one kernel could do is done by many that are shorter than their launch
   one_stream,      // batches are copied on the stream of the kernels
   straggler,       // one of several ranks computes longer than the others
 };
-inline constexpr std::size_t kGpuDefectCount = 7;
+inline constexpr std::size_t kGpuDefectCount = 8;
 [[nodiscard]] std::string_view gpu_defect_name(GpuDefect defect) noexcept;
 
 [[nodiscard]] Result<void> simulate_planted_gpu(GpuDefect defect, std::uint64_t seed, bool mended, EventSink& sink);

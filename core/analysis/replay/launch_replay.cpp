@@ -164,7 +164,11 @@ bool LaunchReplay::place_calls(const LaunchedDevice& device) {
     // A call that launches while it waits is an outer one.
     const auto next = std::upper_bound(calls_.begin(), calls_.end(), begin,
                                        [](std::int64_t ns, const Call& call) { return ns < call.end_ns; });
-    if (next == calls_.end() || next->end_ns > end) add_stretch(waiting, begin, end);
+    if (next == calls_.end() || next->end_ns > end) {
+      add_stretch(waiting, begin, end);
+    } else if (next->begin_ns == begin && next->end_ns == end) {
+      next->waits = true;  // a copy that returns when it is done
+    }
   }
   settle(loading);
   settle(waiting);
@@ -221,7 +225,7 @@ void LaunchReplay::explain() {
   std::vector<std::int64_t> pauses, latencies;
   for (std::uint32_t i = 0; i < work_.size(); ++i) {
     Work& each = work_[i];
-    const std::int64_t launched = each.begin_ns - calls_[each.call].end_ns;
+    const std::int64_t launched = each.begin_ns - calls_[each.call].launch_ns();
     if (const auto before = last.find(each.stream); before != last.end()) {
       each.before = before->second;
       const std::int64_t pause = each.begin_ns - work_[each.before].end_ns;
@@ -233,7 +237,7 @@ void LaunchReplay::explain() {
   const std::int64_t pause = quantile(pauses, 50), latency = quantile(latencies, 10);
   for (std::uint32_t i = 0; i < work_.size(); ++i) {
     Work& each = work_[i];
-    const std::int64_t launched = each.begin_ns - calls_[each.call].end_ns;
+    const std::int64_t launched = each.begin_ns - calls_[each.call].launch_ns();
     each.latency_ns = std::min(latency, launched);
     std::int64_t open = launched - each.latency_ns;
     if (each.before != kNoPlace) {
@@ -293,12 +297,6 @@ std::int64_t LaunchReplay::total_ns(HostDelay without, bool keeps_delays) const 
     const bool own = without != HostDelay::own && !(without == HostDelay::tiny_launches && call.tiny);
     now += own ? call.own_ns : 0;
     now += without != HostDelay::loading ? call.loading_ns : 0;
-    if (call.waits) {
-      const std::int64_t length = call.end_ns - call.begin_ns;
-      if (without == HostDelay::synchronising) continue;
-      now = call.awaited == kNoPlace ? now + length
-                                     : std::max(now, ends[call.awaited]) + (call.end_ns - work_[call.awaited].end_ns);
-    }
     for (std::uint32_t i = call.first_work; i < call.last_work; ++i) {
       const Work& each = work_[i];
       const bool no_pause = without == HostDelay::tiny_launches && each.tiny;
@@ -312,6 +310,12 @@ std::int64_t LaunchReplay::total_ns(HostDelay without, bool keeps_delays) const 
       ends[i] = begins[i] + each.end_ns - each.begin_ns;
       first = std::min(first, begins[i]);
       last = std::max(last, ends[i]);
+    }
+    if (!call.waits || without == HostDelay::synchronising) continue;
+    if (call.awaited == kNoPlace) {
+      now += call.end_ns - call.begin_ns;
+    } else {
+      now = std::max(now, ends[call.awaited]) + (call.end_ns - work_[call.awaited].end_ns);
     }
   }
   return last - first;

@@ -78,8 +78,9 @@ class LaunchReplay {
     std::int64_t own_ns = 0, loading_ns = 0;  // before it
     std::uint32_t awaited = kNoPlace;         // of work_, by a wait
     std::uint32_t first_work = 0, last_work = 0;
-    bool waits = false;
-    bool tiny = false;  // all that it starts is
+    bool waits = false;  // if it starts anything, then when it begins
+    bool tiny = false;   // all that it starts is
+    [[nodiscard]] std::int64_t launch_ns() const noexcept { return waits ? begin_ns : end_ns; }
   };
 
   [[nodiscard]] Result<void> read(const QueryContext& query, const Dependencies& dependencies,

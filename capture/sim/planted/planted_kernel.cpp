@@ -5,6 +5,7 @@
 
 #include "capture/sim/output/rank_run.h"
 #include "capture/sim/output/session_run.h"
+#include "capture/sim/planted/draw.h"
 #include "capture/sim/planted/tiled_kernel.h"
 
 namespace accelscope::capture::sim {
@@ -26,19 +27,6 @@ constexpr std::array<DefectRow, kDefectCount> kDefects = {{{"none", Site::none},
                                                            {"late collective", Site::reduce_y},
                                                            {"straggling rank", Site::none},
                                                            {"launch gap", Site::none}}};
-
-class Draw {
- public:
-  explicit Draw(std::uint64_t seed) : jitter_(seed * 0x9e3779b97f4a7c15ULL + 0x5851f42d4c957f2dULL) {
-    for (int i = 0; i < 8; ++i) (void)jitter_.next();
-  }
-  int operator()(int least, int most) {
-    return least + static_cast<int>((jitter_.next() >> 16) % static_cast<std::uint64_t>(most - least + 1));
-  }
-
- private:
-  Jitter jitter_;
-};
 
 // Multiplications take longer than DMA, or the other way round.
 void draw_shape(TiledShape& shape, Draw& draw, bool matrix_bound) {

@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "core/analysis/advice/rules.h"
-#include "core/analysis/advice/stretches.h"
 #include "core/analysis/advice/sums_plan.h"
+#include "core/analysis/time/stretches.h"
 #include "core/scan/column_values.h"
 #include "core/scan/wait_names.h"
 #include "core/scan/window_scan.h"
@@ -17,6 +17,13 @@ namespace {
 struct KernelZone {
   std::int64_t begin_ns, end_ns;
   std::size_t core;
+};
+
+// What a core says at its end of a run.
+struct CoreWait {
+  std::int64_t at_ns, length_ns;
+  std::size_t core;
+  bool for_data;  // else for room
 };
 
 // What a window holds of a device until it is closed.
@@ -56,6 +63,7 @@ class SumsWorker {
   SumsWorker(const QueryContext& query, const SumsPlan& plan)
       : sums(plan.blank),
         zones(plan.blank.size()),
+        core_waits(plan.blank.size()),
         engine_busy(query.snapshot->tracks.size(), 0),
         snapshot_(*query.snapshot),
         plan_(plan),
@@ -75,6 +83,8 @@ class SumsWorker {
         return add_runs(chunk, window, lane);
       case LanePlan::Part::throttle:
         return add_limits(chunk, window, lane);
+      case LanePlan::Part::totals:
+        return add_totals(chunk, window, lane);
       case LanePlan::Part::work:
         if (lane.unit == Unit::compute) return add_compute(chunk, window, lane);
         return add_moves(chunk, window, lane);
@@ -87,9 +97,10 @@ class SumsWorker {
     for (std::size_t d = 0; d < sums.size(); ++d) close_device(d);
   }
 
-  std::vector<DeviceSum> sums;                 // by device
-  std::vector<std::vector<KernelZone>> zones;  // by device
-  std::vector<std::int64_t> engine_busy;       // by track
+  std::vector<DeviceSum> sums;                    // by device
+  std::vector<std::vector<KernelZone>> zones;     // by device
+  std::vector<std::vector<CoreWait>> core_waits;  // by device
+  std::vector<std::int64_t> engine_busy;          // by track
   std::vector<WindowEdge> edges;
 
  private:
@@ -296,6 +307,24 @@ class SumsWorker {
     });
   }
 
+  void add_totals(const ScannedChunk& chunk, const ScanWindow& window, const LanePlan& lane) {
+    NumberBlock lengths;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      lengths.read(block.reader, *lane.total, chunk.lane.schema->columns[*lane.total].type);
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const StringId name = block.name(i);
+        if (name == 0 || (name != lane.data_wait && name != lane.room_wait)) continue;
+        if (!window.owns(chunk, block.ticks().begins[i])) continue;
+        if (zone_count_ == kMostZones) {
+          ++sums[lane.device].zones_left_out;
+          continue;
+        }
+        ++zone_count_;
+        core_waits[lane.device].push_back({block.begin_ns(i), lengths[i], lane.core, name == lane.data_wait});
+      }
+    });
+  }
+
   void close_device(std::size_t d) {
     OpenDevice& open = open_[d];
     DeviceSum& sum = sums[d];
@@ -453,27 +482,49 @@ void join_windows(std::vector<DeviceSum>& devices, std::vector<WindowEdge>& edge
   }
 }
 
-// Of every run the longest and the mean time of its cores: a core takes from its first kernel's begin to its last one's
-// end, as tt-metal's PER CORE columns have it.
-void measure_runs(std::vector<ProgramRun>& runs, std::vector<KernelZone>& zones,
-                  const std::vector<TrackNumber>& core_tracks) {
+// What a core does of a run: from its first kernel's begin to its last one's end, as tt-metal's PER CORE columns have
+// it. Of several of its processors that wait for one thing that which waits longest counts.
+struct CorePart {
+  std::int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
+  std::int64_t data_wait_ns = 0, room_wait_ns = 0;
+  [[nodiscard]] std::int64_t length_ns() const noexcept { return end_ns - begin_ns; }
+};
+
+void measure_runs(std::vector<ProgramRun>& runs, const std::vector<KernelZone>& zones,
+                  const std::vector<CoreWait>& core_waits, const std::vector<TrackNumber>& core_tracks) {
   std::sort(runs.begin(), runs.end(), [](const ProgramRun& a, const ProgramRun& b) { return a.begin_ns < b.begin_ns; });
-  std::map<std::pair<std::size_t, std::size_t>, TimeRange> parts;  // by run and core
+  const auto run_at = [&runs](std::int64_t ns) -> std::optional<std::size_t> {
+    auto run = std::upper_bound(runs.begin(), runs.end(), ns,
+                                [](std::int64_t at, const ProgramRun& each) { return at < each.begin_ns; });
+    if (run == runs.begin() || (--run)->end_ns < ns) return std::nullopt;
+    return static_cast<std::size_t>(run - runs.begin());
+  };
+  std::map<std::pair<std::size_t, std::size_t>, CorePart> parts;  // by run and core
   for (const KernelZone& zone : zones) {
-    auto run = std::upper_bound(runs.begin(), runs.end(), zone.begin_ns,
-                                [](std::int64_t ns, const ProgramRun& each) { return ns < each.begin_ns; });
-    if (run == runs.begin() || (--run)->end_ns < zone.begin_ns) continue;
-    const auto number = static_cast<std::size_t>(run - runs.begin());
-    TimeRange& part = parts.try_emplace({number, zone.core}, TimeRange{zone.begin_ns, zone.end_ns}).first->second;
+    const auto run = run_at(zone.begin_ns);
+    if (!run) continue;
+    CorePart& part = parts[{*run, zone.core}];
     part.begin_ns = std::min(part.begin_ns, zone.begin_ns);
     part.end_ns = std::max(part.end_ns, zone.end_ns);
   }
+  for (const CoreWait& wait : core_waits) {
+    const auto run = run_at(wait.at_ns);
+    const auto part = run ? parts.find({*run, wait.core}) : parts.end();
+    if (part == parts.end()) continue;
+    std::int64_t& sum = wait.for_data ? part->second.data_wait_ns : part->second.room_wait_ns;
+    sum = std::max(sum, std::min(wait.length_ns, part->second.length_ns()));
+  }
   for (const auto& [place, part] : parts) {
     ProgramRun& run = runs[place.first];
+    const std::int64_t length = part.length_ns();
     ++run.cores;
-    run.mean_ns += static_cast<double>(part.length_ns());
-    if (part.length_ns() <= run.longest_ns) continue;
-    run.longest_ns = part.length_ns();
+    run.mean_ns += static_cast<double>(length);
+    run.data_wait_ns += part.data_wait_ns;
+    run.room_wait_ns += part.room_wait_ns;
+    run.without_data_wait_ns = std::max(run.without_data_wait_ns, length - part.data_wait_ns);
+    run.without_room_wait_ns = std::max(run.without_room_wait_ns, length - part.room_wait_ns);
+    if (length <= run.longest_ns) continue;
+    run.longest_ns = length;
     if (place.second < core_tracks.size()) run.longest_track = core_tracks[place.second];
   }
   for (ProgramRun& run : runs) run.mean_ns = run.cores == 0 ? 0 : run.mean_ns / static_cast<double>(run.cores);
@@ -572,6 +623,7 @@ Result<std::vector<DeviceSum>> device_sums(const QueryContext& query, const Even
   if (!scanned) return scanned.error();
   std::vector<DeviceSum> devices = plan.blank;
   std::vector<std::vector<KernelZone>> zones(devices.size());
+  std::vector<std::vector<CoreWait>> core_waits(devices.size());
   std::vector<WindowEdge> edges;
   std::vector<std::int64_t> busy(snapshot.tracks.size(), 0);
   for (SumsWorker& worker : workers) {
@@ -580,8 +632,10 @@ Result<std::vector<DeviceSum>> device_sums(const QueryContext& query, const Even
     for (std::size_t d = 0; d < devices.size(); ++d) {
       append_sums(devices[d], worker.sums[d]);
       zones[d].insert(zones[d].end(), worker.zones[d].begin(), worker.zones[d].end());
+      core_waits[d].insert(core_waits[d].end(), worker.core_waits[d].begin(), worker.core_waits[d].end());
       worker.sums[d] = {};
       worker.zones[d] = {};
+      worker.core_waits[d] = {};
     }
   }
   join_windows(devices, edges);
@@ -590,7 +644,11 @@ Result<std::vector<DeviceSum>> device_sums(const QueryContext& query, const Even
     const Track& track = *snapshot.tracks[t].track;
     devices[plan.devices.of_track(t)].engines.push_back({track.number, busy[t], track.kind == "stream"});
   }
-  for (std::size_t d = 0; d < devices.size(); ++d) measure_runs(devices[d].runs, zones[d], plan.core_tracks[d]);
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    devices[d].has_core_waits = !core_waits[d].empty();
+    devices[d].cores = plan.cores[d].size();
+    measure_runs(devices[d].runs, zones[d], core_waits[d], plan.core_tracks[d]);
+  }
   std::erase_if(devices, [](const DeviceSum& each) { return each.stretch.empty(); });
   return devices;
 }

@@ -79,6 +79,9 @@ struct ProgramRun {
   std::int64_t longest_ns = 0;
   double mean_ns = 0;
   TrackNumber longest_track = 0;
+  // What its cores' computing waited for data and for room for its results, and the longest core's time without.
+  std::int64_t data_wait_ns = 0, room_wait_ns = 0;
+  std::int64_t without_data_wait_ns = 0, without_room_wait_ns = 0;
 };
 
 struct EngineSum {
@@ -113,6 +116,8 @@ struct DeviceSum {
   std::map<StringId, LoadedTensor> tensors;
   std::vector<ProgramRun> runs;      // by begin
   std::uint64_t zones_left_out = 0;  // kernels of cores beyond kMostZones; then the runs' cores and times are not known
+  std::size_t cores = 0;             // that have rows, of a device with runs
+  bool has_core_waits = false;
   bool has_streams = false, has_packets = false, has_places = false, has_limits = false, has_matrix = false,
        has_waits = false;
 

@@ -212,17 +212,16 @@ std::optional<HostSpan> HostWatch::at(const TimeRange& gap) {
 }
 
 Result<std::vector<IdleGap>> idle_causes(const std::vector<DeviceGap>& gaps, const std::vector<const HostSpans*>& hosts,
-                                         const TaskControl& control) {
+                                         const TaskControl& control, IdleCause first) {
   std::vector<IdleGap> causes;
   causes.reserve(gaps.size());
   for (const DeviceGap& gap : gaps) causes.push_back({gap, IdleCause::launching, {}, 0});
-  for (const HostSpans* host : hosts) {
-    const auto done = put_down(causes, host->synchronising, IdleCause::synchronising, control);
-    if (!done) return done.error();
-  }
-  for (const HostSpans* host : hosts) {
-    const auto done = put_down(causes, host->loading, IdleCause::loading, control);
-    if (!done) return done.error();
+  const IdleCause second = first == IdleCause::loading ? IdleCause::synchronising : IdleCause::loading;
+  for (const IdleCause cause : {second, first}) {
+    for (const HostSpans* host : hosts) {
+      const auto& spans = cause == IdleCause::loading ? host->loading : host->synchronising;
+      if (const Result<void> done = put_down(causes, spans, cause, control); !done) return done.error();
+    }
   }
   return causes;
 }

@@ -67,9 +67,11 @@ class HostWatch {
   EventReader reader_;
   LaneIndices lanes_;
 };
-// Of gaps by time that lie apart; where several calls explain one, the call that began last. Fails only when cancelled.
+// Of gaps by time that lie apart; where several calls explain one, the call that began last, and of the two causes
+// `first`. Fails only when cancelled.
 [[nodiscard]] Result<std::vector<IdleGap>> idle_causes(const std::vector<DeviceGap>& gaps,
                                                        const std::vector<const HostSpans*>& hosts,
-                                                       const TaskControl& control);
+                                                       const TaskControl& control,
+                                                       IdleCause first = IdleCause::loading);
 
 }  // namespace accelscope

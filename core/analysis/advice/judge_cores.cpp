@@ -49,20 +49,91 @@ void judge_balance(const Judgement& judgement, const DeviceSum& device) {
   judgement.tell(std::move(found));
 }
 
+struct CoreWaitRule {
+  RuleId rule;
+  std::int64_t ProgramRun::*waited_ns;
+  std::int64_t ProgramRun::*without_ns;
+  std::string_view what;
+};
+constexpr CoreWaitRule kCoreWaitRules[] = {
+    {RuleId::waits_for_data, &ProgramRun::data_wait_ns, &ProgramRun::without_data_wait_ns, "data"},
+    {RuleId::waits_for_room, &ProgramRun::room_wait_ns, &ProgramRun::without_room_wait_ns, "room for results"},
+};
+
+void judge_core_waits(const Judgement& judgement, const DeviceSum& device, const CoreWaitRule& rule) {
+  if (!device.has_core_waits || device.zones_left_out > 0 || !judgement.judges(rule.rule)) return;
+  double lost = 0, waited = 0, all = 0;
+  std::vector<FindingPlace> places;
+  const ProgramRun* worst = nullptr;
+  for (const ProgramRun& run : device.runs) {
+    const auto over = static_cast<double>(run.longest_ns - run.*rule.without_ns);
+    all += run.mean_ns * static_cast<double>(run.cores);
+    if (over <= rule_of(rule.rule).threshold * static_cast<double>(run.longest_ns)) continue;
+    lost += over;
+    waited += static_cast<double>(run.*rule.waited_ns);
+    places.push_back({{run.begin_ns, run.end_ns}, fmt::format("{} less without waiting", time_of(over))});
+    if (worst == nullptr || over > static_cast<double>(worst->longest_ns - worst->*rule.without_ns)) worst = &run;
+  }
+  if (worst == nullptr) return;
+  Finding found = judgement.finding(rule.rule, device, lost);
+  found.count = places.size();
+  found.first = worst->event;
+  found.headline =
+      fmt::format("Cores wait for {} in {} of {} runs, {} of their time", rule.what, format_count(places.size()),
+                  format_count(device.runs.size()), format_share(all > 0 ? waited / all : 0));
+  found.tab = fmt::format("waits for {}", rule.what);
+  set_places(found, std::move(places));
+  judgement.tell(std::move(found));
+}
+
+void judge_few(const Judgement& judgement, const DeviceSum& device) {
+  if (device.zones_left_out > 0 || device.cores < 2 || !judgement.judges(RuleId::few_cores)) return;
+  double lost = 0;
+  std::size_t fewest = device.cores;
+  std::vector<FindingPlace> places;
+  for (const ProgramRun& run : device.runs) {
+    const double used = static_cast<double>(run.cores) / static_cast<double>(device.cores);
+    if (run.cores == 0 || used > rule_of(RuleId::few_cores).threshold) continue;
+    lost += static_cast<double>(run.longest_ns) * (1 - used);
+    fewest = std::min(fewest, run.cores);
+    places.push_back({{run.begin_ns, run.end_ns}, fmt::format("{} cores", format_count(run.cores))});
+  }
+  if (places.empty()) return;
+  Finding found = judgement.finding(RuleId::few_cores, device, lost);
+  found.count = places.size();
+  found.headline =
+      fmt::format("{} of {} runs use half of the cores or fewer, down to {} of {}", format_count(places.size()),
+                  format_count(device.runs.size()), format_count(fewest), format_count(device.cores));
+  found.tab = "cores unused";
+  set_places(found, std::move(places));
+  judgement.tell(std::move(found));
+}
+
 void judge_dispatch(const Judgement& judgement, const DeviceSum& device) {
   if (device.runs.size() < 2 || !judgement.judges(RuleId::dispatch_gaps)) return;
   const auto least = static_cast<std::int64_t>(rule_of(RuleId::dispatch_gaps).threshold);
   std::int64_t reached = device.runs.front().end_ns, lost = 0;
+  std::vector<std::int64_t> usual;
   std::vector<FindingPlace> places;
   for (const ProgramRun& run : device.runs) {
-    if (run.begin_ns - reached > least) {
-      lost += run.begin_ns - reached;
+    const std::int64_t gap = run.begin_ns - reached;
+    if (gap > least) {
+      lost += gap;
       places.push_back({{reached, run.begin_ns}, ""});
+    } else if (gap >= 0 && &run != device.runs.data()) {
+      usual.push_back(gap);
     }
     reached = std::max(reached, run.end_ns);
   }
   if (places.empty()) return;
-  Finding found = judgement.finding(RuleId::dispatch_gaps, device, static_cast<double>(lost));
+  // A run that is there in time begins a usual gap after the one before it.
+  std::int64_t kept = 0;
+  if (!usual.empty()) {
+    const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
+    std::nth_element(usual.begin(), middle, usual.end());
+    kept = *middle * static_cast<std::int64_t>(places.size());
+  }
+  Finding found = judgement.finding(RuleId::dispatch_gaps, device, static_cast<double>(lost - kept));
   found.count = places.size();
   found.headline = fmt::format("{} idle {} in {} between runs", device.device, time_of(static_cast<double>(lost)),
                                count_text(places.size(), "gap"));
@@ -76,6 +147,8 @@ void judge_dispatch(const Judgement& judgement, const DeviceSum& device) {
 void judge_cores(const Judgement& judgement, const DeviceSum& device) {
   if (device.runs.empty()) return;
   judge_balance(judgement, device);
+  for (const CoreWaitRule& each : kCoreWaitRules) judge_core_waits(judgement, device, each);
+  judge_few(judgement, device);
   judge_dispatch(judgement, device);
 }
 

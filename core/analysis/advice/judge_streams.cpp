@@ -7,7 +7,8 @@
 #include <unordered_map>
 
 #include "core/analysis/advice/judgement.h"
-#include "core/analysis/advice/stretches.h"
+#include "core/analysis/replay/launch_replay.h"
+#include "core/analysis/time/stretches.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 #include "core/names/name_forms.h"
@@ -61,8 +62,20 @@ std::string main_call(const Judgement& judgement, const CauseSum& sum) {
   return most == sum.calls.end() ? "" : usual_name(judgement.snapshot().strings->text(most->first));
 }
 
-Finding gap_finding(const Judgement& judgement, RuleId rule, const DeviceSum& device, CauseSum& sum) {
-  Finding found = judgement.finding(rule, device, static_cast<double>(sum.length_ns));
+// What a device would be spared without one of its host's delays: by a replay, or else at most.
+struct DelaySaving {
+  std::int64_t ns = 0;
+  bool is_replayed = false;
+};
+DelaySaving saving_without(HostDelay delay, const LaunchReplay* replay, std::int64_t at_most_ns) {
+  const auto replayed = replay == nullptr ? std::nullopt : replay->saving_ns(delay);
+  return {replayed.value_or(at_most_ns), replayed.has_value()};
+}
+
+Finding gap_finding(const Judgement& judgement, RuleId rule, const DeviceSum& device, CauseSum& sum,
+                    const DelaySaving& saving) {
+  Finding found = judgement.finding(rule, device, static_cast<double>(saving.ns));
+  found.is_replayed = saving.is_replayed;
   found.tracks.insert(found.tracks.end(), device.transfer_tracks.begin(), device.transfer_tracks.end());
   found.events.tracks = found.tracks;
   found.count = sum.places.size();
@@ -90,47 +103,93 @@ void name_host_calls(const Judgement& judgement, const std::vector<HostProcess>&
   }
 }
 
-Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device) {
-  if (!judgement.judges(RuleId::launch_gaps)) return {};
-  const std::vector<HostProcess> processes = judgement.host.processes_of(device);
+std::vector<const HostSpans*> hosts_of(const Judgement& judgement, const DeviceSum& device) {
   std::vector<const HostSpans*> hosts;
-  for (const HostProcess& process : processes) hosts.push_back(&judgement.host.by_process.at(process));
-  const auto gaps = idle_causes(device.gaps, hosts, judgement.query.control);
+  for (const HostProcess& process : judgement.host.processes_of(device))
+    hosts.push_back(&judgement.host.by_process.at(process));
+  return hosts;
+}
+
+// Most kernels are, and the device waits before them: else their launches only cost a host that has time.
+bool has_tiny(const DeviceSum& device) {
+  const double share = part_of(static_cast<double>(device.tiny_pauses_ns), device.stretch.length_ns());
+  return 2 * device.tiny_kernels > device.kernels && share >= rule_of(RuleId::tiny_kernels).least_share;
+}
+
+// The host is late because what it launches is small: told once, as tiny kernels.
+bool is_late_by_size(const DeviceSum& device, const LaunchReplay* replay) {
+  constexpr double kMost = 0.9;
+  if (replay == nullptr || !has_tiny(device)) return false;
+  const auto own = replay->saving_ns(HostDelay::own), tiny = replay->saving_ns(HostDelay::tiny_launches);
+  return own && tiny && static_cast<double>(*tiny) >= kMost * static_cast<double>(*own);
+}
+
+// Null where it cannot be replayed.
+Result<std::unique_ptr<LaunchReplay>> replay_of(const Judgement& judgement, const DeviceSum& device) {
+  if (judgement.dependencies == nullptr || judgement.filtered) return std::unique_ptr<LaunchReplay>();
+  LaunchedDevice launched{device.tracks, device.stretch, {}, {}};
+  launched.tracks.insert(launched.tracks.end(), device.transfer_tracks.begin(), device.transfer_tracks.end());
+  for (const HostSpans* host : hosts_of(judgement, device)) {
+    for (const HostSpan& each : host->loading) add_stretch(launched.loading, each.begin_ns, each.end_ns);
+    for (const HostSpan& each : host->synchronising) launched.waiting.emplace_back(each.begin_ns, each.end_ns);
+  }
+  return LaunchReplay::build(judgement.query, *judgement.dependencies, launched);
+}
+
+Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, const LaunchReplay* replay) {
+  if (!judgement.judges(RuleId::launch_gaps)) return {};
+  const auto saved = [&](HostDelay delay) { return saving_without(delay, replay, 0).ns; };
+  const bool waits_most = saved(HostDelay::synchronising) > saved(HostDelay::loading);
+  const auto gaps = idle_causes(device.gaps, hosts_of(judgement, device), judgement.query.control,
+                                waits_most ? IdleCause::synchronising : IdleCause::loading);
   if (!gaps) return gaps.error();
   const std::int64_t span = device.stretch.length_ns();
   CauseSum launching = sum_cause(judgement, *gaps, IdleCause::launching);
-  if (part_of(static_cast<double>(launching.length_ns), span) > rule_of(RuleId::launch_gaps).threshold) {
-    Finding found = gap_finding(judgement, RuleId::launch_gaps, device, launching);
-    found.headline = fmt::format("{} idle {} in {}, {} of {}", device.device, span_text(found.saving_ns),
-                                 count_text(found.count, "gap"), format_share(found.share), span_text(span));
+  if (part_of(static_cast<double>(launching.length_ns), span) > rule_of(RuleId::launch_gaps).threshold &&
+      !is_late_by_size(device, replay)) {
+    const std::int64_t idle = launching.length_ns;
+    Finding found =
+        gap_finding(judgement, RuleId::launch_gaps, device, launching, saving_without(HostDelay::own, replay, idle));
+    found.headline =
+        fmt::format("{} idle {} in {}, {} of {}", device.device, span_text(idle), count_text(found.count, "gap"),
+                    format_share(part_of(static_cast<double>(idle), span)), span_text(span));
     found.tab = "idle, nothing launched";
-    name_host_calls(judgement, processes, found);
+    name_host_calls(judgement, judgement.host.processes_of(device), found);
     judgement.tell(std::move(found));
   }
   if (!judgement.host.has_host() || !judgement.judges(RuleId::synchronising)) return {};
   CauseSum synchronising = sum_cause(judgement, *gaps, IdleCause::synchronising);
-  const std::string call = main_call(judgement, synchronising);
-  Finding drained = gap_finding(judgement, RuleId::synchronising, device, synchronising);
-  drained.headline = fmt::format("{} idle {} after {}, most after {}", device.device, span_text(drained.saving_ns),
-                                 count_text(drained.count, "synchronising call"), call);
-  drained.tab = fmt::format("idle after {}", call);
-  judgement.tell(std::move(drained));
+  if (synchronising.length_ns > 0) {
+    const std::string call = main_call(judgement, synchronising);
+    const std::int64_t idle = synchronising.length_ns;
+    Finding drained = gap_finding(judgement, RuleId::synchronising, device, synchronising,
+                                  saving_without(HostDelay::synchronising, replay, idle));
+    drained.headline = fmt::format("{} idle {} after {}, most after {}", device.device, span_text(idle),
+                                   count_text(drained.count, "synchronising call"), call);
+    drained.tab = fmt::format("idle after {}", call);
+    judgement.tell(std::move(drained));
+  }
   if (!judgement.judges(RuleId::loader_waits)) return {};
   CauseSum loading = sum_cause(judgement, *gaps, IdleCause::loading);
+  if (loading.length_ns == 0) return {};
   const std::string loader = main_call(judgement, loading);
-  Finding waiting = gap_finding(judgement, RuleId::loader_waits, device, loading);
-  waiting.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device,
-                                 span_text(waiting.saving_ns), count_text(waiting.count, "gap"), loader);
+  const std::int64_t idle = loading.length_ns;
+  Finding waiting =
+      gap_finding(judgement, RuleId::loader_waits, device, loading, saving_without(HostDelay::loading, replay, idle));
+  waiting.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device, span_text(idle),
+                                 count_text(waiting.count, "gap"), loader);
   waiting.tab = fmt::format("host in {}", loader);
   judgement.tell(std::move(waiting));
   return {};
 }
 
-void judge_tiny(const Judgement& judgement, const DeviceSum& device) {
+void judge_tiny(const Judgement& judgement, const DeviceSum& device, const LaunchReplay* replay) {
   if (!judgement.judges(RuleId::tiny_kernels)) return;
-  if (2 * device.tiny_kernels <= device.kernels) return;
-  Finding found = judgement.finding(RuleId::tiny_kernels, device, static_cast<double>(device.tiny_pauses_ns),
-                                    device.tiny, {fmt::format("duration<{}us", kTinyKernelNs / 1'000)});
+  if (!has_tiny(device)) return;
+  const DelaySaving saving = saving_without(HostDelay::tiny_launches, replay, device.tiny_pauses_ns);
+  Finding found = judgement.finding(RuleId::tiny_kernels, device, static_cast<double>(saving.ns), device.tiny,
+                                    {fmt::format("duration<{}us", kTinyKernelNs / 1'000)});
+  found.is_replayed = saving.is_replayed;
   found.headline =
       fmt::format("{} of {} kernels are shorter than 5 µs, with {} of pauses before them",
                   format_count(device.tiny_kernels), format_count(device.kernels), span_text(device.tiny_pauses_ns));
@@ -184,8 +243,10 @@ Finding recompiled(const Judgement& judgement, const std::string& what, const st
 
 Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device) {
   if (!device.has_streams) return {};
-  if (Result<void> judged = judge_gaps(judgement, device); !judged) return judged;
-  if (device.kernels > 0) judge_tiny(judgement, device);
+  const auto replay = replay_of(judgement, device);
+  if (!replay) return replay.error();
+  if (Result<void> judged = judge_gaps(judgement, device, replay->get()); !judged) return judged;
+  if (device.kernels > 0) judge_tiny(judgement, device, replay->get());
   judge_one_stream(judgement, device);
   return {};
 }

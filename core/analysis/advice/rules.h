@@ -30,8 +30,11 @@ enum class RuleId : std::uint8_t {
   late_collective,
   straggling_rank,
   host_setup,
+  waits_for_data,
+  waits_for_room,
+  few_cores,
 };
-inline constexpr std::size_t kRuleCount = 21;
+inline constexpr std::size_t kRuleCount = 24;
 
 // What a saving is a share of.
 enum class CostBase : std::uint8_t {

@@ -46,21 +46,36 @@ SumsPlan::SumsPlan(const QueryContext& query, const EventFilter& filter)
       if (has && !kinds.covers_time(lane)) has_transfers[device] = true;
     }
   }
-  std::vector<std::map<std::string, std::size_t>> cores(devices.count());
+  cores.resize(devices.count());
   for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
     const TrackSnapshot& track = snapshot.tracks[t];
     if (!filter.has_track(track.track->number) || !track.schema) continue;
     const std::size_t device = devices.of_track(t);
     LanePlan plan = plan_of(snapshot, t);
-    if (programs[device] != nullptr && plan.part == LanePlan::Part::work) {
-      plan.kernel_suffix = programs[device]->kernel_suffix;
-      const auto [core, is_new] = cores[device].try_emplace(core_of(track.track->name), cores[device].size());
-      plan.core = core->second;
-      if (is_new) core_tracks[device].push_back(track.track->number);
-    }
+    const ProgramTables* const program = programs[device];
+    if (program != nullptr && (plan.part == LanePlan::Part::work || track.schema->name == program->total_table))
+      plan_core(snapshot, t, *program, plan);
     plan_track(snapshot, t, plan, has_transfers[device]);
   }
   add_tensors(query);
+}
+
+// Of a row of a device with runs: which core it is of. What a core has summed up lies in rows below those of its zones.
+void SumsPlan::plan_core(const Snapshot& snapshot, std::size_t t, const ProgramTables& program, LanePlan& plan) {
+  const TrackSnapshot* track = &snapshot.tracks[t];
+  const Schema& schema = *track->schema;
+  if (schema.name == program.total_table) {
+    plan.total = schema.find(program.total_column);
+    plan.part = plan.total ? LanePlan::Part::totals : LanePlan::Part::none;
+    plan.data_wait = snapshot.strings->find(program.data_wait);
+    plan.room_wait = snapshot.strings->find(program.room_wait);
+    if (const TrackSnapshot* above = snapshot.find_track(track->track->parent); above != nullptr) track = above;
+  }
+  plan.kernel_suffix = program.kernel_suffix;
+  const auto [core, is_new] =
+      cores[plan.device].try_emplace(core_of(track->track->name), core_tracks[plan.device].size());
+  plan.core = core->second;
+  if (is_new) core_tracks[plan.device].push_back(track->track->number);
 }
 
 void SumsPlan::plan_track(const Snapshot& snapshot, std::size_t t, LanePlan plan, bool has_transfers) {

@@ -12,7 +12,7 @@ namespace accelscope {
 
 // What a lane's events are to the rules, found once for each lane.
 struct LanePlan {
-  enum class Part : std::uint8_t { none, work, throttle, runs };
+  enum class Part : std::uint8_t { none, work, throttle, runs, totals };
   Part part = Part::none;
   std::size_t device = 0, track = 0;
   TrackNumber number = 0;
@@ -25,6 +25,8 @@ struct LanePlan {
   const Vendor* matrix_vendor = nullptr;  // of matrix multiplications
   std::string_view kernel_suffix;         // of a device with runs
   std::size_t core = 0;                   // of such a device
+  std::optional<std::size_t> total;       // the column of what a core has summed up
+  StringId data_wait = kNone, room_wait = kNone;
   std::optional<std::size_t> line, bytes, from, to, purpose, limit;
   // The vendor's words as the session's strings have them; kNone: no event has it.
   struct Words {
@@ -38,12 +40,14 @@ struct SumsPlan {
   TrackDevices devices;
   std::vector<LanePlan> lanes;  // by index
   LaneIndices chosen;
-  std::vector<DeviceSum> blank;                       // as a worker begins, by device
-  std::vector<std::vector<TrackNumber>> core_tracks;  // by device, of each core one
+  std::vector<DeviceSum> blank;                           // as a worker begins, by device
+  std::vector<std::vector<TrackNumber>> core_tracks;      // by device, of each core one
+  std::vector<std::map<std::string, std::size_t>> cores;  // by device: their names, and indices among core_tracks
 
   SumsPlan(const QueryContext& query, const EventFilter& filter);
 
  private:
+  void plan_core(const Snapshot& snapshot, std::size_t t, const ProgramTables& program, LanePlan& plan);
   void plan_track(const Snapshot& snapshot, std::size_t t, LanePlan plan, bool has_transfers);
   [[nodiscard]] LanePlan plan_of(const Snapshot& snapshot, std::size_t t) const;
   void note(const LanePlan& plan, const LaneSnapshot& lane);

@@ -122,6 +122,10 @@ struct Vendor {
 struct ProgramTables {
   std::string_view run_table;      // a row for each run
   std::string_view kernel_suffix;  // of the names of events in which a core does its part of a run
+  std::string_view total_table;    // a row for what a core has summed up over a run
+  std::string_view total_column;   // ns
+  std::string_view data_wait;      // the row's name: computing waited for data
+  std::string_view room_wait;      // and for room for its results
 };
 
 [[nodiscard]] std::span<const Vendor> vendors();

@@ -101,7 +101,12 @@ constexpr std::array<Vendor, 1> kVendors = {{
 }};
 
 // tt-metal's device log.
-constexpr std::array<ProgramTables, 1> kProgramTables = {{{.run_table = "run", .kernel_suffix = "-KERNEL"}}};
+constexpr std::array<ProgramTables, 1> kProgramTables = {{{.run_table = "run",
+                                                           .kernel_suffix = "-KERNEL",
+                                                           .total_table = "zone_total",
+                                                           .total_column = "ns",
+                                                           .data_wait = "CB-COMPUTE-WAIT-FRONT",
+                                                           .room_wait = "CB-COMPUTE-RESERVE-BACK"}}};
 
 }  // namespace
 

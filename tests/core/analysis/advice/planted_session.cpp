@@ -29,6 +29,9 @@ PlantedSession::PlantedSession() {
   copy_ = writer.add_schema({.name = "memcpy"});
   call_ = writer.add_schema({.name = "call", .wait_names = {"cudaStreamSynchronize"}});
   zone_ = writer.add_schema({.name = "zone"});
+  total_ = writer.add_schema({.name = "zone_total",
+                              .kind = EventKind::instant,
+                              .columns = {{.name = "ns", .type = ColumnType::int64, .unit = "ns"}}});
   run_ = writer.add_schema({.name = "run"});
   Schema tensor;
   tensor.name = "neff_node";

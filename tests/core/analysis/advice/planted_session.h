@@ -23,10 +23,17 @@ class PlantedSession {
   TrackNumber copies(const char* name) { return track(name, "dma_queue", copy_, "gpu 0"); }
   TrackNumber thread(const char* name) { return track(name, "host_thread", call_, ""); }
   TrackNumber core(const char* name) { return track(name, "engine", zone_, "chip 0"); }
+  TrackNumber totals(const char* name, TrackNumber above) {
+    return writer.add_track({.parent = above, .name = name, .kind = "engine", .device = "chip 0", .schema = total_});
+  }
   TrackNumber runs() { return track("Runs", "layer", run_, "chip 0"); }
 
   void work(TrackNumber on, std::int64_t begin, std::int64_t length, const char* name = "ACTIVATE") {
     writer.begin_event(on, begin, length, writer.intern(name));
+  }
+  // What a core's computing waited at a buffer in a run.
+  void waited(TrackNumber on, std::int64_t at, const char* name, std::int64_t ns) {
+    writer.begin_event(on, at, 0, writer.intern(name)).integer(0, ns);
   }
   // A multiplication of so many elements, or a transpose.
   void multiply(TrackNumber on, std::int64_t begin, std::int64_t length, std::int64_t elements, bool transpose,
@@ -57,7 +64,7 @@ class PlantedSession {
   TrackNumber track(const char* name, const char* kind, SchemaNumber schema, const char* device = "nc0") {
     return writer.add_track({.name = name, .kind = kind, .device = device, .schema = schema});
   }
-  SchemaNumber instruction_, dma_, throttle_, kernel_, copy_, call_, zone_, run_, tensor_;
+  SchemaNumber instruction_, dma_, throttle_, kernel_, copy_, call_, zone_, total_, run_, tensor_;
   std::optional<TrackNumber> tensors_;
   std::shared_ptr<const Advice> advice_;
 };

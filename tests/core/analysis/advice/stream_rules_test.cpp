@@ -159,6 +159,50 @@ TEST_CASE("advice: a gap that another stream fills is none") {
   CHECK(session.advice()->findings.empty());
 }
 
+TEST_CASE("advice: what a wait of the host costs is replayed: the launches that follow it come late too") {
+  PlantedSession session;
+  SessionWriter& writer = session.writer;
+  const TrackNumber stream = session.stream("stream 7"), thread = session.thread("11 python");
+  const SchemaNumber flow =
+      writer.add_schema({.name = "flow",
+                         .kind = EventKind::flow,
+                         .columns = {{.name = "from", .type = ColumnType::uint64, .role = Role::flow_source_event},
+                                     {.name = "to", .type = ColumnType::uint64, .role = Role::flow_target_event}}});
+  const TrackNumber arrows = writer.add_track({.name = "flows", .kind = "flow", .schema = flow});
+  // Ten rounds of five kernels: four are shorter than a launch, so that the host is ahead only after the fifth.
+  constexpr std::int64_t kCall = 10'000, kShort = 6'000, kLong = 200'000, kLatency = 1'000, kWake = 2'000;
+  std::int64_t now = 0, busy = 0, free = 0;
+  for (int round = 0; round < 10; ++round) {
+    for (int i = 0; i < 5; ++i) {
+      const EventId call = writer.begin_event(thread, now, kCall, writer.intern("cudaLaunchKernel")).id();
+      now += kCall;
+      const std::int64_t begin = std::max(free, now + kLatency), length = i < 4 ? kShort : kLong;
+      const EventId run = writer.begin_event(stream, begin, length, writer.intern("gemm")).id();
+      free = begin + length;
+      busy += length;
+      Row row = writer.begin_event(arrows, begin, 0, writer.intern("launch"));
+      row.unsigned_integer(0, call);
+      row.unsigned_integer(1, run);
+    }
+    session.work(thread, now, free + kWake - now, "cudaStreamSynchronize");
+    now = free + kWake;
+  }
+  REQUIRE(writer.finish());
+  const QueryContext query{*session.store, session.store->snapshot(), session.pool, session.control};
+  const auto dependencies = Dependencies::build(query);
+  REQUIRE(dependencies.ok());
+  const auto advice = find_advice(query, {}, dependencies->get());
+  REQUIRE(advice.ok());
+  const auto& findings = (*advice)->findings;
+  const auto found = std::find_if(findings.begin(), findings.end(),
+                                  [](const Finding& each) { return each.rule->id == RuleId::synchronising; });
+  REQUIRE(found != findings.end());
+  CHECK(found->is_replayed);
+  const std::int64_t whole = free - kCall - kLatency;
+  const std::int64_t first_round = 4 * (kCall - kShort);  // in which the host is not ahead yet
+  CHECK_PLANTED(&*found, whole - busy - first_round);
+}
+
 TEST_CASE("advice: every gap has one cause, launching, the data loader or a synchronising call") {
   PlantedSession session;
   const TrackNumber stream = session.stream("stream 7"), thread = session.thread("11 python");
@@ -307,6 +351,58 @@ TEST_CASE("advice: a run lasts as long as its slowest core, and chips wait betwe
   }
   CHECK(even.found(RuleId::unbalanced_cores) == nullptr);
   CHECK(even.found(RuleId::dispatch_gaps) == nullptr);
+}
+
+TEST_CASE("advice: a chip waits less than the usual gap where runs are late, and only late runs are told") {
+  PlantedSession session;
+  const TrackNumber runs = session.runs(), core = session.core("core 1,1 BRISC");
+  std::int64_t at = 0;
+  for (int i = 0; i < 41; ++i) {
+    session.work(runs, at, 30'000, "run");
+    session.work(core, at, 30'000, "BRISC-KERNEL");
+    at += 30'000 + (i % 2 == 0 ? 4'000 : 20'000);
+  }
+  CHECK_PLANTED(session.found(RuleId::dispatch_gaps), 20 * (20'000 - 4'000));
+  CHECK(session.found(RuleId::dispatch_gaps)->saving_ns == 20 * (20'000 - 4'000));
+}
+
+TEST_CASE("advice: waits of cores for data and room cost what the run would take less without them") {
+  PlantedSession session;
+  const TrackNumber runs = session.runs();
+  const TrackNumber cores[] = {session.core("core 1,1 TRISC_0"), session.core("core 2,1 TRISC_0")};
+  const TrackNumber totals[] = {session.totals("core 1,1 TRISC_0 totals", cores[0]),
+                                session.totals("core 2,1 TRISC_0 totals", cores[1])};
+  for (int i = 0; i < 10; ++i) {
+    const std::int64_t at = i * 41'000;
+    session.work(runs, at, 40'000, "run");
+    for (const TrackNumber core : cores) session.work(core, at, 40'000, "TRISC-KERNEL");
+    session.waited(totals[0], at + 39'900, "CB-COMPUTE-WAIT-FRONT", 25'000);
+    session.waited(totals[1], at + 39'900, "CB-COMPUTE-WAIT-FRONT", 10'000);  // it takes 30 us then
+    session.waited(totals[0], at + 39'900, "CB-COMPUTE-RESERVE-BACK", 20'000);
+    session.waited(totals[1], at + 39'900, "CB-COMPUTE-RESERVE-BACK", 1'000);  // less than a tenth
+    session.waited(totals[1], at + 39'900, "ANOTHER-TOTAL", 40'000);
+  }
+  const Finding* found = session.found(RuleId::waits_for_data);
+  CHECK_PLANTED(found, 10 * 10'000);
+  CHECK(found->headline == "Cores wait for data in 10 of 10 runs, 43.8 % of their time");
+  CHECK(session.found(RuleId::waits_for_room) == nullptr);
+  CHECK(session.found(RuleId::few_cores) == nullptr);
+}
+
+TEST_CASE("advice: runs on half of a chip's cores or fewer cost what the others could take over") {
+  PlantedSession session;
+  const TrackNumber runs = session.runs();
+  const TrackNumber cores[] = {session.core("core 1,1 BRISC"), session.core("core 2,1 BRISC"),
+                               session.core("core 3,1 BRISC"), session.core("core 4,1 BRISC")};
+  for (int i = 0; i < 30; ++i) {
+    const std::int64_t at = i * 21'000;
+    session.work(runs, at, 20'000, "run");
+    const std::size_t used = i % 3 == 0 ? 1 : i % 3 == 1 ? 3 : 4;
+    for (std::size_t core = 0; core < used; ++core) session.work(cores[core], at, 20'000, "BRISC-KERNEL");
+  }
+  const Finding* found = session.found(RuleId::few_cores);
+  CHECK_PLANTED(found, 10 * 15'000);
+  CHECK(found->headline == "10 of 30 runs use half of the cores or fewer, down to 1 of 4");
 }
 
 TEST_CASE("advice: names of host calls mean what they mean, and nothing else") {

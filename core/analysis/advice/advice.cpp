@@ -171,6 +171,9 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
     if (const Result<void> judged = judge_streams(judgement, device); !judged) return judged.error();
     judge_cores(judgement, device);
   }
+  if (!filter.range) {
+    if (const Result<void> judged = judge_inputs(judgement, *devices); !judged) return judged.error();
+  }
   if (const Result<void> judged = judge_ranks(judgement, *devices); !judged) return judged.error();
   judge_host(judgement);
   judge_setup(judgement, *devices);

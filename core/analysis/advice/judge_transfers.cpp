@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/analysis/advice/judgement.h"
+#include "core/analysis/figures/metrics.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/format.h"
 
@@ -63,6 +64,40 @@ void judge_small(const Judgement& judgement, const DeviceSum& device) {
 }
 
 }  // namespace
+
+Result<void> judge_inputs(const Judgement& judgement, const std::vector<DeviceSum>& devices) {
+  const DeviceSum* most = nullptr;
+  for (const DeviceSum& device : devices) {
+    for (const auto& [name, tensor] : device.tensors) {
+      if (tensor.loads.count > 0) return {};  // each is judged by itself
+    }
+    if (device.packets > 0 && (most == nullptr || device.packets > most->packets)) most = &device;
+  }
+  if (most == nullptr) return {};
+  const auto metrics = session_metrics(judgement.query);
+  if (!metrics) return metrics.error();
+  const auto reads = input_reads(*metrics);
+  if (!reads || !judgement.judges(RuleId::reread_inputs)) return {};
+  if (!(*reads > rule_of(RuleId::reread_inputs).threshold) || !std::isfinite(*reads)) return {};
+  const double read = metric_value(*metrics, "hbm_read_bytes").value_or(0);
+  const double moved = read + metric_value(*metrics, "hbm_write_bytes").value_or(0);
+  const double again = read * (1 - 1 / *reads);
+  std::int64_t moving_ns = 0;
+  for (std::size_t units = 0; units < most->times_ns.size(); ++units) {
+    if ((units >> static_cast<unsigned>(Unit::transfer) & 1U) != 0) moving_ns += most->times_ns[units];
+  }
+  Finding found =
+      judgement.finding(RuleId::reread_inputs, *most, static_cast<double>(moving_ns) * again / std::max(1.0, moved));
+  found.tracks = most->transfer_tracks;
+  found.events.tracks = found.tracks;
+  found.count = most->packets;
+  found.headline =
+      fmt::format("{} of inputs and weights read {}: {} read again, in {} DMA packets", format_bytes(read / *reads),
+                  times_text(*reads), format_bytes(again), format_count(most->packets));
+  found.tab = fmt::format("inputs read {}", times_text(*reads));
+  judgement.tell(std::move(found));
+  return {};
+}
 
 void judge_transfers(const Judgement& judgement, const DeviceSum& device) {
   if (device.has_places) {

@@ -37,6 +37,8 @@ struct Judgement {
 };
 
 void judge_transfers(const Judgement& judgement, const DeviceSum& device);
+// By the figures of the whole session.
+[[nodiscard]] Result<void> judge_inputs(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 [[nodiscard]] Result<void> judge_engines(const Judgement& judgement, const DeviceSum& device);
 [[nodiscard]] Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device);
 // Of devices whose dependencies can be replayed, all at once.

@@ -345,6 +345,20 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
      .remedy = "Choose a larger core grid or another sharding for the operation, so that every core gets a part.",
      .page = "tt-perf-report: Core Count",
      .needs_all = true},
+    {.id = RuleId::reread_inputs,
+     .name = "reread_inputs",
+     .title = "Device memory read more often than the inputs are large",
+     .needs = "the bytes read from device memory, the sizes of inputs and weights, and transfers that name no tensor",
+     .threshold = 2,
+     .told = "more than 2 times the bytes of inputs and weights are read",
+     .source = "The threshold of a reloaded tensor, for all together",
+     .least_share = 0.05,
+     .cost = "The time in which anything is moved, times the share of the moved bytes that is read beyond once",
+     .explanation = "Inputs, or results that were written to device memory in between, are read back several times.",
+     .remedy = "Fuse the operations that hand results on through device memory, keep what is used again on the chip, "
+               "and load in fewer, larger transfers.",
+     .page = "Neuron Explorer: Summary Viewer",
+     .needs_all = true},
 }};
 
 constexpr bool in_order() {

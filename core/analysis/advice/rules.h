@@ -33,8 +33,9 @@ enum class RuleId : std::uint8_t {
   waits_for_data,
   waits_for_room,
   few_cores,
+  reread_inputs,
 };
-inline constexpr std::size_t kRuleCount = 24;
+inline constexpr std::size_t kRuleCount = 25;
 
 // What a saving is a share of.
 enum class CostBase : std::uint8_t {

@@ -109,14 +109,6 @@ ComparedMetric made_metric(std::string_view name, std::string_view group, std::s
           better_of(name),    value};
 }
 
-std::optional<double> value_of(const std::vector<SessionMetric>& metrics, std::string_view name) {
-  for (const SessionMetric& each : metrics)
-    if (each.name == name && each.device.empty()) return each.value ? each.value : each.vendor;
-  for (const SessionMetric& each : metrics)
-    if (each.name == name) return each.value ? each.value : each.vendor;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Better better_of(std::string_view name) noexcept {
@@ -135,8 +127,7 @@ Result<std::vector<ComparedMetric>> compared_metrics(const QueryContext& query) 
     const auto length_ns = static_cast<double>((**active).end_ns - (**active).begin_ns);
     out.push_back(made_metric(kWorkTime, "compared", "s", length_ns * 1e-9));
   }
-  const auto read = value_of(*metrics, "hbm_read_bytes"), input = value_of(*metrics, "inputs_and_weights_size_bytes");
-  if (read && input && *input > 0) out.push_back(made_metric("input_reads", "compared", "", *read / *input));
+  if (const auto reads = input_reads(*metrics)) out.push_back(made_metric("input_reads", "compared", "", *reads));
   std::map<std::string_view, std::size_t> times;
   for (const SessionMetric& each : *metrics) ++times[each.name];
   std::map<std::string, int, std::less<>> seen;

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/analysis/critical_path/graph_scan.h"
+#include "core/analysis/dependencies/digit_sort.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/analysis/vendors/vendor.h"
@@ -241,10 +242,10 @@ class NodeScan {
     for (NodeFinds& finds : finds_) {
       graph_.conditions.insert(graph_.conditions.end(), finds.conditions.begin(), finds.conditions.end());
       graph_.updates.insert(graph_.updates.end(), finds.updates.begin(), finds.updates.end());
-      packets_.insert(packets_.end(), finds.packets.begin(), finds.packets.end());
+      for (const auto& [key, node] : finds.packets) packets_.push_back({key, node});
       finds = {};
     }
-    std::sort(packets_.begin(), packets_.end());
+    sort_by_digits(packets_);
     std::stable_sort(graph_.conditions.begin(), graph_.conditions.end(),
                      [](const auto& a, const auto& b) { return a.node < b.node; });
     // What packets tell of, an instruction that names it only sets off.
@@ -290,17 +291,18 @@ class NodeScan {
     std::sort(transfers.begin(), transfers.end());
     std::size_t packet = 0;
     for (const auto& [key, event] : transfers) {
-      while (packet < packets_.size() && packets_[packet].first < key) ++packet;
+      while (packet < packets_.size() && packets_[packet].key < key) ++packet;
       if (packet == packets_.size()) break;
-      if (packets_[packet].first != key) continue;
+      if (packets_[packet].key != key) continue;
       const auto place = static_cast<std::uint32_t>(graph_.transfers.size());
       graph_.transfers.push_back(event);
       parts_.transfer_places.emplace(event, place);
       parts_.first_packet.push_back(static_cast<std::uint32_t>(parts_.packets.size()));
-      for (; packet < packets_.size() && packets_[packet].first == key; ++packet) {
-        parts_.packets.push_back(packets_[packet].second);
-        graph_.parts[packets_[packet].second] = place;
+      for (; packet < packets_.size() && packets_[packet].key == key; ++packet) {
+        parts_.packets.push_back(packets_[packet].value);
+        graph_.parts[packets_[packet].value] = place;
       }
+      std::sort(parts_.packets.begin() + parts_.first_packet.back(), parts_.packets.end());
     }
     parts_.first_packet.push_back(static_cast<std::uint32_t>(parts_.packets.size()));
     return {};
@@ -314,7 +316,7 @@ class NodeScan {
   std::vector<LaneSignals> signals_;
   std::vector<std::optional<std::size_t>> locations_;
   std::vector<WaitNames> waits_;
-  std::vector<std::pair<std::uint64_t, NodeIndex>> packets_;
+  std::vector<DigitKey> packets_;  // by the key of their transfer
 };
 
 void find_ends(WorkGraph& graph) {

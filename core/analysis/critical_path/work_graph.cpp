@@ -1,41 +1,18 @@
 #include "core/analysis/critical_path/work_graph.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 
 #include "core/analysis/critical_path/graph_scan.h"
+#include "core/analysis/dependencies/digit_sort.h"
 
 namespace accelscope {
 namespace {
 
-// Least significant digits first: every node after all that may come before it, by the time at which it is settled.
-struct OrderKey {
-  std::uint64_t time = 0;
-  NodeIndex node = 0;
-};
-
-void sort_by_digits(std::vector<OrderKey>& keys) {
-  constexpr unsigned kDigitBits = 11;
-  std::uint64_t all = 0;
-  for (const OrderKey& key : keys) all |= key.time;
-  std::vector<OrderKey> other(keys.size());
-  for (unsigned shift = 0; shift < static_cast<unsigned>(std::bit_width(all)); shift += kDigitBits) {
-    std::array<std::size_t, (1U << kDigitBits) + 1> places{};
-    const auto digit = [shift](const OrderKey& key) {
-      return static_cast<std::size_t>(key.time >> shift & ((1U << kDigitBits) - 1));
-    };
-    for (const OrderKey& key : keys) ++places[digit(key) + 1];
-    for (std::size_t i = 1; i < places.size(); ++i) places[i] += places[i - 1];
-    for (const OrderKey& key : keys) other[places[digit(key)]++] = key;
-    keys.swap(other);
-  }
-}
-
 // An event is settled at its begin, one that waits at its end: what ends it may begin after it. Of equal times what
 // takes no time comes first, then waits that end, then what begins, then what another one's begin let go.
 void order_nodes(WorkGraph& graph) {
-  std::vector<OrderKey> keys(graph.count());
+  // Every node after all that may come before it, by the time at which it is settled.
+  std::vector<DigitKey> keys(graph.count());
   for (NodeIndex node = 0; node < graph.count(); ++node) {
     const bool waits = graph.waits[node] != 0;
     const std::int64_t at = waits ? graph.end_ns[node] : graph.begin_ns[node];
@@ -47,7 +24,7 @@ void order_nodes(WorkGraph& graph) {
   }
   sort_by_digits(keys);
   graph.order.resize(keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) graph.order[i] = keys[i].node;
+  for (std::size_t i = 0; i < keys.size(); ++i) graph.order[i] = keys[i].value;
 }
 
 // Edges that the order contradicts: equal times may be told in any order.

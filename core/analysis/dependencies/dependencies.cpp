@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/dependencies/digit_sort.h"
 #include "core/base/checksum.h"
 #include "core/scan/column_values.h"
 
@@ -102,11 +103,13 @@ class KeyIndex {
     if (slot.taken) return;
     slot.key = end.key;
     slot.taken = true;
+    mark(end.key);
     ++count_;
   }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
   // By several threads, once all are wanted. The smallest id wins, so that the answer does not depend on them.
   void offer(const Key& key, EventId event) noexcept {
+    if (!may_be_wanted(key)) return;
     Slot& slot = slots_[place_of(slots_, key)];
     if (!slot.taken) return;
     const std::atomic_ref<EventId> known(slot.event);
@@ -124,22 +127,38 @@ class KeyIndex {
     EventId event = kNoEvent;
     bool taken = false;
   };
+  static std::uint64_t hash_of(const Key& key) noexcept {
+    const std::uint64_t hash = (key.value ^ std::uint64_t{key.scope} << 48U) * 0x9E3779B97F4A7C15U;
+    return hash ^ hash >> 32U;
+  }
   // Of the key, or where it would be.
   static std::size_t place_of(const std::vector<Slot>& slots, const Key& key) noexcept {
     const std::size_t mask = slots.size() - 1;
-    const std::uint64_t hash = (key.value ^ std::uint64_t{key.scope} << 48U) * 0x9E3779B97F4A7C15U;
-    std::size_t place = (hash ^ hash >> 32U) & mask;
+    std::size_t place = hash_of(key) & mask;
     while (slots[place].taken && !(slots[place].key == key)) place = (place + 1) & mask;
     return place;
   }
+  void mark(const Key& key) noexcept {
+    const std::uint64_t bit = hash_of(key) & (64 * marks_.size() - 1);
+    marks_[bit / 64] |= std::uint64_t{1} << bit % 64;
+  }
+  [[nodiscard]] bool may_be_wanted(const Key& key) const noexcept {
+    const std::uint64_t bit = hash_of(key) & (64 * marks_.size() - 1);
+    return (marks_[bit / 64] >> bit % 64 & 1) != 0;
+  }
   void grow() {
     std::vector<Slot> larger(std::max<std::size_t>(1024, 2 * slots_.size()));
+    marks_.assign(larger.size() / 8, 0);
     for (const Slot& slot : slots_) {
-      if (slot.taken) larger[place_of(larger, slot.key)] = slot;
+      if (!slot.taken) continue;
+      larger[place_of(larger, slot.key)] = slot;
+      mark(slot.key);
     }
     slots_ = std::move(larger);
   }
   std::vector<Slot> slots_;  // a power of two
+  std::vector<std::uint64_t>
+      marks_;  // eight bits a slot: most keys that are offered nobody wants, and they fit a cache
   std::size_t count_ = 0;
 };
 
@@ -199,11 +218,11 @@ Result<std::shared_ptr<const Dependencies>> Dependencies::build(const QueryConte
     if (a.target != b.target) return a.target < b.target;
     return a.source != b.source ? a.source < b.source : a.flow < b.flow;
   });
-  std::vector<std::pair<EventId, std::uint32_t>> sources(all.size());
+  std::vector<DigitKey> sources(all.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) sources[i] = {all[i].source, i};
-  std::sort(sources.begin(), sources.end());
+  sort_by_digits(sources);
   result->by_source_.reserve(all.size());
-  for (const auto& source : sources) result->by_source_.push_back(source.second);
+  for (const DigitKey& source : sources) result->by_source_.push_back(source.value);
   return std::shared_ptr<const Dependencies>(result);
 }
 

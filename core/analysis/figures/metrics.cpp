@@ -139,6 +139,21 @@ Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, co
   return list.take();
 }
 
+std::optional<double> metric_value(const std::vector<SessionMetric>& metrics, std::string_view name) {
+  const SessionMetric* found = nullptr;
+  for (const SessionMetric& each : metrics) {
+    if (each.name == name && (found == nullptr || (each.device.empty() && !found->device.empty()))) found = &each;
+  }
+  if (found == nullptr) return std::nullopt;
+  return found->value ? found->value : found->vendor;
+}
+
+std::optional<double> input_reads(const std::vector<SessionMetric>& metrics) {
+  const auto read = metric_value(metrics, "hbm_read_bytes");
+  const auto input = metric_value(metrics, "inputs_and_weights_size_bytes");
+  return read && input && *input > 0 ? std::optional(*read / *input) : std::nullopt;
+}
+
 std::optional<double> relative_difference(const SessionMetric& metric) noexcept {
   if (!metric.value || !metric.vendor) return std::nullopt;
   if (*metric.vendor == 0) return *metric.value == 0 ? std::optional<double>(0) : std::nullopt;

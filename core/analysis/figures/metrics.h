@@ -43,6 +43,11 @@ struct SessionMetric {
 [[nodiscard]] Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, const TimeRange& range = {},
                                                                  const MemoryUsage* memory = nullptr);
 
+// Of the whole session, or of the first device that has it: ours, else the vendor's.
+[[nodiscard]] std::optional<double> metric_value(const std::vector<SessionMetric>& metrics, std::string_view name);
+// How often HBM was read for each byte of inputs and weights: above 1, something was read again.
+[[nodiscard]] std::optional<double> input_reads(const std::vector<SessionMetric>& metrics);
+
 // (ours - vendor) / vendor; empty where one is missing.
 [[nodiscard]] std::optional<double> relative_difference(const SessionMetric& metric) noexcept;
 

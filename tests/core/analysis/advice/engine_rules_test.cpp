@@ -85,6 +85,28 @@ TEST_CASE("advice: spills cost the time in which any of them is under way, from 
   }
 }
 
+TEST_CASE("advice: inputs that are read again are told by the session's figures where no transfer names its tensor") {
+  for (const std::int64_t reads : {2, 4}) {
+    PlantedSession session;
+    const TrackNumber queue = session.queue("q0");
+    for (int i = 0; i < 100; ++i) {
+      session.move(queue, i * 100, 80, {.tensor = "unknown", .bytes = 4'096, .from = "unknown", .to = "unknown"});
+    }
+    frame(session, 20'000);
+    session.tensor("x", 10'000);
+    session.access(session.engine("Vector"), 12'000, 100, reads * 10'000, 10'000);
+    const Finding* found = session.found(RuleId::reread_inputs);
+    if (reads == 2) {
+      CHECK(found == nullptr);  // exactly twice is not more than it
+      continue;
+    }
+    CHECK_PLANTED(found, 100 * 80 * 3 / 5);
+    CHECK(found->count == 100);
+    CHECK(session.advice({.range = TimeRange{0, 10'000}})->findings.size() <
+          session.advice()->findings.size());  // of the whole session alone
+  }
+}
+
 TEST_CASE("advice: small packets cost what their bytes do not need at the rate of large ones") {
   PlantedSession session;
   const TrackNumber queue = session.queue("q0");

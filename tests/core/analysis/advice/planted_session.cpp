@@ -11,7 +11,9 @@ PlantedSession::PlantedSession() {
   instruction.columns = {{.name = "elements", .type = ColumnType::int64},
                          {.name = "instruction_type", .type = ColumnType::string},
                          {.name = "operands", .type = ColumnType::text, .role = Role::operands},
-                         {.name = "line", .type = ColumnType::string, .role = Role::source_location}};
+                         {.name = "line", .type = ColumnType::string, .role = Role::source_location},
+                         {.name = "hbm_read_bytes", .type = ColumnType::int64},
+                         {.name = "hbm_write_bytes", .type = ColumnType::int64}};
   instruction_ = writer.add_schema(instruction);
   Schema dma;
   dma.name = "dma";
@@ -37,7 +39,8 @@ PlantedSession::PlantedSession() {
   tensor.name = "neff_node";
   tensor.kind = EventKind::table;
   tensor.columns = {{.name = "size", .type = ColumnType::int64},
-                    {.name = "load_to_sbuf_repeat_factor", .type = ColumnType::float64}};
+                    {.name = "load_to_sbuf_repeat_factor", .type = ColumnType::float64},
+                    {.name = "type", .type = ColumnType::string}};
   tensor_ = writer.add_schema(tensor);
 }
 
@@ -47,6 +50,13 @@ void PlantedSession::multiply(TrackNumber on, std::int64_t begin, std::int64_t l
   row.integer(0, elements);
   row.string(1, writer.intern(transpose ? "TRANSPOSE" : "REGULAR"));
   row.string(3, writer.intern(line));
+}
+
+void PlantedSession::access(TrackNumber on, std::int64_t begin, std::int64_t length, std::int64_t read,
+                            std::int64_t written) {
+  Row row = writer.begin_event(on, begin, length, writer.intern("ACTIVATE"));
+  row.integer(4, read);
+  row.integer(5, written);
 }
 
 void PlantedSession::move(TrackNumber on, std::int64_t begin, std::int64_t length, const Transfer& transfer) {
@@ -64,7 +74,9 @@ void PlantedSession::limit(TrackNumber on, std::int64_t begin, std::int64_t leng
 
 void PlantedSession::tensor(const char* name, std::int64_t bytes) {
   if (!tensors_) tensors_ = track("Tensors", "table", tensor_);
-  writer.begin_event(*tensors_, 0, 0, writer.intern(name)).integer(0, bytes);
+  Row row = writer.begin_event(*tensors_, 0, 0, writer.intern(name));
+  row.integer(0, bytes);
+  row.string(2, writer.intern("IN"));
 }
 
 std::shared_ptr<const Advice> PlantedSession::advice(const EventFilter& filter) {

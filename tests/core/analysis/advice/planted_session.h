@@ -38,6 +38,8 @@ class PlantedSession {
   // A multiplication of so many elements, or a transpose.
   void multiply(TrackNumber on, std::int64_t begin, std::int64_t length, std::int64_t elements, bool transpose,
                 const char* line = "mlp.py:7");
+  // Work that reads and writes so many bytes of device memory.
+  void access(TrackNumber on, std::int64_t begin, std::int64_t length, std::int64_t read, std::int64_t written);
   struct Transfer {
     const char* tensor = "w1";
     std::int64_t bytes = 4096;

@@ -89,6 +89,26 @@ void renew(TimelineFrame& frame, const Rect& canvas) {
   return frame.state.overview.axis.ns(static_cast<double>(x - canvas.x0));
 }
 
+// A line along the critical path, pixel by pixel: it may have more parts than there are.
+void paint_path(TimelineFrame& frame, const Rect& canvas) {
+  const ShownPath* path = frame.tab.marked_path.get();
+  if (path == nullptr) return;
+  Ui& ui = frame.ui;
+  const Pixel colour = ui.colour(Colour::accent);
+  for (float x = canvas.x0; x < canvas.x1;) {
+    const double at_ns = overview_ns(frame, canvas, x);
+    const auto part = std::upper_bound(path->parts.begin(), path->parts.end(), at_ns, [](double ns, const auto& each) {
+      return ns < static_cast<double>(each.end_ns);
+    });
+    if (part == path->parts.end()) break;
+    const float x0 = std::max(x, overview_x(frame, canvas, static_cast<double>(part->begin_ns)));
+    const float x1 = std::max(x + 1, std::min(overview_x(frame, canvas, static_cast<double>(part->end_ns)), canvas.x1));
+    if (!part->is_gap && x0 < x1) fill(ui, {x0, canvas.y1 - ui.px(3), x1, canvas.y1 - ui.px(1)}, colour);
+    x = x1;
+  }
+  ui.register_widget(frame.name("overview.path"), {canvas.x0, canvas.y1 - ui.px(3), canvas.x1, canvas.y1});
+}
+
 void paint_bands(TimelineFrame& frame, const Rect& canvas) {
   Overview& overview = frame.state.overview;
   Ui& ui = frame.ui;
@@ -135,6 +155,7 @@ void paint_bands(TimelineFrame& frame, const Rect& canvas) {
       fill(ui, {x0, canvas.y1 - ui.px(kHitTick), x1, canvas.y1 - ui.px(1)}, ui.colour(colour));
     }
   };
+  paint_path(frame, canvas);
   paint_ticks(lit, Colour::accent);
   paint_ticks(found, Colour::text1);
   for (const FoldedAxis::Part& part : parts) {

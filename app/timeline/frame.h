@@ -34,6 +34,7 @@ struct TimelineFrame {
   render::Rect overview;  // with its part of the label column
   render::Rect ruler;
   render::Rect markers;
+  render::Rect path;      // the lane of the critical path; empty where none is marked
   render::Rect rows;      // all of them
   render::Rect pinned;    // its upper part, that does not scroll
   render::Rect scrolled;  // the rest
@@ -143,6 +144,8 @@ void draw_menu(TimelineFrame& frame);
 
 // timeline/overlay.cpp: cursor, zoom box, outlines, arrows.
 void draw_overlay(TimelineFrame& frame);
+// The lane of the critical path: its events one after another, what it waited for between them hatched.
+void draw_path_lane(TimelineFrame& frame);
 
 // timeline/hover.cpp: the time at the pointer, before anything that shows values at it is drawn, and the card of what
 // the pointer rests on.

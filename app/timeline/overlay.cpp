@@ -9,6 +9,8 @@
 #include "app/timeline/frame.h"
 #include "core/base/format.h"
 #include "core/scan/event_reader.h"
+#include "render/base/icons.h"
+#include "render/widgets/popup.h"
 
 namespace accelscope::app {
 namespace {
@@ -176,21 +178,69 @@ void draw_operation(TimelineFrame& frame) {
   draw_flagged_line(frame, operation->last_arrival_ns, operation->skew, true);
 }
 
-// Above the lanes, at any zoom: accent where events of the path are under way, hatched in its gaps.
-void draw_path_strip(TimelineFrame& frame, std::vector<ShownPath::Part>::const_iterator first,
-                     std::vector<ShownPath::Part>::const_iterator last) {
-  constexpr float kStrip = 4;
+// The parts of the path that are in view.
+std::pair<ShownPath::Parts, ShownPath::Parts> path_in_view(const TimelineFrame& frame, const ShownPath& path) {
+  const auto from_ns = static_cast<std::int64_t>(frame.ns(frame.canvas_x));
+  const auto to_ns = static_cast<std::int64_t>(frame.ns(frame.rows.x1));
+  const auto first = std::lower_bound(path.parts.begin(), path.parts.end(), from_ns,
+                                      [](const ShownPath::Part& part, std::int64_t ns) { return part.end_ns < ns; });
+  const auto last = std::upper_bound(first, path.parts.end(), to_ns,
+                                     [](std::int64_t ns, const ShownPath::Part& part) { return ns < part.begin_ns; });
+  return {first, last};
+}
+
+void draw_path_box(TimelineFrame& frame, const ShownPath::Part& part, const Rect& box) {
   Ui& ui = frame.ui;
-  const Rect band{frame.canvas_x, frame.rows.y0, frame.rows.x1, frame.rows.y0 + ui.px(kStrip)};
-  if (first == last) return;
-  float drawn = std::max(band.x0, frame.x(static_cast<double>(first->begin_ns)));
-  for (auto part = first; part != last && drawn < band.x1; ++part) {
-    const float x1 = std::min(frame.x(static_cast<double>(part->end_ns)), band.x1);
-    if (x1 - drawn < 0.5F) continue;  // what comes next takes its place
-    fill(ui, {drawn, band.y0, x1, band.y1}, ui.colour(part->is_gap ? Colour::hatch : Colour::accent));
-    drawn = x1;
-  }
-  ui.register_widget("timeline.path_strip", band);
+  EventRecord event;
+  event.id = part.event;
+  event.name = part.name;
+  const Pixel colour = event_colour(frame, event);
+  const bool is_wide = box.width() >= ui.px(4);
+  const float gap = is_wide ? ui.px(1) : 0;
+  fill(ui, {box.x0, box.y0, box.x1 - gap, box.y1}, colour, is_wide ? size::kSliceRadius : 0);
+  const Rect text = box.inset(ui.px(4), 0);
+  if (text.width() < ui.px(20)) return;
+  draw_text(ui, text, frame.snapshot.strings->text(part.name),
+            {.style = TextStyle::mono_small, .colour = Colour::ink, .fit = Fit::ellipsis});
+}
+
+void draw_path_label(TimelineFrame& frame, const ShownPath& path) {
+  Ui& ui = frame.ui;
+  Rect line = frame.label(frame.path);
+  fill(ui, line, ui.colour(Colour::bg2));
+  const float left = line.x0 + ui.px(size::kLaneIndent);
+  draw_icon(ui, {left - ui.px(18), line.y0, left - ui.px(4), line.y1}, icon::kPin, ui.colour(Colour::accent),
+            TextStyle::icon12);
+  line.x1 -= ui.px(size::kLaneValueInset);
+  const std::string length =
+      format_duration(static_cast<double>(path.parts.back().end_ns - path.parts.front().begin_ns));
+  const float width = text_width(ui, TextStyle::mono_small, length);
+  draw_text(ui, {line.x1 - width, line.y0, line.x1, line.y1}, length,
+            {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::clip});
+  draw_text(ui, {left, line.y0, line.x1 - width - ui.px(8), line.y1}, "Critical path",
+            {.style = TextStyle::small_strong, .fit = Fit::ellipsis});
+  const Interaction touch = interact(ui, frame.name("path_label"), frame.label(frame.path));
+  tooltip(ui, touch, frame.label(frame.path), "What the length is made of; others are dimmed while Why marks it");
+}
+
+// A click selects the event.
+void touch_path(TimelineFrame& frame, ShownPath::Parts first, ShownPath::Parts last) {
+  Ui& ui = frame.ui;
+  const Rect canvas = frame.canvas(frame.path);
+  const Interaction touch = interact(ui, frame.name("path_lane"), canvas);
+  if (!touch.hovered) return;
+  const auto at_ns = static_cast<std::int64_t>(frame.ns(ui.input().mouse.x));
+  const auto part = std::upper_bound(first, last, at_ns,
+                                     [](std::int64_t ns, const ShownPath::Part& each) { return ns < each.end_ns; });
+  if (part == last || part->begin_ns > at_ns) return;
+  const std::string length = format_duration(static_cast<double>(part->end_ns - part->begin_ns));
+  const std::string name = part->event == kNoEvent ? "" : std::string(frame.snapshot.strings->text(part->name)) + ", ";
+  tooltip(ui, touch, canvas,
+          part->is_gap ? name + length + " waiting for " + part->reason : name + length + " on the path");
+  if (!touch.clicked || part->event == kNoEvent) return;
+  frame.tab.chosen_in = ChosenIn::timeline;
+  frame.tab.also_selected.clear();
+  frame.tab.selected = part->event;
 }
 
 // The critical path: an accent edge round its events, what its gaps were for, and an arrow from each event to the next,
@@ -200,13 +250,7 @@ void draw_path(TimelineFrame& frame) {
   if (path == nullptr) return;
   constexpr std::ptrdiff_t kMostEdges = 2'000, kMostPathArrows = 40;
   Ui& ui = frame.ui;
-  const auto from_ns = static_cast<std::int64_t>(frame.ns(frame.canvas_x));
-  const auto to_ns = static_cast<std::int64_t>(frame.ns(frame.rows.x1));
-  const auto first = std::lower_bound(path->parts.begin(), path->parts.end(), from_ns,
-                                      [](const ShownPath::Part& part, std::int64_t ns) { return part.end_ns < ns; });
-  const auto last = std::upper_bound(first, path->parts.end(), to_ns,
-                                     [](std::int64_t ns, const ShownPath::Part& part) { return ns < part.begin_ns; });
-  draw_path_strip(frame, first, last);
+  const auto [first, last] = path_in_view(frame, *path);
   if (last - first > kMostEdges) return;
   EventRecord before;
   for (auto part = first; part != last; ++part) {
@@ -250,6 +294,36 @@ void draw_snap(TimelineFrame& frame) {
 }
 
 }  // namespace
+
+void draw_path_lane(TimelineFrame& frame) {
+  const ShownPath* path = frame.tab.marked_path.get();
+  if (path == nullptr || path->parts.empty()) return;
+  Ui& ui = frame.ui;
+  const Rect canvas = frame.canvas(frame.path);
+  fill(ui, canvas, ui.colour(Colour::bg1));
+  frame.list->PushClipRect(low(canvas), high(canvas), true);
+  const auto [first, last] = path_in_view(frame, *path);
+  const Rect band = canvas.inset(0, ui.px((size::kLane - size::kSlice) / 2));
+  float drawn = canvas.x0;
+  for (auto part = first; part != last && drawn < canvas.x1; ++part) {
+    const float x0 = std::max(drawn, std::round(frame.x(static_cast<double>(part->begin_ns))));
+    const float x1 = std::min(std::round(frame.x(static_cast<double>(part->end_ns))), canvas.x1);
+    if (x1 - x0 < 1) continue;  // what comes next takes its place
+    const Rect box{x0, band.y0, x1, band.y1};
+    drawn = x1;
+    if (part->is_gap || part->event == kNoEvent) {
+      fill(ui, box, ui.colour(Colour::hatch_bg));
+      hatch(ui, frame.list, box, ui.colour(Colour::hatch));
+    } else {
+      draw_path_box(frame, *part, box);
+    }
+  }
+  frame.list->PopClipRect();
+  ui.register_widget(frame.name("path_strip"), band);
+  draw_path_label(frame, *path);
+  fill(ui, {frame.path.x0, frame.path.y1 - ui.px(1), frame.path.x1, frame.path.y1}, ui.colour(Colour::line2));
+  touch_path(frame, first, last);
+}
 
 void draw_overlay(TimelineFrame& frame) {
   const bool inside = frame.area.contains(frame.ui.input().mouse);

@@ -36,6 +36,7 @@ constexpr double kTickPixels = 90;  // least distance of labelled ticks at 100 %
   frame.ruler = rest.cut_top(ui.px(size::kRuler));
   const auto further_lines = static_cast<float>(frame.state.marker_lines - 1);
   frame.markers = rest.cut_top(ui.px(size::kMarkerRow + further_lines * kMarkerLine));
+  frame.path = rest.cut_top(tab.marked_path ? ui.px(size::kLane) : 0);
   frame.rows = rest;
   frame.canvas_x = std::round(std::min(rect.x0 + ui.px(size::kLabelColumn), rect.x1 - 1));
   frame.session = session_span(*tab.snapshot);
@@ -99,6 +100,7 @@ void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   draw_signs(frame);
   draw_markers(frame);
   draw_warnings(frame);
+  draw_path_lane(frame);
   fill(ui, {frame.canvas_x - ui.px(1), rect.y0, frame.canvas_x, rect.y1}, ui.colour(Colour::line2));
   handle_mouse(frame);
   draw_overlay(frame);

@@ -16,6 +16,7 @@ void hold_masks(TimelineFrame& frame) {
                .filter = tab.choices.filter,
                .region = tab.region,
                .background = frame.ui.colour(Colour::bg1)};
+  if (tab.marked_path) now.path_mask = tab.marked_path->mask;
   if (tab.analysis) {
     SessionAnalysis& analysis = *tab.analysis;
     now.colours = analysis.colours(wanted_colours(frame.snapshot, tab.choices, state.legend));
@@ -50,6 +51,7 @@ LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index) {
     narrow(*tab.region);
     if (!tab.region->terms.empty()) shade.region = frame.state.shaded_by.region_mask.get();
   }
+  if (shade.region == nullptr) shade.region = frame.state.shaded_by.path_mask.get();
   if (frame.state.shaded_by.legend_mask) shade.region = frame.state.shaded_by.legend_mask.get();
   shade.colour_by(frame.state.shaded_by.colours.get());
   shade.background = rgb_of(frame.ui.colour(Colour::bg1));

@@ -81,7 +81,7 @@ struct GroupSummary {
 
 // What dims and marks lanes in this frame. Null: none, or not there yet.
 struct ShadedBy {
-  std::shared_ptr<const EventMask> filter_mask, region_mask, search_mask, legend_mask, lit_mask;
+  std::shared_ptr<const EventMask> filter_mask, region_mask, search_mask, legend_mask, lit_mask, path_mask;
   std::shared_ptr<const EventColours> colours;
   EventFilter filter;
   std::optional<EventFilter> region;

@@ -8,6 +8,7 @@
 #include "app/content/why/critical_path.h"
 #include "core/analysis/critical_path/what_if.h"
 #include "core/base/format.h"
+#include "core/scan/event_mask.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
@@ -34,9 +35,35 @@ Pixel bound_colour(const Ui& ui, PathBound bound) {
                                      : ui.theme().slice(kSlots[static_cast<std::size_t>(bound)]);
 }
 
-std::shared_ptr<const ShownPath> marks_of(const WorkGraph& graph, const CriticalPath& path) {
+// The events of the path; of packets their transfers too.
+Result<std::shared_ptr<const EventMask>> mask_of(const QueryContext& query, const WorkGraph& graph,
+                                                 const CriticalPath& path) {
+  std::vector<EventId> events;
+  for (const PathSegment& segment : path.segments) {
+    if (segment.is_gap || segment.node == kNoNode) continue;
+    for (const EventId event : {graph.event(segment.node), graph.whole_event(segment.node)}) events.push_back(event);
+  }
+  std::sort(events.begin(), events.end());
+  LaneIndices lanes;
+  for (std::uint32_t i = 0; i < query.snapshot->lanes.size(); ++i) {
+    const EventId first = make_event_id(query.snapshot->lanes[i].number(), 0);
+    const auto at = std::lower_bound(events.begin(), events.end(), first);
+    if (at != events.end() && lane_of(*at) == lane_of(first)) lanes.push_back(i);
+  }
+  return mask_where(query, lanes, TimeRange{}, [&](const ScannedChunk&, const ScannedBlock& block, std::size_t) {
+    const EventId first = block.id(block.first), last = block.id(block.last - 1);
+    std::uint64_t bits = 0;
+    for (auto at = std::lower_bound(events.begin(), events.end(), first); at != events.end() && *at <= last; ++at) {
+      bits |= std::uint64_t{1} << (block.first + (ordinal_of(*at) - ordinal_of(first)));
+    }
+    return bits;
+  });
+}
+
+Result<std::shared_ptr<const ShownPath>> marks_of(const QueryContext& query, const WorkGraph& graph,
+                                                  const CriticalPath& path) {
   auto shown = std::make_shared<ShownPath>();
-  if (path.segments.size() > kMostMarked) return shown;
+  if (path.segments.size() > kMostMarked) return std::shared_ptr<const ShownPath>(shown);
   for (const PathSegment& segment : path.segments) {
     ShownPath::Part part;
     part.begin_ns = segment.begin_ns;
@@ -45,12 +72,16 @@ std::shared_ptr<const ShownPath> marks_of(const WorkGraph& graph, const Critical
     if (segment.is_gap) part.reason = wait_reason_name(segment.reason);
     if (segment.node != kNoNode) {
       part.event = graph.event(segment.node);
+      part.name = graph.names[segment.node];
       part.event_begin_ns = graph.begin_ns[segment.node];
       part.event_end_ns = graph.end_ns[segment.node];
     }
     shown->parts.push_back(std::move(part));
   }
-  return shown;
+  auto mask = mask_of(query, graph, path);
+  if (!mask) return mask.error();
+  shown->mask = std::move(*mask);
+  return std::shared_ptr<const ShownPath>(shown);
 }
 
 }  // namespace
@@ -77,7 +108,9 @@ SessionAnalysis::Found<WhyPanel::Found> WhyPanel::find(const QueryContext& query
   if (!causes) return causes.error();
   found.causes = std::move(*causes);
   found.suggested = suggested_changes(*found.graph, found.path);
-  found.shown = marks_of(*found.graph, found.path);
+  auto shown = marks_of(query, *found.graph, found.path);
+  if (!shown) return shown.error();
+  found.shown = std::move(*shown);
   return std::make_shared<const Found>(std::move(found));
 }
 

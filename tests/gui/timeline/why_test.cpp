@@ -41,11 +41,26 @@ TEST_CASE("why panel: it shows what bounds a session and its gaps, and marks the
   viewer.tab().show(
       {static_cast<double>(middle->event_begin_ns) - 500, static_cast<double>(middle->event_end_ns) + 500});
   REQUIRE(viewer.shell.settle());
-  CHECK(viewer.shell.find("timeline.path_strip") != nullptr);
+  CHECK(viewer.shell.find("timeline.overview.path") != nullptr);
+  // All that is not on it is dimmed.
+  const EventMask& bright = *viewer.tab().marked_path->mask;
+  CHECK(bright.passes(*viewer.tab().snapshot, middle->event));
+  CHECK(bright.total() >= 10);
+  CHECK(bright.total() < viewer.tab().snapshot->event_count);
+  // Its lane above the others selects what was under way in its middle.
+  const std::int64_t at_ns = (middle->event_begin_ns + middle->event_end_ns) / 2;
+  const auto under = std::find_if(parts.begin(), parts.end(), [&](const ShownPath::Part& part) {
+    return part.begin_ns <= at_ns && at_ns < part.end_ns;
+  });
+  REQUIRE(viewer.shell.click("timeline.path_lane"));
+  CHECK(viewer.tab().selected == under->event);
+  viewer.app.layout().show("why");  // the event's details came to the front
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("why.marks") != nullptr; }));
   REQUIRE(viewer.shell.click("why.marks"));
   viewer.shell.frame(3);
   CHECK(viewer.tab().marked_path == nullptr);
   CHECK(viewer.shell.find("timeline.path") == nullptr);
+  CHECK(viewer.shell.find("timeline.path_lane") == nullptr);
   for (const char* page : {"why.page.1", "why.page.2", "why.page.3", "why.page.4"}) {
     CAPTURE(page);
     REQUIRE(viewer.shell.click(page));

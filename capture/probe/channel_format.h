@@ -14,7 +14,7 @@
 
 namespace accelscope::probe {
 
-constexpr std::uint32_t kChannelVersion = 2;
+constexpr std::uint32_t kChannelVersion = 3;
 
 // In the environment of a program that an agent starts: the folder of the sockets, KIND.sock each. Without it a probe
 // looks in the folder where an agent waits for programs that this user starts by hand: $XDG_RUNTIME_DIR/accelscope,
@@ -50,11 +50,14 @@ static_assert(sizeof(RingHead) <= kRingHeadBytes);
 
 // One page that the agent shares with each program.
 enum ControlBits : std::uint32_t {
-  kPaused = 1,  // the capture is paused; the program clears it as well when it asks to resume
+  kPaused = 1,  // the capture is paused; programs set and clear it as well when they wish so
   kClosed = 2,  // the capture is over: the probe goes off for good
+  kControlBits = kPaused | kClosed,
+  kOneWish = 1U << 8,  // above the bits: how often programs have wished, modulo 2^24
 };
 struct ControlPage {
-  std::atomic<std::uint32_t> state;  // of ControlBits; 0: collect
+  // ControlBits, none: collect. While programs have wished more often than the capture has followed, kPaused is theirs.
+  std::atomic<std::uint32_t> state;
   std::atomic<std::uint32_t>
       drop_when_full;  // 1: a record that finds no room is dropped and counted, 0: the thread waits
 };

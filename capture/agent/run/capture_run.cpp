@@ -140,16 +140,20 @@ std::unique_ptr<EventSink> CaptureRun::open_scope() {
   return std::make_unique<Sink>(*this, scope, false);
 }
 
-void CaptureRun::ask(request::CaptureWish wish, const std::string& reason) {
-  options_.post([this, wish, reason] {
+void CaptureRun::ask(request::CaptureWish wish, const std::string& reason, std::function<void()> followed) {
+  options_.post([this, wish, reason, followed = std::move(followed)] {
     switch (wish) {
       case request::CaptureWish::pause:
-        return pause(reason);
+        pause(reason);
+        break;
       case request::CaptureWish::resume:
-        return resume(reason);
+        resume(reason);
+        break;
       case request::CaptureWish::stop:
-        return stop(reason);
+        stop(reason);
+        break;
     }
+    if (followed) followed();
   });
 }
 
@@ -165,7 +169,9 @@ void CaptureRun::start_parts() {
       RepeatSink repeat(*sinks_[i], i == 0 ? sealed_before_ : Outbox::Adopted{});
       Result<void> result = run_guarded(
           options_.parts[i].write, repeat, [this] { return open_scope(); },
-          [this](request::CaptureWish wish, const std::string& reason) { ask(wish, reason); });
+          [this](request::CaptureWish wish, const std::string& reason, std::function<void()> followed) {
+            ask(wish, reason, std::move(followed));
+          });
       options_.post([this, i, result = std::move(result)] { on_part_done(i, result); });
     });
   }

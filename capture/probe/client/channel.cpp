@@ -400,9 +400,14 @@ void Channel::name_thread(std::string_view name) noexcept {
 
 void Channel::wish(Wish wish) noexcept {
   tell([this, wish](int socket) {
-    std::atomic<std::uint32_t>& bits = control_.load(std::memory_order_acquire)->state;
-    if (wish == Wish::pause) bits.fetch_or(kPaused, std::memory_order_relaxed);
-    if (wish == Wish::resume) bits.fetch_and(~static_cast<std::uint32_t>(kPaused), std::memory_order_relaxed);
+    std::atomic<std::uint32_t>& state = control_.load(std::memory_order_acquire)->state;
+    std::uint32_t before = state.load(std::memory_order_relaxed);
+    std::uint32_t after = 0;
+    do {
+      after = before + kOneWish;
+      if (wish == Wish::pause) after |= kPaused;
+      if (wish == Wish::resume) after &= ~static_cast<std::uint32_t>(kPaused);
+    } while (!state.compare_exchange_weak(before, after, std::memory_order_relaxed));
     return send_frame(socket, FrameType::wish, bytes_of(wish), "");
   });
 }

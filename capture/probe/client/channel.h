@@ -98,7 +98,7 @@ class Channel {
 
   // An agent takes what comes now: there is one, and its capture is neither paused nor over.
   [[nodiscard]] bool collecting() const noexcept {
-    return control_.load(std::memory_order_acquire)->state.load(std::memory_order_relaxed) == 0;
+    return (control_.load(std::memory_order_acquire)->state.load(std::memory_order_relaxed) & kControlBits) == 0;
   }
   // There is an agent whose capture may still resume.
   [[nodiscard]] bool attached() const noexcept {

@@ -49,14 +49,47 @@ std::string typed_command(std::string_view words) {
   return system::shown_command(argv);
 }
 
+// What programs wish of the capture. They act upon it at once, the capture later: until it has followed the last wish,
+// what it does is not passed on to them, else it would pause a program that has already resumed.
+class Wishes {
+ public:
+  Wishes(const request::AskCapture& ask, std::atomic<std::uint32_t>& state) : ask_(ask), state_(state) {}
+
+  void pass_on(request::CaptureWish wish, const std::string& reason) {
+    if (!ask_) return;
+    ++asked_;
+    ask_(wish, reason, [followed = followed_] { followed->fetch_add(1, std::memory_order_release); });
+  }
+  // A program that has ended may have counted a wish that it could not send any more.
+  void forget_unsent() {
+    if (followed_->load() == asked_) followed_->store(asked_ = state_.load() / probe::kOneWish);
+  }
+  void follow(const EventSink& sink) {
+    const std::uint32_t followed = followed_->load(std::memory_order_acquire) * probe::kOneWish;  // cut as in the page
+    const bool paused = sink.paused();
+    std::uint32_t before = state_.load();
+    while ((before & ~(probe::kOneWish - 1)) == followed) {
+      const std::uint32_t after =
+          paused ? before | probe::kPaused : before & ~static_cast<std::uint32_t>(probe::kPaused);
+      if (state_.compare_exchange_weak(before, after)) return;
+    }
+  }
+
+ private:
+  const request::AskCapture& ask_;
+  std::atomic<std::uint32_t>& state_;  // of the page that programs see
+  std::uint32_t asked_ = 0;
+  std::shared_ptr<std::atomic<std::uint32_t>> followed_ = std::make_shared<std::atomic<std::uint32_t>>(0);
+};
+
 // One attached program.
 class Attached {
  public:
-  Attached(ProbeConnection connection, const request::KindRun& run, SessionWriter& writer)
+  Attached(ProbeConnection connection, const request::KindRun& run, SessionWriter& writer, Wishes& wishes)
       : socket_(std::move(connection.socket)),
         clock_(connection.hello.clock, run.origin),
         writer_(writer),
-        ask_(run.ask) {
+        wishes_(wishes) {
     process_.id = connection.hello.process_id;
     process_.parent_id = connection.hello.parent_id;
     process_.program = connection.program;
@@ -158,7 +191,7 @@ class Attached {
   }
   bool pass_on(std::uint32_t wish) {
     if (wish < 1 || wish > 3) return broken("a wish that is not known");
-    if (ask_) ask_(static_cast<request::CaptureWish>(wish), fmt::format("asked by {}", process_.title()));
+    wishes_.pass_on(static_cast<request::CaptureWish>(wish), fmt::format("asked by {}", process_.title()));
     return true;
   }
   bool read(Thread& thread) {
@@ -184,7 +217,7 @@ class Attached {
   system::Descriptor socket_;
   TickClock clock_;
   SessionWriter& writer_;
-  const request::AskCapture& ask_;
+  Wishes& wishes_;
   ProbeProcess process_;
   pid_t session_ = -1;
   std::unique_ptr<ProcessReader> reader_;
@@ -196,17 +229,22 @@ class Attached {
 class ProbeReading {
  public:
   ProbeReading(const request::KindRun& run, SessionWriter& writer, EventSink& sink, const ProbeHandler& handler)
-      : run_(run), listener_(*run.probes), writer_(writer), sink_(sink), handler_(handler) {}
+      : run_(run),
+        listener_(*run.probes),
+        writer_(writer),
+        sink_(sink),
+        handler_(handler),
+        wishes_(run.ask, listener_.control().state) {}
 
   Result<void> read() {
     std::string settings;
     for (const std::string& setting : handler_.settings) settings += (settings.empty() ? "" : "\n") + setting;
     listener_.control().drop_when_full = handler_.drop_when_full ? 1 : 0;
-    follow_pause();
+    wishes_.follow(sink_);
     listener_.serve(handler_.ring_bytes, settings);
     while (!over()) {
       wait();
-      follow_pause();
+      wishes_.follow(sink_);
       turn();
     }
     listener_.stop_serving();
@@ -226,16 +264,6 @@ class ProbeReading {
   }
 
  private:
-  // Only changes are passed on: a program that resumes by itself goes on at once, before the capture knows.
-  void follow_pause() {
-    if (std::exchange(paused_, sink_.paused()) == sink_.paused()) return;
-    std::atomic<std::uint32_t>& state = listener_.control().state;
-    if (paused_) {
-      state.fetch_or(probe::kPaused);
-    } else {
-      state.fetch_and(~static_cast<std::uint32_t>(probe::kPaused));
-    }
-  }
   void wait() const {
     std::vector<pollfd> events = {{listener_.wake_event(), POLLIN, 0}};
     for (const std::unique_ptr<Attached>& program : attached_) events.push_back({program->socket(), POLLIN, 0});
@@ -248,15 +276,16 @@ class ProbeReading {
   void turn() {
     for (ProbeConnection& connection : listener_.take()) {
       ++came_;
-      attached_.push_back(std::make_unique<Attached>(std::move(connection), run_, writer_));
+      attached_.push_back(std::make_unique<Attached>(std::move(connection), run_, writer_, wishes_));
       attached_.back()->begin(handler_);
     }
     for (const std::string& refusal : listener_.take_refusals()) {
       writer_.add_quality({"probe_refused", 1, refusal});
     }
-    std::erase_if(attached_, [](const std::unique_ptr<Attached>& program) {
+    std::erase_if(attached_, [this](const std::unique_ptr<Attached>& program) {
       if (program->turn()) return false;
       program->end(false);
+      wishes_.forget_unsent();
       return true;
     });
     const SteadyClock::time_point now = SteadyClock::now();
@@ -282,8 +311,8 @@ class ProbeReading {
   EventSink& sink_;
   const ProbeHandler& handler_;
   std::vector<std::unique_ptr<Attached>> attached_;
+  Wishes wishes_;
   std::uint64_t came_ = 0;
-  bool paused_ = false;
   std::optional<SteadyClock::time_point> ends_at_;
   SteadyClock::time_point flushed_at_ = SteadyClock::now();
   std::uint64_t flushed_events_ = 0;

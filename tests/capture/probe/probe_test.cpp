@@ -118,7 +118,14 @@ class Reading {
                          {},
                          {},
                          listener_.get(),
-                         [this](request::CaptureWish wish, const std::string& /*reason*/) { wishes.push_back(wish); }});
+                         [this](request::CaptureWish wish, const std::string&, std::function<void()> followed) {
+                           {
+                             const std::lock_guard lock(mutex_);
+                             wishes.push_back(wish);
+                             unfollowed_.push_back(std::move(followed));
+                           }
+                           if (follows_wishes) follow_wish();
+                         }});
     handler.attach = [this](const probes::ProbeProcess& process) {
       const std::lock_guard lock(mutex_);
       processes.push_back(std::make_unique<SeenProcess>());
@@ -146,6 +153,17 @@ class Reading {
     while (!(*child)->ended()) (*child)->wait(20ms);
     return (*child)->finish();
   }
+  // As the capture does some time after it was asked.
+  void follow_wish() {
+    const std::lock_guard lock(mutex_);
+    sink.is_paused = wishes[wishes.size() - unfollowed_.size()] == request::CaptureWish::pause;
+    unfollowed_.front()();
+    unfollowed_.erase(unfollowed_.begin());
+  }
+  std::size_t asked() {
+    const std::lock_guard lock(mutex_);
+    return wishes.size();
+  }
   bool end() {
     sink.is_cancelled = true;
     if (thread_.joinable()) thread_.join();
@@ -163,6 +181,7 @@ class Reading {
   probes::ProbeHandler handler;
   std::vector<std::unique_ptr<SeenProcess>> processes;
   std::vector<request::CaptureWish> wishes;
+  bool follows_wishes = true;
   std::atomic<std::uint64_t> total{0};
 
  private:
@@ -171,6 +190,7 @@ class Reading {
   std::optional<request::KindRun> run_;
   std::thread thread_;
   std::mutex mutex_;
+  std::vector<std::function<void()>> unfollowed_;
   Result<void> outcome_;
 };
 
@@ -238,6 +258,27 @@ TEST_CASE("a program pauses and resumes its capture, and goes on at once") {
   REQUIRE(reading.processes.size() == 1);
   CHECK(reading.processes[0]->records() == 2000);
   CHECK(reading.wishes == std::vector{request::CaptureWish::pause, request::CaptureWish::resume});
+}
+
+TEST_CASE("what a program tells between its own resume and the capture's is kept") {
+  Reading reading;
+  reading.follows_wishes = false;
+  reading.begin();
+  // Ends once it is paused.
+  Result<std::unique_ptr<system::SupervisedChild>> child =
+      system::SupervisedChild::start(reading.start({"until paused"}));
+  REQUIRE(child.ok());
+  REQUIRE(reading.eventually([&] { return reading.asked() == 2; }));
+  reading.follow_wish();  // the pause, which the program has ended already
+  const std::uint64_t before = reading.total;
+  CHECK(reading.eventually([&] { return reading.total >= before + 1000; }));
+  reading.follow_wish();
+  CHECK_FALSE((*child)->ended());
+  reading.sink.is_paused = true;
+  while (!(*child)->ended()) (*child)->wait(20ms);
+  CHECK((*child)->finish().exit_code == 0);
+  REQUIRE(reading.end());
+  CHECK(reading.processes[0]->records() == reading.total);
 }
 
 TEST_CASE("a program that detaches runs on and tells nothing more") {

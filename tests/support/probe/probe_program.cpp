@@ -73,6 +73,10 @@ int main(int argc, char** argv) {
     write_numbers(count);
     channel().wish(Wish::resume);
     write_numbers(count);
+  } else if (what == "until paused") {
+    channel().wish(Wish::pause);
+    channel().wish(Wish::resume);
+    for (; channel().collecting(); ::usleep(1000)) write_numbers(10);
   } else if (what == "detach") {
     write_numbers(count);
     channel().detach();

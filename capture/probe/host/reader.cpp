@@ -104,7 +104,7 @@ class Attached {
 
   // False once it has left and all that it told has been read.
   [[nodiscard]] bool turn() {
-    clock_.anchor();
+    const std::int64_t all_until = clock_.last_ns();  // what is written from now on happens later
     note_rings();
     const bool here = frames_.receive(socket_.get());
     if (!take_frames()) return false;
@@ -113,7 +113,7 @@ class Attached {
       if (!read(thread)) return false;
     }
     for (Thread& thread : threads_) end_if_closed(thread);
-    reader_->read_until(clock_.last_ns());
+    reader_->read_until(all_until);
     return here;
   }
   void end(bool by_capture) {
@@ -135,10 +135,12 @@ class Attached {
   [[nodiscard]] bool program_lives() const { return process_lives(session_); }
 
  private:
-  // How far to read. What others wrote before a thread ended is read before its end is told.
+  // How far to read. What others wrote before a thread ended is read before its end is told. All of it happened before
+  // the anchor that follows: on the line beyond an anchor time could go back where the next one is taken.
   void note_rings() {
     for (Thread& thread : threads_) thread.closed = thread.ring && thread.ring->closed();
     for (Thread& thread : threads_) thread.until = thread.ring ? thread.ring->written() : 0;
+    clock_.anchor();
   }
   // False if it broke the rules.
   bool take_frames() {

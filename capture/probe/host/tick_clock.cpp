@@ -44,6 +44,9 @@ void TickClock::anchor() {
 
 std::int64_t TickClock::to_ns(std::uint64_t ticks) const noexcept {
   if (anchors_.size() < 2) return anchors_.front().ns;
+  if (ticks > anchors_.back().ticks) {
+    return anchors_.back().ns + along(anchors_.front(), anchors_.back(), ticks - anchors_.back().ticks);
+  }
   // What was just written lies behind the last anchor but one.
   std::size_t upper = anchors_.size() - 1;
   if (ticks < anchors_[upper - 1].ticks) {
@@ -53,10 +56,13 @@ std::int64_t TickClock::to_ns(std::uint64_t ticks) const noexcept {
     upper = std::max<std::size_t>(1, static_cast<std::size_t>(found - anchors_.begin()));
   }
   const Anchor& from = anchors_[upper - 1];
-  const Anchor& to = anchors_[upper];
+  return from.ns + along(from, anchors_[upper], ticks - from.ticks);
+}
+
+std::int64_t TickClock::along(const Anchor& from, const Anchor& to, std::uint64_t ticks) noexcept {
   const double rate = static_cast<double>(to.ns - from.ns) / static_cast<double>(to.ticks - from.ticks);
-  const auto since = static_cast<std::int64_t>(ticks - from.ticks);  // below 0 before the first anchor
-  return from.ns + static_cast<std::int64_t>(std::floor(static_cast<double>(since) * rate));
+  const auto since = static_cast<std::int64_t>(ticks);  // below 0 before the first anchor
+  return static_cast<std::int64_t>(std::floor(static_cast<double>(since) * rate));
 }
 
 }  // namespace accelscope::capture::probes

@@ -44,6 +44,8 @@ struct SeenThread {
   std::uint64_t records = 0;
   std::uint64_t next = 0;  // the number that the next record must hold, or 0 when a burst begins anew
   std::uint64_t out_of_order = 0;
+  std::int64_t last_ns = 0;
+  std::uint64_t unsettled = 0;  // beyond the clock's last anchor, or before the record before
   bool ended = false;
 };
 
@@ -71,7 +73,8 @@ struct SeenProcess {
 
 class SeenReader final : public probes::ProcessReader {
  public:
-  explicit SeenReader(SeenProcess& seen, std::atomic<std::uint64_t>& total) : seen_(seen), total_(total) {}
+  SeenReader(const probes::ProbeProcess& process, SeenProcess& seen, std::atomic<std::uint64_t>& total)
+      : process_(process), seen_(seen), total_(total) {}
   void thread(const probes::ProbeThread& thread) override { seen_.threads[thread.index].name = thread.name; }
   void define(std::uint32_t type, std::string_view body) override { seen_.definitions.emplace_back(type, body.size()); }
   void record(const probes::ProbeThread& thread, probe::RecordHead head,
@@ -85,6 +88,9 @@ class SeenReader final : public probes::ProcessReader {
     ++of.records;
     if (words.front() == 0) of.next = 0;
     if (words.front() != of.next++) ++of.out_of_order;
+    const std::int64_t ns = process_.clock->to_ns(words[1]);
+    if (words[1] > process_.clock->last_ticks() || ns < of.last_ns) ++of.unsettled;
+    of.last_ns = ns;
     ++total_;
   }
   void thread_ended(const probes::ProbeThread& thread, std::int64_t /*now_ns*/) override {
@@ -97,6 +103,7 @@ class SeenReader final : public probes::ProcessReader {
   }
 
  private:
+  const probes::ProbeProcess& process_;
   SeenProcess& seen_;
   std::atomic<std::uint64_t>& total_;
 };
@@ -131,7 +138,7 @@ class Reading {
       processes.push_back(std::make_unique<SeenProcess>());
       processes.back()->id = process.id;
       processes.back()->command = process.command;
-      return std::make_unique<SeenReader>(*processes.back(), total);
+      return std::make_unique<SeenReader>(process, *processes.back(), total);
     };
   }
   ~Reading() { (void)end(); }
@@ -215,6 +222,7 @@ TEST_CASE("what four threads of a program tell is read to the last record, in ea
   for (const auto& [index, thread] : seen.threads) {
     names.push_back(thread.name);
     CHECK(thread.ended);
+    CHECK(thread.unsettled == 0);
   }
   std::sort(names.begin(), names.end());
   CHECK(names == std::vector<std::string>{"worker 0", "worker 1", "worker 2", "worker 3"});

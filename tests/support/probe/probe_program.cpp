@@ -20,6 +20,7 @@ using namespace accelscope::probe;
 struct Numbered {
   RecordHead head;
   std::uint64_t number;
+  std::uint64_t ticks;
 };
 
 Channel& channel() {
@@ -29,7 +30,7 @@ Channel& channel() {
 
 void write_numbers(std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (ThreadRing* ring = channel().ring()) ring->put(Numbered{{1, 2, channel().generation()}, i});
+    if (ThreadRing* ring = channel().ring()) ring->put(Numbered{{1, 3, channel().generation()}, i, now_ticks()});
   }
 }
 

@@ -10,6 +10,16 @@
 #include "core/sql/base/sql.h"
 #include "tests/capture/kinds/kind_run_support.h"
 
+// A check that fails shows its rows.
+template <>
+struct doctest::StringMaker<std::vector<std::string>> {
+  static String convert(const std::vector<std::string>& rows) {
+    std::string text = std::to_string(rows.size()) + " rows";
+    for (const std::string& row : rows) text += "\n    " + row;
+    return text.c_str();
+  }
+};
+
 namespace accelscope::capture {
 
 class IttCapture {

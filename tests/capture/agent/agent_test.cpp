@@ -231,6 +231,7 @@ TEST_CASE("garbage, floods, early and impossible frames end a connection, and th
   agent::AgentOptions options;
   options.limits = quick_limits();
   options.limits.farewell = std::chrono::milliseconds(200);
+  options.limits.control_frames_per_tick = 50;  // what an agent that is slowed down by others still reads in a tick
   RunningAgent agent(synthetic_source({.events = 10, .lanes = 1}), options);
   {
     RawPeer garbage = RawPeer::connect_to(agent.address());

@@ -21,8 +21,9 @@ Result<SidePath> path_of(const QueryContext& query) {
   auto graph = session_graph(query);
   if (!graph) return graph.error();
   if ((*graph)->count() == 0) return Error{"nothing of the session works, moves or waits: it has no critical path"};
-  const TimeRange range{(*graph)->begin_of_all_ns, (*graph)->end_of_all_ns};
-  CriticalPath path = find_critical_path(**graph, range);
+  const auto range = path_range(query, **graph, {});
+  if (!range) return range.error();
+  CriticalPath path = find_critical_path(**graph, *range);
   return SidePath{std::move(*graph), std::move(path)};
 }
 

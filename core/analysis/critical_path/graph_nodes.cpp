@@ -277,20 +277,37 @@ class NodeScan {
         }
       }
     }
-    std::vector<std::vector<std::pair<std::uint64_t, EventId>>> found(query_.pool.concurrency());
+    struct Transfer {
+      std::uint64_t key = 0;
+      EventId event = kNoEvent;
+      StringId location = 0;
+      bool operator<(const Transfer& other) const { return std::pair(key, event) < std::pair(other.key, other.event); }
+    };
+    std::vector<std::vector<Transfer>> found(query_.pool.concurrency());
     const Result<void> scanned = scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t w) {
-      const std::size_t column = *chunk.lane.schema->find(Role::key);
+      const Schema& schema = *chunk.lane.schema;
+      const std::size_t column = *schema.find(Role::key);
+      const auto line = schema.find(Role::source_location);
+      const bool has_line = line && schema.columns[*line].type == ColumnType::string;
       for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
-        const auto key = number_at(chunk.view, column, chunk.lane.schema->columns[column].type, row);
-        if (key) found[w].emplace_back(static_cast<std::uint64_t>(*key), chunk.event_id(row));
+        const auto key = number_at(chunk.view, column, schema.columns[column].type, row);
+        if (!key) continue;
+        Transfer transfer{static_cast<std::uint64_t>(*key), chunk.event_id(row), 0};
+        if (has_line && chunk.view.has_value(*line, row)) {
+          transfer.location = chunk.session_string(chunk.view.stored(*line, row));
+        }
+        found[w].push_back(transfer);
       }
     });
     if (!scanned) return scanned.error();
-    std::vector<std::pair<std::uint64_t, EventId>> transfers;
+    std::vector<Transfer> transfers;
     for (const auto& each : found) transfers.insert(transfers.end(), each.begin(), each.end());
     std::sort(transfers.begin(), transfers.end());
+    const bool any_line =
+        std::any_of(transfers.begin(), transfers.end(), [](const Transfer& each) { return each.location != 0; });
+    if (any_line) graph_.locations.resize(graph_.count());
     std::size_t packet = 0;
-    for (const auto& [key, event] : transfers) {
+    for (const auto& [key, event, location] : transfers) {
       while (packet < packets_.size() && packets_[packet].key < key) ++packet;
       if (packet == packets_.size()) break;
       if (packets_[packet].key != key) continue;
@@ -299,8 +316,11 @@ class NodeScan {
       parts_.transfer_places.emplace(event, place);
       parts_.first_packet.push_back(static_cast<std::uint32_t>(parts_.packets.size()));
       for (; packet < packets_.size() && packets_[packet].key == key; ++packet) {
-        parts_.packets.push_back(packets_[packet].value);
-        graph_.parts[packets_[packet].value] = place;
+        const NodeIndex node = packets_[packet].value;
+        parts_.packets.push_back(node);
+        graph_.parts[node] = place;
+        // What its transfer is for, a packet is for.
+        if (any_line && graph_.locations[node] == 0) graph_.locations[node] = location;
       }
       std::sort(parts_.packets.begin() + parts_.first_packet.back(), parts_.packets.end());
     }

@@ -28,7 +28,16 @@ constexpr std::array<Titled, 14> kKeyFigures = {{
     {"tensor_engine_active_time_percent", "Tensor engine active, share of the run"},
 }};
 
-constexpr std::array<Titled, 12> kTitles = {{
+constexpr std::array<Titled, 21> kTitles = {{
+    {"work_time", "First to last work"},
+    {"input_reads", "HBM reads per byte of input"},
+    {"dma_event_count", "DMAs"},
+    {"dma_moved_bytes", "Moved by DMA"},
+    {"sbuf_peak_bytes", "SBUF peak"},
+    {"psum_peak_bytes", "PSUM peak"},
+    {"kernel_event_count", "Kernels"},
+    {"spill_save_bytes", "Spilled"},
+    {"spill_reload_bytes", "Reloaded after spilling"},
     {"mfu_max_achievable_estimated_percent", "MFU that memory allows at most"},
     {"mbu_min_read_util_percent", "MBU if inputs were read once"},
     {"mm_arithmetic_intensity", "Arithmetic intensity of matrix products"},

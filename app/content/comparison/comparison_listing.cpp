@@ -27,7 +27,7 @@ Listing metrics_listing(const Comparison& comparison, std::size_t other) {
                    {"other", comparison.configurations[other].name, "", "B"},
                    {"difference", "Difference", "", "B less A"},
                    {"ratio", "Ratio B : A", "", "Below 1: B has less"},
-                   {"told", "Means", "", "Better or worse beyond noise; ? where one capture a side does not tell"}});
+                   {"told", "Means", "", "Better or worse beyond noise; one capture a side does not tell"}});
   std::size_t alike = 0;
   for (const ComparedFigure& figure : comparison.metrics) {
     if (figure.is_missing[other - 1] != 0) continue;
@@ -37,7 +37,7 @@ Listing metrics_listing(const Comparison& comparison, std::size_t other) {
       continue;
     }
     const std::string& unit = figure.metric.unit;
-    listing.add({figure.metric.name, figure.metric.title, figure_text(change.base, unit),
+    listing.add({figure.metric.name, compared_title(figure.metric.name), figure_text(change.base, unit),
                  figure_text(change.other, unit), signed_figure(change.difference(), unit), ratio_cell(change),
                  std::string(told_text(change, figure.metric.better, unit == "s"))});
   }

@@ -53,9 +53,9 @@ bool says_something(const ComparedFigure& figure) {
   return false;
 }
 
-// Those that every comparison begins with, then those that people know by a title, then all others.
+// Those that every comparison begins with, then those that comparisons speak of, then all others.
 std::size_t rank_of(const ComparedFigure& figure) {
-  return figure.metric.group == "compared" ? 0 : figure.metric.title != figure.metric.name ? 1 : 2;
+  return figure.metric.group == "compared" ? 0 : figure.metric.is_key ? 1 : 2;
 }
 
 PrintedTable metric_table(const Comparison& comparison, std::size_t most) {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/content/figure_text.h"
+#include "app/content/figure_titles.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -80,8 +81,8 @@ std::vector<ComparisonReason> comparison_reasons(const Comparison& comparison, s
   for (const ComparedFigure& figure : comparison.metrics) {
     const Change& change = figure.changes[other - 1];
     if (figure.is_missing[other - 1] != 0 || figure.metric.better == Better::neither) continue;
-    // Times of the whole are the verdict, not a reason; figures without a title are details.
-    if (figure.metric.unit == "s" || figure.metric.title == figure.metric.name) continue;
+    // Times of the whole are the verdict, not a reason.
+    if (figure.metric.unit == "s" || !figure.metric.is_key) continue;
     const double size = change.ratio && *change.ratio > 0 ? std::abs(std::log(*change.ratio))
                         : change.difference() != 0        ? 9.0
                                                           : 0.0;
@@ -89,8 +90,9 @@ std::vector<ComparisonReason> comparison_reasons(const Comparison& comparison, s
     const std::string_view plain = name_without_device(figure.metric.name);
     if (plain.size() < figure.metric.name.size() && comparison.find_metric(plain) != &figure) continue;
     const bool rises = change.other > change.base;
-    std::string text = fmt::format("{}: {} to {}", figure.metric.title, figure_text(change.base, figure.metric.unit),
-                                   figure_text(change.other, figure.metric.unit));
+    std::string text =
+        fmt::format("{}: {} to {}", compared_title(figure.metric.name), figure_text(change.base, figure.metric.unit),
+                    figure_text(change.other, figure.metric.unit));
     if (change.ratio && change.other != 0) text += fmt::format(" ({})", ratio_text(change));
     const bool is_better_so = rises == (figure.metric.better == Better::higher);
     found.push_back({size, {&figure, is_better_so ? Judgement::better : Judgement::worse, std::move(text)}});
@@ -100,6 +102,11 @@ std::vector<ComparisonReason> comparison_reasons(const Comparison& comparison, s
   for (auto& [size, reason] : found)
     if (out.size() < most) out.push_back(std::move(reason));
   return out;
+}
+
+std::string compared_title(std::string_view name) {
+  const std::string_view plain = name_without_device(name);
+  return figure_title(plain) + std::string(name.substr(plain.size()));
 }
 
 std::string ratio_text(const Change& change) {
@@ -120,7 +127,7 @@ std::string interval_text(const Change& change) {
 std::string_view told_text(const Change& change, Better better, bool is_time) noexcept {
   switch (change.told) {
     case Told::no_sample:
-      return "?";
+      return "noise unknown";
     case Told::same:
       return "same";
     default:

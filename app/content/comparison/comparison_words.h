@@ -36,11 +36,13 @@ struct ComparisonReason {
 
 [[nodiscard]] Judgement judgement_of(Better better, const Change& change) noexcept;
 
+// What the figure of a comparison is called: "HBM read (nc1)".
+[[nodiscard]] std::string compared_title(std::string_view name);
 // "0.75×", "0.998×"; "new" and "gone" where one side has none.
 [[nodiscard]] std::string ratio_text(const Change& change);
 // "0.74 to 0.76"; "" without an interval
 [[nodiscard]] std::string interval_text(const Change& change);
-// "faster", "slower", "less", "more", "same", "?" where nothing is known of noise
+// "faster", "slower", "less", "more", "same", "noise unknown" where one capture a side does not tell
 [[nodiscard]] std::string_view told_text(const Change& change, Better better, bool is_time) noexcept;
 // "-98.1 µs"
 [[nodiscard]] std::string signed_figure(double value, std::string_view unit);

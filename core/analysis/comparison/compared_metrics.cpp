@@ -50,44 +50,38 @@ constexpr std::array kBetterRules = {
     BetterRule{"stall", Where::within, Better::lower},
 };
 
-struct MetricTitle {
-  std::string_view name, title;
-};
-constexpr std::array kMetricTitles = {
-    MetricTitle{kWorkTime, "First to last work"},
-    MetricTitle{"input_reads", "HBM reads per byte of input"},
-    MetricTitle{"session_time", "Session"},
-    MetricTitle{"total_time", "Total time"},
-    MetricTitle{"total_exec_time", "Execution time"},
-    MetricTitle{"total_active_time", "Active time"},
-    MetricTitle{"hbm_read_bytes", "HBM read"},
-    MetricTitle{"hbm_write_bytes", "HBM written"},
-    MetricTitle{"sbuf_read_bytes", "SBUF read"},
-    MetricTitle{"sbuf_write_bytes", "SBUF written"},
-    MetricTitle{"spill_save_bytes", "Spilled"},
-    MetricTitle{"spill_reload_bytes", "Reloaded after spilling"},
-    MetricTitle{"dma_event_count", "DMAs"},
-    MetricTitle{"dma_moved_bytes", "Moved by DMA"},
-    MetricTitle{"dma_transfer_count", "DMA transfers"},
-    MetricTitle{"dma_queue_count", "DMA queues used"},
-    MetricTitle{"dma_active_time", "DMA active"},
-    MetricTitle{"mfu_estimated_percent", "MFU"},
-    MetricTitle{"hfu_estimated_percent", "HFU"},
-    MetricTitle{"tensor_engine_active_time", "Tensor engine active"},
-    MetricTitle{"vector_engine_active_time", "Vector engine active"},
-    MetricTitle{"scalar_engine_active_time", "Scalar engine active"},
-    MetricTitle{"gpsimd_engine_active_time", "GpSimd engine active"},
-    MetricTitle{"sync_engine_active_time", "Sync engine active"},
-    MetricTitle{"kernel_busy_time", "Kernels under way"},
-    MetricTitle{"kernel_event_count", "Kernels"},
-    MetricTitle{"memcpy_busy_time", "Copies under way"},
-    MetricTitle{"memcpy_moved_bytes", "Copied"},
-};
+// Those that comparisons speak of first.
+constexpr std::array<std::string_view, 28> kKeyMetrics = {kWorkTime,
+                                                          "input_reads",
+                                                          "session_time",
+                                                          "total_time",
+                                                          "total_exec_time",
+                                                          "total_active_time",
+                                                          "hbm_read_bytes",
+                                                          "hbm_write_bytes",
+                                                          "sbuf_read_bytes",
+                                                          "sbuf_write_bytes",
+                                                          "spill_save_bytes",
+                                                          "spill_reload_bytes",
+                                                          "dma_event_count",
+                                                          "dma_moved_bytes",
+                                                          "dma_transfer_count",
+                                                          "dma_queue_count",
+                                                          "dma_active_time",
+                                                          "mfu_estimated_percent",
+                                                          "hfu_estimated_percent",
+                                                          "tensor_engine_active_time",
+                                                          "vector_engine_active_time",
+                                                          "scalar_engine_active_time",
+                                                          "gpsimd_engine_active_time",
+                                                          "sync_engine_active_time",
+                                                          "kernel_busy_time",
+                                                          "kernel_event_count",
+                                                          "memcpy_busy_time",
+                                                          "memcpy_moved_bytes"};
 
-std::string_view metric_title(std::string_view name) noexcept {
-  const auto found = std::find_if(kMetricTitles.begin(), kMetricTitles.end(),
-                                  [name](const MetricTitle& each) { return each.name == name; });
-  return found == kMetricTitles.end() ? name : found->title;
+bool is_key_metric(std::string_view name) noexcept {
+  return std::find(kKeyMetrics.begin(), kKeyMetrics.end(), name) != kKeyMetrics.end();
 }
 
 bool applies(const BetterRule& rule, std::string_view name) noexcept {
@@ -104,9 +98,7 @@ bool applies(const BetterRule& rule, std::string_view name) noexcept {
 }
 
 ComparedMetric made_metric(std::string_view name, std::string_view group, std::string_view unit, double value) {
-  return {std::string(name),  std::string(metric_title(name)),
-          std::string(group), std::string(unit),
-          better_of(name),    value};
+  return {std::string(name), std::string(group), std::string(unit), is_key_metric(name), better_of(name), value};
 }
 
 }  // namespace
@@ -136,7 +128,6 @@ Result<std::vector<ComparedMetric>> compared_metrics(const QueryContext& query) 
     if (!value) continue;
     ComparedMetric metric = made_metric(each.name, each.group, each.unit, *value);
     if (times[each.name] > 1 && !each.device.empty()) {
-      metric.title += fmt::format(" ({})", each.device);
       metric.name += fmt::format(" ({})", each.device);
     }
     if (seen[metric.name]++ == 0) out.push_back(std::move(metric));

@@ -1,5 +1,5 @@
-// The figures of a session as comparisons look at them: which are better when they fall, what they are called, and a
-// few that only comparing asks for.
+// The figures of a session as comparisons look at them: which are better when they fall, which comparisons speak of,
+// and a few that only comparing asks for.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace accelscope {
 enum class Better : std::uint8_t { neither, lower, higher };
 
 struct ComparedMetric {
-  std::string name;   // as metric.name of SQL; with a device where several have one of the name: "mfu (nc1)"
-  std::string title;  // for people: "HBM read"; the name where there is none
+  std::string name;  // as metric.name of SQL; with a device where several have one of the name: "mfu (nc1)"
   std::string group;
-  std::string unit;  // "s", "share", "B" ...
+  std::string unit;     // "s", "share", "B" ...
+  bool is_key = false;  // comparisons speak of it first; others are details
   Better better = Better::neither;
   double value = 0;
 };

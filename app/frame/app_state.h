@@ -16,6 +16,7 @@
 #include "app/connect/form.h"
 #include "app/connect/start_page.h"
 #include "app/frame/app.h"
+#include "app/frame/comparison_turns.h"
 #include "app/frame/places.h"
 #include "app/library/library.h"
 #include "app/palette/command_box.h"
@@ -48,6 +49,7 @@ struct TabPanels {
   SelectionFollower follower;
   bool verdict_closed = false;
   CompareKept compared;  // with the session below
+  TurnsKept turns;       // of the loop that both run
   ViewRange below;       // as it was drawn last
   bool moved_below = false;
   bool has_lines = true;  // until it is known that no event names a source line

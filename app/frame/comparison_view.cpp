@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/frame/app_state.h"
+#include "app/frame/comparison_turns.h"
 #include "app/session/analysis.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
@@ -34,14 +35,18 @@ ViewRange mapped_back(const LaidBeside& laid, const ViewRange& view) {
   return {laid.to_base(view.begin_ns), laid.to_base(view.end_ns)};
 }
 
+std::string_view why_not(const SessionTab& tab, Alignment alignment) {
+  if (alignment == Alignment::marker) return "No marker has the same name in both: name one in each (M, then F2)";
+  return tab.turns ? "Nothing that repeats in one repeats in the other" : "Looking for what repeats in both ...";
+}
+
 void draw_alignments(Ui& ui, SessionTab& tab, Rect& row) {
   std::vector<Segment> segments;
   for (std::size_t i = 0; i < kAlignments.size(); ++i) {
     const bool possible = laid_beside(tab, *tab.beside, static_cast<Alignment>(i)).has_value();
     segments.push_back({.label = kAlignments[i].label,
                         .disabled = !possible,
-                        .tooltip = possible ? kAlignments[i].explanation
-                                            : "No marker has the same name in both: name one in each (M, then F2)"});
+                        .tooltip = possible ? kAlignments[i].explanation : why_not(tab, static_cast<Alignment>(i))});
   }
   int chosen = static_cast<int>(tab.alignment);
   const float width = std::min(row.width(), segmented_width(ui, segments));
@@ -136,18 +141,25 @@ void draw_comparison(AppState& state, Ui& ui, const Rect& area) {
   Rect rest = area;
   Rect upper = rest.cut_top(std::round(area.height() * 0.53F));  // it has the overview too
   const bool held_below = tab.beside_in_hand;
+  tab.turns = ask_shared_turns(*tab.analysis, panels.turns, below.store);
   draw_side_head(ui, upper.cut_top(ui.px(kSideHead)), "A", tab, !held_below);
+  const Rect links = has_links(tab) ? upper.cut_bottom(ui.px(kTurnLinks)) : Rect{};
+  const Rect upper_turns = upper.cut_bottom(ui.px(kTurnStrip));
   const Rect lower_head = rest.cut_top(ui.px(kSideHead));
+  const Rect lower_turns = rest.cut_top(ui.px(kTurnStrip));
   if (ui.input().down(MouseButton::left) && area.contains(ui.input().mouse) && !any_popup_open())
     tab.beside_in_hand = !upper.contains(ui.input().mouse);
   cursor_from_below(ui, tab, rest);
   state.timeline.draw(ui, tab, upper);
+  draw_turns(ui, upper_turns, tab, tab, {TimelinePanel::rows_top(tab), upper.y1});
   below.view = mapped(along, tab.view);
   below.follow = false;
   const ViewRange as_above = below.view;
   share_cursor(tab, along);
   draw_side_head(ui, lower_head, "B", below, held_below);
   state.timeline_below.draw(ui, below, rest);
+  draw_turns(ui, lower_turns, tab, below, {TimelinePanel::rows_top(below), rest.y1});
+  if (has_links(tab)) draw_turn_links(ui, links, tab);
   if (below.view != as_above) {
     tab.follow = false;
     tab.view = mapped_back(along, below.view);

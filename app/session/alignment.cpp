@@ -30,6 +30,13 @@ std::optional<LaidBeside> laid_beside(const SessionTab& base, const SessionTab& 
     case Alignment::relative:
       return LaidBeside{here.begin, there.begin,
                         std::max(there.end - there.begin, 1.0) / std::max(here.end - here.begin, 1.0)};
+    case Alignment::iteration: {
+      if (!base.turns || base.turns->base.empty() || base.turns->other.empty()) return std::nullopt;
+      const std::size_t both = std::min(base.turns->base.size(), base.turns->other.size());
+      const std::size_t turn = std::min(base.aligned_turn, both - 1);
+      return LaidBeside{static_cast<double>(base.turns->base[turn].begin_ns),
+                        static_cast<double>(base.turns->other[turn].begin_ns)};
+    }
     case Alignment::marker:
       break;
   }

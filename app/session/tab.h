@@ -16,6 +16,7 @@
 #include "app/session/view_state.h"
 #include "capture/client/capture_session.h"
 #include "core/analysis/dependencies/chain.h"
+#include "core/analysis/iterations/shared_loop.h"
 #include "core/model/time_range.h"
 #include "core/store/store.h"
 
@@ -122,6 +123,8 @@ struct SessionTab {
   // In a comparison: the other session, below this one, and how its time is laid beside this one's.
   std::unique_ptr<SessionTab> beside;
   Alignment alignment = Alignment::first_activity;
+  std::shared_ptr<const SharedTurns> turns;  // of the loop that both run; empty: of none, null: not known yet
+  std::size_t aligned_turn = 0;
   bool beside_in_hand = false;  // the user last chose something there: panels tell of it
 
   LiveState live = LiveState::none;

@@ -38,6 +38,7 @@ constexpr double kTickPixels = 90;  // least distance of labelled ticks at 100 %
   frame.markers = rest.cut_top(ui.px(size::kMarkerRow + further_lines * kMarkerLine));
   frame.path = rest.cut_top(tab.marked_path ? ui.px(size::kLane) : 0);
   frame.rows = rest;
+  frame.state.rows_top = rest.y0;
   frame.canvas_x = std::round(std::min(rect.x0 + ui.px(size::kLabelColumn), rect.x1 - 1));
   frame.session = session_span(*tab.snapshot);
   frame.view = {tab.view.begin_ns, std::max(tab.view.end_ns, tab.view.begin_ns + kLeastSpanNs),
@@ -129,6 +130,8 @@ bool TimelinePanel::settled(const SessionTab& tab) const {
 bool TimelinePanel::in_motion(const SessionTab& tab) {
   return tab.timeline && (tab.timeline->gesture != Gesture::none || tab.timeline->settle_at_s.has_value());
 }
+
+float TimelinePanel::rows_top(const SessionTab& tab) { return tab.timeline ? tab.timeline->rows_top : 0; }
 
 bool TimelinePanel::take_region_made(SessionTab& tab) { return std::exchange(state_of(tab).region_made, false); }
 

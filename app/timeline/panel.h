@@ -55,6 +55,8 @@ class TimelinePanel {
   [[nodiscard]] bool settled(const SessionTab& tab) const;
   // A gesture of the hand, or a wheel that has not come to rest.
   [[nodiscard]] static bool in_motion(const SessionTab& tab);
+  // Where the lanes began when it was drawn last, below the overview and the axis.
+  [[nodiscard]] static float rows_top(const SessionTab& tab);
   // Scrolls the lane of the event into sight in the next frame (it may lie outside the view in time).
   void reveal(SessionTab& tab, EventId event);
   // Whether the user has just chosen a region: once for each.

@@ -143,6 +143,7 @@ struct ComposedFrom {
 struct TimelineState {
   explicit TimelineState(WorkerPool& pool) : windows(pool), strips(pool), crew(pool) {}
 
+  float rows_top = 0;      // where the lanes began in the last frame, below overview, ruler and markers
   bool too_small = false;  // the place for it: nothing is drawn, and nothing is waited for
   LaneWindows windows;
   render::LaneStrips strips;

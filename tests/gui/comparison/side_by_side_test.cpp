@@ -1,7 +1,10 @@
 // Two sessions below each other: one hand moves both, panels tell of the one that was touched, and the verdict is
 // there.
+#include <cmath>
+
 #include "app/session/tab.h"
 #include "capture/sim/output/simulator.h"
+#include "core/base/format.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;
@@ -72,13 +75,46 @@ TEST_CASE("side by side: sessions are laid by their ends, or so that the work of
   REQUIRE(pair.viewer.shell.click("comparison.align.2"));
   REQUIRE(pair.viewer.shell.settle());
   CHECK(shift(tab) == doctest::Approx(static_cast<double>(there.end_ns - here.end_ns)));
-  REQUIRE(pair.viewer.shell.click("comparison.align.4"));
+  REQUIRE(pair.viewer.shell.click("comparison.align.5"));
   REQUIRE(pair.viewer.shell.settle());
   CHECK(tab.beside->view.span_ns() / tab.view.span_ns() ==
         doctest::Approx(static_cast<double>(there.length_ns()) / static_cast<double>(here.length_ns())));
   REQUIRE(pair.viewer.shell.click("comparison.align.3"));  // there is no marker in both
   REQUIRE(pair.viewer.shell.settle());
   CHECK(tab.alignment == Alignment::relative);
+}
+
+TEST_CASE(
+    "side by side: turns of the loop that both run are joined, and one that is clicked begins at the same place") {
+  SideBySide pair;
+  SessionTab& tab = pair.tab();
+  REQUIRE(pair.viewer.wait_for([&] { return tab.turns != nullptr; }));
+  REQUIRE(pair.viewer.shell.settle());
+  REQUIRE(tab.turns->base.size() > 2);
+  REQUIRE(tab.turns->other.size() == tab.turns->base.size());
+  CHECK(pair.viewer.shell.find("comparison.links") != nullptr);
+  const auto apart = [&](std::size_t turn) {
+    return static_cast<double>(tab.turns->other[turn].begin_ns - tab.turns->base[turn].begin_ns);
+  };
+  REQUIRE(pair.viewer.shell.click("comparison.align.4"));
+  REQUIRE(pair.viewer.shell.settle());
+  CHECK(tab.alignment == Alignment::iteration);
+  CHECK(shift(tab) == doctest::Approx(apart(0)));
+  tab.show({static_cast<double>(tab.turns->base[0].begin_ns), static_cast<double>(tab.turns->base[2].begin_ns)});
+  REQUIRE(pair.viewer.shell.settle());
+  REQUIRE(pair.viewer.shell.click("comparison.other.turn.2"));
+  REQUIRE(pair.viewer.shell.settle());
+  CHECK(shift(tab) == doctest::Approx(apart(1)));
+  CHECK(apart(1) != doctest::Approx(apart(0)));
+}
+
+TEST_CASE("side by side: flags say where the work of each ends, and how much later that of the other") {
+  SideBySide pair;
+  CHECK(pair.viewer.shell.find("comparison.base.end") != nullptr);
+  CHECK(pair.viewer.shell.find("comparison.other.end") != nullptr);
+  const double more = static_cast<double>(pair.tab().beside->active->length_ns() - pair.tab().active->length_ns());
+  REQUIRE(more != 0);
+  CHECK(pair.viewer.shell.shows((more < 0 ? "(\u2212" : "(+") + format_duration(std::abs(more)) + ")"));
 }
 
 TEST_CASE("side by side: an event that is clicked below is told of, and one above again") {

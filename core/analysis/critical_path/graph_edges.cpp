@@ -16,6 +16,10 @@ struct RawEdge {
   NodeIndex target = kNoNode, source = kNoNode;
   EdgeKind kind = EdgeKind::none;
 };
+struct RawEdges {
+  std::vector<RawEdge> all;
+  std::uint64_t contradicted = 0;
+};
 
 class EdgeBuilder {
  public:
@@ -28,8 +32,8 @@ class EdgeBuilder {
 
   Result<void> run(const Dependencies& dependencies) {
     find_packets_that_go_on();
-    raw_.reserve(dependencies.all().size());
-    for (const Dependency& each : dependencies.all()) add_dependency(each);
+    const auto& all = dependencies.all();
+    in_pieces(all.size(), [&](std::size_t i, RawEdges& edges) { add_dependency(all[i], edges); });
     if (query_.control.cancelled()) return cancelled_error();
     index_edges();
     add_issue_order();
@@ -41,6 +45,25 @@ class EdgeBuilder {
   }
 
  private:
+  // Calls body(i, edges) for all i below count on the pool; the edges come in the order of i.
+  template <typename Body>
+  void in_pieces(std::size_t count, Body&& body) {
+    constexpr std::size_t kPiece = std::size_t{1} << 15;
+    std::vector<RawEdges> pieces((count + kPiece - 1) / kPiece);
+    query_.pool.for_each(pieces.size(), query_.control, [&](std::size_t piece, std::size_t) {
+      const std::size_t last = std::min(count, (piece + 1) * kPiece);
+      for (std::size_t i = piece * kPiece; i < last; ++i) body(i, pieces[piece]);
+    });
+    std::size_t size = raw_.size();
+    for (const RawEdges& piece : pieces) size += piece.all.size();
+    raw_.reserve(size);
+    for (RawEdges& piece : pieces) {
+      raw_.insert(raw_.end(), piece.all.begin(), piece.all.end());
+      graph_.contradicted += piece.contradicted;
+      piece = {};
+    }
+  }
+
   [[nodiscard]] NodeIndex node_of(EventId event) const {
     const auto found = lane_place_.find(lane_of(event));
     if (found == lane_place_.end()) return kNoNode;
@@ -75,21 +98,21 @@ class EdgeBuilder {
     }
   }
 
-  void add_dependency(const Dependency& dependency) {
+  void add_dependency(const Dependency& dependency, RawEdges& edges) const {
     each_node(dependency.source, true, [&](NodeIndex source) {
-      each_node(dependency.target, false, [&](NodeIndex target) { add(target, source, EdgeKind::dependency); });
+      each_node(dependency.target, false, [&](NodeIndex target) { add(target, source, EdgeKind::dependency, edges); });
     });
   }
 
-  void add(NodeIndex target, NodeIndex source, EdgeKind kind) {
+  void add(NodeIndex target, NodeIndex source, EdgeKind kind, RawEdges& edges) const {
     if (target == source) return;
     const bool whole = graph_.waits[target] != 0;
     const std::int64_t until = whole ? graph_.end_ns[target] : graph_.begin_ns[target];
     if (graph_.end_ns[source] > until && (graph_.begin_ns[source] > until || graph_.waits[source] != 0)) {
-      ++graph_.contradicted;
+      ++edges.contradicted;
       return;
     }
-    raw_.push_back({target, source, kind});
+    edges.all.push_back({target, source, kind});
   }
 
   // By target, so that those of one event can be asked for.
@@ -180,6 +203,7 @@ class EdgeBuilder {
   using StoryKey = std::pair<std::size_t, std::uint32_t>;  // device, semaphore
 
   Result<void> add_semaphores() {
+    index_signals(graph_);
     if (graph_.conditions.empty()) return {};
     const TrackDevices devices(*query_.snapshot);
     std::map<StoryKey, SemaphoreStory> stories;
@@ -190,16 +214,13 @@ class EdgeBuilder {
     }
     add_collectives(devices, stories);
     for (auto& [key, story] : stories) finish(story);
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < graph_.conditions.size(); first = i) {
-      while (i < graph_.conditions.size() && graph_.conditions[i].node == graph_.conditions[first].node) ++i;
-      const std::span<const SemaphoreCondition> conditions(graph_.conditions.data() + first, i - first);
-      for (const SemaphoreCondition& condition : conditions) {
-        const auto story = stories.find({device_of(condition.node), condition.semaphore});
-        if (story != stories.end()) resolve(condition, story->second);
-      }
-      if (query_.control.cancelled()) return cancelled_error();
-    }
+    index_signals(graph_);
+    in_pieces(graph_.conditions.size(), [&](std::size_t i, RawEdges& edges) {
+      const SemaphoreCondition& condition = graph_.conditions[i];
+      const auto story = stories.find({device_of(condition.node), condition.semaphore});
+      if (story != stories.end()) resolve(condition, story->second, edges);
+    });
+    if (query_.control.cancelled()) return cancelled_error();
     return {};
   }
 
@@ -258,10 +279,9 @@ class EdgeBuilder {
       }
       story.of_collectives = true;
     }
+    if (more.empty()) return;
     graph_.updates.insert(graph_.updates.end(), more.begin(), more.end());
-    std::sort(graph_.updates.begin(), graph_.updates.end(), [](const SemaphoreUpdate& a, const SemaphoreUpdate& b) {
-      return std::pair(a.node, a.semaphore) < std::pair(b.node, b.semaphore);
-    });
+    sort_updates(graph_.updates);
   }
 
   void finish(SemaphoreStory& story) const {
@@ -278,24 +298,23 @@ class EdgeBuilder {
     }
   }
 
-  void resolve(const SemaphoreCondition& condition, const SemaphoreStory& story) {
+  void resolve(const SemaphoreCondition& condition, const SemaphoreStory& story, RawEdges& edges) const {
     const NodeIndex node = condition.node;
     const bool waits = graph_.waits[node] != 0;
     // The instruction after a wait says whose results it needed; an instruction that waits by itself says so itself.
     const GraphLane& lane = graph_.lane(node);
     const NodeIndex asked = waits ? node + 1 : node;
-    std::vector<NodeIndex> told;
+    bool told = false;
     if (asked < lane.first + lane.count) {
       each_dependency(asked, [&](const RawEdge& edge) {
-        if (graph_.semaphore_of(edge.source) == condition.semaphore) told.push_back(edge.source);
+        if (graph_.semaphore_of(edge.source) != condition.semaphore) return;
+        told = true;
+        if (waits) add(node, edge.source, EdgeKind::semaphore, edges);
       });
     }
-    if (waits) {
-      for (const NodeIndex source : told) add(node, source, EdgeKind::semaphore);
-    }
-    if (!told.empty()) return;
+    if (told) return;
     const NodeIndex setter = setter_of(condition, story);
-    if (setter != kNoNode) add(node, setter, EdgeKind::semaphore);
+    if (setter != kNoNode) add(node, setter, EdgeKind::semaphore, edges);
   }
 
   // Who brought the semaphore to the value that a wait ended with.
@@ -337,6 +356,7 @@ class EdgeBuilder {
       if (!is_device_work(graph_.lane(raw_[i].target).kind)) continue;
       streams[devices.of_lane(graph_.lane(raw_[i].source).lane)].insert(graph_.graph_lane[raw_[i].target]);
     }
+    RawEdges edges;
     for (const GraphLane& lane : graph_.lanes) {
       if (lane.kind != WorkKind::host) continue;
       const auto found = streams.find(devices.of_lane(lane.lane));
@@ -348,10 +368,12 @@ class EdgeBuilder {
           const auto begin = graph_.end_ns.begin() + other.first;
           const auto last = std::upper_bound(begin, begin + other.count, graph_.end_ns[node]);
           if (last == begin || *(last - 1) <= graph_.begin_ns[node]) continue;
-          add(node, static_cast<NodeIndex>(last - 1 - graph_.end_ns.begin()), EdgeKind::dependency);
+          add(node, static_cast<NodeIndex>(last - 1 - graph_.end_ns.begin()), EdgeKind::dependency, edges);
         }
       }
     }
+    raw_.insert(raw_.end(), edges.all.begin(), edges.all.end());
+    graph_.contradicted += edges.contradicted;
   }
 
   // By target, each with the class of its latency: the least that the session shows between the two tracks.

@@ -239,6 +239,9 @@ class NodeScan {
   }
 
   void gather() {
+    std::size_t packets = 0;
+    for (const NodeFinds& finds : finds_) packets += finds.packets.size();
+    packets_.reserve(packets);
     for (NodeFinds& finds : finds_) {
       graph_.conditions.insert(graph_.conditions.end(), finds.conditions.begin(), finds.conditions.end());
       graph_.updates.insert(graph_.updates.end(), finds.updates.begin(), finds.updates.end());
@@ -258,9 +261,7 @@ class NodeScan {
     std::erase_if(graph_.updates, [&](const SemaphoreUpdate& update) {
       return graph_.lane(update.node).kind != WorkKind::transfer && of_packets.contains(update.semaphore);
     });
-    std::sort(graph_.updates.begin(), graph_.updates.end(), [](const SemaphoreUpdate& a, const SemaphoreUpdate& b) {
-      return std::pair(a.node, a.semaphore) < std::pair(b.node, b.semaphore);
-    });
+    sort_updates(graph_.updates);
   }
 
   // The events that a vendor lists beside their packets: those whose keys packets name.
@@ -381,6 +382,16 @@ Result<void> scan_graph_nodes(const QueryContext& query, const Dependencies& dep
   if (const Result<void> scanned = NodeScan(query, graph, parts).run(); !scanned) return scanned;
   find_ends(graph);
   return {};
+}
+
+void sort_updates(std::vector<SemaphoreUpdate>& updates) {
+  std::vector<DigitKey> keys;
+  keys.reserve(updates.size());
+  for (const SemaphoreUpdate& each : updates) keys.push_back({std::uint64_t{each.node} << 32 | each.semaphore, 0});
+  sort_by_digits(keys);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    updates[i] = {static_cast<NodeIndex>(keys[i].key >> 32), static_cast<std::uint32_t>(keys[i].key)};
+  }
 }
 
 void order_servers(const QueryContext& query, WorkGraph& graph) {

@@ -19,6 +19,11 @@ struct GraphParts {
 [[nodiscard]] Result<void> scan_graph_nodes(const QueryContext& query, const Dependencies& dependencies,
                                             WorkGraph& graph, GraphParts& parts);
 
+// By node and semaphore.
+void sort_updates(std::vector<SemaphoreUpdate>& updates);
+// For semaphore_of() and condition_of(); once they are complete.
+void index_signals(WorkGraph& graph);
+
 // The event before on the same server.
 void order_servers(const QueryContext& query, WorkGraph& graph);
 

@@ -121,24 +121,51 @@ Hold WorkGraph::end_hold(NodeIndex node) const noexcept {
   return held.reached_ns() > anyway || held.since_ns > begin_ns[node] ? held : Hold{};
 }
 
+namespace {
+
+constexpr unsigned kNodesOfBlock = 6;  // as a power of two
+
+template <typename Signal>
+std::vector<std::uint32_t> first_of_blocks(const std::vector<Signal>& signals, std::size_t nodes) {
+  std::vector<std::uint32_t> first((nodes >> kNodesOfBlock) + 2, 0);
+  for (const Signal& each : signals) ++first[(each.node >> kNodesOfBlock) + 1];
+  for (std::size_t i = 1; i < first.size(); ++i) first[i] += first[i - 1];
+  return first;
+}
+
+// The first signal of a node; behind the last of its block where it has none.
+template <typename Signal>
+std::uint32_t first_of_node(const std::vector<Signal>& signals, const std::vector<std::uint32_t>& blocks,
+                            NodeIndex node) noexcept {
+  if (blocks.empty()) return static_cast<std::uint32_t>(signals.size());
+  std::uint32_t at = blocks[node >> kNodesOfBlock];
+  const std::uint32_t last = blocks[(node >> kNodesOfBlock) + 1];
+  while (at < last && signals[at].node < node) ++at;
+  return at;
+}
+
+}  // namespace
+
+void index_signals(WorkGraph& graph) {
+  graph.first_condition = first_of_blocks(graph.conditions, graph.count());
+  graph.first_update = first_of_blocks(graph.updates, graph.count());
+}
+
 std::optional<std::uint32_t> WorkGraph::semaphore_of(NodeIndex node) const noexcept {
-  const auto found = std::lower_bound(updates.begin(), updates.end(), node,
-                                      [](const SemaphoreUpdate& update, NodeIndex n) { return update.node < n; });
-  if (found == updates.end() || found->node != node) return std::nullopt;
-  return found->semaphore;
+  const std::uint32_t at = first_of_node(updates, first_update, node);
+  if (at == updates.size() || updates[at].node != node) return std::nullopt;
+  return updates[at].semaphore;
 }
 
 const SemaphoreCondition* WorkGraph::condition_of(NodeIndex node, NodeIndex source) const noexcept {
-  auto found = std::lower_bound(conditions.begin(), conditions.end(), node,
-                                [](const SemaphoreCondition& each, NodeIndex n) { return each.node < n; });
   const SemaphoreCondition* best = nullptr;
-  for (; found != conditions.end() && found->node == node; ++found) {
+  for (std::uint32_t at = first_of_node(conditions, first_condition, node);
+       at < conditions.size() && conditions[at].node == node; ++at) {
     if (source != kNoNode) {
       const auto set = semaphore_of(source);
-      if (set && *set != found->semaphore) continue;
-      if (!set) continue;
+      if (!set || *set != conditions[at].semaphore) continue;
     }
-    if (best == nullptr || found->value > best->value) best = &*found;
+    if (best == nullptr || conditions[at].value > best->value) best = &conditions[at];
   }
   return best;
 }
@@ -147,7 +174,7 @@ std::uint64_t WorkGraph::memory_bytes() const noexcept {
   const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   return of(begin_ns) + of(end_ns) + of(wait_ns) + of(server_before) + of(graph_lane) + of(names) + of(locations) +
          of(parts) + of(waits) + of(carries_signal) + of(edges_from) + of(edges) + of(order) + of(transfers) +
-         of(conditions) + of(updates);
+         of(conditions) + of(updates) + of(first_condition) + of(first_update);
 }
 
 }  // namespace accelscope

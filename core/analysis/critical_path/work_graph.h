@@ -103,6 +103,7 @@ struct WorkGraph {
   std::vector<EventId> transfers;                                   // that packets are parts of
   std::vector<SemaphoreCondition> conditions;                       // by node
   std::vector<SemaphoreUpdate> updates;                             // by node
+  std::vector<std::uint32_t> first_condition, first_update;         // of each 64 nodes and those after them
   std::uint64_t contradicted = 0;  // dependencies whose target began before their source
   std::int64_t begin_of_all_ns = 0, end_of_all_ns = 0;
 

@@ -162,6 +162,48 @@ class KeyIndex {
   std::size_t count_ = 0;
 };
 
+// Those of which both ends are events, on the pool.
+std::vector<Dependency> resolved(const QueryContext& query, const std::vector<RawDependency>& raw,
+                                 const KeyIndex& index) {
+  constexpr std::size_t kPiece = std::size_t{1} << 15;
+  std::vector<std::vector<Dependency>> pieces((raw.size() + kPiece - 1) / kPiece);
+  query.pool.for_each(pieces.size(), query.control, [&](std::size_t piece, std::size_t) {
+    const std::size_t last = std::min(raw.size(), (piece + 1) * kPiece);
+    for (std::size_t i = piece * kPiece; i < last; ++i) {
+      const Dependency each{index.find(raw[i].source), index.find(raw[i].target), raw[i].flow, raw[i].kind};
+      if (is_event(*query.snapshot, each.source) && is_event(*query.snapshot, each.target)) {
+        pieces[piece].push_back(each);
+      }
+    }
+  });
+  std::vector<Dependency> all;
+  all.reserve(raw.size());
+  for (auto& piece : pieces) {
+    all.insert(all.end(), piece.begin(), piece.end());
+    piece = {};
+  }
+  return all;
+}
+
+// By target, then source, then flow.
+void sort_by_target(std::vector<Dependency>& all) {
+  std::vector<DigitKey> targets(all.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) targets[i] = {all[i].target, i};
+  sort_by_digits(targets);
+  std::vector<Dependency> sorted;
+  sorted.reserve(all.size());
+  for (const DigitKey& target : targets) sorted.push_back(all[target.value]);
+  all = std::move(sorted);
+  for (auto first = all.begin(); first != all.end();) {
+    const auto last =
+        std::find_if(first, all.end(), [&](const Dependency& each) { return each.target != first->target; });
+    std::sort(first, last, [](const Dependency& a, const Dependency& b) {
+      return std::pair(a.source, a.flow) < std::pair(b.source, b.flow);
+    });
+    first = last;
+  }
+}
+
 LaneIndices lanes_that_depend(const Snapshot& snapshot) {
   LaneIndices lanes;
   for (const Role role : {Role::flow_source, Role::flow_target, Role::flow_source_event, Role::flow_target_event}) {
@@ -203,21 +245,17 @@ Result<std::shared_ptr<const Dependencies>> Dependencies::build(const QueryConte
 
   auto result = std::make_shared<Dependencies>();
   result->snapshot_version_ = snapshot.version;
-  for (const auto& worker : workers) {
-    for (const RawDependency& raw : worker) {
-      const Dependency dependency{index.find(raw.source), index.find(raw.target), raw.flow, raw.kind};
-      if (!is_event(snapshot, dependency.source) || !is_event(snapshot, dependency.target)) {
-        ++result->unresolved_;
-      } else {
-        result->by_target_.push_back(dependency);
-      }
-    }
+  std::vector<RawDependency> raw;
+  for (auto& worker : workers) {
+    raw.insert(raw.end(), worker.begin(), worker.end());
+    worker = {};
   }
   std::vector<Dependency>& all = result->by_target_;
-  std::sort(all.begin(), all.end(), [](const Dependency& a, const Dependency& b) {
-    if (a.target != b.target) return a.target < b.target;
-    return a.source != b.source ? a.source < b.source : a.flow < b.flow;
-  });
+  all = resolved(query, raw, index);
+  if (query.control.cancelled()) return cancelled_error();
+  result->unresolved_ = raw.size() - all.size();
+  raw = {};
+  sort_by_target(all);
   std::vector<DigitKey> sources(all.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) sources[i] = {all[i].source, i};
   sort_by_digits(sources);

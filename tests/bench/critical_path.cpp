@@ -10,7 +10,7 @@
 
 #include "capture/sim/output/simulator.h"
 #include "core/analysis/critical_path/waits.h"
-#include "core/analysis/critical_path/what_if.h"
+#include "core/analysis/replay/what_if.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
 

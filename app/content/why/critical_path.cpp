@@ -6,7 +6,7 @@
 #include <array>
 #include <optional>
 
-#include "core/analysis/critical_path/bounds.h"
+#include "core/analysis/replay/bounds.h"
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 

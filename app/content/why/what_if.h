@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/critical_path/what_if.h"
+#include "core/analysis/replay/what_if.h"
 
 namespace accelscope::app {
 

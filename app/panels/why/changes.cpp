@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "core/analysis/critical_path/what_if.h"
+#include "core/analysis/replay/what_if.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "app/content/why/critical_path.h"
-#include "core/analysis/critical_path/what_if.h"
+#include "core/analysis/replay/what_if.h"
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 #include "render/base/icons.h"

@@ -14,7 +14,7 @@
 #include "app/panels/why/changes.h"
 #include "app/panels/why/ghost.h"
 #include "app/session/shown_path.h"
-#include "core/analysis/critical_path/bounds.h"
+#include "core/analysis/replay/bounds.h"
 
 namespace accelscope::app {
 

@@ -158,7 +158,7 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   }
   judge_engine_gaps(judgement, *devices);
   if (replay) {
-    judge_replayed(judgement, *devices, *replay);
+    if (const Result<void> judged = judge_replayed(judgement, *devices, *replay); !judged) return judged.error();
     for (const RuleId rule : {RuleId::starved, RuleId::stalls}) {
       judgement.not_judged(rule, "the dependencies of the work say more: what each wait is for is judged");
     }

@@ -34,6 +34,7 @@ struct Finding {
   std::string tab;             // the same in a few words, where there is little room: "w1 loaded 4×"
   std::int64_t saving_ns = 0;  // at most; what a replay of the dependencies gives where is_replayed
   bool is_replayed = false;
+  std::string change;                // what-if's words for mending it (parse_change()); "": it has none
   double share = 0;                  // of the rule's base
   std::uint64_t count = 0;           // of events, or of gaps
   EventId first = kNoEvent;          // an event to begin with; kNoEvent: it rests on gaps

@@ -286,7 +286,6 @@ class SumsWorker {
         const double limit = std::clamp(real_number(type, limits.values[i]), 0.0, 1.0);
         if (limit >= 1) continue;
         open_[lane.device].limits.push_back({begin, end, limit});
-        if (sums[lane.device].limits.size() < kMostLimits) sums[lane.device].limits.push_back({begin, end, limit});
         const bool own = window.owns(chunk, block.ticks().begins[i]);
         sums[lane.device].throttled.add(block.id(i), lane.number, begin, end, 0, 0, own);
       }
@@ -455,7 +454,6 @@ void append_sums(DeviceSum& all, const DeviceSum& part) {
   all.flops += part.flops;
   all.throttled_ns += part.throttled_ns;
   all.zones_left_out += part.zones_left_out;
-  all.limits.insert(all.limits.end(), part.limits.begin(), part.limits.end());
   all.runs.insert(all.runs.end(), part.runs.begin(), part.runs.end());
   constexpr EvidenceSum DeviceSum::*kSums[] = {
       &DeviceSum::tiny,       &DeviceSum::small,           &DeviceSum::spills,

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/analysis/figures/range_activity.h"
-#include "core/analysis/replay/mendings.h"
+#include "core/analysis/replay/work_details.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
@@ -22,7 +22,6 @@ inline constexpr std::int64_t kLeastGapNs = 1'000;    // shorter ones are the pa
 inline constexpr std::int64_t kTinyKernelNs = 5'000;  // RuleId::tiny_kernels
 inline constexpr std::int64_t kMostPauseNs = 20'000;  // longer ones have another cause than a kernel's size
 inline constexpr std::size_t kMostGaps = 1'000'000;   // of a device
-inline constexpr std::size_t kMostLimits = 100'000;
 inline constexpr std::size_t kMostZones = 2'000'000;  // kernels of cores, that a thread keeps
 
 // Events that a rule rests on.
@@ -110,9 +109,8 @@ struct DeviceSum {
   std::uint64_t off_chip_read = 0;  // bytes read from device memory
   EvidenceSum transposes, multiplications;
   double flops = 0;
-  EvidenceSum throttled;            // with a limit, while engines work
-  double throttled_ns = 0;          // time times one less the limit
-  std::vector<DeviceLimit> limits;  // the first kMostLimits
+  EvidenceSum throttled;    // with a limit, while engines work
+  double throttled_ns = 0;  // time times one less the limit
   std::map<StringId, LoadedTensor> tensors;
   std::vector<ProgramRun> runs;      // by begin
   std::uint64_t zones_left_out = 0;  // kernels of cores beyond kMostZones; then the runs' cores and times are not known

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/analysis/advice/judgement.h"
-#include "core/analysis/replay/mendings.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 
 namespace accelscope {
@@ -20,10 +20,10 @@ class ReplayJudge {
       : judgement_(judgement),
         devices_(devices),
         replay_(replay),
-        labels_(judgement.snapshot()),
-        mendings_(replay, judgement.snapshot()) {}
+        mendings_(replay.mendings()),
+        labels_(judgement.snapshot()) {}
 
-  void judge() {
+  Result<void> judge() {
     judge_tensors();
     judge_spilled();
     judge_packets();
@@ -32,41 +32,47 @@ class ReplayJudge {
     judge_tiles();
     judge_buffers();
     judge_requests();
+    return std::move(failed_);
   }
 
  private:
   [[nodiscard]] std::string text(StringId id) const { return std::string(judgement_.snapshot().strings->text(id)); }
   [[nodiscard]] bool is_judged(const DeviceSum& device) const {
     for (std::uint32_t d = 0; d < labels_.count(); ++d) {
-      if (labels_.label(d) == device.device) return replay_.replays(d);
+      if (labels_.label(d) == device.device) return replay_.has_engines(d);
     }
     return false;
   }
-  [[nodiscard]] const DeviceSum& device_of(std::uint32_t node) const {
-    const std::string& label = labels_.label(replay_.nodes()[node].device);
+  [[nodiscard]] const DeviceSum& device_of(const Mended& mended) const {
+    const std::string& label = labels_.label(mended.events.front().device);
     const auto found =
         std::find_if(devices_.begin(), devices_.end(), [&](const DeviceSum& each) { return each.device == label; });
     return found == devices_.end() ? devices_.front() : *found;
   }
 
-  // The finding of a mending, without its words; nothing where it saves too little.
-  std::optional<Finding> finding(RuleId rule, const Mending& mending, std::vector<std::string> terms,
-                                 const std::string& subject = "") const {
-    const std::int64_t saved = replay_.total_ns() - replay_.total_ns(mending.change);
+  // The finding of a mending, without its words; nothing where it saves too little. `change` as what-if has it.
+  std::optional<Finding> finding(RuleId rule, const Mended& mended, const ChangedGraph& changed, std::string change,
+                                 std::vector<std::string> terms, const std::string& subject = "") {
+    const auto saved = replay_.saving_ns(changed);
+    if (!saved) {
+      failed_ = saved.error();
+      return std::nullopt;
+    }
     const double share =
-        static_cast<double>(saved) / static_cast<double>(std::max<std::int64_t>(1, replay_.total_ns()));
+        static_cast<double>(*saved) / static_cast<double>(std::max<std::int64_t>(1, replay_.total_ns()));
     if (share < std::max(kLeastReplayedShare, rule_of(rule).least_share)) return std::nullopt;
     EvidenceSum evidence;
-    for (const std::uint32_t i : mending.nodes) {
-      const ReplayNode& node = replay_.nodes()[i];
-      evidence.add(node.event, judgement_.snapshot().tracks[node.track].track->number, node.begin_ns, node.end_ns,
-                   node.bytes, node.line, true);
+    for (const MendedEvent& each : mended.events) {
+      const LaneSnapshot* lane = judgement_.snapshot().find_lane(lane_of(each.event));
+      if (lane == nullptr) continue;
+      evidence.add(each.event, lane->track, each.begin_ns, each.end_ns, each.bytes, each.line, true);
     }
     evidence.clear_open();
-    Finding made = judgement_.finding(rule, device_of(mending.nodes.front()), static_cast<double>(saved), evidence,
-                                      std::move(terms), subject);
+    Finding made =
+        judgement_.finding(rule, device_of(mended), static_cast<double>(*saved), evidence, std::move(terms), subject);
     made.share = share;
     made.is_replayed = true;
+    made.change = std::move(change);
     return made;
   }
   void tell(std::optional<Finding> found, std::string headline, std::string tab) const {
@@ -76,7 +82,7 @@ class ReplayJudge {
     judgement_.tell(std::move(*found));
   }
 
-  void judge_tensors() const {
+  void judge_tensors() {
     judgement_.judged(RuleId::reloaded_tensor);
     const Vendor& words = vendors().front();
     for (const DeviceSum& device : devices_) {
@@ -85,64 +91,65 @@ class ReplayJudge {
         if (tensor.size == 0 || tensor.loads.count == 0) continue;
         const double times = static_cast<double>(tensor.loads.bytes) / static_cast<double>(tensor.size);
         if (!(times > rule_of(RuleId::reloaded_tensor).threshold)) continue;
-        const auto mending = mendings_.keep_tensor(name, tensor.size);
-        if (!mending) continue;
+        ChangedGraph changed(replay_.graph());
+        const auto mended = mendings_.keep_tensor(name, static_cast<std::int64_t>(tensor.size), changed);
+        if (!mended) continue;
         tell(
-            finding(RuleId::reloaded_tensor, *mending,
+            finding(RuleId::reloaded_tensor, *mended, changed, "drop reload of " + tensor.name,
                     {quoted_term("name", tensor.name), quoted_term(words.to_column, words.on_chip_place)}, tensor.name),
             fmt::format("{} loaded {}: {} read again", tensor.name, times_text(times),
-                        format_bytes(static_cast<double>(mending->bytes))),
+                        format_bytes(static_cast<double>(mended->bytes))),
             fmt::format("{} loaded {}", tensor.name, times_text(times)));
       }
       break;  // the program is that of all
     }
   }
 
-  void judge_spilled() const {
+  void judge_spilled() {
     judgement_.judged(RuleId::spills);
-    const auto mending = mendings_.drop_spills();
-    if (!mending) return;
-    const DeviceSum& device = device_of(mending->nodes.front());
+    ChangedGraph changed(replay_.graph());
+    const auto mended = mendings_.drop_spills(changed);
+    if (!mended) return;
+    const DeviceSum& device = device_of(*mended);
     const double read = static_cast<double>(std::max<std::uint64_t>(1, device.off_chip_read));
     const auto reloaded = static_cast<double>(device.reloaded_bytes);
     const Vendor& words = vendors().front();
-    tell(finding(RuleId::spills, *mending, {quoted_term(words.from_column, words.spill_place)}),
+    tell(finding(RuleId::spills, *mended, changed, "drop spills", {quoted_term(words.from_column, words.spill_place)}),
          fmt::format("{} spilled and {} reloaded, {} of what is read",
                      format_bytes(static_cast<double>(device.saved_bytes)), format_bytes(reloaded),
                      format_share(reloaded / read)),
          fmt::format("{} reloaded after spills", format_bytes(reloaded)));
   }
 
-  void judge_packets() const {
+  void judge_packets() {
     judgement_.judged(RuleId::small_transfers);
     const double least = rule_of(RuleId::small_transfers).threshold;
-    const auto mending = mendings_.merge_transfers(least, 2 * least);
-    if (!mending) return;
-    const DeviceSum& device = device_of(mending->nodes.front());
+    const std::size_t count = mendings_.transfers_of(2 * least);
+    ChangedGraph changed(replay_.graph());
+    const auto mended = mendings_.merge_transfers(kNone, count, changed);
+    if (!mended) return;
+    const DeviceSum& device = device_of(*mended);
     const double mean =
         static_cast<double>(device.small.bytes) / static_cast<double>(std::max<std::uint64_t>(1, device.small.count));
-    tell(finding(RuleId::small_transfers, *mending,
+    tell(finding(RuleId::small_transfers, *mended, changed, fmt::format("merge dmas x{}", count),
                  {fmt::format("bytes<{:.0f}", least), fmt::format("bytes>{}", vendors().front().no_payload_bytes)}),
          fmt::format("{} of {} packets below 2 KiB, ⌀ {}", format_count(device.small.count),
                      format_count(device.packets), format_bytes(mean)),
          fmt::format("DMA packets of ⌀ {}", format_bytes(mean)));
   }
 
-  void judge_limits() const {
-    std::vector<Mendings::Throttled> throttled;
+  void judge_limits() {
     const DeviceSum* most = nullptr;
-    for (std::uint32_t d = 0; d < labels_.count(); ++d) {
-      for (const DeviceSum& device : devices_) {
-        if (device.device != labels_.label(d) || !device.has_limits) continue;
-        judgement_.judged(RuleId::throttling);
-        throttled.push_back({d, device.limits});
-        if (most == nullptr || device.throttled_ns > most->throttled_ns) most = &device;
-      }
+    for (const DeviceSum& device : devices_) {
+      if (!device.has_limits) continue;
+      judgement_.judged(RuleId::throttling);
+      if (most == nullptr || device.throttled_ns > most->throttled_ns) most = &device;
     }
     if (most == nullptr) return;
-    const auto mending = mendings_.lift_limits(throttled);
-    if (!mending) return;
-    auto found = finding(RuleId::throttling, *mending, {});
+    ChangedGraph changed(replay_.graph());
+    const auto mended = mendings_.lift_limits(changed);
+    if (!mended) return;
+    auto found = finding(RuleId::throttling, *mended, changed, "lift throttling", {});
     if (found) {
       Finding limits = judgement_.finding(RuleId::throttling, *most, 0, most->throttled, {});
       found->source.clear();  // no line is the cause: the device is slowed down as a whole
@@ -159,54 +166,64 @@ class ReplayJudge {
          fmt::format("throttled {}", format_duration(ns)));
   }
 
-  void judge_turned() const {
+  void judge_turned() {
     judgement_.judged(RuleId::transposes);
-    const auto mending = mendings_.drop_transposes();
-    if (!mending) return;
-    const DeviceSum& device = device_of(mending->nodes.front());
+    ChangedGraph changed(replay_.graph());
+    const auto mended = mendings_.drop_transposes(changed);
+    if (!mended) return;
+    const DeviceSum& device = device_of(*mended);
     const auto turning = static_cast<double>(device.transposes.time.length_ns());
     const double all = turning + static_cast<double>(device.multiplications.time.length_ns());
     if (turning <= rule_of(RuleId::transposes).threshold * all) return;
-    tell(finding(RuleId::transposes, *mending, {std::string(vendors().front().transpose_term)}),
+    tell(finding(RuleId::transposes, *mended, changed, "drop transposes",
+                 {std::string(vendors().front().transpose_term)}),
          fmt::format("{} of the matrix engine's time goes to transposes, {} of them", format_share(turning / all),
                      format_count(device.transposes.count)),
          fmt::format("transposes {}", format_duration(turning)));
   }
 
-  void judge_tiles() const {
+  void judge_tiles() {
     judgement_.judged(RuleId::low_utilisation);
-    const auto mending = mendings_.widen_tiles();
-    if (!mending) return;
+    ChangedGraph changed(replay_.graph());
+    const auto mended = mendings_.widen_tiles(changed);
+    if (!mended) return;
     const Vendor& words = vendors().front();
-    const ReplayNode& first = replay_.nodes()[mending->nodes.front()];
-    tell(finding(RuleId::low_utilisation, *mending, {std::string(words.multiply_term)}),
-         fmt::format("{} multiplications move {} columns, {:.0f} would do", format_count(mending->nodes.size()),
-                     format_number(first.flops / words.column_flops), words.widest_columns),
-         fmt::format("tiles of {} columns", format_number(first.flops / words.column_flops)));
+    const double columns = mendings_.columns_of(mended->events.front().event);
+    tell(finding(RuleId::low_utilisation, *mended, changed, "widen tiles", {std::string(words.multiply_term)}),
+         fmt::format("{} multiplications move {} columns, {:.0f} would do", format_count(mended->events.size()),
+                     format_number(columns), words.widest_columns),
+         fmt::format("tiles of {} columns", format_number(columns)));
   }
 
-  void judge_buffers() const {
+  void judge_buffers() {
     judgement_.judged(RuleId::serial_engines);
     judgement_.judged(RuleId::single_buffer);
-    for (const Mendings::BufferWait& each : mendings_.double_buffers()) {
+    for (const Mendings::BufferWait& each : mendings_.buffer_waits()) {
       const RuleId rule = each.loads ? RuleId::single_buffer : RuleId::serial_engines;
-      const std::string what = text(each.name);
-      tell(finding(rule, each.mending, {quoted_term("name", what)}, what + " " + text(each.line)),
+      ChangedGraph changed(replay_.graph());
+      const auto mended = mendings_.double_buffers(each, changed);
+      if (!mended) continue;
+      const std::string what = text(each.name), releaser = text(each.releaser), line = text(each.line);
+      const std::string change =
+          fmt::format("double buffers of {} after {}{}", what, releaser, line.empty() ? "" : " at " + line);
+      tell(finding(rule, *mended, changed, change, {quoted_term("name", what)}, what + " " + line),
            each.loads ? fmt::format("Loads of {} wait until {} has used the tile before: twice the buffers would hide "
                                     "them",
-                                    what, text(each.releaser))
-                      : fmt::format("{} waits until {} has emptied its only buffers", what, text(each.releaser)),
-           each.loads ? fmt::format("{} loaded too late", what)
-                      : fmt::format("{} waits for {}", what, text(each.releaser)));
+                                    what, releaser)
+                      : fmt::format("{} waits until {} has emptied its only buffers", what, releaser),
+           each.loads ? fmt::format("{} loaded too late", what) : fmt::format("{} waits for {}", what, releaser));
     }
   }
 
-  void judge_requests() const {
+  void judge_requests() {
     judgement_.judged(RuleId::late_collective);
-    for (const Mending& mending : mendings_.early_collectives()) {
-      const std::string name = text(replay_.nodes()[mending.nodes.front()].name);
-      tell(finding(RuleId::late_collective, mending, {quoted_term("name", name)},
-                   name + " " + text(replay_.nodes()[mending.nodes.front()].line)),
+    for (const Mendings::LateCollective& each : mendings_.late_collectives()) {
+      ChangedGraph changed(replay_.graph());
+      const auto mended = mendings_.ask_early(each, changed);
+      if (!mended) continue;
+      const std::string name = text(each.name), line = text(each.line);
+      const std::string change = fmt::format("ask early for {}{}", name, line.empty() ? "" : " at " + line);
+      tell(finding(RuleId::late_collective, *mended, changed, change, {quoted_term("name", name)}, name + " " + line),
            fmt::format("{} asked for long after its data were there", name), fmt::format("{} late", name));
     }
   }
@@ -214,14 +231,16 @@ class ReplayJudge {
   const Judgement& judgement_;
   const std::vector<DeviceSum>& devices_;
   const WorkReplay& replay_;
+  const Mendings& mendings_;
   TrackDevices labels_;
-  Mendings mendings_;
+  Result<void> failed_;
 };
 
 }  // namespace
 
-void judge_replayed(const Judgement& judgement, const std::vector<DeviceSum>& devices, const WorkReplay& replay) {
-  ReplayJudge(judgement, devices, replay).judge();
+Result<void> judge_replayed(const Judgement& judgement, const std::vector<DeviceSum>& devices,
+                            const WorkReplay& replay) {
+  return ReplayJudge(judgement, devices, replay).judge();
 }
 
 }  // namespace accelscope

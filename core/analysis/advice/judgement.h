@@ -42,7 +42,8 @@ void judge_transfers(const Judgement& judgement, const DeviceSum& device);
 [[nodiscard]] Result<void> judge_engines(const Judgement& judgement, const DeviceSum& device);
 [[nodiscard]] Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device);
 // Of devices whose dependencies can be replayed, all at once.
-void judge_replayed(const Judgement& judgement, const std::vector<DeviceSum>& devices, const WorkReplay& replay);
+[[nodiscard]] Result<void> judge_replayed(const Judgement& judgement, const std::vector<DeviceSum>& devices,
+                                          const WorkReplay& replay);
 void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 [[nodiscard]] Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 void judge_cores(const Judgement& judgement, const DeviceSum& device);

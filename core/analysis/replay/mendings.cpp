@@ -8,342 +8,405 @@
 #include <unordered_map>
 
 namespace accelscope {
+
+Mendings::Mendings(const WorkGraph& graph, const WorkDetails& details)
+    : graph_(graph),
+      details_(details),
+      words_(*details.words),
+      multiply_(graph.snapshot->strings->find(words_.multiply_name)),
+      weights_(graph.snapshot->strings->find(words_.weights_name)),
+      copy_(graph.snapshot->strings->find(words_.copy_name)) {}
+
+template <typename Body>
+void Mendings::each_trigger(const WholeTransfer& transfer, Body&& body) const {
+  NodeIndex last = kNoNode;  // of several packets each names it
+  for (const NodeIndex node : transfer.nodes) {
+    for (const GraphEdge& edge : graph_.edges_of(node)) {
+      if (edge.kind != EdgeKind::dependency || edge.source == last) continue;
+      if (!details_.is_trigger(graph_, edge.source, transfer.nodes.front())) continue;
+      last = edge.source;
+      body(last);
+    }
+  }
+}
+
+NodeIndex Mendings::wait_before(NodeIndex node) const noexcept {
+  const NodeIndex before = graph_.server_before[node];
+  return before != kNoNode && graph_.waits[before] != 0 ? before : kNoNode;
+}
+
+void Mendings::add(Mended& mended, NodeIndex node) const {
+  mended.events.push_back({graph_.event(node), graph_.begin_ns[node], graph_.end_ns[node], 0, line_of(node),
+                           details_.devices[graph_.graph_lane[node]]});
+}
+
+void Mendings::add(Mended& mended, const WholeTransfer& transfer) const {
+  mended.events.push_back({transfer.event, transfer.begin_ns, transfer.end_ns,
+                           static_cast<std::uint64_t>(transfer.bytes), transfer.line, transfer.device});
+}
+
+void Mendings::take_out_wait(NodeIndex node, ChangedGraph& changed) const {
+  const NodeIndex wait = wait_before(node);
+  if (wait != kNoNode) changed.take_out(graph_, wait, ChangedGraph::kGone);
+}
+
+// With what sets it off, and the wait for that.
+void Mendings::take_out(const WholeTransfer& transfer, ChangedGraph::Gone how, ChangedGraph& changed) const {
+  for (const NodeIndex node : transfer.nodes) changed.take_out(graph_, node, how);
+  each_trigger(transfer, [&](NodeIndex trigger) {
+    changed.take_out(graph_, trigger, how);
+    take_out_wait(trigger, changed);
+  });
+}
+
+std::optional<Mended> Mendings::keep_tensor(StringId name, std::int64_t size, ChangedGraph& changed) const {
+  Mended made;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> loaded;  // by device and pause
+  std::vector<const WholeTransfer*> stay;
+  for (const WholeTransfer& transfer : details_.transfers) {
+    if (transfer.name != name || !transfer.into_chip || transfer.from_spill) continue;
+    std::int64_t& so_far = loaded[{transfer.device, transfer.stretch}];
+    if (so_far < size) {
+      stay.push_back(&transfer);
+    } else {
+      take_out(transfer, ChangedGraph::kGone, changed);
+      add(made, transfer);
+      made.bytes += static_cast<std::uint64_t>(transfer.bytes);
+    }
+    so_far += transfer.bytes;
+  }
+  if (made.events.empty()) return std::nullopt;
+  // What stays has a place of its own: what sets it off waits for none to come free.
+  for (const WholeTransfer* transfer : stay) {
+    each_trigger(*transfer, [&](NodeIndex trigger) {
+      changed.take_out(graph_, trigger, ChangedGraph::kWaitsForNothing);
+      take_out_wait(trigger, changed);
+    });
+  }
+  return made;
+}
+
+std::optional<Mended> Mendings::drop_spills(ChangedGraph& changed) const {
+  Mended made;
+  for (const WholeTransfer& transfer : details_.transfers) {
+    if (!transfer.from_spill && !transfer.to_spill) continue;
+    take_out(transfer, ChangedGraph::kBypassed, changed);
+    if (transfer.from_spill) add(made, transfer);
+    made.bytes += static_cast<std::uint64_t>(transfer.bytes);
+  }
+  return made.events.empty() ? std::nullopt : std::optional(std::move(made));
+}
+
 namespace {
 
-// Where what came from one of the merged comes from the one that stays.
-void redirect(Mending& mending, const std::unordered_map<std::uint32_t, std::uint32_t>& merged) {
-  for (std::uint32_t& source : mending.change.sources) {
-    if (const auto found = merged.find(source); found != merged.end()) source = found->second;
-  }
+[[nodiscard]] bool is_small(const WholeTransfer& transfer) {
+  return transfer.packets > 0 && transfer.packet_bytes() < kSmallPacketBytes;
 }
 
 }  // namespace
 
-Mendings::Mendings(const WorkReplay& replay, const Snapshot& snapshot)
-    : replay_(replay),
-      nodes_(replay.nodes()),
-      words_(vendors().front()),
-      multiply_(snapshot.strings->find(words_.multiply_name)),
-      weights_(snapshot.strings->find(words_.weights_name)),
-      copy_(snapshot.strings->find(words_.copy_name)),
-      uses_(nodes_.size(), 0),
-      triggered_(nodes_.size(), kNoReplayNode) {
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    for (std::uint32_t e = 0; e < nodes_[i].edge_count; ++e) {
-      const std::uint32_t source = replay.edges()[nodes_[i].first_edge + e].source;
-      ++uses_[source];
-      const bool sets_off = nodes_[i].kind == ReplayKind::transfer || nodes_[i].kind == ReplayKind::collective;
-      if (sets_off && nodes_[source].kind == ReplayKind::work) triggered_[source] = i;
-    }
+// What a further byte of a packet takes.
+double Mendings::ns_of_a_byte() const {
+  WholeTransfer small, large;  // sums
+  for (const WholeTransfer& transfer : details_.transfers) {
+    if (!is_small(transfer) && transfer.packet_bytes() < 2 * kSmallPacketBytes) continue;
+    WholeTransfer& sum = is_small(transfer) ? small : large;
+    sum.packets += transfer.packets;
+    sum.bytes += transfer.bytes;
+    sum.packets_ns += transfer.packets_ns;
   }
+  const double stated = 1e9 / words_.packet_rate;
+  if (large.packets == 0 || small.packets == 0) return stated;
+  const double slope = (large.packets_ns / large.packets - small.packets_ns / small.packets) /
+                       (large.packet_bytes() - small.packet_bytes());
+  return slope > 0 ? slope : stated;
 }
 
-bool Mendings::is_trigger(std::uint32_t node) const { return triggered_[node] != kNoReplayNode && uses_[node] == 1; }
-
-void Mendings::take_out_wait(Mending& mending, std::uint32_t node) const {
-  const std::uint32_t before = nodes_[node].before;
-  if (before != kNoReplayNode && nodes_[before].kind == ReplayKind::wait && replay_.wait_of(node) == before) {
-    mending.change.modes[before] = ReplayMode::removed;
+std::size_t Mendings::transfers_of(double good) const {
+  double bytes = 0, packets = 0;
+  for (const WholeTransfer& transfer : details_.transfers) {
+    if (!is_small(transfer)) continue;
+    bytes += static_cast<double>(transfer.bytes);
+    packets += transfer.packets;
   }
+  return bytes > 0 ? std::max<std::size_t>(2, static_cast<std::size_t>(good * packets / bytes)) : 2;
 }
 
-// With what sets it off, and the wait for that.
-void Mendings::take_out(Mending& mending, std::uint32_t transfer, ReplayMode mode) const {
-  mending.change.modes[transfer] = mode;
-  for (std::uint32_t e = 0; e < nodes_[transfer].edge_count; ++e) {
-    const std::uint32_t source = replay_.edges()[nodes_[transfer].first_edge + e].source;
-    if (!is_trigger(source)) continue;
-    mending.change.modes[source] = mode;
-    take_out_wait(mending, source);
-  }
-}
-
-// Each is asked for where the one `ring` before it was, the first ones together: so it is written in a program that has
-// twice the buffers.
-void Mendings::move_forward(Mending& mending, const std::vector<std::uint32_t>& loads, std::size_t ring) const {
-  const auto trigger_of = [this](std::uint32_t load) {
-    for (std::uint32_t e = 0; e < nodes_[load].edge_count; ++e) {
-      const std::uint32_t source = replay_.edges()[nodes_[load].first_edge + e].source;
-      if (is_trigger(source)) return source;
-    }
-    return kNoReplayNode;
-  };
-  for (std::size_t n = ring; n < loads.size(); ++n) {
-    const std::uint32_t place = loads[n < 2 * ring ? ring - 1 : n - ring];
-    mending.change.places[loads[n]] = place;
-    const std::uint32_t trigger = trigger_of(loads[n]), there = trigger_of(place);
-    if (trigger == kNoReplayNode || there == kNoReplayNode) continue;
-    mending.change.places[trigger] = there;
-    const std::uint32_t before = nodes_[trigger].before;
-    if (before != kNoReplayNode && nodes_[before].kind == ReplayKind::wait) mending.change.places[before] = there;
-  }
-}
-
-std::optional<Mending> Mendings::keep_tensor(StringId name, std::uint64_t size) const {
-  Mending made{replay_.no_change(), {}, 0};
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> loaded;  // by device and pause
-  std::vector<std::uint32_t> first_loads;
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    const ReplayNode& node = nodes_[i];
-    if (node.kind != ReplayKind::transfer || node.name != name || !node.into_chip || node.from_spill) continue;
-    std::uint64_t& so_far = loaded[{node.device, node.idle_before}];
-    if (so_far < size) {
-      first_loads.push_back(i);
-    } else {
-      take_out(made, i, ReplayMode::removed);
-      made.nodes.push_back(i);
-      made.bytes += node.bytes;
-    }
-    so_far += node.bytes;
-  }
-  if (made.nodes.empty()) return std::nullopt;
-  for (const std::uint32_t load : first_loads) {
-    for (std::uint32_t e = 0; e < nodes_[load].edge_count; ++e) {
-      const std::uint32_t trigger = replay_.edges()[nodes_[load].first_edge + e].source;
-      if (!is_trigger(trigger)) continue;
-      for (std::uint32_t t = 0; t < nodes_[trigger].edge_count; ++t) {
-        std::uint32_t& source = made.change.sources[nodes_[trigger].first_edge + t];
-        if (source != kNoReplayNode && nodes_[source].kind == ReplayKind::work) source = kNoReplayNode;
-      }
-    }
-  }
-  return made;
-}
-
-std::optional<Mending> Mendings::drop_spills() const {
-  Mending made{replay_.no_change(), {}, 0};
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    const ReplayNode& node = nodes_[i];
-    if (node.kind != ReplayKind::transfer || (!node.from_spill && !node.to_spill)) continue;
-    take_out(made, i, ReplayMode::bypassed);
-    if (node.from_spill) made.nodes.push_back(i);
-    made.bytes += node.bytes;
-  }
-  return made.nodes.empty() ? std::nullopt : std::optional(std::move(made));
-}
-
-std::optional<Mending> Mendings::merge_transfers(double least, double good) const {
-  struct Class {
-    double length_ns = 0, packet_bytes = 0, count = 0;
-    void add(const ReplayNode& node, std::span<const ReplayShare> shares) {
-      double length = static_cast<double>(node.length_ns());  // of a packet
-      if (!shares.empty()) {
-        length = 0;
-        for (const ReplayShare& share : shares) length += static_cast<double>(share.length_ns) / node.packets;
-      }
-      length_ns += length;
-      packet_bytes += static_cast<double>(node.bytes) / node.packets;
-      ++count;
-    }
-  };
-  Class small, large;
-  const auto size_of = [](const ReplayNode& node) { return static_cast<double>(node.bytes) / node.packets; };
-  for (const ReplayNode& node : nodes_) {
-    if (node.kind != ReplayKind::transfer || node.packets == 0) continue;
-    if (size_of(node) < least) small.add(node, replay_.shares(node));
-    if (size_of(node) >= good) large.add(node, replay_.shares(node));
-  }
-  if (small.count == 0) return std::nullopt;
-  const double more = large.count > 0 ? large.packet_bytes / large.count - small.packet_bytes / small.count : 0;
-  const double slope = more > 0 ? (large.length_ns / large.count - small.length_ns / small.count) / more
-                                : 1e9 / words_.packet_rate;  // ns for each further byte of a packet
-  Mending made{replay_.no_change(), {}, 0};
-  std::unordered_map<std::uint32_t, std::uint32_t> merged;
+std::optional<Mended> Mendings::merge_transfers(StringId only, std::size_t most, ChangedGraph& changed) const {
   struct Group {
-    std::uint32_t first = kNoReplayNode;
-    double packet_bytes = 0;
+    const WholeTransfer* first = nullptr;
+    std::size_t count = 0;
   };
-  std::map<std::tuple<std::uint32_t, StringId, StringId>, Group> open;  // by track, tensor and line
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    const ReplayNode& node = nodes_[i];
-    if (node.kind != ReplayKind::transfer || node.packets == 0 || size_of(node) >= least) continue;
-    made.nodes.push_back(i);
-    Group& group = open[{node.track, node.name, node.line}];
-    if (group.first == kNoReplayNode || group.packet_bytes + size_of(node) > good) {
-      group = {i, size_of(node)};
+  const double slope_ns = ns_of_a_byte();
+  std::map<std::tuple<TrackNumber, StringId, StringId>, Group> open;  // by queue, tensor and line
+  std::unordered_map<NodeIndex, double> longer_ns;
+  Mended made;
+  // The part that the same DMA engine does for the same purpose; where it does none, the last.
+  const auto has_payload = [&](NodeIndex node) {
+    return graph_.carries_signal.empty() || graph_.carries_signal[node] == 0;
+  };
+  const auto part_like = [&](const WholeTransfer& first, NodeIndex node) {
+    for (const NodeIndex other : first.nodes) {
+      if (graph_.lane(other).server == graph_.lane(node).server && has_payload(other) == has_payload(node))
+        return other;
+    }
+    return first.nodes.back();
+  };
+  bool any = false;
+  for (const WholeTransfer& transfer : details_.transfers) {
+    if (!is_small(transfer) || (only != kNone && transfer.name != only)) continue;
+    add(made, transfer);
+    Group& group = open[{transfer.queue, transfer.name, transfer.line}];
+    if (group.first == nullptr || group.count == most) {
+      group = {&transfer, 1};
       continue;
     }
-    group.packet_bytes += size_of(node);
-    const double of_each = node.part_count > 0 ? static_cast<double>(node.bytes) / node.part_count : size_of(node);
-    made.change.lengths_ns[group.first] += std::llround(slope * of_each);
-    take_out(made, i, ReplayMode::removed);
-    merged.emplace(i, group.first);
+    ++group.count;
+    any = true;
+    take_out(transfer, ChangedGraph::kGone, changed);
+    for (const NodeIndex node : transfer.nodes) {
+      const NodeIndex stays = part_like(*group.first, node);
+      changed.take_out_for(graph_, node, stays);
+      if (has_payload(node)) longer_ns[stays] += slope_ns * static_cast<double>(details_.bytes[node]);
+    }
   }
-  if (merged.empty()) return std::nullopt;
-  redirect(made, merged);
-  return made;
+  for (const auto& [node, ns] : longer_ns) changed.lengthen(graph_, node, ns);
+  return any ? std::optional(std::move(made)) : std::nullopt;
 }
 
-std::optional<Mending> Mendings::widen_tiles() const {
-  Mending made{replay_.no_change(), {}, 0};
-  std::unordered_map<std::uint32_t, std::uint32_t> merged;
+std::optional<Mended> Mendings::widen_tiles(ChangedGraph& changed) const {
+  if (details_.flops.empty()) return std::nullopt;
   struct Group {
-    std::uint32_t first = kNoReplayNode;
+    NodeIndex first = kNoNode;
     StringId line = 0;
     double columns = 0, each = 0;
   };
-  std::map<std::uint32_t, Group> open;  // by track
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    const ReplayNode& node = nodes_[i];
-    if (node.name != multiply_ || (node.flops <= 0 && !node.transposes)) continue;
-    Group& group = open[node.track];
-    const double columns = node.flops / words_.column_flops;
-    if (node.transposes || node.line == 0 || 2 * columns > words_.widest_columns) {
+  std::map<std::uint32_t, Group> open;  // by server
+  std::unordered_map<NodeIndex, double> longer_ns;
+  Mended made;
+  for (const NodeIndex node : graph_.order) {
+    const double flops = static_cast<double>(details_.flops[node]);
+    const bool transposes = details_.transposes[node] != 0;
+    if (graph_.names[node] != multiply_ || (flops <= 0 && !transposes) || !held(node)) continue;
+    Group& group = open[graph_.lane(node).server];
+    const double columns = flops / words_.column_flops;
+    const StringId line = line_of(node);
+    if (transposes || line == 0 || 2 * columns > words_.widest_columns) {
       group = {};
       continue;
     }
-    made.nodes.push_back(i);
-    const bool joins = group.first != kNoReplayNode && group.line == node.line && group.each == columns &&
+    add(made, node);
+    const bool joins = group.first != kNoNode && group.line == line && group.each == columns &&
                        group.columns + columns <= words_.widest_columns;
     if (!joins) {
-      group = {i, node.line, columns, columns};
+      group = {node, line, columns, columns};
       continue;
     }
     group.columns += columns;
-    made.change.lengths_ns[group.first] += std::llround(columns / words_.columns_per_ns);
-    made.change.modes[i] = ReplayMode::removed;
-    merged.emplace(i, group.first);
-    for (std::uint32_t e = 0; e < node.edge_count; ++e) {
-      const std::uint32_t source = replay_.edges()[node.first_edge + e].source;
-      if (nodes_[source].name == weights_) made.change.modes[source] = ReplayMode::removed;
+    longer_ns[group.first] += columns / words_.columns_per_ns;
+    changed.take_out_for(graph_, node, group.first);
+    for (const GraphEdge& edge : graph_.edges_of(node)) {
+      if (graph_.names[edge.source] == weights_ && edge.kind == EdgeKind::dependency) {
+        changed.take_out(graph_, edge.source, ChangedGraph::kGone);
+      }
     }
   }
-  if (merged.empty()) return std::nullopt;
-  redirect(made, merged);
+  if (longer_ns.empty()) return std::nullopt;
+  for (const auto& [node, ns] : longer_ns) changed.lengthen(graph_, node, ns);
   return made;
 }
 
-std::optional<Mending> Mendings::lift_limits(const std::vector<Throttled>& throttled) const {
-  Mending made{replay_.no_change(), {}, 0};
-  for (const Throttled& each : throttled) {
-    std::vector<DeviceLimit> limits(each.limits.begin(), each.limits.end());
-    std::sort(limits.begin(), limits.end(),
-              [](const DeviceLimit& a, const DeviceLimit& b) { return a.begin_ns < b.begin_ns; });
-    for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-      const ReplayNode& node = nodes_[i];
-      if (node.device != each.device || (node.flops <= 0 && !node.transposes)) continue;
-      auto limit = std::upper_bound(limits.begin(), limits.end(), node.begin_ns,
-                                    [](std::int64_t ns, const DeviceLimit& a) { return ns < a.begin_ns; });
-      if (limit == limits.begin()) continue;
-      --limit;
-      if (node.begin_ns >= limit->end_ns) continue;
-      made.change.lengths_ns[i] = std::llround(static_cast<double>(node.length_ns()) * limit->limit);
-      made.nodes.push_back(i);
-    }
-  }
-  return made.nodes.empty() ? std::nullopt : std::optional(std::move(made));
+double Mendings::columns_of(EventId multiplication) const {
+  const NodeIndex node = graph_.find(multiplication);
+  return node == kNoNode ? 0 : static_cast<double>(details_.flops[node]) / words_.column_flops;
 }
 
-std::optional<Mending> Mendings::drop_transposes() const {
-  Mending made{replay_.no_change(), {}, 0};
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    const ReplayNode& node = nodes_[i];
-    if (node.transposes) {
-      made.change.modes[i] = ReplayMode::bypassed;
-      made.nodes.push_back(i);
-      take_out_wait(made, i);
-      for (std::uint32_t e = 0; e < node.edge_count; ++e) {
-        const std::uint32_t source = replay_.edges()[node.first_edge + e].source;
-        if (nodes_[source].name == weights_) made.change.modes[source] = ReplayMode::bypassed;
+std::optional<Mended> Mendings::lift_limits(ChangedGraph& changed) const {
+  if (details_.flops.empty() || details_.limits.empty()) return std::nullopt;
+  Mended made;
+  for (NodeIndex node = 0; node < graph_.count(); ++node) {
+    if (!held(node) || (details_.flops[node] <= 0 && details_.transposes[node] == 0)) continue;
+    const std::pair at(details_.devices[graph_.graph_lane[node]], graph_.begin_ns[node]);
+    auto limit = std::upper_bound(details_.limits.begin(), details_.limits.end(), at, [](const auto& a, const auto& b) {
+      return a < std::pair(b.first, b.second.begin_ns);
+    });
+    if (limit == details_.limits.begin()) continue;
+    --limit;
+    if (limit->first != at.first || graph_.begin_ns[node] >= limit->second.end_ns) continue;
+    changed.scale(graph_, node, limit->second.limit);
+    ++changed.touched;
+    add(made, node);
+  }
+  return made.events.empty() ? std::nullopt : std::optional(std::move(made));
+}
+
+std::optional<Mended> Mendings::drop_transposes(ChangedGraph& changed) const {
+  if (details_.transposes.empty()) return std::nullopt;
+  Mended made;
+  for (NodeIndex node = 0; node < graph_.count(); ++node) {
+    if (!held(node)) continue;
+    if (details_.transposes[node] != 0) {
+      changed.take_out(graph_, node, ChangedGraph::kBypassed);
+      add(made, node);
+      take_out_wait(node, changed);
+      for (const GraphEdge& edge : graph_.edges_of(node)) {
+        if (graph_.names[edge.source] == weights_ && edge.kind == EdgeKind::dependency) {
+          changed.take_out(graph_, edge.source, ChangedGraph::kBypassed);
+        }
       }
       continue;
     }
-    if (node.name != copy_ || node.edge_count == 0) continue;
-    bool copies_turned = false;
-    for (std::uint32_t e = 0; e < node.edge_count; ++e) {
-      copies_turned = copies_turned || nodes_[replay_.edges()[node.first_edge + e].source].transposes;
-    }
+    if (graph_.names[node] != copy_) continue;
+    const auto edges = graph_.edges_of(node);
+    const bool copies_turned = std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& edge) {
+      return edge.kind == EdgeKind::dependency && details_.transposes[edge.source] != 0;
+    });
     if (!copies_turned) continue;
-    made.change.modes[i] = ReplayMode::bypassed;
-    take_out_wait(made, i);
+    changed.take_out(graph_, node, ChangedGraph::kBypassed);
+    take_out_wait(node, changed);
   }
-  return made.nodes.empty() ? std::nullopt : std::optional(std::move(made));
+  return made.events.empty() ? std::nullopt : std::optional(std::move(made));
 }
 
-std::vector<Mendings::BufferWait> Mendings::double_buffers() const {
+std::vector<Mendings::BufferWait> Mendings::buffer_waits() const {
   constexpr std::size_t kMostClasses = 16;
   struct Class {
     bool loads = false;
-    std::map<std::uint32_t, std::vector<std::uint32_t>> edges;  // by device
-    std::map<std::uint32_t, std::set<std::uint64_t>> buffers;   // by device
-    std::map<std::uint32_t, std::uint32_t> first;               // by device: the first node that waits
-    std::vector<std::uint32_t> nodes;
+    std::map<std::uint32_t, BufferWait::OfDevice> devices;
+    std::map<std::uint32_t, std::set<std::uint64_t>> buffers;  // by device
+    Mended mended;
   };
   std::map<std::tuple<StringId, StringId, StringId>, Class> classes;  // line, name and what it waits for
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    const ReplayNode& node = nodes_[i];
-    if (node.kind != ReplayKind::work) continue;
-    const bool trigger = is_trigger(i) && nodes_[triggered_[i]].into_chip && !nodes_[triggered_[i]].from_spill;
-    for (std::uint32_t e = node.first_edge; e < node.first_edge + node.edge_count; ++e) {
-      const std::uint32_t source = replay_.edges()[e].source;
-      if (nodes_[source].kind != ReplayKind::work || nodes_[source].track == node.track) continue;
-      if (!trigger && !replay_.reuses_buffer(source, i)) continue;
-      const ReplayNode& waits = trigger ? nodes_[triggered_[i]] : node;
-      Class& found = classes[{waits.line, waits.name, nodes_[source].name}];
+  for (const NodeIndex node : graph_.order) {
+    if (graph_.lane(node).kind != WorkKind::compute || graph_.waits[node] != 0 || !held(node)) continue;
+    const NodeIndex target = details_.only_target[node];
+    const std::uint32_t transfer = target == kNoNode ? kNone : details_.transfer_of[target];
+    const bool trigger =
+        transfer != kNone && details_.transfers[transfer].into_chip && !details_.transfers[transfer].from_spill;
+    const std::uint32_t device = details_.devices[graph_.graph_lane[node]];
+    for (std::uint32_t e = graph_.edges_from[node]; e < graph_.edges_from[node + 1]; ++e) {
+      const GraphEdge& edge = graph_.edges[e];
+      if (edge.kind != EdgeKind::dependency || graph_.lane(edge.source).kind != WorkKind::compute) continue;
+      if (graph_.waits[edge.source] != 0 || graph_.lane(edge.source).track == graph_.lane(node).track) continue;
+      if (!trigger && !details_.reuses_buffer(edge.source, node)) continue;
+      const StringId line = trigger ? details_.transfers[transfer].line : line_of(node);
+      const StringId name = trigger ? details_.transfers[transfer].name : graph_.names[node];
+      Class& found = classes[{line, name, graph_.names[edge.source]}];
       found.loads = trigger;
-      found.edges[node.device].push_back(e);
-      found.first.try_emplace(node.device, trigger ? triggered_[i] : i);
-      if (!trigger) found.buffers[node.device].insert(replay_.written_address(i));
-      found.nodes.push_back(trigger ? triggered_[i] : i);
+      BufferWait::OfDevice& of = found.devices[device];
+      of.device = device;
+      of.edges.push_back(e);
+      of.waiting.push_back(node);
+      if (trigger) {
+        add(found.mended, details_.transfers[transfer]);
+      } else {
+        found.buffers[device].insert(details_.written_address(node));
+        add(found.mended, node);
+      }
     }
   }
   std::vector<BufferWait> all;
   for (auto& [key, found] : classes) {
     if (all.size() == kMostClasses) break;
-    Mending made{replay_.no_change(), std::move(found.nodes), 0};
-    for (const auto& [device, edges] : found.edges) {
-      std::size_t ring = found.loads ? 0 : found.buffers[device].size();
-      std::vector<std::uint32_t> loads;  // of the tensor and line, by when they began
-      if (found.loads) {
-        double before = 0, after = 0;  // loads until the first that waits, and from there
-        for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-          const ReplayNode& node = nodes_[i];
-          if (node.kind != ReplayKind::transfer || node.device != device || node.name != std::get<1>(key) ||
-              node.line != std::get<0>(key)) {
-            continue;
-          }
-          (i < found.first[device] ? before : after) += 1;
-          loads.push_back(i);
+    BufferWait wait{std::get<0>(key), std::get<1>(key), std::get<2>(key), found.loads, {}, std::move(found.mended)};
+    for (auto& [device, of] : found.devices) {
+      of.buffers = found.buffers[device].size();
+      for (std::uint32_t t = 0; found.loads && t < details_.transfers.size(); ++t) {
+        const WholeTransfer& transfer = details_.transfers[t];
+        if (transfer.device == device && transfer.name == wait.name && transfer.line == wait.line) {
+          of.transfers.push_back(t);
         }
-        ring =
-            static_cast<std::size_t>(std::llround(before * static_cast<double>(edges.size()) / std::max(1.0, after)));
       }
-      if (ring == 0) continue;
-      for (std::size_t n = edges.size(); n-- > 0;) {
-        made.change.sources[edges[n]] = n >= ring ? replay_.edges()[edges[n - ring]].source : kNoReplayNode;
-      }
-      move_forward(made, loads, ring);
+      wait.devices.push_back(std::move(of));
     }
-    all.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), found.loads, std::move(made)});
+    all.push_back(std::move(wait));
   }
   return all;
 }
 
-std::vector<Mending> Mendings::early_collectives() const {
-  std::map<std::pair<StringId, StringId>, Mending> found;  // by name and line
-  for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
-    const ReplayNode& node = nodes_[i];
-    if (node.kind != ReplayKind::collective) continue;
-    std::uint32_t trigger = kNoReplayNode, data = 0;
-    for (std::uint32_t e = 0; e < node.edge_count; ++e) {
-      const std::uint32_t source = replay_.edges()[node.first_edge + e].source;
-      if (is_trigger(source)) {
-        trigger = source;
+std::optional<Mended> Mendings::double_buffers(const BufferWait& wait, ChangedGraph& changed) const {
+  bool any = false;
+  for (const BufferWait::OfDevice& of : wait.devices) {
+    std::size_t ring = of.buffers;
+    if (wait.loads) {
+      // Loads until the first that waits, and from there.
+      const std::uint32_t first = details_.transfer_of[details_.only_target[of.waiting.front()]];
+      const auto before = static_cast<double>(
+          std::count_if(of.transfers.begin(), of.transfers.end(), [first](std::uint32_t t) { return t < first; }));
+      const double after = std::max(1.0, static_cast<double>(of.transfers.size()) - before);
+      ring = static_cast<std::size_t>(std::llround(before * static_cast<double>(of.edges.size()) / after));
+    }
+    if (ring == 0) continue;
+    any = true;
+    for (std::size_t n = 0; n < of.edges.size(); ++n) {
+      const NodeIndex old = graph_.edges[of.edges[n]].source;
+      const NodeIndex source = n >= ring ? graph_.edges[of.edges[n - ring]].source : kNoNode;
+      changed.sources[of.edges[n]] = source;
+      ++changed.touched;
+      // The wait before it says so too.
+      const NodeIndex before = wait_before(of.waiting[n]);
+      if (before == kNoNode) continue;
+      for (std::uint32_t e = graph_.edges_from[before]; e < graph_.edges_from[before + 1]; ++e) {
+        if (graph_.edges[e].source == old) changed.sources[e] = source;
+      }
+    }
+    if (wait.loads) move_forward(of, ring, changed);
+  }
+  return any ? std::optional(wait.mended) : std::nullopt;
+}
+
+// Each is asked for where the one `ring` before it was, the first ones together: so it is written in a program that has
+// twice the buffers.
+void Mendings::move_forward(const BufferWait::OfDevice& of, std::size_t ring, ChangedGraph& changed) const {
+  const auto trigger_of = [this](const WholeTransfer& transfer) {
+    NodeIndex found = kNoNode;
+    each_trigger(transfer, [&](NodeIndex trigger) { found = trigger; });
+    return found;
+  };
+  for (std::size_t n = ring; n < of.transfers.size(); ++n) {
+    const WholeTransfer& load = details_.transfers[of.transfers[n]];
+    const WholeTransfer& place = details_.transfers[of.transfers[n < 2 * ring ? ring - 1 : n - ring]];
+    if (load.stretch != place.stretch) continue;
+    for (const NodeIndex node : load.nodes) changed.places[node] = place.nodes.back();
+    const NodeIndex trigger = trigger_of(load), there = trigger_of(place);
+    if (trigger == kNoNode || there == kNoNode) continue;
+    changed.places[trigger] = there;
+    if (const NodeIndex wait = wait_before(trigger); wait != kNoNode) changed.places[wait] = there;
+  }
+}
+
+std::vector<Mendings::LateCollective> Mendings::late_collectives() const {
+  std::map<std::pair<StringId, StringId>, LateCollective> found;  // by name and line
+  for (const NodeIndex node : graph_.order) {
+    if (graph_.lane(node).kind != WorkKind::collective || !held(node)) continue;
+    NodeIndex trigger = kNoNode;
+    std::size_t data = 0;
+    for (const GraphEdge& edge : graph_.edges_of(node)) {
+      if (edge.kind != EdgeKind::dependency) continue;
+      if (details_.is_trigger(graph_, edge.source, node)) {
+        trigger = edge.source;
       } else {
         ++data;
       }
     }
-    if (trigger == kNoReplayNode || data == 0) continue;
-    auto [each, is_new] = found.try_emplace({node.name, node.line});
-    Mending& made = each->second;
-    if (is_new) made.change = replay_.no_change();
-    made.change.modes[trigger] = ReplayMode::removed;
-    take_out_wait(made, trigger);
-    made.nodes.push_back(i);
+    if (trigger == kNoNode || data == 0) continue;
+    LateCollective& late = found[{graph_.names[node], line_of(node)}];
+    late.name = graph_.names[node];
+    late.line = line_of(node);
+    late.triggers.push_back(trigger);
+    add(late.mended, node);
   }
-  std::vector<Mending> all;
-  for (auto& [key, made] : found) all.push_back(std::move(made));
+  std::vector<LateCollective> all;
+  for (auto& [key, late] : found) all.push_back(std::move(late));
   return all;
+}
+
+std::optional<Mended> Mendings::ask_early(const LateCollective& late, ChangedGraph& changed) const {
+  for (const NodeIndex trigger : late.triggers) {
+    changed.take_out(graph_, trigger, ChangedGraph::kGone);
+    take_out_wait(trigger, changed);
+  }
+  return late.triggers.empty() ? std::nullopt : std::optional(late.mended);
 }
 
 }  // namespace accelscope

@@ -1,68 +1,94 @@
-// What of a session's work changes when one thing is mended, as changes of its replay. Each is made on all devices at
+// What of a session's work changes when one thing is mended, as changes of its graph. Each is made on all devices at
 // once: they run one program. Of nothing to mend comes nothing.
 #pragma once
 
 #include <optional>
-#include <span>
-#include <string_view>
+#include <vector>
 
-#include "core/analysis/replay/work_replay.h"
-#include "core/analysis/vendors/vendor.h"
+#include "core/analysis/replay/changed_graph.h"
+#include "core/analysis/replay/work_details.h"
 
 namespace accelscope {
 
-// A limit below one, of the share of cycles in which engines may work.
-struct DeviceLimit {
+// What a mending rests on.
+struct MendedEvent {
+  EventId event = kNoEvent;
   std::int64_t begin_ns = 0, end_ns = 0;
-  double limit = 1;
+  std::uint64_t bytes = 0;
+  StringId line = 0;
+  std::uint32_t device = 0;  // as TrackDevices counts them
 };
-
-struct Mending {
-  ReplayChange change;
-  std::vector<std::uint32_t> nodes;  // that it rests on, in order: the line that they cost most is the finding's
-  std::uint64_t bytes = 0;           // that need not be moved
+struct Mended {
+  std::vector<MendedEvent> events;  // in order: the line that they cost most is that of the mending
+  std::uint64_t bytes = 0;          // that need not be moved
 };
 
 class Mendings {
  public:
-  Mendings(const WorkReplay& replay, const Snapshot& snapshot);
+  Mendings(const WorkGraph& graph, const WorkDetails& details);
 
   // Loads of a tensor beyond `size` bytes without a pause of the device never were, and none waits for a buffer.
-  [[nodiscard]] std::optional<Mending> keep_tensor(StringId name, std::uint64_t size) const;
-  [[nodiscard]] std::optional<Mending> drop_spills() const;
-  // Transfers one after another whose packets are below `least` bytes are one of packets of `good` bytes.
-  [[nodiscard]] std::optional<Mending> merge_transfers(double least, double good) const;
+  [[nodiscard]] std::optional<Mended> keep_tensor(StringId name, std::int64_t size, ChangedGraph& changed) const;
+  [[nodiscard]] std::optional<Mended> drop_spills(ChangedGraph& changed) const;
+  // So many transfers of small packets (kSmallPacketBytes), one after another of one queue, tensor and line, are one:
+  // what sets the others off, and its wait, are gone, and each packet of the first carries what theirs on its DMA
+  // engine did. A further byte takes what it takes in larger packets of the session, where there are none what the
+  // vendor states. `only`: of this tensor; kNone: of any.
+  [[nodiscard]] std::optional<Mended> merge_transfers(StringId only, std::size_t most, ChangedGraph& changed) const;
+  // How many small transfers make one of packets of `good` bytes; at least 2.
+  [[nodiscard]] std::size_t transfers_of(double good) const;
   // Neighbouring multiplications of a line that fill less than half of what one can move are one.
-  [[nodiscard]] std::optional<Mending> widen_tiles() const;
-  struct Throttled {
-    std::uint32_t device = 0;
-    std::span<const DeviceLimit> limits;
-  };
-  [[nodiscard]] std::optional<Mending> lift_limits(const std::vector<Throttled>& throttled) const;
-  [[nodiscard]] std::optional<Mending> drop_transposes() const;
-  // What waits until a buffer comes free has twice as many, a reason each: the line that waits and what it waits for.
+  [[nodiscard]] std::optional<Mended> widen_tiles(ChangedGraph& changed) const;
+  [[nodiscard]] double columns_of(EventId multiplication) const;
+  // Engines may work in all cycles.
+  [[nodiscard]] std::optional<Mended> lift_limits(ChangedGraph& changed) const;
+  [[nodiscard]] std::optional<Mended> drop_transposes(ChangedGraph& changed) const;
+  // What waits until a buffer comes free, a reason each: the line that waits and what it waits for.
   struct BufferWait {
     StringId line = 0, name = 0;  // of what waits: a load's tensor
     StringId releaser = 0;        // the name of what it waits for
     bool loads = false;           // a transfer waits, else an engine
-    Mending mending;
+    struct OfDevice {
+      std::uint32_t device = 0;
+      std::vector<std::uint32_t> edges;  // of the graph
+      std::vector<NodeIndex> waiting;    // the target of each; of a load its trigger
+      std::size_t buffers = 0;
+      std::vector<std::uint32_t> transfers;  // of the tensor and line, in order
+    };
+    std::vector<OfDevice> devices;
+    Mended mended;
   };
-  [[nodiscard]] std::vector<BufferWait> double_buffers() const;
-  // Collectives begin when their data are there, whenever they were asked for; by name and line.
-  [[nodiscard]] std::vector<Mending> early_collectives() const;
+  [[nodiscard]] std::vector<BufferWait> buffer_waits() const;
+  // It has twice as many buffers.
+  [[nodiscard]] std::optional<Mended> double_buffers(const BufferWait& wait, ChangedGraph& changed) const;
+  // Collectives begin when their data are there, whenever they were asked for.
+  struct LateCollective {
+    StringId line = 0, name = 0;
+    std::vector<NodeIndex> triggers;
+    Mended mended;
+  };
+  [[nodiscard]] std::vector<LateCollective> late_collectives() const;
+  [[nodiscard]] std::optional<Mended> ask_early(const LateCollective& late, ChangedGraph& changed) const;
 
  private:
-  [[nodiscard]] bool is_trigger(std::uint32_t node) const;
-  void take_out(Mending& mending, std::uint32_t transfer, ReplayMode mode) const;
-  void move_forward(Mending& mending, const std::vector<std::uint32_t>& loads, std::size_t ring) const;
-  void take_out_wait(Mending& mending, std::uint32_t node) const;
+  template <typename Body>
+  void each_trigger(const WholeTransfer& transfer, Body&& body) const;
+  [[nodiscard]] bool held(NodeIndex node) const noexcept { return details_.holds(graph_, node); }
+  [[nodiscard]] NodeIndex wait_before(NodeIndex node) const noexcept;
+  [[nodiscard]] StringId line_of(NodeIndex node) const noexcept {
+    return graph_.locations.empty() ? StringId{0} : graph_.locations[node];
+  }
+  void add(Mended& mended, NodeIndex node) const;
+  void add(Mended& mended, const WholeTransfer& transfer) const;
+  void take_out_wait(NodeIndex node, ChangedGraph& changed) const;
+  void take_out(const WholeTransfer& transfer, ChangedGraph::Gone how, ChangedGraph& changed) const;
+  void move_forward(const BufferWait::OfDevice& of, std::size_t ring, ChangedGraph& changed) const;
+  [[nodiscard]] double ns_of_a_byte() const;
 
-  const WorkReplay& replay_;
-  const std::vector<ReplayNode>& nodes_;
+  const WorkGraph& graph_;
+  const WorkDetails& details_;
   const Vendor& words_;
   StringId multiply_, weights_, copy_;
-  std::vector<std::uint32_t> uses_;       // by node: edges that come from it
-  std::vector<std::uint32_t> triggered_;  // by node: the transfer or collective that it alone sets off
 };
 
 }  // namespace accelscope

@@ -17,7 +17,7 @@
 #include "capture/sim/output/simulator.h"
 #include "capture/sim/planted/planted_kernel.h"
 #include "core/analysis/critical_path/waits.h"
-#include "core/analysis/critical_path/what_if.h"
+#include "core/analysis/replay/what_if.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/scan/column_values.h"
 #include "core/store/store.h"

@@ -2,7 +2,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/analysis/critical_path/what_if.h"
+#include "core/analysis/replay/what_if.h"
 #include "core/base/text.h"
 
 namespace accelscope {
@@ -16,7 +16,7 @@ struct ChangeForm {
   Effect effect;
   bool named, scaled;
 };
-constexpr std::array<ChangeForm, 18> kChangeForms = {{{"dma bandwidth", Effect::bandwidth, false, true},
+constexpr std::array<ChangeForm, 24> kChangeForms = {{{"dma bandwidth", Effect::bandwidth, false, true},
                                                       {"dma latency", Effect::dma_latency, false, true},
                                                       {"launch latency", Effect::launch_latency, false, true},
                                                       {"opcode", Effect::name, true, true},
@@ -33,12 +33,19 @@ constexpr std::array<ChangeForm, 18> kChangeForms = {{{"dma bandwidth", Effect::
                                                       {"merge dmas of", Effect::merge_transfers, true, true},
                                                       {"merge dmas", Effect::merge_transfers, false, true},
                                                       {"remove wait", Effect::remove_wait, true, false},
-                                                      {"double queue", Effect::double_queue, true, false}}};
+                                                      {"double queue", Effect::double_queue, true, false},
+                                                      {"drop spills", Effect::drop_spills, false, false},
+                                                      {"drop transposes", Effect::drop_transposes, false, false},
+                                                      {"lift throttling", Effect::lift_throttling, false, false},
+                                                      {"widen tiles", Effect::widen_tiles, false, false},
+                                                      {"double buffers of", Effect::double_buffers, true, false},
+                                                      {"ask early for", Effect::ask_early, true, false}}};
 constexpr std::string_view kForms =
     "'dma bandwidth x1.5', 'dma latency x0.5', 'launch latency x0.5', 'opcode NAME x0.5', 'kernel NAME x0.5', "
     "'tensor NAME x0.5', 'queue NAME x0.5', 'engine NAME x0.5', 'stream NAME x0.5', 'layer PATH x0.5', "
     "'line FILE:LINE x0.5', 'host x0.5', 'drop reload of TENSOR', 'merge dmas x8', 'merge dmas of TENSOR x8', "
-    "'remove wait S[5] on ENGINE', 'double queue NAME'";
+    "'remove wait S[5] on ENGINE', 'double queue NAME', 'drop spills', 'drop transposes', 'lift throttling', 'widen "
+    "tiles', 'double buffers of NAME after NAME at FILE:LINE', 'ask early for COLLECTIVE at FILE:LINE'";
 
 Error wrong_change(std::string_view text, std::string_view why) {
   return Error{"the change '" + std::string(text) + "' " + std::string(why) + "; there are " + std::string(kForms)};
@@ -73,6 +80,15 @@ bool read_semaphore(WhatIfChange& change) {
   return true;
 }
 
+// " at mlp.py:33" at the end of a name, and the like; "" where it has none.
+std::string take_last(std::string& name, std::string_view word) {
+  const std::size_t place = name.rfind(word);
+  if (place == std::string::npos) return {};
+  std::string taken = name.substr(place + word.size());
+  name.resize(place);
+  return taken;
+}
+
 }  // namespace
 
 std::string_view change_forms() noexcept { return kForms; }
@@ -98,6 +114,10 @@ Result<WhatIfChange> parse_change(std::string_view text) {
     change.name = rest;
     if (form.effect == Effect::remove_wait && !read_semaphore(change)) {
       return wrong_change(whole, "names no semaphore such as S[5]");
+    }
+    if (form.effect == Effect::double_buffers || form.effect == Effect::ask_early) {
+      change.line = take_last(change.name, " at ");
+      change.after = take_last(change.name, " after ");
     }
     return change;
   }

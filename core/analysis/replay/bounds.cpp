@@ -1,4 +1,4 @@
-#include "core/analysis/critical_path/bounds.h"
+#include "core/analysis/replay/bounds.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "core/analysis/critical_path/what_if.h"
+#include "core/analysis/replay/what_if.h"
 #include "core/analysis/roofline/memory_levels.h"
 #include "core/analysis/time/covered_time.h"
 

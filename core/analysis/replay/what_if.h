@@ -1,10 +1,7 @@
-// How long a session would take with a change: its graph is replayed in an order in which every event comes after all
-// that it needs, with other durations and latencies. What an event began later than its edges explain stays as it was.
+// How long a session would take with changes that are written as text, and its critical path then.
 //
 //   const auto change = parse_change("dma bandwidth x1.5");
-//   const auto result = replay_with_changes(query, graph, {*change}, range_begin_ns);
-//
-// The order on each server stays as it was: a queue that would serve others first is not re-ordered.
+//   const auto result = replay_with_changes(query, graph, {&*change, 1}, range_begin_ns);
 #pragma once
 
 #include <span>
@@ -13,6 +10,7 @@
 #include <vector>
 
 #include "core/analysis/critical_path/critical_path.h"
+#include "core/analysis/replay/graph_replay.h"
 
 namespace accelscope {
 
@@ -30,17 +28,26 @@ struct WhatIfChange {
     merge_transfers,  // `factor` transfers of small packets of the tensor (empty: of any) in a row are one
     remove_wait,      // events of the track (empty: of all) do not wait for the semaphore
     double_queue,     // a transfer of the queue need not wait for the one before it, only for the one before that
+    drop_spills,      // nothing goes to spill memory and back
+    drop_transposes,  // of the matrix engine, with the copies of what they made
+    lift_throttling,  // engines may work in all cycles
+    widen_tiles,      // neighbouring narrow multiplications of a line are one
+    double_buffers,   // what waits until a buffer comes free has twice as many
+    ask_early,        // collectives begin when their data are there
   };
   Effect effect = Effect::bandwidth;
   double factor = 1;
   std::string name;
+  std::string after, line;  // of buffers and collectives: what releases them, where it stands; empty: any
   std::uint32_t semaphore = 0;
   std::string text;  // as it was written
 };
 
 // "dma bandwidth x1.5", "dma latency x0.5", "launch latency x0.5", "opcode MATMUL x0.5", "queue qSyncPIO0 x2",
 // "engine Vector x0.5", "stream 7 x0.5", "layer mlp x0.5", "line mlp.py:33 x0.5", "host x0.5", "drop reload of w1",
-// "merge dmas x8", "merge dmas of w1 x8", "remove wait S[5] on Vector", "double queue qSyncPIO0".
+// "merge dmas x8", "merge dmas of w1 x8", "remove wait S[5] on Vector", "double queue qSyncPIO0", "drop spills", "drop
+// transposes", "lift throttling", "widen tiles", "double buffers of w1 after MATMUL at mlp.py:33", "ask early for
+// AllReduce at mlp.py:52".
 [[nodiscard]] Result<WhatIfChange> parse_change(std::string_view text);
 [[nodiscard]] std::string_view change_forms() noexcept;
 
@@ -51,13 +58,6 @@ struct WhatIfResult {
   std::vector<std::int64_t> begin_ns, end_ns;  // by node
   CriticalPath path;                           // of the replay
 };
-
-// What the events of a range took, and take in a replay: from the first begin to the last end of those that lie wholly
-// inside of it.
-struct RangeTotals {
-  TimeRange before, after;  // recorded, and in the replay
-};
-[[nodiscard]] RangeTotals totals_of_range(const WorkGraph& graph, const WhatIfResult& result, const TimeRange& range);
 
 // Where the query has a mask, only events that pass it change their time; changes of another kind are refused then.
 // Its path is that of the events of the range; without one that of all from begin_ns on.

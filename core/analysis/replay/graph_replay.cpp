@@ -1,0 +1,317 @@
+#include "core/analysis/replay/graph_replay.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/analysis/critical_path/path_walk.h"
+#include "core/analysis/dependencies/digit_sort.h"
+#include "core/analysis/time/track_devices.h"
+
+namespace accelscope {
+namespace {
+
+constexpr std::int64_t kNoTime = INT64_MIN;
+
+// What an event began (or, where it waits, ended) at by its edges as they were recorded.
+struct Explained {
+  std::int64_t begin_ns = kNoTime, end_ns = 0;
+};
+Explained explained_before(const WorkGraph& graph, NodeIndex node) noexcept {
+  std::int64_t last = kNoTime;
+  for (const GraphEdge& edge : graph.edges_of(node)) {
+    const std::int64_t since = edge.from_begin ? graph.begin_ns[edge.source] : graph.end_ns[edge.source];
+    last = std::max(last, since + graph.latencies_ns[edge.latency]);
+  }
+  Explained explained;
+  if (graph.server_before[node] != kNoNode) {
+    explained.begin_ns = graph.end_ns[graph.server_before[node]] + graph.server_latencies_ns[graph.lane(node).server];
+  }
+  const std::int64_t shortest = graph.shortest_wait_ns[graph.graph_lane[node]];
+  if (graph.waits[node] != 0) {
+    explained.end_ns = std::max(graph.begin_ns[node] + shortest, last);
+  } else {
+    explained.begin_ns = std::max(explained.begin_ns, last);
+  }
+  return explained;
+}
+
+// Until when a device of engines was under way, as it was recorded and in the replay; and the same before it last stood
+// idle.
+class IdleDevices {
+ public:
+  explicit IdleDevices(const WorkGraph& graph) : graph_(graph), device_of_lane_(engine_devices(graph)) {
+    for (const std::uint32_t device : device_of_lane_) {
+      if (device != kNone && device >= devices_.size()) devices_.resize(device + 1);
+    }
+  }
+  struct Idle {
+    std::int64_t recorded_ns = kNoTime, replayed_ns = kNoTime;
+  };
+  // Before the events of a device in the order of their begins.
+  [[nodiscard]] Idle before(NodeIndex node) {
+    Device* device = device_of(node);
+    if (device == nullptr) return {};
+    if (device->recorded_ns != kNoTime && graph_.begin_ns[node] - device->recorded_ns >= kLeastIdleNs) {
+      device->idle = {device->recorded_ns, device->replayed_ns};
+    }
+    return device->idle;
+  }
+  void after(NodeIndex node, std::int64_t replayed_end_ns) {
+    Device* device = device_of(node);
+    if (device == nullptr) return;
+    device->recorded_ns = std::max(device->recorded_ns, graph_.end_ns[node]);
+    device->replayed_ns = std::max(device->replayed_ns, replayed_end_ns);
+  }
+
+ private:
+  struct Device {
+    std::int64_t recorded_ns = kNoTime, replayed_ns = kNoTime;
+    Idle idle;
+  };
+  // Waits span idle time: nothing works in it.
+  [[nodiscard]] Device* device_of(NodeIndex node) {
+    const std::uint32_t device = device_of_lane_[graph_.graph_lane[node]];
+    return device == kNone || graph_.waits[node] != 0 ? nullptr : &devices_[device];
+  }
+
+  const WorkGraph& graph_;
+  std::vector<std::uint32_t> device_of_lane_;
+  std::vector<Device> devices_;
+};
+
+}  // namespace
+
+std::vector<std::uint32_t> engine_devices(const WorkGraph& graph) {
+  std::vector<std::uint32_t> devices(graph.lanes.size(), kNone);
+  const TrackDevices labels(*graph.snapshot);
+  std::vector<bool> launched(labels.count(), false);
+  for (const GraphLane& lane : graph.lanes) {
+    if (lane.waits_when_idle) launched[labels.of_lane(lane.lane)] = true;
+  }
+  for (std::size_t i = 0; i < graph.lanes.size(); ++i) {
+    const std::size_t device = labels.of_lane(graph.lanes[i].lane);
+    if (is_device_work(graph.lanes[i].kind) && !launched[device]) devices[i] = static_cast<std::uint32_t>(device);
+  }
+  return devices;
+}
+
+// The times of the replay, and what holds events up in it.
+class GraphReplay::Times {
+ public:
+  explicit Times(const GraphReplay& replay) : replay_(replay), graph_(replay.graph_), changed_(replay.changed_) {}
+  [[nodiscard]] const std::vector<std::int64_t>& begins() const noexcept { return replay_.begin_ns; }
+  [[nodiscard]] const std::vector<std::int64_t>& ends() const noexcept { return replay_.end_ns; }
+
+  [[nodiscard]] Hold begin_hold(NodeIndex node) const noexcept {
+    Hold held;
+    const bool at_once = changed_.is(node, ChangedGraph::kAtOnce);
+    if (graph_.waits[node] == 0 && (changed_.is(node, ChangedGraph::kHere) || changed_.gone.empty() || at_once)) {
+      held = last_edge(node);
+    }
+    const NodeIndex before = server_before(node);
+    if (before == kNoNode) return held;
+    const std::int64_t latency = at_once ? 0 : graph_.server_latencies_ns[graph_.lane(node).server];
+    const Hold server{before, EdgeKind::server, false, ends()[before], latency};
+    return held.source == kNoNode || server.reached_ns() >= held.reached_ns() ? server : held;
+  }
+  [[nodiscard]] Hold end_hold(NodeIndex node) const noexcept {
+    if (changed_.is_left_out(node)) return {};
+    const Hold held = last_edge(node);
+    const std::int64_t anyway = begins()[node] + graph_.shortest_wait_ns[graph_.graph_lane[node]];
+    return held.source != kNoNode && held.reached_ns() > anyway ? held : Hold{};
+  }
+  // Of a bypassed event, when what it waited for had ended; kNoTime: it waited for nothing.
+  [[nodiscard]] std::int64_t passed_ns(NodeIndex node) const noexcept {
+    std::int64_t last = kNoTime;
+    each_source(node, [&](const GraphEdge& edge, NodeIndex source) { last = std::max(last, since_ns(edge, source)); });
+    // A packet comes after those of its transfer.
+    const NodeIndex before = graph_.server_before[node];
+    const bool goes_on = before != kNoNode && !graph_.parts.empty() && graph_.parts[node] != kNone &&
+                         graph_.parts[before] == graph_.parts[node];
+    return goes_on ? std::max(last, replay_.passed_ns_[before]) : last;
+  }
+
+ private:
+  [[nodiscard]] NodeIndex before(NodeIndex node) const noexcept {
+    return replay_.before_.empty() ? graph_.server_before[node] : replay_.before_[node];
+  }
+  [[nodiscard]] NodeIndex server_before(NodeIndex node) const noexcept {
+    NodeIndex last = before(node);
+    if (last == kNoNode || changed_.doubled[graph_.graph_lane[node]] == 0) return last;
+    if (graph_.parts.empty() || graph_.parts[node] == kNone) return before(last);
+    // Within a transfer its packets stay in order; of the transfer before nothing is waited for.
+    const std::uint32_t other = graph_.parts[last];
+    if (other == graph_.parts[node] || changed_.doubled[graph_.graph_lane[last]] == 0) return last;
+    while (last != kNoNode && graph_.parts[last] == other) last = before(last);
+    return last;
+  }
+  [[nodiscard]] bool is_removed(const GraphEdge& edge) const noexcept {
+    if (changed_.may_lose[edge.latency] == 0) return false;
+    const auto semaphore = graph_.semaphore_of(edge.source);
+    return semaphore && std::find(changed_.removed_semaphores.begin(), changed_.removed_semaphores.end(), *semaphore) !=
+                            changed_.removed_semaphores.end();
+  }
+  // The sources that hold: of what is merged into another the other, of issue what its row does before.
+  template <typename Body>
+  void each_source(NodeIndex node, Body&& body) const noexcept {
+    for (std::uint32_t e = graph_.edges_from[node]; e < graph_.edges_from[node + 1]; ++e) {
+      const GraphEdge& edge = graph_.edges[e];
+      NodeIndex source = edge.source;
+      if (const auto other = changed_.sources.find(e); !changed_.sources.empty() && other != changed_.sources.end()) {
+        source = other->second;
+      }
+      if (source == kNoNode || is_removed(edge)) continue;
+      if (!changed_.instead.empty() && changed_.instead[source] != kNoNode) source = changed_.instead[source];
+      if (changed_.is_left_out(source) && edge.kind == EdgeKind::issue) source = before(source);
+      if (source == kNoNode || changed_.is(source, ChangedGraph::kGone)) continue;
+      // What has another place may come before what it came after.
+      if (!replay_.position_.empty() && replay_.position_[source] >= replay_.position_[node]) continue;
+      if (changed_.is(source, ChangedGraph::kBypassed) && (edge.from_begin || replay_.passed_ns_[source] == kNoTime)) {
+        continue;
+      }
+      body(edge, source);
+    }
+  }
+  [[nodiscard]] std::int64_t since_ns(const GraphEdge& edge, NodeIndex source) const noexcept {
+    if (changed_.is(source, ChangedGraph::kBypassed)) return replay_.passed_ns_[source];
+    return edge.from_begin ? begins()[source] : ends()[source];
+  }
+  [[nodiscard]] Hold last_edge(NodeIndex node) const noexcept {
+    Hold held;
+    const bool at_once = changed_.is(node, ChangedGraph::kAtOnce);
+    each_source(node, [&](const GraphEdge& edge, NodeIndex source) {
+      const Hold other{source, edge.kind, edge.from_begin, since_ns(edge, source),
+                       at_once ? 0 : changed_.latencies_ns[edge.latency]};
+      if (held.source == kNoNode || other.reached_ns() > held.reached_ns()) held = other;
+    });
+    return held;
+  }
+
+  const GraphReplay& replay_;
+  const WorkGraph& graph_;
+  const ChangedGraph& changed_;
+};
+
+GraphReplay::GraphReplay(const WorkGraph& graph, const ChangedGraph& changed) : graph_(graph), changed_(changed) {}
+
+Result<std::unique_ptr<GraphReplay>> GraphReplay::run(const QueryContext& query, const WorkGraph& graph,
+                                                      const ChangedGraph& changed) {
+  auto replay = std::make_unique<GraphReplay>(graph, changed);
+  if (const Result<void> done = replay->run(query); !done) return done.error();
+  return replay;
+}
+
+// What is left of the servers' order.
+void GraphReplay::settle() {
+  const auto left_out = [](std::uint8_t how) { return how == ChangedGraph::kGone || how == ChangedGraph::kBypassed; };
+  const bool any_left_out = std::any_of(changed_.gone.begin(), changed_.gone.end(), left_out);
+  if (!changed_.places.empty()) return place();
+  if (!any_left_out) return;
+  before_ = graph_.server_before;
+  for (const NodeIndex node : graph_.order) {
+    const NodeIndex before = before_[node];
+    if (before != kNoNode && changed_.is_left_out(before)) before_[node] = before_[before];
+  }
+}
+
+// The order with what has another place.
+void GraphReplay::place() {
+  std::vector<std::uint32_t> rank(graph_.count());
+  for (std::uint32_t i = 0; i < graph_.order.size(); ++i) rank[graph_.order[i]] = i;
+  std::vector<DigitKey> keys(graph_.order.size());
+  std::vector<std::uint8_t> is_of_moved(graph_.server_latencies_ns.size(), 0);
+  for (std::uint32_t i = 0; i < graph_.order.size(); ++i) {
+    const NodeIndex node = graph_.order[i];
+    const auto moved = changed_.places.find(node);
+    keys[i] = {moved == changed_.places.end() ? i : rank[moved->second], node};
+    if (moved != changed_.places.end()) is_of_moved[graph_.lane(node).server] = 1;
+  }
+  sort_by_digits(keys);
+  order_.resize(keys.size());
+  position_ = std::move(rank);
+  before_ = graph_.server_before;
+  std::vector<NodeIndex> last(is_of_moved.size(), kNoNode);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    const NodeIndex node = keys[i].value;
+    order_[i] = node;
+    position_[node] = static_cast<std::uint32_t>(i);
+    const std::uint32_t server = graph_.lane(node).server;
+    // What has none before it overlaps another one, or is the first.
+    if (is_of_moved[server] != 0 && (before_[node] != kNoNode || changed_.places.contains(node))) {
+      before_[node] = last[server];
+    } else if (before_[node] != kNoNode && changed_.is_left_out(before_[node])) {
+      before_[node] = before_[before_[node]];
+    }
+    if (!changed_.is_left_out(node)) last[server] = node;
+  }
+}
+
+Result<void> GraphReplay::run(const QueryContext& query) {
+  settle();
+  const auto bypassed = [](std::uint8_t how) { return how == ChangedGraph::kBypassed; };
+  if (std::any_of(changed_.gone.begin(), changed_.gone.end(), bypassed)) passed_ns_.assign(graph_.count(), kNoTime);
+  begin_ns.resize(graph_.count());
+  end_ns.resize(graph_.count());
+  const Times times(*this);
+  IdleDevices devices(graph_);
+  const std::vector<NodeIndex>& order = order_.empty() ? graph_.order : order_;
+  constexpr std::size_t kBetweenLooks = std::size_t{1} << 16;
+  end_of_all_ns_ = kNoTime;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i % kBetweenLooks == 0 && query.control.cancelled()) return cancelled_error();
+    const NodeIndex node = order[i];
+    // What comes at another place does not tell when its device stood idle.
+    const bool moved = !changed_.places.empty() && changed_.places.contains(node);
+    const IdleDevices::Idle idle = moved ? IdleDevices::Idle{} : devices.before(node);
+    if (changed_.is_left_out(node)) {
+      if (changed_.is(node, ChangedGraph::kBypassed)) passed_ns_[node] = times.passed_ns(node);
+      const NodeIndex before = before_[node];
+      begin_ns[node] = end_ns[node] = before == kNoNode ? graph_.begin_ns[node] : end_ns[before];
+      if (!moved) devices.after(node, kNoTime);
+      continue;
+    }
+    const Hold hold = times.begin_hold(node);
+    const Explained recorded = explained_before(graph_, node);
+    const std::int64_t explained = std::max(recorded.begin_ns, idle.recorded_ns);
+    const std::int64_t reached = std::max(hold.source == kNoNode ? kNoTime : hold.reached_ns(), idle.replayed_ns);
+    const bool at_once = changed_.is(node, ChangedGraph::kAtOnce);
+    const auto delay_of = [&](std::int64_t delay_ns) {
+      return at_once || (changed_.without_delays && delay_ns < kLeastIdleNs) ? 0 : delay_ns;
+    };
+    // What nothing explains stays: a delay after what was known to come before, or, of a first event, its time.
+    std::int64_t begin = graph_.begin_ns[node];
+    if (explained != kNoTime && reached != kNoTime) begin = reached + delay_of(graph_.begin_ns[node] - explained);
+    begin_ns[node] = begin;
+    const std::int64_t duration = graph_.end_ns[node] - graph_.begin_ns[node];
+    if (graph_.waits[node] != 0) {
+      const std::int64_t anyway = begin + graph_.shortest_wait_ns[graph_.graph_lane[node]];
+      const Hold ended = times.end_hold(node);
+      const std::int64_t settled = ended.source == kNoNode ? anyway : ended.reached_ns();
+      end_ns[node] = at_once ? settled : std::max(begin, settled + delay_of(graph_.end_ns[node] - recorded.end_ns));
+    } else {
+      const double factor = changed_.factors.empty() ? 1.0 : static_cast<double>(changed_.factors[node]);
+      end_ns[node] = begin + (factor == 1.0 ? duration : std::llround(static_cast<double>(duration) * factor));
+    }
+    if (!moved) devices.after(node, end_ns[node]);
+    end_of_all_ns_ = std::max(end_of_all_ns_, end_ns[node]);
+  }
+  return {};
+}
+
+RangeTotals GraphReplay::totals(const TimeRange& range) const {
+  TimeRange before{INT64_MAX, INT64_MIN}, after = before;
+  for (NodeIndex node = 0; node < graph_.count(); ++node) {
+    if (graph_.begin_ns[node] < range.begin_ns || graph_.end_ns[node] > range.end_ns) continue;
+    before = {std::min(before.begin_ns, graph_.begin_ns[node]), std::max(before.end_ns, graph_.end_ns[node])};
+    after = {std::min(after.begin_ns, begin_ns[node]), std::max(after.end_ns, end_ns[node])};
+  }
+  if (before.begin_ns > before.end_ns) return {{0, 0}, {0, 0}};
+  return {before, after};
+}
+
+CriticalPath GraphReplay::path(const TimeRange& range) const {
+  if (graph_.count() == 0) return {};
+  return PathWalk(graph_, Times(*this), range).run();
+}
+
+}  // namespace accelscope

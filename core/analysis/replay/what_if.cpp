@@ -1,0 +1,352 @@
+#include "core/analysis/replay/what_if.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "core/analysis/replay/mendings.h"
+#include "core/analysis/vendors/vendor.h"
+#include "core/scan/column_values.h"
+#include "core/scan/event_mask.h"
+
+namespace accelscope {
+namespace {
+
+using Effect = WhatIfChange::Effect;
+
+class ChangeReader {
+ public:
+  ChangeReader(const QueryContext& query, const WorkGraph& graph, const TimeRange& range)
+      : query_(query), graph_(graph), range_(range), changed_(graph) {}
+
+  Result<ChangedGraph> run(std::span<const WhatIfChange> changes) {
+    wants_addresses_ = std::any_of(changes.begin(), changes.end(),
+                                   [](const WhatIfChange& change) { return change.effect == Effect::double_buffers; });
+    for (const WhatIfChange& change : changes) {
+      if (query_.mask && !is_of_events(change.effect)) {
+        return Error{"the change '" + change.text + "' is of the whole session: it takes a range, but no filter"};
+      }
+      const std::uint64_t before = changed_.touched;
+      if (const Result<void> done = read(change); !done) return done.error();
+      if (changed_.touched == before) return nothing(change);
+    }
+    return std::move(changed_);
+  }
+
+ private:
+  Result<void> read(const WhatIfChange& change) {
+    const auto factor = static_cast<float>(change.factor);
+    switch (change.effect) {
+      case Effect::bandwidth:
+        scale(1 / factor, [&](NodeIndex node) {
+          return graph_.lane(node).kind == WorkKind::transfer &&
+                 (graph_.carries_signal.empty() || graph_.carries_signal[node] == 0);
+        });
+        return {};
+      case Effect::dma_latency:
+        scale_latencies(change.factor, [](WorkKind from, WorkKind to) {
+          return to == WorkKind::transfer && from != WorkKind::transfer;
+        });
+        return {};
+      case Effect::launch_latency:
+        scale_latencies(change.factor,
+                        [](WorkKind from, WorkKind to) { return from == WorkKind::host && is_device_work(to); });
+        return {};
+      case Effect::name: {
+        const StringId name = graph_.snapshot->strings->find(change.name);
+        if (name != kNone) scale(factor, [&](NodeIndex node) { return graph_.names[node] == name; });
+        return {};
+      }
+      case Effect::line: {
+        const StringId line = graph_.snapshot->strings->find(change.name);
+        if (line == kNone || graph_.locations.empty()) return {};
+        scale(factor, [&](NodeIndex node) { return graph_.locations[node] == line; });
+        return {};
+      }
+      case Effect::track: {
+        const std::vector<std::uint8_t> named = lanes_named(change.name);
+        scale(factor, [&](NodeIndex node) { return named[graph_.graph_lane[node]] != 0; });
+        return {};
+      }
+      case Effect::host:
+        scale(factor, [&](NodeIndex node) { return graph_.lane(node).kind == WorkKind::host; });
+        return {};
+      case Effect::layer:
+        return scale_layer(change);
+      case Effect::drop_reload:
+        return drop_reloads(change);
+      case Effect::merge_transfers: {
+        const StringId name = change.name.empty() ? kNone : graph_.snapshot->strings->find(change.name);
+        if (name == kNone && !change.name.empty()) return {};
+        return mend([&](const Mendings& mendings) {
+          (void)mendings.merge_transfers(name, static_cast<std::size_t>(change.factor), changed_);
+        });
+      }
+      case Effect::drop_spills:
+        return mend([this](const Mendings& mendings) { (void)mendings.drop_spills(changed_); });
+      case Effect::drop_transposes:
+        return mend([this](const Mendings& mendings) { (void)mendings.drop_transposes(changed_); });
+      case Effect::lift_throttling:
+        return mend([this](const Mendings& mendings) { (void)mendings.lift_limits(changed_); });
+      case Effect::widen_tiles:
+        return mend([this](const Mendings& mendings) { (void)mendings.widen_tiles(changed_); });
+      case Effect::double_buffers:
+        return mend([&](const Mendings& mendings) {
+          for (const Mendings::BufferWait& wait : mendings.buffer_waits()) {
+            if (is(wait.name, change.name) && fits(wait.releaser, change.after) && fits(wait.line, change.line)) {
+              (void)mendings.double_buffers(wait, changed_);
+            }
+          }
+        });
+      case Effect::ask_early:
+        return mend([&](const Mendings& mendings) {
+          for (const Mendings::LateCollective& late : mendings.late_collectives()) {
+            if (is(late.name, change.name) && fits(late.line, change.line)) (void)mendings.ask_early(late, changed_);
+          }
+        });
+      case Effect::remove_wait:
+        remove_wait(change);
+        return {};
+      case Effect::double_queue: {
+        const std::vector<std::uint8_t> named = lanes_named(change.name);
+        for (std::size_t i = 0; i < named.size(); ++i) {
+          if (named[i] == 0) continue;
+          changed_.doubled[i] = 1;
+          changed_.touched += graph_.lanes[i].count;
+        }
+        return {};
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] bool passes(NodeIndex node) const {
+    const Snapshot& snapshot = *graph_.snapshot;
+    return query_.mask->passes(snapshot, graph_.event(node)) || query_.mask->passes(snapshot, graph_.whole_event(node));
+  }
+  // Edges and what sets off a transfer cannot be told by a filter of events.
+  [[nodiscard]] static bool is_of_events(Effect effect) noexcept {
+    constexpr std::array kOfEvents = {Effect::bandwidth, Effect::name, Effect::track,
+                                      Effect::layer,     Effect::line, Effect::host};
+    return std::find(kOfEvents.begin(), kOfEvents.end(), effect) != kOfEvents.end();
+  }
+
+  template <typename Wanted>
+  void scale(float factor, Wanted wanted) {
+    changed_.factors.resize(graph_.count(), 1.0F);
+    constexpr std::size_t kPiece = std::size_t{1} << 18;
+    std::atomic<std::uint64_t> touched{0};
+    query_.pool.for_each((graph_.count() + kPiece - 1) / kPiece, query_.control, [&](std::size_t piece, std::size_t) {
+      std::uint64_t here = 0;
+      const std::size_t last = std::min(graph_.count(), (piece + 1) * kPiece);
+      for (std::size_t node = piece * kPiece; node < last; ++node) {
+        // A wait lasts as long as what it waits for.
+        if (graph_.waits[node] != 0 || !wanted(static_cast<NodeIndex>(node))) continue;
+        if (query_.mask && !passes(static_cast<NodeIndex>(node))) continue;
+        changed_.factors[node] *= factor;
+        ++here;
+      }
+      touched += here;
+    });
+    changed_.touched += touched;
+  }
+
+  template <typename Wanted>
+  void scale_latencies(double factor, Wanted wanted) {
+    std::map<TrackNumber, WorkKind> kinds;
+    for (const GraphLane& lane : graph_.lanes) kinds[lane.track] = lane.kind;
+    for (std::size_t i = 1; i < changed_.latencies_ns.size(); ++i) {
+      const auto& [from, to] = graph_.latency_tracks[i];
+      if (!wanted(kinds[from], kinds[to])) continue;
+      changed_.latencies_ns[i] = std::llround(static_cast<double>(changed_.latencies_ns[i]) * factor);
+      ++changed_.touched;
+    }
+  }
+
+  // By lane of the graph: those of the track, and of packets those of their queue.
+  std::vector<std::uint8_t> lanes_named(std::string_view name) const {
+    std::vector<std::uint8_t> named(graph_.lanes.size(), 0);
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      for (const TrackNumber number : {graph_.lanes[i].track, graph_.lanes[i].resource}) {
+        const TrackSnapshot* track = graph_.snapshot->find_track(number);
+        if (track != nullptr && track->track->name == name) named[i] = 1;
+      }
+    }
+    return named;
+  }
+
+  Result<void> scale_layer(const WhatIfChange& change) {
+    std::vector<std::uint8_t> inside(graph_.count(), 0);
+    std::map<std::uint32_t, const GraphLane*> lanes;
+    LaneIndices indices;
+    for (const GraphLane& lane : graph_.lanes) {
+      if (!graph_.snapshot->lanes[lane.lane].schema->find(Role::layer)) continue;
+      lanes[lane.lane] = &lane;
+      indices.push_back(lane.lane);
+    }
+    const Result<void> scanned = scan_chunks(query_, indices, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t) {
+      const std::size_t column = *chunk.lane.schema->find(Role::layer);
+      const GraphLane& lane = *lanes.at(chunk.lane_index);
+      for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
+        const std::string_view layer =
+            text_at(chunk, *graph_.snapshot->strings, column, chunk.lane.schema->columns[column].type, row);
+        inside[lane.first + ordinal_of(chunk.event_id(row))] = lies_in(layer, change.name) ? 1 : 0;
+      }
+    });
+    if (!scanned) return scanned;
+    scale(static_cast<float>(change.factor), [&](NodeIndex node) { return inside[node] != 0; });
+    return {};
+  }
+  // Whole steps of the path: "mlp" is a step of "layers.3/mlp/up_proj".
+  static bool lies_in(std::string_view layer, std::string_view wanted) {
+    for (std::size_t at = layer.find(wanted); at != std::string_view::npos; at = layer.find(wanted, at + 1)) {
+      const std::size_t end = at + wanted.size();
+      if ((at == 0 || layer[at - 1] == '/') && (end == layer.size() || layer[end] == '/')) return true;
+    }
+    return false;
+  }
+
+  // Bytes of a tensor, from a vendor's table; 0: none tells.
+  Result<std::int64_t> tensor_bytes(std::string_view tensor) const {
+    std::atomic<std::int64_t> bytes{0};
+    LaneIndices lanes;
+    const auto size_of = [](const Schema& schema) -> std::optional<std::size_t> {
+      for (const Vendor& vendor : vendors()) {
+        if (const auto column = schema.find(vendor.size_column); column) return column;
+      }
+      return std::nullopt;
+    };
+    const Snapshot& snapshot = *graph_.snapshot;
+    for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+      const LaneSnapshot& lane = snapshot.lanes[i];
+      if (lane.schema && lane.data->kind == EventKind::table && size_of(*lane.schema)) lanes.push_back(i);
+    }
+    const StringId name = snapshot.strings->find(std::string(tensor));
+    const Result<void> scanned = scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t) {
+      const std::size_t column = *size_of(*chunk.lane.schema);
+      for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
+        if (chunk.session_string(chunk.view.name(row)) != name) continue;
+        const auto size = number_at(chunk.view, column, chunk.lane.schema->columns[column].type, row);
+        if (size) bytes = std::max<std::int64_t>(bytes, *size);
+      }
+    });
+    if (!scanned) return scanned.error();
+    return bytes.load();
+  }
+
+  Result<void> drop_reloads(const WhatIfChange& change) {
+    const Result<std::int64_t> size = tensor_bytes(change.name);
+    if (!size) return size.error();
+    if (*size <= 0) return Error{"nothing tells how large " + change.name + " is, so its reloads cannot be told"};
+    const StringId name = graph_.snapshot->strings->find(change.name);
+    return mend([&](const Mendings& mendings) { (void)mendings.keep_tensor(name, *size, changed_); });
+  }
+
+  // What the graph does not hold is read once, for the first change that asks.
+  template <typename Body>
+  Result<void> mend(Body&& body) {
+    if (!details_) {
+      auto read = WorkDetails::read(query_, graph_, range_, wants_addresses_);
+      if (!read) return read.error();
+      details_ = std::move(*read);
+    }
+    body(Mendings(graph_, *details_));
+    return {};
+  }
+  [[nodiscard]] bool is(StringId id, std::string_view text) const { return graph_.snapshot->strings->text(id) == text; }
+  [[nodiscard]] bool fits(StringId id, std::string_view text) const { return text.empty() || is(id, text); }
+
+  void remove_wait(const WhatIfChange& change) {
+    changed_.removed_semaphores.push_back(change.semaphore);
+    for (std::size_t i = 1; i < graph_.latency_tracks.size(); ++i) {
+      const TrackSnapshot* to = graph_.snapshot->find_track(graph_.latency_tracks[i].second);
+      if (change.name.empty() || (to != nullptr && to->track->name == change.name)) changed_.may_lose[i] = 1;
+    }
+    for (NodeIndex node = 0; node < graph_.count(); ++node) {
+      for (const GraphEdge& edge : graph_.edges_of(node)) {
+        if (changed_.may_lose[edge.latency] != 0 && graph_.semaphore_of(edge.source) == change.semaphore) {
+          ++changed_.touched;
+        }
+      }
+    }
+  }
+
+  Error nothing(const WhatIfChange& change) const {
+    if (change.effect == Effect::merge_transfers && change.name.empty()) {
+      return Error{"the change '" + change.text + "' touches nothing: no transfers in a row have packets below 2 KiB"};
+    }
+    std::vector<std::string> names;
+    if (change.effect == Effect::name || change.effect == Effect::drop_reload ||
+        change.effect == Effect::merge_transfers) {
+      std::vector<StringId> ids(graph_.names);
+      std::sort(ids.begin(), ids.end());
+      ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+      for (const StringId id : ids) names.emplace_back(graph_.snapshot->strings->text(id));
+    } else if (change.effect == Effect::track || change.effect == Effect::double_queue) {
+      for (const GraphLane& lane : graph_.lanes) {
+        const TrackSnapshot* track = graph_.snapshot->find_track(lane.track);
+        if (track != nullptr) names.push_back(track->track->name);
+      }
+      std::sort(names.begin(), names.end());
+      names.erase(std::unique(names.begin(), names.end()), names.end());
+    }
+    std::string text = "the change '" + change.text + "' touches nothing of this session";
+    constexpr std::size_t kMostNames = 12;
+    for (std::size_t i = 0; i < std::min(names.size(), kMostNames); ++i) {
+      text += (i == 0 ? "; there are " : ", ") + names[i];
+    }
+    if (names.size() > kMostNames) text += " and others";
+    return Error{text};
+  }
+
+  const QueryContext& query_;
+  const WorkGraph& graph_;
+  TimeRange range_;
+  bool wants_addresses_ = false;
+  std::optional<WorkDetails> details_;
+  ChangedGraph changed_;
+};
+
+}  // namespace
+
+Result<WhatIfResult> replay_with_changes(const QueryContext& query, const WorkGraph& graph,
+                                         std::span<const WhatIfChange> changes, std::int64_t begin_ns) {
+  return replay_range(query, graph, changes, {begin_ns, INT64_MAX});
+}
+
+Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& graph,
+                                  std::span<const WhatIfChange> changes, const TimeRange& range) {
+  const Result<ChangedGraph> changed = ChangeReader(query, graph, range).run(changes);
+  if (!changed) return changed.error();
+  auto replay = GraphReplay::run(query, graph, *changed);
+  if (!replay) return replay.error();
+  WhatIfResult result;
+  result.touched = changed->touched;
+  RangeTotals totals{{range.begin_ns, graph.end_of_all_ns}, {range.begin_ns, (*replay)->end_of_all_ns()}};
+  if (graph.count() == 0) totals.after = {range.begin_ns, range.begin_ns};
+  if (range.end_ns < graph.end_of_all_ns) {
+    totals = (*replay)->totals(range);
+    if (totals.before.empty()) return Error{"no event lies wholly inside of the range"};
+  }
+  result.before = totals.before;
+  result.total_before_ns = totals.before.length_ns();
+  result.total_after_ns = totals.after.length_ns();
+  result.path = (*replay)->path(totals.after);
+  result.begin_ns = std::move((*replay)->begin_ns);
+  result.end_ns = std::move((*replay)->end_ns);
+  return result;
+}
+
+Result<std::int64_t> total_without_gaps(const QueryContext& query, const WorkGraph& graph,
+                                        std::span<const NodeIndex> nodes, std::int64_t begin_ns) {
+  ChangedGraph changed(graph);
+  for (const NodeIndex node : nodes) changed.take_out(graph, node, ChangedGraph::kAtOnce);
+  const auto replay = GraphReplay::run(query, graph, changed);
+  if (!replay) return replay.error();
+  return graph.count() == 0 ? 0 : (*replay)->end_of_all_ns() - begin_ns;
+}
+
+}  // namespace accelscope

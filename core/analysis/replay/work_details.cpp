@@ -1,0 +1,271 @@
+#include "core/analysis/replay/work_details.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "core/analysis/replay/graph_replay.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/scan/column_values.h"
+
+namespace accelscope {
+namespace {
+
+std::optional<std::size_t> string_column(const Schema& schema, std::string_view name) {
+  const auto column = schema.find(name);
+  return column && schema.columns[*column].type == ColumnType::string ? column : std::nullopt;
+}
+
+class DetailScan {
+ public:
+  DetailScan(const QueryContext& query, const WorkGraph& graph, WorkDetails& details, bool wants_addresses)
+      : query_(query),
+        graph_(graph),
+        details_(details),
+        labels_(*graph.snapshot),
+        wants_addresses_(wants_addresses),
+        found_(query.pool.concurrency()) {
+    query_.mask = nullptr;
+    for (const GraphLane& lane : graph.lanes) {
+      details.devices.push_back(static_cast<std::uint32_t>(labels_.of_lane(lane.lane)));
+    }
+    details.words = vendors().data();
+  }
+
+  Result<void> run() {
+    for (std::uint32_t i = 0; i < graph_.lanes.size(); ++i) {
+      const WorkKind kind = graph_.lanes[i].kind;
+      if (kind != WorkKind::transfer && kind != WorkKind::compute) continue;
+      if (!knows(i)) continue;
+      place_[graph_.lanes[i].lane] = i;
+      lanes_.push_back(graph_.lanes[i].lane);
+    }
+    details_.bytes.assign(graph_.count(), 0);
+    places_.assign(graph_.count(), 0);
+    const Result<void> scanned =
+        scan_chunks(query_, lanes_, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t w) {
+          const std::uint32_t place = place_.at(chunk.lane_index);
+          graph_.lanes[place].kind == WorkKind::transfer ? read_transfers(chunk, place)
+                                                         : read_work(chunk, place, found_[w]);
+        });
+    if (!scanned) return scanned;
+    for (auto& found : found_) {
+      details_.addresses.insert(details_.addresses.end(), found.begin(), found.end());
+      found = {};
+    }
+    std::stable_sort(details_.addresses.begin(), details_.addresses.end(),
+                     [](const auto& a, const auto& b) { return a.node < b.node; });
+    join_transfers();
+    find_only_targets();
+    return read_limits();
+  }
+
+ private:
+  enum Place : std::uint8_t { kIntoChip = 1, kFromSpill = 2, kToSpill = 4 };
+
+  // Whether there is anything to read of a lane.
+  bool knows(std::uint32_t place) {
+    const LaneSnapshot& lane = graph_.snapshot->lanes[graph_.lanes[place].lane];
+    if (graph_.lanes[place].kind == WorkKind::transfer) return true;
+    const Vendor* vendor = vendor_of_work(lane);
+    if (vendor == nullptr) return false;
+    details_.words = vendor;
+    details_.flops.resize(graph_.count());
+    details_.transposes.resize(graph_.count());
+    return true;
+  }
+
+  void read_transfers(const ScannedChunk& chunk, std::uint32_t place) {
+    const Schema& schema = *chunk.lane.schema;
+    const GraphLane& lane = graph_.lanes[place];
+    const auto bytes = schema.find(Role::bytes);
+    const auto from = string_column(schema, details_.words->from_column);
+    const auto to = string_column(schema, details_.words->to_column);
+    NumberBlock sizes;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      if (bytes) sizes.read(block.reader, *bytes, schema.columns[*bytes].type);
+      const BlockValues froms = from ? block.reader.column(*from, ColumnType::string) : BlockValues{};
+      const BlockValues tos = to ? block.reader.column(*to, ColumnType::string) : BlockValues{};
+      const auto is = [&](const BlockValues& values, std::uint32_t i, std::string_view word) {
+        return values.has(i) && graph_.snapshot->strings->text(static_cast<StringId>(values.values[i])) == word;
+      };
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const NodeIndex node = lane.first + static_cast<NodeIndex>(ordinal_of(block.id(i)));
+        if (bytes) details_.bytes[node] = std::max<std::int64_t>(0, sizes[i]);
+        std::uint8_t where = is(tos, i, details_.words->on_chip_place) ? kIntoChip : 0;
+        if (is(froms, i, details_.words->spill_place)) where |= kFromSpill;
+        if (is(tos, i, details_.words->spill_place)) where |= kToSpill;
+        places_[node] = where;
+      }
+    });
+  }
+
+  void read_work(const ScannedChunk& chunk, std::uint32_t place, std::vector<WorkDetails::Address>& found) {
+    const Schema& schema = *chunk.lane.schema;
+    const GraphLane& lane = graph_.lanes[place];
+    const Vendor& vendor = *vendor_of_work(chunk.lane);
+    const std::unique_ptr<EventWork> work = vendor.event_work(chunk.lane, *graph_.snapshot->strings);
+    const auto operands = schema.find(vendor.operands_column);
+    const bool has_operands = wants_addresses_ && operands && schema.columns[*operands].type == ColumnType::text;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      work->read(block.reader);
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const NodeIndex node = lane.first + static_cast<NodeIndex>(ordinal_of(block.id(i)));
+        details_.flops[node] = static_cast<float>(work->at(i));
+        details_.transposes[node] = work->transposes(i) ? 1 : 0;
+        if (!has_operands || graph_.waits[node] != 0) continue;
+        vendor.visit_operands(chunk.view.text(*operands, block.row(i)), [&](std::uint64_t address, bool written) {
+          found.push_back({node, address, written});
+        });
+      }
+    });
+  }
+
+  void join_transfers() {
+    details_.transfer_of.assign(graph_.count(), kNone);
+    std::vector<std::uint32_t> of_part(graph_.transfers.size(), kNone);
+    const std::vector<std::uint32_t> idle_devices = engine_devices(graph_);
+    struct Device {
+      std::int64_t reached_ns = INT64_MIN;
+      std::uint32_t stretch = 0;
+    };
+    std::unordered_map<std::uint32_t, Device> devices;
+    for (const NodeIndex node : graph_.order) {
+      const std::uint32_t place = graph_.graph_lane[node];
+      Device* device =
+          idle_devices[place] == kNone || graph_.waits[node] != 0 ? nullptr : &devices[idle_devices[place]];
+      if (device != nullptr) {
+        if (device->reached_ns != INT64_MIN && graph_.begin_ns[node] - device->reached_ns >= kLeastIdleNs) {
+          ++device->stretch;
+        }
+        device->reached_ns = std::max(device->reached_ns, graph_.end_ns[node]);
+      }
+      if (graph_.lanes[place].kind != WorkKind::transfer || !details_.holds(graph_, node)) continue;
+      const std::uint32_t part = graph_.parts.empty() ? kNone : graph_.parts[node];
+      std::uint32_t known = part == kNone ? kNone : of_part[part];
+      if (known == kNone) {
+        known = static_cast<std::uint32_t>(details_.transfers.size());
+        if (part != kNone) of_part[part] = known;
+        details_.transfers.push_back({.event = graph_.whole_event(node),
+                                      .begin_ns = graph_.begin_ns[node],
+                                      .end_ns = graph_.end_ns[node],
+                                      .name = graph_.names[node],
+                                      .line = graph_.locations.empty() ? 0 : graph_.locations[node],
+                                      .queue = graph_.lanes[place].resource,
+                                      .device = details_.devices[place],
+                                      .stretch = device == nullptr ? 0 : device->stretch});
+      }
+      details_.transfer_of[node] = known;
+      add_part(details_.transfers[known], node);
+    }
+  }
+  void add_part(WholeTransfer& whole, NodeIndex node) const {
+    whole.nodes.push_back(node);
+    whole.begin_ns = std::min(whole.begin_ns, graph_.begin_ns[node]);
+    whole.end_ns = std::max(whole.end_ns, graph_.end_ns[node]);
+    whole.into_chip = whole.into_chip || (places_[node] & kIntoChip) != 0;
+    whole.from_spill = whole.from_spill || (places_[node] & kFromSpill) != 0;
+    whole.to_spill = whole.to_spill || (places_[node] & kToSpill) != 0;
+    if (!graph_.carries_signal.empty() && graph_.carries_signal[node] != 0) return;
+    ++whole.packets;
+    whole.bytes += details_.bytes[node];
+    whole.packets_ns += static_cast<double>(graph_.end_ns[node] - graph_.begin_ns[node]);
+  }
+
+  void find_only_targets() {
+    constexpr NodeIndex kSeveral = kNoNode - 1;
+    details_.only_target.assign(graph_.count(), kNoNode);
+    for (NodeIndex node = 0; node < graph_.count(); ++node) {
+      const std::uint32_t transfer = details_.transfer_of[node];
+      const NodeIndex target = transfer == kNone ? node : details_.transfers[transfer].nodes.front();
+      for (const GraphEdge& edge : graph_.edges_of(node)) {
+        if (edge.kind != EdgeKind::dependency) continue;
+        NodeIndex& known = details_.only_target[edge.source];
+        known = known == kNoNode || known == target ? target : kSeveral;
+      }
+    }
+    for (NodeIndex& target : details_.only_target) {
+      if (target == kSeveral) target = kNoNode;
+    }
+  }
+
+  Result<void> read_limits() {
+    LaneIndices lanes;
+    const Snapshot& snapshot = *graph_.snapshot;
+    for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+      const LaneSnapshot& lane = snapshot.lanes[i];
+      if (!lane.schema || !lane.schema->find(details_.words->limit_column)) continue;
+      if (track_kind_of(labels_.track_of_lane(i).track->kind).alert == Alert::throttling) lanes.push_back(i);
+    }
+    std::mutex mutex;
+    const Result<void> scanned = scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t) {
+      const std::size_t column = *chunk.lane.schema->find(details_.words->limit_column);
+      const ColumnType type = chunk.lane.schema->columns[column].type;
+      if (is_text(type)) return;
+      const std::scoped_lock lock(mutex);
+      chunk.for_each_block([&](const ScannedBlock& block) {
+        const BlockValues values = block.reader.column(column, type);
+        for (std::uint32_t i = block.first; i < block.last; ++i) {
+          if (!values.has(i) || details_.limits.size() == WorkDetails::kMostLimits) continue;
+          const double limit = std::clamp(real_number(type, values.values[i]), 0.0, 1.0);
+          if (limit >= 1 || block.begin_ns(i) >= block.end_ns(i)) continue;
+          details_.limits.emplace_back(static_cast<std::uint32_t>(labels_.of_lane(chunk.lane_index)),
+                                       DeviceLimit{block.begin_ns(i), block.end_ns(i), limit});
+        }
+      });
+    });
+    std::sort(details_.limits.begin(), details_.limits.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.first, a.second.begin_ns) < std::pair(b.first, b.second.begin_ns);
+    });
+    return scanned;
+  }
+
+  QueryContext query_;
+  const WorkGraph& graph_;
+  WorkDetails& details_;
+  TrackDevices labels_;
+  bool wants_addresses_;
+  LaneIndices lanes_;
+  std::unordered_map<std::uint32_t, std::uint32_t> place_;  // of lanes of the snapshot in the graph
+  std::vector<std::uint8_t> places_;                        // Place, by node
+  std::vector<std::vector<WorkDetails::Address>> found_;    // by thread
+};
+
+}  // namespace
+
+Result<WorkDetails> WorkDetails::read(const QueryContext& query, const WorkGraph& graph, const TimeRange& range,
+                                      bool wants_addresses) {
+  WorkDetails details;
+  details.range = range;
+  if (const Result<void> done = DetailScan(query, graph, details, wants_addresses).run(); !done) return done.error();
+  return details;
+}
+
+bool WorkDetails::reuses_buffer(NodeIndex source, NodeIndex node) const noexcept {
+  const auto of = [this](NodeIndex which) {
+    return std::equal_range(addresses.begin(), addresses.end(), Address{which, 0, false},
+                            [](const Address& a, const Address& b) { return a.node < b.node; });
+  };
+  const auto [source_first, source_last] = of(source);
+  const auto [node_first, node_last] = of(node);
+  bool over_read = false;
+  for (auto a = source_first; a != source_last; ++a) {
+    for (auto b = node_first; b != node_last; ++b) {
+      if (a->address != b->address) continue;
+      if (a->written && !b->written) return false;  // it reads what the source wrote
+      over_read = over_read || (!a->written && b->written);
+    }
+  }
+  return over_read;
+}
+
+std::uint64_t WorkDetails::written_address(NodeIndex node) const noexcept {
+  auto at = std::lower_bound(addresses.begin(), addresses.end(), node,
+                             [](const Address& each, NodeIndex n) { return each.node < n; });
+  for (; at != addresses.end() && at->node == node; ++at) {
+    if (at->written) return at->address;
+  }
+  return 0;
+}
+
+}  // namespace accelscope

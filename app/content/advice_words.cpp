@@ -41,6 +41,7 @@ std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding
       {"What to try", std::string(rule.remedy)},
       {"The saving is", finding.is_replayed ? "What a run of the same work without it would save, by its dependencies"
                                             : std::string(rule.cost)},
+      {"As a what-if", finding.change},
       {"Rests on", fmt::format("{} on {}, {}", counted_text(finding), named_tracks_text(snapshot, finding),
                                range_text(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns)))},
       {"Told from", fmt::format("{} ({})", rule.told, rule.source)},

@@ -216,7 +216,10 @@ Result<ToolAnswer> advise_tool(ToolCall& call) {
     const Finding& each = (*advice)->findings[i];
     JsonObject row;
     row.text("rule", each.rule->name).text("finding", each.headline).text_if("device", each.device);
-    row.number("saves_at_most_ns", each.saving_ns).real("share", each.share).text_if("line", each.source);
+    row.number("saves_at_most_ns", each.saving_ns)
+        .real("share", each.share)
+        .text_if("line", each.source)
+        .text_if("what_if", each.change);
     row.text("try", each.rule->remedy).raw("evidence", evidence_json(each, *(*session)->snapshot));
     findings.raw(row.done());
   }

@@ -117,11 +117,13 @@ std::string json_of(const FoundAdvice& found, std::size_t number) {
   return fmt::format(
       "{{\"rank\": {}, \"rule\": {}, \"key\": {}, \"device\": {}, \"headline\": {}, \"saving_ns\": {}, "
       "\"is_replayed\": {}, \"share\": {}, "
-      "\"count\": {}, \"source\": {},\n   \"why\": {}, \"remedy\": {}, \"saving_is\": {}, \"told_from\": {}, "
+      "\"count\": {}, \"source\": {}, \"what_if\": {},\n   \"why\": {}, \"remedy\": {}, \"saving_is\": {}, "
+      "\"told_from\": {}, "
       "\"tracks\": [{}],\n   \"events\": {}, \"event_count\": {},\n   \"places\": {}, \"place_count\": {}}}",
       number + 1, json_quote(finding.rule->name), json_quote(finding.key), json_quote(finding.device),
       json_quote(finding.headline), finding.saving_ns, finding.is_replayed, json_number(finding.share), finding.count,
-      finding.source.empty() ? "null" : json_quote(finding.source), json_quote(finding.rule->explanation),
+      finding.source.empty() ? "null" : json_quote(finding.source),
+      finding.change.empty() ? "null" : json_quote(finding.change), json_quote(finding.rule->explanation),
       json_quote(finding.rule->remedy), json_quote(finding.rule->cost), json_quote(finding.rule->told), tracks,
       json_events(*found.snapshot, found.evidence[number]), found.evidence[number].total, json_places(finding),
       finding.places.size());

@@ -22,22 +22,23 @@ std::string_view word_of(Alert alert) {
 
 Listing warnings_listing(const Advice& advice) {
   Listing listing(
-      {{"rule", "Rule", "", "Which rule found it"},
-       {"device", "Device", "", ""},
+      {{"rule", "Rule", "", "Which rule found it", false, true},
+       {"device", "Device", "", "", false, true},
+       {"headline", "What", "", ""},
+       {"source", "Source", "", "The line that it costs most"},
+       {"count", "Count", "", "Events or gaps that it rests on"},
        {"saving_ns", "Saves up to", "ns", "What mending this alone would save at most"},
        {"share", "Share", "share", "Of the device's active time; of gaps: of the time from its first to its last work"},
-       {"count", "Count", "", "Events or gaps that it rests on"},
-       {"headline", "What", "", ""},
-       {"remedy", "What to try", "", ""},
-       {"source", "Source", "", "The line that it costs most"},
-       {"begin_ns", "Begin", "ns", "Of where it is seen, or of the longest gap"},
-       {"end_ns", "End", "ns", ""},
-       {"event_id", "First event", "", ""}});
+       {"remedy", "What to try", "", "", false, true},
+       {"what_if", "What-if", "", "The change that mends it, for what-if", false, true},
+       {"begin_ns", "Begin", "ns", "Of where it is seen, or of the longest gap", false, true},
+       {"end_ns", "End", "ns", "", false, true},
+       {"event_id", "First event", "", "", false, true}});
   for (const Finding& each : advice.findings) {
     const TimeRange range = each.events.range.value_or(each.places.front().range);
-    listing.add({std::string(each.rule->name), text_cell(each.device), each.saving_ns, each.share,
-                 static_cast<std::int64_t>(each.count), each.headline, std::string(each.rule->remedy),
-                 text_cell(each.source), range.begin_ns, range.end_ns, event_cell(each.first)},
+    listing.add({std::string(each.rule->name), text_cell(each.device), each.headline, text_cell(each.source),
+                 static_cast<std::int64_t>(each.count), each.saving_ns, each.share, std::string(each.rule->remedy),
+                 text_cell(each.change), range.begin_ns, range.end_ns, event_cell(each.first)},
                 each.events);
   }
   const std::string unjudged = unjudged_text(advice);

@@ -322,6 +322,7 @@ class ReportGatherer {
     const TimeRange& range = each.events.range.value_or(each.places.front().range);
     add("Try", std::string(each.rule->remedy));
     add("Why", std::string(each.rule->explanation));
+    add("As a what-if", each.change);
     add("Device", each.device);
     add("Line", each.source);
     add("Rests on", counted_text(each));

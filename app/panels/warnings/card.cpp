@@ -17,7 +17,7 @@ constexpr float kCardLabel = 96, kCardLine = 18, kCardPause = 8;  // units
 
 bool draw_finding_card(const PanelContext& context, const Finding& finding, const Rect& area) {
   Ui& ui = context.ui;
-  const std::vector<FindingField> fields = finding_fields(*context.tab.snapshot, finding);
+  std::vector<FindingField> fields = finding_fields(*context.tab.snapshot, finding);
   Rect inner = area.inset(ui.px(size::kPanelPadding), 0);
   Rect head = inner.cut_top(ui.px(34));
   ButtonOptions show{.label = "Show events", .tooltip = "Select what it rests on, and go there"};
@@ -31,6 +31,7 @@ bool draw_finding_card(const PanelContext& context, const Finding& finding, cons
   const float width = inner.width() - label - ui.px(16);
   float height = ui.px(kCardPause);
   std::vector<float> heights;
+  std::erase_if(fields, [](const FindingField& field) { return field.text.empty(); });
   for (const FindingField& field : fields) {
     heights.push_back(paragraph_height(ui, TextStyle::small, field.text, width, line) + ui.px(4));
     height += heights.back();

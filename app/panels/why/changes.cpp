@@ -22,7 +22,6 @@ constexpr float kChangeRow = 26, kChangeSaving = 92, kChangeInput = 26;  // unit
 }  // namespace
 
 void ChangeList::suggest(const std::vector<std::string>& texts) {
-  const bool first = changes_.empty();
   std::vector<ShownChange> kept;
   for (const std::string& text : texts) {
     const auto known =
@@ -34,7 +33,16 @@ void ChangeList::suggest(const std::vector<std::string>& texts) {
     if (!there && (!each.suggested || each.on)) kept.push_back(each);
   }
   changes_ = std::move(kept);
-  if (first && !changes_.empty()) changes_.front().on = true;  // so that there is something to see
+  if (!begun_ && !changes_.empty()) changes_.front().on = true;  // so that there is something to see
+  begun_ = begun_ || !changes_.empty();
+}
+
+void ChangeList::offer(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    const bool known =
+        std::any_of(changes_.begin(), changes_.end(), [&](const ShownChange& each) { return each.text == text; });
+    if (!known && !text.empty()) changes_.push_back({text, false, true});
+  }
 }
 
 void ChangeList::choose(const std::string& text) {

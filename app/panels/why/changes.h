@@ -21,6 +21,8 @@ class ChangeList {
   void suggest(const std::vector<std::string>& texts);
   void draw(const PanelContext& context, const render::Rect& area,
             const std::vector<std::optional<std::int64_t>>& savings);
+  // Further ones that suit it, until others do: behind those that are there, so that none moves away; "" is none.
+  void offer(const std::vector<std::string>& texts);
   // What a row of another list proposes: it is ticked, and added where it is not there.
   void choose(const std::string& text);
   [[nodiscard]] const std::vector<ShownChange>& all() const noexcept { return changes_; }
@@ -29,6 +31,7 @@ class ChangeList {
   void add_typed(const PanelContext& context);
 
   std::vector<ShownChange> changes_;
+  bool begun_ = false;
   std::string typed_, wrong_;
 };
 

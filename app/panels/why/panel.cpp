@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "app/content/advice_words.h"
+#include "app/content/listings/warnings.h"
 #include "app/content/why/critical_path.h"
 #include "core/analysis/replay/what_if.h"
 #include "core/base/format.h"
@@ -21,13 +23,16 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kWhyHead = 36, kWhyBounds = 22, kWhyNote = 20;  // units
-constexpr float kWhyChanges = 0.21F, kWhyResult = 0.40F;        // of the width
-constexpr float kRoomForChanges = 720, kRoomForBounds = 120;    // units
+constexpr float kWhyHead = 36, kWhyBounds = 22, kWhyNote = 20, kWhyOfTwo = 30;  // units
+constexpr float kWhyChanges = 0.21F, kWhyResult = 0.40F;                        // of the width
+constexpr float kTermBoth = 140, kTermName = 96;                                // units
+constexpr float kRoomForChanges = 720, kRoomForBounds = 120;                    // units
 constexpr std::size_t kMostGhostRows = 8, kMostShares = 8;
 constexpr std::size_t kMostMarked = 1'000'000;  // parts of a path that the timeline marks
 
-constexpr std::array<std::string_view, 5> kWhyPages = {"Gaps", "By resource", "By line", "Waits", "Path"};
+enum WhyPage : std::uint8_t { kFindings, kGaps, kResources, kLines, kWaits, kPath };
+constexpr std::array<std::string_view, 6> kWhyPages = {"Findings", "Gaps", "By resource", "By line", "Waits", "Path"};
+constexpr double kNotableOverlap = 0.05;  // of what both save
 
 Pixel bound_colour(const Ui& ui, PathBound bound) {
   constexpr std::array<unsigned, kPathBounds> kSlots = {8, 0, 6, 5, 3, 7, 0};
@@ -86,7 +91,8 @@ Result<std::shared_ptr<const ShownPath>> marks_of(const QueryContext& query, con
 
 }  // namespace
 
-SessionAnalysis::Found<WhyPanel::Found> WhyPanel::find(const QueryContext& query, const EventFilter& filter) {
+SessionAnalysis::Found<WhyPanel::Found> WhyPanel::find(const QueryContext& query, const EventFilter& filter,
+                                                       bool finds_advice) {
   auto graph = session_graph(query);
   if (!graph) return graph.error();
   const auto range = path_range(query, **graph, filter.range);
@@ -111,6 +117,15 @@ SessionAnalysis::Found<WhyPanel::Found> WhyPanel::find(const QueryContext& query
   auto shown = marks_of(query, *found.graph, found.path);
   if (!shown) return shown.error();
   found.shown = std::move(*shown);
+  if (finds_advice) {
+    QueryContext whole = query;
+    whole.mask = nullptr;
+    const auto dependencies = Dependencies::build(whole);
+    if (!dependencies) return dependencies.error();
+    auto advice = find_advice(query, filter, dependencies->get());
+    if (!advice) return advice.error();
+    found.advice = std::move(*advice);
+  }
   return std::make_shared<const Found>(std::move(found));
 }
 
@@ -120,16 +135,33 @@ SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& qu
   QueryContext whole = query;
   whole.mask = nullptr;
   Replay out;
-  std::vector<WhatIfChange> ticked;
+  const auto saved = [](const Result<WhatIfResult>& result) -> std::optional<std::int64_t> {
+    return result ? std::optional(result->total_before_ns - result->total_after_ns) : std::nullopt;
+  };
+  std::vector<WhatIfChange> ticked, two;
+  std::int64_t of_each = 0;
   for (std::size_t i = 0; i < question.texts.size(); ++i) {
     auto change = parse_change(question.texts[i]);
     if (!change) return change.error();
     const auto alone = replay_range(whole, graph, {&*change, 1}, range);
     if (query.control.cancelled()) return Error{"cancelled"};
-    out.savings.push_back(alone ? std::optional(alone->total_before_ns - alone->total_after_ns) : std::nullopt);
+    out.savings.push_back(saved(alone));
+    if (alone && std::find(question.two.begin(), question.two.end(), question.texts[i]) != question.two.end()) {
+      two.push_back(*change);
+      of_each += *out.savings.back();
+    }
     if (question.ticked[i] == 0) continue;
     if (!alone) out.wrong = alone.message();
     if (alone) ticked.push_back(std::move(*change));
+  }
+  if (two.size() == 2) {
+    const std::optional<std::int64_t> both = saved(replay_range(whole, graph, two, range));
+    if (query.control.cancelled()) return Error{"cancelled"};
+    const auto notable = static_cast<std::int64_t>(kNotableOverlap * static_cast<double>(of_each));
+    if (both && std::abs(*both - of_each) > notable) {
+      out.of_two = fmt::format("1 and 2 {}: both together save ≈ {}", *both > of_each ? "hide each other" : "overlap",
+                               format_duration(static_cast<double>(*both)));
+    }
   }
   if (ticked.empty()) return std::make_shared<const Replay>(std::move(out));
   auto together = answer_what_if(whole, graph, ticked, range);
@@ -150,9 +182,12 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
   const OwnSelection own(context.tab, scope_);
   const EventFilter wanted = scope_filter(context.tab, scope_);
   const auto before = shown_;
-  shown_ = context.analysis().ask_of(kept_, wanted, wanted,
-                                     [wanted](const QueryContext& query) { return find(query, wanted); });
+  const bool own_advice = scope_ != Scope::session;
+  shown_ = context.analysis().ask_of(kept_, wanted, wanted, [wanted, own_advice](const QueryContext& query) {
+    return find(query, wanted, own_advice);
+  });
   if (shown_ && shown_ != before) changes_.suggest(shown_->suggested);
+  take_findings(context);
   context.tab.marked_path = marks_ && shown_ ? shown_->shown : nullptr;
   Rect rest = area;
   draw_head(context, rest.cut_top(ui.px(kWhyHead)).inset(ui.px(size::kPanelPadding), 0));
@@ -163,7 +198,10 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
         ui, "why.empty", rest, icon::kSitemap,
         "Nothing of this session works, moves or waits: record engines, streams or calls of a host.");
   }
-  ReplayQuestion question{shown_, {}, {}};
+  ReplayQuestion question{shown_, {}, {}, {}};
+  for (const Finding& finding : findings_ ? findings_->advice->findings : std::vector<Finding>()) {
+    if (!finding.change.empty() && question.two.size() < 2) question.two.push_back(finding.change);
+  }
   for (const ShownChange& change : changes_.all()) {
     question.texts.push_back(change.text);
     question.ticked.push_back(change.on ? 1 : 0);
@@ -181,6 +219,16 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
     draw_result(context, result.inset(ui.px(size::kPanelPadding), ui.px(4)));
   }
   draw_found(context, rest);
+}
+
+void WhyPanel::take_findings(const PanelContext& context) {
+  const std::shared_ptr<const Advice> advice = shown_ && shown_->advice ? shown_->advice : context.analysis().advice();
+  if (!advice || (findings_ && findings_->advice == advice)) return;
+  Findings findings{advice, warnings_listing(*advice)};
+  findings_ = std::make_shared<const Findings>(std::move(findings));
+  std::vector<std::string> changes;
+  for (const Finding& finding : advice->findings) changes.push_back(finding.change);
+  changes_.offer(changes);
 }
 
 void WhyPanel::draw_head(const PanelContext& context, Rect head) {
@@ -238,8 +286,9 @@ void WhyPanel::draw_found(const PanelContext& context, Rect area) {
   if (area.height() >= ui.px(kRoomForBounds)) {
     draw_bounds(context, area.cut_top(ui.px(kWhyBounds)).inset(ui.px(size::kPanelPadding), 0));
   }
-  const std::array<const Listing*, kWhyPages.size()> listings = {&shown_->gaps, &shown_->resources, &shown_->lines,
-                                                                 &shown_->causes, &shown_->segments};
+  if (page_ == kFindings) return draw_findings(context, area);
+  const std::array<const Listing*, kWhyPages.size()> listings = {nullptr,        &shown_->gaps,   &shown_->resources,
+                                                                 &shown_->lines, &shown_->causes, &shown_->segments};
   const Listing* listing = listings[static_cast<std::size_t>(page_)];
   if (!listing->note.empty() && area.height() >= ui.px(kRoomForBounds)) {
     draw_text(ui, area.cut_bottom(ui.px(kWhyNote)).inset(ui.px(size::kPanelPadding), 0), listing->note,
@@ -247,9 +296,44 @@ void WhyPanel::draw_found(const PanelContext& context, Rect area) {
   }
   if (listing->rows.row_count() == 0) {
     return (void)empty_state(ui, "why.none", area, icon::kCheckCircle,
-                             page_ == 3 ? "Nothing says that it waited." : "None.");
+                             page_ == kWaits ? "Nothing says that it waited." : "None.");
   }
   (void)rows_.draw(context, "why.rows", area, std::shared_ptr<const Listing>(shown_, listing));
+}
+
+void WhyPanel::draw_findings(const PanelContext& context, Rect area) {
+  Ui& ui = context.ui;
+  if (!findings_) return (void)empty_state(ui, "why.looking", area, icon::kClock, "Looking for what costs time ...");
+  const Advice& advice = *findings_->advice;
+  if (advice.findings.empty()) {
+    return (void)empty_state(ui, "why.nothing", area, icon::kCheckCircle,
+                             "Nothing found. " + nothing_found_text(advice, false));
+  }
+  if (area.height() >= ui.px(kRoomForBounds)) {
+    const bool known = replay_ && !replay_->of_two.empty();
+    Rect note = area.cut_bottom(ui.px(known ? kWhyOfTwo : kWhyNote)).inset(ui.px(size::kPanelPadding), 0);
+    if (known) {
+      note = note.inset(0, ui.px(2));
+      fill(ui, note, ui.colour(Colour::warning_bg), 3);
+      note = note.inset(ui.px(8), 0);
+      const ButtonOptions both{.label = "Try both", .kind = ButtonKind::quiet};
+      if (button(ui, "why.both", note.cut_right(button_width(ui, both)), both)) {
+        std::size_t tried = 0;
+        for (const Finding& finding : advice.findings) {
+          if (!finding.change.empty() && tried++ < 2) changes_.choose(finding.change);
+        }
+      }
+      draw_text(ui, note, replay_->of_two, {.style = TextStyle::small, .colour = Colour::warning});
+    } else {
+      draw_text(ui, note, findings_->rows.note, {.style = TextStyle::small, .colour = Colour::text3});
+    }
+  }
+  const AnswerTable::Hand hand =
+      finding_rows_.draw(context, "why.findings", area, std::shared_ptr<const Listing>(findings_, &findings_->rows));
+  if (!hand.clicked || *hand.clicked >= advice.findings.size()) return;
+  const Finding& finding = advice.findings[*hand.clicked];
+  context.tab.chosen_warning = finding.key;
+  if (!finding.change.empty()) changes_.choose(finding.change);
 }
 
 void WhyPanel::draw_result(const PanelContext& context, Rect area) {
@@ -297,10 +381,14 @@ void WhyPanel::draw_result(const PanelContext& context, Rect area) {
                            : change > 0 ? Colour::worse
                                         : Colour::text3,
                  .align = Align::right});
-      draw_text(ui, row.cut_right(ui.px(140)),
-                fmt::format("{} → {}", format_duration(static_cast<double>(shares[i].before_ns)),
-                            format_duration(static_cast<double>(shares[i].after_ns))),
-                {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::right});
+      const std::string both = fmt::format("{} → {}", format_duration(static_cast<double>(shares[i].before_ns)),
+                                           format_duration(static_cast<double>(shares[i].after_ns)));
+      if (row.width() >= ui.px(kTermBoth + kTermName)) {
+        draw_text(ui, row.cut_right(ui.px(kTermBoth)), both,
+                  {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::right});
+      } else {  // what it is called comes first
+        tooltip(ui, interact(ui, "why.term." + std::to_string(i), row), row, shares[i].text() + ": " + both);
+      }
       draw_text(ui, row, shares[i].text(), {.style = TextStyle::body, .fit = Fit::middle});
     }
   }

@@ -1,6 +1,6 @@
-// Why the session took as long as it did: its bounds, gaps, waits and critical path; changes, each with what it alone
-// would save; and the result of those that are ticked, as a timeline beside the one that was recorded. While it is
-// open, the timeline marks the path.
+// Why the session took as long as it did: what was found, its bounds, gaps, waits and critical path; changes, each with
+// what it alone would save, a finding that is clicked among them; and the result of those that are ticked, as a
+// timeline beside the one that was recorded. While it is open, the timeline marks the path.
 #pragma once
 
 #include <memory>
@@ -14,6 +14,7 @@
 #include "app/panels/why/changes.h"
 #include "app/panels/why/ghost.h"
 #include "app/session/shown_path.h"
+#include "core/analysis/advice/advice.h"
 #include "core/analysis/replay/bounds.h"
 
 namespace accelscope::app {
@@ -29,6 +30,7 @@ class WhyPanel final : public Panel {
     CriticalPath path;
     std::vector<BoundFigure> bounds;
     Listing gaps, resources, lines, causes, segments;
+    std::shared_ptr<const Advice> advice;  // of the range; null: the session's is that of all panels
     std::vector<std::string> suggested;
     std::shared_ptr<const ShownPath> shown;
     std::string headline;
@@ -36,6 +38,7 @@ class WhyPanel final : public Panel {
   // What the ticked changes give together, and each change alone.
   struct Replay {
     std::vector<std::optional<std::int64_t>> savings;
+    std::string of_two;  // what the first two findings save together, where that is not the sum of both
     std::optional<WhatIfAnswer> together;
     GhostTimes ghost;
     std::string wrong;
@@ -44,12 +47,21 @@ class WhyPanel final : public Panel {
     std::shared_ptr<const Found> found;
     std::vector<std::string> texts;
     std::vector<std::uint8_t> ticked;
+    std::vector<std::string> two;  // the changes of the first two findings that have one
     bool operator==(const ReplayQuestion&) const = default;
   };
-  [[nodiscard]] static SessionAnalysis::Found<Found> find(const QueryContext& query, const EventFilter& filter);
+  // The findings of a range, as a table and the change that mends each.
+  struct Findings {
+    std::shared_ptr<const Advice> advice;
+    Listing rows;
+  };
+  [[nodiscard]] static SessionAnalysis::Found<Found> find(const QueryContext& query, const EventFilter& filter,
+                                                          bool finds_advice);
+  void take_findings(const PanelContext& context);
   [[nodiscard]] static SessionAnalysis::Found<Replay> replay(const QueryContext& query, const ReplayQuestion& question);
   void draw_head(const PanelContext& context, render::Rect head);
   void draw_found(const PanelContext& context, render::Rect area);
+  void draw_findings(const PanelContext& context, render::Rect area);
   void draw_bounds(const PanelContext& context, render::Rect bar) const;
   void draw_result(const PanelContext& context, render::Rect area);
 
@@ -61,7 +73,8 @@ class WhyPanel final : public Panel {
   SessionAnalysis::Kept<Replay, ReplayQuestion> replayed_;
   std::shared_ptr<const Found> shown_;
   std::shared_ptr<const Replay> replay_;
-  AnswerTable rows_;
+  std::shared_ptr<const Findings> findings_;  // null: not known yet
+  AnswerTable rows_, finding_rows_;
 };
 
 }  // namespace accelscope::app

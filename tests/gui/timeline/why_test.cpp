@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "capture/sim/output/simulator.h"
+#include "core/analysis/advice/advice.h"
+#include "core/base/format.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;
@@ -27,6 +29,8 @@ TEST_CASE("why panel: it shows what bounds a session and its gaps, and marks the
   viewer.open(saved_kernel(folder));
   CHECK(viewer.tab().marked_path == nullptr);
   viewer.app.layout().show("why");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("why.page.1") != nullptr; }));
+  REQUIRE(viewer.shell.click("why.page.1"));
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("why.rows.row.0") != nullptr; }));
   CHECK(viewer.shell.find("why.bound.memory") != nullptr);
   CHECK(viewer.shell.find("why.bound.compute") != nullptr);
@@ -61,7 +65,7 @@ TEST_CASE("why panel: it shows what bounds a session and its gaps, and marks the
   CHECK(viewer.tab().marked_path == nullptr);
   CHECK(viewer.shell.find("timeline.path") == nullptr);
   CHECK(viewer.shell.find("timeline.path_lane") == nullptr);
-  for (const char* page : {"why.page.1", "why.page.2", "why.page.3", "why.page.4"}) {
+  for (const char* page : {"why.page.2", "why.page.3", "why.page.4", "why.page.5"}) {
     CAPTURE(page);
     REQUIRE(viewer.shell.click(page));
     CHECK(viewer.wait_for([&] { return viewer.shell.find("why.rows.row.0") != nullptr; }));
@@ -86,4 +90,26 @@ TEST_CASE("why panel: a ticked change shows both timelines, one that is typed is
   viewer.shell.type("opcode MATMUL x0.5");
   viewer.shell.key(render::Key::enter);
   CHECK(viewer.wait_for(shows_ghost));
+}
+
+TEST_CASE("why panel: a finding that is clicked is replayed as its what-if, and saves what it says") {
+  const TemporaryFolder folder;
+  Viewer viewer;
+  viewer.open(saved_kernel(folder));
+  viewer.app.layout().show("why");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("why.findings.row.0") != nullptr; }));
+  const std::shared_ptr<const Advice> advice = viewer.tab().analysis->advice();
+  REQUIRE(advice != nullptr);
+  const Finding& first = advice->findings.front();
+  REQUIRE(first.change == "drop reload of w1");
+  const auto shows_ghost = [&] { return viewer.shell.find("why.ghost.then.TensorMatrix") != nullptr; };
+  REQUIRE(viewer.shell.click("why.clear"));
+  CHECK(viewer.wait_for([&] { return !shows_ghost(); }));
+  REQUIRE(viewer.shell.click("why.findings.row.0"));
+  CHECK(viewer.tab().chosen_warning == first.key);
+  CHECK(viewer.wait_for(shows_ghost));  // the panel stays in front
+  CHECK(viewer.shell.shows("≈ −" + format_duration(static_cast<double>(first.saving_ns))));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("why.both") != nullptr; }));
+  REQUIRE(viewer.shell.click("why.both"));
+  CHECK(viewer.wait_for([&] { return viewer.shell.shows("drop reload of w2") && shows_ghost(); }));
 }

@@ -36,17 +36,21 @@ TEST_CASE("warnings: the weights that are read four times are told first, with t
   REQUIRE(all.code == kExitDone);
   const std::vector<std::string> lines = lines_of(all.out);
   REQUIRE(lines.size() > 3);
-  CHECK(lines[0].starts_with("rule,device,saving_ns,share,count,headline,remedy,source"));
+  CHECK(lines[0] == "rule,device,headline,source,count,saving_ns,share,remedy,what_if,begin_ns,end_ns,event_id");
   CHECK(lines[1].starts_with("reloaded_tensor,nc0,"));
   CHECK(holds(lines[1], "loaded 4×"));
   CHECK(holds(lines[1], ".py:"));
+  CHECK(holds(lines[1], ",drop reload of w"));
+  const std::string json = run({"view", file.path, "--table", "warnings", "--output-format", "json"}).out;
+  const std::string_view key = "\"saving_ns\": ";
   std::int64_t last = INT64_MAX;
-  for (std::size_t i = 1; i < lines.size(); ++i) {
-    const std::size_t device = lines[i].find(',') + 1, saving = lines[i].find(',', device) + 1;
-    const std::int64_t ns = std::stoll(lines[i].substr(saving));
+  std::size_t found = 0;
+  for (std::size_t at = json.find(key); at != std::string::npos; at = json.find(key, at + 1), ++found) {
+    const std::int64_t ns = std::stoll(json.substr(at + key.size()));
     CHECK(ns <= last);
     last = ns;
   }
+  CHECK(found == lines.size() - 1);
   const auto none =
       run({"view", file.path, "--table", "warnings", "--filter", "no such thing", "--output-format", "csv"});
   CHECK(lines_of(none.out).size() == 1);

@@ -373,10 +373,10 @@ TEST_CASE("a replay without an effect gives every event its own time, and nonsen
         "host you x2", "drop spills now", "double buffers of", "ask early for"}) {
     CHECK_MESSAGE(!parse_change(text).ok(), text);
   }
-  for (const char* text : {"opcode NONE x2", "queue none x2", "layer none x2", "line none:3 x2", "drop reload of none",
-                           "merge dmas of none x8", "remove wait S[99]", "double queue none", "host x2",
-                           "launch latency x2", "lift throttling", "widen tiles", "double buffers of none",
-                           "double buffers of w1 after NONE", "ask early for none"}) {
+  for (const char* text :
+       {"opcode NONE x2", "queue none x2", "layer none x2", "line none:3 x2", "drop reload of none",
+        "merge dmas of none x8", "remove wait S[99]", "double queue none", "host x2", "launch latency x2",
+        "widen tiles", "double buffers of none", "double buffers of w1 after NONE", "ask early for none"}) {
     const auto change = parse_change(text);
     REQUIRE_MESSAGE(change.ok(), text);
     CHECK_MESSAGE(!replay_with_changes(query, *simulated.graph, {&*change, 1}, 0).ok(), text);

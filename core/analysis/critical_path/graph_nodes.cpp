@@ -217,8 +217,8 @@ class NodeScan {
   static void read_operands(std::string_view text, NodeIndex node, const Vendor& vendor, NodeFinds& finds) {
     vendor.signals->visit(
         text,
-        [&](std::uint32_t semaphore, std::int64_t value, bool exactly) {
-          finds.conditions.push_back({node, semaphore, value, exactly});
+        [&](std::uint32_t semaphore, std::int64_t value, bool exactly, bool of_transfers) {
+          finds.conditions.push_back({node, semaphore, value, exactly, of_transfers});
         },
         [&](std::uint32_t semaphore) {
           finds.updates.push_back({node, semaphore});
@@ -380,6 +380,13 @@ Result<void> scan_graph_nodes(const QueryContext& query, const Dependencies& dep
   graph.waits.resize(count);
   graph.edges_from.resize(count + 1);
   if (const Result<void> scanned = NodeScan(query, graph, parts).run(); !scanned) return scanned;
+  for (const Vendor& vendor : vendors()) {
+    if (vendor.signals == nullptr) continue;
+    for (const std::string_view name : vendor.signals->transfer_names) {
+      if (const StringId id = graph.snapshot->strings->find(name); id != kNone) graph.transfer_names.push_back(id);
+    }
+  }
+  std::sort(graph.transfer_names.begin(), graph.transfer_names.end());
   find_ends(graph);
   return {};
 }

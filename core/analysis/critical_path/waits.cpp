@@ -67,6 +67,12 @@ class WaitFinder {
   TimeRange range_;
 };
 
+// By the semaphore that an event waited for.
+WaitReason reason_of(const SemaphoreCondition* condition, WaitReason without) {
+  if (condition == nullptr) return without;
+  return condition->of_transfers ? WaitReason::dma : WaitReason::semaphore;
+}
+
 }  // namespace
 
 std::string_view wait_reason_name(WaitReason reason) noexcept { return kReasonNames[static_cast<std::size_t>(reason)]; }
@@ -75,7 +81,7 @@ WaitReason wait_reason(const WorkGraph& graph, NodeIndex node, const Hold& hold)
   const bool waited = graph.waits[node] != 0 || (!graph.wait_ns.empty() && graph.wait_ns[node] > 0);
   const WorkKind here = graph.lane(node).kind;
   if (hold.source == kNoNode || hold.kind == EdgeKind::server) {
-    if (waited) return graph.condition_of(node, kNoNode) != nullptr ? WaitReason::semaphore : WaitReason::unknown;
+    if (waited) return reason_of(graph.condition_of(node, kNoNode), WaitReason::unknown);
     if (hold.source == kNoNode) return WaitReason::unknown;
     // Between two of its calls a thread of the host runs what its source does not record.
     if (here == WorkKind::host) return WaitReason::host;
@@ -87,7 +93,9 @@ WaitReason wait_reason(const WorkGraph& graph, NodeIndex node, const Hold& hold)
   if (here == WorkKind::collective || there == WorkKind::collective) return WaitReason::barrier;
   if (here == WorkKind::transfer || there == WorkKind::transfer) return WaitReason::dma;
   if (hold.kind == EdgeKind::issue) return WaitReason::issue;
-  return graph.condition_of(node, hold.source) != nullptr ? WaitReason::semaphore : WaitReason::dependency;
+  // What an instruction set off is done later than itself, also where no transfer tells of it.
+  if (graph.sets_off_transfers(hold.source)) return WaitReason::dma;
+  return reason_of(graph.condition_of(node, hold.source), WaitReason::dependency);
 }
 
 Result<WaitReport> attribute_waits(const WorkGraph& graph, const TimeRange& range, WorkerPool& pool,

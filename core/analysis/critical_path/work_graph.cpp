@@ -170,6 +170,10 @@ const SemaphoreCondition* WorkGraph::condition_of(NodeIndex node, NodeIndex sour
   return best;
 }
 
+bool WorkGraph::sets_off_transfers(NodeIndex node) const noexcept {
+  return std::binary_search(transfer_names.begin(), transfer_names.end(), names[node]);
+}
+
 std::uint64_t WorkGraph::memory_bytes() const noexcept {
   const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   return of(begin_ns) + of(end_ns) + of(wait_ns) + of(server_before) + of(graph_lane) + of(names) + of(locations) +

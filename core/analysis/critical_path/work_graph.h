@@ -50,6 +50,7 @@ struct SemaphoreCondition {
   std::uint32_t semaphore = 0;
   std::int64_t value = 0;
   bool exactly = false;
+  bool of_transfers = false;  // they add to it
 };
 // A semaphore that an event adds to when it ends.
 struct SemaphoreUpdate {
@@ -101,6 +102,7 @@ struct WorkGraph {
   std::vector<std::int64_t> server_latencies_ns;                    // by server
   std::vector<std::int64_t> shortest_wait_ns;                       // by lane of the graph: of events that wait
   std::vector<EventId> transfers;                                   // that packets are parts of
+  std::vector<StringId> transfer_names;                             // of events that set off transfers, sorted
   std::vector<SemaphoreCondition> conditions;                       // by node
   std::vector<SemaphoreUpdate> updates;                             // by node
   std::vector<std::uint32_t> first_condition, first_update;         // of each 64 nodes and those after them
@@ -126,6 +128,8 @@ struct WorkGraph {
   // What ended an event that waits; none where that had come before, so that it took its shortest time.
   [[nodiscard]] Hold end_hold(NodeIndex node) const noexcept;
 
+  // An instruction that sets off a transfer, whether or not the source says which.
+  [[nodiscard]] bool sets_off_transfers(NodeIndex node) const noexcept;
   // The semaphore whose value an event waited for that `source` set; null where the operands name none.
   [[nodiscard]] const SemaphoreCondition* condition_of(NodeIndex node, NodeIndex source) const noexcept;
   [[nodiscard]] std::optional<std::uint32_t> semaphore_of(NodeIndex node) const noexcept;

@@ -63,13 +63,16 @@ struct MemoryWords {
 
 // How the engines of a device tell each other that something is done.
 struct SignalWords {
-  // What an instruction's operands wait for, and the semaphores that it adds to when it is done.
-  void (*visit)(std::string_view operands, const std::function<void(std::uint32_t, std::int64_t, bool)>& waits_for,
+  // What an instruction's operands wait for: semaphore, value, whether exactly that, whether transfers add to it; and
+  // the semaphores that it adds to when it is done.
+  void (*visit)(std::string_view operands,
+                const std::function<void(std::uint32_t, std::int64_t, bool, bool)>& waits_for,
                 const std::function<void(std::uint32_t)>& adds_to);
-  std::int64_t (*number)(std::string_view name);  // of a semaphore; below 0: it is none
-  std::string_view semaphore_column;              // of packets: the semaphore that each adds to when it is done
-  std::string_view unit_column;                   // of packets: the DMA engine that serves it, in order
-  std::string_view engine_column;                 // of instructions: rows of one engine issue in order
+  std::int64_t (*number)(std::string_view name);     // of a semaphore; below 0: it is none
+  std::string_view semaphore_column;                 // of packets: the semaphore that each adds to when it is done
+  std::string_view unit_column;                      // of packets: the DMA engine that serves it, in order
+  std::string_view engine_column;                    // of instructions: rows of one engine issue in order
+  std::span<const std::string_view> transfer_names;  // of instructions that set off transfers
 };
 
 // DMA packets below it are small: the NKI DMA Overview recommends at least 2 KiB.

@@ -55,11 +55,13 @@ constexpr MemoryWords kNeuronMemory = {.boxes = kNeuronBoxes,
                                        .transfer_word = "descriptors",
                                        .transfer_cost_bytes = 800};
 
+constexpr std::string_view kNeuronTransferNames[] = {"DMA_TRIGGER", "DMA_DIRECT2D"};
 constexpr SignalWords kNeuronSignals = {.visit = neuron::visit_semaphores,
                                         .number = neuron::semaphore_number,
                                         .semaphore_column = "semaphore_id",
                                         .unit_column = "dma_engine",
-                                        .engine_column = "subgroup"};
+                                        .engine_column = "subgroup",
+                                        .transfer_names = kNeuronTransferNames};
 
 constexpr std::array<Vendor, 1> kVendors = {{
     {.setup_names = neuron::kSetupOpcodes,

@@ -28,7 +28,9 @@ void visit_semaphores(std::string_view operands, const ConditionVisitor& waits_f
     operands.remove_prefix(at + kOpen.size());
     std::uint32_t semaphore = 0;
     if (!take_number(operands, semaphore) || !take_word(operands, "]")) continue;
+    bool of_transfers = false;
     if (operands.starts_with(" (")) {  // its owner
+      of_transfers = operands.starts_with(" (q");
       const std::size_t close = operands.find(')');
       if (close == std::string_view::npos) return;
       operands.remove_prefix(close + 1);
@@ -37,7 +39,7 @@ void visit_semaphores(std::string_view operands, const ConditionVisitor& waits_f
     const bool exactly = operands.starts_with("==");
     if (exactly || operands.starts_with(">=")) {
       operands.remove_prefix(2);
-      if (take_number(operands, value)) waits_for(semaphore, value, exactly);
+      if (take_number(operands, value)) waits_for(semaphore, value, exactly, of_transfers);
     } else if (take_word(operands, "++") || take_word(operands, "+=")) {
       adds_to(semaphore);
     }

@@ -9,7 +9,7 @@
 namespace accelscope::app {
 
 // What bounds it, the largest cause, the worst line, what its data lack; and the finding that would save most, unless
-// the cause is worth more. Of all events: the query has no mask. With the dependencies it tells more of waits.
+// the cause is worth more. Of all events: the query has no mask. `dependencies` where they are known already.
 [[nodiscard]] Result<std::string> verdict_text(const QueryContext& query, const TimeRange& range,
                                                const Dependencies* dependencies = nullptr);
 

@@ -32,11 +32,18 @@ struct CompareCommand {
   std::string output_file;
   std::vector<std::string> fail_above, metrics;
   std::string noise;
-  std::uint64_t rows = 30;
+  static constexpr std::uint64_t kUsualRows = 30, kNotAsked = UINT64_MAX;
+  std::uint64_t asked_rows = kNotAsked;
   bool force = false, divergence = false, explain = false;
   OpenSessionOptions input_options;
 
   int run(const CommandRun& run) const;
+
+  // Programs get all, people as many as they read.
+  [[nodiscard]] std::size_t rows(const CommandRun& run) const {
+    if (asked_rows != kNotAsked) return asked_rows;
+    return run.json || format == "json" ? 0 : kUsualRows;
+  }
 
  private:
   struct Limit {
@@ -115,7 +122,7 @@ Result<CaptureFigures> read_capture(const std::string& path, const OpenSessionOp
 // them is made of.
 Result<std::string> CompareCommand::page(const Comparison& comparison, const std::vector<ComparisonGate>& gates,
                                          bool with_metrics, const CommandRun& run) const {
-  ComparisonReportParts parts{comparison, gates, with_metrics, rows, {}, {}, {}};
+  ComparisonReportParts parts{comparison, gates, with_metrics, rows(run), {}, {}, {}};
   std::vector<OpenedSession> sessions;
   for (std::size_t side = 0; side < 2; ++side) {
     auto session = open_input({inputs[comparison.configurations[side].captures.front()]}, input_options, run);
@@ -152,7 +159,7 @@ int CompareCommand::print(const Comparison& comparison, const std::vector<Compar
   const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
   const auto output = OutputFile::open(path, run.streams.out);
   if (!output) return run.fail(output.message());
-  const ComparisonOutputOptions options{figures, rows};
+  const ComparisonOutputOptions options{figures, rows(run)};
   if (is_page) {
     (*output)->stream() << *html;
   } else if (run.json || format == "json") {
@@ -194,7 +201,7 @@ int CompareCommand::print_of_two(const CommandRun& run, const char* flag, const 
 
 int CompareCommand::print_divergence(const CommandRun& run) const {
   return print_of_two(run, "--divergence", find_divergence, [&](std::ostream& out, const Divergence& found) {
-    run.json || format == "json" ? write_divergence_json(out, found) : write_divergence_text(out, found, rows);
+    run.json || format == "json" ? write_divergence_json(out, found) : write_divergence_text(out, found, rows(run));
   });
 }
 
@@ -227,11 +234,11 @@ int CompareCommand::print_explained(const CommandRun& run) const {
   };
   return print_of_two(run, "--explain", ask, [&](std::ostream& out, const Explained& found) {
     if (run.json || format == "json") {
-      write_explained_json(out, found, rows);
+      write_explained_json(out, found, rows(run));
     } else if (format == "markdown") {
-      write_explained_markdown(out, found, rows);
+      write_explained_markdown(out, found, rows(run));
     } else {
-      write_explained_text(out, found, rows);
+      write_explained_text(out, found, rows(run));
     }
   });
 }
@@ -314,7 +321,7 @@ CommandAction declare_compare(command_line::OptionSet& options) {
       .repeats();
   options.add_option("--noise", command->noise,
                      "Deviation between captures, such as 1%, where one capture a side does not tell it");
-  options.add_option("--rows", command->rows, "Rows of a table in text and Markdown; 0: all");
+  options.add_option("--rows", command->asked_rows, "Rows of a table; 0: all. Else 30, in JSON all");
   options.add_flag("--divergence", command->divergence,
                    "Instead: where the checksums of two runs (crc columns) first differ, by tensor, instruction and "
                    "line, with what produced them");

@@ -58,19 +58,31 @@ std::size_t rank_of(const ComparedFigure& figure) {
   return figure.metric.group == "compared" ? 0 : figure.metric.is_key ? 1 : 2;
 }
 
+// The figures that a table of at most so many rows has; 0: all that say something.
+struct ShownMetrics {
+  std::vector<const ComparedFigure*> figures;
+  std::size_t alike = 0, left_out = 0;
+};
+
+ShownMetrics shown_metrics(const Comparison& comparison, std::size_t most) {
+  ShownMetrics shown;
+  for (const ComparedFigure& figure : comparison.metrics)
+    if (rank_of(figure) == 0 || says_something(figure)) shown.figures.push_back(&figure);
+  std::stable_sort(shown.figures.begin(), shown.figures.end(),
+                   [](const ComparedFigure* a, const ComparedFigure* b) { return rank_of(*a) < rank_of(*b); });
+  shown.alike = comparison.metrics.size() - shown.figures.size();
+  if (most > 0 && shown.figures.size() > most) {
+    shown.left_out = shown.figures.size() - most;
+    shown.figures.resize(most);
+  }
+  return shown;
+}
+
 PrintedTable metric_table(const Comparison& comparison, std::size_t most) {
   PrintedTable table{"Figures", "", columns_of(comparison, "figure"), {}, 0};
-  std::vector<const ComparedFigure*> shown;
-  for (const ComparedFigure& figure : comparison.metrics)
-    if (rank_of(figure) == 0 || says_something(figure)) shown.push_back(&figure);
-  std::stable_sort(shown.begin(), shown.end(),
-                   [](const ComparedFigure* a, const ComparedFigure* b) { return rank_of(*a) < rank_of(*b); });
-  const std::size_t alike = comparison.metrics.size() - shown.size();
-  if (most > 0 && shown.size() > most) {
-    table.left_out = shown.size() - most;
-    shown.resize(most);
-  }
-  for (const ComparedFigure* each : shown) {
+  const ShownMetrics shown = shown_metrics(comparison, most);
+  table.left_out = shown.left_out;
+  for (const ComparedFigure* each : shown.figures) {
     const ComparedFigure& figure = *each;
     std::vector<std::string> row{figure.metric.name, figure_text(figure.metric.value, figure.metric.unit)};
     for (std::size_t i = 0; i < figure.changes.size(); ++i) {
@@ -80,8 +92,8 @@ PrintedTable metric_table(const Comparison& comparison, std::size_t most) {
     }
     table.rows.push_back(std::move(row));
   }
-  if (alike > 0)
-    table.note = fmt::format("{} more figures do not differ beyond noise, or stand on one side alone", alike);
+  if (shown.alike > 0)
+    table.note = fmt::format("{} more figures do not differ beyond noise, or stand on one side alone", shown.alike);
   return table;
 }
 
@@ -264,11 +276,13 @@ std::string json_changes(const Comparison& comparison, const std::vector<Change>
   return text + "]";
 }
 
-void write_json_costs(std::ostream& out, const Comparison& comparison) {
+void write_json_costs(std::ostream& out, const Comparison& comparison, std::size_t most) {
   JsonList tables(out, "costs");
   for (const ComparedCosts& costs : comparison.costs) {
     std::string rows;
-    for (const ComparedCost& cost : costs.rows) {
+    const std::size_t shown = most == 0 ? costs.rows.size() : std::min(most, costs.rows.size());
+    for (std::size_t i = 0; i < shown; ++i) {
+      const ComparedCost& cost = costs.rows[i];
       std::string counts;
       for (const double count : cost.counts) counts += (counts.empty() ? "" : ", ") + json_number(count);
       rows += fmt::format(
@@ -286,22 +300,26 @@ void write_json_costs(std::ostream& out, const Comparison& comparison) {
     }
     tables.add(
         fmt::format("{{\"by\": {}, \"measured\": {}, \"missing\": {}, \"matched_exactly\": {}, "
-                    "\"matched_without_numbers\": {}, \"unmatched\": [{}], \"rows\": [{}]}}",
+                    "\"matched_without_numbers\": {}, \"unmatched\": [{}], \"left_out\": {}, \"rows\": [{}]}}",
                     json_quote(costs.kind), json_quote(costs.measured), json_quote(costs.missing), costs.exact,
-                    costs.by_form, alone, rows));
+                    costs.by_form, alone, costs.rows.size() - shown, rows));
   }
   tables.end();
 }
 
-void write_json_metrics(std::ostream& out, const Comparison& comparison) {
+void write_json_metrics(std::ostream& out, const Comparison& comparison, std::size_t most) {
   JsonList metrics(out, "metrics");
-  for (const ComparedFigure& figure : comparison.metrics) {
+  const ShownMetrics shown = shown_metrics(comparison, most);
+  const std::size_t count = most == 0 ? comparison.metrics.size() : shown.figures.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const ComparedFigure& figure = most == 0 ? comparison.metrics[i] : *shown.figures[i];
     metrics.add(fmt::format("{{\"name\": {}, \"unit\": {}, \"better\": \"{}\", \"changes\": {}}}",
                             json_quote(figure.metric.name), json_quote(figure.metric.unit),
                             better_word(figure.metric.better),
                             json_changes(comparison, figure.changes, figure.is_missing)));
   }
   metrics.end();
+  if (most > 0) out << fmt::format(",\n \"metrics_left_out\": {}", comparison.metrics.size() - count);
 }
 
 void write_json_kernels(std::ostream& out, const KernelTable& kernels) {
@@ -433,8 +451,8 @@ void write_comparison_json(std::ostream& out, const Comparison& comparison, cons
   }
   verdicts.end();
   if (!comparison.kernels.kernels.empty()) write_json_kernels(out, comparison.kernels);
-  if (options.with_metrics) write_json_metrics(out, comparison);
-  write_json_costs(out, comparison);
+  if (options.with_metrics) write_json_metrics(out, comparison, options.most_rows);
+  write_json_costs(out, comparison, options.most_rows);
   JsonList limits(out, "limits");
   for (const ComparisonGate& gate : gates) {
     for (const auto& outcome : gate.outcomes) {

@@ -33,7 +33,7 @@ struct ComparisonGate {
 
 struct ComparisonOutputOptions {
   bool with_metrics = true;
-  std::size_t most_rows = 30;  // of a table; 0: all. JSON has all
+  std::size_t most_rows = 30;  // of a table; 0: all. JSON says how many it leaves out
 };
 
 void write_comparison_text(std::ostream& out, const Comparison& comparison, const std::vector<ComparisonGate>& gates,

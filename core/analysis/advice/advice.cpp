@@ -143,6 +143,13 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   const TimeRange wanted = filter.range.value_or(TimeRange{});
   working.range = TimeRange{std::max(wanted.begin_ns, (*active)->begin_ns), std::min(wanted.end_ns, (*active)->end_ns)};
   if (working.range->empty()) return nothing_works();
+  std::shared_ptr<const Dependencies> built;
+  if (dependencies == nullptr) {
+    auto own = Dependencies::build(whole);
+    if (!own) return own.error();
+    built = std::move(*own);
+    dependencies = built.get();
+  }
   const auto devices = device_sums(query, working);
   if (!devices) return devices.error();
   const auto host = hosts_by_process(query, *working.range, dependencies);
@@ -151,10 +158,10 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   if (!compiling) return compiling.error();
   const Judgement judgement{query, *working.range, dependencies, *host, compiling->list, filtered, *advice};
   std::unique_ptr<WorkReplay> replay;
-  if (dependencies != nullptr && !filtered) {
-    auto built = WorkReplay::build(query, *dependencies, *working.range);
-    if (!built) return built.error();
-    replay = std::move(built).value();
+  if (!filtered) {
+    auto made = WorkReplay::build(query, *dependencies, *working.range);
+    if (!made) return made.error();
+    replay = std::move(made).value();
   }
   judge_engine_gaps(judgement, *devices);
   if (replay) {

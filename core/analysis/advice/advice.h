@@ -58,8 +58,8 @@ struct Advice {
   std::vector<UnjudgedRule> unjudged;     // in the order of the rules
 };
 
-// `dependencies` may be null: then waits are put down to the semaphores' owners. Of the events that pass the filter.
-// Fails when a chunk cannot be read or when cancelled.
+// `dependencies` of the session where they are known already; null: they are built, so that all who ask hear the same.
+// Of the events that pass the filter. Fails when a chunk cannot be read or when cancelled.
 [[nodiscard]] Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, const EventFilter& filter,
                                                                 const Dependencies* dependencies = nullptr);
 

@@ -130,8 +130,45 @@ class LaneChoice {
 struct NodeFinds {
   std::vector<SemaphoreCondition> conditions;
   std::vector<SemaphoreUpdate> updates;
-  std::vector<std::pair<std::uint64_t, NodeIndex>> packets;  // by the key of their transfer
-  std::map<StringId, std::int64_t> semaphores;               // of names
+  std::map<StringId, std::int64_t> semaphores;  // of names
+};
+
+// Events that a vendor lists beside their packets, by their keys: a table with open addressing, since every packet
+// asks.
+class KeyedTransfers {
+ public:
+  struct Transfer {
+    std::uint64_t key = 0;
+    EventId event = kNoEvent;
+    StringId location = 0;
+    bool operator<(const Transfer& other) const { return std::pair(key, event) < std::pair(other.key, other.event); }
+  };
+  // Of equal keys the first event has the packets.
+  void take(std::vector<Transfer> all) {
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end(), [](const Transfer& a, const Transfer& b) { return a.key == b.key; }),
+              all.end());
+    transfers_ = std::move(all);
+    std::size_t size = 16;
+    while (size < 2 * transfers_.size()) size *= 2;
+    slots_.assign(size, kNone);
+    for (std::uint32_t i = 0; i < transfers_.size(); ++i) slots_[slot_of(transfers_[i].key)] = i;
+  }
+  [[nodiscard]] const std::vector<Transfer>& all() const noexcept { return transfers_; }
+  [[nodiscard]] std::uint32_t find(std::uint64_t key) const noexcept {
+    return slots_.empty() ? kNone : slots_[slot_of(key)];
+  }
+
+ private:
+  // Of the key, or where it would be.
+  [[nodiscard]] std::size_t slot_of(std::uint64_t key) const noexcept {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t slot = (key * 0x9E3779B97F4A7C15U >> 32U) & mask;
+    while (slots_[slot] != kNone && transfers_[slots_[slot]].key != key) slot = (slot + 1) & mask;
+    return slot;
+  }
+  std::vector<Transfer> transfers_;   // by key
+  std::vector<std::uint32_t> slots_;  // into transfers_; a power of two
 };
 
 class NodeScan {
@@ -156,12 +193,16 @@ class NodeScan {
       }
     }
     parts_.engine_of_lane.assign(graph_.lanes.size(), kNone);
+    if (!graph_.parts.empty()) {
+      if (const Result<void> done = read_transfers(); !done) return done;
+    }
     const Result<void> scanned = scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t w) {
       read(chunk, place_.at(chunk.lane_index), finds_[w]);
     });
     if (!scanned) return scanned.error();
     gather();
-    return join_packets();
+    join_packets();
+    return {};
   }
 
  private:
@@ -200,7 +241,7 @@ class NodeScan {
         }
         if (signals.part) {
           const auto key = number_at(chunk.view, *signals.part, schema.columns[*signals.part].type, row);
-          if (key) finds.packets.emplace_back(static_cast<std::uint64_t>(*key), node);
+          if (key) graph_.parts[node] = transfers_.find(static_cast<std::uint64_t>(*key));
           if (signals.bytes && bytes[i] <= signals.vendor->no_payload_bytes) graph_.carries_signal[node] = 1;
         }
         if (signals.semaphore && (graph_.carries_signal.empty() || graph_.carries_signal[node] != 0)) {
@@ -239,16 +280,11 @@ class NodeScan {
   }
 
   void gather() {
-    std::size_t packets = 0;
-    for (const NodeFinds& finds : finds_) packets += finds.packets.size();
-    packets_.reserve(packets);
     for (NodeFinds& finds : finds_) {
       graph_.conditions.insert(graph_.conditions.end(), finds.conditions.begin(), finds.conditions.end());
       graph_.updates.insert(graph_.updates.end(), finds.updates.begin(), finds.updates.end());
-      for (const auto& [key, node] : finds.packets) packets_.push_back({key, node});
       finds = {};
     }
-    sort_by_digits(packets_);
     std::stable_sort(graph_.conditions.begin(), graph_.conditions.end(),
                      [](const auto& a, const auto& b) { return a.node < b.node; });
     // What packets tell of, an instruction that names it only sets off.
@@ -264,9 +300,7 @@ class NodeScan {
     sort_updates(graph_.updates);
   }
 
-  // The events that a vendor lists beside their packets: those whose keys packets name.
-  Result<void> join_packets() {
-    if (packets_.empty()) return {};
+  Result<void> read_transfers() {
     LaneIndices lanes;
     const Snapshot& snapshot = *query_.snapshot;
     for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
@@ -278,13 +312,7 @@ class NodeScan {
         }
       }
     }
-    struct Transfer {
-      std::uint64_t key = 0;
-      EventId event = kNoEvent;
-      StringId location = 0;
-      bool operator<(const Transfer& other) const { return std::pair(key, event) < std::pair(other.key, other.event); }
-    };
-    std::vector<std::vector<Transfer>> found(query_.pool.concurrency());
+    std::vector<std::vector<KeyedTransfers::Transfer>> found(query_.pool.concurrency());
     const Result<void> scanned = scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t w) {
       const Schema& schema = *chunk.lane.schema;
       const std::size_t column = *schema.find(Role::key);
@@ -293,40 +321,53 @@ class NodeScan {
       for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
         const auto key = number_at(chunk.view, column, schema.columns[column].type, row);
         if (!key) continue;
-        Transfer transfer{static_cast<std::uint64_t>(*key), chunk.event_id(row), 0};
+        KeyedTransfers::Transfer transfer{static_cast<std::uint64_t>(*key), chunk.event_id(row), 0};
         if (has_line && chunk.view.has_value(*line, row)) {
           transfer.location = chunk.session_string(chunk.view.stored(*line, row));
         }
         found[w].push_back(transfer);
       }
     });
-    if (!scanned) return scanned.error();
-    std::vector<Transfer> transfers;
-    for (const auto& each : found) transfers.insert(transfers.end(), each.begin(), each.end());
-    std::sort(transfers.begin(), transfers.end());
-    const bool any_line =
-        std::any_of(transfers.begin(), transfers.end(), [](const Transfer& each) { return each.location != 0; });
-    if (any_line) graph_.locations.resize(graph_.count());
-    std::size_t packet = 0;
-    for (const auto& [key, event, location] : transfers) {
-      while (packet < packets_.size() && packets_[packet].key < key) ++packet;
-      if (packet == packets_.size()) break;
-      if (packets_[packet].key != key) continue;
-      const auto place = static_cast<std::uint32_t>(graph_.transfers.size());
-      graph_.transfers.push_back(event);
-      parts_.transfer_places.emplace(event, place);
-      parts_.first_packet.push_back(static_cast<std::uint32_t>(parts_.packets.size()));
-      for (; packet < packets_.size() && packets_[packet].key == key; ++packet) {
-        const NodeIndex node = packets_[packet].value;
-        parts_.packets.push_back(node);
-        graph_.parts[node] = place;
-        // What its transfer is for, a packet is for.
-        if (any_line && graph_.locations[node] == 0) graph_.locations[node] = location;
-      }
-      std::sort(parts_.packets.begin() + parts_.first_packet.back(), parts_.packets.end());
-    }
-    parts_.first_packet.push_back(static_cast<std::uint32_t>(parts_.packets.size()));
+    if (!scanned) return scanned;
+    std::vector<KeyedTransfers::Transfer> all;
+    for (const auto& each : found) all.insert(all.end(), each.begin(), each.end());
+    transfers_.take(std::move(all));
     return {};
+  }
+
+  // Transfers that any packet names, with their packets.
+  void join_packets() {
+    if (graph_.parts.empty()) return;
+    const std::vector<KeyedTransfers::Transfer>& all = transfers_.all();
+    std::vector<std::uint32_t> counts(all.size(), 0);
+    for (const std::uint32_t part : graph_.parts) {
+      if (part != kNone) ++counts[part];
+    }
+    std::vector<std::uint32_t> places(all.size(), kNone);
+    std::vector<std::uint32_t> next;
+    std::uint32_t packets = 0;
+    bool any_line = false;
+    for (std::uint32_t i = 0; i < all.size(); ++i) {
+      if (counts[i] == 0) continue;
+      places[i] = static_cast<std::uint32_t>(graph_.transfers.size());
+      graph_.transfers.push_back(all[i].event);
+      parts_.transfer_places.emplace(all[i].event, places[i]);
+      next.push_back(packets);
+      packets += counts[i];
+      any_line = any_line || all[i].location != 0;
+    }
+    parts_.first_packet = next;
+    parts_.first_packet.push_back(packets);
+    parts_.packets.resize(packets);
+    if (any_line) graph_.locations.resize(graph_.count());
+    for (NodeIndex node = 0; node < graph_.count(); ++node) {
+      std::uint32_t& part = graph_.parts[node];
+      if (part == kNone) continue;
+      // What its transfer is for, a packet is for.
+      if (any_line && graph_.locations[node] == 0) graph_.locations[node] = all[part].location;
+      part = places[part];
+      parts_.packets[next[part]++] = node;
+    }
   }
 
   const QueryContext& query_;
@@ -337,7 +378,7 @@ class NodeScan {
   std::vector<LaneSignals> signals_;
   std::vector<std::optional<std::size_t>> locations_;
   std::vector<WaitNames> waits_;
-  std::vector<DigitKey> packets_;  // by the key of their transfer
+  KeyedTransfers transfers_;
 };
 
 void find_ends(WorkGraph& graph) {

@@ -98,7 +98,11 @@ std::vector<std::uint32_t> engine_devices(const WorkGraph& graph) {
 // The times of the replay, and what holds events up in it.
 class GraphReplay::Times {
  public:
-  explicit Times(const GraphReplay& replay) : replay_(replay), graph_(replay.graph_), changed_(replay.changed_) {}
+  explicit Times(const GraphReplay& replay)
+      : replay_(replay),
+        graph_(replay.graph_),
+        changed_(replay.changed_),
+        rewired_(!changed_.gone.empty() || !changed_.sources.empty() || !changed_.places.empty()) {}
   [[nodiscard]] const std::vector<std::int64_t>& begins() const noexcept { return replay_.begin_ns; }
   [[nodiscard]] const std::vector<std::int64_t>& ends() const noexcept { return replay_.end_ns; }
 
@@ -156,21 +160,29 @@ class GraphReplay::Times {
   void each_source(NodeIndex node, Body&& body) const noexcept {
     for (std::uint32_t e = graph_.edges_from[node]; e < graph_.edges_from[node + 1]; ++e) {
       const GraphEdge& edge = graph_.edges[e];
-      NodeIndex source = edge.source;
-      if (const auto other = changed_.sources.find(e); !changed_.sources.empty() && other != changed_.sources.end()) {
-        source = other->second;
-      }
-      if (source == kNoNode || is_removed(edge)) continue;
-      if (!changed_.instead.empty() && changed_.instead[source] != kNoNode) source = changed_.instead[source];
-      if (changed_.is_left_out(source) && edge.kind == EdgeKind::issue) source = before(source);
-      if (source == kNoNode || changed_.is(source, ChangedGraph::kGone)) continue;
-      // What has another place may come before what it came after.
-      if (!replay_.position_.empty() && replay_.position_[source] >= replay_.position_[node]) continue;
-      if (changed_.is(source, ChangedGraph::kBypassed) && (edge.from_begin || replay_.passed_ns_[source] == kNoTime)) {
-        continue;
-      }
-      body(edge, source);
+      if (is_removed(edge)) continue;
+      const NodeIndex source = rewired_ ? source_of(e, node) : edge.source;
+      if (source != kNoNode) body(edge, source);
     }
+  }
+  // kNoNode: it does not hold.
+  [[nodiscard]] NodeIndex source_of(std::uint32_t e, NodeIndex node) const noexcept {
+    const GraphEdge& edge = graph_.edges[e];
+    NodeIndex source = edge.source;
+    if (!changed_.sources.empty()) {
+      const auto other = changed_.sources.find(e);
+      if (other != changed_.sources.end()) source = other->second;
+    }
+    if (source == kNoNode) return kNoNode;
+    if (!changed_.instead.empty() && changed_.instead[source] != kNoNode) source = changed_.instead[source];
+    if (changed_.is_left_out(source) && edge.kind == EdgeKind::issue) source = before(source);
+    if (source == kNoNode || changed_.is(source, ChangedGraph::kGone)) return kNoNode;
+    if (changed_.is(source, ChangedGraph::kBypassed) && (edge.from_begin || replay_.passed_ns_[source] == kNoTime)) {
+      return kNoNode;
+    }
+    // What has another place may come before what it came after.
+    const bool later = !replay_.position_.empty() && replay_.position_[source] >= replay_.position_[node];
+    return later ? kNoNode : source;
   }
   [[nodiscard]] std::int64_t since_ns(const GraphEdge& edge, NodeIndex source) const noexcept {
     if (changed_.is(source, ChangedGraph::kBypassed)) return replay_.passed_ns_[source];
@@ -190,6 +202,7 @@ class GraphReplay::Times {
   const GraphReplay& replay_;
   const WorkGraph& graph_;
   const ChangedGraph& changed_;
+  bool rewired_;  // edges may come from elsewhere, or not hold
 };
 
 GraphReplay::GraphReplay(const WorkGraph& graph, const ChangedGraph& changed) : graph_(graph), changed_(changed) {}

@@ -141,7 +141,12 @@ std::string_view told_text(const Change& change, Better better, bool is_time) no
 
 std::string signed_figure(double value, std::string_view unit) {
   if (value == 0) return "0";
-  return (value < 0 ? "-" : "+") + figure_text(std::abs(value), unit);
+  const std::string sign = value < 0 ? "-" : "+";
+  // Shares differ in percentage points.
+  if (unit == "share" || unit == "%") {
+    return fmt::format("{}{} pp", sign, format_number(std::abs(unit == "%" ? value : 100 * value)));
+  }
+  return sign + figure_text(std::abs(value), unit);
 }
 
 std::string matching_text(const Comparison& comparison, const ComparedCosts& costs) {

@@ -44,7 +44,7 @@ struct ComparisonReason {
 [[nodiscard]] std::string interval_text(const Change& change);
 // "faster", "slower", "less", "more", "same", "noise unknown" where one capture a side does not tell
 [[nodiscard]] std::string_view told_text(const Change& change, Better better, bool is_time) noexcept;
-// "-98.1 µs"
+// "-98.1 µs", "+7.9 pp"
 [[nodiscard]] std::string signed_figure(double value, std::string_view unit);
 // "12 rows by name, 3 by names without their numbers; base alone has 2 (1.2 µs), resident 1 (300 ns)"
 [[nodiscard]] std::string matching_text(const Comparison& comparison, const ComparedCosts& costs);

@@ -116,7 +116,10 @@ std::vector<std::string> suggested_changes(const WorkGraph& graph, const Critica
   }
   for (const PathShare& share : path_shares(graph, path, PathBy::resource)) {
     if (share.is_gap || share.label.empty() || kind_of(share) == WorkKind::host) continue;
-    add(kind_of(share) == WorkKind::transfer ? "double queue " + share.label : "engine " + share.label + " x0.5");
+    const bool transfers = kind_of(share) == WorkKind::transfer;
+    if (!transfers) add("engine " + share.label + " x0.5");
+    if (transfers && graph.lane(share.first).shares_server) add("queue " + share.label + " x0.5");
+    if (transfers && !graph.lane(share.first).shares_server) add("double queue " + share.label);
     break;
   }
   return changes;

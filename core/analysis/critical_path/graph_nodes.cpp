@@ -75,6 +75,7 @@ class LaneChoice {
       if (chosen.kind == WorkKind::host) server = {1, kinds_.thread_of_lane(i), 0};
       if (const auto unit = first_number(lane, i)) {
         server = {2, devices_.of_lane(i), *unit};
+        chosen.shares_server = true;
         if (track->track->parent != kNone) chosen.resource = track->track->parent;
       }
       chosen.server = servers.try_emplace(server, static_cast<std::uint32_t>(servers.size())).first->second;

@@ -76,6 +76,7 @@ struct GraphLane {
   std::uint32_t count = 0;
   std::uint32_t server = 0;
   WorkKind kind = WorkKind::none;
+  bool shares_server = false;    // of packets: DMA engines serve all queues
   bool waits_recorded = false;   // Role::wait_ns
   bool waits_when_idle = false;  // a stream: what it stands idle before an event, that waited for something
 };

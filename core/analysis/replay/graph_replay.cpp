@@ -112,10 +112,8 @@ class GraphReplay::Times {
     if (graph_.waits[node] == 0 && (changed_.is(node, ChangedGraph::kHere) || changed_.gone.empty() || at_once)) {
       held = last_edge(node);
     }
-    const NodeIndex before = server_before(node);
-    if (before == kNoNode) return held;
-    const std::int64_t latency = at_once ? 0 : graph_.server_latencies_ns[graph_.lane(node).server];
-    const Hold server{before, EdgeKind::server, false, ends()[before], latency};
+    const Hold server = server_hold(node);
+    if (server.source == kNoNode) return held;
     return held.source == kNoNode || server.reached_ns() >= held.reached_ns() ? server : held;
   }
   [[nodiscard]] Hold end_hold(NodeIndex node) const noexcept {
@@ -139,15 +137,18 @@ class GraphReplay::Times {
   [[nodiscard]] NodeIndex before(NodeIndex node) const noexcept {
     return replay_.before_.empty() ? graph_.server_before[node] : replay_.before_[node];
   }
-  [[nodiscard]] NodeIndex server_before(NodeIndex node) const noexcept {
+  // The event before on its server; where there are two, the one before that, and the second begins with the first.
+  [[nodiscard]] Hold server_hold(NodeIndex node) const noexcept {
     NodeIndex last = before(node);
-    if (last == kNoNode || changed_.doubled[graph_.graph_lane[node]] == 0) return last;
-    if (graph_.parts.empty() || graph_.parts[node] == kNone) return before(last);
-    // Within a transfer its packets stay in order; of the transfer before nothing is waited for.
-    const std::uint32_t other = graph_.parts[last];
-    if (other == graph_.parts[node] || changed_.doubled[graph_.graph_lane[last]] == 0) return last;
-    while (last != kNoNode && graph_.parts[last] == other) last = before(last);
-    return last;
+    if (last == kNoNode) return {};
+    if (changed_.doubled[graph_.graph_lane[node]] != 0) {
+      const NodeIndex other = before(last);
+      if (other == kNoNode) return {last, EdgeKind::server, true, begins()[last], 0};
+      last = other;
+    }
+    const bool at_once = changed_.is(node, ChangedGraph::kAtOnce);
+    return {last, EdgeKind::server, false, ends()[last],
+            at_once ? 0 : graph_.server_latencies_ns[graph_.lane(node).server]};
   }
   [[nodiscard]] bool is_removed(const GraphEdge& edge) const noexcept {
     if (changed_.may_lose[edge.latency] == 0) return false;

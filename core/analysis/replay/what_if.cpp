@@ -113,7 +113,7 @@ class ChangeReader {
       case Effect::double_queue: {
         const std::vector<std::uint8_t> named = lanes_named(change.name);
         for (std::size_t i = 0; i < named.size(); ++i) {
-          if (named[i] == 0) continue;
+          if (named[i] == 0 || graph_.lanes[i].shares_server) continue;
           changed_.doubled[i] = 1;
           changed_.touched += graph_.lanes[i].count;
         }
@@ -277,6 +277,14 @@ class ChangeReader {
   Error nothing(const WhatIfChange& change) const {
     if (change.effect == Effect::merge_transfers && change.name.empty()) {
       return Error{"the change '" + change.text + "' touches nothing: no transfers in a row have packets below 2 KiB"};
+    }
+    const std::vector<std::uint8_t> named = lanes_named(change.name);
+    if (change.effect == Effect::double_queue && std::find(named.begin(), named.end(), 1) != named.end()) {
+      return Error{
+          "the change '" + change.text +
+          "' has no effect: DMA engines that all queues share serve it, and a second queue is served no sooner; "
+          "'queue " +
+          change.name + " x0.5' is a queue with twice the bandwidth"};
     }
     std::vector<std::string> names;
     if (change.effect == Effect::name || change.effect == Effect::drop_reload ||

@@ -27,7 +27,8 @@ struct WhatIfChange {
     drop_reload,      // transfers of the tensor beyond its size, with what sets them off and waits for their place
     merge_transfers,  // `factor` transfers of small packets of the tensor (empty: of any) in a row are one
     remove_wait,      // events of the track (empty: of all) do not wait for the semaphore
-    double_queue,     // a transfer of the queue need not wait for the one before it, only for the one before that
+    double_queue,     // a transfer need not wait for the one before it on its queue, only for the one before that;
+                      // not where DMA engines serve all queues
     drop_spills,      // nothing goes to spill memory and back
     drop_transposes,  // of the matrix engine, with the copies of what they made
     lift_throttling,  // engines may work in all cycles

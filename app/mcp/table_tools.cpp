@@ -203,12 +203,9 @@ Result<ToolAnswer> advise_tool(ToolCall& call) {
   if (!most) return most.error();
   const auto filter = filter_of(call, **session);
   if (!filter) return filter.error();
-  const QueryContext whole = query_of(call, **session);
-  const auto dependencies = Dependencies::build(whole);
-  if (!dependencies) return dependencies.error();
-  const auto query = masked(whole, *filter);
+  const auto query = masked(query_of(call, **session), *filter);
   if (!query) return query.error();
-  const auto advice = find_advice(*query, *filter, dependencies->get());
+  const auto advice = find_advice(*query, *filter);
   if (!advice) return advice.error();
   JsonList findings;
   const auto shown = std::min((*advice)->findings.size(), static_cast<std::size_t>(*most));

@@ -40,10 +40,8 @@ struct FoundAdvice {
 };
 
 Result<FoundAdvice> found_advice(QueryContext query, const SessionFilter& filter, std::size_t most) {
-  const auto dependencies = Dependencies::build(query);
-  if (!dependencies) return dependencies.error();
   query.mask = filter.mask;
-  const auto advice = find_advice(query, filter.filter, dependencies->get());
+  const auto advice = find_advice(query, filter.filter);
   if (!advice) return advice.error();
   FoundAdvice out{query.snapshot, *advice, {}};
   query.mask = nullptr;

@@ -47,11 +47,7 @@ Listing warnings_listing(const Advice& advice) {
 }
 
 Result<Listing> list_warnings(const QueryContext& query, const ListingRequest& request) {
-  QueryContext whole = query;
-  whole.mask = nullptr;
-  const auto dependencies = Dependencies::build(whole);
-  if (!dependencies) return dependencies.error();
-  const auto advice = find_advice(query, request.filter, dependencies->get());
+  const auto advice = find_advice(query, request.filter);
   if (!advice) return advice.error();
   return warnings_listing(**advice);
 }

@@ -41,7 +41,7 @@ void ChangeList::offer(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const bool known =
         std::any_of(changes_.begin(), changes_.end(), [&](const ShownChange& each) { return each.text == text; });
-    if (!known && !text.empty()) changes_.push_back({text, false, true});
+    if (!known) changes_.push_back({text, false, true});
   }
 }
 

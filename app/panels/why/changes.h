@@ -21,7 +21,7 @@ class ChangeList {
   void suggest(const std::vector<std::string>& texts);
   void draw(const PanelContext& context, const render::Rect& area,
             const std::vector<std::optional<std::int64_t>>& savings);
-  // Further ones that suit it, until others do: behind those that are there, so that none moves away; "" is none.
+  // Further ones that suit it, until others do: behind those that are there, so that none moves away.
   void offer(const std::vector<std::string>& texts);
   // What a row of another list proposes: it is ticked, and added where it is not there.
   void choose(const std::string& text);

@@ -118,11 +118,7 @@ SessionAnalysis::Found<WhyPanel::Found> WhyPanel::find(const QueryContext& query
   if (!shown) return shown.error();
   found.shown = std::move(*shown);
   if (finds_advice) {
-    QueryContext whole = query;
-    whole.mask = nullptr;
-    const auto dependencies = Dependencies::build(whole);
-    if (!dependencies) return dependencies.error();
-    auto advice = find_advice(query, filter, dependencies->get());
+    auto advice = find_advice(query, filter);
     if (!advice) return advice.error();
     found.advice = std::move(*advice);
   }
@@ -199,9 +195,7 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
         "Nothing of this session works, moves or waits: record engines, streams or calls of a host.");
   }
   ReplayQuestion question{shown_, {}, {}, {}};
-  for (const Finding& finding : findings_ ? findings_->advice->findings : std::vector<Finding>()) {
-    if (!finding.change.empty() && question.two.size() < 2) question.two.push_back(finding.change);
-  }
+  if (findings_) question.two = findings_->two;
   for (const ShownChange& change : changes_.all()) {
     question.texts.push_back(change.text);
     question.ticked.push_back(change.on ? 1 : 0);
@@ -224,11 +218,13 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
 void WhyPanel::take_findings(const PanelContext& context) {
   const std::shared_ptr<const Advice> advice = shown_ && shown_->advice ? shown_->advice : context.analysis().advice();
   if (!advice || (findings_ && findings_->advice == advice)) return;
-  Findings findings{advice, warnings_listing(*advice)};
-  findings_ = std::make_shared<const Findings>(std::move(findings));
   std::vector<std::string> changes;
-  for (const Finding& finding : advice->findings) changes.push_back(finding.change);
+  for (const Finding& finding : advice->findings) {
+    if (!finding.change.empty()) changes.push_back(finding.change);
+  }
   changes_.offer(changes);
+  changes.resize(std::min<std::size_t>(changes.size(), 2));
+  findings_ = std::make_shared<const Findings>(Findings{advice, warnings_listing(*advice), std::move(changes)});
 }
 
 void WhyPanel::draw_head(const PanelContext& context, Rect head) {
@@ -318,10 +314,7 @@ void WhyPanel::draw_findings(const PanelContext& context, Rect area) {
       note = note.inset(ui.px(8), 0);
       const ButtonOptions both{.label = "Try both", .kind = ButtonKind::quiet};
       if (button(ui, "why.both", note.cut_right(button_width(ui, both)), both)) {
-        std::size_t tried = 0;
-        for (const Finding& finding : advice.findings) {
-          if (!finding.change.empty() && tried++ < 2) changes_.choose(finding.change);
-        }
+        for (const std::string& change : findings_->two) changes_.choose(change);
       }
       draw_text(ui, note, replay_->of_two, {.style = TextStyle::small, .colour = Colour::warning});
     } else {

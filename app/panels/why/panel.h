@@ -54,6 +54,7 @@ class WhyPanel final : public Panel {
   struct Findings {
     std::shared_ptr<const Advice> advice;
     Listing rows;
+    std::vector<std::string> two;  // the changes of the first two that have one
   };
   [[nodiscard]] static SessionAnalysis::Found<Found> find(const QueryContext& query, const EventFilter& filter,
                                                           bool finds_advice);

@@ -90,7 +90,8 @@ class PathWalk {
     if (earlier != kNoNode && waiting != kNoNode && times_.begins()[earlier] >= times_.begins()[waiting]) {
       earlier = last_ended_before(graph_, times_.ends(), at_ - 1, path_.range.begin_ns);
     }
-    if (earlier == kNoNode) return go_to(kNoNode, true);
+    // Where events have other places than they had, lanes are not in order: what ends later is none.
+    if (earlier == kNoNode || times_.ends()[earlier] > at_) return go_to(kNoNode, true);
     add_gap(times_.ends()[earlier], waiting, WaitReason::unknown);
     go_to(earlier, true);
   }

@@ -60,7 +60,8 @@ std::optional<SharedTurns> shared_turns(const IterationList& base, const Snapsho
   std::optional<Match> best;
   for (const NamedLoop& one : here) {
     for (const NamedLoop& two : there) {
-      const Match match{&one, &two, one.device == here.front().device, one.track == two.track, names_in_common(one, two)};
+      const Match match{&one, &two, one.device == here.front().device, one.track == two.track,
+                        names_in_common(one, two)};
       if (match.names > 0 && (!best || match.rank() > best->rank())) best = match;
     }
   }

@@ -4,13 +4,10 @@
 #include "core/analysis/critical_path/waits.h"
 
 namespace accelscope::sql {
-namespace {
-
-using WorkRows = Result<std::shared_ptr<const Rows>>;
 
 Result<std::shared_ptr<const WorkGraph>> whole_graph(Context& context) {
   QueryContext query = context.query();
-  query.mask = nullptr;  // what waits may have waited for anything
+  query.mask = nullptr;
   const auto dependencies = Dependencies::build(query);
   if (!dependencies) return dependencies.error();
   return WorkGraph::build(query, **dependencies);
@@ -21,13 +18,17 @@ SqlValue id_or_null(EventId event) {
 }
 SqlValue text_or_null(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(std::string(text)); }
 
+TimeRange asked_range(const Context& context) {
+  return context.mask ? context.mask->filter().range.value_or(TimeRange{}) : TimeRange{};
+}
+
+namespace {
+
+using WorkRows = Result<std::shared_ptr<const Rows>>;
+
 SqlValue line_of(const WorkGraph& graph, NodeIndex node) {
   if (node == kNoNode || graph.locations.empty()) return {};
   return text_or_null(graph.snapshot->strings->text(graph.locations[node]));
-}
-
-TimeRange asked_range(const Context& context) {
-  return context.mask ? context.mask->filter().range.value_or(TimeRange{}) : TimeRange{};
 }
 
 WorkRows make_waits(Context& context) {

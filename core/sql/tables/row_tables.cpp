@@ -6,6 +6,7 @@
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/source/source_lines.h"
 #include "core/base/sha256.h"
+#include "core/sql/rows/finding_tables.h"
 #include "core/sql/rows/iteration_tables.h"
 #include "core/sql/rows/work_tables.h"
 #include "core/sql/tables/tables.h"
@@ -296,6 +297,9 @@ std::vector<RowTableSpec> row_tables(const Snapshot& snapshot) {
       named_region_table(),
       wait_table(),
       critical_path_table(),
+      finding_table(),
+      bound_table(),
+      path_gap_table(),
   };
 }
 

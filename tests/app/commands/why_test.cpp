@@ -78,6 +78,13 @@ TEST_CASE("why: path, shares and bounds of the session and of a range add up to 
   CHECK(std::to_string(file.table_sum("waits", {}, "dur_ns")) == file.query("SELECT sum(dur_ns) FROM wait"));
   CHECK(file.table_sum("wait-causes", {}, "wait_ns") == file.table_sum("waits", {}, "dur_ns"));
   CHECK(file.table_sum("waits", {"--filter", "MATMUL"}, "dur_ns") < file.table_sum("waits", {}, "dur_ns"));
+  CHECK(file.query("SELECT sum(path_ns) FROM bound") == total);
+  CHECK(file.query("SELECT sum(gap_ns) FROM path_gap") ==
+        file.query("SELECT sum(dur_ns) FROM critical_path WHERE id IS NULL"));
+  const std::string advice = run({"advise", file.path, "--format", "json"}).out;
+  CHECK(advice.find("\"saving_ns\": " + file.query("SELECT saving_ns FROM finding LIMIT 1") + ",") !=
+        std::string::npos);
+  CHECK(file.query("SELECT what_if FROM finding LIMIT 1").starts_with("drop reload of w"));
   // No gap saves more than the session takes, and none less than nothing.
   CHECK(file.table_sum("path-gaps", {}, "saving_ns") >= 0);
 }

@@ -113,7 +113,7 @@ void draw_end(Ui& ui, const TimeStrip& strip, bool is_base, const EndFlag& flag,
   if (flag.text.empty()) return;
   const Pixel colour = ui.colour(is_base ? Colour::text3 : Colour::accent);
   vertical_line(ui, flag.x, strip.area().y0, strip.area().y1, colour);
-  if (lanes.top < lanes.bottom) vertical_line(ui, flag.x, lanes.top, lanes.bottom, colour);
+  if (lanes.top > 0 && lanes.top < lanes.bottom) vertical_line(ui, flag.x, lanes.top, lanes.bottom, colour);
   fill(ui, flag.box, colour, 2);
   draw_text(ui, flag.box, flag.text, {.style = TextStyle::small_strong, .colour = Colour::bg1, .align = Align::centre});
   ui.register_widget(is_base ? "comparison.base.end" : "comparison.other.end", flag.box);
@@ -124,7 +124,8 @@ void draw_end(Ui& ui, const TimeStrip& strip, bool is_base, const EndFlag& flag,
 std::shared_ptr<const SharedTurns> ask_shared_turns(SessionAnalysis& base, TurnsKept& kept,
                                                     const std::shared_ptr<const Store>& other) {
   const std::shared_ptr<const Snapshot> there = other->snapshot();
-  return base.ask(kept, there->version, {},
+  // One that grows is looked through again when the last search has ended.
+  return base.ask(kept, there->version, {.is_let_end = true},
                   [other, there](const QueryContext& query) -> SessionAnalysis::Found<SharedTurns> {
                     return find_shared_turns(query, {*other, there, query.pool, query.control});
                   });
@@ -174,7 +175,19 @@ void draw_turn_links(Ui& ui, const Rect& area, const SessionTab& comparison) {
            4;
   };
   float last_above = -1e9F, last_below = -1e9F, text_to = -1e9F;
-  for (std::size_t turn = 0; turn < both; ++turn) {
+  const auto first_of = [&](const std::vector<TimeRange>& all, const SessionTab& side) {
+    return static_cast<std::size_t>(std::partition_point(all.begin(), all.end(),
+                                                         [&](const TimeRange& turn) {
+                                                           return static_cast<double>(turn.end_ns) < side.view.begin_ns;
+                                                         }) -
+                                    all.begin());
+  };
+  const std::size_t first = std::min(first_of(turns.base, comparison), first_of(turns.other, *comparison.beside));
+  for (std::size_t turn = first; turn < both; ++turn) {
+    if (static_cast<double>(turns.base[turn].begin_ns) > comparison.view.end_ns &&
+        static_cast<double>(turns.other[turn].begin_ns) > comparison.beside->view.end_ns) {
+      break;
+    }
     const float from = above.x_of(turns.base[turn].begin_ns), to = below.x_of(turns.other[turn].begin_ns);
     if (std::max(from, to) < room.x0 || std::min(from, to) > room.x1) continue;
     const float apart = ui.px(kLeastLink);

@@ -20,7 +20,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kSideHead = 24;  // units
+constexpr float kSideHead = 24, kRoomForTurns = 280;  // units
 
 LaidBeside laid(const SessionTab& tab) {
   if (const auto wanted = laid_beside(tab, *tab.beside, tab.alignment)) return *wanted;
@@ -143,23 +143,24 @@ void draw_comparison(AppState& state, Ui& ui, const Rect& area) {
   const bool held_below = tab.beside_in_hand;
   tab.turns = ask_shared_turns(*tab.analysis, panels.turns, below.store);
   draw_side_head(ui, upper.cut_top(ui.px(kSideHead)), "A", tab, !held_below);
-  const Rect links = has_links(tab) ? upper.cut_bottom(ui.px(kTurnLinks)) : Rect{};
-  const Rect upper_turns = upper.cut_bottom(ui.px(kTurnStrip));
+  const bool has_turns = area.height() >= ui.px(kRoomForTurns), linked = has_turns && has_links(tab);
+  const Rect links = linked ? upper.cut_bottom(ui.px(kTurnLinks)) : Rect{};
+  const Rect upper_turns = has_turns ? upper.cut_bottom(ui.px(kTurnStrip)) : Rect{};
   const Rect lower_head = rest.cut_top(ui.px(kSideHead));
-  const Rect lower_turns = rest.cut_top(ui.px(kTurnStrip));
+  const Rect lower_turns = has_turns ? rest.cut_top(ui.px(kTurnStrip)) : Rect{};
   if (ui.input().down(MouseButton::left) && area.contains(ui.input().mouse) && !any_popup_open())
     tab.beside_in_hand = !upper.contains(ui.input().mouse);
   cursor_from_below(ui, tab, rest);
   state.timeline.draw(ui, tab, upper);
-  draw_turns(ui, upper_turns, tab, tab, {TimelinePanel::rows_top(tab), upper.y1});
+  if (has_turns) draw_turns(ui, upper_turns, tab, tab, {TimelinePanel::rows_top(tab), upper.y1});
   below.view = mapped(along, tab.view);
   below.follow = false;
   const ViewRange as_above = below.view;
   share_cursor(tab, along);
   draw_side_head(ui, lower_head, "B", below, held_below);
   state.timeline_below.draw(ui, below, rest);
-  draw_turns(ui, lower_turns, tab, below, {TimelinePanel::rows_top(below), rest.y1});
-  if (has_links(tab)) draw_turn_links(ui, links, tab);
+  if (has_turns) draw_turns(ui, lower_turns, tab, below, {TimelinePanel::rows_top(below), rest.y1});
+  if (linked) draw_turn_links(ui, links, tab);
   if (below.view != as_above) {
     tab.follow = false;
     tab.view = mapped_back(along, below.view);

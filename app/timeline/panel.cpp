@@ -131,7 +131,9 @@ bool TimelinePanel::in_motion(const SessionTab& tab) {
   return tab.timeline && (tab.timeline->gesture != Gesture::none || tab.timeline->settle_at_s.has_value());
 }
 
-float TimelinePanel::rows_top(const SessionTab& tab) { return tab.timeline ? tab.timeline->rows_top : 0; }
+float TimelinePanel::rows_top(const SessionTab& tab) {
+  return tab.timeline && !tab.timeline->too_small ? tab.timeline->rows_top : 0;
+}
 
 bool TimelinePanel::take_region_made(SessionTab& tab) { return std::exchange(state_of(tab).region_made, false); }
 

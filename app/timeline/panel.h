@@ -55,7 +55,7 @@ class TimelinePanel {
   [[nodiscard]] bool settled(const SessionTab& tab) const;
   // A gesture of the hand, or a wheel that has not come to rest.
   [[nodiscard]] static bool in_motion(const SessionTab& tab);
-  // Where the lanes began when it was drawn last, below the overview and the axis.
+  // Where the lanes began when it was drawn last, below the overview and the axis; 0 where there was no room for it.
   [[nodiscard]] static float rows_top(const SessionTab& tab);
   // Scrolls the lane of the event into sight in the next frame (it may lie outside the view in time).
   void reveal(SessionTab& tab, EventId event);

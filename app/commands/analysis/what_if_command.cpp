@@ -36,7 +36,7 @@ Result<WhatIfAnswer> WhatIfCommand::answer(const OpenedSession& session, const s
                                            const SessionFilter& filter, TaskControl& control) {
   WorkerPool pool;
   QueryContext query{*session.store, session.store->snapshot(), pool, control};
-  query.mask = filter.mask;
+  if (filter.filter.needs_mask()) query.mask = filter.mask;
   const auto graph = session_graph(query);
   if (!graph) return graph.error();
   if ((*graph)->count() == 0) return Error{"nothing of the session works, moves or waits: there is nothing to replay"};

@@ -47,8 +47,8 @@ class GhostCells {
 std::string SharePair::text() const { return is_gap ? "waiting: " + label : label.empty() ? std::string("-") : label; }
 
 Result<WhatIfAnswer> answer_what_if(const QueryContext& query, const WorkGraph& graph,
-                                    std::span<const WhatIfChange> changes, const TimeRange& range) {
-  auto replayed = replay_range(query, graph, changes, range);
+                                    std::span<const WhatIfChange> changes, const TimeRange& range, KeptDetails* kept) {
+  auto replayed = replay_range(query, graph, changes, range, kept);
   if (!replayed) return replayed.error();
   const CriticalPath path = find_critical_path(graph, replayed->before);
   WhatIfAnswer answer;

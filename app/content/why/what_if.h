@@ -25,7 +25,8 @@ struct WhatIfAnswer {
 };
 
 [[nodiscard]] Result<WhatIfAnswer> answer_what_if(const QueryContext& query, const WorkGraph& graph,
-                                                  std::span<const WhatIfChange> changes, const TimeRange& range);
+                                                  std::span<const WhatIfChange> changes, const TimeRange& range,
+                                                  KeptDetails* kept = nullptr);
 
 // How busy a resource is in each of kGhostCells equal stretches of [0, length) of the range, now and in the replay.
 inline constexpr std::size_t kGhostCells = 400;

@@ -125,13 +125,26 @@ SessionAnalysis::Found<WhyPanel::Found> WhyPanel::find(const QueryContext& query
   return std::make_shared<const Found>(std::move(found));
 }
 
-SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& query, const ReplayQuestion& question) {
+SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& query, const ReplayQuestion& question,
+                                                          const std::shared_ptr<const Replay>& before) {
   const WorkGraph& graph = *question.found->graph;
   const TimeRange range = question.found->path.range;
   QueryContext whole = query;
   whole.mask = nullptr;
   Replay out;
-  const auto saved = [](const Result<WhatIfResult>& result) -> std::optional<std::int64_t> {
+  out.found = question.found;
+  out.texts = question.texts;
+  out.two = question.two;
+  KeptDetails details;
+  const bool same = before && before->found == question.found;
+  const auto known = [&](const std::string& text) -> const std::optional<std::int64_t>* {
+    const auto place = same ? std::find(before->texts.begin(), before->texts.end(), text) : before->texts.end();
+    return place == before->texts.end() ? nullptr
+                                        : &before->savings[static_cast<std::size_t>(place - before->texts.begin())];
+  };
+  const auto saved = [&](std::span<const WhatIfChange> changes) -> std::optional<std::int64_t> {
+    const auto result = replay_range(whole, graph, changes, range, &details);
+    if (!result && changes.size() == 1) out.wrong = result.message();
     return result ? std::optional(result->total_before_ns - result->total_after_ns) : std::nullopt;
   };
   std::vector<WhatIfChange> ticked, two;
@@ -139,19 +152,23 @@ SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& qu
   for (std::size_t i = 0; i < question.texts.size(); ++i) {
     auto change = parse_change(question.texts[i]);
     if (!change) return change.error();
-    const auto alone = replay_range(whole, graph, {&*change, 1}, range);
+    const std::string wrong = out.wrong;
+    const auto* earlier = same ? known(question.texts[i]) : nullptr;
+    const bool reuse = earlier != nullptr && (*earlier || question.ticked[i] == 0);
+    out.savings.push_back(reuse ? *earlier : saved({&*change, 1}));
     if (query.control.cancelled()) return Error{"cancelled"};
-    out.savings.push_back(saved(alone));
-    if (alone && std::find(question.two.begin(), question.two.end(), question.texts[i]) != question.two.end()) {
+    if (question.ticked[i] == 0) out.wrong = wrong;  // it is of a change that nobody asked for
+    const std::optional<std::int64_t>& saving = out.savings.back();
+    if (saving && std::find(question.two.begin(), question.two.end(), question.texts[i]) != question.two.end()) {
       two.push_back(*change);
-      of_each += *out.savings.back();
+      of_each += *saving;
     }
-    if (question.ticked[i] == 0) continue;
-    if (!alone) out.wrong = alone.message();
-    if (alone) ticked.push_back(std::move(*change));
+    if (saving && question.ticked[i] != 0) ticked.push_back(std::move(*change));
   }
-  if (two.size() == 2) {
-    const std::optional<std::int64_t> both = saved(replay_range(whole, graph, two, range));
+  if (same && before->two == question.two && two.size() == 2) {
+    out.of_two = before->of_two;
+  } else if (two.size() == 2) {
+    const std::optional<std::int64_t> both = saved(two);
     if (query.control.cancelled()) return Error{"cancelled"};
     const auto notable = static_cast<std::int64_t>(kNotableOverlap * static_cast<double>(of_each));
     if (both && std::abs(*both - of_each) > notable) {
@@ -160,7 +177,7 @@ SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& qu
     }
   }
   if (ticked.empty()) return std::make_shared<const Replay>(std::move(out));
-  auto together = answer_what_if(whole, graph, ticked, range);
+  auto together = answer_what_if(whole, graph, ticked, range, &details);
   if (!together) {
     out.wrong = together.message();
   } else {
@@ -182,8 +199,11 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
   shown_ = context.analysis().ask_of(kept_, wanted, wanted, [wanted, own_advice](const QueryContext& query) {
     return find(query, wanted, own_advice);
   });
-  if (shown_ && shown_ != before) changes_.suggest(shown_->suggested);
+  const auto findings = findings_;
   take_findings(context);
+  const bool renewed = shown_ && shown_ != before;
+  if (renewed) changes_.suggest(shown_->suggested);
+  if (findings_ && (renewed || findings_ != findings)) changes_.offer(findings_->changes);
   context.tab.marked_path = marks_ && shown_ ? shown_->shown : nullptr;
   Rect rest = area;
   draw_head(context, rest.cut_top(ui.px(kWhyHead)).inset(ui.px(size::kPanelPadding), 0));
@@ -195,13 +215,16 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
         "Nothing of this session works, moves or waits: record engines, streams or calls of a host.");
   }
   ReplayQuestion question{shown_, {}, {}, {}};
-  if (findings_) question.two = findings_->two;
+  if (findings_ && findings_->changes.size() >= 2) {
+    question.two = {findings_->changes[0], findings_->changes[1]};
+  }
   for (const ShownChange& change : changes_.all()) {
     question.texts.push_back(change.text);
     question.ticked.push_back(change.on ? 1 : 0);
   }
-  replay_ = context.analysis().ask(replayed_, question, {.tells_itself = true},
-                                   [question](const QueryContext& query) { return replay(query, question); });
+  replay_ = context.analysis().ask(
+      replayed_, question, {.tells_itself = true},
+      [question, last = replay_](const QueryContext& query) { return replay(query, question, last); });
   if (rest.width() >= ui.px(kRoomForChanges)) {
     const Rect result = rest.cut_right(rest.width() * kWhyResult);
     Rect changes = rest.cut_right(area.width() * kWhyChanges);
@@ -222,8 +245,6 @@ void WhyPanel::take_findings(const PanelContext& context) {
   for (const Finding& finding : advice->findings) {
     if (!finding.change.empty()) changes.push_back(finding.change);
   }
-  changes_.offer(changes);
-  changes.resize(std::min<std::size_t>(changes.size(), 2));
   findings_ = std::make_shared<const Findings>(Findings{advice, warnings_listing(*advice), std::move(changes)});
 }
 
@@ -306,7 +327,7 @@ void WhyPanel::draw_findings(const PanelContext& context, Rect area) {
                              "Nothing found. " + nothing_found_text(advice, false));
   }
   if (area.height() >= ui.px(kRoomForBounds)) {
-    const bool known = replay_ && !replay_->of_two.empty();
+    const bool known = replay_ && !replay_->of_two.empty() && findings_->changes.size() >= 2;
     Rect note = area.cut_bottom(ui.px(known ? kWhyOfTwo : kWhyNote)).inset(ui.px(size::kPanelPadding), 0);
     if (known) {
       note = note.inset(0, ui.px(2));
@@ -314,7 +335,7 @@ void WhyPanel::draw_findings(const PanelContext& context, Rect area) {
       note = note.inset(ui.px(8), 0);
       const ButtonOptions both{.label = "Try both", .kind = ButtonKind::quiet};
       if (button(ui, "why.both", note.cut_right(button_width(ui, both)), both)) {
-        for (const std::string& change : findings_->two) changes_.choose(change);
+        for (std::size_t i = 0; i < 2; ++i) changes_.choose(findings_->changes[i]);
       }
       draw_text(ui, note, replay_->of_two, {.style = TextStyle::small, .colour = Colour::warning});
     } else {

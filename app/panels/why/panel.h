@@ -37,6 +37,8 @@ class WhyPanel final : public Panel {
   };
   // What the ticked changes give together, and each change alone.
   struct Replay {
+    std::shared_ptr<const Found> found;
+    std::vector<std::string> texts, two;  // as asked
     std::vector<std::optional<std::int64_t>> savings;
     std::string of_two;  // what the first two findings save together, where that is not the sum of both
     std::optional<WhatIfAnswer> together;
@@ -54,12 +56,14 @@ class WhyPanel final : public Panel {
   struct Findings {
     std::shared_ptr<const Advice> advice;
     Listing rows;
-    std::vector<std::string> two;  // the changes of the first two that have one
+    std::vector<std::string> changes;  // that mend them, of those that have one
   };
   [[nodiscard]] static SessionAnalysis::Found<Found> find(const QueryContext& query, const EventFilter& filter,
                                                           bool finds_advice);
   void take_findings(const PanelContext& context);
-  [[nodiscard]] static SessionAnalysis::Found<Replay> replay(const QueryContext& query, const ReplayQuestion& question);
+  // `before`, where it is of the same path, tells what has been replayed already; may be null.
+  [[nodiscard]] static SessionAnalysis::Found<Replay> replay(const QueryContext& query, const ReplayQuestion& question,
+                                                             const std::shared_ptr<const Replay>& before);
   void draw_head(const PanelContext& context, render::Rect head);
   void draw_found(const PanelContext& context, render::Rect area);
   void draw_findings(const PanelContext& context, render::Rect area);

@@ -13,6 +13,7 @@ namespace {
 
 // What saves less of the whole is within what seeds and jitter do.
 constexpr double kLeastReplayedShare = 0.03;
+constexpr std::size_t kMostBufferWaits = 16;  // each is replayed
 
 class ReplayJudge {
  public:
@@ -198,7 +199,9 @@ class ReplayJudge {
   void judge_buffers() {
     judgement_.judged(RuleId::serial_engines);
     judgement_.judged(RuleId::single_buffer);
-    for (const Mendings::BufferWait& each : mendings_.buffer_waits()) {
+    std::vector<Mendings::BufferWait> waits = mendings_.buffer_waits();
+    waits.resize(std::min(waits.size(), kMostBufferWaits));
+    for (const Mendings::BufferWait& each : waits) {
       const RuleId rule = each.loads ? RuleId::single_buffer : RuleId::serial_engines;
       ChangedGraph changed(replay_.graph());
       const auto mended = mendings_.double_buffers(each, changed);

@@ -446,7 +446,8 @@ class EdgeBuilder {
     }
     for (std::size_t i = 1; i < shown.size(); ++i) {
       const std::int64_t usual = least[kinds[i]] == INT64_MAX ? 0 : least[kinds[i]];
-      graph_.latencies_ns[i] = shown[i] != INT64_MAX ? shown[i] : std::min(graph_.latencies_ns[i], usual);
+      // At most what any of its edges took, so that none begins before it may.
+      graph_.latencies_ns[i] = std::min(graph_.latencies_ns[i], shown[i] != INT64_MAX ? shown[i] : usual);
     }
   }
 

@@ -55,7 +55,10 @@ class PathWalk {
     } else {
       find_earlier(kNoNode);
     }
-    while (node_ != kNoNode && at_ > path_.range.begin_ns) {
+    // Over times that contradict their edges a walk may go in a circle: it ends, and the rest is a gap.
+    std::size_t steps = 0;
+    const std::size_t most_steps = 4 * graph_.count() + 64;
+    while (node_ != kNoNode && at_ > path_.range.begin_ns && ++steps < most_steps) {
       if (at_end_ && graph_.waits[node_] != 0) {
         leave_wait();
       } else {
@@ -90,8 +93,7 @@ class PathWalk {
     if (earlier != kNoNode && waiting != kNoNode && times_.begins()[earlier] >= times_.begins()[waiting]) {
       earlier = last_ended_before(graph_, times_.ends(), at_ - 1, path_.range.begin_ns);
     }
-    // Where events have other places than they had, lanes are not in order: what ends later is none.
-    if (earlier == kNoNode || times_.ends()[earlier] > at_) return go_to(kNoNode, true);
+    if (earlier == kNoNode) return go_to(kNoNode, true);
     add_gap(times_.ends()[earlier], waiting, WaitReason::unknown);
     go_to(earlier, true);
   }

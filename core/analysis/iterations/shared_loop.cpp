@@ -10,6 +10,7 @@ namespace accelscope {
 namespace {
 
 constexpr double kLeastInCommon = 0.5;  // of the names of both bodies
+constexpr std::size_t kMostLoops = 32;  // of each session: those of most time, devices first
 
 struct NamedLoop {
   const IterationLoop* loop = nullptr;
@@ -20,6 +21,7 @@ struct NamedLoop {
 std::vector<NamedLoop> outermost(const IterationList& list, const Snapshot& snapshot) {
   std::vector<NamedLoop> loops;
   for (const IterationLoop& loop : list.loops) {
+    if (loops.size() == kMostLoops) break;
     if (loop.level != 0 || loop.folded.iterations.empty()) continue;
     const Track& track = *snapshot.tracks[loop.track].track;
     NamedLoop named{&loop, track.name, track.device, {}};

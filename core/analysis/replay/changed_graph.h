@@ -27,8 +27,12 @@ struct ChangedGraph {
   std::vector<NodeIndex> instead;          // by node: whose end counts for its own; empty: its own, of all
   std::vector<std::int64_t> latencies_ns;  // by class
   std::vector<std::uint8_t> doubled;       // by lane of the graph
-  std::vector<std::uint32_t> removed_semaphores;
-  std::vector<std::uint8_t> may_lose;  // by class of latency: waits of it for one of these semaphores are removed
+  struct RemovedWaits {
+    std::uint32_t semaphore = 0;
+    std::vector<std::uint8_t> classes;  // by class of latency: those of this class are removed
+  };
+  std::vector<RemovedWaits> removed;
+  std::vector<std::uint8_t> may_lose;  // by class of latency: any is removed
   // By edge, where it comes from instead, an event that is before its target; kNoNode: it does not hold.
   std::unordered_map<std::uint32_t, NodeIndex> sources;
   std::unordered_map<NodeIndex, NodeIndex> places;  // events that come directly after others in the program
@@ -45,8 +49,8 @@ struct ChangedGraph {
   }
   void take_out(const WorkGraph& graph, NodeIndex node, Gone how) {
     gone.resize(graph.count(), kHere);
+    if (gone[node] == kHere) ++touched;
     gone[node] = how;
-    ++touched;
   }
   // What waited for it waits for the other one.
   void take_out_for(const WorkGraph& graph, NodeIndex node, NodeIndex other) {

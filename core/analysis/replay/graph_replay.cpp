@@ -10,7 +10,7 @@
 namespace accelscope {
 namespace {
 
-constexpr std::int64_t kNoTime = INT64_MIN;
+constexpr std::int64_t kNoTime = IdleStretches::kNoTime;
 
 // What an event began (or, where it waits, ended) at by its edges as they were recorded.
 struct Explained {
@@ -35,54 +35,10 @@ Explained explained_before(const WorkGraph& graph, NodeIndex node) noexcept {
   return explained;
 }
 
-// Until when a device of engines was under way, as it was recorded and in the replay; and the same before it last stood
-// idle.
-class IdleDevices {
- public:
-  explicit IdleDevices(const WorkGraph& graph) : graph_(graph), device_of_lane_(engine_devices(graph)) {
-    for (const std::uint32_t device : device_of_lane_) {
-      if (device != kNone && device >= devices_.size()) devices_.resize(device + 1);
-    }
-  }
-  struct Idle {
-    std::int64_t recorded_ns = kNoTime, replayed_ns = kNoTime;
-  };
-  // Before the events of a device in the order of their begins.
-  [[nodiscard]] Idle before(NodeIndex node) {
-    Device* device = device_of(node);
-    if (device == nullptr) return {};
-    if (device->recorded_ns != kNoTime && graph_.begin_ns[node] - device->recorded_ns >= kLeastIdleNs) {
-      device->idle = {device->recorded_ns, device->replayed_ns};
-    }
-    return device->idle;
-  }
-  void after(NodeIndex node, std::int64_t replayed_end_ns) {
-    Device* device = device_of(node);
-    if (device == nullptr) return;
-    device->recorded_ns = std::max(device->recorded_ns, graph_.end_ns[node]);
-    device->replayed_ns = std::max(device->replayed_ns, replayed_end_ns);
-  }
-
- private:
-  struct Device {
-    std::int64_t recorded_ns = kNoTime, replayed_ns = kNoTime;
-    Idle idle;
-  };
-  // Waits span idle time: nothing works in it.
-  [[nodiscard]] Device* device_of(NodeIndex node) {
-    const std::uint32_t device = device_of_lane_[graph_.graph_lane[node]];
-    return device == kNone || graph_.waits[node] != 0 ? nullptr : &devices_[device];
-  }
-
-  const WorkGraph& graph_;
-  std::vector<std::uint32_t> device_of_lane_;
-  std::vector<Device> devices_;
-};
-
 }  // namespace
 
-std::vector<std::uint32_t> engine_devices(const WorkGraph& graph) {
-  std::vector<std::uint32_t> devices(graph.lanes.size(), kNone);
+// What a host launches says itself what it comes after.
+IdleStretches::IdleStretches(const WorkGraph& graph) : graph_(graph), device_of_lane_(graph.lanes.size(), kNone) {
   const TrackDevices labels(*graph.snapshot);
   std::vector<bool> launched(labels.count(), false);
   for (const GraphLane& lane : graph.lanes) {
@@ -90,9 +46,33 @@ std::vector<std::uint32_t> engine_devices(const WorkGraph& graph) {
   }
   for (std::size_t i = 0; i < graph.lanes.size(); ++i) {
     const std::size_t device = labels.of_lane(graph.lanes[i].lane);
-    if (is_device_work(graph.lanes[i].kind) && !launched[device]) devices[i] = static_cast<std::uint32_t>(device);
+    if (!is_device_work(graph.lanes[i].kind) || launched[device]) continue;
+    device_of_lane_[i] = static_cast<std::uint32_t>(device);
+    devices_.resize(std::max(devices_.size(), device + 1));
   }
-  return devices;
+}
+
+IdleStretches::Device* IdleStretches::device_of(NodeIndex node) {
+  const std::uint32_t device = device_of_lane_[graph_.graph_lane[node]];
+  return device == kNone || graph_.waits[node] != 0 ? nullptr : &devices_[device];
+}
+
+IdleStretches::Idle IdleStretches::before(NodeIndex node) {
+  Device* device = device_of(node);
+  if (device == nullptr) return {};
+  if (device->recorded_ns != kNoTime && graph_.begin_ns[node] - device->recorded_ns >= kLeastIdleNs) {
+    device->idle = {device->idle.stretch + 1, device->recorded_ns, device->replayed_ns, device->last};
+  }
+  return device->idle;
+}
+
+void IdleStretches::after(NodeIndex node, std::int64_t replayed_end_ns) {
+  Device* device = device_of(node);
+  if (device == nullptr) return;
+  device->recorded_ns = std::max(device->recorded_ns, graph_.end_ns[node]);
+  if (replayed_end_ns <= device->replayed_ns) return;
+  device->replayed_ns = replayed_end_ns;
+  device->last = node;
 }
 
 // The times of the replay, and what holds events up in it.
@@ -113,8 +93,11 @@ class GraphReplay::Times {
       held = last_edge(node);
     }
     const Hold server = server_hold(node);
-    if (server.source == kNoNode) return held;
-    return held.source == kNoNode || server.reached_ns() >= held.reached_ns() ? server : held;
+    if (server.source != kNoNode && (held.source == kNoNode || server.reached_ns() >= held.reached_ns())) held = server;
+    if (replay_.idle_holds_.empty()) return held;
+    const auto idle = replay_.idle_holds_.find(node);
+    if (idle == replay_.idle_holds_.end()) return held;
+    return {idle->second, EdgeKind::server, false, ends()[idle->second], 0};
   }
   [[nodiscard]] Hold end_hold(NodeIndex node) const noexcept {
     if (changed_.is_left_out(node)) return {};
@@ -122,15 +105,16 @@ class GraphReplay::Times {
     const std::int64_t anyway = begins()[node] + graph_.shortest_wait_ns[graph_.graph_lane[node]];
     return held.source != kNoNode && held.reached_ns() > anyway ? held : Hold{};
   }
-  // Of a bypassed event, when what it waited for had ended; kNoTime: it waited for nothing.
-  [[nodiscard]] std::int64_t passed_ns(NodeIndex node) const noexcept {
-    std::int64_t last = kNoTime;
-    each_source(node, [&](const GraphEdge& edge, NodeIndex source) { last = std::max(last, since_ns(edge, source)); });
+  // Of a bypassed event what it waited for last; none: it waited for nothing.
+  [[nodiscard]] Hold passed(NodeIndex node) const noexcept {
+    Hold last = last_edge(node, false);
     // A packet comes after those of its transfer.
     const NodeIndex before = graph_.server_before[node];
     const bool goes_on = before != kNoNode && !graph_.parts.empty() && graph_.parts[node] != kNone &&
                          graph_.parts[before] == graph_.parts[node];
-    return goes_on ? std::max(last, replay_.passed_ns_[before]) : last;
+    if (!goes_on || replay_.passed_by_[before] == kNoNode) return last;
+    if (last.source != kNoNode && last.since_ns >= replay_.passed_ns_[before]) return last;
+    return {replay_.passed_by_[before], EdgeKind::dependency, false, replay_.passed_ns_[before], 0};
   }
 
  private:
@@ -153,8 +137,9 @@ class GraphReplay::Times {
   [[nodiscard]] bool is_removed(const GraphEdge& edge) const noexcept {
     if (changed_.may_lose[edge.latency] == 0) return false;
     const auto semaphore = graph_.semaphore_of(edge.source);
-    return semaphore && std::find(changed_.removed_semaphores.begin(), changed_.removed_semaphores.end(), *semaphore) !=
-                            changed_.removed_semaphores.end();
+    return semaphore && std::any_of(changed_.removed.begin(), changed_.removed.end(), [&](const auto& waits) {
+             return waits.semaphore == *semaphore && waits.classes[edge.latency] != 0;
+           });
   }
   // The sources that hold: of what is merged into another the other, of issue what its row does before.
   template <typename Body>
@@ -178,7 +163,7 @@ class GraphReplay::Times {
     if (!changed_.instead.empty() && changed_.instead[source] != kNoNode) source = changed_.instead[source];
     if (changed_.is_left_out(source) && edge.kind == EdgeKind::issue) source = before(source);
     if (source == kNoNode || changed_.is(source, ChangedGraph::kGone)) return kNoNode;
-    if (changed_.is(source, ChangedGraph::kBypassed) && (edge.from_begin || replay_.passed_ns_[source] == kNoTime)) {
+    if (changed_.is(source, ChangedGraph::kBypassed) && (edge.from_begin || replay_.passed_by_[source] == kNoNode)) {
       return kNoNode;
     }
     // What has another place may come before what it came after.
@@ -189,12 +174,13 @@ class GraphReplay::Times {
     if (changed_.is(source, ChangedGraph::kBypassed)) return replay_.passed_ns_[source];
     return edge.from_begin ? begins()[source] : ends()[source];
   }
-  [[nodiscard]] Hold last_edge(NodeIndex node) const noexcept {
+  [[nodiscard]] Hold last_edge(NodeIndex node, bool with_latency = true) const noexcept {
     Hold held;
-    const bool at_once = changed_.is(node, ChangedGraph::kAtOnce);
+    const bool at_once = !with_latency || changed_.is(node, ChangedGraph::kAtOnce);
     each_source(node, [&](const GraphEdge& edge, NodeIndex source) {
-      const Hold other{source, edge.kind, edge.from_begin, since_ns(edge, source),
-                       at_once ? 0 : changed_.latencies_ns[edge.latency]};
+      Hold other{source, edge.kind, edge.from_begin, since_ns(edge, source),
+                 at_once ? 0 : changed_.latencies_ns[edge.latency]};
+      if (changed_.is(source, ChangedGraph::kBypassed)) other.source = replay_.passed_by_[source];
       if (held.source == kNoNode || other.reached_ns() > held.reached_ns()) held = other;
     });
     return held;
@@ -263,22 +249,29 @@ void GraphReplay::place() {
 Result<void> GraphReplay::run(const QueryContext& query) {
   settle();
   const auto bypassed = [](std::uint8_t how) { return how == ChangedGraph::kBypassed; };
-  if (std::any_of(changed_.gone.begin(), changed_.gone.end(), bypassed)) passed_ns_.assign(graph_.count(), kNoTime);
+  if (std::any_of(changed_.gone.begin(), changed_.gone.end(), bypassed)) {
+    passed_ns_.assign(graph_.count(), kNoTime);
+    passed_by_.assign(graph_.count(), kNoNode);
+  }
   begin_ns.resize(graph_.count());
   end_ns.resize(graph_.count());
   const Times times(*this);
-  IdleDevices devices(graph_);
+  IdleStretches devices(graph_);
   const std::vector<NodeIndex>& order = order_.empty() ? graph_.order : order_;
   constexpr std::size_t kBetweenLooks = std::size_t{1} << 16;
-  end_of_all_ns_ = kNoTime;
+  end_of_all_ns_ = graph_.count() == 0 ? 0 : graph_.begin_of_all_ns;
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i % kBetweenLooks == 0 && query.control.cancelled()) return cancelled_error();
     const NodeIndex node = order[i];
     // What comes at another place does not tell when its device stood idle.
     const bool moved = !changed_.places.empty() && changed_.places.contains(node);
-    const IdleDevices::Idle idle = moved ? IdleDevices::Idle{} : devices.before(node);
+    const IdleStretches::Idle idle = moved ? IdleStretches::Idle{} : devices.before(node);
     if (changed_.is_left_out(node)) {
-      if (changed_.is(node, ChangedGraph::kBypassed)) passed_ns_[node] = times.passed_ns(node);
+      if (changed_.is(node, ChangedGraph::kBypassed)) {
+        const Hold passed = times.passed(node);
+        passed_by_[node] = passed.source;
+        passed_ns_[node] = passed.since_ns;
+      }
       const NodeIndex before = before_[node];
       begin_ns[node] = end_ns[node] = before == kNoNode ? graph_.begin_ns[node] : end_ns[before];
       if (!moved) devices.after(node, kNoTime);
@@ -287,10 +280,19 @@ Result<void> GraphReplay::run(const QueryContext& query) {
     const Hold hold = times.begin_hold(node);
     const Explained recorded = explained_before(graph_, node);
     const std::int64_t explained = std::max(recorded.begin_ns, idle.recorded_ns);
-    const std::int64_t reached = std::max(hold.source == kNoNode ? kNoTime : hold.reached_ns(), idle.replayed_ns);
+    std::int64_t reached = hold.source == kNoNode ? kNoTime : hold.reached_ns();
+    if (idle.replayed_ns > reached) {
+      reached = idle.replayed_ns;
+      idle_holds_.emplace(node, idle.last);
+    }
     const bool at_once = changed_.is(node, ChangedGraph::kAtOnce);
+    // After a device stood idle, or while it waits for what nothing tells of, somebody else decides when it goes on.
+    const bool after_idle = graph_.waits[node] != 0
+                                ? graph_.edges_of(node).empty()
+                                : idle.recorded_ns != kNoTime && explained < idle.recorded_ns + kLeastIdleNs;
+    // Of what comes at another place it is not known.
     const auto delay_of = [&](std::int64_t delay_ns) {
-      return at_once || (changed_.without_delays && delay_ns < kLeastIdleNs) ? 0 : delay_ns;
+      return at_once || moved || (changed_.without_delays && !after_idle) ? 0 : delay_ns;
     };
     // What nothing explains stays: a delay after what was known to come before, or, of a first event, its time.
     std::int64_t begin = graph_.begin_ns[node];
@@ -317,9 +319,11 @@ RangeTotals GraphReplay::totals(const TimeRange& range) const {
   for (NodeIndex node = 0; node < graph_.count(); ++node) {
     if (graph_.begin_ns[node] < range.begin_ns || graph_.end_ns[node] > range.end_ns) continue;
     before = {std::min(before.begin_ns, graph_.begin_ns[node]), std::max(before.end_ns, graph_.end_ns[node])};
+    if (changed_.is_left_out(node)) continue;
     after = {std::min(after.begin_ns, begin_ns[node]), std::max(after.end_ns, end_ns[node])};
   }
   if (before.begin_ns > before.end_ns) return {{0, 0}, {0, 0}};
+  if (after.begin_ns > after.end_ns) after = {before.begin_ns, before.begin_ns};
   return {before, after};
 }
 

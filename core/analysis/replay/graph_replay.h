@@ -12,6 +12,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "core/analysis/critical_path/critical_path.h"
@@ -22,9 +23,35 @@ namespace accelscope {
 // A device that stands idle for as long was told what to do next by somebody else.
 inline constexpr std::int64_t kLeastIdleNs = 5'000;
 
-// By lane of the graph, the device whose engines' idle time parts what it does; kNone of others: what a host launches
-// says itself what it comes after.
-[[nodiscard]] std::vector<std::uint32_t> engine_devices(const WorkGraph& graph);
+// How often a device of engines had stood idle before each of its events, in the order of their begins. Waits span idle
+// time: nothing works in it.
+class IdleStretches {
+ public:
+  static constexpr std::int64_t kNoTime = INT64_MIN;
+  // Of the device before it last stood idle: until when it was under way, as it was recorded and in a replay, and which
+  // event was the last in the replay.
+  struct Idle {
+    std::uint32_t stretch = 0;
+    std::int64_t recorded_ns = kNoTime, replayed_ns = kNoTime;
+    NodeIndex last = kNoNode;
+  };
+  explicit IdleStretches(const WorkGraph& graph);
+  [[nodiscard]] Idle before(NodeIndex node);
+  // The event has ended; kNoTime: it never was.
+  void after(NodeIndex node, std::int64_t replayed_end_ns);
+
+ private:
+  struct Device {
+    std::int64_t recorded_ns = kNoTime, replayed_ns = kNoTime;
+    NodeIndex last = kNoNode;
+    Idle idle;
+  };
+  [[nodiscard]] Device* device_of(NodeIndex node);
+
+  const WorkGraph& graph_;
+  std::vector<std::uint32_t> device_of_lane_;  // kNone of lanes that are not of engines
+  std::vector<Device> devices_;
+};
 
 // What the events of a range took, and take in a replay: from the first begin to the last end of those that lie wholly
 // inside of it.
@@ -54,9 +81,11 @@ class GraphReplay {
 
   const WorkGraph& graph_;
   const ChangedGraph& changed_;
-  std::vector<NodeIndex> order_, before_;  // empty: those of the graph
-  std::vector<std::uint32_t> position_;    // in order_, by node
-  std::vector<std::int64_t> passed_ns_;    // by node: when what a bypassed one waited for had ended; empty: none is
+  std::vector<NodeIndex> order_, before_;                // empty: those of the graph
+  std::vector<std::uint32_t> position_;                  // in order_, by node
+  std::unordered_map<NodeIndex, NodeIndex> idle_holds_;  // what let an event begin after its device stood idle
+  std::vector<NodeIndex> passed_by_;                     // by node: what a bypassed one waited for last
+  std::vector<std::int64_t> passed_ns_;  // by node: when what a bypassed one waited for had ended; empty: none is
   std::int64_t end_of_all_ns_ = 0;
 };
 

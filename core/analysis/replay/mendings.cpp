@@ -45,6 +45,11 @@ void Mendings::add(Mended& mended, const WholeTransfer& transfer) const {
                            static_cast<std::uint64_t>(transfer.bytes), transfer.line, transfer.device});
 }
 
+// By a change before this one.
+bool Mendings::is_gone(const WholeTransfer& transfer, const ChangedGraph& changed) {
+  return changed.is_left_out(transfer.nodes.front());
+}
+
 void Mendings::take_out_wait(NodeIndex node, ChangedGraph& changed) const {
   const NodeIndex wait = wait_before(node);
   if (wait != kNoNode) changed.take_out(graph_, wait, ChangedGraph::kGone);
@@ -64,7 +69,7 @@ std::optional<Mended> Mendings::keep_tensor(StringId name, std::int64_t size, Ch
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> loaded;  // by device and pause
   std::vector<const WholeTransfer*> stay;
   for (const WholeTransfer& transfer : details_.transfers) {
-    if (transfer.name != name || !transfer.into_chip || transfer.from_spill) continue;
+    if (transfer.name != name || !transfer.into_chip || transfer.from_spill || is_gone(transfer, changed)) continue;
     std::int64_t& so_far = loaded[{transfer.device, transfer.stretch}];
     if (so_far < size) {
       stay.push_back(&transfer);
@@ -89,7 +94,7 @@ std::optional<Mended> Mendings::keep_tensor(StringId name, std::int64_t size, Ch
 std::optional<Mended> Mendings::drop_spills(ChangedGraph& changed) const {
   Mended made;
   for (const WholeTransfer& transfer : details_.transfers) {
-    if (!transfer.from_spill && !transfer.to_spill) continue;
+    if ((!transfer.from_spill && !transfer.to_spill) || is_gone(transfer, changed)) continue;
     take_out(transfer, ChangedGraph::kBypassed, changed);
     if (transfer.from_spill) add(made, transfer);
     made.bytes += static_cast<std::uint64_t>(transfer.bytes);
@@ -100,7 +105,7 @@ std::optional<Mended> Mendings::drop_spills(ChangedGraph& changed) const {
 namespace {
 
 [[nodiscard]] bool is_small(const WholeTransfer& transfer) {
-  return transfer.packets > 0 && transfer.packet_bytes() < kSmallPacketBytes;
+  return transfer.packets > 0 && transfer.bytes > 0 && transfer.packet_bytes() < kSmallPacketBytes;
 }
 
 }  // namespace
@@ -154,7 +159,7 @@ std::optional<Mended> Mendings::merge_transfers(StringId only, std::size_t most,
   };
   bool any = false;
   for (const WholeTransfer& transfer : details_.transfers) {
-    if (!is_small(transfer) || (only != kNone && transfer.name != only)) continue;
+    if (!is_small(transfer) || (only != kNone && transfer.name != only) || is_gone(transfer, changed)) continue;
     add(made, transfer);
     Group& group = open[{transfer.queue, transfer.name, transfer.line}];
     if (group.first == nullptr || group.count == most) {
@@ -188,6 +193,7 @@ std::optional<Mended> Mendings::widen_tiles(ChangedGraph& changed) const {
     const double flops = static_cast<double>(details_.flops[node]);
     const bool transposes = details_.transposes[node] != 0;
     if (graph_.names[node] != multiply_ || (flops <= 0 && !transposes) || !held(node)) continue;
+    if (changed.is_left_out(node)) continue;
     Group& group = open[graph_.lane(node).server];
     const double columns = flops / words_.column_flops;
     const StringId line = line_of(node);
@@ -206,9 +212,11 @@ std::optional<Mended> Mendings::widen_tiles(ChangedGraph& changed) const {
     longer_ns[group.first] += columns / words_.columns_per_ns;
     changed.take_out_for(graph_, node, group.first);
     for (const GraphEdge& edge : graph_.edges_of(node)) {
-      if (graph_.names[edge.source] == weights_ && edge.kind == EdgeKind::dependency) {
-        changed.take_out(graph_, edge.source, ChangedGraph::kGone);
-      }
+      if (graph_.names[edge.source] != weights_ || edge.kind != EdgeKind::dependency) continue;
+      const auto of_first = graph_.edges_of(group.first);
+      const bool shared = std::any_of(of_first.begin(), of_first.end(),
+                                      [&](const GraphEdge& other) { return other.source == edge.source; });
+      if (!shared) changed.take_out(graph_, edge.source, ChangedGraph::kGone);
     }
   }
   if (longer_ns.empty()) return std::nullopt;
@@ -244,7 +252,7 @@ std::optional<Mended> Mendings::drop_transposes(ChangedGraph& changed) const {
   if (details_.transposes.empty()) return std::nullopt;
   Mended made;
   for (NodeIndex node = 0; node < graph_.count(); ++node) {
-    if (!held(node)) continue;
+    if (!held(node) || changed.is_left_out(node)) continue;
     if (details_.transposes[node] != 0) {
       changed.take_out(graph_, node, ChangedGraph::kBypassed);
       add(made, node);
@@ -269,7 +277,6 @@ std::optional<Mended> Mendings::drop_transposes(ChangedGraph& changed) const {
 }
 
 std::vector<Mendings::BufferWait> Mendings::buffer_waits() const {
-  constexpr std::size_t kMostClasses = 16;
   struct Class {
     bool loads = false;
     std::map<std::uint32_t, BufferWait::OfDevice> devices;
@@ -307,7 +314,6 @@ std::vector<Mendings::BufferWait> Mendings::buffer_waits() const {
   }
   std::vector<BufferWait> all;
   for (auto& [key, found] : classes) {
-    if (all.size() == kMostClasses) break;
     BufferWait wait{std::get<0>(key), std::get<1>(key), std::get<2>(key), found.loads, {}, std::move(found.mended)};
     for (auto& [device, of] : found.devices) {
       of.buffers = found.buffers[device].size();
@@ -321,6 +327,9 @@ std::vector<Mendings::BufferWait> Mendings::buffer_waits() const {
     }
     all.push_back(std::move(wait));
   }
+  std::stable_sort(all.begin(), all.end(), [](const BufferWait& a, const BufferWait& b) {
+    return a.mended.events.size() > b.mended.events.size();
+  });
   return all;
 }
 

@@ -43,7 +43,8 @@ class Mendings {
   // Engines may work in all cycles.
   [[nodiscard]] std::optional<Mended> lift_limits(ChangedGraph& changed) const;
   [[nodiscard]] std::optional<Mended> drop_transposes(ChangedGraph& changed) const;
-  // What waits until a buffer comes free, a reason each: the line that waits and what it waits for.
+  // What waits until a buffer comes free, a reason each: the line that waits and what it waits for; those of most
+  // events first.
   struct BufferWait {
     StringId line = 0, name = 0;  // of what waits: a load's tensor
     StringId releaser = 0;        // the name of what it waits for
@@ -80,6 +81,7 @@ class Mendings {
   }
   void add(Mended& mended, NodeIndex node) const;
   void add(Mended& mended, const WholeTransfer& transfer) const;
+  [[nodiscard]] static bool is_gone(const WholeTransfer& transfer, const ChangedGraph& changed);
   void take_out_wait(NodeIndex node, ChangedGraph& changed) const;
   void take_out(const WholeTransfer& transfer, ChangedGraph::Gone how, ChangedGraph& changed) const;
   void move_forward(const BufferWait::OfDevice& of, std::size_t ring, ChangedGraph& changed) const;

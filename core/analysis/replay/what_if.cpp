@@ -19,8 +19,8 @@ using Effect = WhatIfChange::Effect;
 
 class ChangeReader {
  public:
-  ChangeReader(const QueryContext& query, const WorkGraph& graph, const TimeRange& range)
-      : query_(query), graph_(graph), range_(range), changed_(graph) {}
+  ChangeReader(const QueryContext& query, const WorkGraph& graph, const TimeRange& range, KeptDetails& details)
+      : query_(query), graph_(graph), range_(range), details_(details), changed_(graph) {}
 
   Result<ChangedGraph> run(std::span<const WhatIfChange> changes) {
     wants_addresses_ = std::any_of(changes.begin(), changes.end(),
@@ -31,7 +31,11 @@ class ChangeReader {
       }
       const std::uint64_t before = changed_.touched;
       if (const Result<void> done = read(change); !done) return done.error();
-      if (changed_.touched == before) return nothing(change);
+      if (changed_.touched > before) continue;
+      // Those before it may have left nothing to it; by itself it has to touch something.
+      if (before == 0) return nothing(change);
+      const Result<ChangedGraph> alone = ChangeReader(query_, graph_, range_, details_).run({&change, 1});
+      if (!alone) return alone.error();
     }
     return std::move(changed_);
   }
@@ -248,30 +252,32 @@ class ChangeReader {
   // What the graph does not hold is read once, for the first change that asks.
   template <typename Body>
   Result<void> mend(Body&& body) {
-    if (!details_) {
+    if (!details_.details || (wants_addresses_ && !details_.has_addresses)) {
       auto read = WorkDetails::read(query_, graph_, range_, wants_addresses_);
       if (!read) return read.error();
-      details_ = std::move(*read);
+      details_ = {std::move(*read), wants_addresses_};
     }
-    body(Mendings(graph_, *details_));
+    body(Mendings(graph_, *details_.details));
     return {};
   }
   [[nodiscard]] bool is(StringId id, std::string_view text) const { return graph_.snapshot->strings->text(id) == text; }
   [[nodiscard]] bool fits(StringId id, std::string_view text) const { return text.empty() || is(id, text); }
 
   void remove_wait(const WhatIfChange& change) {
-    changed_.removed_semaphores.push_back(change.semaphore);
+    ChangedGraph::RemovedWaits removed{change.semaphore, std::vector<std::uint8_t>(graph_.latency_tracks.size(), 0)};
     for (std::size_t i = 1; i < graph_.latency_tracks.size(); ++i) {
       const TrackSnapshot* to = graph_.snapshot->find_track(graph_.latency_tracks[i].second);
-      if (change.name.empty() || (to != nullptr && to->track->name == change.name)) changed_.may_lose[i] = 1;
+      if (!change.name.empty() && (to == nullptr || to->track->name != change.name)) continue;
+      removed.classes[i] = changed_.may_lose[i] = 1;
     }
     for (NodeIndex node = 0; node < graph_.count(); ++node) {
       for (const GraphEdge& edge : graph_.edges_of(node)) {
-        if (changed_.may_lose[edge.latency] != 0 && graph_.semaphore_of(edge.source) == change.semaphore) {
+        if (removed.classes[edge.latency] != 0 && graph_.semaphore_of(edge.source) == change.semaphore) {
           ++changed_.touched;
         }
       }
     }
+    changed_.removed.push_back(std::move(removed));
   }
 
   Error nothing(const WhatIfChange& change) const {
@@ -314,7 +320,7 @@ class ChangeReader {
   const WorkGraph& graph_;
   TimeRange range_;
   bool wants_addresses_ = false;
-  std::optional<WorkDetails> details_;
+  KeptDetails& details_;
   ChangedGraph changed_;
 };
 
@@ -326,8 +332,9 @@ Result<WhatIfResult> replay_with_changes(const QueryContext& query, const WorkGr
 }
 
 Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& graph,
-                                  std::span<const WhatIfChange> changes, const TimeRange& range) {
-  const Result<ChangedGraph> changed = ChangeReader(query, graph, range).run(changes);
+                                  std::span<const WhatIfChange> changes, const TimeRange& range, KeptDetails* kept) {
+  KeptDetails own;
+  const Result<ChangedGraph> changed = ChangeReader(query, graph, range, kept == nullptr ? own : *kept).run(changes);
   if (!changed) return changed.error();
   auto replay = GraphReplay::run(query, graph, *changed);
   if (!replay) return replay.error();

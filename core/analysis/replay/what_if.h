@@ -4,6 +4,7 @@
 //   const auto result = replay_with_changes(query, graph, {&*change, 1}, range_begin_ns);
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "core/analysis/critical_path/critical_path.h"
 #include "core/analysis/replay/graph_replay.h"
+#include "core/analysis/replay/work_details.h"
 
 namespace accelscope {
 
@@ -60,10 +62,17 @@ struct WhatIfResult {
   CriticalPath path;                           // of the replay
 };
 
+// What several replays of one graph and range read of it once.
+struct KeptDetails {
+  std::optional<WorkDetails> details;
+  bool has_addresses = false;
+};
+
 // Where the query has a mask, only events that pass it change their time; changes of another kind are refused then.
 // Its path is that of the events of the range; without one that of all from begin_ns on.
 [[nodiscard]] Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& graph,
-                                                std::span<const WhatIfChange> changes, const TimeRange& range);
+                                                std::span<const WhatIfChange> changes, const TimeRange& range,
+                                                KeptDetails* kept = nullptr);
 
 // The total from a time on if these events began (and, where they wait, ended) at once when all that they came after
 // has: without latency, and without the delay that nothing explains.

@@ -124,22 +124,11 @@ class DetailScan {
   void join_transfers() {
     details_.transfer_of.assign(graph_.count(), kNone);
     std::vector<std::uint32_t> of_part(graph_.transfers.size(), kNone);
-    const std::vector<std::uint32_t> idle_devices = engine_devices(graph_);
-    struct Device {
-      std::int64_t reached_ns = INT64_MIN;
-      std::uint32_t stretch = 0;
-    };
-    std::unordered_map<std::uint32_t, Device> devices;
+    IdleStretches devices(graph_);
     for (const NodeIndex node : graph_.order) {
       const std::uint32_t place = graph_.graph_lane[node];
-      Device* device =
-          idle_devices[place] == kNone || graph_.waits[node] != 0 ? nullptr : &devices[idle_devices[place]];
-      if (device != nullptr) {
-        if (device->reached_ns != INT64_MIN && graph_.begin_ns[node] - device->reached_ns >= kLeastIdleNs) {
-          ++device->stretch;
-        }
-        device->reached_ns = std::max(device->reached_ns, graph_.end_ns[node]);
-      }
+      const std::uint32_t stretch = devices.before(node).stretch;
+      devices.after(node, IdleStretches::kNoTime);
       if (graph_.lanes[place].kind != WorkKind::transfer || !details_.holds(graph_, node)) continue;
       const std::uint32_t part = graph_.parts.empty() ? kNone : graph_.parts[node];
       std::uint32_t known = part == kNone ? kNone : of_part[part];
@@ -153,7 +142,7 @@ class DetailScan {
                                       .line = graph_.locations.empty() ? 0 : graph_.locations[node],
                                       .queue = graph_.lanes[place].resource,
                                       .device = details_.devices[place],
-                                      .stretch = device == nullptr ? 0 : device->stretch});
+                                      .stretch = stretch});
       }
       details_.transfer_of[node] = known;
       add_part(details_.transfers[known], node);

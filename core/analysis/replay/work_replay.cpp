@@ -43,10 +43,11 @@ WorkReplay::WorkReplay(const QueryContext& query, std::shared_ptr<const WorkGrap
   }
 }
 
-std::int64_t WorkReplay::end_of(const std::vector<std::int64_t>& ends_ns) const noexcept {
+std::int64_t WorkReplay::end_of(const std::vector<std::int64_t>& ends_ns, const ChangedGraph* changed) const noexcept {
   std::int64_t end = begin_ns_;
   for (NodeIndex node = 0; node < counts_.size(); ++node) {
-    if (counts_[node] != 0) end = std::max(end, ends_ns[node]);
+    if (counts_[node] == 0 || (changed != nullptr && changed->is_left_out(node))) continue;
+    end = std::max(end, ends_ns[node]);
   }
   return end;
 }
@@ -64,7 +65,7 @@ Result<std::unique_ptr<WorkReplay>> WorkReplay::build(const QueryContext& query,
   prompt.without_delays = true;
   const auto replay = GraphReplay::run(query, made->graph(), prompt);
   if (!replay) return replay.error();
-  const auto explained = static_cast<double>(made->end_of((*replay)->end_ns) - made->begin_ns_);
+  const auto explained = static_cast<double>(made->end_of((*replay)->end_ns, &prompt) - made->begin_ns_);
   if (explained < kLeastExplained * static_cast<double>(made->total_ns())) return std::unique_ptr<WorkReplay>{};
   return made;
 }
@@ -79,7 +80,7 @@ bool WorkReplay::has_engines(std::uint32_t device) const noexcept {
 Result<std::int64_t> WorkReplay::saving_ns(const ChangedGraph& changed) const {
   const auto replay = GraphReplay::run(query_, *graph_, changed);
   if (!replay) return replay.error();
-  return end_of(graph_->end_ns) - end_of((*replay)->end_ns);
+  return end_of(graph_->end_ns, nullptr) - end_of((*replay)->end_ns, &changed);
 }
 
 }  // namespace accelscope

@@ -34,11 +34,13 @@ class WorkReplay {
   [[nodiscard]] const WorkGraph& graph() const noexcept { return *graph_; }
   [[nodiscard]] const Mendings& mendings() const noexcept { return mendings_; }
   [[nodiscard]] bool has_engines(std::uint32_t device) const noexcept;  // as TrackDevices counts them
-  [[nodiscard]] std::int64_t total_ns() const noexcept { return end_of(graph_->end_ns) - begin_ns_; }
+  [[nodiscard]] std::int64_t total_ns() const noexcept { return end_of(graph_->end_ns, nullptr) - begin_ns_; }
   [[nodiscard]] Result<std::int64_t> saving_ns(const ChangedGraph& changed) const;
 
  private:
-  [[nodiscard]] std::int64_t end_of(const std::vector<std::int64_t>& ends_ns) const noexcept;
+  // Without what a change leaves out.
+  [[nodiscard]] std::int64_t end_of(const std::vector<std::int64_t>& ends_ns,
+                                    const ChangedGraph* changed) const noexcept;
 
   const QueryContext& query_;
   std::shared_ptr<const WorkGraph> graph_;

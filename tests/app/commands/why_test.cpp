@@ -89,6 +89,22 @@ TEST_CASE("why: path, shares and bounds of the session and of a range add up to 
   CHECK(file.table_sum("path-gaps", {}, "saving_ns") >= 0);
 }
 
+TEST_CASE("what-if: changes that are made together touch what each of them touches, and no more") {
+  const KernelFile file;
+  const auto touched = [&](const std::vector<std::string>& changes) {
+    std::vector<std::string> words = {"what-if", file.path, "--format", "json"};
+    for (const std::string& change : changes) words.insert(words.end(), {"--change", change});
+    const ProgramOutcome outcome = run(words);
+    REQUIRE_MESSAGE(outcome.code == app::kExitDone, outcome.err);
+    const std::string key = "\"touched\": ";
+    return std::stoll(outcome.out.substr(outcome.out.find(key) + key.size()));
+  };
+  const std::string one = "remove wait S[4] on TensorMatrix", two = "remove wait S[6] on Tensor";
+  CHECK(touched({one, two}) == touched({one}) + touched({two}));
+  // What is gone already is not merged, nor counted again.
+  CHECK(touched({"drop reload of w1", "drop reload of w1"}) == touched({"drop reload of w1"}));
+}
+
 TEST_CASE("what-if: totals and both paths as text and JSON, and what is no change or touches nothing is said") {
   const KernelFile file;
   const ProgramOutcome text = run({"what-if", file.path, "--change", "dma bandwidth x1.5"});
@@ -103,6 +119,9 @@ TEST_CASE("what-if: totals and both paths as text and JSON, and what is no chang
         std::string::npos);
   const ProgramOutcome part = run({"what-if", file.path, "--change", "dma bandwidth x1.5", "--range", "1900us:2000us"});
   CHECK(part.code == app::kExitDone);
+  const ProgramOutcome reload =
+      run({"what-if", file.path, "--change", "drop reload of w1", "--range", "1900us:2000us"});
+  CHECK_MESSAGE(reload.code == app::kExitDone, reload.err);
   CHECK(run({"what-if", file.path, "--change", "faster"}).code == app::kExitUsage);
   const ProgramOutcome nothing = run({"what-if", file.path, "--change", "opcode NONE x2"});
   CHECK(nothing.code == app::kExitFailed);

@@ -92,6 +92,19 @@ TEST_CASE("why panel: a ticked change shows both timelines, one that is typed is
   CHECK(viewer.wait_for(shows_ghost));
 }
 
+TEST_CASE("why panel: what mends findings that were known before it was opened is offered too") {
+  const TemporaryFolder folder;
+  Viewer viewer;
+  viewer.open(saved_kernel(folder));
+  REQUIRE(viewer.wait_for([&] { return viewer.tab().analysis->advice() != nullptr; }));
+  viewer.app.layout().show("why");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("why.ghost.then.TensorMatrix") != nullptr; }));
+  REQUIRE(viewer.shell.settle());
+  REQUIRE(viewer.shell.click("bottom.maximise"));
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.shell.shows("drop transposes"));
+}
+
 TEST_CASE("why panel: a finding that is clicked is replayed as its what-if, and saves what it says") {
   const TemporaryFolder folder;
   Viewer viewer;

@@ -81,3 +81,15 @@ TEST_CASE("what-if: a second queue serves every second transfer, 50 seeds") {
     CHECK(two.end_ns < one.end_ns);
   }
 }
+
+TEST_CASE("what-if: transfers of which nobody tells the size are not merged as small ones") {
+  CopySession session(1, 1);
+  const QueryContext query{*session.store, session.store->snapshot(), session.pool, session.control};
+  const auto dependencies = Dependencies::build(query);
+  REQUIRE(dependencies.ok());
+  const auto graph = WorkGraph::build(query, **dependencies);
+  REQUIRE(graph.ok());
+  const auto change = parse_change("merge dmas x2");
+  REQUIRE(change.ok());
+  CHECK_FALSE(replay_with_changes(query, **graph, {&*change, 1}, 0).ok());
+}

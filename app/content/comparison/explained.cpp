@@ -12,19 +12,12 @@
 namespace accelscope::app {
 namespace {
 
-struct SidePath {
-  std::shared_ptr<const WorkGraph> graph;
-  CriticalPath path;
-};
-
-Result<SidePath> path_of(const QueryContext& query) {
-  auto graph = session_graph(query);
-  if (!graph) return graph.error();
-  if ((*graph)->count() == 0) return Error{"nothing of the session works, moves or waits: it has no critical path"};
-  const auto range = path_range(query, **graph, {});
-  if (!range) return range.error();
-  CriticalPath path = find_critical_path(**graph, *range);
-  return SidePath{std::move(*graph), std::move(path)};
+Result<SessionPath> path_of(const QueryContext& query) {
+  auto found = session_path(query, {});
+  if (found && found->graph->count() == 0) {
+    return Error{"nothing of the session works, moves or waits: it has no critical path"};
+  }
+  return found;
 }
 
 EventId event_of(const WorkGraph& graph, NodeIndex node) {

@@ -105,14 +105,6 @@ std::string basis_of(const WorkGraph& graph, const CriticalPath& path) {
 
 }  // namespace
 
-Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query) {
-  QueryContext whole = query;
-  whole.mask = nullptr;
-  const auto dependencies = Dependencies::build(whole);
-  if (!dependencies) return dependencies.error();
-  return WorkGraph::build(whole, **dependencies);
-}
-
 Listing path_listing(const WorkGraph& graph, const CriticalPath& path) {
   Listing listing({{"ts_ns", "Begin", "ns", "Since the session's start"},
                    {"dur_ns", "On the path", "ns", "Of it what lies on the path; all add up to the whole range"},

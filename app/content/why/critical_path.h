@@ -13,8 +13,6 @@ namespace accelscope::app {
 [[nodiscard]] Result<Listing> list_waits(const QueryContext& query, const ListingRequest& request);
 [[nodiscard]] Result<Listing> list_wait_causes(const QueryContext& query, const ListingRequest& request);
 
-// The graph of the whole session, whatever the filter: what waits may have waited for anything.
-[[nodiscard]] Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query);
 // Bounds of the range, and gaps of its path by what closing them would save.
 [[nodiscard]] Result<Listing> list_bounds(const QueryContext& query, const ListingRequest& request);
 [[nodiscard]] Result<Listing> list_path_gaps(const QueryContext& query, const ListingRequest& request);

@@ -56,6 +56,15 @@ Result<TimeRange> path_range(const QueryContext& query, const WorkGraph& graph,
   return all;
 }
 
+Result<SessionPath> session_path(const QueryContext& query, const std::optional<TimeRange>& wanted) {
+  auto graph = session_graph(query);
+  if (!graph) return graph.error();
+  const auto range = path_range(query, **graph, wanted);
+  if (!range) return range.error();
+  CriticalPath path = find_critical_path(**graph, *range);
+  return SessionPath{std::move(*graph), std::move(path)};
+}
+
 std::vector<PathShare> path_shares(const WorkGraph& graph, const CriticalPath& path, PathBy by) {
   std::unordered_map<std::uint64_t, std::size_t> places;
   std::vector<PathShare> shares;

@@ -5,6 +5,7 @@
 //   for (const PathShare& share : path_shares(graph, path, PathBy::resource)) ...
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -37,6 +38,13 @@ struct CriticalPath {
 // not hide the rest; with the host's calls in the graph from their first on. A range is clipped to what the graph has.
 [[nodiscard]] Result<TimeRange> path_range(const QueryContext& query, const WorkGraph& graph,
                                            const std::optional<TimeRange>& wanted);
+
+struct SessionPath {
+  std::shared_ptr<const WorkGraph> graph;
+  CriticalPath path;
+};
+// The graph of the session and the path of path_range().
+[[nodiscard]] Result<SessionPath> session_path(const QueryContext& query, const std::optional<TimeRange>& wanted);
 
 struct PathShare {
   std::string label;

@@ -62,6 +62,14 @@ Result<std::shared_ptr<const WorkGraph>> WorkGraph::build(const QueryContext& qu
   return std::shared_ptr<const WorkGraph>(graph);
 }
 
+Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query) {
+  QueryContext whole = query;
+  whole.mask = nullptr;
+  const auto dependencies = Dependencies::build(whole);
+  if (!dependencies) return dependencies.error();
+  return WorkGraph::build(whole, **dependencies);
+}
+
 EventId WorkGraph::event(NodeIndex node) const noexcept {
   const GraphLane& lane = lanes[graph_lane[node]];
   return make_event_id(snapshot->lanes[lane.lane].number(), node - lane.first);

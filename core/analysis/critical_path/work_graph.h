@@ -137,4 +137,7 @@ struct WorkGraph {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
+// Of the whole session, whatever the query's mask: what waits may have waited for anything.
+[[nodiscard]] Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query);
+
 }  // namespace accelscope

@@ -234,7 +234,9 @@ class ChangeReader {
       for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
         if (chunk.session_string(chunk.view.name(row)) != name) continue;
         const auto size = number_at(chunk.view, column, chunk.lane.schema->columns[column].type, row);
-        if (size) bytes = std::max<std::int64_t>(bytes, *size);
+        std::int64_t known = bytes;
+        while (size && *size > known && !bytes.compare_exchange_weak(known, *size)) {
+        }
       }
     });
     if (!scanned) return scanned.error();

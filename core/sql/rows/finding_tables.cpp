@@ -26,21 +26,8 @@ FindingRows make_findings(Context& context) {
   return std::shared_ptr<const Rows>(rows);
 }
 
-struct RangePath {
-  std::shared_ptr<const WorkGraph> graph;
-  CriticalPath path;
-};
-Result<RangePath> range_path(Context& context) {
-  auto graph = whole_graph(context);
-  if (!graph) return graph.error();
-  const auto range = path_range(context.query(), **graph, asked_range(context));
-  if (!range) return range.error();
-  CriticalPath path = find_critical_path(**graph, *range);
-  return RangePath{std::move(*graph), std::move(path)};
-}
-
 FindingRows make_bounds(Context& context) {
-  const auto found = range_path(context);
+  const auto found = session_path(context.query(), asked_range(context));
   if (!found) return found.error();
   const auto bounds = bounds_of_path(context.query(), *found->graph, found->path, {});
   if (!bounds) return bounds.error();
@@ -54,7 +41,7 @@ FindingRows make_bounds(Context& context) {
 }
 
 FindingRows make_gaps(Context& context) {
-  const auto found = range_path(context);
+  const auto found = session_path(context.query(), asked_range(context));
   if (!found) return found.error();
   const auto gaps = path_gaps(context.query(), *found->graph, found->path);
   if (!gaps) return gaps.error();

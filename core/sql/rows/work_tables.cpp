@@ -5,14 +5,6 @@
 
 namespace accelscope::sql {
 
-Result<std::shared_ptr<const WorkGraph>> whole_graph(Context& context) {
-  QueryContext query = context.query();
-  query.mask = nullptr;
-  const auto dependencies = Dependencies::build(query);
-  if (!dependencies) return dependencies.error();
-  return WorkGraph::build(query, **dependencies);
-}
-
 SqlValue id_or_null(EventId event) {
   return event == kNoEvent ? SqlValue() : SqlValue(static_cast<std::int64_t>(event));
 }
@@ -32,7 +24,7 @@ SqlValue line_of(const WorkGraph& graph, NodeIndex node) {
 }
 
 WorkRows make_waits(Context& context) {
-  const auto graph = whole_graph(context);
+  const auto graph = session_graph(context.query());
   if (!graph) return graph.error();
   const QueryContext query = context.query();
   const auto report = attribute_waits(**graph, asked_range(context), query.pool, query.control);
@@ -55,27 +47,24 @@ WorkRows make_waits(Context& context) {
 }
 
 WorkRows make_path(Context& context) {
-  const auto graph = whole_graph(context);
-  if (!graph) return graph.error();
-  const QueryContext query = context.query();
-  const auto range = path_range(query, **graph, asked_range(context));
-  if (!range) return range.error();
-  const CriticalPath path = find_critical_path(**graph, *range);
+  const auto found = session_path(context.query(), asked_range(context));
+  if (!found) return found.error();
+  const WorkGraph& graph = *found->graph;
   auto rows = std::make_shared<ValueRows>(9);
   std::int64_t place = 0;
-  for (const PathSegment& segment : path.segments) {
+  for (const PathSegment& segment : found->path.segments) {
     const NodeIndex node = segment.node;
-    const EventId event = node == kNoNode ? kNoEvent : (*graph)->whole_event(node);
+    const EventId event = node == kNoNode ? kNoEvent : graph.whole_event(node);
     SqlValue resource, name;
     if (node != kNoNode) {
-      const TrackSnapshot* track = context.snapshot->find_track((*graph)->lane(node).resource);
+      const TrackSnapshot* track = context.snapshot->find_track(graph.lane(node).resource);
       if (track != nullptr) resource = track->track->name;
-      name = text_or_null(context.snapshot->strings->text((*graph)->names[node]));
+      name = text_or_null(context.snapshot->strings->text(graph.names[node]));
     }
     rows->add({place++, segment.is_gap ? SqlValue() : id_or_null(event), segment.begin_ns, segment.length_ns(),
                segment.is_gap ? SqlValue(std::string(wait_reason_name(segment.reason))) : SqlValue(),
                segment.is_gap ? id_or_null(event) : SqlValue(), std::move(name), std::move(resource),
-               line_of(**graph, node)});
+               line_of(graph, node)});
   }
   return std::shared_ptr<const Rows>(rows);
 }

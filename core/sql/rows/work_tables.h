@@ -2,16 +2,13 @@
 // core/analysis/critical_path. Waits of a filter's range and events; the path of its range, whatever the events.
 #pragma once
 
-#include <memory>
 #include <string_view>
 
-#include "core/analysis/critical_path/work_graph.h"
 #include "core/sql/virtual/row_table.h"
 
 namespace accelscope::sql {
 
-// What tables about work begin with. The graph is that of the whole session: what waits may have waited for anything.
-[[nodiscard]] Result<std::shared_ptr<const WorkGraph>> whole_graph(Context& context);
+// What tables about work begin with.
 [[nodiscard]] TimeRange asked_range(const Context& context);
 [[nodiscard]] SqlValue id_or_null(EventId event);
 [[nodiscard]] SqlValue text_or_null(std::string_view text);

@@ -1,5 +1,6 @@
 #include "core/store/saved_index.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/checksum.h"
@@ -9,6 +10,7 @@ namespace accelscope {
 namespace {
 
 enum IndexPart : std::int64_t { kPlaces = 0, kTree = 1, kTotals = 2 };
+constexpr std::size_t kPieceBytes = 1U << 20;
 
 template <typename T>
 void put_value(Bytes& out, const T& value) {
@@ -39,15 +41,10 @@ struct StretchHead {
   std::uint64_t events;
 };
 
-Bytes pack_totals(const NameTotals& totals, std::size_t level, std::uint32_t count) {
-  Bytes blob;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const NameTotals::Stretch stretch = totals.stretch(level, i);
-    put_value(blob, StretchHead{stretch.size, stretch.kept ? 1U : 0U, totals.stretch_events(level, i)});
-    for (std::uint32_t k = 0; k < stretch.size; ++k) put_value(blob, stretch.totals[k]);
-  }
-  append_checksum(blob);
-  return blob;
+void pack_stretch(Bytes& blob, const NameTotals& totals, std::size_t level, std::uint32_t index) {
+  const NameTotals::Stretch stretch = totals.stretch(level, index);
+  put_value(blob, StretchHead{stretch.size, stretch.kept ? 1U : 0U, totals.stretch_events(level, index)});
+  for (std::uint32_t k = 0; k < stretch.size; ++k) put_value(blob, stretch.totals[k]);
 }
 
 bool unpack_totals(ByteView blob, std::size_t level, NameTotals& totals) {
@@ -69,21 +66,45 @@ bool unpack_totals(ByteView blob, std::size_t level, NameTotals& totals) {
 
 }  // namespace
 
-Result<void> write_lane_index(Statement& insert, const LaneSnapshot& lane) {
+Result<void> write_lane_index(Statement& insert, const LaneSnapshot& lane, std::int64_t first_row) {
   const auto put = [&](std::int64_t part, std::size_t level, const Bytes& blob) {
     return insert.run(std::int64_t{lane.number()}, part, static_cast<std::int64_t>(level), ByteView(blob));
   };
+  // Elements [first, first + count) of one part and level make one row.
+  const auto in_pieces = [&](std::int64_t part, std::size_t level, std::size_t count, std::size_t element_bytes,
+                             const auto& pack) -> Result<void> {
+    const std::size_t at_once = std::max<std::size_t>(1, kPieceBytes / element_bytes);
+    for (std::size_t first = 0; first < count; first += at_once) {
+      Result<void> done = put(part, level, pack(first, std::min(at_once, count - first)));
+      if (!done) return done;
+    }
+    return {};
+  };
   const LaneData& data = *lane.data;
-  Result<void> result = put(kPlaces, 0, pack_array(lane.chunk_count, [&](std::size_t i) { return data.chunks[i]; }));
+  const auto place = [&](std::size_t i) {
+    ChunkPlace at = data.chunks[i];
+    if (first_row != 0) at.row = first_row + static_cast<std::int64_t>(i);
+    return at;
+  };
+  Result<void> result = in_pieces(kPlaces, 0, lane.chunk_count, sizeof(ChunkPlace), [&](auto first, auto count) {
+    return pack_array(count, [&](std::size_t i) { return place(first + i); });
+  });
   for (std::size_t level = 0; result && level < kTreeLevels && lane.tree.nodes[level] > 0; ++level) {
-    const std::uint32_t count = lane.tree.nodes[level];
-    result = put(kTree, level,
-                 data.kind == EventKind::counter
-                     ? pack_array(count, [&](std::size_t i) { return data.counters.node(level, i); })
-                     : pack_array(count, [&](std::size_t i) { return data.slices.node(level, i); }));
+    result = in_pieces(kTree, level, lane.tree.nodes[level], sizeof(SliceNode), [&](auto first, auto count) {
+      return data.kind == EventKind::counter
+                 ? pack_array(count, [&](std::size_t i) { return data.counters.node(level, first + i); })
+                 : pack_array(count, [&](std::size_t i) { return data.slices.node(level, first + i); });
+    });
   }
-  for (std::size_t level = 0; result && level < NameTotals::kLevels && lane.totals.stretches[level] > 0; ++level) {
-    result = put(kTotals, level, pack_totals(data.totals, level, lane.totals.stretches[level]));
+  for (std::size_t level = 0; result && level < NameTotals::kLevels; ++level) {
+    Bytes piece;
+    for (std::uint32_t i = 0; result && i < lane.totals.stretches[level]; ++i) {
+      pack_stretch(piece, data.totals, level, i);
+      if (piece.size() < kPieceBytes && i + 1 < lane.totals.stretches[level]) continue;
+      append_checksum(piece);
+      result = put(kTotals, level, piece);
+      piece.clear();
+    }
   }
   return result;
 }

@@ -267,7 +267,11 @@ Result<void> Store::save(const std::string& given_path, const Progress& progress
   const auto copy = [&](bool merged) -> Result<Copied> {
     const Result<std::unique_ptr<Database>> target = Database::open(temporary, OpenMode::create);
     if (!target) return target.error();
-    return merged ? copy_merged(**target, progress) : copy_pages(**target, progress);
+    Result<Copied> done = merged ? copy_merged(**target, progress) : copy_pages(**target, progress);
+    if (done && *done == Copied::all) {
+      if (Result<void> named = give_identity(**target); !named) return named.error();
+    }
+    return done;
   };
   Result<Copied> copied = Copied::not_so;
   if (worth_merging(*snapshot())) copied = copy(true);

@@ -67,6 +67,8 @@ Store::Implementation::Scope& Store::Implementation::scope_state(std::uint32_t s
 Result<void> Store::define(std::uint32_t scope, const Definition& definition) {
   Definition moved = definition;
   move_to_scope(moved, scope);
+  // Strings get their numbers in the order of the records: a file that is opened counts them again.
+  const std::lock_guard order(impl_->define_mutex);
   {
     const std::lock_guard lock(impl_->index_mutex);
     if (Result<void> result = impl_->apply(moved, scope); !result) return result;
@@ -334,8 +336,10 @@ Result<Bytes> Store::read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_in
   if (!bytes) return bytes;
   // What the index promises must hold, or block numbers taken from it would point outside the chunk.
   const std::optional<ChunkHeader> header = read_chunk_header(*bytes);
-  if (!header || header->count != place.count || header->first_ordinal != place.first_ordinal ||
-      header->columns != lane.schema->columns.size() + 3) {
+  if (!header || header->lane != lane.number() || header->count != place.count ||
+      header->first_ordinal != place.first_ordinal || header->begin_ticks != place.begin_ticks ||
+      header->end_ticks != place.end_ticks || header->columns != lane.schema->columns.size() + 3 ||
+      !impl_->is_checked(lane, chunk_index, *bytes)) {
     return Error{fmt::format("chunk {} of lane {} is not the one its index describes; the file is damaged", chunk_index,
                              lane.number())};
   }

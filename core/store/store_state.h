@@ -14,6 +14,8 @@
 
 namespace accelscope {
 
+struct ChunkRow;  // saved_index.h
+
 inline constexpr std::int64_t kSessionApplicationId = 0x41435343;  // "ACSC"
 inline constexpr std::int64_t kSessionMajor = 1;                   // user_version is major * 1000 + minor
 inline constexpr std::int64_t kSessionMinor = 1;                   // 1: chunks of version 2, and merged ones
@@ -48,6 +50,7 @@ struct Store::Implementation {
   std::unique_ptr<Spill> spill;
   bool spill_failed = false;
 
+  std::mutex define_mutex;  // before the others
   mutable std::mutex index_mutex;
   std::shared_ptr<StringPool> strings = std::make_shared<StringPool>();
   std::vector<std::shared_ptr<const Schema>> schemas;
@@ -86,9 +89,16 @@ struct Store::Implementation {
   static Result<void> create_tables(Database& database);
   Result<void> prepare_statements();
   Result<void> load_session();
-  Result<void> load_lane_indexes();
-  Result<void> index_new_rows();
   void continue_spill();  // needs database_mutex
+
+  // saved_index.cpp
+  // Chunks whose index was read from the file, by lane: true until one was seen to be what its index says.
+  std::mutex unchecked_mutex;
+  std::unordered_map<LaneNumber, std::vector<bool>> unchecked;
+  [[nodiscard]] bool is_checked(const LaneSnapshot& lane, std::uint32_t chunk, ByteView bytes);
+  Result<void> load_lane_indexes();
+  Result<std::vector<std::vector<ChunkRow>>> list_chunk_rows();
+  Result<void> index_row(std::size_t lane_index, const ChunkRow& row);
 
   // store.cpp
   // A chunk whose header names its lane of the session and whose checksums hold: inserted, indexed, published.

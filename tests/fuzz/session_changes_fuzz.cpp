@@ -7,6 +7,9 @@
 #include <iterator>
 
 #include "tests/core/store/session_changes.h"
+#ifdef ACCELSCOPE_DRAWS
+#include "tests/render/timeline/altered_strips.h"
+#endif
 
 using namespace accelscope;
 
@@ -23,7 +26,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::ofstream(path, std::ios::binary | std::ios::trunc).write(sound.data(), std::ssize(sound));
   test::SessionChanges(path).apply({data, std::min(size, kMostSteps * test::SessionChanges::kStep)});
   if (Result<std::unique_ptr<Store>> store = Store::open(path); store) {
-    test::SessionUse use(std::move(*store));
+    const std::shared_ptr<const Store> opened = std::move(*store);
+#ifdef ACCELSCOPE_DRAWS
+    (void)render::test::draw_strips(opened);
+#endif
+    test::SessionUse use(opened);
     use.draw();
     use.ask();
     use.query();

@@ -6,12 +6,15 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <string_view>
 
 #ifdef _WIN32
 #include <io.h>
 #include <process.h>
 #else
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #endif
 
@@ -34,7 +37,38 @@ Result<void> sync_path(const std::string& path, int flags) {
 }
 #endif
 
+[[nodiscard]] bool is_database(const std::string& path) {
+  constexpr std::string_view kMagic("SQLite format 3", 16);
+  char head[kMagic.size()] = {};
+  std::ifstream(path, std::ios::binary).read(head, sizeof head);
+  return std::string_view(head, sizeof head) == kMagic;
+}
+
+Result<void> remove_beside(const std::string& database) {
+  for (const char* suffix : {"-journal", "-wal", "-shm"}) {
+    std::error_code failure;
+    std::filesystem::remove(database + suffix, failure);
+    if (failure) {
+      return Error{
+          fmt::format("{}{}: it lies beside the file that is replaced, would be worked into the new one, and "
+                      "cannot be removed: {}; remove it, or save under another name",
+                      database, suffix, failure.message())};
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+bool is_own_file(const std::string& path) {
+#ifdef _WIN32
+  std::error_code failure;
+  return std::filesystem::is_regular_file(std::filesystem::symlink_status(path, failure));
+#else
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == ::geteuid();
+#endif
+}
 
 void remove_file(const std::string& path) noexcept {
   std::error_code ignored;  // a file that is not there is as good as removed
@@ -50,6 +84,9 @@ Result<void> sync_file(const std::string& path) {
 }
 
 Result<void> replace_file(const std::string& from, const std::string& to) {
+  if (is_database(from)) {
+    if (Result<void> removed = remove_beside(to); !removed) return removed;
+  }
   std::error_code failure;
   std::filesystem::rename(from, to, failure);
   if (failure) return Error{fmt::format("{}: {}", to, failure.message())};

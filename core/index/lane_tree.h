@@ -46,9 +46,6 @@ class LaneTree {
   [[nodiscard]] const Node& node(std::size_t level, std::size_t index) const noexcept { return levels_[level][index]; }
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
-  // For loading a saved tree: nodes of one level in order.
-  void restore(std::size_t level, const void* nodes, std::size_t count) { levels_[level].append(nodes, count); }
-
  private:
   std::array<AppendOnlyArray<Node>, kTreeLevels> levels_;
 };

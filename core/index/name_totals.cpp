@@ -47,7 +47,12 @@ void NameTotals::add_chunk(std::span<const NameTotal> totals, std::uint64_t even
   add(0, usable ? std::vector<NameTotal>(totals.begin(), totals.end()) : std::vector<NameTotal>(), event_count, usable);
 }
 
-void NameTotals::add(std::size_t level, std::vector<NameTotal> totals, std::uint64_t events, bool usable) {
+void NameTotals::restore(const SavedLevels& saved) {
+  for (const Saved& chunk : saved[0]) add(0, chunk.totals, chunk.events, chunk.kept, &saved);
+}
+
+void NameTotals::add(std::size_t level, std::vector<NameTotal> totals, std::uint64_t events, bool usable,
+                     const SavedLevels* saved) {
   const bool kept = usable && totals.size() * kEventsPerName <= std::max<std::uint64_t>(events, kEventsPerName);
   push(level, totals, kept, events);
   if (level + 1 == kLevels) return;
@@ -73,7 +78,12 @@ void NameTotals::add(std::size_t level, std::vector<NameTotal> totals, std::uint
     }
   }
   waiting.clear();
-  add(level + 1, std::move(merged), all_events, all_usable);
+  const std::size_t parent = levels_[level + 1].size();
+  if (!all_usable && saved != nullptr && parent < (*saved)[level + 1].size() && (*saved)[level + 1][parent].kept) {
+    merged = (*saved)[level + 1][parent].totals;
+    all_usable = true;
+  }
+  add(level + 1, std::move(merged), all_events, all_usable, saved);
 }
 
 void NameTotals::push(std::size_t level, std::span<const NameTotal> totals, bool kept, std::uint64_t events) {
@@ -101,10 +111,6 @@ NameTotals::Counts NameTotals::counts() const noexcept {
 NameTotals::Stretch NameTotals::stretch(std::size_t level, std::size_t index) const noexcept {
   const Entry& entry = levels_[level][index];
   return {entry.totals, entry.size, entry.kept != 0};
-}
-
-void NameTotals::restore(std::size_t level, std::span<const NameTotal> totals, bool kept, std::uint64_t events) {
-  push(level, totals, kept, events);
 }
 
 }  // namespace accelscope

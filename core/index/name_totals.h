@@ -50,8 +50,16 @@ class NameTotals {
   [[nodiscard]] Stretch stretch(std::size_t level, std::size_t index) const noexcept;
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return memory_bytes_; }
 
-  // For loading a saved index.
-  void restore(std::size_t level, std::span<const NameTotal> totals, bool kept, std::uint64_t events);
+  // A stretch as a session file keeps it.
+  struct Saved {
+    std::vector<NameTotal> totals;
+    std::uint64_t events = 0;
+    bool kept = false;
+  };
+  using SavedLevels = std::array<std::vector<Saved>, kLevels>;
+  // Into empty totals: level 0 as it was saved, the others made of it anew. What was saved of those is taken only where
+  // a stretch below keeps nothing to make it of. The caller has checked it: see core/store/saved_index.cpp.
+  void restore(const SavedLevels& saved);
   [[nodiscard]] std::uint64_t stretch_events(std::size_t level, std::size_t index) const noexcept {
     return levels_[level][index].events;
   }
@@ -69,7 +77,8 @@ class NameTotals {
     std::uint64_t events;
     bool usable;
   };
-  void add(std::size_t level, std::vector<NameTotal> totals, std::uint64_t events, bool usable);
+  void add(std::size_t level, std::vector<NameTotal> totals, std::uint64_t events, bool usable,
+           const SavedLevels* saved = nullptr);
   void push(std::size_t level, std::span<const NameTotal> totals, bool kept, std::uint64_t events);
   std::array<AppendOnlyArray<Entry>, kLevels> levels_;
   std::array<std::vector<Pending>, kLevels> pending_;

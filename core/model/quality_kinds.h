@@ -62,6 +62,7 @@ inline constexpr QualityKindRow kQualityKinds[] = {
     {"ids_over_limit", Severity::note},
     {"index_rebuilt", Severity::note},
     {"inputs_all_zero", Severity::warning},
+    {"journal_beside", Severity::warning},
     {"lanes_left_out", Severity::warning},
     {"log_unreadable", Severity::error},
     {"log_written_anew", Severity::note},

@@ -111,7 +111,9 @@ struct SqlSession::Implementation {
   static std::size_t table_number(std::span<const char* const> arguments) {
     return std::strtoul(arguments.front(), nullptr, 10);
   }
-  bool create(const std::string& table, std::string_view module, std::size_t index);
+  Result<void> create(const std::string& table, std::string_view module, std::size_t index);
+  void create_or_leave_out(const std::string& table, std::string_view module, std::size_t index);
+  [[nodiscard]] std::string note() const;
   void list_tables();
   Error error_of(std::string_view sql);
   Result<PreparedStatement> prepare(std::string_view sql);
@@ -128,6 +130,7 @@ struct SqlSession::Implementation {
   std::vector<SqlTable> tables;
   sqlite3* database = nullptr;
   std::string open_failure;
+  std::string left_out;  // tables that cannot be made, and why
   bool planned = true;
   std::uint64_t planned_answers = 0;
 };
@@ -153,31 +156,42 @@ void SqlSession::Implementation::open() {
   sql::register_tables(database, "accelscope_rows", [this](auto arguments) {
     return sql::make_row_table(context, row_specs[table_number(arguments)]);
   });
-  bool created = true;
-  for (std::size_t i = 0; i < event_specs.size(); ++i)
-    created = created && create(event_specs[i].name, "accelscope_events", i);
-  for (std::size_t i = 0; i + 1 < row_specs.size(); ++i)
-    created = created && create(row_specs[i].name, "accelscope_rows", i);
+  for (std::size_t i = 0; i < event_specs.size(); ++i) create_or_leave_out(event_specs[i].name, "accelscope_events", i);
+  for (std::size_t i = 0; i + 1 < row_specs.size(); ++i) create_or_leave_out(row_specs[i].name, "accelscope_rows", i);
   sqlite3_set_authorizer(database, authorise, nullptr);
   sqlite3_progress_handler(database, kStepsBetweenChecks, check_progress, &context);
 }
 
-bool SqlSession::Implementation::create(const std::string& table, std::string_view module, std::size_t index) {
+Result<void> SqlSession::Implementation::create(const std::string& table, std::string_view module, std::size_t index) {
   const std::string statement =
       fmt::format("CREATE VIRTUAL TABLE {} USING {}({})", sql::quoted_name(table), module, index);
-  if (sqlite3_exec(database, statement.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return true;
-  open_failure = fmt::format("the table {} cannot be made: {}", table, sqlite3_errmsg(database));
-  return false;
+  if (sqlite3_exec(database, statement.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+  return Error{fmt::format("the table {} cannot be made: {}", sql::shown_name(table), sqlite3_errmsg(database))};
+}
+
+// What a session names its columns may be refused by SQLite; then the other tables are there all the same.
+void SqlSession::Implementation::create_or_leave_out(const std::string& table, std::string_view module,
+                                                     std::size_t index) {
+  const Result<void> made = create(table, module, index);
+  if (made) return;
+  left_out += (left_out.empty() ? "" : "; ") + made.message();
+  std::erase_if(tables, [&](const SqlTable& listed) { return listed.name == sql::shown_name(table); });
+}
+
+// What the last run had to leave out, and what every run does.
+std::string SqlSession::Implementation::note() const {
+  const std::string skipped = context.report.sentence();
+  return skipped.empty() || left_out.empty() ? skipped + left_out : skipped + "; " + left_out;
 }
 
 void SqlSession::Implementation::list_tables() {
   for (const sql::EventTableSpec& spec : event_specs) {
     SqlTable& table = tables.emplace_back();
-    table.name = spec.name;
+    table.name = sql::shown_name(spec.name);
     table.row_estimate = spec.event_count;
     for (const sql::EventColumn& column : spec.columns) {
       if (column.expression) continue;
-      (column.hidden ? table.hidden_columns : table.columns).push_back(column.name);
+      (column.hidden ? table.hidden_columns : table.columns).push_back(sql::shown_name(column.name));
     }
   }
   for (const sql::RowTableSpec& spec : row_specs) {
@@ -197,6 +211,7 @@ Error SqlSession::Implementation::error_of(std::string_view sql) {
   if (code == SQLITE_AUTH || message.ends_with("may not be modified"))
     return Error{"only SELECT is allowed: a session is read-only to SQL"};
   message += sql::hint_for(message, sql, tables);
+  if (!left_out.empty() && message.starts_with("no such table")) message += "; " + left_out;
   return Error{std::move(message)};
 }
 
@@ -292,9 +307,9 @@ Result<bool> SqlSession::Implementation::query_made_table(const sql::PlannedQuer
   spec.row_estimate = rows->size();
   spec.make = [&rows](Context&) { return Result<std::shared_ptr<const sql::Rows>>(rows); };
   sqlite3_set_authorizer(database, nullptr, nullptr);
-  const bool created = create(spec.name, "accelscope_rows", row_specs.size() - 1);
+  const Result<void> created = create(spec.name, "accelscope_rows", row_specs.size() - 1);
   sqlite3_set_authorizer(database, authorise, nullptr);
-  if (!created) return Error{std::exchange(open_failure, {})};
+  if (!created) return created.error();
 
   Result<bool> answered = [&]() -> Result<bool> {
     sqlite3_stmt* raw = nullptr;
@@ -350,13 +365,13 @@ Result<SqlResult> SqlSession::run(std::string_view sql, const SqlLimits& limits,
   const Result<void> done = visit(sql, collector, control);
   if (!done) return done.error();
   result.skipped_events = impl_->context.report.skipped_events();
-  result.note = impl_->context.report.sentence();
+  result.note = impl_->note();
   return result;
 }
 
 void SqlSession::set_planned(bool on) noexcept { impl_->planned = on; }
 std::uint64_t SqlSession::planned_answers() const noexcept { return impl_->planned_answers; }
-std::string SqlSession::note() const { return impl_->context.report.sentence(); }
+std::string SqlSession::note() const { return impl_->note(); }
 
 const std::vector<SqlTable>& SqlSession::tables() const noexcept { return impl_->tables; }
 

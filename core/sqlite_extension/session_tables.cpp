@@ -114,6 +114,7 @@ Result<std::string> SessionFiles::create_all(sqlite3* database, const std::strin
   auto session = open(path);
   if (!session) return session.error();
   std::vector<std::string> made;
+  std::string left_out;
   for (const std::string& name : (*session)->table_names()) {
     const std::string table = quoted_name(prefix + name);
     const std::string create = fmt::format("CREATE VIRTUAL TABLE temp.{} USING accelscope({}, {})", table,
@@ -123,13 +124,17 @@ Result<std::string> SessionFiles::create_all(sqlite3* database, const std::strin
       continue;
     }
     std::string reason = sqlite3_errmsg(database);
-    if (reason.ends_with("already exists")) reason += "; give the tables a prefix: accelscope_open('b.accel', 'b_')";
+    if (!reason.ends_with("already exists")) {  // it cannot be made, and costs itself only
+      left_out += fmt::format("; without {}: {}", table, reason);
+      continue;
+    }
+    reason += "; give the tables a prefix: accelscope_open('b.accel', 'b_')";
     for (const std::string& other : made)
       sqlite3_exec(database, fmt::format("DROP TABLE temp.{}", other).c_str(), nullptr, nullptr, nullptr);
     return Error{fmt::format("accelscope: {}: {}", path, reason)};
   }
-  return fmt::format("{}: {} tables, {} events", path, made.size(),
-                     format_count((*session)->context.snapshot->event_count));
+  return fmt::format("{}: {} tables, {} events{}", path, made.size(),
+                     format_count((*session)->context.snapshot->event_count), left_out);
 }
 
 }  // namespace accelscope::sql

@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "core/database/database.h"
+#include "core/store/session_check.h"
 #include "core/store/store_state.h"
 
 namespace accelscope {
 
 std::optional<std::vector<std::string>> tables_of_other_database(const std::string& path) {
-  const Result<std::unique_ptr<Database>> database = Database::open(path, OpenMode::read_only);
+  const Result<std::unique_ptr<Database>> database = Database::open(path, way_to_open(path, OpenMode::read_only).mode);
   if (!database) return std::nullopt;
   const Result<std::int64_t> application = (*database)->integer("PRAGMA application_id");
   if (!application || *application == kSessionApplicationId) return std::nullopt;

@@ -65,7 +65,7 @@ Result<void> check_sidecar_file(const std::string& sidecar) {
 }
 
 Result<OverlayValues> read_values(const std::string& path, OverlayPlace place) {
-  Result<std::unique_ptr<Database>> database = Database::open(path, OpenMode::read_only);
+  Result<std::unique_ptr<Database>> database = Database::open(path, way_to_open(path, OpenMode::read_only).mode);
   if (!database) return database.error();
   restrain(**database);
   const ReadingLimit limit(**database, path);
@@ -109,7 +109,17 @@ Result<void> put_value(Database& database, const std::string& path, OverlayPlace
 
 Result<std::unique_ptr<Database>> open_sidecar(const std::string& sidecar) {
   if (Result<void> plain = check_sidecar_file(sidecar); !plain) return plain.error();
-  return Database::open(sidecar, OpenMode::create);
+  if (sidecar_exists(sidecar)) {
+    const OpenWay way = way_to_open(sidecar, OpenMode::create);
+    if (way.mode == OpenMode::create) return Database::open(sidecar, way.mode);
+    return Error{
+        fmt::format("{}: it is not written to, because {} lies beside it and is not known to be its own; move it away",
+                    sidecar, way.passed_over.empty() ? "a log of SQLite" : way.passed_over)};
+  }
+  Result<std::unique_ptr<Database>> made = Database::open(sidecar, OpenMode::create);
+  if (!made) return made;
+  if (Result<void> named = give_identity(**made); !named) return named.error();
+  return made;
 }
 
 }  // namespace
@@ -251,7 +261,7 @@ Result<void> write_overlay_value(const std::string& path, const std::string& key
   if (Result<void> is_session = check_session_file(path); !is_session) return is_session;
   const std::string sidecar = path + ".overlay";
   if (!sidecar_exists(sidecar)) {  // else its values hide those of the file
-    const Result<std::unique_ptr<Database>> file = Database::open(path, OpenMode::read_write);
+    const Result<std::unique_ptr<Database>> file = Database::open(path, way_to_open(path, OpenMode::read_write).mode);
     if (file && sqlite3_db_readonly((*file)->handle(), "main") == 0) {
       const Result<void> in_place = put_value(**file, path, OverlayPlace::session, key, value);
       return in_place ? in_place : Result<void>(overlay_error(in_place.error()));

@@ -305,7 +305,11 @@ Result<void> Store::save(const std::string& given_path, const Progress& progress
     if (failure) return Error{failure.message()};
     const Result<std::unique_ptr<Database>> target = Database::open(temporary, OpenMode::create);
     if (!target) return target.error();
-    return how(**target);
+    Result<Copied> done = how(**target);
+    if (done && *done == Copied::all) {
+      if (Result<void> named = give_identity(**target); !named) return named.error();
+    }
+    return done;
   };
   const auto merged = [&](Database& out) { return copy_rows(out, true, progress); };
   const auto as_they_are = [&](Database& out) {

@@ -2,7 +2,8 @@
 //
 //   definition(payload)                                       records of core/model/definitions.h
 //   chunk(lane, first_ordinal, count, begin_ticks, end_ticks, payload)
-//   lane_index(lane, part, level, payload)                    part: 0 chunk places, 1 tree, 2 name totals
+//   lane_index(lane, part, level, payload)                    part: 0 chunk places, 1 tree, 2 name totals; what is
+//                                                             read of it must be what the chunk table says
 //   marker, overlay                                           see overlay.cpp
 //
 // Chunks lie in it as they came, or merged: see save.cpp. An older program opens a file of a newer minor version; a
@@ -17,7 +18,6 @@
 #include <cstring>
 
 #include "core/base/file_system.h"
-#include "core/store/saved_index.h"
 #include "core/store/session_check.h"
 #include "core/store/store_state.h"
 
@@ -49,7 +49,7 @@ Result<void> Store::Implementation::prepare_statements() {
   Result<Statement> definition = database->prepare(kInsertDefinition);
   if (!definition) return definition.error();
   insert_definition = std::move(*definition);
-  return rows->prepare();
+  return chunk_rows->prepare();
 }
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
@@ -71,13 +71,23 @@ Result<void> Store::Implementation::open_file(const std::string& file, OpenMode 
   if (Result<void> checked = check_session_file(file); !checked) return checked.error();
   in_memory = false;
   path = opened_from = file;
-  Result<std::unique_ptr<Database>> opened = Database::open(path, mode);
+  const OpenWay way = way_to_open(path, mode);
+  Result<std::unique_ptr<Database>> opened = Database::open(path, way.mode);
   const bool can_write = opened && sqlite3_db_readonly((*opened)->handle(), "main") == 0;
-  if (!can_write && mode == OpenMode::read_write) opened = Database::open(path, OpenMode::read_only);
+  if (!can_write && mode == OpenMode::read_write) {
+    opened = Database::open(path, way_to_open(path, OpenMode::read_only).mode);
+  }
   if (!opened) return opened.error();
   database = std::move(*opened);
-  rows = std::make_unique<ChunkRows>(*database, 0, "");
+  chunk_rows = std::make_unique<ChunkRows>(*database, 0, "");
   read_only = !can_write;
+  if (!way.passed_over.empty()) {
+    count_quality(
+        {"journal_beside", 1,
+         fmt::format("{} is not known to be of this file and was left alone: the file was opened as it is, and "
+                     "is not written to; move the other away",
+                     way.passed_over)});
+  }
   const Result<std::int64_t> written_as = database->integer("PRAGMA user_version");
   if (!written_as) return written_as.error();
   if (*written_as / 1000 > kSessionMajor) {
@@ -115,101 +125,7 @@ Result<void> Store::Implementation::load_session() {
       count_quality({"damaged_definitions", 1, result.message()});
     }
   }
-  if (Result<void> result = load_lane_indexes(); !result) return result;
-  return index_new_rows();
-}
-
-Result<void> Store::Implementation::load_lane_indexes() {
-  Result<Statement> select = database->prepare("SELECT lane, part, level, payload FROM lane_index ORDER BY rowid");
-  if (!select) return select.error();
-  std::vector<bool> damaged(lane_data.size());
-  for (;;) {
-    const Result<bool> row = select->step();
-    if (!row) return database->error("its index cannot be read");
-    if (!*row) break;
-    const auto found = lane_by_number.find(static_cast<LaneNumber>(select->integer(0)));
-    if (found == lane_by_number.end()) continue;
-    LaneData& data = *lane_data[found->second];
-    const bool sound = read_lane_index(data, select->integer(1), select->integer(2), select->blob(3));
-    if (!sound) damaged[found->second] = true;
-  }
-  for (std::size_t i = 0; i < lane_data.size(); ++i) {
-    LaneSnapshot& lane = lanes[i];
-    if (damaged[i] || !is_consistent(*lane_data[i])) {
-      // Start the lane afresh: all its chunks are indexed again.
-      auto fresh = std::make_shared<LaneData>();
-      fresh->lane = lane_data[i]->lane;
-      fresh->kind = lane_data[i]->kind;
-      lane_data[i] = fresh;
-      lane.data = fresh;
-      count_quality({"index_rebuilt", 1, "the index of a lane was damaged and was made again"});
-      continue;
-    }
-    const LaneData& data = *lane_data[i];
-    for (std::size_t c = 0; c < data.chunks.size(); ++c) {
-      lane.event_count += data.chunks[c].count;
-      ++chunk_count;
-    }
-    refresh_lane(i);
-    event_count += lane.event_count;
-  }
-  return {};
-}
-
-Result<void> Store::Implementation::index_new_rows() {
-  std::unordered_map<LaneNumber, std::uint64_t> next;
-  std::int64_t last_row = 0;
-  for (std::size_t i = 0; i < lane_data.size(); ++i) {
-    const auto& chunks = lane_data[i]->chunks;
-    if (!chunks.empty()) last_row = std::max(last_row, chunks[chunks.size() - 1].row);
-  }
-  const Result<std::int64_t> row_count = database->integer("SELECT count(*) FROM chunk");
-  if (!row_count) return database->error("its chunks cannot be counted");
-  if (static_cast<std::uint64_t>(*row_count) == chunk_count) return {};
-
-  // Some rows are not covered; find them by lane and ordinal.
-  Result<Statement> select =
-      database->prepare("SELECT id, lane, first_ordinal FROM chunk ORDER BY lane, first_ordinal");
-  if (!select) return select.error();
-  struct Row {
-    std::int64_t id;
-    std::size_t lane;
-    std::uint64_t first_ordinal;
-  };
-  std::vector<Row> missing;
-  for (;;) {
-    const Result<bool> row = select->step();
-    if (!row) return database->error("its chunks cannot be listed");
-    if (!*row) break;
-    const auto found = lane_by_number.find(static_cast<LaneNumber>(select->integer(1)));
-    if (found == lane_by_number.end()) {
-      count_quality({"orphan_chunks", 1, "chunks of lanes that the file does not describe were skipped"});
-      continue;
-    }
-    const auto& chunks = lane_data[found->second]->chunks;
-    const auto ordinal = static_cast<std::uint64_t>(select->integer(2));
-    const std::uint64_t covered =
-        chunks.empty() ? 0 : chunks[chunks.size() - 1].first_ordinal + chunks[chunks.size() - 1].count;
-    if (ordinal >= covered) missing.push_back({select->integer(0), found->second, ordinal});
-  }
-  for (const Row& row : missing) {
-    Result<Bytes> bytes = rows->read_from_database(row.id);
-    if (!bytes) {
-      count_quality({"damaged_chunks", 1, "chunks of the file cannot be read and were skipped"});
-      continue;
-    }
-    const Result<ChunkView> view = ChunkView::parse(*bytes);
-    const LaneNumber number = lane_data[row.lane]->lane.number;
-    Scope& scope = scope_state(scope_of(number));
-    if (!view || !view->verify_checksums() ||
-        !scope.indexer.add(*lane_data[row.lane], *lanes[row.lane].schema, *view, row.id, *scope.names)) {
-      count_quality({"damaged_chunks", 1, "chunks of the file are damaged and were skipped"});
-      continue;
-    }
-    chunk_bytes += bytes->size();
-    publish(row.lane, *view);
-  }
-  return {};
+  return load_lane_indexes();
 }
 
 }  // namespace accelscope

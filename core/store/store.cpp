@@ -47,7 +47,7 @@ Result<std::unique_ptr<Store>> Store::create(StoreOptions options) {
   if (impl->options.memory_budget_bytes > 0) {
     if (Result<void> result = impl->database->execute(ChunkRows::kGiveBackPages); !result) return result.error();
   }
-  impl->rows =
+  impl->chunk_rows =
       std::make_unique<ChunkRows>(*impl->database, impl->options.memory_budget_bytes, impl->options.spill_directory);
   if (Result<void> result = Implementation::create_tables(*impl->database); !result) return result.error();
   if (Result<void> result = impl->prepare_statements(); !result) return result.error();
@@ -72,6 +72,8 @@ Store::Implementation::Scope& Store::Implementation::scope_state(std::uint32_t s
 Result<void> Store::define(std::uint32_t scope, const Definition& definition) {
   Definition moved = definition;
   move_to_scope(moved, scope);
+  // Strings get their numbers in the order of the records: a file that is opened counts them again.
+  const std::lock_guard order(impl_->define_mutex);
   {
     const std::lock_guard lock(impl_->index_mutex);
     if (Result<void> result = impl_->apply(moved, scope); !result) return result;
@@ -246,14 +248,14 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
   std::string spill_failure;
   {
     const auto lock = lock_database();
-    const Result<std::int64_t> inserted = rows->insert(header, bytes, beside_rows);
+    const Result<std::int64_t> inserted = chunk_rows->insert(header, bytes, beside_rows);
     if (!inserted) return Error{fmt::format("the store cannot take a chunk: {}", inserted.message())};
     row = *inserted;
-    spill_failure = rows->take_failure();
+    spill_failure = chunk_rows->take_failure();
   }
   if (Result<void> indexed = names_of_scope->indexer.add(*lane, *schema, view, row, *names_of_scope->names); !indexed) {
     const auto lock = lock_database();
-    if (Result<void> removed = rows->remove(row); !removed) return removed;
+    if (Result<void> removed = chunk_rows->remove(row); !removed) return removed;
     return Error{fmt::format("lane {}, {}", local_of(number), indexed.message())};
   }
 
@@ -352,10 +354,10 @@ Result<Bytes> Store::Implementation::read_row(std::int64_t row) const {
   ChunkRows::FilePlace place;
   {
     const auto lock = lock_database();
-    place = rows->place_in_file(row);
-    if (place.size == 0) return rows->read_from_database(row);
+    place = chunk_rows->place_in_file(row);
+    if (place.size == 0) return chunk_rows->read_from_database(row);
   }
-  return rows->read(place);
+  return chunk_rows->read(place);
 }
 
 Result<Bytes> Store::read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_index) const {
@@ -364,8 +366,10 @@ Result<Bytes> Store::read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_in
   if (!bytes) return bytes;
   // What the index promises must hold, or block numbers taken from it would point outside the chunk.
   const std::optional<ChunkHeader> header = read_chunk_header(*bytes);
-  if (!header || header->count != place.count || header->first_ordinal != place.first_ordinal ||
-      header->columns != lane.schema->columns.size() + 3) {
+  if (!header || header->lane != lane.number() || header->count != place.count ||
+      header->first_ordinal != place.first_ordinal || header->begin_ticks != place.begin_ticks ||
+      header->end_ticks != place.end_ticks || header->columns != lane.schema->columns.size() + 3 ||
+      !impl_->is_checked(lane, chunk_index, *bytes)) {
     return Error{fmt::format("chunk {} of lane {} is not the one its index describes; the file is damaged", chunk_index,
                              lane.number())};
   }
@@ -381,10 +385,10 @@ StoreStatus Store::status() const {
   {
     const auto lock = impl_->lock_database();
     status.read_only = impl_->read_only;
-    status.file_bytes = impl_->rows->file_bytes();
+    status.file_bytes = impl_->chunk_rows->file_bytes();
     status.in_memory = impl_->in_memory && status.file_bytes == 0;
-    status.path = impl_->in_memory ? impl_->rows->folder() : impl_->path;
-    if (impl_->in_memory) status.memory_bytes = impl_->rows->memory_bytes();
+    status.path = impl_->in_memory ? impl_->chunk_rows->folder() : impl_->path;
+    if (impl_->in_memory) status.memory_bytes = impl_->chunk_rows->memory_bytes();
   }
   const std::lock_guard lock(impl_->index_mutex);
   status.memory_bytes += impl_->memory_beside_rows();

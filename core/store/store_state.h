@@ -15,6 +15,8 @@
 
 namespace accelscope {
 
+struct ChunkRow;  // saved_index.h
+
 inline constexpr std::int64_t kSessionApplicationId = 0x41435343;  // "ACSC"
 inline constexpr std::int64_t kSessionMajor = 1;                   // user_version is major * 1000 + minor
 inline constexpr std::int64_t kSessionMinor = 1;                   // 1: chunks of version 2, and merged ones
@@ -35,10 +37,11 @@ struct Store::Implementation {
   std::function<void()> told_use;
   mutable std::mutex database_mutex;
   std::unique_ptr<Database> database;
-  std::unique_ptr<ChunkRows> rows;
+  std::unique_ptr<ChunkRows> chunk_rows;
   Statement insert_definition;
   std::unique_ptr<Database> overlay;  // a read-only file's sidecar, else null: the overlay is in `database`
 
+  std::mutex define_mutex;  // before the others
   mutable std::mutex index_mutex;
   std::shared_ptr<StringPool> strings = std::make_shared<StringPool>();
   std::vector<std::shared_ptr<const Schema>> schemas;
@@ -77,10 +80,17 @@ struct Store::Implementation {
   static Result<void> create_tables(Database& database);
   Result<void> prepare_statements();
   Result<void> load_session();
-  Result<void> load_lane_indexes();
-  Result<void> index_new_rows();
   // The bytes of a row, held for no longer than it takes to copy them.
   [[nodiscard]] Result<Bytes> read_row(std::int64_t row) const;
+
+  // saved_index.cpp
+  // Chunks whose index was read from the file, by lane: true until one was seen to be what its index says.
+  std::mutex unchecked_mutex;
+  std::unordered_map<LaneNumber, std::vector<bool>> unchecked;
+  [[nodiscard]] bool is_checked(const LaneSnapshot& lane, std::uint32_t chunk, ByteView bytes);
+  Result<void> load_lane_indexes();
+  Result<std::vector<std::vector<ChunkRow>>> list_chunk_rows();
+  Result<void> index_row(std::size_t lane_index, const ChunkRow& row);
 
   // store.cpp
   // A chunk whose header names its lane of the session and whose checksums hold: inserted, indexed, published.

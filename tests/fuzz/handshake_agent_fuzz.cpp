@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "capture/security/viewer_proof.h"
-#include "tests/fuzz/peer_script.h"
+#include "tests/fuzz/base/peer_script.h"
 
 using namespace accelscope;
 using namespace accelscope::capture;

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "capture/ingest/store_scopes.h"
-#include "tests/fuzz/peer_script.h"
+#include "tests/fuzz/base/peer_script.h"
 
 using namespace accelscope;
 using namespace accelscope::capture;

@@ -295,7 +295,7 @@ void make_traces(const std::filesystem::path& folder) {
       R"([{"ph":"X","name":"b","ts":9,"dur":1},{"ph":"X","name":"a","ts":1,"dur":9},{"ph":"X","name":"a","ts":1,"dur":9}])");
 }
 
-// Conversations that go well: the steps of fuzz/peer_script.h by the numbers that the targets give their messages.
+// Conversations that go well: the steps of fuzz/base/peer_script.h by the numbers that the targets give their messages.
 void make_handshakes(const std::filesystem::path& folder) {
   const auto seed = [&](const char* name, std::initializer_list<std::uint8_t> messages) {
     Bytes script;
@@ -314,6 +314,11 @@ void make_handshakes(const std::filesystem::path& folder) {
   seed("handshake_viewer_fuzz/refused", {0, 1, 12, 11});
   const Bytes pages(64, std::byte{5});  // eight steps
   write(folder / "session_pages_fuzz" / "schema", pages);
+  for (std::uint8_t what = 0; what < 12; ++what) {  // a step of each kind
+    Bytes step(8, std::byte{13});
+    step[0] = std::byte{what};
+    write(folder / "session_changes_fuzz" / fmt::format("step-{}", what), step);
+  }
 }
 
 Result<void> make(const std::filesystem::path& folder) {

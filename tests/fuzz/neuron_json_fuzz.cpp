@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "capture/sources/neuron/source.h"
-#include "tests/fuzz/checking_sink.h"
+#include "tests/fuzz/base/checking_sink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace accelscope;

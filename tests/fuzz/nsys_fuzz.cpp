@@ -7,7 +7,7 @@
 #include <string>
 
 #include "capture/sources/nsys/source.h"
-#include "tests/fuzz/checking_sink.h"
+#include "tests/fuzz/base/checking_sink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace accelscope;

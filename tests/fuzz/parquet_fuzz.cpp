@@ -7,7 +7,7 @@
 
 #include "capture/sources/neuron/parquet_source.h"
 #include "capture/sources/parquet/table_reader.h"
-#include "tests/fuzz/checking_sink.h"
+#include "tests/fuzz/base/checking_sink.h"
 
 namespace {
 

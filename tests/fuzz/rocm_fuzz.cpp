@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "capture/sources/rocm/source.h"
-#include "tests/fuzz/checking_sink.h"
+#include "tests/fuzz/base/checking_sink.h"
 
 namespace {
 

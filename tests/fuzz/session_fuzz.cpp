@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "tests/fuzz/read_everything.h"
+#include "tests/fuzz/base/read_everything.h"
 
 using namespace accelscope;
 

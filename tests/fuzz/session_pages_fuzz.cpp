@@ -11,7 +11,7 @@
 #include <iterator>
 
 #include "capture/sim/output/simulator.h"
-#include "tests/fuzz/read_everything.h"
+#include "tests/fuzz/base/read_everything.h"
 
 using namespace accelscope;
 

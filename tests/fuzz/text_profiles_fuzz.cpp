@@ -9,7 +9,7 @@
 #include "capture/sources/stacks/source.h"
 #include "capture/sources/unitrace/source.h"
 #include "capture/sources/vtune/source.h"
-#include "tests/fuzz/checking_sink.h"
+#include "tests/fuzz/base/checking_sink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace accelscope;

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "capture/sources/tracy/source.h"
-#include "tests/fuzz/checking_sink.h"
+#include "tests/fuzz/base/checking_sink.h"
 
 namespace {
 

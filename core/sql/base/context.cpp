@@ -39,9 +39,21 @@ void result_uint64(sqlite3_context* context, std::uint64_t value) {
   }
 }
 
+std::string shown_name(std::string_view name) {
+  std::string shown;
+  for (const char c : name) {
+    if (c == '\0') {
+      shown += "\xE2\x90\x80";
+    } else {
+      shown += c;
+    }
+  }
+  return shown;
+}
+
 std::string quoted_name(std::string_view name) {
   std::string quoted = "\"";
-  for (const char c : name) {
+  for (const char c : shown_name(name)) {
     if (c == '"') quoted += '"';
     quoted += c;
   }

@@ -58,6 +58,8 @@ struct Context {
 void result_text(sqlite3_context* context, std::string_view text);         // copied
 void result_pooled_text(sqlite3_context* context, std::string_view text);  // outlives the run
 void result_uint64(sqlite3_context* context, std::uint64_t value);         // text from 2^63 on
-[[nodiscard]] std::string quoted_name(std::string_view name);              // "name" for SQL
+// SQL ends at a NUL: one in a name is shown as U+2400.
+[[nodiscard]] std::string shown_name(std::string_view name);
+[[nodiscard]] std::string quoted_name(std::string_view name);  // "name" for SQL
 
 }  // namespace accelscope::sql

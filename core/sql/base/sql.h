@@ -46,7 +46,8 @@ struct SqlResult {
   std::vector<std::string> columns;
   std::vector<SqlValue> cells;  // row by row
   bool truncated = false;       // a limit was reached: there are more rows
-  // Of chunks that could not be read: their rows are missing. The note says so in a sentence, "" if nothing is missing.
+  // Of chunks that could not be read: their rows are missing. The note says so in a sentence, and which tables could
+  // not be made; "" if nothing is missing.
   std::uint64_t skipped_events = 0;
   std::string note;
 

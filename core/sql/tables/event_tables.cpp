@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/sql/base/context.h"
 #include "core/sql/tables/tables.h"
 
 namespace accelscope::sql {
@@ -163,7 +164,7 @@ EventTableSpec schema_table(const std::string& name, const std::vector<std::shar
 // Any name will do in quotes, but for an empty one and for those that SQLite
 // keeps to itself.
 std::string allowed_name(const std::string& name) {
-  const std::string text = name.substr(0, name.find('\0'));
+  const std::string text = shown_name(name);
   return text.empty() || lower_case(text).starts_with("sqlite_") ? "event_" + text : text;
 }
 

@@ -55,7 +55,11 @@ int connect(sqlite3* database, void* make, int count, const char* const* argumen
       return SQLITE_ERROR;
     }
     const int code = sqlite3_declare_vtab(database, (*made)->declaration().c_str());
-    if (code == SQLITE_OK) *out = new Table(std::move(*made));
+    if (code != SQLITE_OK) {
+      *message = sqlite3_mprintf("%s", sqlite3_errmsg(database));
+      return code;
+    }
+    *out = new Table(std::move(*made));
     return code;
   });
 }

@@ -33,11 +33,20 @@ std::uint32_t magic_of(ByteView bytes) {
   return magic;
 }
 
+// A name takes some bytes of a file: a chunk that uses a string far beyond those that a file of this size can have held
+// is not believed, and does not come in.
+StringId most_lost_names(std::uint64_t file_bytes) {
+  constexpr std::uint64_t kLeastBytes = 8;  // of a name with its length
+  return static_cast<StringId>(std::clamp<std::uint64_t>(file_bytes / kLeastBytes, 4096, 1'000'000));
+}
+
 // Strings that were lost get a name that says so, so that the chunks that use them can still be read.
-void fill_lost_strings(StringPool& strings, std::uint32_t scope, StringId up_to, SalvageReport& report) {
+void fill_lost_strings(StringPool& strings, std::uint32_t scope, StringId up_to, StringId& may_be_lost,
+                       SalvageReport& report) {
   StringBatch filler;
   filler.first_id = std::max<StringId>(strings.scope_size(scope), 1);
-  if (filler.first_id >= up_to) return;
+  if (filler.first_id >= up_to || up_to - filler.first_id > may_be_lost) return;
+  may_be_lost -= up_to - filler.first_id;
   for (StringId id = filler.first_id; id < up_to; ++id) filler.strings.push_back(fmt::format("(lost name {})", id));
   report.missing.push_back(fmt::format("{} names are lost and shown as \"(lost name N)\"", filler.strings.size()));
   if (Result<void> added = strings.add(scope, filler); !added) report.missing.push_back(added.message());
@@ -79,6 +88,7 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
 
   std::stable_sort(definitions.begin(), definitions.end(), [](const auto& a, const auto& b) { return a.row < b.row; });
   std::uint64_t damaged_definitions = 0;
+  StringId may_be_lost = most_lost_names(report.file_bytes);
   for (const FoundDefinition& found : definitions) {
     Result<std::optional<Definition>> definition = decode_definition(found.bytes);
     const std::uint32_t scope = definition ? definition_scope(found.bytes) : 0;
@@ -89,7 +99,7 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
     const std::lock_guard lock(impl.index_mutex);
     if (const auto* batch = std::get_if<StringBatch>(&**definition)) {
       if (batch->first_id < std::max<StringId>(impl.strings->scope_size(scope), 1)) continue;  // seen already
-      fill_lost_strings(*impl.strings, scope, batch->first_id, report);
+      fill_lost_strings(*impl.strings, scope, batch->first_id, may_be_lost, report);
     }
     impl.scope_count = std::max(impl.scope_count, scope + 1);
     if (Result<void> applied = impl.apply(**definition, scope); !applied) {
@@ -117,7 +127,7 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
       const std::uint64_t largest = view->entry_of_names().max;
       const std::lock_guard lock(impl.index_mutex);
       if (largest < StringPool::kMostLocalStrings) {
-        fill_lost_strings(*impl.strings, scope_of(found.lane), static_cast<StringId>(largest) + 1, report);
+        fill_lost_strings(*impl.strings, scope_of(found.lane), static_cast<StringId>(largest) + 1, may_be_lost, report);
       }
     }
     if (Result<void> taken = impl.ingest(found.lane, blob.bytes, *view); !taken) {

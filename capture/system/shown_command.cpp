@@ -109,12 +109,12 @@ class SecretScanner {
   bool hide_url_password() {
     if (!text_.substr(at_).starts_with("://")) return false;
     const std::size_t begin = at_ + 3;
-    const std::size_t host_end = end_of(text_, begin, "/?# \t\n\"'`<>");
-    const std::size_t sign = text_.substr(0, host_end).rfind('@');
-    const std::size_t colon = text_.find(':', begin);
-    if (sign == std::string_view::npos || sign < begin || colon >= sign) return false;
-    show_until(colon + 1);
-    hide_until(sign);
+    const std::string_view host = text_.substr(begin, end_of(text_, begin, "/?# \t\n\"'`<>") - begin);
+    const std::size_t sign = host.rfind('@');
+    const std::size_t colon = host.find(':');
+    if (sign == std::string_view::npos || colon >= sign) return false;
+    show_until(begin + colon + 1);
+    hide_until(begin + sign);
     return true;
   }
 

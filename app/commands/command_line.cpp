@@ -8,6 +8,8 @@
 #include "app/terminal/command.h"
 #include "app/terminal/interrupt.h"
 #include "capture/command_line/options.h"
+#include "core/base/own_files.h"
+#include "core/base/plain_text.h"
 #include "core/base/worker_pool.h"
 
 namespace accelscope::app {
@@ -116,7 +118,11 @@ int run_command(const ProgramCommand& command, const std::vector<std::string>& a
     streams.out << *shown;
     return kExitDone;
   }
-  const int status = action(run);
+  const CommandRun exact{
+      {run.json ? run.data_out() : streams.out, streams.err, streams.err_is_terminal, streams.out_is_terminal},
+      run.quiet,
+      run.json};
+  const int status = action(exact);
   return status == kExitFailed && interrupted_status() != 0 ? interrupted_status() : status;
 }
 
@@ -141,6 +147,8 @@ int CommandRun::fail_usage(const std::string& command, const std::string& messag
   streams.err << "accelscope: " << message << "; try " << help << '\n';
   return kExitUsage;
 }
+
+std::ostream& CommandRun::data_out() const { return streams.out_is_terminal ? streams.out : exact_stream(streams.out); }
 
 void CommandRun::say(const std::string& line) const {
   if (!quiet) streams.err << line << '\n';
@@ -183,8 +191,12 @@ int run_words(std::vector<std::string> arguments, const CommandStreams& streams)
 
 }  // namespace
 
-int run_program(std::vector<std::string> arguments, const CommandStreams& streams) {
+int run_program(std::vector<std::string> arguments, const CommandStreams& exact) {
   forget_interrupts();
+  const OutputAccess access;
+  PlainTextStream out(exact.out);
+  PlainTextStream err(exact.err);
+  const CommandStreams streams{out, err, exact.err_is_terminal, exact.out_is_terminal};
   int status = kExitFailed;
   try {
     status = run_words(std::move(arguments), streams);
@@ -193,7 +205,7 @@ int run_program(std::vector<std::string> arguments, const CommandStreams& stream
   }
   // What nobody has read is not done.
   streams.out.flush();
-  if (status != kExitDone || streams.out.good()) return status;
+  if (status != kExitDone || (streams.out.good() && exact.out.good())) return status;
   return CommandRun{streams}.fail("the standard output cannot be written; is the disk full, or the reader gone?");
 }
 

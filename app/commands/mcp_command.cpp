@@ -39,8 +39,7 @@ CommandAction declare_mcp(command_line::OptionSet& options) {
   auto paths = std::make_shared<std::vector<std::string>>();
   options.add_option("FILE", *paths, "Sessions and profiles to open at the start");
   return [paths](const CommandRun& run) {
-    const auto served =
-        serve_mcp(std::cin, run.streams.out, run.streams.err, *paths, {draw_for_client, run_for_client});
+    const auto served = serve_mcp(std::cin, run.data_out(), run.streams.err, *paths, {draw_for_client, run_for_client});
     return served ? kExitDone : run.fail(served.message());
   };
 }

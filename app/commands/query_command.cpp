@@ -71,7 +71,8 @@ class PrintedRows final : public SqlRowVisitor {
 };
 
 int QueryCommand::ask(SqlSession& sql_session, const CommandRun& run) const {
-  const auto output = make_query_output(run.json ? "json" : format, run.streams.out, run.streams.out_is_terminal);
+  const auto output = make_query_output(run.json ? "json" : format, is_data(format) ? run.data_out() : run.streams.out,
+                                        run.streams.out_is_terminal);
   const Interruptible interruptible;
   TaskControl control;
   Result<void> done;
@@ -103,7 +104,7 @@ int QueryCommand::run(const CommandRun& run) const {
   SqlSession sql_session(*session->store, session->store->snapshot(), pool, filtered->mask);
   if (!sql.empty() && !tables) return ask(sql_session, run);
   if (run.json || format == "json") {
-    print_tables_as_json(run.streams.out, sql_session);
+    print_tables_as_json(run.data_out(), sql_session);
   } else {
     print_tables(run.streams.out, sql_session);
   }

@@ -21,6 +21,7 @@
 #include "capture/request/options.h"
 #include "capture/system/standard_streams.h"
 #include "core/base/format.h"
+#include "core/base/plain_text.h"
 
 namespace accelscope::app {
 namespace {
@@ -38,8 +39,9 @@ struct RecordCommand {
 
 // Where the output is the result's, in JSON or as a session, what the program prints is beside it.
 bool show_text(const capture::client::ProgramText& text, bool output_is_taken, const CommandRun& run) {
-  if (run.shows_progress()) run.streams.err << kEraseLine << std::flush;
-  std::ostream& stream = text.is_error || output_is_taken ? run.streams.err : run.streams.out;
+  if (run.shows_progress()) run.streams.err << erase_line << std::flush;
+  // As the program wrote it, colours and progress bars too: the user runs it, as if it were in this terminal.
+  std::ostream& stream = exact_stream(text.is_error || output_is_taken ? run.streams.err : run.streams.out);
   stream << text.text << std::flush;
   return stream.good();
 }
@@ -96,9 +98,10 @@ void print_report(const CommandRun& run, const capture::client::RecordReport& re
         "\"capture_seconds\": {}, "
         "\"save_seconds\": {}, \"complete\": {}, \"exit_status\": {}, \"message\": {}}}\n",
         json_quote(report.path), json_quote(peers_of(report)), report.events, report.chunks, report.wire_bytes,
-        report.lost_events, report.dropped_events, report.doubled_frames, report.results_files, report.memory_bytes,
-        report.capture_seconds, report.save_seconds, report.complete,
-        report.exit_status ? fmt::format("{}", *report.exit_status) : "null", json_quote(report.message));
+        report.lost_events ? fmt::format("{}", *report.lost_events) : "null", report.dropped_events,
+        report.doubled_frames, report.results_files, report.memory_bytes, report.capture_seconds, report.save_seconds,
+        report.complete, report.exit_status ? fmt::format("{}", *report.exit_status) : "null",
+        json_quote(report.message));
     return;
   }
   const double rate = report.capture_seconds > 0 ? static_cast<double>(report.events) / report.capture_seconds : 0;
@@ -112,13 +115,13 @@ void print_report(const CommandRun& run, const capture::client::RecordReport& re
 }
 
 // On the terminal; what is secret is typed without being seen.
-std::optional<std::string> ask_on_terminal(const capture::client::CaptureQuestion& question) {
-  std::cerr << kEraseLine << question.title << '\n' << question.text << '\n';
+std::optional<std::string> ask_on_terminal(const capture::client::CaptureQuestion& question, std::ostream& err) {
+  err << erase_line << question.title << '\n' << question.text << '\n' << std::flush;
   if (question.kind == capture::client::CaptureQuestion::Kind::secret) {
     char* typed = ::getpass("> ");
     return typed == nullptr ? std::nullopt : std::optional<std::string>(typed);
   }
-  std::cerr << (question.kind == capture::client::CaptureQuestion::Kind::yes_no ? "[y/n] " : "> ") << std::flush;
+  err << (question.kind == capture::client::CaptureQuestion::Kind::yes_no ? "[y/n] " : "> ") << std::flush;
   std::string line;
   if (!std::getline(std::cin, line)) return {};
   if (question.kind == capture::client::CaptureQuestion::Kind::text) return line;
@@ -143,15 +146,9 @@ int RecordCommand::run(const CommandRun& run) const {
   const auto name = output_name();
   if (!name) return run.fail_usage("record", name.message());
   if (run.json && *name == kStandardStream) return run.fail_usage("record", "-o - and --json both write to the output");
-  std::error_code error;
-  const bool left = std::filesystem::exists(capture::client::recovery_folder_of(*name), error);
-  if (auto may = may_write(*name, force || left, {}); !may) return run.fail(may.message());
-  const auto target = FileTarget::open(*name, run);
-  if (!target) return run.fail(target.message());
-  capture::client::RecordOptions record_options = options;
-  record_options.output_path = target->path();
   const auto planned = arguments.plan(*name);
   if (!planned) return run.fail_usage("record", planned.message());
+  capture::client::RecordOptions record_options = options;
   record_options.plan = *planned;
   record_options.plan.replaces_results = force;
   // A program that is given is run, as accelscope-agent run does.
@@ -159,6 +156,11 @@ int RecordCommand::run(const CommandRun& run) const {
   const bool runs = !request.program.empty() || !request.script.empty();
   if (runs && request.kinds.empty() && planned->mode == capture::wire::StartMode::begin)
     request.kinds = {{"program", {}}};
+  const bool replaces = force || capture::client::goes_on(record_options.plan, *name);
+  if (auto may = may_write(*name, replaces, {}); !may) return run.fail(may.message());
+  const auto target = FileTarget::open(*name, run);
+  if (!target) return run.fail(target.message());
+  record_options.output_path = target->path();
   record_options.store.memory_budget_bytes = default_memory_budget();
   if (!memory_budget.empty()) {
     const auto budget = parse_size(memory_budget);
@@ -167,7 +169,11 @@ int RecordCommand::run(const CommandRun& run) const {
   }
   const bool terminal = run.streams.err_is_terminal && is_terminal(stdin);
   record_options.ask_on_terminal = terminal;
-  if (terminal) record_options.answer = ask_on_terminal;
+  if (terminal) {
+    record_options.answer = [&run](const capture::client::CaptureQuestion& question) {
+      return ask_on_terminal(question, run.streams.err);
+    };
+  }
   record_options.on_recovery = [&run](const capture::client::Recoverable& recoverable) {
     run.say(fmt::format("{}: takes up the recording that was interrupted, {} events of {} so far", recoverable.folder,
                         format_count(recoverable.events), recoverable.title));
@@ -189,13 +195,13 @@ int RecordCommand::record(capture::client::RecordOptions record_options, const s
   const Interruptible interruptible;
   bool stopping = false;  // a save that has begun is not given up for the interruption that led to it
   record_options.progress = [&](const capture::client::CaptureStatus& status, std::optional<double> saved) {
-    if (run.shows_progress()) run.streams.err << kEraseLine << progress_line(status, saved) << std::flush;
+    if (run.shows_progress()) run.streams.err << erase_line << progress_line(status, saved) << std::flush;
     if (saved) return true;
     stopping = stopping || interruptible.interrupted();
     return !stopping;
   };
   auto report = capture::client::record(record_options);
-  if (run.shows_progress()) run.streams.err << kEraseLine << std::flush;
+  if (run.shows_progress()) run.streams.err << erase_line << std::flush;
   if (!report) return run.fail(report.message());
   if (report->path == record_options.output_path) report->path = name;
   print_report(run, *report);

@@ -10,6 +10,7 @@
 #include "app/terminal/standard_files.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
+#include "core/base/own_files.h"
 
 namespace accelscope::app {
 namespace {
@@ -72,6 +73,7 @@ int ScreenshotCommand::run(const CommandRun& run) const {
   if (auto roots = check_source_roots(options.source_roots); !roots) return run.fail(roots.message());
   std::vector<std::string> named;
   if (!options.input.empty()) named.push_back(options.input);
+  OutputAccess::narrow_to(named);
   const auto inputs = InputPaths::read(std::move(named));
   if (!inputs) return run.fail(inputs.message());
   if (!inputs->paths().empty()) screenshot.input = inputs->paths().front();

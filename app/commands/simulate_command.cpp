@@ -84,7 +84,7 @@ Result<SimulateCommand::Written> SimulateCommand::write_session(const std::strin
 Result<void> SimulateCommand::write_vendor_file(const std::string& path, const CommandRun& run) const {
   const auto options = capture::sim::vendor_file_options(simulation);
   if (!options) return options.error();
-  const auto file = OutputFile::open(path, run.streams.out);
+  const auto file = OutputFile::open(path, run.data_out());
   if (!file) return file.error();
   const auto store = simulated(*options, path, run);
   if (!store) return store.error();

@@ -141,7 +141,7 @@ int ViewCommand::write_summaries(const std::vector<std::string>& paths, const Op
     if (!summary) return run.fail(fmt::format("{}: {}", input, summary.message()));
     summaries.push_back(std::move(*summary));
   }
-  const auto output = OutputFile::open(path, run.streams.out);
+  const auto output = OutputFile::open(path, as_json ? run.data_out() : run.streams.out);
   if (!output) return run.fail(output.message());
   if (as_json) {
     write_summary_json((*output)->stream(), summaries);

@@ -8,6 +8,7 @@
 
 #include "app/export/text_table.h"
 #include "core/base/format.h"
+#include "core/base/plain_text.h"
 
 namespace accelscope::app {
 namespace {
@@ -25,7 +26,7 @@ std::string real_text(double value) {
   return text;
 }
 
-std::string plain_text(const SqlValue& value) {
+std::string value_text(const SqlValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
   if (const auto* real = std::get_if<double>(&value)) return real_text(*real);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
@@ -43,7 +44,7 @@ class CsvOutput final : public QueryOutput {
     return out_.good();
   }
   bool row(const std::vector<SqlValue>& values) override {
-    for (std::size_t i = 0; i < values.size(); ++i) field(i, plain_text(values[i]));
+    for (std::size_t i = 0; i < values.size(); ++i) field(i, value_text(values[i]));
     out_ << '\n';
     return out_.good();
   }
@@ -110,8 +111,8 @@ class JsonOutput final : public QueryOutput {
   static std::string json_value(const SqlValue& value) {
     if (std::holds_alternative<std::monostate>(value)) return "null";
     if (const auto* real = std::get_if<double>(&value)) return json_real(*real);
-    if (std::holds_alternative<std::int64_t>(value)) return plain_text(value);
-    return json_quote(plain_text(value));
+    if (std::holds_alternative<std::int64_t>(value)) return value_text(value);
+    return json_quote(value_text(value));
   }
   std::ostream& out_;
   std::vector<std::string> names_;
@@ -122,7 +123,7 @@ class TableOutput final : public QueryOutput {
  public:
   TableOutput(std::ostream& out, bool cuts) : out_(out), cuts_(cuts) {}
   bool columns(const std::vector<std::string>& names) override {
-    names_ = names;
+    for (const std::string& name : names) names_.push_back(plain_text(name));
     alignment_.assign(names.size(), CellAlign::right);
     return true;
   }
@@ -151,9 +152,7 @@ class TableOutput final : public QueryOutput {
   [[nodiscard]] std::string cell_text(const SqlValue& value) const {
     if (std::holds_alternative<std::monostate>(value)) return "NULL";
     const bool is_blob = std::holds_alternative<SqlBlob>(value);
-    std::string text = is_blob ? "x'" + plain_text(value) + "'" : plain_text(value);
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    const std::string text = is_blob ? "x'" + value_text(value) + "'" : plain_text(value_text(value));
     return cuts_ ? shorten_middle(text, kMostOnScreen) : text;
   }
   void print_sampled() {

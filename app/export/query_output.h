@@ -23,7 +23,8 @@ class QueryOutput : public SqlRowVisitor {
   virtual void finish() = 0;  // after the last row
 };
 
-// format: table, csv or json.
+// format: table, csv or json. The latter two are data: their bytes go out as they are.
+[[nodiscard]] constexpr bool is_data(std::string_view format) noexcept { return format == "csv" || format == "json"; }
 [[nodiscard]] std::unique_ptr<QueryOutput> make_query_output(std::string_view format, std::ostream& out,
                                                              bool on_screen = false);
 

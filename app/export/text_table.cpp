@@ -4,6 +4,8 @@
 #include <ostream>
 #include <utility>
 
+#include "core/base/plain_text.h"
+
 namespace accelscope::app {
 
 std::size_t display_width(std::string_view text) noexcept {
@@ -24,27 +26,10 @@ std::string table_line(const std::vector<std::string>& cells, const std::vector<
   return line;
 }
 
-namespace {
-
-// Names come from files: what they hold moves no cursor and breaks no line.
-[[nodiscard]] std::string without_controls(std::string_view text) {
-  std::string shown;
-  for (const char c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      shown += "\xef\xbf\xbd";  // U+FFFD
-    } else {
-      shown += c;
-    }
-  }
-  return shown;
-}
-
-}  // namespace
-
 void TextTable::row(std::vector<std::string> cells) {
   cells.resize(std::min(cells.size(), columns_.size()));
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    cells[i] = without_controls(cells[i]);
+    cells[i] = plain_text(cells[i]);  // names come from files
     widths_[i] = std::max(widths_[i], std::min(display_width(cells[i]), kWidest));
   }
   entries_.push_back({"", std::move(cells)});

@@ -60,7 +60,7 @@ Result<void> FoundHeadlines::write() const {
     records.push_back({path, std::to_string(found.size_bytes), std::to_string(found.changed_ns),
                        found.headline == Headline() ? std::string() : to_text(found.headline)});
   }
-  return write_records(file_, records, RecordAccess::owner);
+  return write_records(file_, records);
 }
 
 }  // namespace accelscope::app

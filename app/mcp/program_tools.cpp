@@ -52,9 +52,9 @@ Result<ToolAnswer> screenshot_tool(ToolCall& call) {
   if (!session) return session.error();
   auto wish = wish_of(call, **session);
   if (!wish) return wish.error();
-  const auto folder = TemporaryFolder::make();
+  const auto folder = OwnTemporaryFolder::make("picture");
   if (!folder) return folder.error();
-  wish->output = (*folder)->path() + "/picture.png";
+  wish->output = (*folder)->file("picture.png");
   if (auto done = call.doors.screenshot(*wish); !done) return done.error();
   const std::string picture = whole_file(wish->output);
   if (picture.empty()) return Error{"the picture could not be read back; is the disk full?"};
@@ -67,8 +67,11 @@ Result<ToolAnswer> record_tool(ToolCall& call) {
   const ToolArguments& arguments = call.arguments;
   const auto place = arguments.required_text("place");
   if (!place) return place.error();
+  if (place->starts_with('-'))
+    return Error{fmt::format("place: {} is an option; give HOST:PORT, ssh://HOST or local", *place)};
   const auto output = arguments.required_text("output");
   if (!output) return output.error();
+  if (output->empty() || *output == kStandardStream) return Error{"output: name a file"};
   const auto seconds = arguments.integer("seconds", 0, 0, kLongestCapture);
   if (!seconds) return seconds.error();
   const auto kinds = arguments.text("kinds");
@@ -79,9 +82,10 @@ Result<ToolAnswer> record_tool(ToolCall& call) {
   std::error_code error;
   if (std::filesystem::exists(*output, error))
     return Error{fmt::format("{}: there is such a file; name another", *output)};
-  std::vector<std::string> words = {"record", *place, "-o", *output, "--quiet"};
-  if (*seconds > 0) words.insert(words.end(), {"--duration", std::to_string(*seconds)});
-  if (!kinds->empty()) words.insert(words.end(), {"--kind", *kinds});
+  // Values stand in one word with their options: one that begins with - is no option of its own.
+  std::vector<std::string> words = {"record", *place, "--output=" + *output, "--quiet"};
+  if (*seconds > 0) words.push_back("--duration=" + std::to_string(*seconds));
+  if (!kinds->empty()) words.push_back("--kind=" + *kinds);
   if (!program->empty()) words.emplace_back("--");
   words.insert(words.end(), program->begin(), program->end());
   const ServerDoors::CommandOutcome outcome = call.doors.command(words);

@@ -11,6 +11,7 @@
 #include "app/terminal/filter_options.h"
 #include "core/analysis/figures/verdict.h"
 #include "core/analysis/time/session_activity.h"
+#include "core/base/format.h"
 
 namespace accelscope::app {
 
@@ -48,6 +49,10 @@ Error in_arguments(const std::string& message) {
 constexpr std::size_t kFindings = 8;
 constexpr std::size_t kFigures = 40;
 constexpr std::size_t kEntries = 60;
+constexpr std::size_t kEntryBytes = 16'000;  // of all entries
+constexpr std::size_t kProblems = 8;
+constexpr std::size_t kProblemBytes = 400;
+constexpr std::size_t kLooks = 20'000;  // at folders and files of a listing
 
 std::string quality_list(const Snapshot& snapshot) {
   JsonList findings;
@@ -130,14 +135,29 @@ Result<ToolAnswer> list_tool(ToolCall& call) {
   if (folder->empty()) return ToolAnswer{answer.done(), ""};
   std::error_code error;
   if (!std::filesystem::exists(*folder, error)) return Error{fmt::format("{}: there is no such folder", *folder)};
-  const LibraryScan scan = scan_library({*folder}, [&](std::size_t, std::size_t) { return !call.control.cancelled(); });
+  std::size_t looks = 0;
+  const LibraryScan scan =
+      scan_library({*folder}, [&](std::size_t, std::size_t) { return ++looks <= kLooks && !call.control.cancelled(); });
   JsonList found;
-  for (std::size_t i = 0; i < scan.entries.size() && i < kEntries; ++i) found.raw(entry_json(scan.entries[i]));
+  std::size_t shown = 0;
+  for (std::size_t bytes = 0; shown < std::min(scan.entries.size(), kEntries); ++shown) {
+    const std::string entry = entry_json(scan.entries[shown]);
+    bytes += entry.size();
+    if (bytes > kEntryBytes) break;
+    found.raw(entry);
+  }
   answer.raw("found", found.done());
-  if (!scan.problems.empty()) answer.raw("problems", json_texts(scan.problems));
-  if (scan.entries.size() > kEntries) {
-    answer.text("left_out",
-                fmt::format("{} of {} are shown; name a folder further down", kEntries, scan.entries.size()));
+  std::vector<std::string> problems;
+  for (std::size_t i = 0; i < std::min(scan.problems.size(), kProblems); ++i) {
+    problems.push_back(shorten_middle(scan.problems[i], kProblemBytes));
+  }
+  if (scan.problems.size() > kProblems) {
+    problems.push_back(fmt::format("and {} more such", scan.problems.size() - kProblems));
+  }
+  if (!problems.empty()) answer.raw("problems", json_texts(problems));
+  if (const bool all_seen = looks <= kLooks; shown < scan.entries.size() || !all_seen) {
+    answer.text("left_out", fmt::format("{} of {}{} are shown; name a folder further down", shown,
+                                        all_seen ? "" : "more than ", scan.entries.size()));
   }
   return ToolAnswer{answer.done(), ""};
 }

@@ -9,7 +9,7 @@
 #include "app/mcp/rows.h"
 #include "app/mcp/tool_rows.h"
 #include "core/analysis/advice/advice.h"
-#include "core/base/nearest_name.h"
+#include "core/base/natural_order.h"
 #include "core/search/filter_mask.h"
 
 namespace accelscope::app {

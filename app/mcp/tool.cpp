@@ -7,7 +7,7 @@
 
 #include "app/mcp/json_text.h"
 #include "app/mcp/tool_rows.h"
-#include "core/base/nearest_name.h"
+#include "core/base/natural_order.h"
 
 namespace accelscope::app {
 namespace {

@@ -4,9 +4,18 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/base/file_system.h"
+#include "core/base/own_files.h"
+
 namespace accelscope::app {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+
+}  // namespace
 
 std::string encode_record(const TextRecord& fields) {
   std::string line;
@@ -50,9 +59,10 @@ TextRecord decode_record(std::string_view line) {
 Result<std::vector<TextRecord>> read_records(const std::string& path) {
   std::vector<TextRecord> records;
   std::error_code error;
-  if (!fs::exists(path, error)) return records;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{path + ": cannot be read; check its permissions"};
+  if (!fs::exists(fs::symlink_status(path, error))) return records;
+  const Result<std::string> text = read_own_file(behind_own_link(path), Sharing::group, kMostBytes);
+  if (!text) return text.error();
+  std::istringstream file(*text);
   std::string line;
   while (std::getline(file, line)) {
     if (!line.empty()) records.push_back(decode_record(line));
@@ -60,21 +70,27 @@ Result<std::vector<TextRecord>> read_records(const std::string& path) {
   return records;
 }
 
-Result<void> write_records(const std::string& path, const std::vector<TextRecord>& records, RecordAccess access) {
+Result<void> write_records(const std::string& path, const std::vector<TextRecord>& records) {
   std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  const std::string temporary = path + ".new";
+  if (const std::string folder = fs::path(path).parent_path().string(); !folder.empty()) {
+    if (Result<void> own = make_own_folder(behind_own_link(folder), Sharing::group); !own) return own;
+  }
+  const Result<std::string> draft = draft_beside(path, FileAccess::owner);
+  if (!draft) return draft.error();
+  const std::string& temporary = *draft;
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    if (access == RecordAccess::owner) {  // before anything is in it
-      fs::permissions(temporary, fs::perms::owner_read | fs::perms::owner_write, error);
-      if (error) return Error{path + ": cannot be kept from others (" + error.message() + ")"};
-    }
+    fs::permissions(temporary, fs::perms::owner_read | fs::perms::owner_write, error);  // before anything is in it
+    if (error) return Error{path + ": cannot be kept from others (" + error.message() + ")"};
     for (const TextRecord& record : records) file << encode_record(record) << '\n';
     file.flush();
-    if (!file) return Error{path + ": cannot be written; check the folder's permissions and free space"};
+    if (!file) {
+      remove_file(temporary);
+      return Error{path + ": cannot be written; check the folder's permissions and free space"};
+    }
   }
   fs::rename(temporary, path, error);
+  if (error) remove_file(temporary);
   if (error) return Error{path + ": cannot be replaced (" + error.message() + "); check the folder's permissions"};
   return {};
 }

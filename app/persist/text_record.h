@@ -1,5 +1,6 @@
 // The small text files that the viewer remembers things in: lines of tab-separated fields, with tab, line end and
-// backslash escaped, read tolerantly and written whole by rename. No types in here: users parse their fields.
+// backslash escaped, read tolerantly and written whole by rename, in files and folders that are this user's. No types
+// in here: users parse their fields.
 #pragma once
 
 #include <charconv>
@@ -25,11 +26,9 @@ template <typename Number>
   return read.ec == std::errc() && read.ptr == end;
 }
 
-// A missing file reads as no records.
+// A missing file reads as no records; another user's is an error.
 [[nodiscard]] Result<std::vector<TextRecord>> read_records(const std::string& path);
-enum class RecordAccess : std::uint8_t { usual, owner };  // owner: nobody else may read the file
-// Makes the folder when needed; the old file stays until the new one is complete.
-Result<void> write_records(const std::string& path, const std::vector<TextRecord>& records,
-                           RecordAccess access = RecordAccess::usual);
+// Makes the folder when needed; the old file stays until the new one is complete. Nobody else may read it.
+Result<void> write_records(const std::string& path, const std::vector<TextRecord>& records);
 
 }  // namespace accelscope::app

@@ -183,7 +183,7 @@ Result<void> Configurations::write() const {
     record.insert(record.end(), fields.begin(), fields.end());
     records.push_back(std::move(record));
   }
-  return write_records(file_, records, RecordAccess::owner);
+  return write_records(file_, records);
 }
 
 }  // namespace accelscope::app

@@ -49,7 +49,7 @@ void QueryWatch::print_progress() {
   const std::uint64_t total = control_.total();
   if (total == 0) return;
   // A join reads its tables again and again: the total grows with what is done.
-  run_.streams.err << kEraseLine
+  run_.streams.err << erase_line
                    << fmt::format("Asking  {:.0f} %",
                                   100.0 * static_cast<double>(control_.done()) / static_cast<double>(total))
                    << std::flush;
@@ -57,7 +57,7 @@ void QueryWatch::print_progress() {
 }
 
 void QueryWatch::erase_progress() {
-  if (line_shown_) run_.streams.err << kEraseLine << std::flush;
+  if (line_shown_) run_.streams.err << erase_line << std::flush;
   line_shown_ = false;
 }
 

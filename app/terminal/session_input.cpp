@@ -14,6 +14,7 @@
 #include "app/workspace/headline.h"
 #include "capture/wire/messages.h"
 #include "core/base/format.h"
+#include "core/base/own_files.h"
 
 namespace accelscope::app {
 namespace {
@@ -22,7 +23,7 @@ constexpr auto kProgressPeriod = std::chrono::milliseconds(200);
 
 void print_progress(std::ostream& err, const BackgroundJob& job) {
   const std::string progress = progress_text(job.progress());
-  err << kEraseLine << job.title() << (progress.empty() ? "" : "  ") << progress << std::flush;
+  err << erase_line << job.title() << (progress.empty() ? "" : "  ") << progress << std::flush;
 }
 
 // Details of a foreign session are foreign text.
@@ -56,12 +57,13 @@ Result<void> with_progress(const std::string& title, const CommandRun& run, cons
     if (run.shows_progress()) print_progress(run.streams.err, job);
   }
   lock.unlock();
-  if (run.shows_progress()) run.streams.err << kEraseLine << std::flush;
+  if (run.shows_progress()) run.streams.err << erase_line << std::flush;
   return job.finish();
 }
 
 Result<OpenedSession> open_input(const std::vector<std::string>& paths, const OpenSessionOptions& options,
                                  const CommandRun& run, bool reports_quality) {
+  OutputAccess::narrow_to(paths);
   const Result<InputPaths> inputs = InputPaths::read(paths);
   if (!inputs) return inputs.error();
   std::optional<Result<OpenedSession>> session;

@@ -16,6 +16,7 @@
 #include "app/terminal/interrupt.h"
 #include "app/terminal/terminal.h"
 #include "core/base/file_system.h"
+#include "core/base/plain_text.h"
 
 namespace accelscope::app {
 
@@ -74,20 +75,6 @@ Result<void> copy_once(const std::string& given, const std::string& path) {
 
 }  // namespace
 
-Result<std::shared_ptr<TemporaryFolder>> TemporaryFolder::make() {
-  const std::string path = temporary_path("", "accelscope", "");
-  std::error_code failure;
-  fs::create_directories(path, failure);
-  fs::permissions(path, fs::perms::owner_all, failure);
-  if (failure) return Error{path + ": cannot be made; set TMPDIR to a folder that can be written"};
-  return std::make_shared<TemporaryFolder>(path);
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;  // a folder that stays behind is the system's to clear
-  fs::remove_all(path_, ignored);
-}
-
 Result<InputPaths> InputPaths::read(std::vector<std::string> given) {
   InputPaths inputs;
   inputs.paths_ = std::move(given);
@@ -97,7 +84,7 @@ Result<InputPaths> InputPaths::read(std::vector<std::string> given) {
   for (std::string& path : inputs.paths_) {
     if (path != kStandardStream && !can_be_read_once(path)) continue;
     if (!inputs.folder_) {
-      Result<std::shared_ptr<TemporaryFolder>> folder = TemporaryFolder::make();
+      Result<std::shared_ptr<OwnTemporaryFolder>> folder = OwnTemporaryFolder::make("pipe");
       if (!folder) return folder.error();
       inputs.folder_ = std::move(*folder);
     }
@@ -130,7 +117,7 @@ Result<FileTarget> FileTarget::open(const std::string& path, const CommandRun& r
   if (path != kStandardStream) target.node_ = path;
   if (target.node_.empty() && run.streams.out_is_terminal)
     return Error{"-: this is no text for a terminal; pipe it on, or name a file"};
-  Result<std::shared_ptr<TemporaryFolder>> folder = TemporaryFolder::make();
+  Result<std::shared_ptr<OwnTemporaryFolder>> folder = OwnTemporaryFolder::make("pipe");
   if (!folder) return folder.error();
   target.folder_ = std::move(*folder);
   target.path_ = (fs::path(target.folder_->path()) / kOutputName).string();
@@ -145,7 +132,7 @@ Result<void> FileTarget::finish(const CommandRun& run) const {
     node << file.rdbuf() << std::flush;
     return file && node.good() ? Result<void>() : Result<void>(Error{node_ + ": cannot be written"});
   }
-  std::ostream& out = run.streams.out;
+  std::ostream& out = exact_stream(run.streams.out);
   out << file.rdbuf() << std::flush;
   if (!file || !out.good()) return Error{"-: the standard output cannot be written; is the disk full?"};
   return {};

@@ -9,25 +9,12 @@
 #include <vector>
 
 #include "app/terminal/command.h"
+#include "core/base/own_files.h"
 #include "core/base/result.h"
 
 namespace accelscope::app {
 
 inline constexpr std::string_view kStandardStream = "-";
-
-// A folder that is removed with this object.
-class TemporaryFolder {
- public:
-  [[nodiscard]] static Result<std::shared_ptr<TemporaryFolder>> make();
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_;
-};
 
 class InputPaths {
  public:
@@ -42,7 +29,7 @@ class InputPaths {
  private:
   std::vector<std::string> paths_;
   std::vector<std::pair<std::string, std::string>> copies_;  // temporary file, what was given
-  std::shared_ptr<TemporaryFolder> folder_;
+  std::shared_ptr<OwnTemporaryFolder> folder_;
 };
 
 class FileTarget {
@@ -55,8 +42,8 @@ class FileTarget {
 
  private:
   std::string path_;
-  std::string node_;                         // a pipe or a device that it goes to; "": the standard output
-  std::shared_ptr<TemporaryFolder> folder_;  // null: a file of its own
+  std::string node_;                            // a pipe or a device that it goes to; "": the standard output
+  std::shared_ptr<OwnTemporaryFolder> folder_;  // null: a file of its own
 };
 
 // The folders of --source-root: a mistyped one would only be missed later.

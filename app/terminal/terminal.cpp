@@ -1,5 +1,9 @@
 #include "app/terminal/terminal.h"
 
+#include <ostream>
+
+#include "core/base/plain_text.h"
+
 #if defined(_WIN32)
 #include <io.h>
 #else
@@ -14,6 +18,11 @@ bool is_terminal(std::FILE* stream) noexcept {
 #else
   return isatty(fileno(stream)) == 1;
 #endif
+}
+
+std::ostream& erase_line(std::ostream& stream) {
+  exact_stream(stream) << "\r\x1b[2K";
+  return stream;
 }
 
 }  // namespace accelscope::app

@@ -1,12 +1,15 @@
-// Whether a stream is a terminal, where progress lines make sense. The system's part of the command line.
+// Whether a stream is a terminal, where progress lines make sense, and how such a line is taken back. The system's part
+// of the command line.
 #pragma once
 
 #include <cstdio>
-#include <string_view>
+#include <iosfwd>
 
 namespace accelscope::app {
 
-inline constexpr std::string_view kEraseLine = "\r\x1b[2K";  // back to its beginning, and nothing left of it
+// Back to the line's beginning, and nothing left of it: the one control that commands themselves send, past what cleans
+// their text (core/base/plain_text.h).
+std::ostream& erase_line(std::ostream& stream);
 
 [[nodiscard]] bool is_terminal(std::FILE* stream) noexcept;
 

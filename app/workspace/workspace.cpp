@@ -25,6 +25,12 @@ std::string state_file(const std::string& directory, const char* name) {
   return directory.empty() ? "" : (fs::path(directory) / name).string();
 }
 
+bool is_closed_to_others(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return !error && fs::exists(status) && (status.permissions() & fs::perms::others_read) == fs::perms::none;
+}
+
 std::string absolute_path(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error);
@@ -470,8 +476,9 @@ void Workspace::save(std::size_t index, const std::string& typed_path) {
   }
   tab.saving_path = path;
   tab.saving_version = std::make_shared<std::atomic<std::uint64_t>>(0);
-  // A command that was captured may hold what is for nobody else.
-  const FileAccess access = tab.session->capture.agents.empty() ? FileAccess::umask : FileAccess::owner;
+  // A command that was captured may hold what is for nobody else, and so may a file that is closed.
+  const bool closed = !tab.session->capture.agents.empty() || is_closed_to_others(tab.session->path);
+  const FileAccess access = closed ? FileAccess::owner : FileAccess::umask;
   auto work = [store = tab.session->store, unwritten = std::move(unwritten), version = tab.saving_version, path, access,
                &pool = pool_](JobControl& control) -> Result<void> {
     for (const auto& each : unwritten) StoreWriter::flush(*each);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <ctime>
 #include <mutex>
 #include <random>
@@ -16,6 +17,7 @@
 #include "capture/ingest/store_scopes.h"
 #include "capture/reach/place.h"
 #include "capture/system/host_identity.h"
+#include "core/base/own_files.h"
 
 namespace accelscope::capture::client {
 namespace {
@@ -60,13 +62,6 @@ struct CapturedAgent {
   }
 };
 
-std::string title_of(const CapturePlan& plan) {
-  std::string places;
-  for (const std::string& place : plan.places) places += (places.empty() ? "" : ", ") + place;
-  const std::string& name = plan.request.name.empty() ? plan.request.program : plan.request.name;
-  return name.empty() ? places : fmt::format("{} at {}", name, places);
-}
-
 // A program on this computer runs where its user is, not in a folder of the agent's own. Where files are sent, it runs
 // beside them, as it would elsewhere.
 void name_directory(request::CaptureRequest& request, const std::string& place, const std::vector<std::string>& sent) {
@@ -77,6 +72,24 @@ void name_directory(request::CaptureRequest& request, const std::string& place, 
   if (failure) return;
   request.directory =
       request.directory.empty() ? here.string() : (here / request.directory).lexically_normal().string();
+}
+
+// Of agent-01: 1; 0 if it is no such folder.
+std::size_t agent_number(const std::filesystem::path& folder) {
+  const std::string name = folder.filename().string();
+  constexpr std::string_view kStem = "agent-";
+  std::size_t number = 0;
+  if (name.starts_with(kStem)) std::from_chars(name.data() + kStem.size(), name.data() + name.size(), number);
+  return number;
+}
+
+// A folder that is there already may be one that others have put there. Told before anything is captured.
+Result<void> check_results_folder(const CapturePlan& plan) {
+  if (plan.request.results.empty()) return {};
+  if (plan.results_folder.empty()) return Error{"files are to be brought back; name the folder for them"};
+  std::error_code failure;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(plan.results_folder, failure))) return {};
+  return check_own_folder(plan.results_folder, Sharing::group);
 }
 
 bool is_over(CapturePhase phase) { return phase == CapturePhase::ended || phase == CapturePhase::failed; }
@@ -150,7 +163,8 @@ Result<void> CaptureSession::Implementation::make_folder() {
     path = std::filesystem::path(options.recovery_directory) /
            fmt::format("{:%Y-%m-%d-%H%M%S}-{}-{}", fmt::localtime(now), ::getpid(), viewer_id.substr(0, 4));
   }
-  Result<std::unique_ptr<RecoveryFolder>> made = RecoveryFolder::create(path, {plan, title_of(plan), now, viewer_id});
+  Result<std::unique_ptr<RecoveryFolder>> made =
+      RecoveryFolder::create(path, {plan, title_of(plan), now, viewer_id, {}, {}});
   if (!made) return made.error();
   folder = std::move(made).value();
   return {};
@@ -272,7 +286,13 @@ void CaptureSession::Implementation::ask_token(const std::string& place, const s
 // What came is read first. If there was more, it is fetched where the agent still has it.
 Result<void> CaptureSession::Implementation::recover_agent(const std::filesystem::path& agent_folder) {
   const Result<log::FrameLogFacts> facts = log::FrameLog::read_facts(agent_folder);
-  const std::string place = facts ? facts.value().place : agent_folder.filename().string();
+  // Where to connect is what was asked for; the folder tells which of the places it is, and names one that joined
+  // later.
+  const std::size_t number = agent_number(agent_folder);
+  const bool asked_for = number > 0 && number <= plan.places.size();
+  const std::string place = asked_for ? plan.places[number - 1]
+                            : facts   ? facts.value().place
+                                      : agent_folder.filename().string();
   const auto agent = std::make_shared<CapturedAgent>(*store, feed_options(place, agent_folder));
   if (!log::list_segments(agent_folder).empty()) {
     if (Result<void> read = agent->feed.replay(); !read) return read;
@@ -285,12 +305,14 @@ Result<void> CaptureSession::Implementation::recover_agent(const std::filesystem
   status.lost_events = agent->feed.counts().lost_events();
   status.dropped_events = agent->feed.counts().dropped_events();
   status.last_sequence = agent->feed.counts().last_sequence();
+  status.end_known = agent->feed.facts().end.has_value();
   if (facts) {
     status.name = facts.value().name;
     status.description = facts.value().description;
     status.capture_id = facts.value().capture_id;
   }
-  if (agent->feed.facts().end || status.capture_id.empty()) {
+  const bool may_connect = asked_for || options.recovery_folder.empty();  // a command names all its places
+  if (agent->feed.facts().end || status.capture_id.empty() || !may_connect) {
     keep(agent);
     return {};
   }
@@ -326,9 +348,7 @@ CaptureSession::~CaptureSession() {
 Result<std::unique_ptr<CaptureSession>> CaptureSession::begin(CapturePlan plan, std::shared_ptr<Store> store,
                                                               CaptureSessionOptions options) {
   if (plan.places.empty()) return Error{"name where to capture: local, HOST:PORT or ssh://HOST"};
-  if (!plan.request.results.empty() && plan.results_folder.empty()) {
-    return Error{"files are to be brought back; name the folder for them"};
-  }
+  if (Result<void> results = check_results_folder(plan); !results) return results.error();
   auto impl = std::make_unique<Implementation>(std::move(plan), std::move(store), std::move(options));
   if (Result<void> made = impl->make_folder(); !made) return made.error();
   for (const std::string& place : impl->plan.places) {
@@ -342,6 +362,7 @@ Result<std::unique_ptr<CaptureSession>> CaptureSession::begin(CapturePlan plan, 
 
 Result<std::unique_ptr<CaptureSession>> CaptureSession::recover(const Recoverable& left, std::shared_ptr<Store> store,
                                                                 CaptureSessionOptions options) {
+  if (Result<void> results = check_results_folder(left.plan); !results) return results.error();
   Result<std::unique_ptr<RecoveryFolder>> folder = RecoveryFolder::open(left.folder);
   if (!folder) return folder.error();
   auto impl = std::make_unique<Implementation>(left.plan, std::move(store), std::move(options));

@@ -36,9 +36,11 @@ struct AgentStatus {
   std::uint64_t events = 0;
   std::uint64_t chunks = 0;
   std::uint64_t bytes = 0;           // over the wire
-  std::uint64_t lost_events = 0;     // all that were made and are not here
+  std::uint64_t lost_events = 0;     // all that were made and are not here, as far as is known
   std::uint64_t dropped_events = 0;  // of those: by the agent, for want of room
   std::uint64_t doubled_frames = 0;
+  bool end_known = false;     // what was made is known: the agent has counted it at its end
+  bool out_of_reach = false;  // failed, but the agent may still have what is missing
   std::uint64_t last_sequence = 0;
   std::uint64_t reconnects = 0;
   std::uint64_t waiting_bytes = 0;  // made, but not yet here

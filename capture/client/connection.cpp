@@ -277,13 +277,17 @@ void Connection::Implementation::fail_after_breaks(const std::string& what) {
 // more by the same name. An agent that cannot be reached at all is not waited for.
 void Connection::Implementation::on_break(const std::string& what) {
   const bool connecting = step == Step::connecting;
-  if (connecting && !began() && !broken_since) return fail(what);
+  if (connecting && !began() && !broken_since) {
+    out_of_reach = true;
+    return fail(what);
+  }
   drop_link();
   const auto now = std::chrono::steady_clock::now();
   if (!broken_since) broken_since = now;
   if (break_text.empty()) break_text = connecting ? what : "the agent " + what;
   const milliseconds limit = began() ? options.give_up : std::min(options.give_up, options.begin_limit);
   if (now - *broken_since >= limit) {
+    out_of_reach = true;
     return fail(
         fmt::format("{}: {}, and the connection could not be made again within {} s{}; look at the agent's "
                     "own messages",

@@ -115,6 +115,7 @@ struct Connection::Implementation {
   std::optional<SteadyTime> broken_since;  // without progress since
   std::uint64_t retries = 0;               // without progress
   std::string break_text;
+  bool out_of_reach = false;  // given up: no connection could be made
   RateMeter rate;
   std::uint64_t bytes_before = 0;  // over earlier links
   std::uint64_t unacknowledged_bytes = 0;

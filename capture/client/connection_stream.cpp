@@ -239,6 +239,8 @@ void Connection::Implementation::publish() {
   shared.events_per_second = rate.events_per_second;
   shared.bytes_per_second = rate.bytes_per_second;
   if (stream_end) shared.outcome = stream_end->outcome;
+  shared.end_known = stream_end.has_value();
+  shared.out_of_reach = out_of_reach;
   if (started && !over()) {
     shared.streaming_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - *started).count();
   }

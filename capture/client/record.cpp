@@ -9,6 +9,7 @@
 #include "capture/client/recovery_folder.h"
 #include "capture/log/frame_log.h"
 #include "core/base/format.h"
+#include "core/base/own_files.h"
 #include "core/store/salvage/rescue.h"
 
 namespace accelscope::capture::client {
@@ -22,6 +23,21 @@ double seconds_since(SteadyClock::time_point begin) {
   return std::chrono::duration<double>(SteadyClock::now() - begin).count();
 }
 
+// A link that leads nowhere is there, too.
+bool is_there(const std::string& path) {
+  std::error_code failure;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, failure));
+}
+
+Error another(const Recoverable& left, const RecordOptions& options) {
+  return Error{fmt::format(
+      "{}: holds another recording that was interrupted, {} events of {}; this one is of {}. Nothing was overwritten: "
+      "give the command of the first again to go on with it, save what came of it with accelscope import {} -o FILE, "
+      "or "
+      "name another output with -o",
+      left.folder, format_count(left.events), left.title, title_of(options.plan), left.folder)};
+}
+
 Result<std::unique_ptr<CaptureSession>> open_session(const RecordOptions& options,
                                                      const std::shared_ptr<Store>& store) {
   CaptureSessionOptions session;
@@ -32,19 +48,24 @@ Result<std::unique_ptr<CaptureSession>> open_session(const RecordOptions& option
   session.accept_new_agents = options.accept_new_agents;
   session.limits = options.limits;
   session.keeps_output = bool(options.printed);
-  std::error_code failure;
-  if (!std::filesystem::exists(session.recovery_folder, failure)) {
-    return CaptureSession::begin(options.plan, store, session);
+  if (!is_there(session.recovery_folder)) return CaptureSession::begin(options.plan, store, session);
+  if (Result<void> own = check_own_folder(session.recovery_folder, Sharing::reading); !own) {
+    return Error{
+        fmt::format("{}; what is recorded to {} is kept in such a folder until it is saved: name another output",
+                    own.message(), options.output_path)};
   }
   // A recorder that ended at its very begin: what it asked for is asked for again, by the same name.
-  if (std::optional<std::string> viewer = clear_unbegun(session.recovery_folder)) {
+  if (std::optional<std::string> viewer = clear_unbegun(session.recovery_folder, options.plan)) {
     session.viewer_id = std::move(*viewer);
     return CaptureSession::begin(options.plan, store, session);
   }
-  const Result<Recoverable> left = read_recoverable(session.recovery_folder);
-  if (!left) {
+  Result<Recoverable> left = read_recoverable(session.recovery_folder);
+  const Result<RecoveryPlan> kept = RecoveryFolder::read_plan(session.recovery_folder);
+  if (!left || !kept) {
     return Error{fmt::format("{}; accelscope import {} reads what is in it", left.message(), session.recovery_folder)};
   }
+  if (!asks_the_same(*kept, options.plan)) return another(*left, options);
+  left->plan = options.plan;  // where to connect and what to write is said by the command, not by the folder
   if (options.on_recovery) options.on_recovery(left.value());
   return CaptureSession::recover(left.value(), store, session);
 }
@@ -98,10 +119,13 @@ RecordReport report_of(const CaptureStatus& status, const Store& store, const st
   report.path = path;
   report.agents = status.agents;
   report.message = status.message;
+  std::uint64_t lost = 0;
+  bool all_counted = true;
   for (const AgentStatus& agent : status.agents) {
     report.chunks += agent.chunks;
     report.wire_bytes += agent.bytes;
-    report.lost_events += agent.lost_events;
+    lost += agent.lost_events;
+    all_counted = all_counted && agent.end_known;
     report.dropped_events += agent.dropped_events;
     report.doubled_frames += agent.doubled_frames;
     report.results_files += agent.results_files;
@@ -111,10 +135,11 @@ RecordReport report_of(const CaptureStatus& status, const Store& store, const st
   const StoreStatus kept = store.status();
   report.events = store.snapshot()->event_count;
   report.memory_bytes = kept.memory_bytes;
-  report.lost_events = std::max(report.lost_events, kept.lost);
-  report.complete = status.phase == CapturePhase::ended && report.lost_events == 0;
+  lost = std::max(lost, kept.lost);
+  if (all_counted) report.lost_events = lost;
+  report.complete = status.phase == CapturePhase::ended && lost == 0;
   if (!report.complete && report.message.empty()) {
-    report.message = fmt::format("{} events are lost; the session's quality report says where", report.lost_events);
+    report.message = fmt::format("{} events are lost; the session's quality report says where", lost);
   }
   return report;
 }
@@ -122,6 +147,12 @@ RecordReport report_of(const CaptureStatus& status, const Store& store, const st
 }  // namespace
 
 std::string recovery_folder_of(const std::string& output_path) { return output_path + ".recovery"; }
+
+bool goes_on(const CapturePlan& plan, const std::string& output_path) {
+  const std::string folder = recovery_folder_of(output_path);
+  const Result<RecoveryPlan> kept = RecoveryFolder::read_plan(folder);
+  return kept && asks_the_same(*kept, plan) && has_begun(folder);
+}
 
 Result<RecordReport> record(const RecordOptions& options) {
   Result<std::unique_ptr<Store>> created = Store::create(options.store);
@@ -150,7 +181,16 @@ Result<RecordReport> record(const RecordOptions& options) {
     report.message += (report.message.empty() ? "" : "; ") + saved->problem;
   }
   report.save_seconds = seconds_since(save_begin);
-  session.saved();
+  const bool may_go_on = std::any_of(status.agents.begin(), status.agents.end(),
+                                     [](const AgentStatus& agent) { return agent.out_of_reach && !agent.end_known; });
+  if (!may_go_on) {
+    session.saved();
+    return report;
+  }
+  report.message += fmt::format(
+      "; the agent may still have the rest: the same command goes on with it once it can be reached (if it is gone for "
+      "good, remove {})",
+      recovery_folder_of(options.output_path));
   return report;
 }
 

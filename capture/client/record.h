@@ -37,8 +37,8 @@ struct RecordReport {
   std::uint64_t events = 0;  // in the file
   std::uint64_t chunks = 0;
   std::uint64_t wire_bytes = 0;
-  std::uint64_t lost_events = 0;     // all that were made and are not here
-  std::uint64_t dropped_events = 0;  // of those: by agents, for want of room
+  std::optional<std::uint64_t> lost_events;  // all that were made and are not here; nothing: nobody knows how many
+  std::uint64_t dropped_events = 0;          // of those: by agents, for want of room
   std::uint64_t doubled_frames = 0;
   std::uint64_t results_files = 0;
   std::uint64_t memory_bytes = 0;  // of the store when the capture ended
@@ -52,6 +52,9 @@ struct RecordReport {
 
 // Where a recorder that dies leaves what it has received: OUTPUT.recovery.
 [[nodiscard]] std::string recovery_folder_of(const std::string& output_path);
+// Whether record() goes on with what was interrupted before: this user's, of the same wish. What it had saved until
+// then is replaced.
+[[nodiscard]] bool goes_on(const CapturePlan& plan, const std::string& output_path);
 
 // Fails if nothing was received or the file could not be written.
 [[nodiscard]] Result<RecordReport> record(const RecordOptions& options);

@@ -1,17 +1,16 @@
 #include "capture/client/recovery_folder.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 #include "capture/log/frame_log.h"
-#include "capture/security/private_files.h"
+#include "capture/reach/place.h"
+#include "capture/system/shown_command.h"
 #include "core/base/checksum.h"
+#include "core/base/own_files.h"
+#include "core/base/sha256.h"
 
 namespace accelscope::capture::client {
 namespace {
@@ -20,7 +19,9 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kPlanMagic = 0x4e4c5041;   // "APLN"
 constexpr std::uint32_t kAgentMagic = 0x4e4e5241;  // "ARNN"
-constexpr std::uint16_t kVersion = 2;
+constexpr std::uint16_t kVersion = 3;
+constexpr std::size_t kMostPlanBytes = 16U << 20;
+constexpr std::size_t kSaltBytes = 16;
 
 fs::path plan_path(const fs::path& folder) { return folder / "plan"; }
 fs::path lock_path(const fs::path& folder) { return folder / "lock"; }
@@ -35,23 +36,34 @@ std::string sealed(const Fields&... fields) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// False if it was damaged.
+// False if it was damaged, or is not this user's.
 template <typename... Fields>
 bool unseal(const fs::path& path, Fields&... fields) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const std::optional<ByteView> content = checked_content(std::as_bytes(std::span(text)));
+  const Result<std::string> text = read_own_file(path.string(), Sharing::none, kMostPlanBytes);
+  if (!text) return false;
+  const std::optional<ByteView> content = checked_content(std::as_bytes(std::span(text.value())));
   if (!content) return false;
   FieldReader walk(*content, wire::kMessageLimits);
   walk(fields...);
   return walk.ok();
 }
 
-// Values may be secrets, and the program is not started again.
-std::string encode(RecoveryPlan kept) {
-  for (std::string& variable : kept.plan.request.environment)
-    variable.resize(std::min(variable.size(), variable.find('=')));
-  return sealed(kPlanMagic, kVersion, kept);
+// Programs on this computer run where their user is, so that the same words in another folder ask for something else.
+std::string folder_that_counts(const CapturePlan& plan) {
+  const bool here = std::any_of(plan.places.begin(), plan.places.end(), [](const std::string& place) {
+    const Result<reach::Place> parsed = reach::parse_place(place);
+    return parsed && parsed->kind == reach::Place::Kind::local;
+  });
+  std::error_code failure;
+  return here ? fs::current_path(failure).string() : std::string();
+}
+
+std::string fingerprint_of(const CapturePlan& plan, const std::string& salt) {
+  FieldWriter walk(wire::kMessageLimits);
+  walk(salt, plan.places, static_cast<std::uint8_t>(plan.mode), plan.capture_id, plan.send, plan.request);
+  walk(folder_that_counts(plan));
+  const Bytes bytes = walk.take();
+  return sha256_hex({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 Result<system::Descriptor> take_lock(const fs::path& folder) {
@@ -63,17 +75,32 @@ Result<system::Descriptor> take_lock(const fs::path& folder) {
 
 }  // namespace
 
+std::string title_of(const CapturePlan& plan) {
+  std::string places;
+  for (const std::string& place : plan.places) places += (places.empty() ? "" : ", ") + place;
+  const std::string& name = plan.request.name.empty() ? plan.request.program : plan.request.name;
+  return system::without_secrets(name.empty() ? places : fmt::format("{} at {}", name, places));
+}
+
+bool asks_the_same(const RecoveryPlan& kept, const CapturePlan& plan) {
+  return !kept.fingerprint.empty() && kept.fingerprint == fingerprint_of(plan, kept.salt);
+}
+
 Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::create(const fs::path& folder, const RecoveryPlan& plan) {
   std::error_code failure;
-  if (folder.has_parent_path()) fs::create_directories(folder.parent_path(), failure);
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return log::file_error(folder, "made");
+  if (Result<void> made = make_own_folder(folder.string(), Sharing::reading); !made) return made.error();
   Result<system::Descriptor> lock = take_lock(folder);
   if (!lock) return lock.error();
   if (fs::exists(plan_path(folder), failure)) {
     return Error{
         fmt::format("{}: holds a capture that was interrupted; recover it, or remove the folder", folder.string())};
   }
-  if (Result<void> written = security::write_private_file(plan_path(folder).string(), encode(plan)); !written) {
+  const Result<std::string> salt = system::random_hex(kSaltBytes);
+  if (!salt) return salt.error();
+  RecoveryPlan kept = plan;
+  kept.salt = salt.value();
+  kept.fingerprint = fingerprint_of(plan.plan, kept.salt);
+  if (Result<void> written = write_own_file(plan_path(folder).string(), sealed(kPlanMagic, kVersion, kept)); !written) {
     return written.error();
   }
   return std::unique_ptr<RecoveryFolder>(new RecoveryFolder(folder, std::move(lock).value()));
@@ -89,6 +116,7 @@ Result<std::unique_ptr<RecoveryFolder>> RecoveryFolder::open(const fs::path& fol
 }
 
 Result<RecoveryPlan> RecoveryFolder::read_plan(const fs::path& folder) {
+  if (Result<void> own = check_own_folder(folder.string(), Sharing::reading); !own) return own.error();
   const Error damaged{fmt::format("{}: holds no capture that can be recovered", folder.string())};
   std::uint32_t magic = 0;
   std::uint16_t version = 0;
@@ -112,13 +140,17 @@ std::vector<fs::path> list_agent_folders(const fs::path& folder) {
   return found;
 }
 
-std::optional<std::string> clear_unbegun(const fs::path& folder) {
-  if (RecoveryFolder::in_use(folder)) return {};
+bool has_begun(const fs::path& folder) {
   const std::vector<fs::path> agents = list_agent_folders(folder);
-  const bool begun = std::any_of(agents.begin(), agents.end(), [](const fs::path& agent) {
+  return std::any_of(agents.begin(), agents.end(), [](const fs::path& agent) {
     return !log::list_segments(agent).empty() || log::FrameLog::read_facts(agent).ok();
   });
-  if (begun) return {};
+}
+
+std::optional<std::string> clear_unbegun(const fs::path& folder, const CapturePlan& asked) {
+  if (!check_own_folder(folder.string(), Sharing::reading) || RecoveryFolder::in_use(folder)) return {};
+  if (has_begun(folder)) return {};
+  const std::vector<fs::path> agents = list_agent_folders(folder);
   const Result<RecoveryPlan> plan = RecoveryFolder::read_plan(folder);
   std::error_code failure;
   std::vector<fs::path> own = agents;
@@ -131,7 +163,7 @@ std::optional<std::string> clear_unbegun(const fs::path& folder) {
   }
   for (const fs::path& path : own) fs::remove_all(path, failure);
   if (!fs::remove(folder, failure)) return {};
-  return plan ? plan->viewer_id : std::string();
+  return plan && asks_the_same(*plan, asked) ? plan->viewer_id : std::string();
 }
 
 Result<void> RecoveryFolder::remove() {
@@ -142,9 +174,9 @@ Result<void> RecoveryFolder::remove() {
 }
 
 Result<void> write_running_agent(const fs::path& agent_folder, const reach::StartedAgent& agent) {
-  if (::mkdir(agent_folder.c_str(), 0700) != 0 && errno != EEXIST) return log::file_error(agent_folder, "made");
-  return security::write_private_file(running_path(agent_folder).string(),
-                                      sealed(kAgentMagic, agent.port, agent.token, agent.folder));
+  if (Result<void> made = make_own_folder(agent_folder.string(), Sharing::reading); !made) return made;
+  return write_own_file(running_path(agent_folder).string(),
+                        sealed(kAgentMagic, agent.port, agent.token, agent.folder));
 }
 
 std::optional<reach::StartedAgent> read_running_agent(const fs::path& agent_folder) {

@@ -1,6 +1,7 @@
 // What outlives this process of a session that is being captured: a folder with the plan, a lock that tells whether
-// the process still lives, and a FrameLog for each agent (agent-01 ...). Everything is 0600 in a folder of 0700. The
-// plan is there to be shown and to reach the agents again: of environment variables only the names are kept.
+// the process still lives, and a FrameLog for each agent (agent-01 ...). Everything is 0600 in a folder of 0700; a
+// folder that is not this user's alone to write is never used. The plan is there to be shown and to reach the agents
+// again. Of what was to be run it keeps a salted fingerprint only, by which the same command is known again.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +18,25 @@
 namespace accelscope::capture::client {
 
 struct RecoveryPlan {
-  CapturePlan plan;
+  CapturePlan plan;  // as it is read from a folder: without the program, its script, arguments, variables and files
   std::string title;
   std::int64_t begun_unix_s = 0;
   std::string viewer_id;  // as whom the agents know this viewer when it comes back
+  std::string salt;
+  std::string fingerprint;  // of what was asked, and of whom
   static void fields(auto& walk, auto& kept) {
     auto& plan = kept.plan;
     walk(kept.title, kept.begun_unix_s, plan.places);
     walk.choice(plan.mode, wire::StartMode::look, wire::StartMode::watch);
-    walk(plan.capture_id, plan.send, plan.results_folder, plan.token_file, plan.ssh_config_file, kept.viewer_id);
-    walk(plan.request);
+    walk(plan.capture_id, plan.request.results, plan.results_folder, plan.token_file, plan.ssh_config_file);
+    walk(kept.viewer_id, kept.salt, kept.fingerprint);
   }
 };
+
+[[nodiscard]] std::string title_of(const CapturePlan& plan);  // "bench at trn1-07:7420"
+// Whether a command asks the same of the same agents. How it gets in (token, ssh's configuration) and where results go
+// are its own to say.
+[[nodiscard]] bool asks_the_same(const RecoveryPlan& kept, const CapturePlan& plan);
 
 class RecoveryFolder {
  public:
@@ -54,8 +62,12 @@ class RecoveryFolder {
 };
 
 // For a folder whose capture had ended before anything was noted of it: removes it, and gives the name by which the
-// agents may know that viewer ("": it had none yet). Nothing for any other folder, which is left as it is.
-[[nodiscard]] std::optional<std::string> clear_unbegun(const std::filesystem::path& folder);
+// agents may know that viewer ("": it had none yet, or had asked for something else). Nothing for any other folder,
+// which is left as it is.
+[[nodiscard]] std::optional<std::string> clear_unbegun(const std::filesystem::path& folder, const CapturePlan& plan);
+
+// Whether anything of a capture is in the folder.
+[[nodiscard]] bool has_begun(const std::filesystem::path& folder);
 
 // Those that are there, in their order.
 [[nodiscard]] std::vector<std::filesystem::path> list_agent_folders(const std::filesystem::path& folder);

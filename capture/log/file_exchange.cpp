@@ -14,6 +14,7 @@
 
 #include "capture/system/standard_streams.h"
 #include "capture/wire/messages.h"
+#include "core/base/own_files.h"
 
 namespace accelscope::capture::log {
 namespace {
@@ -116,10 +117,8 @@ Result<void> FileReceiver::take(const wire::FilePiece& piece) {
 
 // Step by step, so that no link can lead elsewhere.
 Result<system::Descriptor> FileReceiver::open_parent(const fs::path& parent) {
-  std::error_code failure;
-  fs::create_directories(folder_, failure);
-  if (failure) return Error{fmt::format("{}: cannot make the folder: {}", folder_.string(), failure.message())};
-  system::Descriptor reached(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (Result<void> own = make_own_folder(folder_.string(), Sharing::group); !own) return own.error();
+  system::Descriptor reached(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!reached) return system::system_error(folder_.string() + ": cannot open the folder");
   for (const std::string& part : parts_of(parent)) {
     if (::mkdirat(reached.get(), part.c_str(), 0700) != 0 && errno != EEXIST) {

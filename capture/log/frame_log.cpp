@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "core/base/checksum.h"
+#include "core/base/own_files.h"
 
 namespace accelscope::capture::log {
 namespace {
@@ -46,7 +46,7 @@ ByteView header_bytes(const wire::Frame& frame) { return std::as_bytes(std::span
 // Another process sees the old file or the whole new one.
 Result<system::Descriptor> write_as_a_whole(const fs::path& path, ByteView bytes) {
   const fs::path draft = path.string() + ".new";
-  system::Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kFileMode));
+  system::Descriptor file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, kFileMode));
   if (!file || !write_all(file.get(), bytes, {})) return file_error(draft, "written");
   if (::fdatasync(file.get()) != 0) return file_error(draft, "written");
   if (::rename(draft.c_str(), path.c_str()) != 0) return file_error(path, "written");
@@ -63,13 +63,6 @@ Result<system::Descriptor> frame_log_take_lock(const fs::path& folder) {
   return Error{fmt::format("{}: is written by another process that still runs", folder.string())};
 }
 
-Result<void> make_folder(const fs::path& folder) {
-  std::error_code failure;
-  if (folder.has_parent_path()) fs::create_directories(folder.parent_path(), failure);
-  if (::mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return file_error(folder, "made");
-}
-
 }  // namespace
 
 FrameLog::FrameLog(fs::path folder, FrameLogOptions options, system::Descriptor lock)
@@ -77,7 +70,7 @@ FrameLog::FrameLog(fs::path folder, FrameLogOptions options, system::Descriptor 
 FrameLog::~FrameLog() = default;
 
 Result<std::unique_ptr<FrameLog>> FrameLog::create(const fs::path& folder, const FrameLogOptions& options) {
-  if (Result<void> made = make_folder(folder); !made) return made.error();
+  if (Result<void> made = make_own_folder(folder.string(), Sharing::reading); !made) return made.error();
   Result<system::Descriptor> lock = frame_log_take_lock(folder);
   if (!lock) return lock.error();
   if (!list_segments(folder).empty()) {
@@ -88,6 +81,7 @@ Result<std::unique_ptr<FrameLog>> FrameLog::create(const fs::path& folder, const
 
 Result<std::unique_ptr<FrameLog>> FrameLog::open_existing(const fs::path& folder, const FrameLogOptions& options,
                                                           FrameLogRecovery& found) {
+  if (Result<void> own = check_own_folder(folder.string(), Sharing::reading); !own) return own.error();
   Result<system::Descriptor> lock = frame_log_take_lock(folder);
   if (!lock) return lock.error();
   std::unique_ptr<FrameLog> log(new FrameLog(folder, options, std::move(lock).value()));

@@ -26,7 +26,7 @@ constexpr std::string_view kCheck = R"sh(
 
 constexpr std::string_view kMakeFolder = R"sh(
   for b in "$HOME/.cache/accelscope" "${TMPDIR:-/tmp}"; do
-    mkdir -p "$b" 2> /dev/null && d=$(mktemp -d "$b/agent.XXXXXX" 2> /dev/null) && break;
+    mkdir -m 700 -p "$b" 2> /dev/null && d=$(mktemp -d "$b/agent.XXXXXX" 2> /dev/null) && break;
   done;
   [ -n "$d" ] || exit 1;
 )sh";

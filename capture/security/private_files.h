@@ -19,7 +19,7 @@ Result<void> ensure_private_folder(const std::string& folder);
 // The whole file, of at most 64 KiB. Fails if it is not the caller's, or if anybody else may read or write it.
 [[nodiscard]] Result<std::string> read_private_file(const std::string& path);
 
-// Mode 0600, and atomic: others see the old file or the new one.
+// See write_own_file().
 Result<void> write_private_file(const std::string& path, std::string_view content);
 
 // Runs the function while no other process does the same for the folder, so that two that start at once make one key.

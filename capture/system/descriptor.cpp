@@ -20,6 +20,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/base/own_files.h"
+
 namespace accelscope::capture::system {
 namespace {
 
@@ -58,8 +60,7 @@ constexpr int kBacklog = 128;
 // Nothing for a link, another user's folder, or none.
 [[nodiscard]] Descriptor open_own_folder(const fs::path& path) {
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat state {};
-  if (!folder || ::fstat(folder.get(), &state) != 0 || state.st_uid != ::geteuid()) return {};
+  if (!folder || !check_own(folder.get(), path.string(), Sharing::none)) return {};
   return folder;
 }
 
@@ -119,7 +120,7 @@ Result<Descriptor> open_for_reading(const std::string& file) {
 }
 
 Result<std::optional<Descriptor>> try_lock(const std::string& file) {
-  Descriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  Descriptor lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock) return system_error(file + ": cannot be opened");
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return std::optional(std::move(lock));
   if (errno != EWOULDBLOCK) return system_error(file + ": cannot be locked");
@@ -127,7 +128,7 @@ Result<std::optional<Descriptor>> try_lock(const std::string& file) {
 }
 
 bool is_locked(const std::string& file) {
-  const Descriptor lock(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor lock(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   return lock && ::flock(lock.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 

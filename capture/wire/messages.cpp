@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "capture/wire/capture_messages.h"
+#include "core/base/plain_text.h"
 
 namespace accelscope::capture::wire {
 Result<void> check_versions(const Hello& own, const Hello& peer) {
@@ -18,9 +19,10 @@ Result<void> check_versions(const Hello& own, const Hello& peer) {
 }
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
-  std::string shown(text.substr(0, max_bytes));
-  std::replace_if(
-      shown.begin(), shown.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  std::string shown = plain_text(text.substr(0, max_bytes));
+  std::size_t end = std::min(shown.size(), max_bytes);
+  while (end < shown.size() && end > 0 && (static_cast<unsigned char>(shown[end]) & 0xc0U) == 0x80U) --end;
+  shown.resize(end);
   return shown;
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -15,9 +16,40 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/carried_exception.h"
-
 namespace accelscope {
+
+// What was thrown on one thread, to be thrown on on the thread that waits for its work.
+//
+//   CarriedException thrown;
+//   ... on a worker:   if (!thrown.keep([&] { work(); })) tell_whoever_waits();
+//   ... who waits:     thrown.throw_on();
+class CarriedException {
+ public:
+  // False: the function threw. The first exception of all calls is kept.
+  template <typename Function>
+  bool keep(Function&& function) {
+    try {
+      function();
+      return true;
+    } catch (...) {
+      const std::scoped_lock lock(mutex_);
+      if (!thrown_) thrown_ = std::current_exception();
+      return false;
+    }
+  }
+  [[nodiscard]] bool any() const {
+    const std::scoped_lock lock(mutex_);
+    return thrown_ != nullptr;
+  }
+  void throw_on() const {
+    const std::scoped_lock lock(mutex_);
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::exception_ptr thrown_;
+};
 
 template <typename Slot>
 class OrderedPipeline {

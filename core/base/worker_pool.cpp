@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/base/carried_exception.h"
+#include "core/base/ordered_pipeline.h"
 
 namespace accelscope {
 namespace {

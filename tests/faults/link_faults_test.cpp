@@ -152,7 +152,7 @@ TrialOutcome run_trial(const Trial& trial) {
   if (!report) {
     outcome.failure = report.message();
   } else if (!report->complete || report->lost_events != 0) {
-    outcome.failure = fmt::format("{} events lost: {}", report->lost_events, report->message);
+    outcome.failure = fmt::format("{} events lost: {}", report->lost_events.value_or(0), report->message);
   } else if (!report->message.empty()) {
     outcome.failure = report->message;
   } else if (file_text(folder.path / "results" / "out.bin") != bytes_of(kBroughtBytes, 2)) {

@@ -7,6 +7,7 @@
 
 #include "app/content/advice_words.h"
 #include "app/export/output_file.h"
+#include "app/export/query_output.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/query_watch.h"
@@ -160,7 +161,7 @@ int AdviseCommand::run(const CommandRun& run) const {
     found = found_advice({*session->store, session->store->snapshot(), pool, control}, *filtered, evidence);
   }
   if (!found) return run.fail(fmt::format("{}: {}", input, found.message()));
-  const auto output = OutputFile::open(path, run.streams.out);
+  const auto output = OutputFile::open(path, is_data(format) ? run.data_out() : run.streams.out);
   if (!output) return run.fail(output.message());
   if (run.json || format == "json") {
     write_json((*output)->stream(), *found, !filter.empty());

@@ -11,6 +11,7 @@
 #include "app/content/comparison/divergence_output.h"
 #include "app/content/comparison/explained.h"
 #include "app/export/output_file.h"
+#include "app/export/query_output.h"
 #include "app/export/report/comparison_report.h"
 #include "app/library/entry.h"
 #include "app/terminal/command.h"
@@ -157,7 +158,7 @@ int CompareCommand::print(const Comparison& comparison, const std::vector<Compar
   const Result<std::string> html = is_page ? page(comparison, gates, figures, run) : std::string();
   if (!html) return run.fail(html.message());
   const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
-  const auto output = OutputFile::open(path, run.streams.out);
+  const auto output = OutputFile::open(path, is_data(format) || is_page ? run.data_out() : run.streams.out);
   if (!output) return run.fail(output.message());
   const ComparisonOutputOptions options{figures, rows(run)};
   if (is_page) {
@@ -191,8 +192,8 @@ int CompareCommand::print_of_two(const CommandRun& run, const char* flag, const 
                QueryContext{*other->store, other->store->snapshot(), pool, control});
   }();
   if (!found) return run.fail(found.message());
-  const auto output =
-      OutputFile::open(output_file.empty() ? std::string(kStandardOutput) : output_file, run.streams.out);
+  const auto output = OutputFile::open(output_file.empty() ? std::string(kStandardOutput) : output_file,
+                                       is_data(format) ? run.data_out() : run.streams.out);
   if (!output) return run.fail(output.message());
   write((*output)->stream(), *found);
   const Result<void> finished = (*output)->finish();

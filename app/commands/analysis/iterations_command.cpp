@@ -101,7 +101,7 @@ int IterationsCommand::run(const CommandRun& run) const {
   if (!part) return run.fail(fmt::format("{}: {}", input, part.message()));
   const auto found = answer(*session, wanted, *part, run);
   if (!found) return run.fail(fmt::format("{}: {}", input, found.message()));
-  const auto output = OutputFile::open(path, run.streams.out);
+  const auto output = OutputFile::open(path, is_data(format) ? run.data_out() : run.streams.out);
   if (!output) return run.fail(output.message());
   print((*output)->stream(), *found, *session->store->snapshot(), run);
   const Result<void> finished = (*output)->finish();

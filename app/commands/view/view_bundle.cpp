@@ -143,7 +143,7 @@ int view_bundle(const BundleRequest& request, const CommandRun& run) {
   if (!session) return run.fail(session.message());
   const auto filter = make_filter(request.filter, *session->store);
   if (!filter) return run.fail(fmt::format("{}: {}", request.inputs.front(), filter.message()));
-  const auto output = OutputFile::open(request.bundle, run.streams.out);
+  const auto output = OutputFile::open(request.bundle, run.data_out());
   if (!output) return run.fail(output.message());
   Bundle bundle(*session, *filter, (*output)->stream());
   if (Result<void> done = bundle.write(); !done) {

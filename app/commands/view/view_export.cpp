@@ -41,7 +41,8 @@ Result<ExportReport> export_with_progress(const ExportViewRequest& request, cons
     what.progress = [&](std::uint64_t written, std::uint64_t total) {
       if (!control.report(written, total)) task.cancel();
     };
-    auto written = write_export(*request.format, what, path, run.streams.out);
+    auto written = write_export(*request.format, what, path,
+                                request.format->name == "markdown" ? run.streams.out : run.data_out());
     if (!written) return control.cancelled() ? Error{title + ": cancelled"} : written.error();
     report = std::move(*written);
     return {};

@@ -40,7 +40,7 @@ Result<void> view_one(const JsonViewRequest& request, const std::string& input, 
   const auto filter = make_filter(request.filter, *session->store);
   if (!filter) return Error{fmt::format("{}: {}", input, filter.message())};
   if (request.filter.has_events()) run.say(fmt::format("accelscope: {}: {}", input, filter->text()));
-  const auto output = OutputFile::open(output_path, run.streams.out);
+  const auto output = OutputFile::open(output_path, run.data_out());
   if (!output) return output.error();
   const auto report = write_json_tables(*session->store, *filter, **output, "Writing " + output_path, run);
   if (!report) return report.error();

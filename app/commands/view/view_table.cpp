@@ -13,7 +13,7 @@
 #include "app/system/system_paths.h"
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
-#include "core/base/nearest_name.h"
+#include "core/base/natural_order.h"
 #include "core/search/filter_mask.h"
 
 namespace accelscope::app {
@@ -119,7 +119,7 @@ int view_table(const TableViewRequest& request, const CommandRun& run) {
   TableViewer viewer(request, run, *session);
   if (auto known = viewer.check(); !known)
     return run.fail(fmt::format("{}: {}", request.inputs.front(), known.message()));
-  const auto output = OutputFile::open(path, run.streams.out);
+  const auto output = OutputFile::open(path, is_data(request.format) ? run.data_out() : run.streams.out);
   if (!output) return run.fail(output.message());
   const auto rows = make_query_output(run.json ? "json" : request.format, (*output)->stream(),
                                       path == kStandardOutput && run.streams.out_is_terminal);

@@ -10,7 +10,7 @@
 #include "app/content/comparison/comparison_words.h"
 #include "app/content/figure_text.h"
 #include "core/base/format.h"
-#include "core/base/nearest_name.h"
+#include "core/base/natural_order.h"
 
 namespace accelscope::app {
 namespace {

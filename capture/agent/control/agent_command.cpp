@@ -16,6 +16,7 @@
 #include "capture/agent/control/control_socket.h"
 #include "capture/command_line/options.h"
 #include "capture/request/option_cli.h"
+#include "core/base/plain_text.h"
 
 namespace accelscope::capture::agent {
 namespace {
@@ -32,7 +33,7 @@ constexpr const char* kExamples =
 }  // namespace
 
 int report_failure(int status, const std::string& message) {
-  fmt::print(stderr, "accelscope-agent: {}\n", message);
+  fmt::print(stderr, "accelscope-agent: {}\n", plain_lines(message));
   return status;
 }
 

@@ -29,7 +29,9 @@ void AgentSettings::declare(command_line::OptionSet& command) {
       .one_of({"wait", "stop", "drop"})
       .shows_default();
   option("--idle-exit", idle_exit_s_, "end after so many seconds without a viewer and a capture").not_negative();
-  option("--scratch", scratch, "folder for the files of captures and the log of --detach");
+  option(
+      "--scratch", scratch,
+      "folder for the files of captures and the log of --detach; else the system's, and a folder of yours for the log");
   option("--name", name, "of captures that the viewer gives no name").shows_default();
   flag("--detach", detach, "print the address, then go on in the background");
   flag("--once", once, "end after the first capture");

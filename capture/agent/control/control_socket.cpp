@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -17,7 +16,8 @@
 #include <utility>
 
 #include "capture/security/private_files.h"
-#include "core/base/nearest_name.h"
+#include "core/base/natural_order.h"
+#include "core/base/own_files.h"
 
 namespace accelscope::capture::agent {
 namespace {
@@ -136,16 +136,8 @@ Result<std::string> control_folder() {
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   const std::string folder = runtime != nullptr && runtime[0] == '/' ? std::string(runtime) + "/accelscope"
                                                                      : fmt::format("/tmp/accelscope-{}", ::geteuid());
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return Error{
-        fmt::format("{}: cannot be made: {}; set XDG_RUNTIME_DIR to a folder of yours", folder, std::strerror(errno))};
-  }
-  struct stat facts {};
-  if (::lstat(folder.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode) || facts.st_uid != ::geteuid()) {
-    return Error{fmt::format("{}: is not a folder of yours; remove it, or set XDG_RUNTIME_DIR to one that is", folder)};
-  }
-  if ((facts.st_mode & 077U) != 0) {
-    return Error{fmt::format("{}: is open to others; chmod 700 it, or set XDG_RUNTIME_DIR to another folder", folder)};
+  if (Result<void> own = make_own_folder(folder, Sharing::none); !own) {
+    return Error{own.message() + "; or set XDG_RUNTIME_DIR to a folder of yours"};
   }
   return folder;
 }

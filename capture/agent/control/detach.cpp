@@ -11,27 +11,27 @@
 #include <utility>
 
 #include "capture/system/standard_streams.h"
+#include "core/base/own_files.h"
+#include "core/base/plain_text.h"
 
 namespace accelscope::capture::agent {
 namespace {
 
-void leave_streams(const std::string& log_file) {
+void leave_streams(int log) {
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
-  const int log = ::open(log_file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(nothing, STDOUT_FILENO);
-  ::dup2(log >= 0 ? log : nothing, STDERR_FILENO);
+  ::dup2(log, STDERR_FILENO);
   if (nothing > STDERR_FILENO) ::close(nothing);
   if (log > STDERR_FILENO) ::close(log);
 }
 
 // In the background: its status goes to the starter, if that is still there, as a last line, unless it has announced
 // itself.
-[[noreturn]] void be_background(int report, const std::string& log_file,
-                                const std::function<int(const Announce&)>& function) {
+[[noreturn]] void be_background(int report, int log, const std::function<int(const Announce&)>& function) {
   const int status = function([&](const std::string& line) {
     (void)system::write_all(report, fmt::format("0{}\n", line));
-    leave_streams(log_file);
+    leave_streams(log);
     ::close(std::exchange(report, -1));
   });
   if (report >= 0) (void)system::write_all(report, fmt::format("{}\n", status));
@@ -59,6 +59,11 @@ int read_report(int report) {
 }  // namespace
 
 int run_detached(const std::string& log_file, const std::function<int(const Announce&)>& function) {
+  const Result<int> log = append_to_own_file(log_file);
+  if (!log) {
+    fmt::print(stderr, "accelscope-agent: {}; name another folder with --scratch\n", plain_text(log.message()));
+    return 1;
+  }
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     fmt::print(stderr, "accelscope-agent: cannot go into the background: no pipe\n");
@@ -75,8 +80,9 @@ int run_detached(const std::string& log_file, const std::function<int(const Anno
     ::setsid();
     // No leader of a session: no terminal can become its own again.
     if (const pid_t grandchild = ::fork(); grandchild != 0) ::_exit(grandchild < 0 ? 1 : 0);
-    be_background(ends[1], log_file, function);
+    be_background(ends[1], *log, function);
   }
+  ::close(*log);
   ::close(ends[1]);
   int status = 0;
   ::waitpid(child, &status, 0);

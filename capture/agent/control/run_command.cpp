@@ -19,6 +19,8 @@
 #include "capture/request/options.h"
 #include "capture/system/standard_streams.h"
 #include "core/base/format.h"
+#include "core/base/own_files.h"
+#include "core/base/plain_text.h"
 
 namespace accelscope::capture::agent {
 namespace {
@@ -33,25 +35,6 @@ bool copy_to_output(const std::string& path) {
   }
   return file.eof();
 }
-
-// Of one capture, removed with this object.
-class WorkFolder {
- public:
-  WorkFolder() {
-    std::string pattern = (fs::temp_directory_path() / "accelscope-run-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_;
-};
 
 struct RunCommand {
   std::string output;
@@ -113,14 +96,13 @@ int RunCommand::run() const {
   if (Result<void> checked = request::check_request(options.request, request::checked_kinds(options.request.kinds));
       !checked)
     return fail(checked.message());
-  const WorkFolder work;        // goes with the capture
-  const WorkFolder for_output;  // a session is written to a file first
-  if (work.path().empty() || for_output.path().empty())
-    return fail("no folder for temporary files can be made; set TMPDIR to one with room");
+  const Result<std::shared_ptr<OwnTemporaryFolder>> work = OwnTemporaryFolder::make("run");  // goes with the capture
+  const Result<std::shared_ptr<OwnTemporaryFolder>> for_output = OwnTemporaryFolder::make("output");
+  if (!work || !for_output) return fail(work ? for_output.message() : work.message());
   const bool to_output = output == "-";
   if (to_output && ::isatty(STDOUT_FILENO) == 1) return fail("-: a session is no text for a terminal; name a file");
   const std::string file = output.empty() ? request::session_file_name(options.request) : output;
-  options.output = to_output ? for_output.path() + "/session.accel" : file;
+  options.output = to_output ? (*for_output)->file("session.accel") : file;
   std::error_code failure;
   if (!force && fs::exists(options.output, failure)) {
     return fail(file + ": the file exists already; name another with -o, or replace it with --force");
@@ -131,7 +113,7 @@ int RunCommand::run() const {
     if (!budget) return fail("--memory-budget: " + budget.message());
     options.store.memory_budget_bytes = *budget;
   }
-  options.work_folder = work.path();
+  options.work_folder = (*work)->path();
   options.spool = spool;
   std::optional<int> exit_status;
   options.watch.ended = [&exit_status](int status) { exit_status = status; };
@@ -157,7 +139,7 @@ int RunCommand::finish(const std::string& file, const LocalCaptureReport& report
                        std::optional<int> exit_status) const {
   if (!quiet) {
     const std::string ended = exit_status ? fmt::format(", the program ended with status {}", *exit_status) : "";
-    fmt::print(stderr, "accelscope-agent: {}: {} events{}\n", file, format_count(report.events), ended);
+    fmt::print(stderr, "accelscope-agent: {}: {} events{}\n", plain_text(file), format_count(report.events), ended);
   }
   if (!report.failure.empty()) return fail(report.failure);
   return exit_status.value_or(kExitDone);

@@ -19,6 +19,7 @@
 #include "capture/system/shown_command.h"
 #include "capture/system/standard_streams.h"
 #include "core/base/format.h"
+#include "core/base/plain_text.h"
 
 namespace accelscope::capture::agent {
 namespace {
@@ -32,7 +33,7 @@ void log_line(const std::string& line) {
   tm local{};
   ::localtime_r(&now.tv_sec, &local);
   (void)system::write_all(STDERR_FILENO, fmt::format("{:02}:{:02}:{:02}.{:03} {}\n", local.tm_hour, local.tm_min,
-                                                     local.tm_sec, now.tv_nsec / 1'000'000, line));
+                                                     local.tm_sec, now.tv_nsec / 1'000'000, plain_text(line)));
 }
 
 // Names what is made, if it is the same each time; else "".
@@ -99,10 +100,12 @@ int serve(const AgentSettings& settings, const std::vector<request::KindChoice>&
       std::fflush(stdout);
     });
   }
+  // The folder for temporary files is everybody's: one user's log would stand in the way of another's.
+  Result<std::string> folder = settings.scratch.empty() ? control_folder() : Result<std::string>(settings.scratch);
+  if (!folder) return report_failure(kExitFailed, folder.message());
   std::error_code failure;
-  const fs::path folder = settings.scratch.empty() ? fs::temp_directory_path(failure) : fs::path(settings.scratch);
-  fs::create_directories(folder, failure);
-  return run_detached((folder / "agent.log").string(), [&](const Announce& announce) {
+  fs::create_directories(*folder, failure);
+  return run_detached((fs::path(*folder) / "agent.log").string(), [&](const Announce& announce) {
     return listen_and_serve(settings, fixed, description, announce);
   });
 }

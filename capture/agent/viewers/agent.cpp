@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -22,6 +21,7 @@
 #include "capture/security/private_files.h"
 #include "capture/system/host_identity.h"
 #include "core/base/format.h"
+#include "core/base/own_files.h"
 
 namespace accelscope::capture::agent {
 namespace {
@@ -379,16 +379,11 @@ void Agent::Implementation::on_delivery(CaptureRun& run) {
 }
 
 Result<std::filesystem::path> Agent::Implementation::new_work_folder() {
-  std::error_code failure;
-  std::filesystem::path base = options_.scratch_folder;
-  if (base.empty()) base = std::filesystem::temp_directory_path(failure);
-  std::filesystem::create_directories(base, failure);
-  std::string pattern = (base / "accelscope-run-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    return Error{fmt::format("{}: cannot make a folder for the capture: {}; name another with --scratch", base.string(),
-                             std::generic_category().message(errno))};
-  }
-  return std::filesystem::path(pattern);
+  const Result<std::shared_ptr<OwnTemporaryFolder>> folder = OwnTemporaryFolder::make("run", options_.scratch_folder);
+  if (!folder) return Error{folder.message() + ", or name one with --scratch"};
+  std::filesystem::path path = (*folder)->path();
+  (*folder)->keep();  // it goes with the capture
+  return path;
 }
 
 void Agent::Implementation::carry_on_soon() {

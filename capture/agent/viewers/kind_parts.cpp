@@ -103,7 +103,7 @@ std::vector<MetaEntry> request_facts(const request::CaptureRequest& request) {
     command.insert(command.end(), request.arguments.begin(), request.arguments.end());
   }
   facts.push_back({"capture.command", system::shown_command(command)});
-  if (!request.script.empty()) facts.push_back({"capture.script", request.script});
+  if (!request.script.empty()) facts.push_back({"capture.script", system::without_secrets(request.script)});
   return facts;
 }
 

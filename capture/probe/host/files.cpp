@@ -1,7 +1,6 @@
 #include "capture/probe/host/files.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -10,6 +9,7 @@
 #include "capture/probe/host/carried_files.h"
 #include "capture/system/descriptor.h"
 #include "core/base/checksum.h"
+#include "core/base/own_files.h"
 
 namespace accelscope::capture::probes {
 namespace {
@@ -18,11 +18,24 @@ namespace fs = std::filesystem;
 
 std::string base_folder() {
   if (const std::string cache = system::environment_value("XDG_CACHE_HOME"); !cache.empty()) {
-    return cache + "/accelscope/probes";
+    return cache + "/accelscope";
   }
-  if (const std::string home = system::environment_value("HOME"); !home.empty())
-    return home + "/.cache/accelscope/probes";
-  return fmt::format("/tmp/accelscope-{}/probes", ::getuid());
+  if (const std::string home = system::environment_value("HOME"); !home.empty()) return home + "/.cache/accelscope";
+  return fmt::format("/tmp/accelscope-{}", ::getuid());
+}
+
+// Each of them by itself: what lies in a folder of another user is not ours to keep.
+Result<std::string> make_probe_folder(std::uint64_t sum) {
+  std::string folder = base_folder();
+  for (const std::string& part : {std::string(), std::string("/probes"), fmt::format("/{:016x}", sum)}) {
+    folder += part;
+    const Sharing sharing = part.starts_with("/p") || part.empty() ? Sharing::group : Sharing::reading;
+    if (Result<void> own = make_own_folder(folder, sharing); !own) {
+      return Error{own.message() +
+                   "; the files that go into profiled programs need a folder: set XDG_CACHE_HOME to one of yours"};
+    }
+  }
+  return folder;
 }
 
 std::string_view content_of(const CarriedFile& file) {
@@ -70,23 +83,12 @@ Result<void> lay_down_file(const fs::path& path, std::string_view content) {
 
 Result<ProbeFiles> ProbeFiles::lay_down() {
   const std::vector<CarriedFile> files = carried_files();
-  const std::string folder = fmt::format("{}/{:016x}", base_folder(), sum_of(files));
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  struct stat facts {};
-  if (::lstat(folder.c_str(), &facts) != 0) {
-    return Error{
-        fmt::format("{}: cannot be made; the files that go into profiled programs need a folder: set "
-                    "XDG_CACHE_HOME to one",
-                    folder)};
-  }
-  if (!S_ISDIR(facts.st_mode) || facts.st_uid != ::getuid() || (facts.st_mode & 022) != 0) {
-    return Error{fmt::format("{}: others can write there, so programs are not given its files; remove it", folder)};
-  }
+  const Result<std::string> folder = make_probe_folder(sum_of(files));
+  if (!folder) return folder.error();
   for (const CarriedFile& file : files) {
-    if (Result<void> laid = lay_down_file(fs::path(folder) / file.path, content_of(file)); !laid) return laid.error();
+    if (Result<void> laid = lay_down_file(fs::path(*folder) / file.path, content_of(file)); !laid) return laid.error();
   }
-  return ProbeFiles(folder);
+  return ProbeFiles(*folder);
 }
 
 std::string ProbeFiles::path(std::string_view name) const { return fmt::format("{}/{}", folder_, name); }

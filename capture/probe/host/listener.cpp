@@ -6,7 +6,6 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +14,7 @@
 #include <cstring>
 
 #include "capture/probe/channel_socket.h"
+#include "core/base/own_files.h"
 
 namespace accelscope::capture::probes {
 namespace {
@@ -33,14 +33,8 @@ void notify(const system::Descriptor& event) {
 
 Result<std::string> ProbeListener::user_folder() {
   const std::string folder = probe::user_socket_folder();
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return listener_error(folder);
-  struct stat facts {};
-  if (::lstat(folder.c_str(), &facts) != 0) return listener_error(folder);
-  if (!S_ISDIR(facts.st_mode) || facts.st_uid != ::getuid() || (facts.st_mode & 022) != 0) {
-    return Error{
-        fmt::format("{}: is not a folder that only this user can write; remove it, or set XDG_RUNTIME_DIR to "
-                    "one that is",
-                    folder)};
+  if (Result<void> own = make_own_folder(folder, Sharing::reading); !own) {
+    return Error{own.message() + "; or set XDG_RUNTIME_DIR to a folder of yours"};
   }
   return folder;
 }

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <random>
 #include <vector>
 
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/neuron/tool.h"
 #include "capture/system/child_process.h"
 #include "capture/system/shown_command.h"
+#include "core/base/own_files.h"
 
 namespace accelscope::capture::sources::neuron {
 namespace {
@@ -18,30 +18,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kByEnding = 80;
-
-// A folder for the conversion, gone with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::random_device random;
-    std::error_code failure;
-    path_ = fs::temp_directory_path(failure) / fmt::format("accelscope-ntff-{:08x}{:08x}", random(), random());
-    usable_ = !failure && fs::create_directory(path_, failure);
-    if (usable_) fs::permissions(path_, fs::perms::owner_all, failure);
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;  // what the system's clean-up will find
-    if (usable_) fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] bool usable() const noexcept { return usable_; }
-  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-
- private:
-  fs::path path_;
-  bool usable_ = false;
-};
 
 [[nodiscard]] std::vector<std::string> files_with_ending(const fs::path& folder, std::string_view ending) {
   std::vector<std::string> files;
@@ -141,13 +117,9 @@ Result<void> import_ntff(const std::string& path, const ImportOptions& options, 
         "accelscope view -n PROGRAM.neff -s {}",
         ntff, system::shell_quote(ntff))};
   }
-  const TemporaryFolder folder;
-  if (!folder.usable()) {
-    return Error{
-        fmt::format("{}: no folder for its conversion can be made in {}; set TMPDIR to one that can be written", ntff,
-                    folder.path().parent_path().string())};
-  }
-  const std::string converted = (folder.path() / "ntff.json").string();
+  const Result<std::shared_ptr<OwnTemporaryFolder>> folder = OwnTemporaryFolder::make("ntff");
+  if (!folder) return Error{fmt::format("{}: it cannot be converted: {}", ntff, folder.message())};
+  const std::string converted = (*folder)->file("ntff.json");
   std::vector<std::string> command = conversion(tool, neff, ntff, converted);
   command.insert(command.end(), options.converter_options.begin(), options.converter_options.end());
   const Result<system::ChildOutcome> ended = system::run_child(command, [&] { return sink.cancelled(); });

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <random>
 #include <vector>
 
 #include "capture/sources/nsys/importer.h"
 #include "capture/system/child_process.h"
 #include "capture/system/shown_command.h"
+#include "core/base/own_files.h"
 
 namespace accelscope::capture::sources::nsys {
 namespace {
@@ -29,30 +29,6 @@ constexpr std::size_t kShownToolOutput = 2000;
   return std::any_of(std::begin(kBegins), std::end(kBegins),
                      [&](std::string_view begin) { return table.starts_with(begin); });
 }
-
-// A folder for the conversion, gone with the object.
-class ExportFolder {
- public:
-  ExportFolder() {
-    std::random_device random;
-    std::error_code failure;
-    path_ = fs::temp_directory_path(failure) / fmt::format("accelscope-nsys-{:08x}{:08x}", random(), random());
-    usable_ = !failure && fs::create_directory(path_, failure);
-    if (usable_) fs::permissions(path_, fs::perms::owner_all, failure);
-  }
-  ~ExportFolder() {
-    std::error_code ignored;  // what the system's clean-up will find
-    if (usable_) fs::remove_all(path_, ignored);
-  }
-  ExportFolder(const ExportFolder&) = delete;
-  ExportFolder& operator=(const ExportFolder&) = delete;
-  [[nodiscard]] bool usable() const noexcept { return usable_; }
-  [[nodiscard]] const fs::path& path() const noexcept { return path_; }
-
- private:
-  fs::path path_;
-  bool usable_ = false;
-};
 
 // Where the vendor's packages put the tool: a folder for each release, the newest last in order.
 [[nodiscard]] std::vector<std::string> tool_folders() {
@@ -136,13 +112,9 @@ Result<void> import_nsys_report(const std::string& path, const ImportOptions& op
                     "PATH here; where it is, run: {} and open what it writes",
                     path, system::shell_command(export_command("nsys", path, beside)))};
   }
-  const ExportFolder folder;
-  if (!folder.usable()) {
-    return Error{
-        fmt::format("{}: no folder for its conversion can be made in {}; set TMPDIR to one that can be written", path,
-                    folder.path().parent_path().string())};
-  }
-  const std::string converted = (folder.path() / "report.sqlite").string();
+  const Result<std::shared_ptr<OwnTemporaryFolder>> folder = OwnTemporaryFolder::make("nsys");
+  if (!folder) return Error{fmt::format("{}: it cannot be converted: {}", path, folder.message())};
+  const std::string converted = (*folder)->file("report.sqlite");
   std::vector<std::string> command = export_command(tool, path, converted);
   command.insert(command.end() - 1, options.converter_options.begin(), options.converter_options.end());
   const Result<system::ChildOutcome> ended = system::run_child(command, [&] { return sink.cancelled(); });

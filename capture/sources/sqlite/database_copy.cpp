@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "capture/json/byte_source.h"
-#include "core/base/file_system.h"
 
 namespace accelscope::capture::sources::sqlite {
 namespace {
@@ -35,25 +34,7 @@ constexpr std::size_t kCopyBytes = 1U << 20;
   return !failure && bytes > 0;
 }
 
-// Readable by this user alone: profiles name programs and their arguments.
-[[nodiscard]] Result<std::string> temporary_folder() {
-  std::error_code failure;
-  const std::string folder =
-      temporary_path(fs::temp_directory_path(failure).string(), "accelscope-database", ".folder");
-  if (!fs::create_directory(folder, failure)) {
-    return Error{fmt::format("{}: a temporary folder cannot be made: {}; set TMPDIR to a folder with room", folder,
-                             failure.message())};
-  }
-  fs::permissions(folder, fs::perms::owner_all, failure);
-  return folder;
-}
-
 }  // namespace
-
-DatabaseCopy::~DatabaseCopy() {
-  std::error_code ignored;
-  if (!folder_.empty()) fs::remove_all(folder_, ignored);
-}
 
 bool is_database(std::string_view first_bytes) noexcept {
   constexpr std::string_view kMagic("SQLite format 3\0", 16);
@@ -76,9 +57,10 @@ bool keeps_journal_beside(const std::string& path) {
 Result<DatabaseCopy> DatabaseCopy::make(const std::string& path) {
   const bool packed = json::is_packed(first_bytes_of(path));
   if (!packed && !has_journal(path)) return DatabaseCopy{};
-  Result<std::string> folder = temporary_folder();
+  Result<std::shared_ptr<OwnTemporaryFolder>> folder = OwnTemporaryFolder::make("database");
   if (!folder) return folder.error();
-  DatabaseCopy copy(std::move(*folder));
+  DatabaseCopy copy;
+  copy.folder_ = std::move(*folder);
   if (Result<void> done = packed ? copy.unpack(path) : copy.copy_with_journal(path); !done) return done.error();
   return copy;
 }
@@ -99,8 +81,8 @@ Result<void> DatabaseCopy::unpack(const std::string& path) const {
   }
   file.close();
   if (!file) {
-    return Error{fmt::format("{}: no room to unpack it in {}: {}; set TMPDIR to a folder with more", path, folder_,
-                             std::strerror(errno))};
+    return Error{fmt::format("{}: no room to unpack it in {}: {}; set TMPDIR to a folder with more", path,
+                             folder_->path(), std::strerror(errno))};
   }
   return {};
 }
@@ -111,7 +93,7 @@ Result<void> DatabaseCopy::copy_with_journal(const std::string& path) const {
     fs::copy_file(path + ending, this->path() + ending, failure);
     if (!failure) return {};
     return Error{fmt::format("{}{}: cannot be copied to {}: {}; set TMPDIR to a folder with more room", path, ending,
-                             folder_, failure.message())};
+                             folder_->path(), failure.message())};
   };
   if (Result<void> done = copy(""); !done) return done;
   for (const std::string_view journal : kJournals) {

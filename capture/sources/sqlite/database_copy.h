@@ -3,36 +3,28 @@
 // that goes away with the object; the original stays as it is.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 
+#include "core/base/own_files.h"
 #include "core/base/result.h"
 
 namespace accelscope::capture::sources::sqlite {
 
 class DatabaseCopy {
  public:
-  DatabaseCopy() = default;
-  DatabaseCopy(DatabaseCopy&& other) noexcept : folder_(std::move(other.folder_)) { other.folder_.clear(); }
-  DatabaseCopy& operator=(DatabaseCopy&& other) noexcept {
-    folder_.swap(other.folder_);
-    return *this;
-  }
-  ~DatabaseCopy();
-
   // An object without a path if the file can be read where it lies.
   [[nodiscard]] static Result<DatabaseCopy> make(const std::string& path);
 
-  [[nodiscard]] bool exists() const noexcept { return !folder_.empty(); }
-  [[nodiscard]] std::string path() const { return folder_ + "/copy.db"; }
+  [[nodiscard]] bool exists() const noexcept { return folder_ != nullptr; }
+  [[nodiscard]] std::string path() const { return folder_ ? folder_->file("copy.db") : std::string(); }
 
  private:
-  explicit DatabaseCopy(std::string folder) : folder_(std::move(folder)) {}
   Result<void> unpack(const std::string& path) const;
   Result<void> copy_with_journal(const std::string& path) const;
 
-  std::string folder_;
+  std::shared_ptr<OwnTemporaryFolder> folder_;  // for this user alone: profiles name programs and their arguments
 };
 
 // Whether the file, if it is no packed one, begins as SQLite's do.

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "core/analysis/selection/summary.h"
-#include "core/base/nearest_name.h"
+#include "core/base/natural_order.h"
 #include "core/base/text.h"
 #include "core/names/table_titles.h"
 

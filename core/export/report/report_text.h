@@ -1,14 +1,13 @@
-// Texts of reports made safe: names come from files that anybody may have written.
+// Texts of reports made safe: names come from files that anybody may have written. What plain_text() leaves out is left
+// out of all of them.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace accelscope {
+#include "core/base/plain_text.h"
 
-// What can be shown as it is: what is no UTF-8, control characters and those that turn the direction of writing become
-// U+FFFD; line ends and tabs become blanks.
-[[nodiscard]] std::string plain_text(std::string_view text);
+namespace accelscope {
 
 // Text for elements and for attributes in quotes.
 [[nodiscard]] std::string html_text(std::string_view text);

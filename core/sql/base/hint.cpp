@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/base/nearest_name.h"
+#include "core/base/natural_order.h"
 #include "core/base/text.h"
 #include "core/sql/base/context.h"
 #include "core/sql/base/tokens.h"

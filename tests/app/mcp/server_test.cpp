@@ -245,3 +245,35 @@ TEST_CASE(
   CHECK(std::count(asked[2].begin(), asked[2].end(), "host x0.5") == 1);
   CHECK(is_tool_error(answers[5]));
 }
+
+TEST_CASE("MCP: record takes a place and no option, and hands each value on in one word with its option") {
+  std::vector<std::vector<std::string>> commands;
+  ServerDoors doors = closed_doors();
+  doors.command = [&](const std::vector<std::string>& words) {
+    commands.push_back(words);
+    return ServerDoors::CommandOutcome{1, "", "nobody there"};
+  };
+  const test::TemporaryFolder folder;
+  const std::string out = folder.file("-x.accel");
+  (void)served(
+      tool_request(1, "record", R"({"place":"--script=/etc/passwd","output":"a.accel","seconds":1})") +
+          tool_request(2, "record", R"({"place":"h:1","output":"-","seconds":1})") +
+          tool_request(3, "record", R"({"place":"h:1","output":")" + out + R"(","seconds":1,"kinds":"--force"})"),
+      doors);
+  REQUIRE(commands.size() == 1);
+  CHECK(commands[0] ==
+        std::vector<std::string>{"record", "h:1", "--output=" + out, "--quiet", "--duration=1", "--kind=--force"});
+}
+
+TEST_CASE("MCP: the listing of a folder stays short, however much is in it") {
+  const test::TemporaryFolder folder;
+  const std::string session = test::save_small_session(folder.path());
+  const std::string deep = folder.file(std::string(200, 'd') + "/" + std::string(200, 'e'));
+  std::filesystem::create_directories(deep);
+  for (int i = 0; i < 70; ++i)
+    std::filesystem::copy_file(session, fmt::format("{}/{}-{}.accel", deep, std::string(150, 'n'), i));
+  const std::string answer = answer_text(
+      answers_of(served(tool_request(1, "list_sessions", fmt::format(R"({{"folder":"{}"}})", folder.path())))).back());
+  CHECK(answer.size() < 20'000);
+  CHECK(holds(answer, "of 71 are shown"));
+}

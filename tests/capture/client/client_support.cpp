@@ -10,7 +10,8 @@
 
 namespace accelscope::capture {
 
-ScriptedAgent::ScriptedAgent(Script script) : script_(std::move(script)), thread_([this] { serve(); }) {}
+ScriptedAgent::ScriptedAgent(Script script)
+    : script_(std::move(script)), listener_(script_.port), thread_([this] { serve(); }) {}
 
 ScriptedAgent::~ScriptedAgent() {
   if (thread_.joinable()) thread_.join();

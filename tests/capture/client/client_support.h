@@ -29,6 +29,7 @@ class ScriptedAgent {
     std::uint64_t overlap = 0;     // sends so many frames again that the viewer has
     std::optional<wire::Gap> gap;  // sent in place of these frames
     bool forgets = false;          // after the first connection it has no capture any more
+    std::uint16_t port = 0;        // 0: the system's choice
   };
   explicit ScriptedAgent(Script script);
   ~ScriptedAgent();

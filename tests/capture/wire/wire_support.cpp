@@ -191,11 +191,12 @@ std::optional<wire::Frame> RawPeer::receive(wire::FrameType type) {
 void RawPeer::close() { impl_->socket.close(); }
 
 struct RawListener::Implementation {
+  explicit Implementation(std::uint16_t port) : acceptor(context, {asio::ip::address_v4::loopback(), port}) {}
   asio::io_context context;
-  asio::ip::tcp::acceptor acceptor{context, {asio::ip::address_v4::loopback(), 0}};
+  asio::ip::tcp::acceptor acceptor;
 };
 
-RawListener::RawListener() : impl_(std::make_unique<Implementation>()) {}
+RawListener::RawListener(std::uint16_t port) : impl_(std::make_unique<Implementation>(port)) {}
 RawListener::~RawListener() = default;
 
 system::Address RawListener::address() const { return {"127.0.0.1", impl_->acceptor.local_endpoint().port()}; }

@@ -96,7 +96,7 @@ class RawPeer {
 // Listens on a free port and hands out the first connection.
 class RawListener {
  public:
-  RawListener();
+  explicit RawListener(std::uint16_t port = 0);  // 0: the system's choice
   ~RawListener();
   [[nodiscard]] system::Address address() const;
   [[nodiscard]] RawPeer accept();

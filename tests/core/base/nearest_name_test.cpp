@@ -1,4 +1,4 @@
-#include "core/base/nearest_name.h"
+#include "core/base/natural_order.h"
 
 #include <doctest/doctest.h>
 

@@ -7,6 +7,7 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/sources/tracks/gpu_tables.h"
+#include "capture/system/shown_command.h"
 #include "core/base/text.h"
 #include "core/export/traces/chrome_trace.h"
 
@@ -41,14 +42,6 @@ template <std::size_t Size>
   return json::to_uint64({.key = {}, .text = digits, .kind = json::JsonKind::number}).value_or(0);
 }
 
-// Traces carry the environment of the process now and then; sessions are passed on to others.
-[[nodiscard]] bool looks_secret(std::string_view key) {
-  constexpr std::array<std::string_view, 5> kEndings = {"TOKEN", "SECRET", "PASSWORD", "API_KEY", "ACCESS_KEY"};
-  const std::string upper = upper_case(key);
-  return std::any_of(kEndings.begin(), kEndings.end(),
-                     [&](std::string_view ending) { return upper.ends_with(ending); });
-}
-
 [[nodiscard]] std::string text_at(std::string_view object, std::string_view key) {
   std::string text;
   (void)json::each_member(object, [&](const json::JsonField& field) {
@@ -69,9 +62,11 @@ void TraceFacts::set(std::string key, std::string_view value) {
     ++over_limit_;
     value = value.substr(0, kMaxValueBytes);
   }
-  const bool secret = looks_secret(key);
+  // Traces carry the environment of the process now and then; sessions are passed on to others.
+  const bool secret = system::names_a_secret(key, value);
   secrets_ += secret ? 1 : 0;
-  facts_[std::move(key)] = secret ? std::string("(left out: it looks like a secret)") : json::mend_utf8(value);
+  facts_[std::move(key)] =
+      secret ? std::string("(left out: it looks like a secret)") : system::without_secrets(json::mend_utf8(value));
 }
 
 void TraceFacts::add(const json::JsonWindow& window) {

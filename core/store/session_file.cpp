@@ -57,7 +57,7 @@ Result<void> Store::Implementation::prepare_statements() {
   if (read_only) return {};
   Result<Statement> chunk = database->prepare(kInsertChunk);
   if (!chunk) return chunk.error();
-  Result<Statement> definition = database->prepare("INSERT INTO definition(payload) VALUES(?)");
+  Result<Statement> definition = database->prepare("INSERT OR REPLACE INTO definition(id, payload) VALUES(?, ?)");
   if (!definition) return definition.error();
   insert_chunk = std::move(*chunk);
   insert_definition = std::move(*definition);
@@ -159,13 +159,15 @@ Result<void> Store::Implementation::open_file(const std::string& file, OpenMode 
 }
 
 Result<void> Store::Implementation::load_session() {
-  Result<Statement> select = database->prepare("SELECT payload FROM definition ORDER BY id");
+  Result<Statement> select = database->prepare("SELECT id, payload FROM definition ORDER BY id");
   if (!select) return select.error();
   for (;;) {
     const Result<bool> row = select->step();
     if (!row) return database->error("its definitions cannot be read");
     if (!*row) break;
-    const ByteView record = select->blob(0);
+    const std::int64_t id = select->integer(0);
+    const ByteView record = select->blob(1);
+    book.last_row = std::max(book.last_row, id);
     const std::uint32_t scope = definition_scope(record);
     Result<std::optional<Definition>> definition = decode_definition(record);
     if (!definition || scope > kMaxScope) {
@@ -178,7 +180,7 @@ Result<void> Store::Implementation::load_session() {
       continue;
     }
     scope_count = std::max(scope_count, scope + 1);
-    if (Result<void> result = apply(**definition, scope); !result) {
+    if (Result<void> result = apply(std::move(**definition), scope, id, nullptr); !result) {
       count_quality({"damaged_definitions", 1, result.message()});
     }
   }

@@ -13,6 +13,8 @@
 namespace accelscope {
 namespace {
 
+constexpr std::size_t kLostAtOnce = 65'536;
+constexpr StringId kMostNumberedLost = 100'000;
 constexpr std::uint64_t kSalvageBudget = 4ULL << 30;  // beyond it the salvaged session goes to a file
 
 struct FoundChunk {
@@ -31,16 +33,6 @@ std::uint32_t magic_of(ByteView bytes) {
   std::uint32_t magic = 0;
   if (bytes.size() >= sizeof magic) std::memcpy(&magic, bytes.data(), sizeof magic);
   return magic;
-}
-
-// Strings that were lost get a name that says so, so that the chunks that use them can still be read.
-void fill_lost_strings(StringPool& strings, std::uint32_t scope, StringId up_to, SalvageReport& report) {
-  StringBatch filler;
-  filler.first_id = std::max<StringId>(strings.scope_size(scope), 1);
-  if (filler.first_id >= up_to) return;
-  for (StringId id = filler.first_id; id < up_to; ++id) filler.strings.push_back(fmt::format("(lost name {})", id));
-  report.missing.push_back(fmt::format("{} names are lost and shown as \"(lost name N)\"", filler.strings.size()));
-  if (Result<void> added = strings.add(scope, filler); !added) report.missing.push_back(added.message());
 }
 
 }  // namespace
@@ -77,6 +69,29 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
   if (!store) return store.error();
   Store::Implementation& impl = *(*store)->impl_;
 
+  // Strings that were lost get a name that says so, so that the chunks that use them can still be read.
+  const auto fill = [&](std::uint32_t scope, StringId up_to) -> Result<void> {
+    const StringId first = std::max<StringId>(impl.strings->scope_size(scope), 1);
+    for (StringId next = first; next < up_to;) {
+      StringBatch filler{.first_id = next, .strings = {}};
+      for (; next < up_to && filler.strings.size() < kLostAtOnce; ++next) {
+        // Each has a number where they are few: a damaged number must not cost the memory of millions of names.
+        filler.strings.push_back(up_to - first <= kMostNumberedLost ? fmt::format("(lost name {})", next)
+                                                                    : "(lost name)");
+      }
+      std::vector<DefinitionRow> rows;
+      if (Result<void> added = impl.apply(std::move(filler), scope, 0, &rows); !added) {
+        report.missing.push_back(added.message());
+        return {};
+      }
+      if (Result<void> kept = impl.write_rows(rows); !kept) return kept;
+    }
+    if (first < up_to) {
+      report.missing.push_back(fmt::format("{} names are lost and shown as \"(lost name N)\"", up_to - first));
+    }
+    return {};
+  };
+
   std::stable_sort(definitions.begin(), definitions.end(), [](const auto& a, const auto& b) { return a.row < b.row; });
   std::uint64_t damaged_definitions = 0;
   for (const FoundDefinition& found : definitions) {
@@ -86,17 +101,19 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
       ++damaged_definitions;
       continue;
     }
+    const auto database = impl.lock_database();
     const std::lock_guard lock(impl.index_mutex);
     if (const auto* batch = std::get_if<StringBatch>(&**definition)) {
       if (batch->first_id < std::max<StringId>(impl.strings->scope_size(scope), 1)) continue;  // seen already
-      fill_lost_strings(*impl.strings, scope, batch->first_id, report);
+      if (Result<void> filled = fill(scope, batch->first_id); !filled) return filled.error();
     }
     impl.scope_count = std::max(impl.scope_count, scope + 1);
-    if (Result<void> applied = impl.apply(**definition, scope); !applied) {
+    std::vector<DefinitionRow> rows;
+    if (Result<void> applied = impl.apply(std::move(**definition), scope, 0, &rows); !applied) {
       ++damaged_definitions;
       continue;
     }
-    if (Result<void> kept = impl.insert_definition.bind(1, ByteView(found.bytes)).run(); !kept) return kept.error();
+    if (Result<void> kept = impl.write_rows(rows); !kept) return kept.error();
     ++report.definitions;
   }
 
@@ -115,9 +132,11 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
     }
     {
       const std::uint64_t largest = view->entry_of_names().max;
+      const auto database = impl.lock_database();
       const std::lock_guard lock(impl.index_mutex);
       if (largest < StringPool::kMostLocalStrings) {
-        fill_lost_strings(*impl.strings, scope_of(found.lane), static_cast<StringId>(largest) + 1, report);
+        const Result<void> filled = fill(scope_of(found.lane), static_cast<StringId>(largest) + 1);
+        if (!filled) return filled.error();
       }
     }
     if (Result<void> taken = impl.ingest(found.lane, blob.bytes, *view); !taken) {

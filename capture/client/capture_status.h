@@ -38,6 +38,7 @@ struct AgentStatus {
   std::uint64_t bytes = 0;           // over the wire
   std::uint64_t lost_events = 0;     // all that were made and are not here
   std::uint64_t dropped_events = 0;  // of those: by the agent, for want of room
+  bool totals_agree = true;          // at its end: what came is what the agent counts
   std::uint64_t doubled_frames = 0;
   std::uint64_t last_sequence = 0;
   std::uint64_t reconnects = 0;

@@ -112,7 +112,9 @@ RecordReport report_of(const CaptureStatus& status, const Store& store, const st
   report.events = store.snapshot()->event_count;
   report.memory_bytes = kept.memory_bytes;
   report.lost_events = std::max(report.lost_events, kept.lost);
-  report.complete = status.phase == CapturePhase::ended && report.lost_events == 0;
+  const bool agree = std::all_of(status.agents.begin(), status.agents.end(),
+                                 [](const AgentStatus& agent) { return agent.totals_agree; });
+  report.complete = status.phase == CapturePhase::ended && report.lost_events == 0 && agree;
   if (!report.complete && report.message.empty()) {
     report.message = fmt::format("{} events are lost; the session's quality report says where", report.lost_events);
   }

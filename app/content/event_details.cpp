@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/base/format.h"
+#include "core/names/limits.h"
 #include "core/names/short_names.h"
 #include "core/names/table_titles.h"
 
@@ -63,6 +64,10 @@ std::vector<std::string> split_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::size_t at = 0;
   while (at < text.size()) {
+    if (lines.size() == NameLimits::kFrames) {
+      lines.emplace_back("(frames further out are not listed)");
+      break;
+    }
     const std::size_t end = std::min(text.find('\n', at), text.size());
     if (end > at) lines.push_back(text.substr(at, end - at));
     at = end + 1;

@@ -81,8 +81,7 @@ bool draw_go_to_time(AppState& state, Ui& ui) {
   TimeRange wanted;
   if (tab != nullptr && !state.dialog_text.empty()) {
     const TimeRange session{tab->snapshot->begin_ns, tab->snapshot->end_ns};
-    const auto range =
-        parse_place(state.dialog_text, session, tab->markers, static_cast<std::int64_t>(tab->view.span_ns()));
+    const auto range = parse_place(state.dialog_text, session, tab->markers, whole_time(tab->view.span_ns()));
     line.may_finish = static_cast<bool>(range);
     if (range) wanted = *range;
     if (!range) line.error = range.message();

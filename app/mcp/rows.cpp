@@ -17,9 +17,8 @@ std::string hexadecimal(std::string_view bytes) {
 
 std::string cut_text(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
-  std::size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // not inside a character
-  return fmt::format("{} ... ({} more bytes)", text.substr(0, end), text.size() - end);
+  const std::string_view front = utf8_front(text, most);
+  return fmt::format("{} ... ({} more bytes)", front, text.size() - front.size());
 }
 
 struct CellJson {

@@ -22,8 +22,8 @@ struct ViewRange {
   [[nodiscard]] double span_ns() const noexcept { return end_ns - begin_ns; }
   // In whole ns; never empty.
   [[nodiscard]] TimeRange whole_ns() const {
-    const auto begin = static_cast<std::int64_t>(std::floor(begin_ns));
-    return {begin, std::max(begin + 1, static_cast<std::int64_t>(std::ceil(end_ns)))};
+    const auto begin = whole_time(std::floor(begin_ns));
+    return {begin, std::max(begin + 1, whole_time(std::ceil(end_ns)))};
   }
   bool operator==(const ViewRange&) const = default;
 };

@@ -186,8 +186,8 @@ void drag_box(TimelineFrame& frame) {
     return;  // taken hold of, and not moved
   }
   const double at = snapped_ns(frame, mouse);
-  const auto begin = static_cast<std::int64_t>(std::llround(std::min(at, state.box.anchor_ns)));
-  const auto end = static_cast<std::int64_t>(std::llround(std::max(at, state.box.anchor_ns)));
+  const auto begin = whole_time(std::round(std::min(at, state.box.anchor_ns)));
+  const auto end = whole_time(std::round(std::max(at, state.box.anchor_ns)));
   EventFilter region;
   region.range = {begin, std::max(end, begin + 1)};
   if (state.box.keeps_tracks) {

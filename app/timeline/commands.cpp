@@ -162,7 +162,7 @@ void open_groups(const TimelineHand& hand, bool open) {
 // Of the lane's events in the view the one at the time, else the nearest.
 [[nodiscard]] Result<std::optional<EventId>> event_near(EventReader& reader, const LaneSnapshot& lane, std::int64_t ns,
                                                         const ViewRange& view) {
-  const auto found = reader.event_at(lane, ns, static_cast<std::int64_t>(view.span_ns()));
+  const auto found = reader.event_at(lane, ns, whole_time(view.span_ns()));
   if (!found || !*found) return found;
   const Result<EventRecord> event = reader.read(**found);
   if (!event) return event.error();
@@ -179,7 +179,7 @@ void open_groups(const TimelineHand& hand, bool open) {
     if (!from) return from.error();
     if (place.lane_step.event != from->id) {
       const double middle = (static_cast<double>(from->begin_ns) + static_cast<double>(from->end_ns)) / 2;
-      place.lane_step.ns = static_cast<std::int64_t>(std::clamp(middle, view.begin_ns, view.end_ns));
+      place.lane_step.ns = whole_time(std::clamp(middle, view.begin_ns, view.end_ns));
     }
     const auto is_own = [&](const LaneSnapshot& lane) { return lane.number() == lane_of(from->id); };
     std::size_t at = static_cast<std::size_t>(std::find_if(lanes.begin(), lanes.end(), is_own) - lanes.begin());

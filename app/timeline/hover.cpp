@@ -137,7 +137,7 @@ void hover_closely(TimelineFrame& frame, Point mouse) {
 
 void take_cursor(TimelineFrame& frame) {
   if (!is_over(frame)) return;
-  frame.tab.cursor_ns = static_cast<std::int64_t>(std::llround(frame.ns(frame.ui.input().mouse.x)));
+  frame.tab.cursor_ns = whole_time(std::round(frame.ns(frame.ui.input().mouse.x)));
 }
 
 // The card opens when the pointer has rested; in dense parts only then is looked at what is there.

@@ -136,7 +136,7 @@ void drag_pan(TimelineFrame& frame) {
   if (right || middle) return;
   if (state.right_press) {
     state.menu_marker = 0;
-    state.menu_ns = static_cast<std::int64_t>(std::llround(frame.ns(mouse.x)));
+    state.menu_ns = whole_time(std::round(frame.ns(mouse.x)));
     state.menu_event.reset();
     find_under(frame, mouse, EventWish::menu, [&state](std::optional<EventId> event) { state.menu_event = event; });
     open_menu(frame.ui, frame.name("menu"));

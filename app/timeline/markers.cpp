@@ -149,7 +149,7 @@ void drag_marker(TimelineFrame& frame) {
   if (held != frame.tab.markers.end() && std::abs(by) > frame.ui.px(3)) {
     const double edge = snapped_ns(frame, mouse);
     const double plain = state.pressed_ns + static_cast<double>(by) * frame.view.ns_per_pixel();
-    const auto to = static_cast<std::int64_t>(std::llround(state.snapped ? edge : plain));
+    const auto to = whole_time(std::round(state.snapped ? edge : plain));
     if (state.gesture == Gesture::marker_end) {
       held->end_ns = std::max(to, held->ts_ns);
     } else if (state.gesture == Gesture::marker_begin) {

@@ -7,6 +7,7 @@
 #include "app/timeline/frame.h"
 #include "app/view/region_terms.h"
 #include "core/base/format.h"
+#include "core/base/utf8.h"
 #include "render/base/icons.h"
 #include "render/widgets/menu.h"
 
@@ -23,9 +24,7 @@ constexpr std::size_t kLongestLabel = 48;  // characters of a name in the menu
 
 [[nodiscard]] std::string shortened(const std::string& label) {
   if (label.size() <= kLongestLabel) return label;
-  std::size_t cut = kLongestLabel;
-  while (cut > 0 && (static_cast<unsigned char>(label[cut]) & 0xC0U) == 0x80U) --cut;  // not inside a character
-  return label.substr(0, cut) + "…";
+  return std::string(utf8_front(label, kLongestLabel)) + "…";
 }
 
 // "select:name": what is done, and with which trait of the event.

@@ -23,7 +23,8 @@ constexpr std::size_t kMemorySeries = 8;
 [[nodiscard]] double rounded_to_three_digits(double value) {
   if (value == 0 || !std::isfinite(value)) return value;
   const double step = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
-  return std::round(value / step) * step;
+  const double rounded = std::round(value / step) * step;
+  return std::isfinite(rounded) ? rounded : value;  // at the ends of what a double holds
 }
 
 [[nodiscard]] std::string counter_value(double value, const std::string& unit) {
@@ -42,6 +43,7 @@ constexpr std::size_t kMemorySeries = 8;
   if (scale.version == frame.snapshot.version) return scale.highest;
   scale.version = frame.snapshot.version;
   scale.highest = 0;
+  if (lane.data->kind != EventKind::counter) return 0;
   for (std::size_t level = kTreeLevels; level-- > 0;) {
     const std::size_t parents = level + 1 < kTreeLevels ? lane.tree.nodes[level + 1] : 0;
     for (std::size_t i = parents * kTreeFanout; i < lane.tree.nodes[level]; ++i) {
@@ -75,7 +77,10 @@ void stack_counter(TimelineFrame& frame, const Rect& canvas, const CounterStrip&
                    bool line, std::vector<float>& below) {
   Ui& ui = frame.ui;
   const float height = (canvas.height() - ui.px(4)) / static_cast<float>(scale > 0 ? scale : 1);
-  const auto y_of = [&](float value) { return std::round(canvas.y1 - std::max(value, 0.0F) * height); };
+  const auto y_of = [&](float value) {
+    const float above = std::max(value, 0.0F) * height;
+    return std::round(canvas.y1 - (above >= 0 ? std::min(above, canvas.height()) : 0));
+  };
   const std::size_t width = below.size();
   for (std::size_t begin = 0; begin < width;) {
     const float value = strip.last[begin];
@@ -188,7 +193,7 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
   if (!memory || row.pool >= memory->pools.size()) return "–";
   Ui& ui = frame.ui;
   const PoolUsage& pool = memory->pools[row.pool];
-  const TimeRange range{static_cast<std::int64_t>(frame.view.begin_ns), static_cast<std::int64_t>(frame.view.end_ns)};
+  const TimeRange range{whole_time(frame.view.begin_ns), whole_time(frame.view.end_ns)};
   const auto stack = frame.state.usage_stacks.get(*frame.tab.analysis, memory, row.pool, range,
                                                   static_cast<std::size_t>(frame.view.width), kMemorySeries);
   if (!stack || stack->key.range != range || stack->usage != memory) frame.state.complete = false;

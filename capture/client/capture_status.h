@@ -38,6 +38,7 @@ struct AgentStatus {
   std::uint64_t bytes = 0;           // over the wire
   std::uint64_t lost_events = 0;     // all that were made and are not here, as far as is known
   std::uint64_t dropped_events = 0;  // of those: by the agent, for want of room
+  bool totals_agree = true;          // at its end: what came is what the agent counts
   std::uint64_t doubled_frames = 0;
   bool end_known = false;     // what was made is known: the agent has counted it at its end
   bool out_of_reach = false;  // failed, but the agent may still have what is missing

@@ -127,6 +127,7 @@ struct Connection::Implementation {
   std::unique_ptr<log::FileReceiver> receiver;
   std::optional<wire::StreamEnd> stream_end;
   std::string end_message;
+  bool files_agree = true;               // the results are those that the agent counts
   std::deque<std::int64_t> clock_asked;  // when, by the viewer's clock
   std::uint64_t clock_questions = 0;
   std::chrono::milliseconds clock_wait{0};

@@ -147,6 +147,7 @@ void Connection::Implementation::on_end(const wire::StreamEnd& message) {
 void Connection::Implementation::on_file(const wire::FilePiece& piece) {
   note_progress();
   if (Result<void> taken = receiver->take(piece); !taken) {
+    files_agree = false;
     return conclude("the results could not be written: " + taken.message());
   }
   const std::lock_guard lock(mutex);
@@ -154,9 +155,15 @@ void Connection::Implementation::on_file(const wire::FilePiece& piece) {
 }
 
 void Connection::Implementation::on_fetched(const wire::Fetched& all) {
-  const std::string own = receiver ? receiver->problems() : "";
-  const std::string told = wire::printable(all.message);
-  conclude(told + (told.empty() || own.empty() ? "" : "; ") + own);
+  std::string text = wire::printable(all.message);
+  const auto add = [&text](const std::string& more) { text += (text.empty() || more.empty() ? "" : "; ") + more; };
+  if (receiver) {
+    add(receiver->problems());
+    const std::string differs = receiver->compare(all.files, all.bytes);
+    files_agree = differs.empty();
+    add(differs);
+  }
+  conclude(text);
 }
 
 // The capture has ended, and its results are here.
@@ -233,6 +240,7 @@ void Connection::Implementation::publish() {
   shared.chunks = counts.chunks();
   shared.dropped_events = std::max(dropped_told, counts.dropped_events());
   shared.lost_events = counts.lost_events() + shared.dropped_events - counts.dropped_events();
+  shared.totals_agree = counts.totals_agree() && files_agree;
   shared.doubled_frames = counts.doubled_frames();
   shared.last_sequence = counts.last_sequence();
   shared.bytes = bytes_before + (link ? link->received_bytes() : 0);

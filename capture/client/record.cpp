@@ -137,7 +137,9 @@ RecordReport report_of(const CaptureStatus& status, const Store& store, const st
   report.memory_bytes = kept.memory_bytes;
   lost = std::max(lost, kept.lost);
   if (all_counted) report.lost_events = lost;
-  report.complete = status.phase == CapturePhase::ended && lost == 0;
+  const bool agree = std::all_of(status.agents.begin(), status.agents.end(),
+                                 [](const AgentStatus& agent) { return agent.totals_agree; });
+  report.complete = status.phase == CapturePhase::ended && lost == 0 && agree;
   if (!report.complete && report.message.empty()) {
     report.message = fmt::format("{} events are lost; the session's quality report says where", lost);
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -69,27 +70,36 @@ Result<void> StreamIngest::take_chunk(wire::Frame frame) {
   return {};
 }
 
-// What is missing, in a sentence; "" if nothing is. Sets lost_events_.
+// What is missing or does not agree, in a sentence; "" if nothing is. Sets lost_events_ and totals_agree_.
 std::string StreamIngest::compare(const wire::StreamEnd& end) {
   std::uint64_t missing = 0;
   std::uint64_t lanes = 0;
+  std::uint64_t surplus = 0;  // lanes of which more came than the agent counts
   for (const wire::LaneTotal& total : end.lanes) {
     const auto found = lane_events_.find(total.lane);
     const std::uint64_t have = found == lane_events_.end() ? 0 : found->second;
+    surplus += have > total.events ? 1 : 0;
     if (have >= total.events) continue;
-    missing += total.events - have;
+    missing += std::min(total.events - have, std::numeric_limits<std::uint64_t>::max() - missing);
     ++lanes;
   }
   lost_events_ = missing;
   if (missing > 0) {
+    totals_agree_ = lost_frames_ > 0 && surplus == 0;
     return fmt::format("{} events of {} lanes were {}", format_count(missing), lanes,
                        lost_frames_ > 0 ? "lost with frames that the agent no longer had" : "sent but never came");
   }
-  const bool same = end.last_sequence == last_sequence_ && end.events == events_;
-  if (same || (lost_frames_ > 0 && end.events == events_)) return "";
   lost_events_ = end.events > events_ ? end.events - events_ : 0;
-  return fmt::format("the agent counts {} frames and {} events, {} and {} came", end.last_sequence,
-                     format_count(end.events), last_sequence_ - lost_frames_, format_count(events_));
+  // Frames that are gone took an unknown number of chunks with them.
+  const bool same_frames = end.last_sequence == last_sequence_ && (lost_frames_ > 0 || end.chunks == chunks_);
+  totals_agree_ = surplus == 0 && same_frames && end.events >= events_ && (lost_frames_ > 0 || lost_events_ == 0);
+  if (totals_agree_ && lost_events_ == 0) return "";
+  std::string text =
+      fmt::format("the agent counts {} frames, {} chunks and {} events; {}, {} and {} came", end.last_sequence,
+                  end.chunks, format_count(end.events), last_sequence_ - lost_frames_, chunks_, format_count(events_));
+  if (lost_frames_ > 0) text += fmt::format(", and {} frames are said to be gone", lost_frames_);
+  if (surplus > 0) text += fmt::format(", and more of {} lanes than it counts", surplus);
+  return text;
 }
 
 Result<std::string> StreamIngest::finish(const wire::StreamEnd& end) {
@@ -98,7 +108,11 @@ Result<std::string> StreamIngest::finish(const wire::StreamEnd& end) {
   if (!text.empty()) {
     const char* advice =
         lost_frames_ > 0 ? "; give the agent more --buffer or a --spool folder" : "; report this with both versions";
-    entries.push_back({"lost_events", lost_events_, text + advice});
+    if (lost_events_ > 0) {
+      entries.push_back({"lost_events", lost_events_, text + advice});
+    } else {
+      entries.push_back({"totals_disagree", 1, text + advice});
+    }
   }
   if (const std::uint64_t doubled = doubled_frames_ - std::exchange(reported_doubled_, doubled_frames_); doubled > 0) {
     entries.push_back({"doubled_frames", doubled, "frames that came twice were dropped"});

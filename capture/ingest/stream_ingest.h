@@ -33,10 +33,13 @@ class StreamIngest {
   // The frames up to gap.last will not come. A gap that begins behind what came is an error.
   Result<void> take(const wire::Gap& gap);
 
-  // Compares the totals, and writes what is missing or doubled into the quality report. Returns what is missing in a
-  // sentence, or "".
+  // Compares the totals, and writes what is missing or doubled into the quality report. Returns what is missing, or
+  // what does not agree, in a sentence, or "".
   Result<std::string> finish(const wire::StreamEnd& end);
 
+  // After finish(): whether the agent counts what came and what it said to be gone, by events, lanes, chunks and
+  // frames.
+  [[nodiscard]] bool totals_agree() const noexcept { return totals_agree_; }
   [[nodiscard]] std::uint64_t last_sequence() const noexcept { return last_sequence_; }
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
   [[nodiscard]] std::uint64_t chunks() const noexcept { return chunks_; }
@@ -63,6 +66,7 @@ class StreamIngest {
   std::uint64_t lost_events_ = 0;
   std::uint64_t dropped_events_ = 0;
   std::uint64_t unknown_definitions_ = 0;
+  bool totals_agree_ = true;
   std::map<LaneNumber, std::uint64_t> lane_events_;  // by lane number with its scope on the wire
 };
 

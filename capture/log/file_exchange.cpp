@@ -96,6 +96,17 @@ void FileReceiver::start_over() {
   if (file_) (void)::unlinkat(parent_.get(), partial_.c_str(), 0);  // what stays behind is only a partial file
   file_ = system::Descriptor();
   partial_.clear();
+  whole_files_ = came_bytes_ = 0;
+}
+
+std::string FileReceiver::compare(std::uint64_t files, std::uint64_t bytes) const {
+  if (!partial_.empty()) {
+    return fmt::format("{}: it ended after {} bytes of those that it was said to have, so it was not kept",
+                       wire::printable(path_), next_offset_);
+  }
+  if (files == whole_files_ && bytes == came_bytes_) return "";
+  return fmt::format("the agent counts {} files of {} bytes, and {} of {} bytes came", files, bytes, whole_files_,
+                     came_bytes_);
 }
 
 Result<void> FileReceiver::take(const wire::FilePiece& piece) {
@@ -105,6 +116,9 @@ Result<void> FileReceiver::take(const wire::FilePiece& piece) {
   } else if (partial_.empty() || piece.path != path_ || piece.offset != next_offset_) {
     return Error{fmt::format("{}: a piece that does not follow the one before it", piece.path)};
   }
+  if (piece.bytes.size() > piece.total || next_offset_ > piece.total - piece.bytes.size()) {
+    return Error{fmt::format("{}: it is longer than it was said to be", wire::printable(piece.path))};
+  }
   if (bytes_ + piece.bytes.size() > options_.limit_bytes) {
     return Error{fmt::format("more than {} bytes of files; send fewer", options_.limit_bytes)};
   }
@@ -112,6 +126,7 @@ Result<void> FileReceiver::take(const wire::FilePiece& piece) {
     return system::system_error((folder_ / path_).string() + ": cannot write");
   next_offset_ += piece.bytes.size();
   bytes_ += piece.bytes.size();
+  came_bytes_ += piece.bytes.size();
   return next_offset_ == piece.total ? end_file() : Result<void>();
 }
 
@@ -164,6 +179,7 @@ Result<void> FileReceiver::begin_file(const wire::FilePiece& piece) {
 
 Result<void> FileReceiver::end_file() {
   const std::string partial = std::exchange(partial_, {});
+  ++whole_files_;
   if (!file_) return {};
   file_ = system::Descriptor();
   const std::string name = fs::path(path_).filename().string();

@@ -43,6 +43,8 @@ class FileReceiver {
   [[nodiscard]] std::uint64_t files() const noexcept { return written_.size(); }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] const std::string& problems() const noexcept { return problems_; }
+  // What does not agree with the totals that the other side states at its end, in a sentence; "" if nothing.
+  [[nodiscard]] std::string compare(std::uint64_t files, std::uint64_t bytes) const;
 
  private:
   Result<void> begin_file(const wire::FilePiece& piece);
@@ -53,6 +55,8 @@ class FileReceiver {
   FileReceiverOptions options_;
   std::set<std::string> written_;
   std::uint64_t bytes_ = 0;
+  std::uint64_t whole_files_ = 0;  // since the other side began, those included that were left as they are
+  std::uint64_t came_bytes_ = 0;   // likewise
   std::string problems_;
   system::Descriptor parent_;  // folder of the file that is being taken
   system::Descriptor file_;    // none: its pieces are passed over

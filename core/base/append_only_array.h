@@ -1,10 +1,10 @@
-// An array that only grows and never moves its elements: segments of doubling size behind a fixed table. One
-// thread appends; any thread may read the elements below a count that it learned from the appender through a
-// lock. Untouched parts of a segment cost address space, not memory.
+// An array that only grows and never moves its elements: segments of doubling size. One thread appends; any thread may
+// read the elements below a count that it learned from the appender through a lock. Three words until it is used, and a
+// table of segments only beyond the first of them: a session has dozens of arrays for each of its lanes, most of them
+// empty. Untouched parts of a segment cost address space, not memory.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdlib>
@@ -23,7 +23,10 @@ class AppendOnlyArray {
   AppendOnlyArray(const AppendOnlyArray&) = delete;
   AppendOnlyArray& operator=(const AppendOnlyArray&) = delete;
   ~AppendOnlyArray() {
-    for (T* segment : segments_) std::free(segment);
+    std::free(first_);
+    if (further_ == nullptr) return;
+    for (std::size_t i = 0; i < kFurther; ++i) std::free(further_[i]);
+    std::free(further_);
   }
 
   void push_back(const T& value) {
@@ -44,8 +47,9 @@ class AppendOnlyArray {
     }
   }
   [[nodiscard]] const T& operator[](std::size_t index) const noexcept {
+    if (index < kFirstSegment) return first_[index];
     const auto [segment, offset] = place(index);
-    return segments_[segment][offset];
+    return further_[segment - 1][offset];
   }
   // Only the appending thread may ask; readers use the count they were given.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -53,16 +57,30 @@ class AppendOnlyArray {
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return size_ * sizeof(T); }
 
   // Elements [index, index + 2^k) lie side by side if index is a multiple of 2^k and 2^k <= kFirstSegment.
-  static constexpr std::size_t kFirstSegment = 64;
+  static constexpr std::size_t kFirstSegment = 8;
 
  private:
-  [[nodiscard]] T* made(std::size_t segment) {
-    if (segments_[segment] == nullptr) {
-      segments_[segment] = static_cast<T*>(std::malloc(sizeof(T) * segment_size(segment)));
-      if (segments_[segment] == nullptr) throw std::bad_alloc();
-    }
-    return segments_[segment];
+  static constexpr std::size_t kFurther = 40;  // segments after the first
+
+  [[nodiscard]] static T* allocate(std::size_t count) {
+    auto* made = static_cast<T*>(std::malloc(sizeof(T) * count));
+    if (made == nullptr) throw std::bad_alloc();
+    return made;
   }
+  [[nodiscard]] T* made(std::size_t segment) {
+    if (segment == 0) {
+      if (first_ == nullptr) first_ = allocate(kFirstSegment);
+      return first_;
+    }
+    if (further_ == nullptr) {
+      further_ = static_cast<T**>(std::calloc(kFurther, sizeof(T*)));
+      if (further_ == nullptr) throw std::bad_alloc();
+    }
+    T*& found = further_[segment - 1];
+    if (found == nullptr) found = allocate(segment_size(segment));
+    return found;
+  }
+  static constexpr std::size_t kFirstBits = std::bit_width(kFirstSegment) - 1;
   struct Place {
     std::size_t segment;
     std::size_t offset;
@@ -71,13 +89,14 @@ class AppendOnlyArray {
   [[nodiscard]] static constexpr Place place(std::size_t index) noexcept {
     if (index < kFirstSegment) return {0, index};
     const auto top = static_cast<std::size_t>(std::bit_width(index)) - 1;
-    return {top - 5, index - (std::size_t{1} << top)};
+    return {top - kFirstBits + 1, index - (std::size_t{1} << top)};
   }
   [[nodiscard]] static constexpr std::size_t segment_size(std::size_t segment) noexcept {
     return segment == 0 ? kFirstSegment : kFirstSegment << (segment - 1);
   }
 
-  std::array<T*, 40> segments_{};
+  T* first_ = nullptr;
+  T** further_ = nullptr;
   std::size_t size_ = 0;
 };
 

@@ -1,8 +1,9 @@
 // Gathers up to 16,384 events of one lane and seals them into a chunk. Used through SessionWriter, except by
 // generators that write millions of events a second and hold their builders themselves.
 //
-// append() needs start_ticks >= the last event's end and duration >= 0. A column that is not set for a row is
-// null there; one that the schema calls `required` must be set for every row.
+// Columns beyond those that a chunk can have may be set, and are left out. append() needs start_ticks >= the last
+// event's end and duration >= 0. A column that is not set for a row is null there; one that the schema calls `required`
+// must be set for every row.
 #pragma once
 
 #include <cassert>

@@ -38,7 +38,14 @@ SessionWriter::~SessionWriter() = default;
 SchemaNumber SessionWriter::add_schema(Schema schema) {
   schema.number = static_cast<SchemaNumber>(schemas_.size());
   assert(schema.number < kMaxLocalNumber);
-  define(schema);
+  constexpr std::size_t kMostColumns = kMaxChunkColumns - 3;
+  if (schema.columns.size() > kMostColumns) {
+    add_quality({"columns_left_out", schema.columns.size() - kMostColumns,
+                 fmt::format("columns beyond the first {} of a table were left out", kMostColumns)});
+  }
+  Schema kept = schema;
+  kept.columns.resize(std::min(kept.columns.size(), kMostColumns));
+  define(kept);
   schemas_.push_back(std::make_unique<Schema>(std::move(schema)));
   return schemas_.back()->number;
 }

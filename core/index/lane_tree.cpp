@@ -56,7 +56,7 @@ CounterNode merge(const CounterNode* children, std::size_t count) noexcept {
   for (std::size_t i = 1; i < count; ++i) {
     const CounterNode& child = children[i];
     // The value held over the hole between two children belongs to neither.
-    node.integral += node.last * static_cast<double>(child.begin - node.end) + child.integral;
+    node.integral += node.last * (static_cast<double>(child.begin) - static_cast<double>(node.end)) + child.integral;
     node.min = std::min(node.min, child.min);
     node.max = std::max(node.max, child.max);
     node.last = child.last;

@@ -5,17 +5,16 @@
 #include <cstdlib>
 #include <limits>
 
+#include "core/model/time_range.h"
+
 namespace accelscope {
 namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr std::int64_t kSmallest = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
-
-std::int64_t saturate(Wide value) {
-  if (value < Wide{kSmallest}) return kSmallest;
-  if (value > Wide{kLargest}) return kLargest;
+std::int64_t saturate(Wide value, std::int64_t smallest, std::int64_t largest) {
+  if (value < Wide{smallest}) return smallest;
+  if (value > Wide{largest}) return largest;
   return static_cast<std::int64_t>(value);
 }
 
@@ -37,9 +36,10 @@ void rate_fraction(double ticks_per_ns, std::int64_t& numerator, std::int64_t& d
 }  // namespace
 
 ClockMap::ClockMap(const Clock& clock) {
-  // Anchors that do not rise are of no use to a monotone map.
+  // Anchors that do not rise are of no use to a monotone map; between those that are near enough nothing overflows.
   std::vector<ClockAnchor> anchors;
   for (const ClockAnchor& anchor : clock.anchors) {
+    if (!is_near_enough(anchor.ticks) || !is_near_enough(anchor.ns)) continue;
     if (anchors.empty() || (anchor.ticks > anchors.back().ticks && anchor.ns > anchors.back().ns)) {
       anchors.push_back(anchor);
     }
@@ -74,7 +74,8 @@ const ClockMap::Segment& ClockMap::segment_of(std::int64_t ticks) const noexcept
 std::int64_t ClockMap::to_ns(std::int64_t ticks) const noexcept {
   if (identity_) return ticks;
   const Segment& s = segment_of(ticks);
-  return saturate(Wide{s.ns} + divide_down((Wide{ticks} - s.ticks) * s.numerator, s.denominator));
+  return saturate(Wide{s.ns} + divide_down((Wide{ticks} - s.ticks) * s.numerator, s.denominator), -kFarthestTime,
+                  kFarthestTime);
 }
 
 void ClockMap::to_ns(std::span<const std::int64_t> ticks, std::int64_t* ns) const noexcept {
@@ -91,7 +92,7 @@ void ClockMap::to_ns(std::span<const std::int64_t> ticks, std::int64_t* ns) cons
   const Wide quotient = divide_down(product, s.denominator);
   const Wide first_ns = Wide{s.ns} + quotient;
   const Wide largest = (Wide{ticks.back()} - first) * s.numerator + s.denominator;
-  const bool close = largest < kExact && first_ns >= kSmallest && first_ns + kExact <= kLargest;
+  const bool close = largest < kExact && first_ns >= -kFarthestTime && first_ns + kExact <= kFarthestTime;
   if (!close || &s != &segment_of(ticks.back())) {
     for (std::size_t i = 0; i < ticks.size(); ++i) ns[i] = to_ns(ticks[i]);
     return;
@@ -113,7 +114,8 @@ std::int64_t ClockMap::to_ticks(std::int64_t ns) const noexcept {
   auto after = std::upper_bound(segments_.begin() + 1, segments_.end(), ns,
                                 [](std::int64_t t, const Segment& s) { return t < s.ns; });
   const Segment& s = *(after - 1);
-  return saturate(Wide{s.ticks} + divide_up((Wide{ns} - s.ns) * s.denominator, s.numerator));
+  return saturate(Wide{s.ticks} + divide_up((Wide{ns} - s.ns) * s.denominator, s.numerator),
+                  std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace accelscope

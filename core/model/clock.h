@@ -31,8 +31,8 @@ struct Clock {
   }
 };
 
-// Integer arithmetic: to_ns is monotone, exact where the rate is one, and to_ticks(to_ns(t)) <= t. Results saturate at
-// the ends of int64.
+// Integer arithmetic: to_ns is monotone, exact where the rate is one, and to_ticks(to_ns(t)) <= t. Times saturate at
+// kFarthestTime, ticks at the ends of int64. Anchors farther than that are left out.
 class ClockMap {
  public:
   ClockMap() = default;  // identity: a tick is a ns

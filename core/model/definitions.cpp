@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstring>
 
 #include "core/base/checksum.h"
 #include "core/base/fields.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr std::uint16_t kRecordVersion = 1;
 // A record larger than this is damage, not data.
 constexpr std::uint32_t kMaxRecordBytes = 512U << 20;
+constexpr std::uint32_t kMaxStringsOfRecord = 2'000'000;  // sources send 65,536 at once
 
 struct RecordHeader {
   std::uint32_t magic = kDefinitionMagic;
@@ -41,6 +43,15 @@ constexpr auto readers_of(const std::variant<T...>* /*of*/) {
   return std::array{&read_body<T>...};
 }
 constexpr auto kReaders = readers_of(static_cast<const Definition*>(nullptr));
+
+// What a batch of strings says that it holds; its first id stands before it.
+std::uint32_t string_count(ByteView body) {
+  std::uint32_t count = 0;
+  if (body.size() >= sizeof(StringId) + sizeof count) {
+    std::memcpy(&count, body.data() + sizeof(StringId), sizeof count);
+  }
+  return count;
+}
 
 void move_number(std::uint32_t& number, std::uint32_t scope) { number = scoped_number(scope, number); }
 
@@ -75,6 +86,10 @@ Result<std::optional<Definition>> decode_definition(ByteView bytes) {
     return Error{fmt::format("definition record: it says {} bytes but has {}", header->length, bytes.size())};
   }
   const ByteView body = bytes.subspan(kDefinitionHeaderBytes);
+  // Before they are read: a text that is empty takes four bytes in a record, and ten times as many in memory.
+  if (header->kind == Definition(StringBatch()).index() + 1 && string_count(body) > kMaxStringsOfRecord) {
+    return Error{fmt::format("definition record: it holds more than {} names at once", kMaxStringsOfRecord)};
+  }
   if (record_checksum(*header, body) != header->checksum)
     return Error{"definition record: wrong checksum; its bytes were damaged"};
   if (header->kind == 0 || header->kind > kReaders.size()) return std::optional<Definition>();

@@ -11,6 +11,29 @@
 
 namespace accelscope {
 
+// No event is farther from 0 than this, in ticks and in ns of session time: no difference of two times overflows then.
+// A store takes no others, and clocks saturate here.
+inline constexpr std::int64_t kFarthestTime = (std::int64_t{1} << 62) - 1;
+[[nodiscard]] constexpr bool is_near_enough(std::int64_t time) noexcept {
+  return time >= -kFarthestTime && time <= kFarthestTime;
+}
+
+// A time that was computed, as the nearest one that an event may have: views reach beyond those.
+[[nodiscard]] constexpr std::int64_t whole_time(double time) noexcept {
+  constexpr double kEnd = 0x1p62;
+  if (!(time > -kEnd)) return -kFarthestTime;
+  return time < kEnd ? static_cast<std::int64_t>(time) : kFarthestTime;
+}
+
+// The difference of two times of any kind, as are the ends of a range that has none: the largest where int64 has no
+// other.
+[[nodiscard]] constexpr std::int64_t time_between(std::int64_t begin, std::int64_t end) noexcept {
+  const auto steps = static_cast<std::uint64_t>(end) - static_cast<std::uint64_t>(begin);
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  if (end < begin) return -time_between(end, begin);
+  return steps > static_cast<std::uint64_t>(kLargest) ? kLargest : static_cast<std::int64_t>(steps);
+}
+
 namespace detail {
 [[nodiscard]] constexpr bool stretch_holds(std::int64_t begin, std::int64_t end, std::int64_t event_begin,
                                            std::int64_t event_end) noexcept {
@@ -24,7 +47,9 @@ struct TimeRange {
   std::int64_t end_ns = std::numeric_limits<std::int64_t>::max();
 
   [[nodiscard]] constexpr bool empty() const noexcept { return begin_ns >= end_ns; }
-  [[nodiscard]] constexpr std::int64_t length_ns() const noexcept { return empty() ? 0 : end_ns - begin_ns; }
+  [[nodiscard]] constexpr std::int64_t length_ns() const noexcept {
+    return empty() ? 0 : time_between(begin_ns, end_ns);
+  }
   [[nodiscard]] constexpr bool holds(std::int64_t event_begin, std::int64_t event_end) const noexcept {
     return detail::stretch_holds(begin_ns, end_ns, event_begin, event_end);
   }

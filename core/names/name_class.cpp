@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/base/text.h"
+#include "core/names/limits.h"
 
 namespace accelscope {
 namespace {
@@ -153,6 +154,7 @@ constexpr std::array<std::string_view, 22> kStandard = {
 }  // namespace
 
 std::optional<NameClass> name_class(std::string_view name) noexcept {
+  name = name.substr(0, NameLimits::kName);
   if (std::optional<NameClass> frame = python_class(name)) return frame;
   for (const std::string_view annotation : kAnnotations) {
     if (name.starts_with(annotation)) return NameClass{kAnnotation, {}};

@@ -1,9 +1,16 @@
 #include "core/names/name_forms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
+#include <span>
 
+#include "core/base/checksum.h"
+#include "core/base/utf8.h"
+#include "core/names/limits.h"
 #include "core/names/name_rules.h"
 
 namespace accelscope {
@@ -12,6 +19,7 @@ namespace {
 // Adds a shorter form; one that is no shorter or says nothing is left out.
 void add_form(NameForms& forms, std::string text) {
   while (text.ends_with(' ')) text.pop_back();
+  if (forms.texts.size() >= NameLimits::kForms) return;
   if (!text.empty() && text.size() < forms.texts.back().size()) forms.texts.push_back(std::move(text));
 }
 
@@ -78,7 +86,7 @@ void add_known(const std::vector<std::string>& known, NameForms& forms) {
   return true;
 }
 
-// "a/b/c/d" -> "b/c/d", "c/d", "d". What has blanks outside of brackets is no path.
+// "a/b/c/d" -> "b/c/d", "c/d", "d": its last steps. What has blanks outside of brackets is no path.
 [[nodiscard]] bool add_path(std::string_view name, NameForms& forms) {
   std::vector<std::size_t> starts;
   int depth = 0;
@@ -91,8 +99,9 @@ void add_known(const std::vector<std::string>& known, NameForms& forms) {
     if (c == '/' && i + 1 < name.size()) starts.push_back(i + 1);
   }
   if (starts.empty()) return false;
-  for (const std::size_t start : starts) {
-    std::string_view part = name.substr(start);
+  const std::size_t steps = std::min(starts.size(), NameLimits::kPathSteps);
+  for (std::size_t i = starts.size() - steps; i < starts.size(); ++i) {
+    std::string_view part = name.substr(starts[i]);
     while (part.ends_with('/')) part.remove_suffix(1);
     add_form(forms, std::string(part));
   }
@@ -104,7 +113,7 @@ void add_known(const std::vector<std::string>& known, NameForms& forms) {
   std::vector<std::string> words;
   std::string word;
   const auto take = [&] {
-    if (!word.empty()) words.push_back(std::move(word));
+    if (!word.empty() && words.size() < NameLimits::kParts) words.push_back(std::move(word));
     word.clear();
   };
   for (const char c : text) {
@@ -135,6 +144,7 @@ void add_declaration(const Declaration& found, NameForms& forms) {
     if (base != found.base) forms.parts.clear();  // what the wrapper was given is its name alone
     const std::vector<std::string> fields = words_of(base, true);
     forms.parts.insert(forms.parts.begin(), fields.begin(), fields.end());
+    forms.parts.resize(std::min(forms.parts.size(), NameLimits::kParts));
     add_form(forms, base);
     add_known(known, forms);
     return;
@@ -186,7 +196,13 @@ NameForms name_forms(std::string_view name) {
   NameForms forms;
   forms.texts.emplace_back(name);
   forms.identity = identity_of(name);
-  add_forms(name, forms);
+  if (name.size() <= NameLimits::kName) {
+    add_forms(name, forms);
+  } else {
+    add_form(forms, fmt::format("{}… ({:08x})", utf8_front(name, NameLimits::kFront),
+                                static_cast<std::uint32_t>(checksum(std::as_bytes(std::span(name))))));
+    mark_usual(forms);
+  }
   return forms;
 }
 

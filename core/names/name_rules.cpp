@@ -4,6 +4,8 @@
 #include <array>
 #include <cctype>
 
+#include "core/names/limits.h"
+
 namespace accelscope {
 namespace {
 
@@ -67,6 +69,7 @@ template <std::size_t Size>
 }
 
 [[nodiscard]] std::string_view element_in(std::string_view field) {
+  if (field.size() > NameLimits::kField) return {};
   for (const Spelling& each : kElements) {
     if (!field.starts_with(each.word)) continue;
     const std::string_view rest = field.substr(each.word.size());
@@ -134,11 +137,10 @@ template <std::size_t Size>
     }
     if (what.empty()) what = fields.front();
     std::vector<std::string> forms;
-    for (const std::string_view field : fields) {
-      const std::string_view element = element_in(field);
+    for (std::size_t i = 0; i < fields.size() && forms.empty(); ++i) {
+      const std::string_view element = element_in(fields[i]);
       if (!element.empty()) forms.push_back(what + " " + std::string(element));
     }
-    if (forms.size() > 1) forms.resize(1);
     forms.push_back(what);
     return forms;
   }

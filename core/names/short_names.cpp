@@ -56,6 +56,7 @@ ShortNames::Entry& ShortNames::entry(std::string_view name) {
   number_words(*place);
   for (const std::string& form : place->made.texts) {
     Group& group = groups_[form];
+    if (group.size() > kMostTagged) continue;  // a further one changes nothing
     const bool known = std::any_of(group.begin(), group.end(),
                                    [&](const Entry* each) { return each->made.identity == place->made.identity; });
     if (!known) group.push_back(place.get());

@@ -7,11 +7,13 @@
 #include <cmath>
 
 #include "core/model/palette.h"
+#include "core/model/time_range.h"
 
 namespace accelscope {
 namespace {
 
 constexpr std::uint8_t kWaitBit = 16;
+constexpr double kLargestShown = 1e38;  // of a counter, on its way to a float
 
 Error out_of_order() {
   return Error{"chunk: its events are not in order; its bytes are damaged or its source is broken"};
@@ -65,11 +67,9 @@ SliceNode finish_leaf(SliceNode leaf, std::array<std::uint64_t, 32>& by_slot, co
 
 void NameTable::refresh() {
   if (names_.size() == pool_->scope_size(scope_) && !names_.empty()) return;
-  const std::vector<StringId> map = pool_->scope_map(scope_);
-  names_.reserve(map.size());
-  for (std::size_t local = names_.size(); local < map.size(); ++local) {
-    names_.push_back({map[local], pool_->slot(map[local])});
-    largest_session_id_ = std::max(largest_session_id_, map[local]);
+  for (const StringId id : pool_->scope_map(scope_, names_.size())) {
+    names_.push_back({id, pool_->slot(id)});
+    largest_session_id_ = std::max(largest_session_id_, id);
   }
   if (names_.empty()) names_.push_back({});
 }
@@ -95,6 +95,9 @@ Result<void> LaneIndexer::add(LaneData& lane, const Schema& schema, const ChunkV
   if (chunk.column_count() != schema.columns.size()) {
     return Error{fmt::format("chunk of lane {}: it has {} columns, its schema {} has {}", lane.lane.number,
                              chunk.column_count(), schema.name, schema.columns.size())};
+  }
+  if (!is_near_enough(chunk.header().begin_ticks) || !is_near_enough(chunk.header().end_ticks)) {
+    return Error{fmt::format("chunk of lane {}: its times lie beyond all that can be told apart", lane.lane.number)};
   }
   names.refresh();
   slice_leaves_.clear();
@@ -201,7 +204,8 @@ Result<void> LaneIndexer::index_counters(const LaneTree<CounterNode>& tree, cons
                             : is_signed
                                 ? static_cast<double>(static_cast<std::int64_t>(stored[i] ^ (std::uint64_t{1} << 63)))
                                 : static_cast<double>(stored[i]);
-        if (std::isfinite(next)) value = next;
+        // What is no number is not shown, and what no float holds is cut: sums and pictures stay numbers.
+        if (std::isfinite(next)) value = std::clamp(next, -kLargestShown, kLargestShown);
       }
       const auto narrow = static_cast<float>(value);
       leaf.min = i == 0 ? narrow : std::min(leaf.min, narrow);

@@ -46,7 +46,7 @@ Result<void> Store::Implementation::create_tables(Database& database) {
 
 Result<void> Store::Implementation::prepare_statements() {
   if (read_only) return {};
-  Result<Statement> definition = database->prepare(kInsertDefinition);
+  Result<Statement> definition = database->prepare("INSERT OR REPLACE INTO definition(id, payload) VALUES(?, ?)");
   if (!definition) return definition.error();
   insert_definition = std::move(*definition);
   return chunk_rows->prepare();
@@ -102,13 +102,15 @@ Result<void> Store::Implementation::open_file(const std::string& file, OpenMode 
 }
 
 Result<void> Store::Implementation::load_session() {
-  Result<Statement> select = database->prepare("SELECT payload FROM definition ORDER BY id");
+  Result<Statement> select = database->prepare("SELECT id, payload FROM definition ORDER BY id");
   if (!select) return select.error();
   for (;;) {
     const Result<bool> row = select->step();
     if (!row) return database->error("its definitions cannot be read");
     if (!*row) break;
-    const ByteView record = select->blob(0);
+    const std::int64_t id = select->integer(0);
+    const ByteView record = select->blob(1);
+    book.last_row = std::max(book.last_row, id);
     const std::uint32_t scope = definition_scope(record);
     Result<std::optional<Definition>> definition = decode_definition(record);
     if (!definition || scope > kMaxScope) {
@@ -121,7 +123,7 @@ Result<void> Store::Implementation::load_session() {
       continue;
     }
     scope_count = std::max(scope_count, scope + 1);
-    if (Result<void> result = apply(**definition, scope); !result) {
+    if (Result<void> result = apply(std::move(**definition), scope, id, nullptr); !result) {
       count_quality({"damaged_definitions", 1, result.message()});
     }
   }

@@ -42,15 +42,15 @@ std::uint32_t LaneSnapshot::first_chunk_ending_after(std::int64_t ticks) const n
 }
 
 const LaneSnapshot* Snapshot::find_lane(LaneNumber number) const noexcept {
-  const auto found =
-      std::find_if(lanes.begin(), lanes.end(), [number](const LaneSnapshot& l) { return l.number() == number; });
-  return found == lanes.end() ? nullptr : &*found;
+  if (places == nullptr) return nullptr;
+  const auto found = places->lanes.find(number);
+  return found == places->lanes.end() ? nullptr : &lanes[found->second];
 }
 
 const TrackSnapshot* Snapshot::find_track(TrackNumber number) const noexcept {
-  const auto found = std::find_if(tracks.begin(), tracks.end(),
-                                  [number](const TrackSnapshot& t) { return t.track->number == number; });
-  return found == tracks.end() ? nullptr : &*found;
+  if (places == nullptr) return nullptr;
+  const auto found = places->tracks.find(number);
+  return found == places->tracks.end() ? nullptr : &tracks[found->second];
 }
 
 std::string_view Snapshot::meta_value(std::string_view key) const noexcept {

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/index/lane_tree.h"
@@ -63,6 +64,12 @@ struct TrackSnapshot {
   std::vector<std::uint32_t> lanes;  // indices into Snapshot::lanes, by depth
 };
 
+// Where the lane or track of a number lies in a snapshot's lists.
+struct NumberPlaces {
+  std::unordered_map<LaneNumber, std::uint32_t> lanes;
+  std::unordered_map<TrackNumber, std::uint32_t> tracks;
+};
+
 struct Snapshot {
   std::uint64_t version = 0;
   std::vector<LaneSnapshot> lanes;
@@ -74,6 +81,7 @@ struct Snapshot {
   std::vector<QualityEntry> quality;
   std::vector<Metric> metrics;
   std::shared_ptr<const StringPool> strings;
+  std::shared_ptr<const NumberPlaces> places;  // one for all snapshots until a lane or track is added
   std::uint64_t event_count = 0;
   std::int64_t begin_ns = 0;  // of the earliest event; 0 if there is none
   std::int64_t end_ns = 0;    // of the latest event

@@ -12,20 +12,6 @@
 #include "core/store/store_state.h"
 
 namespace accelscope {
-namespace {
-
-template <typename T>
-void replace_or_add(std::vector<std::shared_ptr<const T>>& list, std::shared_ptr<const T> value) {
-  const auto same = std::find_if(list.begin(), list.end(), [&](const auto& v) { return v->number == value->number; });
-  if (same == list.end()) {
-    list.push_back(std::move(value));
-  } else {
-    *same = std::move(value);
-  }
-}
-
-}  // namespace
-
 std::uint64_t default_memory_budget() noexcept {
 #ifdef _WIN32
   return 8ULL << 30;
@@ -41,6 +27,7 @@ Store::~Store() = default;
 Result<std::unique_ptr<Store>> Store::create(StoreOptions options) {
   auto impl = std::make_unique<Implementation>();
   impl->options = std::move(options);
+  impl->most_text_bytes = DefinitionLimits::texts_within(impl->options.memory_budget_bytes);
   Result<std::unique_ptr<Database>> database = Database::open("", OpenMode::memory);
   if (!database) return database.error();
   impl->database = std::move(*database);
@@ -69,106 +56,6 @@ Store::Implementation::Scope& Store::Implementation::scope_state(std::uint32_t s
   return *scopes[scope];
 }
 
-Result<void> Store::define(std::uint32_t scope, const Definition& definition) {
-  Definition moved = definition;
-  move_to_scope(moved, scope);
-  // Strings get their numbers in the order of the records: a file that is opened counts them again.
-  const std::lock_guard order(impl_->define_mutex);
-  {
-    const std::lock_guard lock(impl_->index_mutex);
-    if (Result<void> result = impl_->apply(moved, scope); !result) return result;
-    ++impl_->version;
-  }
-  const Bytes record = encode(moved, scope);
-  const auto lock = impl_->lock_database();
-  if (Result<void> result = impl_->insert_definition.bind(1, ByteView(record)).run(); !result) {
-    return Error{fmt::format("the store cannot take a definition: {}", result.message())};
-  }
-  return {};
-}
-
-Result<void> Store::Implementation::apply(const Definition& definition, std::uint32_t scope) {
-  if (const auto* schema = std::get_if<Schema>(&definition)) {
-    auto shared = std::make_shared<const Schema>(*schema);
-    schema_by_number[schema->number] = shared;
-    replace_or_add(schemas, std::move(shared));
-  } else if (const auto* clock = std::get_if<Clock>(&definition)) {
-    auto map = std::make_shared<const ClockMap>(*clock);
-    clock_maps[clock->number] = map;
-    for (LaneSnapshot& lane : lanes) {
-      const auto track = track_by_number.find(lane.track);
-      if (track != track_by_number.end() && track->second->clock == clock->number) lane.clock = map;
-    }
-    replace_or_add(clocks, std::make_shared<const Clock>(*clock));
-  } else if (const auto* track = std::get_if<Track>(&definition)) {
-    if (track->schema != kNone && !schema_by_number.contains(track->schema)) {
-      return Error{fmt::format("track {} uses schema {}, which was never announced", track->name, track->schema)};
-    }
-    if (track->clock != kNone && !clock_maps.contains(track->clock)) {
-      return Error{fmt::format("track {} uses clock {}, which was never announced", track->name, track->clock)};
-    }
-    auto shared = std::make_shared<const Track>(*track);
-    track_by_number[track->number] = shared;
-    replace_or_add(tracks, std::move(shared));
-  } else if (const auto* lane = std::get_if<Lane>(&definition)) {
-    const auto owner = track_by_number.find(lane->track);
-    if (owner == track_by_number.end()) {
-      return Error{fmt::format("lane {} belongs to track {}, which was never announced", lane->number, lane->track)};
-    }
-    const Track& track_of_lane = *owner->second;
-    if (track_of_lane.schema == kNone) {
-      return Error{fmt::format("lane {} belongs to track {}, which has no schema", lane->number, track_of_lane.name)};
-    }
-    if (lane_by_number.contains(lane->number)) return Error{fmt::format("lane {} was announced twice", lane->number)};
-    auto data = std::make_shared<LaneData>();
-    data->lane = *lane;
-    LaneSnapshot snapshot;
-    snapshot.schema = schema_by_number.at(track_of_lane.schema);
-    data->kind = snapshot.schema->kind;
-    static const auto identity = std::make_shared<const ClockMap>();
-    snapshot.clock = track_of_lane.clock == kNone ? identity : clock_maps.at(track_of_lane.clock);
-    snapshot.track = lane->track;
-    snapshot.data = data;
-    lane_by_number[lane->number] = lanes.size();
-    lanes.push_back(std::move(snapshot));
-    lane_data.push_back(std::move(data));
-  } else if (const auto* batch = std::get_if<StringBatch>(&definition)) {
-    return strings->add(scope, *batch);
-  } else if (const auto* source = std::get_if<SourceFile>(&definition)) {
-    auto shared = std::make_shared<const SourceFile>(*source);
-    const auto same =
-        std::find_if(sources.begin(), sources.end(), [&](const auto& s) { return s->path == source->path; });
-    if (same == sources.end()) {
-      sources.push_back(std::move(shared));
-    } else {
-      *same = std::move(shared);
-    }
-  } else if (const auto* entry = std::get_if<MetaEntry>(&definition)) {
-    const auto same = std::find_if(meta.begin(), meta.end(), [&](const MetaEntry& m) { return m.key == entry->key; });
-    if (same == meta.end()) {
-      meta.push_back(*entry);
-    } else {
-      same->value = entry->value;
-    }
-  } else if (const auto* note = std::get_if<QualityEntry>(&definition)) {
-    count_quality(*note);
-  } else if (const auto* metric = std::get_if<Metric>(&definition)) {
-    metrics.push_back(*metric);
-  }
-  return {};
-}
-
-void Store::Implementation::count_quality(QualityEntry entry) {
-  for (QualityEntry& known : quality) {
-    if (known.kind == entry.kind && known.detail == entry.detail) {
-      known.count += entry.count;
-      known.severity = std::max(known.severity, entry.severity);
-      return;
-    }
-  }
-  quality.push_back(std::move(entry));
-}
-
 void Store::Implementation::count_unwritten(const QualityEntry& entry) {
   count_quality(entry);
   for (QualityEntry& known : unwritten_quality) {
@@ -180,7 +67,7 @@ void Store::Implementation::count_unwritten(const QualityEntry& entry) {
   unwritten_quality.push_back(entry);
 }
 
-std::uint64_t Store::Implementation::memory_beside_rows() const { return index_bytes + strings->memory_bytes(); }
+std::uint64_t Store::Implementation::memory_beside_rows() const { return index_bytes + definition_bytes(); }
 
 void Store::add_quality(QualityEntry entry) {
   // Through define, so that it is kept in the file as well. Scope 0: the entry has no numbers.
@@ -220,6 +107,7 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
   {
     const std::lock_guard lock(index_mutex);
     const auto found = lane_by_number.find(number);
+    if (leaves_out(number, header)) return {};
     if (found == lane_by_number.end()) {
       return Error{fmt::format("chunk of lane {}, which was never announced", local_of(number))};
     }
@@ -307,12 +195,19 @@ std::shared_ptr<const Snapshot> Store::snapshot() const {
   return impl_->current_snapshot();
 }
 
-std::shared_ptr<const Snapshot> Store::Implementation::current_snapshot() const {
+std::shared_ptr<const Snapshot> Store::Implementation::current_snapshot() {
   if (cached == nullptr || cached->version != version.load()) cached = build_snapshot();
   return cached;
 }
 
-std::shared_ptr<const Snapshot> Store::Implementation::build_snapshot() const {
+std::shared_ptr<const Snapshot> Store::Implementation::build_snapshot() {
+  follow_clocks();
+  if (places == nullptr || places->lanes.size() != lanes.size() || places->tracks.size() != tracks.size()) {
+    auto made = std::make_shared<NumberPlaces>();
+    for (std::uint32_t i = 0; i < lanes.size(); ++i) made->lanes[lanes[i].number()] = i;
+    for (std::uint32_t i = 0; i < tracks.size(); ++i) made->tracks[tracks[i]->number] = i;
+    places = std::move(made);
+  }
   auto snapshot = std::make_shared<Snapshot>();
   snapshot->version = version.load();
   snapshot->lanes = lanes;
@@ -324,17 +219,16 @@ std::shared_ptr<const Snapshot> Store::Implementation::build_snapshot() const {
   snapshot->metrics = metrics;
   snapshot->strings = strings;
   snapshot->event_count = event_count;
-  std::unordered_map<TrackNumber, std::size_t> place;
+  snapshot->places = places;
   for (const auto& track : tracks) {
     TrackSnapshot& entry = snapshot->tracks.emplace_back();
     entry.track = track;
-    if (track->schema != kNone) entry.schema = schema_by_number.at(track->schema);
-    place[track->number] = snapshot->tracks.size() - 1;
+    if (track->schema != kNone) entry.schema = schemas[book.schemas.at(track->schema).index];
   }
   bool any = false;
   for (std::uint32_t i = 0; i < lanes.size(); ++i) {
     const LaneSnapshot& lane = lanes[i];
-    snapshot->tracks[place.at(lane.track)].lanes.push_back(i);
+    snapshot->tracks[places->tracks.at(lane.track)].lanes.push_back(i);
     const EventKind kind = lane.data->kind;
     if (lane.event_count == 0 || kind == EventKind::table || kind == EventKind::flow) continue;
     const std::int64_t begin = lane.clock->to_ns(lane.begin_ticks);

@@ -7,9 +7,12 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
+#include "core/chunk/chunk_view.h"
 #include "core/database/chunk_rows.h"
 #include "core/database/database.h"
+#include "core/store/definition_limits.h"
 #include "core/store/lane_index.h"
 #include "core/store/store.h"
 
@@ -21,6 +24,41 @@ inline constexpr std::int64_t kSessionApplicationId = 0x41435343;  // "ACSC"
 inline constexpr std::int64_t kSessionMajor = 1;                   // user_version is major * 1000 + minor
 inline constexpr std::int64_t kSessionMinor = 1;                   // 1: chunks of version 2, and merged ones
 inline constexpr int kSaveStepPages = 1024;                        // of 8 KiB: 8 MiB a step
+
+// A definition's place in its list, and in the table of definitions.
+struct DefinitionPlace {
+  std::size_t index = 0;
+  std::int64_t row = 0;
+};
+
+// A record to be written into the table of definitions: a new row, or in place of what was there.
+struct DefinitionRow {
+  std::int64_t row = 0;
+  Bytes record;
+};
+
+// What definitions.cpp keeps of what it took and of what it did not take.
+struct DefinitionBook {
+  std::unordered_map<SchemaNumber, DefinitionPlace> schemas;
+  std::unordered_map<ClockNumber, DefinitionPlace> clocks;
+  std::unordered_map<TrackNumber, DefinitionPlace> tracks;
+  std::unordered_map<std::string, DefinitionPlace> sources;  // by path
+  std::unordered_map<std::string, DefinitionPlace> facts;    // by key
+  struct Problem {
+    std::size_t index = 0;
+    std::int64_t row = 0;       // 0: it is not in the table
+    std::uint64_t in_file = 0;  // what that row counts
+    std::uint32_t scope = 0;    // and whose it is
+  };
+  std::unordered_map<std::string, Problem> problems;  // by kind and detail
+  std::uint64_t text_bytes = 0;                       // of all but strings and quality entries
+  std::uint64_t fact_bytes = 0;                       // of those: facts and metrics
+  std::uint64_t problem_bytes = 0;
+  std::int64_t last_row = 0;  // of the table
+  // By number: those that were left out, so that what belongs to them is, too.
+  std::vector<bool> schemas_left_out, clocks_left_out, tracks_left_out, lanes_left_out;
+  bool clocks_changed = false;  // the lanes of the next snapshot look them up
+};
 
 struct Store::Implementation {
   StoreOptions options;
@@ -41,20 +79,19 @@ struct Store::Implementation {
   Statement insert_definition;
   std::unique_ptr<Database> overlay;  // a read-only file's sidecar, else null: the overlay is in `database`
 
-  std::mutex define_mutex;  // before the others
   mutable std::mutex index_mutex;
   std::shared_ptr<StringPool> strings = std::make_shared<StringPool>();
   std::vector<std::shared_ptr<const Schema>> schemas;
   std::vector<std::shared_ptr<const Clock>> clocks;
-  std::unordered_map<ClockNumber, std::shared_ptr<const ClockMap>> clock_maps;
+  std::vector<std::shared_ptr<const ClockMap>> clock_maps;  // of `clocks`
   std::vector<std::shared_ptr<const Track>> tracks;
   std::vector<std::shared_ptr<const SourceFile>> sources;
   std::vector<MetaEntry> meta;
   std::vector<QualityEntry> quality;
   std::vector<QualityEntry> unwritten_quality;  // of these, what no definition record tells: a save adds it
   std::vector<Metric> metrics;
-  std::unordered_map<SchemaNumber, std::shared_ptr<const Schema>> schema_by_number;
-  std::unordered_map<TrackNumber, std::shared_ptr<const Track>> track_by_number;
+  std::uint64_t most_text_bytes = DefinitionLimits::kMostTexts;
+  DefinitionBook book;  // where they are, how much there is of them, and what was left out
   // A lane as snapshots see it (counts as of its last published chunk) and as its ingest thread does (data).
   std::vector<LaneSnapshot> lanes;
   std::unordered_map<LaneNumber, std::size_t> lane_by_number;
@@ -67,7 +104,10 @@ struct Store::Implementation {
   std::uint64_t lost = 0;
   std::atomic<std::uint64_t> version{1};
   mutable std::shared_ptr<const Snapshot> cached;
+  std::shared_ptr<const NumberPlaces> places;
   std::uint32_t scope_count = 0;
+
+  class Taking;  // definitions.cpp: what one definition does
 
   // Per ingesting source; touched only by its thread.
   struct Scope {
@@ -96,15 +136,25 @@ struct Store::Implementation {
   // A chunk whose header names its lane of the session and whose checksums hold: inserted, indexed, published.
   Result<void> ingest(LaneNumber number, ByteView bytes, const ChunkView& view);
 
+  // definitions.cpp; need index_mutex. Takes what the limits allow. `row`: where it lies in the file that is read; 0:
+  // it is new, and what is to be written because of it is added to `rows`.
+  Result<void> apply(Definition definition, std::uint32_t scope, std::int64_t row, std::vector<DefinitionRow>* rows);
+  // Whether a chunk is not taken, which the quality report says: of a lane that was left out, or beyond all times.
+  [[nodiscard]] bool leaves_out(LaneNumber number, const ChunkHeader& header);
+  void count_quality(QualityEntry entry);  // of what is seen while reading: it is not written to the table
+  void follow_clocks();                    // puts the lanes on the clocks as they are now
+  // Memory of all that is defined, strings included, but for what lies in the database.
+  [[nodiscard]] std::uint64_t definition_bytes() const;
+  // definitions.cpp; needs database_mutex.
+  Result<void> write_rows(const std::vector<DefinitionRow>& rows);
+
   // store.cpp; need index_mutex
-  Result<void> apply(const Definition& definition, std::uint32_t scope);
   void refresh_lane(std::size_t lane_index);  // the snapshot's view of it, from its data
   void publish(std::size_t lane_index, const ChunkView& chunk);
-  void count_quality(QualityEntry entry);
   void count_unwritten(const QualityEntry& entry);  // of what came in, for the saved file as well
   [[nodiscard]] std::uint64_t memory_beside_rows() const;
-  [[nodiscard]] std::shared_ptr<const Snapshot> build_snapshot() const;
-  [[nodiscard]] std::shared_ptr<const Snapshot> current_snapshot() const;
+  [[nodiscard]] std::shared_ptr<const Snapshot> build_snapshot();
+  [[nodiscard]] std::shared_ptr<const Snapshot> current_snapshot();
   Scope& scope_state(std::uint32_t scope);
 
   // overlay.cpp

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "core/model/palette.h"
+#include "core/store/definition_limits.h"
 
 namespace accelscope {
 
@@ -14,6 +15,7 @@ struct StringPool::Implementation {
   std::vector<std::uint8_t> slots{0};
   std::unordered_map<std::string_view, StringId> ids{{std::string_view(), 0}};
   std::vector<std::vector<StringId>> scopes;  // local id -> session id
+  std::uint64_t local_ids = 0;                // of all scopes
   std::size_t text_bytes = 0;
 
   StringId intern(std::string_view text) {
@@ -39,7 +41,11 @@ Result<void> StringPool::add(std::uint32_t scope, const StringBatch& batch) {
     return Error{fmt::format("strings from {} on do not continue the {} known ones; some were lost on the way",
                              batch.first_id, ids.size() - 1)};
   }
-  ids.reserve(ids.size() + batch.strings.size());
+  if (impl_->local_ids + batch.strings.size() > DefinitionLimits::kStringIds) {
+    return Error{fmt::format("the session has more than {} numbered names; capture or import less into one session",
+                             DefinitionLimits::kStringIds)};
+  }
+  impl_->local_ids += batch.strings.size();
   for (const std::string& text : batch.strings) ids.push_back(impl_->intern(text));
   return {};
 }
@@ -76,9 +82,16 @@ std::uint32_t StringPool::scope_size(std::uint32_t scope) const noexcept {
   return scope < impl_->scopes.size() ? static_cast<std::uint32_t>(impl_->scopes[scope].size()) : 0;
 }
 
-std::vector<StringId> StringPool::scope_map(std::uint32_t scope) const {
+std::vector<StringId> StringPool::scope_map(std::uint32_t scope, std::size_t from) const {
   const std::shared_lock lock(impl_->mutex);
-  return scope < impl_->scopes.size() ? impl_->scopes[scope] : std::vector<StringId>();
+  if (scope >= impl_->scopes.size() || from >= impl_->scopes[scope].size()) return {};
+  const std::vector<StringId>& ids = impl_->scopes[scope];
+  return {ids.begin() + static_cast<std::ptrdiff_t>(from), ids.end()};
+}
+
+std::uint64_t StringPool::text_bytes() const noexcept {
+  const std::shared_lock lock(impl_->mutex);
+  return impl_->text_bytes;
 }
 
 std::size_t StringPool::memory_bytes() const noexcept {

@@ -26,8 +26,9 @@ class StringPool {
   StringPool(const StringPool&) = delete;
   StringPool& operator=(const StringPool&) = delete;
 
-  // Fails if the batch does not continue the scope's ids.
+  // Fails if the batch does not continue the scope's ids, or if there are more ids than a session may have.
   Result<void> add(std::uint32_t scope, const StringBatch& batch);
+  [[nodiscard]] std::uint64_t text_bytes() const noexcept;
 
   [[nodiscard]] StringId size() const noexcept;                                                // ids are 0 .. size - 1
   [[nodiscard]] std::string_view text(StringId id) const noexcept;                             // "" if unknown
@@ -37,8 +38,8 @@ class StringPool {
   [[nodiscard]] std::uint32_t scope_size(std::uint32_t scope) const noexcept;  // local ids are 0 .. size - 1
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
-  // A plain copy of one scope's map (local id -> session id), for loops.
-  [[nodiscard]] std::vector<StringId> scope_map(std::uint32_t scope) const;
+  // A plain copy of one scope's map (local id -> session id) from a local id on, for loops.
+  [[nodiscard]] std::vector<StringId> scope_map(std::uint32_t scope, std::size_t from = 0) const;
 
  private:
   struct Implementation;

@@ -89,12 +89,12 @@ class CounterWalk {
     hold(std::max(x0, 0.0), node.last);
     const double end = std::min<double>(x1, width_);
     if (x1 > x0) {
-      const double area = ticks_.extent(node.integral, x0, x1, node.end - node.begin);
+      const double area = ticks_.extent(node.integral, x0, x1, time_between(node.begin, node.end));
       area_ += area * (end - std::max(x0, 0.0)) / (x1 - x0);
     }
     held_from_ = end;
-    const int first = std::max(0, static_cast<int>(x0));
-    const int last = std::min(width_ - 1, static_cast<int>(x1));
+    const int first = static_cast<int>(std::clamp<double>(x0, 0, width_ - 1));
+    const int last = static_cast<int>(std::clamp<double>(x1, 0, width_ - 1));
     for (int pixel = first; pixel <= last; ++pixel) {
       const auto p = static_cast<std::size_t>(pixel);
       // fmin and fmax ignore the NaN of an untouched pixel.
@@ -120,6 +120,7 @@ class CounterWalk {
     if (!has_value_) return;
     area_ += value_ * (width_ - held_from_);
     strip_.mean = width_ > first_x_ ? area_ / (width_ - first_x_) : value_;
+    if (!std::isfinite(strip_.mean)) strip_.mean = value_;
     fill_held();
   }
 

@@ -187,9 +187,15 @@ class SliceWalk {
     }
   }
 
+  // Part of a stretch of so many pixels; 0 of what is no number.
+  [[nodiscard]] static double at_most(double pixels, double most) noexcept {
+    return pixels > 0 ? std::min(pixels, most) : 0;
+  }
+
   // At most two pixels wide and inside the view.
   void add_inner_node(const SliceNode& node, double x0, double x1, std::uint32_t colour) {
-    const double busy = ticks_.extent(static_cast<double>(node.busy), x0, x1, node.end - node.begin);
+    const std::int64_t length = time_between(node.begin, node.end);
+    const double busy = at_most(ticks_.extent(static_cast<double>(node.busy), x0, x1, length), x1 - x0);
     busy_pixels_ += busy;
     const int from = static_cast<int>(x0 * PixelCover::kParts);
     const int to = static_cast<int>(x1 * PixelCover::kParts);
@@ -198,15 +204,15 @@ class SliceWalk {
         static_cast<std::uint32_t>(std::min(static_cast<int>(busy * PixelCover::kParts + 0.5), to - from));
     cover_.add_narrow(from, to, parts, is_busy, PixelCover::spread(colour));
     if (node.wait == 0) return;
-    wait_pixels_ += ticks_.extent(static_cast<double>(node.wait), x0, x1, node.end - node.begin);
+    wait_pixels_ += at_most(ticks_.extent(static_cast<double>(node.wait), x0, x1, length), x1 - x0);
     cover_.add_narrow_wait(from, to);
   }
 
   void add_node(const SliceNode& node, double x0, double x1, std::uint32_t colour) {
     if (x0 >= 0 && x1 < width_ && x1 - x0 <= kNodePixels) return add_inner_node(node, x0, x1, colour);
-    const std::int64_t length = node.end - node.begin;
-    add_wide_node(node, x0, x1, ticks_.extent(static_cast<double>(node.busy), x0, x1, length),
-                  ticks_.extent(static_cast<double>(node.wait), x0, x1, length), colour);
+    const std::int64_t length = time_between(node.begin, node.end);
+    add_wide_node(node, x0, x1, at_most(ticks_.extent(static_cast<double>(node.busy), x0, x1, length), x1 - x0),
+                  at_most(ticks_.extent(static_cast<double>(node.wait), x0, x1, length), x1 - x0), colour);
   }
 
   // A leaf without its window, or a node that an edge of the view cuts.

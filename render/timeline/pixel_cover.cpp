@@ -25,6 +25,9 @@ struct Tables {
 }
 constexpr Tables kTables = make_tables();
 
+// Where the stretch lies in the view, whatever its ends are: a caller's arithmetic may give anything.
+[[nodiscard]] double within(double x, int width) noexcept { return x > 0 ? std::min<double>(x, width) : 0; }
+
 // std::ceil of what is not negative, without a call: this is where the time goes.
 [[nodiscard]] int whole_above(double x) noexcept {
   const int below = static_cast<int>(x);
@@ -40,10 +43,11 @@ void PixelCover::reset(int width) {
 }
 
 void PixelCover::add_busy(double x0, double x1, double busy, std::uint64_t colour) noexcept {
-  const double share = x1 > x0 ? busy / (x1 - x0) : 0;
-  const double begin = std::max(x0, 0.0);
-  const double end = std::min<double>(x1, width_);
-  const int first = static_cast<int>(begin);
+  const double density = x1 > x0 ? busy / (x1 - x0) : 0;
+  const double share = density > 0 ? std::min(density, 1.0) : 0;
+  const double begin = within(x0, width_);
+  const double end = within(x1, width_);
+  const int first = std::min(static_cast<int>(begin), width_ - 1);
   const int last = std::max(first, whole_above(end) - 1);
   const auto amount = [share](double seen) {
     return static_cast<std::uint32_t>(std::max(0.0, seen) * share * kFull + 0.5);
@@ -56,14 +60,14 @@ void PixelCover::add_busy(double x0, double x1, double busy, std::uint64_t colou
 }
 
 void PixelCover::add_wait(double x0, double x1) noexcept {
-  const int first = static_cast<int>(std::max(x0, 0.0));
-  const int end = std::max(first + 1, whole_above(std::min<double>(x1, width_)));
+  const int first = std::min(static_cast<int>(within(x0, width_)), width_ - 1);
+  const int end = std::max(first + 1, whole_above(within(x1, width_)));
   std::fill(wait_.begin() + first, wait_.begin() + end, std::uint8_t{1});
 }
 
 void PixelCover::add_block(double x0, double x1, std::uint64_t colour) noexcept {
-  const int begin = std::clamp(static_cast<int>(std::lround(x0)), 0, width_ - 1);
-  const int end = std::clamp(static_cast<int>(std::lround(x1)) - 1, begin + 1, width_);
+  const int begin = std::clamp(static_cast<int>(std::lround(within(x0, width_))), 0, width_ - 1);
+  const int end = std::clamp(static_cast<int>(std::lround(within(x1, width_ + 1))) - 1, begin + 1, width_);
   for (int pixel = begin; pixel < end; ++pixel) cover(pixel, kFull, colour);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/model/clock.h"
+#include "core/model/time_range.h"
 
 namespace accelscope::render {
 
@@ -26,12 +27,12 @@ struct TimeView {
 class AffineTicks {
  public:
   AffineTicks(const ClockMap& clock, const TimeView& view) noexcept
-      : reference_(clock.to_ticks(static_cast<std::int64_t>(std::floor(view.begin_ns)))),
+      : reference_(clock.to_ticks(whole_time(std::floor(view.begin_ns)))),
         offset_(view.x(static_cast<double>(clock.to_ns(reference_)))),
         pixels_per_tick_(clock.ns_per_tick() / view.ns_per_pixel()) {}
 
   [[nodiscard]] double x(std::int64_t ticks) const noexcept {
-    return static_cast<double>(ticks - reference_) * pixels_per_tick_ + offset_;
+    return static_cast<double>(time_between(reference_, ticks)) * pixels_per_tick_ + offset_;
   }
   // Pixels that `ticks` of the stretch [x0, x1) of length `length` take.
   [[nodiscard]] double extent(double ticks, double, double, std::int64_t) const noexcept {

@@ -52,6 +52,7 @@ std::vector<TimeTick> time_ticks(const TimeRange& range, std::size_t most) {
   while (at < range.begin_ns) at += step_ns;
   for (; at <= range.end_ns && ticks.size() <= most; at += step_ns) {
     ticks.push_back({at, with_commas(static_cast<double>(at) / unit.ns, 0) + " " + unit.name});
+    if (time_between(at, range.end_ns) < step_ns) break;
   }
   return ticks;
 }

@@ -119,8 +119,7 @@ bool SqlConsole::update(const SessionTab& tab) {
 }
 
 void SqlConsole::run(const SessionTab& tab, std::string sql, const EventFilter& filter) {
-  const SqlParameters parameters{static_cast<std::int64_t>(tab.view.begin_ns),
-                                 static_cast<std::int64_t>(tab.view.end_ns), tab.selected};
+  const SqlParameters parameters{whole_time(tab.view.begin_ns), whole_time(tab.view.end_ns), tab.selected};
   std::string bound = with_parameters(sql, parameters);
   task_ = pool_.start([store = tab.store, snapshot = tab.snapshot, &pool = pool_, typed = std::move(sql),
                        bound = std::move(bound), filter,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/analysis/time/host_threads.h"
+#include "core/names/limits.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_reader.h"
 
@@ -232,6 +233,7 @@ class StackReader {
   }
 
   static void add_lines(std::string_view text, std::vector<StackCall>& calls) {
+    text = innermost_frames(text);
     while (!text.empty()) {
       const std::size_t end = text.find('\n');
       if (const std::string_view line = text.substr(0, end); !line.empty()) {

@@ -10,6 +10,7 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/text.h"
 #include "core/model/source_location.h"
+#include "core/names/limits.h"
 #include "core/scan/column_values.h"
 #include "core/scan/wait_names.h"
 
@@ -60,6 +61,7 @@ ColumnPaths::Placed ColumnPaths::place_of_text(std::string_view text) {
   bool cut = false;
   const auto descend = [&](std::string_view part) {
     if (part.empty()) return;
+    if (worker_.nodes[node].depth >= NameLimits::kFrames) return void(cut = true);
     cut = cut || worker_.nodes[node].depth >= plan.depth;
     node = worker_.child_of_text(node, part);
   };
@@ -88,6 +90,7 @@ ColumnPaths::Placed ColumnPaths::place_of_text(std::string_view text) {
       descend(plan.functions->of_location(text));
       break;
     case PathSplit::frames:
+      text = innermost_frames(text);
       for (std::size_t end = text.size(); end > 0;) {
         const std::size_t before = text.rfind('\n', end - 1);
         const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;

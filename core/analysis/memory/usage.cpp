@@ -94,7 +94,7 @@ void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, Collecte
         collected.events.push_back(event);
         continue;
       }
-      const auto size = static_cast<std::uint64_t>(std::abs(*bytes));
+      const auto size = *bytes < 0 ? 0 - static_cast<std::uint64_t>(*bytes) : static_cast<std::uint64_t>(*bytes);
       event.requested = std::min(number(Role::requested, row).value_or(size), size);
       event.site = collected.sites.number(text(Role::source_location, row, {}));
       event.stack = collected.stacks.number(text(Role::stack, row, {}));

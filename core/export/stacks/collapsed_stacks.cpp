@@ -12,6 +12,7 @@
 #include "core/export/base/losses.h"
 #include "core/export/base/piece_writer.h"
 #include "core/export/base/track_groups.h"
+#include "core/names/limits.h"
 
 namespace accelscope {
 namespace {
@@ -51,11 +52,12 @@ class FrameNames {
  private:
   std::vector<FrameId> split(std::string_view text, char between) {
     std::vector<FrameId> frames;
-    while (!text.empty()) {
+    while (!text.empty() && frames.size() < NameLimits::kFrames) {
       const std::size_t end = std::min(text.find(between), text.size());
       if (end > 0) frames.push_back(of(text.substr(0, end)));
       text.remove_prefix(std::min(end + 1, text.size()));
     }
+    if (!text.empty()) frames.push_back(of(std::string_view("(further frames)")));
     return frames;
   }
 

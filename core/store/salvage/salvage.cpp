@@ -13,6 +13,7 @@
 namespace accelscope {
 namespace {
 
+constexpr std::size_t kLostAtOnce = 65'536;
 constexpr std::uint64_t kSalvageBudget = 4ULL << 30;  // beyond it the salvaged session goes to a file
 
 struct FoundChunk {
@@ -38,18 +39,6 @@ std::uint32_t magic_of(ByteView bytes) {
 StringId most_lost_names(std::uint64_t file_bytes) {
   constexpr std::uint64_t kLeastBytes = 8;  // of a name with its length
   return static_cast<StringId>(std::clamp<std::uint64_t>(file_bytes / kLeastBytes, 4096, 1'000'000));
-}
-
-// Strings that were lost get a name that says so, so that the chunks that use them can still be read.
-void fill_lost_strings(StringPool& strings, std::uint32_t scope, StringId up_to, StringId& may_be_lost,
-                       SalvageReport& report) {
-  StringBatch filler;
-  filler.first_id = std::max<StringId>(strings.scope_size(scope), 1);
-  if (filler.first_id >= up_to || up_to - filler.first_id > may_be_lost) return;
-  may_be_lost -= up_to - filler.first_id;
-  for (StringId id = filler.first_id; id < up_to; ++id) filler.strings.push_back(fmt::format("(lost name {})", id));
-  report.missing.push_back(fmt::format("{} names are lost and shown as \"(lost name N)\"", filler.strings.size()));
-  if (Result<void> added = strings.add(scope, filler); !added) report.missing.push_back(added.message());
 }
 
 }  // namespace
@@ -86,9 +75,30 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
   if (!store) return store.error();
   Store::Implementation& impl = *(*store)->impl_;
 
+  // Strings that were lost get a name that says so, so that the chunks that use them can still be read.
+  StringId may_be_lost = most_lost_names(report.file_bytes);
+  const auto fill = [&](std::uint32_t scope, StringId up_to) -> Result<void> {
+    const StringId first = std::max<StringId>(impl.strings->scope_size(scope), 1);
+    if (first >= up_to || up_to - first > may_be_lost) return {};
+    may_be_lost -= up_to - first;
+    for (StringId next = first; next < up_to;) {
+      StringBatch filler{.first_id = next, .strings = {}};
+      for (; next < up_to && filler.strings.size() < kLostAtOnce; ++next) {
+        filler.strings.push_back(fmt::format("(lost name {})", next));
+      }
+      std::vector<DefinitionRow> rows;
+      if (Result<void> added = impl.apply(std::move(filler), scope, 0, &rows); !added) {
+        report.missing.push_back(added.message());
+        return {};
+      }
+      if (Result<void> kept = impl.write_rows(rows); !kept) return kept;
+    }
+    report.missing.push_back(fmt::format("{} names are lost and shown as \"(lost name N)\"", up_to - first));
+    return {};
+  };
+
   std::stable_sort(definitions.begin(), definitions.end(), [](const auto& a, const auto& b) { return a.row < b.row; });
   std::uint64_t damaged_definitions = 0;
-  StringId may_be_lost = most_lost_names(report.file_bytes);
   for (const FoundDefinition& found : definitions) {
     Result<std::optional<Definition>> definition = decode_definition(found.bytes);
     const std::uint32_t scope = definition ? definition_scope(found.bytes) : 0;
@@ -96,17 +106,19 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
       ++damaged_definitions;
       continue;
     }
+    const auto database = impl.lock_database();
     const std::lock_guard lock(impl.index_mutex);
     if (const auto* batch = std::get_if<StringBatch>(&**definition)) {
       if (batch->first_id < std::max<StringId>(impl.strings->scope_size(scope), 1)) continue;  // seen already
-      fill_lost_strings(*impl.strings, scope, batch->first_id, may_be_lost, report);
+      if (Result<void> filled = fill(scope, batch->first_id); !filled) return filled.error();
     }
     impl.scope_count = std::max(impl.scope_count, scope + 1);
-    if (Result<void> applied = impl.apply(**definition, scope); !applied) {
+    std::vector<DefinitionRow> rows;
+    if (Result<void> applied = impl.apply(std::move(**definition), scope, 0, &rows); !applied) {
       ++damaged_definitions;
       continue;
     }
-    if (Result<void> kept = impl.insert_definition.bind(1, ByteView(found.bytes)).run(); !kept) return kept.error();
+    if (Result<void> kept = impl.write_rows(rows); !kept) return kept.error();
     ++report.definitions;
   }
 
@@ -125,9 +137,11 @@ Result<std::unique_ptr<Store>> salvage_session(const std::string& path, SalvageR
     }
     {
       const std::uint64_t largest = view->entry_of_names().max;
+      const auto database = impl.lock_database();
       const std::lock_guard lock(impl.index_mutex);
       if (largest < StringPool::kMostLocalStrings) {
-        fill_lost_strings(*impl.strings, scope_of(found.lane), static_cast<StringId>(largest) + 1, may_be_lost, report);
+        const Result<void> filled = fill(scope_of(found.lane), static_cast<StringId>(largest) + 1);
+        if (!filled) return filled.error();
       }
     }
     if (Result<void> taken = impl.ingest(found.lane, blob.bytes, *view); !taken) {

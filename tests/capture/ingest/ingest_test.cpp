@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "capture/ingest/stream_ingest.h"
 #include "tests/capture/client/client_support.h"
 #include "tests/capture/recording_sink.h"
@@ -96,4 +98,35 @@ TEST_CASE("frames that come again after a connection was taken up are dropped an
   CHECK(ingest.finish(end_of(frames)).value() == "");
   CHECK(ingest.lost_events() == 0);
   CHECK(sinks.sinks[0].event_count + sinks.sinks[1].event_count == 60'000);
+}
+
+TEST_CASE("an agent whose end counts other events, chunks, lanes or frames than it sent is not told as complete") {
+  const std::vector<wire::Frame> frames = two_scopes(30'000);
+  const wire::StreamEnd right = end_of(frames);
+  REQUIRE(right.lanes.size() >= 2);
+  std::vector<wire::StreamEnd> ends(7, right);
+  ends[0].events += 1;
+  ends[1].events -= 1;
+  ends[2].chunks += 1;
+  ends[3].last_sequence = std::uint64_t{1} << 63U;
+  ends[4].lanes[0].events = std::numeric_limits<std::uint64_t>::max();
+  ends[4].lanes[1].events = std::numeric_limits<std::uint64_t>::max();
+  ends[5].lanes[0].events -= 1;
+  ends[6].lanes[0].events -= 1;
+  ends[6].lanes[1].events += 1;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    CAPTURE(i);
+    RecordingSinks sinks;
+    ingest::StreamIngest ingest(sinks);
+    for (const wire::Frame& frame : frames) REQUIRE(ingest.take(frame).ok());
+    CHECK(ingest.finish(ends[i]).value() != "");
+    CHECK_FALSE(ingest.totals_agree());
+    CHECK((sinks.quality("totals_disagree") != nullptr) == (ingest.lost_events() == 0));
+    CHECK((sinks.quality("lost_events") != nullptr) == (ingest.lost_events() > 0));
+  }
+  RecordingSinks sinks;
+  ingest::StreamIngest ingest(sinks);
+  for (const wire::Frame& frame : frames) REQUIRE(ingest.take(frame).ok());
+  CHECK(ingest.finish(right).value() == "");
+  CHECK(ingest.totals_agree());
 }

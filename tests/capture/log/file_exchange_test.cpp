@@ -94,6 +94,27 @@ TEST_CASE("a file that is not whole does not appear, and pieces out of order are
   CHECK(small.take({"b", 0644, 0, 3, "abc"}).message().find("send fewer") != std::string::npos);
 }
 
+TEST_CASE(
+    "a size or a count that is not true is told, and a file that is shorter or longer than it was said to be is not "
+    "kept") {
+  TwoFolders folders;
+  log::FileReceiver receiver(folders.to);
+  CHECK(receiver.take({"a", 0644, 0, 3, "abc"}).ok());
+  CHECK(receiver.take({"empty", 0644, 0, 0, ""}).ok());
+  CHECK(receiver.compare(2, 3) == "");
+  CHECK(receiver.compare(3, 3) != "");
+  CHECK(receiver.compare(2, 4) != "");
+  CHECK(receiver.take({"short", 0644, 0, std::uint64_t{1} << 63U, "x"}).ok());
+  CHECK(receiver.compare(3, 4).find("short") != std::string::npos);
+  receiver.start_over();
+  CHECK(receiver.compare(0, 0) == "");
+  CHECK(receiver.take({"long", 0644, 0, 2, "abc"}).message().find("longer") != std::string::npos);
+  receiver.start_over();
+  CHECK(fs::exists(folders.to / "a"));
+  CHECK_FALSE(fs::exists(folders.to / "short"));
+  CHECK_FALSE(fs::exists(folders.to / "long"));
+}
+
 TEST_CASE("only what was asked for is taken, only below the folder, and nothing that is there is touched") {
   TwoFolders folders;
   fs::create_directories(folders.to / "out");

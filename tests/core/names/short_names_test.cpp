@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "core/names/limits.h"
 
 namespace {
 
@@ -146,4 +149,47 @@ TEST_CASE("rows lose the words that all of them share") {
   CHECK(without_shared_words({"memory", "memory Total"}) == Texts{"memory", "memory Total"});
   CHECK(without_shared_words({"alone here"}) == Texts{"alone here"});
   CHECK(without_shared_words({"a b", "a b"}) == Texts{"b", "b"});
+}
+
+TEST_CASE("a name of thousands of parts costs about what it holds, and is still told apart") {
+  const auto repeated = [](const std::string& part, std::size_t count) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += part;
+    return text;
+  };
+  for (const std::string& name :
+       {repeated("x/", 50'000), repeated("x/", 20'000), repeated("a\n", 20'000), repeated("a::", 20'000),
+        repeated("a_", 20'000), repeated("f16", 20'000), "sm80_gemm_" + repeated("f16", 20'000), repeated("f<", 20'000),
+        repeated("f<a,", 10'000) + repeated(">", 10'000) + "(int)", repeated("A", 200'000),
+        repeated("\u00e4", 40'000)}) {
+    CAPTURE(name.size());
+    CAPTURE(name.substr(0, 12));
+    const accelscope::NameForms forms = name_forms(name);
+    CHECK(forms.texts.size() <= accelscope::NameLimits::kForms);
+    CHECK(forms.parts.size() <= accelscope::NameLimits::kParts);
+    std::size_t bytes = 0;
+    for (const std::string& text : forms.texts) bytes += text.size();
+    CHECK(bytes <= 4 * name.size());
+    ShortNames names;
+    names.add(name);
+    names.add(name + "b");
+    CHECK(names.usual(name) != names.usual(name + "b"));
+    CHECK_FALSE(names.fitting(name, name.size()).empty());
+  }
+}
+
+TEST_CASE("thirty thousand names of one form are added as fast as others") {
+  ShortNames names;
+  for (int i = 0; i < 30'000; ++i) names.add("ns" + std::to_string(i) + "::work<" + std::to_string(i) + ">(int)");
+  CHECK(names.size() == 30'000);
+  CHECK(names.usual("ns7::work<7>(int)") == "work<7>");
+}
+
+TEST_CASE("of a stack only so many frames are taken apart, the innermost ones") {
+  std::string stack;
+  for (int i = 0; i < 20'000; ++i) stack += "f" + std::to_string(i) + "\n";
+  const std::string_view kept = accelscope::innermost_frames(stack);
+  CHECK(static_cast<std::size_t>(std::count(kept.begin(), kept.end(), '\n')) == accelscope::NameLimits::kFrames);
+  CHECK(kept.starts_with("f0\nf1\n"));
+  CHECK(accelscope::innermost_frames("a\nb") == "a\nb");
 }

@@ -60,6 +60,27 @@ TEST_CASE("external intervals: tasks on their threads, frames on their own, the 
   CHECK(said(sink, "rows_skipped") == 1);
 }
 
+TEST_CASE("an interval of a process without a thread is a frame of that process, whatever the ids") {
+  RecordingSink sink;
+  import_text(vtune::import_intervals,
+              "name,start_tsc.TSC,end_tsc,pid,tid\nwhole,1,2,7,\nodd,3,4,7,x\nminus,5,6,-1,-1\nnone,7,8,,\n"
+              "thread,9,10,,5\nback,1,2,7,\n",
+              sink);
+  const auto frames = text_events(sink, "frame", "");
+  REQUIRE(frames.size() == 4);
+  for (const char* const name : {"whole", "odd", "back"}) {
+    const auto found = text_events(sink, "frame", name);
+    REQUIRE(found.size() == 1);
+    CHECK(number_value(sink, found[0], "pid") == 7);
+    CHECK(sink.tracks.at(found[0].track).name == "frames");
+    CHECK(sink.tracks.at(found[0].track).host == "host process 7");
+  }
+  REQUIRE(text_events(sink, "task", "").size() == 2);
+  const auto minus = text_events(sink, "task", "minus");
+  REQUIRE(minus.size() == 1);
+  CHECK(number_value(sink, minus[0], "tid") == -1);
+}
+
 TEST_CASE("times of the day are ns since 1970, exactly") {
   CHECK(vtune::unix_ns_of_utc("2013-08-28 01:02:03.0004") == 1377651723000400000);
   CHECK(vtune::unix_ns_of_utc("1970-01-01T00:00:00Z") == 0);

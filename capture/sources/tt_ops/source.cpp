@@ -297,7 +297,7 @@ void OpsReportImport::report(const CsvTable& table) {
                         table.first_bad_line()),
             table.bad_rows());
   said.note("rows_skipped", "operations that tell neither a time of the host nor of a device were skipped", untimed_);
-  if (!table.blocks().failure().empty()) said.note("unreadable_input", table.blocks().failure());
+  said.add(table.blocks());
   if (table.rows() == 0) said.note("no_rows", "the report has a header but no operations");
   if (estimated_) {
     said.note(

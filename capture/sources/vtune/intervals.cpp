@@ -135,7 +135,7 @@ Result<void> IntervalImport::run(std::unique_ptr<json::ByteSource> bytes) {
                           table->first_bad_line()),
               table->bad_rows());
   report.note("rows_skipped", "rows whose times are none, or negative, were skipped", bad_times_);
-  if (!table->blocks().failure().empty()) report.note("unreadable_input", table->blocks().failure());
+  report.add(table->blocks());
   if (table->rows() == 0) report.note("no_rows", "the file has a header but no intervals");
   if (clock_ == IntervalClock::ticks) {
     report.note(

@@ -192,7 +192,7 @@ Result<void> import_report(std::unique_ptr<json::ByteSource> bytes, const std::s
   report.note("rows_skipped", "lines that fit the file's header in no way were skipped",
               found.bad + blocks.long_lines());
   report.note("rows_left_out", "rows of time outside any task were left out: they are of no task", found.outside);
-  if (!blocks.failure().empty()) report.note("unreadable_input", blocks.failure());
+  report.add(blocks);
   if (found.rows.empty()) report.note("no_rows", "the report has a header but no rows");
   report.write(writer);
   return writer.finish();

@@ -315,12 +315,7 @@ void CsvReader::report_file(const CsvTable& table, const File& file) {
                           "the file cut?",
                           file.path, table.first_bad_line()),
               table.bad_rows());
-  if (table.blocks().hole_bytes() > 0) {
-    report.note("file_holes", hole_in_words(table.blocks().first_hole()), table.blocks().hole_bytes());
-  }
-  if (!table.blocks().failure().empty()) {
-    report.note("truncated", fmt::format("{}: {}; what comes before was read", file.path, table.blocks().failure()));
-  }
+  report.add(table.blocks(), file.path);
 }
 
 void CsvReader::read_agents(CsvTable& table, Process& /*process*/) {

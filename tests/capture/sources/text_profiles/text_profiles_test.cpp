@@ -81,6 +81,49 @@ TEST_CASE("an interval of a process without a thread is a frame of that process,
   CHECK(number_value(sink, minus[0], "tid") == -1);
 }
 
+TEST_CASE("a text without its last line end is read, and its report says that it may be cut") {
+  struct Cut {
+    TextImport import;
+    std::string whole;
+  };
+  const Cut cuts[] = {
+      {vtune::import_intervals, "name,start_tsc.TSC,end_tsc,pid,tid\nframe1,2,30,4,11\n"},
+      {vtune::import_report, "Function\tCPU Time\nwork\t1.25\n"},
+      {unitrace::import_unitrace,
+       "Thread 1 Device 2 : \"k\" [ns] 1 (append) 2 (submit) 3 (start) 40 (end)\nsaid by the program\n"},
+      {stacks::import_collapsed, "main;work 12\n"},
+      {stacks::import_perf_script, "tool 12/13 [003] 12.345678901: cycles:u: \n\t 7f12 work (/lib/w.so)\n\n"},
+  };
+  for (const Cut& cut : cuts) {
+    RecordingSink whole;
+    import_text(cut.import, cut.whole, whole);
+    CHECK(said(whole, "truncated") == 0);
+    RecordingSink sink;
+    import_text(cut.import, cut.whole.substr(0, cut.whole.size() - 1), sink);
+    CHECK(sink.event_count == whole.event_count);
+    CHECK(said(sink, "truncated") == 1);
+  }
+  // Whole lines, but not a whole sample.
+  RecordingSink sample;
+  import_text(stacks::import_perf_script,
+              "tool 12/13 [003] 12.3: cycles:u: \n\t 7f12 work (/lib/w.so)\n\ntool 12/13 [003] 12.4: cycles:u: \n",
+              sample);
+  CHECK(said(sample, "truncated") == 1);
+  RecordingSink flat;
+  import_text(stacks::import_perf_script, "tool 12/13 [003] 12.3: cycles:u: \ntool 12/13 [003] 12.4: cycles:u: \n",
+              flat);
+  CHECK(said(flat, "truncated") == 0);
+}
+
+TEST_CASE("bytes of zero in a text cost their lines, and the report says where") {
+  RecordingSink sink;
+  std::string text = "main;work 12\nmain;read 1\nmain;write 5\n";
+  text.replace(text.find("read"), 4, std::string(4, '\0'));
+  import_text(stacks::import_collapsed, text, sink);
+  CHECK(said(sink, "file_holes") == 4);
+  CHECK(sink.meta.at("counts") == "17");
+}
+
 TEST_CASE("times of the day are ns since 1970, exactly") {
   CHECK(vtune::unix_ns_of_utc("2013-08-28 01:02:03.0004") == 1377651723000400000);
   CHECK(vtune::unix_ns_of_utc("1970-01-01T00:00:00Z") == 0);

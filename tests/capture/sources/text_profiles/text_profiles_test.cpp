@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "capture/sources/base/import_report.h"
 #include "capture/sources/stacks/source.h"
 #include "capture/sources/unitrace/command_name.h"
 #include "capture/sources/unitrace/source.h"
@@ -115,6 +116,17 @@ TEST_CASE("a text without its last line end is read, and its report says that it
   CHECK(said(flat, "truncated") == 0);
 }
 
+TEST_CASE("a table of unitrace that lost its middle takes no row of the next table for a name with commas") {
+  RecordingSink sink;
+  import_text(unitrace::import_unitrace,
+              "=== Device Timing Summary ===\n\n Kernel, Calls, Time (ns)\n g<int, 2>(a, b), 3, 70\n"
+              " h[SIMD16 {1; 1; 1}],0,0,563720,817391\n k, 1, 20\n",
+              sink);
+  CHECK(text_events(sink, "device_timing_summary", "").size() == 2);
+  CHECK(text_events(sink, "device_timing_summary", "g<int, 2>(a, b)").size() == 1);
+  CHECK(said(sink, "rows_skipped") == 1);
+}
+
 TEST_CASE("bytes of zero in a text cost their lines, and the report says where") {
   RecordingSink sink;
   std::string text = "main;work 12\nmain;read 1\nmain;write 5\n";
@@ -122,6 +134,28 @@ TEST_CASE("bytes of zero in a text cost their lines, and the report says where")
   import_text(stacks::import_collapsed, text, sink);
   CHECK(said(sink, "file_holes") == 4);
   CHECK(sink.meta.at("counts") == "17");
+}
+
+TEST_CASE("a table with more columns than a session holds is read without those, which is said") {
+  std::string header = "Function\tCPU Time";
+  std::string row = "work\t1.5";
+  for (int i = 0; i < 60'000; ++i) {
+    header += "\tc" + std::to_string(i);
+    row += "\t7";
+  }
+  RecordingSink sink;
+  import_text(vtune::import_report, header + "\n" + row + "\n", sink);
+  const auto rows = text_events(sink, "report", "work");
+  REQUIRE(rows.size() == 1);
+  CHECK(sink.schema_of(rows[0]).columns.size() == kMostFileColumns);
+  CHECK(said(sink, "values_left_out") == 60'001 - kMostFileColumns);
+  // Tables of unitrace have no such number; a name of so many commas is one name.
+  RecordingSink printed;
+  std::string name = "f(";
+  for (int i = 0; i < 100'000; ++i) name += "a, ";
+  import_text(unitrace::import_unitrace,
+              "=== Device Timing Summary ===\n\n Kernel, Calls, Time (ns)\n " + name + "b), 3, 70\n", printed);
+  CHECK(text_events(printed, "device_timing_summary", name + "b)").size() == 1);
 }
 
 TEST_CASE("times of the day are ns since 1970, exactly") {

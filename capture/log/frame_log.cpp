@@ -85,14 +85,17 @@ Result<std::unique_ptr<FrameLog>> FrameLog::open_existing(const fs::path& folder
   Result<system::Descriptor> lock = frame_log_take_lock(folder);
   if (!lock) return lock.error();
   std::unique_ptr<FrameLog> log(new FrameLog(folder, options, std::move(lock).value()));
-  if (Result<void> done = log->recover(found); !done) return done.error();
+  const Result<void> done = log->recover(found);
+  log->options_.on_read = nullptr;
+  if (!done) return done.error();
   return log;
 }
 
 Result<void> FrameLog::recover(FrameLogRecovery& found) {
   const std::vector<std::uint32_t> numbers = list_segments(folder_);
+  const OnRead on_read = options_.on_read ? options_.on_read : [](std::uint64_t /*bytes*/) { return true; };
   for (const std::uint32_t number : numbers) {
-    Result<Segment> segment = scan(segment_path(folder_, number), number == numbers.back(), true, found);
+    Result<Segment> segment = scan(segment_path(folder_, number), number == numbers.back(), on_read, found);
     if (!segment) return segment.error();
     last_number_ = number;
     segment.value().number = number;
@@ -102,14 +105,14 @@ Result<void> FrameLog::recover(FrameLogRecovery& found) {
   }
   std::error_code missing;
   if (!fs::exists(definitions_path(folder_), missing)) return {};
-  const Result<Segment> definitions = scan(definitions_path(folder_), true, true, found);
+  const Result<Segment> definitions = scan(definitions_path(folder_), true, on_read, found);
   if (!definitions) return definitions.error();
   definitions_bytes_ = definitions.value().bytes;
   return {};
 }
 
-// `whole`: each frame is read, so that no header that only looks like one hides those behind it; else by headers alone.
-Result<FrameLog::Segment> FrameLog::scan(const fs::path& path, bool last, bool whole, FrameLogRecovery& found) {
+Result<FrameLog::Segment> FrameLog::scan(const fs::path& path, bool last, const OnRead& on_read,
+                                         FrameLogRecovery& found) {
   const Result<SegmentReader> file = SegmentReader::open(path);
   if (!file) return file.error();
   const Result<std::uint64_t> size = file.value().size();
@@ -125,7 +128,10 @@ Result<FrameLog::Segment> FrameLog::scan(const fs::path& path, bool last, bool w
   while (offset < size.value()) {
     const Result<std::optional<FramePlace>> next = file.value().find(offset);
     std::optional<FramePlace> place = next ? next.value() : std::nullopt;
-    if (place && whole && !file.value().read(*place)) place.reset();
+    if (place && on_read) {
+      if (!on_read(place->end() - offset)) return Error{path.string() + ": reading was given up"};
+      if (!file.value().read(*place)) place.reset();
+    }
     if (!place) {
       const Result<std::optional<FramePlace>> after = file.value().salvage(offset + 1);
       if (!after) return after.error();
@@ -297,7 +303,7 @@ FrameLogContent FrameLog::survey(const fs::path& folder) {
   FrameLogContent content;
   FrameLogRecovery ignored;
   for (const std::uint32_t number : list_segments(folder)) {
-    const Result<Segment> segment = scan(segment_path(folder, number), false, false, ignored);
+    const Result<Segment> segment = scan(segment_path(folder, number), false, nullptr, ignored);
     if (!segment) continue;
     content.bytes += segment.value().bytes;
     content.events += segment.value().events;

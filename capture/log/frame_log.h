@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,8 @@ namespace accelscope::capture::log {
 struct FrameLogOptions {
   std::string capture_id;
   std::uint64_t segment_bytes = 64ULL << 20;
+  // Asked for every frame that open_existing() reads, with its bytes; false ends that with an error.
+  std::function<bool(std::uint64_t bytes)> on_read = nullptr;
 };
 
 struct FrameLogFacts {
@@ -120,7 +123,10 @@ class FrameLog {
   };
 
   FrameLog(std::filesystem::path folder, FrameLogOptions options, system::Descriptor lock);
-  [[nodiscard]] static Result<Segment> scan(const std::filesystem::path& path, bool last, bool whole,
+  using OnRead = std::function<bool(std::uint64_t)>;
+  // `on_read`: each frame is read, so that no header that only looks like one hides those behind it; null: by headers
+  // alone.
+  [[nodiscard]] static Result<Segment> scan(const std::filesystem::path& path, bool last, const OnRead& on_read,
                                             FrameLogRecovery& found);
   Result<void> recover(FrameLogRecovery& found);
   Result<void> begin_segment(std::uint64_t first_sequence);

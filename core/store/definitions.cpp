@@ -490,9 +490,9 @@ bool Store::Implementation::leaves_out(LaneNumber number, const ChunkHeader& hea
   const bool left_out = has_bit(book.lanes_left_out, number);
   if (!left_out && is_near_enough(header.begin_ticks) && is_near_enough(header.end_ticks)) return false;
   if (left_out) {
-    count_quality({"lanes_left_out", header.count, "events of lanes and tracks that were left out"});
+    count_unwritten({"lanes_left_out", header.count, "events of lanes and tracks that were left out"});
   } else {
-    count_quality(
+    count_unwritten(
         {"times_out_of_range", header.count,
          "events of chunks whose times lie more than 2^62 ticks from 0 were left out; their source is broken"});
   }

@@ -250,6 +250,7 @@ void make_text_profiles(const std::filesystem::path& folder) {
     write(folder / name, std::as_bytes(std::span(text)));
   };
   seed("intervals", "name,start_tsc.UTC,end_tsc,pid,tid\nf,2013-08-28 01:02:03.0004,2013-08-28 01:02:03.0005,,\n");
+  seed("intervals-of-all", "name,start_tsc.TSC,end_tsc,pid,tid\nnone,1,2,,\nprocess,3,4,7,\nboth,5,6,7,8\n");
   seed("report",
        "Computing Task,Work Size:Global,GPU Memory Bandwidth, GB/sec:Read,Computing Task:Total Time\nk,64,1.5,0.25\n");
   seed("commands",

@@ -177,41 +177,49 @@ void CaptureRun::start_parts() {
   }
 }
 
-Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_folder, Options options) {
+Result<std::unique_ptr<CaptureRun>> CaptureRun::reopen(const std::string& spool_folder, Options options,
+                                                       const std::function<bool(std::uint64_t bytes)>& on_read) {
   Result<log::FrameLogFacts> kept = log::FrameLog::read_facts(spool_folder);
   if (!kept) return kept.error();
   log::FrameLogRecovery found;
   Result<std::unique_ptr<log::FrameLog>> log = log::FrameLog::open_existing(
-      spool_folder, {.capture_id = kept->capture_id, .segment_bytes = options.outbox.spool_segment_bytes}, found);
+      spool_folder,
+      {.capture_id = kept->capture_id, .segment_bytes = options.outbox.spool_segment_bytes, .on_read = on_read}, found);
   if (!log) return log.error();
-  const bool would_go_on =
-      !kept->end && options.parts.size() == 1 && !options.facts.repeats.empty() && options.facts.repeats == kept->place;
+  const bool would_go_on = CaptureRun::would_go_on(*kept, options.facts.repeats);
   options.facts = {kept->capture_id, kept->place, kept->name, kept->description, kept->begun_unix_ns};
   options.spool_folder = spool_folder;
   std::unique_ptr<CaptureRun> run(new CaptureRun(std::move(options)));
   run->make_outbox(std::move(log).value());
-  Result<Outbox::Adopted> adopted = run->outbox_->adopt_spool(kept.value());
+  Result<Outbox::Adopted> adopted = run->outbox_->adopt_spool(kept.value(), on_read);
   if (!adopted) return adopted.error();
   run->sealed_before_ = adopted.value();
+  run->would_go_on_ = would_go_on;
+  run->cut_bytes_ = found.cut_bytes;
+  run->spooled_ = std::move(kept).value();
+  return run;
+}
+
+void CaptureRun::settle(std::vector<SourcePart> parts, std::chrono::steady_clock::time_point origin) {
   // What a repeating source makes is told from what was sealed by its count.
-  const bool goes_on = would_go_on && !run->outbox_->spool_damaged();
-  if (!goes_on) run->options_.parts.clear();
-  if (goes_on) {
-    run->start_parts();
-  } else if (kept->end) {
-    run->state_ = wire::CaptureState::ended;
-    run->outbox_->finish(*kept->end);
+  if (would_go_on_ && parts.size() == 1 && !outbox_->spool_damaged()) {
+    own_time_ = parts.front().own_time;
+    options_.parts = std::move(parts);
+    options_.origin = origin;
+    start_parts();
+  } else if (spooled_.end) {
+    state_ = wire::CaptureState::ended;
+    outbox_->finish(*spooled_.end);
   } else {
-    run->state_ = wire::CaptureState::interrupted;
-    run->state_reason_ = fmt::format(
+    state_ = wire::CaptureState::interrupted;
+    state_reason_ = fmt::format(
         "the agent died during the capture; the {} events that it had sealed are here, what it had not sealed is "
         "lost{}{}",
-        format_count(run->outbox_->totals().events),
-        run->outbox_->spool_damaged() ? "; parts of the spool are damaged and cannot be read" : "",
-        found.cut_bytes == 0 ? "" : fmt::format(" (a frame of which {} bytes were written)", found.cut_bytes));
-    run->outbox_->finish(wire::Outcome::failed, run->state_reason_);
+        format_count(outbox_->totals().events),
+        outbox_->spool_damaged() ? "; parts of the spool are damaged and cannot be read" : "",
+        cut_bytes_ == 0 ? "" : fmt::format(" (a frame of which {} bytes were written)", cut_bytes_));
+    outbox_->finish(wire::Outcome::failed, state_reason_);
   }
-  return run;
 }
 
 void CaptureRun::make_outbox(std::unique_ptr<log::FrameLog> log) {

@@ -72,9 +72,17 @@ class CaptureRun {
     std::function<void()> on_change;                  // of the state; on the loop
   };
   [[nodiscard]] static Result<std::unique_ptr<CaptureRun>> begin(Options options);
-  // From a spool that another process left. What was sealed can be read. If the capture was interrupted, and the one
-  // part of the options repeats what made it, it goes on: the part runs again, and what was sealed is left out.
-  [[nodiscard]] static Result<std::unique_ptr<CaptureRun>> reopen(const std::string& spool_folder, Options options);
+  // From a spool that another process left, which is read to its end: on any thread. settle() has to follow.
+  // `on_read`: as log::FrameLogOptions has it; everything is read twice.
+  [[nodiscard]] static Result<std::unique_ptr<CaptureRun>> reopen(
+      const std::string& spool_folder, Options options, const std::function<bool(std::uint64_t bytes)>& on_read = {});
+  // What was sealed can be read from now on. If the capture was interrupted, and the one part repeats what made it, it
+  // goes on: the part runs again, and what was sealed is left out.
+  void settle(std::vector<SourcePart> parts, std::chrono::steady_clock::time_point origin);
+  // Of the facts of a spool: whether settle() would go on with a part that repeats so.
+  [[nodiscard]] static bool would_go_on(const log::FrameLogFacts& facts, const std::string& repeats) {
+    return !facts.end && !repeats.empty() && repeats == facts.place;
+  }
   ~CaptureRun();  // cancels, and waits for the sources
 
   [[nodiscard]] const CaptureFacts& facts() const noexcept { return facts_; }
@@ -123,6 +131,9 @@ class CaptureRun {
   std::vector<std::thread> threads_;
   std::size_t running_ = 0;
   Outbox::Adopted sealed_before_;  // by another process
+  log::FrameLogFacts spooled_;     // as that had left them
+  std::uint64_t cut_bytes_ = 0;    // of a frame that it had not finished
+  bool would_go_on_ = false;
   std::unique_ptr<SessionWriter> own_track_;
   std::optional<std::int64_t> paused_since_ns_;  // capture time
   bool own_time_ = false;                        // of all parts: pauses are placed by what has come until then

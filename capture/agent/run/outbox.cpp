@@ -304,7 +304,8 @@ void Outbox::sync_spool() {
   if (!failure.empty() && totals_.spool_failure.empty()) totals_.spool_failure = failure;
 }
 
-Result<Outbox::Adopted> Outbox::adopt_spool(const log::FrameLogFacts& facts) {
+Result<Outbox::Adopted> Outbox::adopt_spool(const log::FrameLogFacts& facts,
+                                            const std::function<bool(std::uint64_t)>& on_read) {
   log::FrameLogReader reader(log_->folder(), 0);
   const std::lock_guard log_lock(log_mutex_);
   const std::lock_guard lock(mutex_);
@@ -323,6 +324,9 @@ Result<Outbox::Adopted> Outbox::adopt_spool(const log::FrameLogFacts& facts) {
     if (!frame) return frame.error();
     if (!frame.value()) break;
     const wire::FrameHeader& header = frame.value()->header;
+    if (on_read && !on_read(frame.value()->wire_bytes())) {
+      return Error{log_->folder().string() + ": reading was given up"};
+    }
     if (header.sequence == 0) continue;
     if (header.scope == 0) adopted.last_checksum = checksum(frame.value()->body);
     if (header.sequence <= facts.released.last_sequence) continue;

@@ -53,7 +53,8 @@ class Outbox {
     std::uint64_t frames = 0;         // of scope 0
     std::uint64_t last_checksum = 0;  // of the last one's body
   };
-  Result<Adopted> adopt_spool(const log::FrameLogFacts& facts);
+  // `on_read`: as log::FrameLogOptions has it; null: nobody asks.
+  Result<Adopted> adopt_spool(const log::FrameLogFacts& facts, const std::function<bool(std::uint64_t)>& on_read);
 
   // Blocks while there is no room (see WhenFull), unless it is urgent. Fails once the outbox is closed.
   Result<void> put(std::uint32_t scope, wire::FrameType type, Bytes body, LaneNumber lane = 0, std::uint32_t events = 0,

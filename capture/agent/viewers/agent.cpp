@@ -3,17 +3,26 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <future>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <random>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include "capture/agent/viewers/kinds_lookup.h"
@@ -40,6 +49,23 @@ std::string system_name() {
   return ::uname(&facts) == 0 ? fmt::format("{} {}", facts.sysname, facts.machine) : "";
 }
 
+// Chunks that ended threads had made stay in their arenas, each capture's in others.
+void give_memory_back() {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
+}
+
+std::uint64_t bytes_of_files(const std::filesystem::path& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code failure;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, failure)) {
+    const std::uintmax_t size = entry.is_regular_file(failure) ? entry.file_size(failure) : 0;
+    if (!failure) bytes += size;
+  }
+  return bytes;
+}
+
 std::uint64_t unix_now_ns() {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
@@ -61,6 +87,7 @@ struct Agent::Implementation final : SessionHost {
         session_id_(system::random_id()),
         gate_(options_.secrets.token) {}
   ~Implementation() override {
+    spool_reader_ = {};  // waits for it
     sessions_.clear();
     runs_.clear();
   }
@@ -75,10 +102,19 @@ struct Agent::Implementation final : SessionHost {
     bool unwanted = false;  // nobody will come back for it
   };
 
+  // What another process of the agent spooled, before it is read.
+  struct Unread {
+    std::string folder;
+    log::FrameLogFacts facts;
+    std::uint64_t bytes = 0;  // of its files
+    bool unwanted = false;
+  };
+
   [[nodiscard]] const AgentOptions& options() const override { return options_; }
   [[nodiscard]] security::AgentGate& gate() override { return gate_; }
   [[nodiscard]] wire::Hello hello() const override;
   void welcome(ViewerSession& session) override;
+  [[nodiscard]] bool has_to_wait(const wire::Start& start) const override;
   Result<CaptureRun*> start(const wire::Start& start, ViewerSession& session, wire::ErrorCode& code) override;
   void discard(const std::string& capture_id, const ViewerSession& session) override;
   void on_delivery(CaptureRun& run) override;
@@ -106,6 +142,9 @@ struct Agent::Implementation final : SessionHost {
                                             SteadyClock::time_point origin);
   Result<void> make_room_for_capture();
   void reopen_spools();
+  void read_spool(const Unread& unread, const std::stop_token& stop);  // on a thread of its own
+  void take_over(const std::string& folder, Result<std::unique_ptr<CaptureRun>> run);
+  [[nodiscard]] std::string unread_in_words() const;
   void on_accept(std::unique_ptr<wire::Link> link);
   void remove(ViewerSession& session);
   void give_up(Held& held, const std::string& why);
@@ -135,6 +174,10 @@ struct Agent::Implementation final : SessionHost {
   std::unique_ptr<wire::Listener> listener_;
   std::vector<std::unique_ptr<Held>> runs_;  // outlive the sessions that use them
   std::vector<std::unique_ptr<ViewerSession>> sessions_;
+  std::vector<Unread> unread_;                      // the first of them is being read
+  std::atomic<std::uint64_t> spool_bytes_read_{0};  // of that one; twice as much as it has
+  std::mutex read_mutex_;
+  std::deque<Result<std::unique_ptr<CaptureRun>>> read_;  // under read_mutex_; whose turn on the loop has not come
   Result<void> verdict_;
   bool once_over_ = false;
   bool stopping_ = false;
@@ -143,6 +186,7 @@ struct Agent::Implementation final : SessionHost {
   bool crowded_ = false;
   bool carrying_on_ = false;
   SteadyClock::time_point idle_since_ = SteadyClock::now();
+  std::jthread spool_reader_;
 };
 
 wire::Hello Agent::Implementation::hello() const {
@@ -175,7 +219,27 @@ wire::Welcome Agent::Implementation::make_welcome() const {
     welcome.captures.push_back(held->run->offer());
     if (held->controller != nullptr) welcome.captures.back().controller = held->controller->viewer();
   }
+  for (const Unread& unread : unread_) {
+    const log::FrameLogFacts& facts = unread.facts;
+    const wire::StreamEnd& known = facts.end ? *facts.end : facts.released;
+    welcome.captures.push_back({facts.capture_id, facts.name, facts.description + " (its spool is being read)",
+                                facts.end ? wire::CaptureState::ended : wire::CaptureState::interrupted,
+                                facts.released.last_sequence + 1, known.last_sequence, known.events,
+                                facts.begun_unix_ns, ""});
+  }
   return welcome;
+}
+
+// A capture that begins must not meet one that goes on.
+bool Agent::Implementation::has_to_wait(const wire::Start& start) const {
+  if (start.mode != wire::StartMode::begin) {
+    const bool is_there = std::any_of(runs_.begin(), runs_.end(), [&](const auto& held) {
+      return start.capture_id.empty() ? !held->run->over() : held->run->facts().id == start.capture_id;
+    });
+    return !unread_.empty() && !is_there;
+  }
+  return std::any_of(unread_.begin(), unread_.end(),
+                     [&](const Unread& unread) { return CaptureRun::would_go_on(unread.facts, options_.repeats); });
 }
 
 Result<CaptureRun*> Agent::Implementation::start(const wire::Start& start, ViewerSession& session,
@@ -365,6 +429,7 @@ Result<CaptureRun*> Agent::Implementation::watch(const wire::Start& start) {
 }
 
 void Agent::Implementation::discard(const std::string& capture_id, const ViewerSession& session) {
+  for (Unread& unread : unread_) unread.unwanted = unread.unwanted || unread.facts.capture_id == capture_id;
   Held* held = find(capture_id);
   if (held == nullptr || (held->controller != nullptr && held->controller != &session)) return;
   if (!held->run->delivered())
@@ -525,7 +590,7 @@ void Agent::Implementation::sweep() {
     once_over_ = true;
     return true;
   };
-  std::erase_if(runs_, over);
+  if (std::erase_if(runs_, over) > 0) give_memory_back();
   if (once_over_ && options_.once) begin_stop("the agent serves one capture only");
 }
 
@@ -543,7 +608,7 @@ void Agent::Implementation::watch_over() {
       if (now - held->orphan_since > options_.orphan_limit) give_up(*held, "no viewer came back");
     }
     sweep();
-    const bool idle = sessions_.empty() && running() == nullptr;
+    const bool idle = sessions_.empty() && running() == nullptr && unread_.empty();
     if (!idle) idle_since_ = now;
     if (idle && options_.idle_exit.count() > 0 && now - idle_since_ > options_.idle_exit) {
       begin_stop("nobody needs the agent");
@@ -552,33 +617,91 @@ void Agent::Implementation::watch_over() {
   });
 }
 
+// Reading takes as long as there is much of it: viewers are served meanwhile.
 void Agent::Implementation::reopen_spools() {
   if (options_.spool_folder.empty()) return;
   std::error_code failure;
   for (const auto& entry : std::filesystem::directory_iterator(options_.spool_folder, failure)) {
     if (!entry.is_directory(failure) || entry.path().extension() == kDamagedSpool) continue;
-    CaptureRun::Options again;
-    again.outbox = options_.outbox;
-    again.origin = SteadyClock::now();
-    again.facts.repeats = options_.repeats;
-    Result<std::vector<SourcePart>> parts = parts_for({}, "", again.origin);
-    if (parts && running() == nullptr) again.parts = std::move(parts).value();
-    tie_to_loop(again, entry.path().filename().string());
-    Result<std::unique_ptr<CaptureRun>> run = CaptureRun::reopen(entry.path().string(), std::move(again));
-    if (!run) {
-      log(fmt::format("{}: cannot go on with what is spooled there: {}", entry.path().string(), run.message()));
-      continue;
+    Result<log::FrameLogFacts> facts = log::FrameLog::read_facts(entry.path());
+    if (facts) {
+      unread_.push_back({entry.path().string(), std::move(facts).value(), bytes_of_files(entry.path())});
+    } else {
+      log(fmt::format("{}: cannot go on with what is spooled there: {}", entry.path().string(), facts.message()));
     }
+  }
+  if (unread_.empty()) return;
+  spool_reader_ = std::jthread([this, all = unread_](const std::stop_token& stop) {
+    for (const Unread& unread : all) {
+      if (stop.stop_requested()) return;
+      read_spool(unread, stop);
+    }
+  });
+}
+
+void Agent::Implementation::read_spool(const Unread& unread, const std::stop_token& stop) {
+  spool_bytes_read_ = 0;
+  log(fmt::format("{}: reads what is spooled there ({})", unread.folder,
+                  format_bytes(static_cast<double>(unread.bytes))));
+  CaptureRun::Options again;
+  again.outbox = options_.outbox;
+  again.facts.repeats = options_.repeats;
+  tie_to_loop(again, std::filesystem::path(unread.folder).filename().string());
+  Result<std::unique_ptr<CaptureRun>> run =
+      CaptureRun::reopen(unread.folder, std::move(again), [this, &stop](std::uint64_t bytes) {
+        spool_bytes_read_ += bytes;
+        return !stop.stop_requested();
+      });
+  {
+    const std::lock_guard lock(read_mutex_);
+    read_.push_back(std::move(run));
+  }
+  loop_.post([this, folder = unread.folder] {
+    std::unique_lock lock(read_mutex_);
+    Result<std::unique_ptr<CaptureRun>> next = std::move(read_.front());
+    read_.pop_front();
+    lock.unlock();
+    take_over(folder, std::move(next));
+  });
+}
+
+void Agent::Implementation::take_over(const std::string& folder, Result<std::unique_ptr<CaptureRun>> run) {
+  const bool unwanted = unread_.front().unwanted;
+  unread_.erase(unread_.begin());
+  if (!run) {
+    log(fmt::format("{}: cannot go on with what is spooled there: {}", folder, run.message()));
+  } else {
+    const SteadyClock::time_point origin = SteadyClock::now();
+    Result<std::vector<SourcePart>> parts = parts_for({}, "", origin);
+    const bool free = parts && running() == nullptr && !stopping_ && !unwanted;
+    run.value()->settle(free ? std::move(parts).value() : std::vector<SourcePart>{}, origin);
     const wire::CaptureOffer offer = run.value()->offer();
-    log(fmt::format("{}: {} events of {} wait for their viewer{}", entry.path().string(), format_count(offer.events),
-                    offer.name,
+    log(fmt::format("{}: {} events of {} wait for their viewer{}", folder, format_count(offer.events), offer.name,
                     offer.state == wire::CaptureState::interrupted ? " (the capture was interrupted)"
                     : offer.state == wire::CaptureState::running   ? ", and it goes on"
                                                                    : ""));
     runs_.push_back(std::make_unique<Held>());
     runs_.back()->run = std::move(run).value();
+    runs_.back()->unwanted = unwanted;
     wire_up(*runs_.back()->run);
   }
+  if (unread_.empty()) {
+    for (std::size_t i = 0; i < sessions_.size(); ++i) sessions_[i]->go_on();
+  }
+  sweep();
+  watch_over();
+}
+
+std::string Agent::Implementation::unread_in_words() const {
+  std::string all;
+  for (const Unread& unread : unread_) {
+    const std::uint64_t total = std::max<std::uint64_t>(2 * unread.bytes, 1);
+    const std::uint64_t read = &unread == &unread_.front() ? spool_bytes_read_.load() : 0;
+    all += fmt::format("{}{}: its spool of {} is being read ({} %), record --take-up --capture {}",
+                       all.empty() ? "" : "; ", unread.facts.name, format_bytes(static_cast<double>(unread.bytes)),
+                       std::min<std::uint64_t>(100 * read / total, 99), unread.facts.capture_id);
+  }
+  return all;
 }
 
 void Agent::Implementation::begin_stop(const std::string& reason) {
@@ -604,6 +727,7 @@ void Agent::Implementation::stop_if_over() {
 Result<std::string> Agent::Implementation::obey(ControlCommand what) {
   if (what == ControlCommand::held) return say_held();
   Held* held = running();
+  if (held == nullptr && what == ControlCommand::status && !unread_.empty()) return unread_in_words();
   if (held == nullptr) return Error{"the agent captures nothing at the moment"};
   return held->run->obey(what);
 }
@@ -618,6 +742,7 @@ Result<std::string> Agent::Implementation::say_held() {
                                                                         : "ended",
                        format_count(run.outbox().totals().events), run.facts().id);
   }
+  if (!unread_.empty()) all += (all.empty() ? "" : "; ") + unread_in_words();
   if (all.empty()) return Error{"the agent holds no capture"};
   return all;
 }
@@ -625,6 +750,7 @@ Result<std::string> Agent::Implementation::say_held() {
 std::string Agent::Implementation::held_captures() const {
   std::string ids;
   for (const auto& held : runs_) ids += (ids.empty() ? "; it has " : ", ") + held->run->facts().id;
+  for (const Unread& unread : unread_) ids += (ids.empty() ? "; it has " : ", ") + unread.facts.capture_id;
   return ids;
 }
 

@@ -57,7 +57,8 @@ struct AgentOptions {
   security::AgentSecrets secrets;          // see prepare_agent_secrets()
   std::vector<request::KindChoice> fixed;  // what a start without kinds captures, if there is no source of another make
   wire::LinkLimits limits;
-  std::function<void(const std::string&)> log;  // a line for each step in the life of a connection or a capture
+  // A line for each step in the life of a connection, a capture or a spool; from more than one thread.
+  std::function<void(const std::string&)> log;
 };
 
 class Agent {

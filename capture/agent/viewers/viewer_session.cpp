@@ -38,16 +38,17 @@ void ViewerSession::begin() {
 void ViewerSession::on_frame(wire::Frame frame) {
   using Self = ViewerSession;
   const bool captures = run_ != nullptr;
+  const bool may_start = welcomed_ && !captures && !waiting_start_;
   wire::Hearing heard(*this, frame);
   heard.on(true, &Self::on_error);
   heard.on(!greeted_, &Self::on_hello);
   heard.on(admitted_, &Self::on_proof);
-  heard.on(welcomed_ && !captures, &Self::on_start);
+  heard.on(may_start, &Self::on_start);
   heard.on(captures, &Self::on_received);
   heard.on(captures, &Self::on_durable);
   heard.on(welcomed_, &Self::on_clock);
   heard.on(welcomed_, &Self::on_discard);
-  heard.on(welcomed_ && !captures, &Self::on_file);
+  heard.on(may_start, &Self::on_file);
   heard.on(welcomed_ && outgoing_ == nullptr, &Self::on_fetch);
   heard.on(controls_, &Self::on_stop);
   heard.on(controls_, &Self::on_pause);
@@ -111,6 +112,11 @@ void ViewerSession::welcome(wire::Welcome welcome) {
 void ViewerSession::on_start(const wire::Start& start) {
   if (start.mode == wire::StartMode::look) return;
   if (stopping_) return refuse(wire::ErrorCode::refused, "the agent is stopping; start it again");
+  if (host_.has_to_wait(start)) {
+    waiting_start_ = start;
+    host_.log(fmt::format("{}: waits until the spool is read", viewer_));
+    return;
+  }
   wire::ErrorCode code = wire::ErrorCode::refused;
   Result<CaptureRun*> run = host_.start(start, *this, code);
   if (!run) return refuse(code, run.message());
@@ -133,6 +139,11 @@ void ViewerSession::on_start(const wire::Start& start) {
                         start.after_sequence == 0 ? "" : fmt::format(" after frame {}", start.after_sequence)));
   send_state();
   pump();
+}
+
+void ViewerSession::go_on() {
+  const std::optional<wire::Start> start = std::exchange(waiting_start_, {});
+  if (start && !closed_) on_start(*start);
 }
 
 // What the viewer gives as its reason, or that it was this viewer.

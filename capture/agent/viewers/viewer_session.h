@@ -33,6 +33,8 @@ class SessionHost {
   [[nodiscard]] virtual wire::Hello hello() const = 0;
   // Calls session.welcome(), at once or later: what it says may have to be found out first.
   virtual void welcome(ViewerSession& session) = 0;
+  // What the viewer asks for can only be said once the spool is read: the host calls go_on() then.
+  [[nodiscard]] virtual bool has_to_wait(const wire::Start& start) const = 0;
   // The capture that the viewer asked for; the session may use it until on_done. code: of an error.
   virtual Result<CaptureRun*> start(const wire::Start& start, ViewerSession& session, wire::ErrorCode& code) = 0;
   virtual void discard(const std::string& capture_id, const ViewerSession& session) = 0;
@@ -52,6 +54,7 @@ class ViewerSession final : public wire::LinkHandler {
 
   void begin();
   void welcome(wire::Welcome welcome);
+  void go_on();        // with a start that had to wait
   void pump();         // carries on: there may be more
   void carry_files();  // sends on what was fetched
   // The folder of the files that the viewer has sent, given away; "": it has sent none.
@@ -108,6 +111,7 @@ class ViewerSession final : public wire::LinkHandler {
   std::optional<security::AgentGate::Visit> visit_;
   std::string viewer_nonce_;
   std::uint64_t window_bytes_;
+  std::optional<wire::Start> waiting_start_;
   CaptureRun* run_ = nullptr;
   std::unique_ptr<OutboxReader> reader_;
   std::unique_ptr<log::FileReceiver> incoming_;

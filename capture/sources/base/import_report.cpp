@@ -93,6 +93,22 @@ void ImportReport::add(const json::JsonProblem& problem) {
   }
 }
 
+void ImportReport::note_columns(std::string_view table, std::size_t columns) {
+  if (columns <= kMostFileColumns) return;
+  note(QualityKind("values_left_out").as(Severity::warning),
+       fmt::format("\"{}\" has {} columns, and a session holds {} of a table: those behind them were left out",
+                   table.substr(0, 80), columns, kMostFileColumns),
+       columns - kMostFileColumns);
+}
+
+void ImportReport::add(const LineBlocks& blocks, const std::string& file) {
+  const std::string of = file.empty() ? file : file + ": ";
+  if (blocks.hole_bytes() > 0) note("file_holes", of + hole_in_words(blocks.first_hole()), blocks.hole_bytes());
+  if (!blocks.failure().empty())
+    return note("unreadable_input", of + blocks.failure() + "; what comes before was read");
+  if (blocks.ends_in_line()) note(QualityKind("truncated").as(Severity::warning), of + std::string(kLastLineIsOpen));
+}
+
 void ImportReport::write(SessionWriter& writer) const {
   for (const auto& [key, entry] : entries_) writer.add_quality(entry);
   for (const auto& [key, skipped] : skipped_) {

@@ -8,12 +8,23 @@
 #include <string_view>
 
 #include "capture/json/table_reader.h"
+#include "capture/sources/base/line_blocks.h"
+#include "core/chunk/chunk_format.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::sources {
 
 // Of a part of a file that was never written to its disk: it reads as zeros. Goes with their number.
 [[nodiscard]] std::string hole_in_words(std::uint64_t first_byte);
+
+// A chunk holds so many columns of a file at most: three are its own, three the sorter's.
+inline constexpr std::size_t kMostFileColumns = kMaxChunkColumns - 6;
+
+// Of a text whose last line has no end, and was read all the same.
+inline constexpr std::string_view kLastLineIsOpen =
+    "the last line of the file has no end: the file may have been cut there, so its last row or value may be wrong, "
+    "and "
+    "rows may be missing; copy it completely, or let its writer end properly";
 
 class ImportReport {
  public:
@@ -22,6 +33,11 @@ class ImportReport {
   // A row that could not become an event. The offset is that of the first such row.
   void skipped_row(std::string_view table, std::string_view reason, std::uint64_t offset);
   void add(const json::JsonProblem& problem);
+  // Of a table with so many columns, of which only the first kMostFileColumns were read.
+  void note_columns(std::string_view table, std::size_t columns);
+  // Of a file of lines that was read to its end: a part that could not be read, holes, a last line that may be cut.
+  // `file` is named where several are read.
+  void add(const LineBlocks& blocks, const std::string& file = {});
   // What the offsets of skipped rows count: "byte", unless told otherwise.
   void count_places_in(std::string_view word) { place_word_ = word; }
   void write(SessionWriter& writer) const;

@@ -10,7 +10,9 @@ std::size_t LineBlocks::fill(std::vector<char>& buffer, std::size_t size) {
     const Result<std::size_t> count = source_->read(std::span(buffer).subspan(size));
     if (!count) failure_ = count.message();
     ended_ = !count || count.value() == 0;
-    if (!ended_) size += squeeze_holes(std::span(buffer).subspan(size, count.value()));
+    if (ended_) break;
+    last_byte_ = buffer[size + count.value() - 1];
+    size += squeeze_holes(std::span(buffer).subspan(size, count.value()));
   }
   return size;
 }

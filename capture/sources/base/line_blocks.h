@@ -31,6 +31,8 @@ class LineBlocks {
   [[nodiscard]] std::uint64_t hole_bytes() const noexcept { return hole_bytes_; }
   [[nodiscard]] std::uint64_t first_hole() const noexcept { return first_hole_; }  // its place in the unpacked file
   [[nodiscard]] const std::string& failure() const noexcept { return failure_; }   // why the file ends early; or ""
+  // The last line has no end. Tools end every line, so the file was cut there, or somebody has edited it.
+  [[nodiscard]] bool ends_in_line() const noexcept { return last_byte_ != '\n'; }
 
  private:
   [[nodiscard]] std::size_t squeeze_holes(std::span<char> bytes);
@@ -43,6 +45,7 @@ class LineBlocks {
   std::uint64_t hole_bytes_ = 0;
   std::uint64_t first_hole_ = 0;
   std::uint64_t read_ = 0;  // bytes of the unpacked file
+  char last_byte_ = '\n';
   bool in_hole_ = false;
   bool in_long_line_ = false;
   bool ended_ = false;

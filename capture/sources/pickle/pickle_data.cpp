@@ -136,6 +136,7 @@ PickleValue PickleData::real(double value) {
 PickleValue PickleData::make_text(std::string_view text) {
   if (const auto known = known_texts_.find(text); known != known_texts_.end()) return tagged(kText, known->second);
   texts_.emplace_back(text);
+  text_bytes_ += text.size();
   known_texts_.emplace(texts_.back(), texts_.size() - 1);
   return tagged(kText, texts_.size() - 1);
 }
@@ -151,6 +152,7 @@ std::uint64_t PickleData::keep(std::span<const PickleValue> values) {
   std::copy(values.begin(), values.end(), place);
   const std::uint64_t offset = std::uint64_t{blocks_.size() - 1} << kBlockBits | used_;
   used_ += values.size();
+  kept_words_ += values.size();
   // What is longer than a block has one of its own, whose further places no offset reaches.
   if (room_ > kBlock) used_ = room_;
   return offset;

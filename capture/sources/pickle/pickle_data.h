@@ -55,6 +55,9 @@ class PickleData {
   // Keys and values in turn; nothing where there are more kinds of dictionaries than can be numbered.
   [[nodiscard]] std::optional<PickleValue> make_dict(std::span<const PickleValue> pairs);
   void set_root(PickleValue value) noexcept { root_ = value; }
+  // What all of them take.
+  [[nodiscard]] std::uint64_t words() const noexcept { return kept_words_ + 2 * wide_.size() + reals_.size(); }
+  [[nodiscard]] std::uint64_t text_bytes() const noexcept { return text_bytes_; }
 
  private:
   friend class PickleReader;  // puts its own marks into words
@@ -85,6 +88,8 @@ class PickleData {
   std::vector<std::unique_ptr<PickleValue[]>> blocks_;
   std::size_t used_ = 0;  // of the last block
   std::size_t room_ = 0;
+  std::uint64_t kept_words_ = 0;  // of all blocks
+  std::uint64_t text_bytes_ = 0;
   std::vector<Run> lists_;
   std::vector<std::uint32_t> shapes_;                              // their keys, numbers in lists_
   std::unordered_map<std::uint64_t, std::uint32_t> known_lists_;   // by hash

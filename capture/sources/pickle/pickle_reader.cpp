@@ -12,7 +12,11 @@ namespace {
 
 constexpr int kNewestProtocol = 5;
 constexpr std::size_t kMostMarks = 10'000;                  // data nested as deeply as that is made to do harm
-constexpr std::size_t kMostWaiting = std::size_t{1} << 26;  // values on the stack; picklers hand over a thousand
+constexpr std::size_t kMostWaiting = std::size_t{1} << 24;  // values on the stack; picklers hand over a thousand
+// Real files have two bytes and more for a value, and pack to a tenth of that or a little less. One that packs better
+// was made to fill the memory.
+constexpr std::uint64_t kWordsOfAnyFile = 1U << 24, kWordsPerByte = 24;
+constexpr std::uint64_t kTextOfAnyFile = 64U << 20, kTextPerByte = 64;
 constexpr std::uint64_t kLongestText = 256U << 20;
 constexpr std::size_t kWholeBatch = 1000;        // picklers write lists in batches of so many: more of it may follow
 constexpr std::uint64_t kMostCopied = 4U << 20;  // values
@@ -21,6 +25,17 @@ constexpr std::uint64_t kOpsBetweenAsking = 1U << 16;
 constexpr std::uint64_t kUsed = std::uint64_t{1} << 63;  // of an object's word: it was put somewhere
 
 }  // namespace
+
+PickleReader::PickleReader(json::ByteSource& source, const PickleOptions& options)
+    : bytes_(source),
+      options_(options),
+      most_words_(kWordsOfAnyFile + kWordsPerByte * source.file_bytes()),
+      most_text_bytes_(kTextOfAnyFile + kTextPerByte * source.file_bytes()) {}
+
+bool PickleReader::too_large() const noexcept {
+  return stack_.size() > kMostWaiting || read_.data.words() + objects_.size() + far_memo_.size() * 4 > most_words_ ||
+         read_.data.text_bytes() > most_text_bytes_;
+}
 
 PickleReader::Step PickleReader::fail(std::string what) {
   failure_ = fmt::format("{}: byte {}: {}", options_.name, op_place_, what);
@@ -40,6 +55,7 @@ Result<ReadPickle> PickleReader::run() {
     }
     step = this->step();
   }
+  read_.bytes = bytes_.place();
   // A file that goes wrong in its middle is read up to there, but for one that would run something.
   const bool refused = step == Step::failed && op_ != nullptr && op_->op == PickleOp::refused;
   if (refused || (step == Step::failed && objects_.empty())) return Error{failure_};
@@ -66,7 +82,7 @@ PickleReader::Step PickleReader::step() {
   const int code = bytes_.next();
   if (code < 0) return Step::cut;
   op_ = &opcode_row(static_cast<std::uint8_t>(code));
-  if (stack_.size() > kMostWaiting) return fail("more values wait than any pickle of plain data has");
+  if (too_large()) return fail("it unpacks to more values or texts than any pickle of plain data of its size has");
   return run_op(*op_);
 }
 

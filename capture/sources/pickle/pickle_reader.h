@@ -32,6 +32,7 @@ struct ReadPickle {
   std::uint64_t wide_numbers = 0;  // that fit into no 64 bits, and are left out
   std::uint64_t changed_late = 0;  // lists and dictionaries that went on growing after they were put somewhere
   bool bytes_behind = false;       // something follows its end
+  std::uint64_t bytes = 0;         // of the unpacked file, as far as it was read
 };
 
 // Fails if the file has an opcode that is refused, was never a pickle, or grows beyond what it can be.
@@ -39,12 +40,13 @@ struct ReadPickle {
 
 class PickleReader {
  public:
-  PickleReader(json::ByteSource& source, const PickleOptions& options) : bytes_(source), options_(options) {}
+  PickleReader(json::ByteSource& source, const PickleOptions& options);
   [[nodiscard]] Result<ReadPickle> run();
 
  private:
   enum class Step : std::uint8_t { on, stopped, cut, failed };
 
+  [[nodiscard]] bool too_large() const noexcept;
   [[nodiscard]] Step step();
   [[nodiscard]] Step run_op(const OpcodeRow& row);
   [[nodiscard]] Step push_integer(std::size_t bytes);
@@ -85,6 +87,8 @@ class PickleReader {
   std::vector<std::uint64_t> objects_;  // lists and dictionaries that may still grow: the word of what they hold
   std::unordered_map<std::uint32_t, std::vector<PickleValue>> growing_;  // those of several batches
   std::vector<PickleValue> scratch_;
+  const std::uint64_t most_words_;
+  const std::uint64_t most_text_bytes_;
   std::uint64_t copied_ = 0;    // values, for lists that went on growing
   std::uint64_t op_place_ = 0;  // of the opcode at hand
   const OpcodeRow* op_ = nullptr;

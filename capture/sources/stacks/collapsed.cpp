@@ -142,7 +142,7 @@ Result<void> import_collapsed(std::unique_ptr<json::ByteSource> bytes, const std
   ImportReport report;
   report.note("time_unit", "collapsed stacks have no times: they lie one after another, and a count is shown as 1 us");
   report.note("rows_skipped", "lines that are no stack with a count were skipped", strange + blocks.long_lines());
-  if (!blocks.failure().empty()) report.note("unreadable_input", blocks.failure());
+  report.add(blocks);
   report.write(writer);
   if (Result<void> done = writer.finish(); !done) return done;
   return receiver.finish();

@@ -160,6 +160,7 @@ class PerfScriptImport {
   tracks::EventValues values_;
   PerfSample sample_;
   bool open_ = false;
+  bool ended_by_blank_ = false;  // a sample was
   std::uint64_t sample_count_ = 0;
   std::uint64_t strange_lines_ = 0;
 };
@@ -194,7 +195,10 @@ void PerfScriptImport::write() {
 }
 
 void PerfScriptImport::take(std::string_view line) {
-  if (trimmed(line).empty()) return write();
+  if (trimmed(line).empty()) {
+    ended_by_blank_ = ended_by_blank_ || open_;
+    return write();
+  }
   if (line.starts_with('#')) return;
   if (open_ && take_frame(line, sample_)) return;
   write();
@@ -212,6 +216,8 @@ Result<void> PerfScriptImport::run(std::unique_ptr<json::ByteSource> bytes) {
     if (session_.cancelled()) return Error{fmt::format("{}: the import was cancelled", name_)};
     if (options_.progress) options_.progress(blocks.file_bytes_read(), blocks.file_bytes());
   }
+  // An empty line ends the frames of every sample; without call chains there are none.
+  const bool cut = open_ && (sample_.frames > 0 || ended_by_blank_);
   write();
   if (sample_count_ == 0) {
     return Error{name_ +
@@ -223,7 +229,12 @@ Result<void> PerfScriptImport::run(std::unique_ptr<json::ByteSource> bytes) {
   ImportReport& report = session_.report();
   report.note("rows_skipped", "lines that are neither a sample nor a frame of one were skipped",
               strange_lines_ + blocks.long_lines());
-  if (!blocks.failure().empty()) report.note("unreadable_input", blocks.failure());
+  report.add(blocks);
+  if (cut && !blocks.ends_in_line()) {
+    report.note(QualityKind("truncated").as(Severity::warning),
+                "the file ends within the frames of a sample, which an empty line would end: the outer frames of its "
+                "last stack may be missing, and samples behind it; copy it completely");
+  }
   return session_.finish({.clock = "perf", .path = name_});
 }
 

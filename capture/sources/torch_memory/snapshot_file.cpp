@@ -48,8 +48,18 @@ constexpr StateRow kStates[] = {
     {"inactive", BlockState::inactive},
 };
 
+constexpr std::string_view kTooManyFields = "it has more fields than any version writes";
+
+// They are looked for one by one.
+[[nodiscard]] bool has_too_many_fields(const PickleData& data, PickleValue dict) {
+  constexpr std::size_t kMostFields = 64;
+  return data.keys(data.shape(dict)).size() > kMostFields;
+}
+
 [[nodiscard]] std::string tuple_text(const PickleData& data, PickleValue value) {
-  const auto items = data.list(value);
+  constexpr std::size_t kMostParts = 4;  // of an id; it has two
+  const auto all = data.list(value);
+  const auto items = all.first(std::min(all.size(), kMostParts));
   std::string text;
   bool any = false;
   for (const PickleValue item : items) {
@@ -62,8 +72,18 @@ constexpr StateRow kStates[] = {
 
 }  // namespace
 
-Result<SnapshotFile> SnapshotFile::open(const PickleData& data, ImportReport& report) {
-  SnapshotFile file(data);
+// A row takes two bytes of the file at least.
+bool SnapshotFile::take_row() {
+  if (rows_left_ == 0) {
+    ++rows_beyond_;
+    return false;
+  }
+  --rows_left_;
+  return true;
+}
+
+Result<SnapshotFile> SnapshotFile::open(const PickleData& data, std::uint64_t most_rows, ImportReport& report) {
+  SnapshotFile file(data, most_rows);
   const PickleValue root = data.root();
   const bool is_dict = PickleData::kind(root) == pickle::PickleKind::dict;
   // Versions before 2.0 wrote the segments alone.
@@ -78,18 +98,29 @@ Result<SnapshotFile> SnapshotFile::open(const PickleData& data, ImportReport& re
         "its data are no memory snapshot: neither segments nor traces of devices are in them; write it with "
         "torch.cuda.memory._dump_snapshot"};
   }
-  for (const PickleValue segment : listed) file.read_segment(segment, report);
+  for (const PickleValue segment : listed) {
+    if (file.take_row()) file.read_segment(segment, report);
+  }
   std::int64_t device = 0;
   for (const PickleValue trace : data.list(traces)) {
     if (file.devices_.size() >= kMostDevices) break;
     // Devices without anything are those that the program did not use.
-    if (const auto entries = data.list(trace); !entries.empty()) file.devices_[device].entries = entries;
+    if (const auto entries = data.list(trace); !entries.empty()) {
+      const std::size_t taken = std::min<std::uint64_t>(entries.size(), file.rows_left_);
+      file.devices_[device].entries = entries.first(taken);
+      file.rows_left_ -= taken;
+      file.rows_beyond_ += entries.size() - taken;
+    }
     ++device;
   }
   for (auto& [number, each] : file.devices_) {
     std::stable_sort(each.segments.begin(), each.segments.end(),
                      [](const TorchSegment& a, const TorchSegment& b) { return a.address < b.address; });
   }
+  report.note(QualityKind("rows_left_out").as(Severity::warning),
+              "segments, blocks or entries were left out: the same lists stand in more places of the file than it has "
+              "bytes, as no allocator writes them",
+              file.rows_beyond_);
   file.settings_ = is_dict ? data.find(root, "allocator_settings") : PickleValue{};
   for (const PickleValue key : data.keys(data.shape(root))) {
     const std::string_view name = data.text(key);
@@ -106,6 +137,7 @@ std::optional<std::uint64_t> SnapshotFile::number(PickleValue dict, std::string_
 
 void SnapshotFile::read_segment(PickleValue value, ImportReport& report) {
   TorchSegment segment;
+  if (has_too_many_fields(*data_, value)) return report.skipped_row("segments", kTooManyFields, 0);
   const auto address = number(value, "address");
   const auto size = number(value, "total_size");
   if (!address || !size || *address > kLargestAddress || *size > kLargestSize) {
@@ -131,10 +163,15 @@ void SnapshotFile::read_segment(PickleValue value, ImportReport& report) {
 
 // Blocks of versions before 2.1 say no address: they lie one behind the other. What was asked for, and by whom, stood
 // in their history.
-void SnapshotFile::read_blocks(PickleValue value, TorchSegment& segment, ImportReport& report) const {
+void SnapshotFile::read_blocks(PickleValue value, TorchSegment& segment, ImportReport& report) {
   std::uint64_t next = segment.address;
   for (const PickleValue row : data_->list(value)) {
+    if (!take_row()) break;
     TorchBlock block;
+    if (has_too_many_fields(*data_, row)) {
+      report.skipped_row("blocks", kTooManyFields, 0);
+      continue;
+    }
     const auto size = number(row, "size");
     if (!size || *size > kLargestSize) {
       report.skipped_row("blocks", "it has no size", 0);

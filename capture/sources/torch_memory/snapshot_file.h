@@ -79,8 +79,9 @@ struct TorchDevice {
 
 class SnapshotFile {
  public:
-  // `data` outlives it. Rows that are none are noted in the report.
-  [[nodiscard]] static Result<SnapshotFile> open(const PickleData& data, ImportReport& report);
+  // `data` outlives it. Rows that are none are noted in the report. `most_rows`: how many the file has room for, for a
+  // list may stand in many places: segments, blocks and entries beyond them are left out.
+  [[nodiscard]] static Result<SnapshotFile> open(const PickleData& data, std::uint64_t most_rows, ImportReport& report);
 
   [[nodiscard]] const std::map<std::int64_t, TorchDevice>& devices() const noexcept { return devices_; }
   [[nodiscard]] const std::vector<TorchAnnotation>& annotations() const noexcept { return annotations_; }
@@ -113,14 +114,17 @@ class SnapshotFile {
     std::array<std::int32_t, kFieldCount> place = {};  // -1: it has none
     std::vector<std::string> unknown;
   };
-  explicit SnapshotFile(const PickleData& data) : data_(&data) {}
+  SnapshotFile(const PickleData& data, std::uint64_t most_rows) : data_(&data), rows_left_(most_rows) {}
+  [[nodiscard]] bool take_row();
   void read_segment(PickleValue value, ImportReport& report);
-  void read_blocks(PickleValue value, TorchSegment& segment, ImportReport& report) const;
+  void read_blocks(PickleValue value, TorchSegment& segment, ImportReport& report);
   void read_annotations(PickleValue value, ImportReport& report);
   [[nodiscard]] const EntryShape& shape_of(PickleValue entry);
   [[nodiscard]] std::optional<std::uint64_t> number(PickleValue dict, std::string_view key) const;
 
   const PickleData* data_;
+  std::uint64_t rows_left_;
+  std::uint64_t rows_beyond_ = 0;
   std::map<std::int64_t, TorchDevice> devices_;
   std::vector<TorchAnnotation> annotations_;
   PickleValue settings_;

@@ -20,7 +20,8 @@
 namespace accelscope::capture::sources::torch_memory {
 namespace {
 
-constexpr std::int64_t kBeforeNs = 1000;  // how far before the first entry the state before it lies
+constexpr std::int64_t kBeforeNs = 1000;    // how far before the first entry the state before it lies
+constexpr std::size_t kMostSettings = 256;  // and as many values of one
 constexpr std::string_view kSettingsPrefix = "allocator.";
 
 class TorchMemoryImport {
@@ -51,7 +52,7 @@ Result<void> TorchMemoryImport::run(json::ByteSource& source) {
                                       }};
   Result<pickle::ReadPickle> read = pickle::read_pickle(source, options);
   if (!read) return read.error();
-  Result<SnapshotFile> file = SnapshotFile::open(read->data, report_);
+  Result<SnapshotFile> file = SnapshotFile::open(read->data, read->bytes, report_);
   if (!file) {
     return Error{fmt::format("{}: {}{}", name_, file.message(), read->broken.empty() ? "" : "; " + read->broken)};
   }
@@ -110,6 +111,8 @@ Result<void> TorchMemoryImport::write(SnapshotFile& file) {
     if (Result<void> done = writer_.status(); !done) return done;
     if (writer_.cancelled()) return Error{name_ + ": the import was cancelled"};
   }
+  report_.note("values_left_out", "the outer frames of stacks were left out: their texts are longer than is kept",
+               names.cut());
   write_annotations(file, clock, order);
   write_facts(file, times);
   if (entries > 0 && !any) {
@@ -183,7 +186,7 @@ void TorchMemoryImport::write_setting(const PickleData& data, const std::string&
   }
   const auto keys = data.keys(data.shape(value));
   const auto values = data.values(value);
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(values.size(), kMostSettings); ++i) {
     if (data.to_int64(values[i]).value_or(0) == 0) continue;  // as it is without a setting
     text += fmt::format("{}{}:{}", text.empty() ? "" : ",", data.text(keys[i]), data.to_int64(values[i]).value_or(0));
   }
@@ -210,7 +213,8 @@ void TorchMemoryImport::write_facts(const SnapshotFile& file, const DeviceWriter
   const PickleData& data = file.data();
   const auto keys = data.keys(data.shape(file.settings()));
   const auto values = data.values(file.settings());
-  for (std::size_t i = 0; i < values.size(); ++i) write_setting(data, std::string(data.text(keys[i])), values[i]);
+  for (std::size_t i = 0; i < std::min(values.size(), kMostSettings); ++i)
+    write_setting(data, std::string(data.text(keys[i])), values[i]);
 }
 
 }  // namespace

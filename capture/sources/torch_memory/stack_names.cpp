@@ -20,6 +20,8 @@ constexpr std::string_view kPlumbing[] = {"torch::unwind",
                                           "at::TensorBase at::detail",
                                           "at::native::empty",
                                           "at::empty"};
+constexpr std::size_t kMostFrames = 4096;
+constexpr std::size_t kMostStackBytes = 64U << 10;
 constexpr std::string_view kOperators = "at::_ops::";
 
 [[nodiscard]] bool is_python(std::string_view file) noexcept {
@@ -59,6 +61,8 @@ const StackName& StackNames::of(pickle::PickleValue frames) {
 }
 
 StackNames::Frame StackNames::frame_of(pickle::PickleValue value) const {
+  constexpr std::size_t kMostFields = 64;  // they are looked for one by one
+  if (data_.keys(data_.shape(value)).size() > kMostFields) return {};
   return {data_.text(data_.find(value, "name")), data_.text(data_.find(value, "filename")),
           data_.to_int64(data_.find(value, "line")).value_or(0)};
 }
@@ -67,9 +71,15 @@ StackName StackNames::make(pickle::PickleValue frames) {
   const auto list = data_.list(frames);
   if (list.empty()) return {};
   std::string text;
+  std::size_t frames_left = kMostFrames;
   std::optional<Frame> of_program, of_library, operation, inner;
   for (const pickle::PickleValue value : list) {
     const Frame frame = frame_of(value);
+    const std::size_t bytes = text.size() + frame.function.size() + frame.file.size();
+    if (frames_left-- == 0 || bytes > std::min(kMostStackBytes, text_left_)) {
+      ++cut_;
+      break;  // what lies further out is cut
+    }
     if (!text.empty()) text += '\n';
     text += frame.function;
     if (frame.line > 0) text += fmt::format(" ({}:{})", frame.file, frame.line);
@@ -82,12 +92,13 @@ StackName StackNames::make(pickle::PickleValue frames) {
       inner = frame;
     }
   }
+  text_left_ -= std::min(text_left_, text.size());
   StackName name;
   name.stack = writer_.intern(text);
   const std::optional<Frame> python = of_program ? of_program : of_library;
   const std::optional<Frame> told = python ? python : operation ? operation : inner;
   if (!told) {
-    name.name = writer_.intern(short_function(frame_of(list.front()).function));
+    name.name = writer_.intern(short_function(frame_of(list.front()).function.substr(0, kMostStackBytes)));
     return name;
   }
   if (python) {

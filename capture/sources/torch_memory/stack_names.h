@@ -22,6 +22,8 @@ class StackNames {
  public:
   StackNames(const pickle::PickleData& data, SessionWriter& writer) : data_(data), writer_(writer) {}
   [[nodiscard]] const StackName& of(pickle::PickleValue frames);
+  // Stacks whose outer frames were left out: there are too many, or all texts together have become too long.
+  [[nodiscard]] std::uint64_t cut() const noexcept { return cut_; }
 
  private:
   struct Frame {
@@ -33,6 +35,8 @@ class StackNames {
 
   const pickle::PickleData& data_;
   SessionWriter& writer_;
+  std::size_t text_left_ = 256U << 20;
+  std::uint64_t cut_ = 0;
   std::unordered_map<std::uint64_t, StackName> known_;  // by the word of the frames
 };
 

@@ -1,5 +1,7 @@
 #include "capture/sources/tracks/track_events.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -83,6 +85,7 @@ EventId TrackEvents::write_at(std::uint32_t track, std::uint32_t depth, std::int
 EventId TrackEvents::add_to_lane(TrackState& track, std::uint32_t lane, std::int64_t start, std::int64_t duration,
                                  StringId name, std::span<const BoundValue> values, std::string_view text) {
   const std::vector<Column>& columns = track.schema->columns;
+  if (!fit(values, *track.schema)) return kNoEvent;
   Row row = writer_.begin_event_at(track.number, lane, start, duration, name);
   for (const BoundValue& value : values) set_value(row, columns[value.column].type, value, text);
   const EventId id = track.taken ? kNoEvent : row.id();
@@ -93,6 +96,7 @@ EventId TrackEvents::add_to_lane(TrackState& track, std::uint32_t lane, std::int
 void TrackEvents::add_to_sorter(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
                                 std::span<const BoundValue> values, std::string_view text) {
   const std::vector<Column>& columns = tracks_[track].schema->columns;
+  if (!fit(values, *tracks_[track].schema)) return;
   EventSorter& sorter = sorter_of(tracks_[track]);
   sorter.begin();
   for (const BoundValue& value : values) set_value(sorter, columns[value.column].type, value, text);
@@ -306,6 +310,15 @@ Result<void> TrackEvents::finish() {
   }
   writer_.flush();
   return writer_.status();
+}
+
+// A source that writes one row of the file to the wrong table must not write beside that table's columns.
+bool TrackEvents::fit(std::span<const BoundValue> values, const Schema& schema) {
+  const bool all = std::all_of(values.begin(), values.end(),
+                               [&](const BoundValue& value) { return value.column < schema.columns.size(); });
+  if (!all)
+    fail(Error{fmt::format("a row has more values than its table \"{}\" has columns; report this file", schema.name)});
+  return all;
 }
 
 void TrackEvents::fail(const Error& error) {

@@ -78,6 +78,7 @@ class TrackEvents {
   void bound_buffers(std::size_t added_words);
   void add_to_sorter(std::uint32_t track, EventSorter& sorter, const ChunkView& chunk, std::uint32_t row);
   [[nodiscard]] EventSorter& sorter_of(const TrackState& track);
+  [[nodiscard]] bool fit(std::span<const BoundValue> values, const Schema& schema);
   void fail(const Error& error);
 
   SessionWriter& writer_;

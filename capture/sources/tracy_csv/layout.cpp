@@ -29,6 +29,8 @@ constexpr KnownColumn kKnown[] = {
 constexpr std::string_view kStatistics[] = {"total_ns", "total_perc", "counts", "mean_ns",
                                             "min_ns",   "max_ns",     "std_ns"};
 
+constexpr std::size_t kMostTracyColumns = 200;  // the tool writes a dozen
+
 // The character behind the first name: the tool takes any with --sep.
 [[nodiscard]] char separator_of(std::string_view header) noexcept {
   const std::size_t end = header.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_");
@@ -105,6 +107,9 @@ Result<TracyLayout> read_tracy_header(std::string_view line) {
     layout.names.emplace_back(name);
     layout.columns.push_back(is_new ? known->column : TracyColumn::other);
     at = end + 1;
+    if (layout.names.size() > kMostTracyColumns) {
+      return Error{fmt::format("its first line names more than {} columns", kMostTracyColumns)};
+    }
   }
   if (layout.names.size() == 2 && has(layout, "MessageName") && has(layout, "total_ns")) {
     layout.table = TracyTable::messages;

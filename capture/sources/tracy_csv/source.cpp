@@ -99,9 +99,9 @@ Result<void> TracyCsvImport::run(std::unique_ptr<json::ByteSource> source) {
   if (Result<void> done = read(blocks, first.substr(std::min(end + 1, first.size())), buffer); !done) return done;
   if (Result<void> done = write_events(); !done) return done;
   if (Result<void> done = write_samples(); !done) return done;
-  if (!blocks.failure().empty()) writer_.add_quality({"unreadable", 1, blocks.failure()});
-  if (blocks.hole_bytes() > 0)
-    writer_.add_quality({"file_holes", blocks.hole_bytes(), hole_in_words(blocks.first_hole())});
+  ImportReport about_end;
+  about_end.add(blocks);
+  about_end.write(writer_);
   not_rows_ += blocks.long_lines();
   write_report();
   return writer_.finish();

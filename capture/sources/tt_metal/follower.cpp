@@ -52,6 +52,7 @@ void add_counts(const DeviceLogCounts& of_reading, DeviceLogCounts& counts) {
   counts.rows += of_reading.rows;
   counts.problems.add(of_reading.problems, 0);
   counts.long_lines += of_reading.long_lines;
+  counts.ends_in_line = counts.ends_in_line || of_reading.ends_in_line;
   counts.duplicates += of_reading.duplicates;
   for (std::size_t i = 0; i < kLogTableCount; ++i) counts.table_rows[i] += of_reading.table_rows[i];
 }
@@ -293,6 +294,7 @@ void DeviceLogFollower::end_log() {
 Result<void> DeviceLogFollower::finish() {
   const std::string last = cut_.take_rest();
   take_lines(last, false);
+  counts_.ends_in_line = !last.empty();
   if (!log_) {
     if (readings_ == 0) return Error{fmt::format("{}: there is no such file", name_)};
     const Result<LogPrologue> prologue = read_prologue(head_);

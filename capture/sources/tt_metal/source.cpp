@@ -74,6 +74,7 @@ Result<void> DeviceLogImport::read(LineBlocks blocks, std::string_view first, st
   }
   counts_.long_lines = reader.blocks().long_lines();
   counts_.unreadable = reader.blocks().failure();
+  counts_.ends_in_line = reader.blocks().ends_in_line();
   counts_.hole_bytes = reader.blocks().hole_bytes();
   counts_.first_hole = reader.blocks().first_hole();
   return {};

@@ -155,6 +155,7 @@ Result<void> OpsReportImport::look() {
     if (Result<void> on = progress(*table, 0); !on) return on;
   }
   columns_ = op_columns(table->names(), kinds_);
+  columns_.resize(std::min(columns_.size(), kMostFileColumns));
   return {};
 }
 
@@ -202,7 +203,7 @@ Result<void> OpsReportImport::write() {
   add_devices();
   Result<CsvTable> table = open_table();
   if (!table) return table.error();
-  if (table->names().size() != columns_.size()) {
+  if (table->names().size() != kinds_.size()) {
     return Error{fmt::format("{}: it has changed while it was read; import it once its writer is done", path_)};
   }
   const Places at(*table);
@@ -297,7 +298,8 @@ void OpsReportImport::report(const CsvTable& table) {
                         table.first_bad_line()),
             table.bad_rows());
   said.note("rows_skipped", "operations that tell neither a time of the host nor of a device were skipped", untimed_);
-  if (!table.blocks().failure().empty()) said.note("unreadable_input", table.blocks().failure());
+  said.add(table.blocks());
+  said.note_columns("op", table.names().size());
   if (table.rows() == 0) said.note("no_rows", "the report has a header but no operations");
   if (estimated_) {
     said.note(

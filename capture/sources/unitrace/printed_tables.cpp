@@ -11,6 +11,8 @@ namespace accelscope::capture::sources::unitrace {
 namespace {
 
 constexpr std::size_t kMostTableBytes = 64U << 20;
+constexpr std::size_t kMostTableColumns = 200;  // it prints a dozen
+constexpr std::size_t kMostTables = 200;
 
 // "Device Timing Summary" of "=== Device Timing Summary ===", whatever the number of signs; "" of other lines.
 [[nodiscard]] std::string_view heading_of(std::string_view line) {
@@ -44,6 +46,21 @@ constexpr std::size_t kMostTableBytes = 64U << 20;
   return words;
 }
 
+// Whether the commas between the first cell and so many further ones lie in brackets, as those of names do: of
+// arguments and template arguments. A row of another table would end up in the name else, where a file lost what was
+// between.
+[[nodiscard]] bool commas_are_inside(const std::vector<std::string>& cells, std::size_t further) {
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < further; ++i) {
+    for (const char character : cells[i]) {
+      if (std::string_view("([{<").find(character) != std::string_view::npos) ++depth;
+      if (std::string_view(")]}>").find(character) != std::string_view::npos && depth > 0) --depth;
+    }
+    if (depth == 0) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool PrintedTables::take(std::string_view line) {
@@ -67,13 +84,15 @@ bool PrintedTables::take(std::string_view line) {
   }
   if (at_ != SIZE_MAX) return take_row(line);
   std::vector<std::string> cells;
-  if (!split_csv(line, ',', cells) || cells.size() < 2 || (cells.front() != "Kernel" && cells.front() != "Function")) {
+  if (!split_csv(line, ',', cells) || cells.size() < 2 || cells.size() > kMostTableColumns ||
+      (cells.front() != "Kernel" && cells.front() != "Function")) {
     return false;
   }
   std::string name = table_name(heading_.empty() || part_.ends_with("Metrics") ? part_ : heading_);
   const auto known = std::find_if(tables_.begin(), tables_.end(), [&](const PrintedTable& table) {
     return table.name == name && table.columns == cells;
   });
+  if (known == tables_.end() && tables_.size() == kMostTables) return false;
   at_ = static_cast<std::size_t>(known - tables_.begin());
   if (known == tables_.end()) tables_.push_back({std::move(name), std::move(cells), {}});
   return true;
@@ -83,8 +102,9 @@ bool PrintedTables::take_row(std::string_view line) {
   PrintedTable& table = tables_[at_];
   std::vector<std::string> cells;
   const std::size_t wanted = table.columns.size();
-  kept_bytes_ += line.size();
-  if (!split_csv(line, ',', cells) || kept_bytes_ > kMostTableBytes) {
+  const bool fits = split_csv(line, ',', cells);
+  kept_bytes_ += line.size() + std::min(cells.size(), wanted) * sizeof(std::string);
+  if (!fits || kept_bytes_ > kMostTableBytes) {
     ++bad_rows_;
     return true;
   }
@@ -99,10 +119,13 @@ bool PrintedTables::take_row(std::string_view line) {
     cells.insert(cells.end(), words.begin(), words.end());
   }
   // What is too much are commas of the name.
-  while (cells.size() > wanted) {
-    cells[0] += ", " + cells[1];
-    cells.erase(cells.begin() + 1);
+  const std::size_t further = cells.size() - wanted;
+  if (further > 0 && !commas_are_inside(cells, further)) {
+    ++bad_rows_;
+    return true;
   }
+  for (std::size_t i = 1; i <= further; ++i) cells[0].append(", ").append(cells[i]);
+  cells.erase(cells.begin() + 1, cells.begin() + 1 + static_cast<std::ptrdiff_t>(further));
   table.rows.push_back(std::move(cells));
   return true;
 }

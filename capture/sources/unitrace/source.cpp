@@ -187,7 +187,7 @@ Result<void> UnitraceImport::run(std::unique_ptr<json::ByteSource> bytes) {
   report.note("rows_left_out",
               "lines that are neither commands nor tables, such as a program's own output, were left out",
               other_lines_);
-  if (!blocks.failure().empty()) report.note("unreadable_input", blocks.failure());
+  report.add(blocks);
   return session_.finish({.clock = "device", .path = name_});
 }
 

@@ -27,6 +27,8 @@ constexpr ColumnSpec kIntervalColumns[] = {
     {"tid", kInt, "", kIds, "Thread", "The thread that it is of."},
 };
 
+constexpr std::size_t kProcessColumn = 0, kThreadColumn = 1;  // a frame is of no thread
+
 enum class IntervalClock : std::uint8_t { ticks, nanoseconds, utc };
 
 [[nodiscard]] IntervalClock clock_of(std::string_view name) noexcept {
@@ -63,7 +65,7 @@ class IntervalImport {
   IntervalClock clock_ = IntervalClock::ticks;
   std::uint32_t tasks_ = kNone;
   std::uint32_t frames_ = kNone;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> rows_;
+  std::map<std::pair<std::optional<std::int64_t>, std::optional<std::int64_t>>, std::uint32_t> rows_;
   tracks::EventValues values_;
   std::uint64_t bad_times_ = 0;
   std::uint64_t task_count_ = 0;
@@ -77,7 +79,7 @@ std::optional<std::int64_t> IntervalImport::time_of(std::string_view cell) const
 
 // Without a thread it is a frame.
 std::uint32_t IntervalImport::row_of(std::optional<std::int64_t> process, std::optional<std::int64_t> thread) {
-  const auto [row, added] = rows_.try_emplace({process.value_or(-1), thread.value_or(-1)}, kNone);
+  const auto [row, added] = rows_.try_emplace({process, thread}, kNone);
   if (!added) return row->second;
   Track track;
   track.kind = thread ? "host_thread" : "layer";
@@ -99,8 +101,8 @@ void IntervalImport::take(const CsvTable& table) {
   const std::optional<std::int64_t> process = csv_integer(table.cell(std::size_t{3}));
   const std::optional<std::int64_t> thread = csv_integer(table.cell(std::size_t{4}));
   values_.clear();
-  if (process) values_.integer(0, *process);
-  if (thread) values_.integer(1, *thread);
+  if (process) values_.integer(kProcessColumn, *process);
+  if (thread) values_.integer(kThreadColumn, *thread);
   session_.write(row_of(process, thread), *begin, *end - *begin, session_.intern(table.cell(std::size_t{0})), values_);
   ++(thread ? task_count_ : frame_count_);
 }
@@ -116,7 +118,8 @@ Result<void> IntervalImport::run(std::unique_ptr<json::ByteSource> bytes) {
   clock_ = clock_of(clock);
   tasks_ = session_.add_table(
       make_schema({"task", EventKind::slice, "name", "What the program calls it."}, kIntervalColumns));
-  frames_ = session_.add_table(make_schema({"frame", EventKind::slice, "name", "What the program calls it."}));
+  frames_ = session_.add_table(make_schema({"frame", EventKind::slice, "name", "What the program calls it."},
+                                           std::span(kIntervalColumns, kThreadColumn)));
   while (table->next()) {
     take(*table);
     if (session_.cancelled()) return Error{fmt::format("{}: the import was cancelled", name_)};
@@ -132,7 +135,7 @@ Result<void> IntervalImport::run(std::unique_ptr<json::ByteSource> bytes) {
                           table->first_bad_line()),
               table->bad_rows());
   report.note("rows_skipped", "rows whose times are none, or negative, were skipped", bad_times_);
-  if (!table->blocks().failure().empty()) report.note("unreadable_input", table->blocks().failure());
+  report.add(table->blocks());
   if (table->rows() == 0) report.note("no_rows", "the file has a header but no intervals");
   if (clock_ == IntervalClock::ticks) {
     report.note(

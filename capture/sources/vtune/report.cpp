@@ -16,7 +16,6 @@
 namespace accelscope::capture::sources::vtune {
 namespace {
 
-constexpr std::size_t kMostReportColumns = 1'000;
 constexpr std::size_t kMostReportBytes = 256U << 20;
 constexpr std::string_view kOutside = "[Outside any task]";
 
@@ -129,7 +128,7 @@ Result<void> import_report(std::unique_ptr<json::ByteSource> bytes, const std::s
         line = without_byte_order_mark(line);
         separator = separator_of_report(line);
         names = report_names(line, separator);
-        if (!is_report_header(names) || names.size() > kMostReportColumns) {
+        if (!is_report_header(names)) {
           return Error{
               name +
               ": its first line has no columns of a VTune report; print one with vtune -report hotspots -format csv"};
@@ -138,13 +137,15 @@ Result<void> import_report(std::unique_ptr<json::ByteSource> bytes, const std::s
       }
       if (trimmed(line).empty()) continue;
       std::vector<std::string> cells;
-      kept += line.size();
-      if (!split_csv(line, separator, cells) || cells.size() > names.size() || kept > kMostReportBytes) {
+      const bool fits = split_csv(line, separator, cells) && cells.size() <= names.size();
+      cells.resize(std::min(cells.size(), kMostFileColumns + 1));
+      kept += line.size() + cells.size() * sizeof(std::string);
+      if (!fits || kept > kMostReportBytes) {
         ++found.bad;
       } else if (cells.front() == kOutside) {
         ++found.outside;
       } else {
-        cells.resize(names.size());
+        cells.resize(std::min(names.size(), kMostFileColumns + 1));
         found.rows.push_back(std::move(cells));
       }
     }
@@ -152,6 +153,8 @@ Result<void> import_report(std::unique_ptr<json::ByteSource> bytes, const std::s
   }
   if (names.empty()) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", name)};
 
+  const std::size_t columns = names.size() - 1;
+  names.resize(std::min(names.size(), kMostFileColumns + 1));
   Schema schema = make_schema({"report", EventKind::table, names.front(), "What the row is of."});
   std::vector<bool> whole(names.size(), true);
   std::vector<bool> number(names.size(), true);
@@ -192,7 +195,8 @@ Result<void> import_report(std::unique_ptr<json::ByteSource> bytes, const std::s
   report.note("rows_skipped", "lines that fit the file's header in no way were skipped",
               found.bad + blocks.long_lines());
   report.note("rows_left_out", "rows of time outside any task were left out: they are of no task", found.outside);
-  if (!blocks.failure().empty()) report.note("unreadable_input", blocks.failure());
+  report.add(blocks);
+  report.note_columns("report", columns);
   if (found.rows.empty()) report.note("no_rows", "the report has a header but no rows");
   report.write(writer);
   return writer.finish();

@@ -14,6 +14,7 @@
 #include "tests/capture/wire/wire_support.h"
 #include "tests/support/process.h"
 #include "tests/support/programs_folder.h"
+#include "tests/support/sanitized.h"
 
 namespace accelscope::capture {
 namespace {
@@ -233,6 +234,7 @@ TEST_CASE("what a killed run had sealed is in its spool") {
   for (const auto& entry : fs::directory_iterator(spool)) {
     Result<std::unique_ptr<agent::CaptureRun>> left = agent::CaptureRun::reopen(entry.path().string(), {});
     REQUIRE_MESSAGE(left.ok(), left.message());
+    (*left)->settle({}, {});
     CHECK((*left)->state() == wire::CaptureState::interrupted);
     CHECK((*left)->offer().events >= 1);
   }
@@ -337,6 +339,48 @@ TEST_CASE("help shows the kinds' options with their defaults, doctor every kind'
   CHECK(open.status == 1);
   CHECK(contains(open.output, "failed   " + shell.file("accelscope/token")));
   CHECK_FALSE(contains(open.output, "0123456789abcdef"));
+}
+
+TEST_CASE("the memory of an agent is flat over sixty captures, each on a connection of its own") {
+  if (test::sanitized()) return;  // which keeps what is freed
+  const Shell shell;
+  Process agent = shell.start({"simulate", "--events", "100k", "--rate", "max", "--listen", "127.0.0.1:0", "--quiet"});
+  const std::string label = "listening on ";
+  const std::optional<std::string> line = agent.wait_for(label, std::chrono::seconds(150));
+  REQUIRE(line);
+  const system::Address address = system::parse_address(line->substr(label.size())).value();
+  std::uint64_t after_fifteen = 0;
+  for (int capture = 1; capture <= 60; ++capture) {
+    RawPeer peer = RawPeer::connect_to(address);
+    peer.send(wire::encode(viewer_hello()));
+    peer.send(wire::encode(wire::Start{}));
+    std::string id;
+    for (std::uint64_t highest = 0;;) {
+      const std::optional<wire::Frame> frame = peer.receive();
+      REQUIRE(frame);
+      REQUIRE(frame->header.type != wire::FrameType::error);
+      if (frame->header.type == wire::FrameType::started) {
+        id = wire::decode<wire::Started>(frame->body).value().capture_id;
+      }
+      if (frame->header.type == wire::FrameType::end) break;
+      if (frame->header.sequence == 0) continue;
+      highest = frame->header.sequence;
+      peer.send(wire::encode(wire::Received{highest}));
+    }
+    peer.send(wire::encode(wire::Discard{id}));
+    peer.send(wire::encode(wire::ClockReport{}));  // its answer comes when what was said before was taken
+    REQUIRE(peer.receive(wire::FrameType::clock));
+    peer.close();
+    if (capture == 15) after_fifteen = agent.resident_bytes();
+  }
+  constexpr std::uint64_t kAllowance = 30U << 20;
+  REQUIRE(after_fifteen > 0);
+  const std::uint64_t after_sixty = agent.resident_bytes();
+  CHECK_MESSAGE(after_sixty < after_fifteen + kAllowance,
+                fmt::format("{} after 15 captures, {} after 60", format_bytes(static_cast<double>(after_fifteen)),
+                            format_bytes(static_cast<double>(after_sixty))));
+  agent.interrupt();
+  (void)agent.finish(std::chrono::seconds(150));
 }
 
 TEST_CASE("options of the agent that cannot be are refused by their names") {

@@ -260,7 +260,7 @@ TEST_CASE("what an agent with a spool has sealed is there for its viewer when an
     while (!made) std::this_thread::yield();
   }
   RunningAgent agent(nullptr, options);
-  CHECK(contains(agent.log(), "400,000 events"));
+  while (!contains(agent.log(), "400,000 events")) std::this_thread::yield();
   RawPeer peer = viewer(agent.address());
   const auto welcomed = peer.receive(wire::FrameType::welcome);
   REQUIRE(welcomed);
@@ -281,6 +281,91 @@ TEST_CASE("what an agent with a spool has sealed is there for its viewer when an
   agent.stop();
   CHECK(agent.join().ok());
   CHECK(std::filesystem::is_empty(options.spool_folder));
+}
+
+TEST_CASE(
+    "an agent whose spool takes long to read serves viewers meanwhile, and then hands on what it holds in order") {
+  const TemporaryFolder folder;
+  agent::AgentOptions options;
+  options.spool_folder = (folder.path / "spool").string();
+  Got got;
+  {
+    std::atomic<bool> made{false};
+    RunningAgent agent(
+        [&made](EventSink& sink) {
+          Result<void> done = write_stream(kStream, sink);
+          made = true;
+          return done;
+        },
+        options);
+    RawPeer peer = viewer(agent.address());
+    peer.send(wire::encode(wire::Start{}));
+    read(peer, got, 3);
+    while (!made) std::this_thread::yield();
+  }
+  std::atomic<bool> go_on{false};
+  options.log = [&go_on](const std::string& line) {
+    if (contains(line, "reads what is spooled")) go_on.wait(false);
+  };
+  RunningAgent agent(synthetic_source({.events = 1'000}), options);
+  RawPeer peer = viewer(agent.address());
+  const auto welcomed = peer.receive(wire::FrameType::welcome);
+  REQUIRE(welcomed);
+  const wire::Welcome welcome = wire::decode<wire::Welcome>(welcomed->body).value();
+  REQUIRE(welcome.captures.size() == 1);
+  CHECK(welcome.captures[0].id == got.capture_id);
+  CHECK(contains(welcome.captures[0].description, "its spool is being read"));
+  for (const auto what : {agent::ControlCommand::status, agent::ControlCommand::held}) {
+    CHECK(contains(*agent.command(what), "is being read (0 %), record --take-up --capture " + got.capture_id));
+  }
+  peer.send(wire::encode(
+      wire::Start{.after_sequence = got.highest, .mode = wire::StartMode::take_up, .capture_id = got.capture_id}));
+  while (!contains(agent.log(), "waits until the spool is read")) std::this_thread::yield();
+  {
+    RawPeer second = viewer(agent.address(), "viewer-2");
+    second.send(wire::encode(wire::Start{}));
+    Got fresh;
+    read(second, fresh, 1'000);
+    CHECK(fresh.events == 1'000);
+    second.send(wire::encode(wire::Discard{fresh.capture_id}));
+  }
+  go_on = true;
+  go_on.notify_all();
+  read(peer, got, 1'000'000, true);
+  CHECK(got.events == kStream.events);
+  CHECK(got.doubled == 0);
+  CHECK(*got.sequences.rbegin() == got.sequences.size());
+}
+
+TEST_CASE("an agent that is stopped while it reads its spool leaves that as it is") {
+  const TemporaryFolder folder;
+  agent::AgentOptions options;
+  options.spool_folder = (folder.path / "spool").string();
+  {
+    RunningAgent agent([](EventSink& sink) { return write_and_hang(kStream, 11, sink); }, options);
+    RawPeer peer = viewer(agent.address());
+    peer.send(wire::encode(wire::Start{}));
+    Got got;
+    while (got.events < 11 * 16'384) read(peer, got, 1);
+  }
+  std::atomic<int> step{0};
+  options.log = [&step](const std::string& line) {
+    if (!contains(line, "reads what is spooled")) return;
+    step = 1;
+    step.notify_all();
+    step.wait(1);
+  };
+  {
+    RunningAgent agent(nullptr, options);
+    step.wait(0);
+    agent.stop();
+    CHECK(agent.join().ok());
+    step = 2;
+    step.notify_all();
+  }
+  options.log = nullptr;
+  RunningAgent agent(nullptr, options);
+  while (!contains(agent.log(), "180,224 events")) std::this_thread::yield();
 }
 
 TEST_CASE("an agent that dies during a capture that repeats itself goes on where its spool ends") {

@@ -64,6 +64,7 @@ class RunningAgent {
   // Waits until run() has returned.
   Result<void> join();
   [[nodiscard]] std::string log() const;
+  Result<std::string> command(agent::ControlCommand what) { return agent_->command(what); }
 
  private:
   struct Log;

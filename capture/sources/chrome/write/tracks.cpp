@@ -65,12 +65,13 @@ std::uint32_t ChromeTracks::add(Planned planned, const ChromeSchema& schema) {
 std::uint32_t ChromeTracks::of_thread(std::uint32_t thread, ChromeTable table, const ChromeSchema& schema,
                                       bool on_device) {
   const std::size_t place = std::size_t{thread} * kChromeTableCount + static_cast<std::size_t>(table);
-  if (place >= by_thread_.size()) by_thread_.resize(place + kChromeTableCount, kNone);
-  if (by_thread_[place] == kNone && planned_.size() >= kMostTracks) {
+  const bool is_known = place < by_thread_.size() && by_thread_[place] != kNone;
+  if (!is_known && planned_.size() >= kMostTracks) {
     ++merged_;
     return named(Sort::async, 0, "further threads " + std::string(rule_of(table).schema), schema);
   }
-  if (by_thread_[place] == kNone) {
+  if (!is_known) {
+    if (place >= by_thread_.size()) by_thread_.resize(place + kChromeTableCount, kNone);
     Planned planned;
     planned.thread = thread;
     planned.table = table;

@@ -238,6 +238,7 @@ Result<void> CsvReader::read(const std::vector<std::string>& paths) {
 // The counters that any of the tables names, in the order of their names.
 void CsvReader::choose_counters() {
   std::set<std::string> names;
+  std::uint64_t beyond = 0;
   for (const File& file : files_) {
     if (file.table != RocprofTable::counters) continue;
     Result<std::unique_ptr<json::ByteSource>> source = open_(file.path);
@@ -245,12 +246,20 @@ void CsvReader::choose_counters() {
     if (!table) continue;
     const std::optional<std::size_t> name = table->find("Counter_Name");
     std::string last;
-    while (table->next() && names.size() < kMostCounters) {
-      if (table->cell(name) == last) continue;
-      last = table->cell(name);
-      names.insert(last);
+    bool left_out = false;
+    while (table->next()) {
+      if (table->cell(name) != last) {
+        last = table->cell(name);
+        if (names.size() < kMostCounters) names.insert(last);
+        left_out = !names.contains(last);
+      }
+      beyond += left_out ? 1 : 0;
     }
   }
+  run_.report().note(
+      QualityKind("values_left_out").as(Severity::warning),
+      fmt::format("values of counters beyond the first {} were left out: a table has no more columns", kMostCounters),
+      beyond);
   std::vector<RocmCounter> counters;
   for (const std::string& name : names) {
     counter_places_.emplace(name, static_cast<std::uint32_t>(counters.size()));
@@ -315,12 +324,7 @@ void CsvReader::report_file(const CsvTable& table, const File& file) {
                           "the file cut?",
                           file.path, table.first_bad_line()),
               table.bad_rows());
-  if (table.blocks().hole_bytes() > 0) {
-    report.note("file_holes", hole_in_words(table.blocks().first_hole()), table.blocks().hole_bytes());
-  }
-  if (!table.blocks().failure().empty()) {
-    report.note("truncated", fmt::format("{}: {}; what comes before was read", file.path, table.blocks().failure()));
-  }
+  report.add(table.blocks(), file.path);
 }
 
 void CsvReader::read_agents(CsvTable& table, Process& /*process*/) {

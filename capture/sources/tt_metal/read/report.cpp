@@ -104,6 +104,9 @@ void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, 
   note("rows_skipped", counts.long_lines, "lines of more than half a MiB were skipped; is this a text file?");
   note("file_holes", counts.hole_bytes, hole_in_words(counts.first_hole));
   note("unreadable", counts.unreadable.empty() ? 0 : 1, counts.unreadable);
+  const bool told = counts.problems[RowProblem::cut_short].count > 0 || !counts.unreadable.empty();
+  note(QualityKind("truncated").as(Severity::warning), counts.ends_in_line && !told ? 1 : 0,
+       std::string(kLastLineIsOpen));
   note(
       "no_rows", counts.rows == 0 ? 1 : 0,
       "the log has a header but no rows; run the program with TT_METAL_DEVICE_PROFILER=1 and read the device's profile "

@@ -40,6 +40,7 @@ struct DeviceLogCounts {
   std::uint64_t hole_bytes = 0;  // zeros in place of rows
   std::uint64_t first_hole = 0;
   std::string unreadable;                                  // why the file ends early; or ""
+  bool ends_in_line = false;                               // the last line has no end
   std::array<std::uint64_t, kLogTableCount> table_rows{};  // a zone has two; ends without a begin count there too
   std::uint64_t duplicates = 0;
   std::uint64_t unknown_types = 0;

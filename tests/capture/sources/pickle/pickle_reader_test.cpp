@@ -3,9 +3,11 @@
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <random>
 
+#include "tests/support/files.h"
 #include "tests/support/torch/pickle_writer.h"
 
 namespace accelscope::capture {
@@ -234,6 +236,25 @@ TEST_CASE("pickle: bytes that are flipped never do more than end the reading") {
     const auto done = read(broken);
     if (done.ok()) (void)as_text(done->data, done->data.root());
   }
+}
+
+TEST_CASE("a packed pickle of lists without end is given up before it fills the memory") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("lists.pickle.gz");
+  gzFile file = gzopen(path.c_str(), "wb1");
+  REQUIRE(file != nullptr);
+  std::string lists;
+  for (int i = 0; i < 1'000'000; ++i) lists += "]0";
+  REQUIRE(gzwrite(file, "\x80\x04", 2) == 2);
+  for (int i = 0; i < 25; ++i) {
+    REQUIRE(gzwrite(file, lists.data(), static_cast<unsigned>(lists.size())) == static_cast<int>(lists.size()));
+  }
+  gzclose(file);
+  const auto source = std::move(json::ByteSource::open(path).value());
+  const auto done = sources::pickle::read_pickle(*source, {.name = path, .kind_of_file = "plain data", .go_on = {}});
+  REQUIRE(done.ok());
+  CHECK(done->broken.find("unpacks to more values") != std::string::npos);
+  CHECK(done->bytes < 50'000'000);
 }
 
 }  // namespace accelscope::capture

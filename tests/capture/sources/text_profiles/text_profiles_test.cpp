@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "capture/sources/base/import_report.h"
 #include "capture/sources/stacks/source.h"
 #include "capture/sources/unitrace/command_name.h"
 #include "capture/sources/unitrace/source.h"
@@ -58,6 +59,103 @@ TEST_CASE("external intervals: tasks on their threads, frames on their own, the 
   CHECK(frames[0].end - frames[0].start == 28);
   CHECK(said(sink, "frequency_missing") == 1);
   CHECK(said(sink, "rows_skipped") == 1);
+}
+
+TEST_CASE("an interval of a process without a thread is a frame of that process, whatever the ids") {
+  RecordingSink sink;
+  import_text(vtune::import_intervals,
+              "name,start_tsc.TSC,end_tsc,pid,tid\nwhole,1,2,7,\nodd,3,4,7,x\nminus,5,6,-1,-1\nnone,7,8,,\n"
+              "thread,9,10,,5\nback,1,2,7,\n",
+              sink);
+  const auto frames = text_events(sink, "frame", "");
+  REQUIRE(frames.size() == 4);
+  for (const char* const name : {"whole", "odd", "back"}) {
+    const auto found = text_events(sink, "frame", name);
+    REQUIRE(found.size() == 1);
+    CHECK(number_value(sink, found[0], "pid") == 7);
+    CHECK(sink.tracks.at(found[0].track).name == "frames");
+    CHECK(sink.tracks.at(found[0].track).host == "host process 7");
+  }
+  REQUIRE(text_events(sink, "task", "").size() == 2);
+  const auto minus = text_events(sink, "task", "minus");
+  REQUIRE(minus.size() == 1);
+  CHECK(number_value(sink, minus[0], "tid") == -1);
+}
+
+TEST_CASE("a text without its last line end is read, and its report says that it may be cut") {
+  struct Cut {
+    TextImport import;
+    std::string whole;
+  };
+  const Cut cuts[] = {
+      {vtune::import_intervals, "name,start_tsc.TSC,end_tsc,pid,tid\nframe1,2,30,4,11\n"},
+      {vtune::import_report, "Function\tCPU Time\nwork\t1.25\n"},
+      {unitrace::import_unitrace,
+       "Thread 1 Device 2 : \"k\" [ns] 1 (append) 2 (submit) 3 (start) 40 (end)\nsaid by the program\n"},
+      {stacks::import_collapsed, "main;work 12\n"},
+      {stacks::import_perf_script, "tool 12/13 [003] 12.345678901: cycles:u: \n\t 7f12 work (/lib/w.so)\n\n"},
+  };
+  for (const Cut& cut : cuts) {
+    RecordingSink whole;
+    import_text(cut.import, cut.whole, whole);
+    CHECK(said(whole, "truncated") == 0);
+    RecordingSink sink;
+    import_text(cut.import, cut.whole.substr(0, cut.whole.size() - 1), sink);
+    CHECK(sink.event_count == whole.event_count);
+    CHECK(said(sink, "truncated") == 1);
+  }
+  // Whole lines, but not a whole sample.
+  RecordingSink sample;
+  import_text(stacks::import_perf_script,
+              "tool 12/13 [003] 12.3: cycles:u: \n\t 7f12 work (/lib/w.so)\n\ntool 12/13 [003] 12.4: cycles:u: \n",
+              sample);
+  CHECK(said(sample, "truncated") == 1);
+  RecordingSink flat;
+  import_text(stacks::import_perf_script, "tool 12/13 [003] 12.3: cycles:u: \ntool 12/13 [003] 12.4: cycles:u: \n",
+              flat);
+  CHECK(said(flat, "truncated") == 0);
+}
+
+TEST_CASE("a table of unitrace that lost its middle takes no row of the next table for a name with commas") {
+  RecordingSink sink;
+  import_text(unitrace::import_unitrace,
+              "=== Device Timing Summary ===\n\n Kernel, Calls, Time (ns)\n g<int, 2>(a, b), 3, 70\n"
+              " h[SIMD16 {1; 1; 1}],0,0,563720,817391\n k, 1, 20\n",
+              sink);
+  CHECK(text_events(sink, "device_timing_summary", "").size() == 2);
+  CHECK(text_events(sink, "device_timing_summary", "g<int, 2>(a, b)").size() == 1);
+  CHECK(said(sink, "rows_skipped") == 1);
+}
+
+TEST_CASE("bytes of zero in a text cost their lines, and the report says where") {
+  RecordingSink sink;
+  std::string text = "main;work 12\nmain;read 1\nmain;write 5\n";
+  text.replace(text.find("read"), 4, std::string(4, '\0'));
+  import_text(stacks::import_collapsed, text, sink);
+  CHECK(said(sink, "file_holes") == 4);
+  CHECK(sink.meta.at("counts") == "17");
+}
+
+TEST_CASE("a table with more columns than a session holds is read without those, which is said") {
+  std::string header = "Function\tCPU Time";
+  std::string row = "work\t1.5";
+  for (int i = 0; i < 60'000; ++i) {
+    header += "\tc" + std::to_string(i);
+    row += "\t7";
+  }
+  RecordingSink sink;
+  import_text(vtune::import_report, header + "\n" + row + "\n", sink);
+  const auto rows = text_events(sink, "report", "work");
+  REQUIRE(rows.size() == 1);
+  CHECK(sink.schema_of(rows[0]).columns.size() == kMostFileColumns);
+  CHECK(said(sink, "values_left_out") == 60'001 - kMostFileColumns);
+  // Tables of unitrace have no such number; a name of so many commas is one name.
+  RecordingSink printed;
+  std::string name = "f(";
+  for (int i = 0; i < 100'000; ++i) name += "a, ";
+  import_text(unitrace::import_unitrace,
+              "=== Device Timing Summary ===\n\n Kernel, Calls, Time (ns)\n " + name + "b), 3, 70\n", printed);
+  CHECK(text_events(printed, "device_timing_summary", name + "b)").size() == 1);
 }
 
 TEST_CASE("times of the day are ns since 1970, exactly") {

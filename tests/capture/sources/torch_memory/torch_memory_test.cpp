@@ -274,6 +274,46 @@ TEST_CASE("torch memory: what does not go together is told of, and no sum goes b
   }
 }
 
+TEST_CASE("torch memory: lists that stand in many places are read as often as the file has room for, which is said") {
+  const auto text = [](const std::string& value) {
+    return std::string("\x8c") + static_cast<char>(value.size()) + value;
+  };
+  const auto number = [](std::uint32_t value) {
+    std::string bytes = "J";
+    for (unsigned shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(value >> shift);
+    return bytes;
+  };
+  const auto many = [](char place, int times) {
+    std::string bytes = "](";
+    for (int i = 0; i < times; ++i) bytes.append(1, 'h').append(1, place);
+    return bytes + "e";
+  };
+  const auto kept_at = [](const std::string& value, char place) { return value + "q" + place + "0"; };
+  constexpr int kTimes = 20'000;
+  const std::string pickle =
+      "\x80\x04" + kept_at("}(" + text("size") + number(512) + text("state") + text("active_allocated") + "u", 0) +
+      kept_at(many(0, kTimes), 1) +
+      kept_at("}(" + text("address") + number(1U << 24) + text("total_size") + number(kTimes * 512) + text("blocks") +
+                  std::string("h\1", 2) + "u",
+              2) +
+      kept_at(
+          "}(" + text("action") + text("alloc") + text("addr") + number(1U << 24) + text("size") + number(512) + "u",
+          3) +
+      kept_at(many(3, kTimes), 4) + "}(" + text("segments") + many(2, kTimes) + text("device_traces") + many(4, 500) +
+      "u.";
+  const Imported session = import_snapshot(pickle);
+  REQUIRE(session.quality("rows_left_out") != nullptr);
+  CHECK(session.quality("rows_left_out")->severity == Severity::warning);
+  CHECK(session.snapshot().event_count < 10 * pickle.size());
+  // A name that no function has.
+  const std::string long_name(100'000, 'f');
+  std::string with_name = "\x80\x04}(" + text("segments") + "](}(" + text("address") + number(1U << 24) +
+                          text("total_size") + number(1U << 20) + text("frames") + "](}(" + text("name") + "X";
+  with_name += number(static_cast<std::uint32_t>(long_name.size())).substr(1);
+  with_name += long_name + text("line") + number(3) + "ueueu.";
+  CHECK(quality_count(import_snapshot(with_name), "values_left_out") > 0);
+}
+
 TEST_CASE("torch memory: bytes that are flipped end in an error or a session, whatever they say") {
   std::mt19937_64 random(23);
   for (int round = 0; round < 200; ++round) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "capture/sources/base/import_report.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/tt_ops/device_time.h"
 #include "capture/sources/tt_ops/source.h"
@@ -64,6 +65,24 @@ TEST_CASE("an operations report: a row for each call, on its device and on the h
   std::uint64_t skipped = 0;
   for (const QualityEntry& entry : sink.qualities) skipped += entry.kind == "rows_skipped" ? entry.count : 0;
   CHECK(skipped == 2);
+}
+
+TEST_CASE("an operations report with 60,000 columns is read without those that a session cannot hold") {
+  std::string header = kOpsHeader;
+  header.pop_back();
+  std::string row = "Matmul,tt_dnn_device,1024,0,{},64,1000,1500,500,90000,94000,4000,31.5,32";
+  for (int i = 0; i < 60'000; ++i) {
+    header += ",c" + std::to_string(i);
+    row += ",7";
+  }
+  RecordingSink sink;
+  import_report(header + "\n" + row + "\n", sink);
+  const std::vector<RecordedEvent> ops = events_of_table(sink, "op");
+  REQUIRE(ops.size() == 1);
+  CHECK(sink.schema_of(ops[0]).columns.size() == kMostFileColumns);
+  CHECK(std::any_of(sink.qualities.begin(), sink.qualities.end(), [](const QualityEntry& entry) {
+    return entry.kind == "values_left_out" && entry.count == 60'014 - kMostFileColumns;
+  }));
 }
 
 TEST_CASE("a device's rate is the median, to a whole MHz, whatever single rows say") {

@@ -72,6 +72,7 @@ class LongRun {
         disk_(folder.path / "spool-disk", plan.spool_disk),
         output_((folder.path / "run.accel").string()),
         kept_(kept_in(folder.path.string())) {
+    kept_.push_back("TMPDIR=" + folder.path.string());
     Argv serve = SimulatingAgent::command({"--once", "--rate", plan.rate, "--seconds", fmt::format("{}", plan.seconds),
                                            "--spool", (disk_.folder() / "spool").string()});
     serve = with_environment(kept_, serve);
@@ -155,7 +156,7 @@ class LongRun {
   const LongRunPlan plan_;
   SmallDisk disk_;
   const std::string output_;
-  const Argv kept_;
+  Argv kept_;
   std::optional<SimulatingAgent> agent_;
   std::optional<CuttingProxy> proxy_;
   std::optional<test::Process> recorder_;

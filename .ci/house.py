@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Checks the plan of the house: who may include whom, how many files a folder holds, that each room says what it is, and
-that no two types have one name (C++ forbids it across all that is linked together, and no linker notices).
+that no two types have one name (C++ forbids it across all that is linked together, and no linker notices), that what
+README promises is held by tests that exist.
 
 Usage: house.py, in the root of the tree. Says every offence and ends with 1 if there is one.
 """
@@ -166,9 +167,43 @@ def types_of_one_name(paths):
             yield f"{name} is defined in {', '.join(sorted(homes))}: rename one, or put it where no other file sees it"
 
 
+PROMISES = "### What is never lost, and who may do what"
+TEST_NAME = re.compile(r'\bTEST_CASE\(\s*((?:"(?:\\.|[^"\\])*"\s*)+)\)')
+
+
+def test_names(paths):
+    for path in paths:
+        if path.startswith("tests/") and path.endswith(".cpp"):
+            with open(path, encoding="utf-8") as file:
+                for parts in TEST_NAME.findall(file.read()):
+                    yield "".join(re.findall(r'"((?:\\.|[^"\\])*)"', parts)).replace('\\"', '"')
+
+
+def unheld_promises(paths):
+    """Each row of README's tables of promises ends with the tests that hold it: names in backticks, * for any text."""
+    with open("README.md", encoding="utf-8") as file:
+        section = file.read().partition(PROMISES)[2]
+    rows = re.findall(r"^\|(.*)\|$", re.split(r"^##", section, maxsplit=1, flags=re.M)[0], re.M)
+    if not rows:
+        yield f"README.md: has no tables below {PROMISES}"
+    names = list(test_names(paths))
+    for row, following in zip(rows, rows[1:] + [""]):
+        if set(row) <= set("-|") or following.startswith("---"):
+            continue  # the head of a table, and the line below it
+        cells = [cell.strip() for cell in row.split("|")]
+        tests = re.findall(r"`([^`]+)`", cells[-1]) if len(cells) > 2 else []
+        if not tests:
+            yield f"README.md: no test is named for the promise: {cells[0]}"
+        for test in tests:
+            pattern = re.compile(".*".join(re.escape(part) for part in test.split("*")), re.S)
+            if not any(pattern.fullmatch(name) for name in names):
+                yield f"README.md: {cells[0]}: there is no test of the name {test}"
+
+
 def main():
     paths = [path for path in files() if os.path.exists(path)]
-    offences = [*wrong_includes(paths), *crowded(paths), *silent_rooms(paths), *nameless(paths), *types_of_one_name(paths)]
+    offences = [*wrong_includes(paths), *crowded(paths), *silent_rooms(paths), *nameless(paths), *types_of_one_name(paths),
+                *unheld_promises(paths)]
     for offence in offences:
         print(offence)
     print(f"{len(paths)} files, {len(offences)} offences against the plan of the house")

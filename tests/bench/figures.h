@@ -16,6 +16,7 @@ void bench_stream_spool(const BenchOptions& options);
 void bench_stream_cuts(const BenchOptions& options);
 void bench_codec(const BenchOptions& options);
 void bench_session_file(const BenchOptions& options);
+void bench_spill(const BenchOptions& options);
 void bench_slow_session(const BenchOptions& options);
 void bench_range_statistics(const BenchOptions& options);
 void bench_comparison(const BenchOptions& options);
@@ -79,6 +80,7 @@ inline constexpr auto kFigures = std::to_array<FigureEntry>({
     {"stream_cuts", "streaming while connection, agent and recorder are cut a hundred times", bench_stream_cuts},
     {"codec", "sealing, checking and inserting chunks in one thread", bench_codec},
     {"session_file", "saving while capturing, opening", bench_session_file},
+    {"spill", "a capture beyond its memory budget, against the same without one", bench_spill},
     {"slow_session", "a slow capture saved and opened: bytes an event, first frame", bench_slow_session},
     {"range_statistics", "count and busy time by name over any range", bench_range_statistics},
     {"comparison", "two sessions beside each other", bench_comparison},

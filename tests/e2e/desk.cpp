@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 60s;
+constexpr auto kPatience = 150s;
 const std::string kPrograms = accelscope::test::programs_folder();
 
 }  // namespace
@@ -85,8 +85,8 @@ Desk::Desk(int width, int height)
   REQUIRE_MESSAGE(display.ok(), (display.ok() ? "" : display.message()));
   display_.emplace(std::move(*display));
   // The display's number is the first line that holds nothing else.
-  std::optional<std::string> line = display_->read_line(20s);
-  while (line && line->find_first_not_of("0123456789") != std::string::npos) line = display_->read_line(20s);
+  std::optional<std::string> line = display_->read_line(kPatience);
+  while (line && line->find_first_not_of("0123456789") != std::string::npos) line = display_->read_line(kPatience);
   REQUIRE(line.has_value());
   ::setenv("DISPLAY", (":" + *line).c_str(), 1);
   ::setenv("XDG_STATE_HOME", folder_.c_str(), 1);

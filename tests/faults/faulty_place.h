@@ -69,7 +69,7 @@ struct FaultyPlace {
                                const std::string& memory) const {
     Result<test::Process> process = start(program, fault, memory);
     if (!process) return {-1, process.message()};
-    const int status = process->finish(std::chrono::seconds(60));
+    const int status = process->finish(std::chrono::seconds(150));
     return {status, process->output()};
   }
   [[nodiscard]] long calls() const {

@@ -20,6 +20,16 @@ namespace accelscope::test {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+std::uint64_t written_bytes(int process_id) {
+  std::ifstream io(fmt::format("/proc/{}/io", process_id));
+  std::string key;
+  std::uint64_t value = 0;
+  while (io >> key >> value) {
+    if (key == "wchar:") return value;
+  }
+  return 0;
+}
+
 Result<Process> Process::start(const std::vector<std::string>& argv) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return Error{fmt::format("no pipe: {}", std::strerror(errno))};

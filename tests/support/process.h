@@ -12,6 +12,9 @@
 
 namespace accelscope::test {
 
+// What the process has written so far, to files and pipes: not to sockets. 0 where nobody says.
+[[nodiscard]] std::uint64_t written_bytes(int process_id);
+
 class Process {
  public:
   // argv[0] is the program's path. Standard output and error arrive in one stream.

@@ -8,7 +8,7 @@ namespace accelscope::test {
 
 template <typename Condition, typename Step>
 [[nodiscard]] bool step_until(Condition condition, Step step) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(150);
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     step();

@@ -41,7 +41,7 @@ Answered ask_through_program(reach::Prompter& prompter, const std::string& quest
   Answered answered;
   while (asker->read(answered.output)) {
   }
-  REQUIRE(asker->wait(std::chrono::seconds(40), [] { return false; }));
+  REQUIRE(asker->wait(std::chrono::seconds(150), [] { return false; }));
   answered.code = asker->exit_code();
   return answered;
 }

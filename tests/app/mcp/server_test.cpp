@@ -89,7 +89,7 @@ class WatchedInput final : public std::streambuf {
   }
   void wait_for_end() {
     std::unique_lock lock(mutex_);
-    CHECK(changed_.wait_for(lock, std::chrono::seconds(30), [this] { return ended_; }));
+    CHECK(changed_.wait_for(lock, std::chrono::seconds(150), [this] { return ended_; }));
   }
 
  private:

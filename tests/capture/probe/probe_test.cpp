@@ -178,7 +178,7 @@ class Reading {
   }
   template <typename Condition>
   bool eventually(Condition condition) {
-    const auto until = std::chrono::steady_clock::now() + 20s;
+    const auto until = std::chrono::steady_clock::now() + 150s;
     while (!condition() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
     return condition();
   }

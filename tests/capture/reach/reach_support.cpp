@@ -17,7 +17,7 @@
 namespace accelscope::capture::reach_test {
 namespace {
 
-constexpr auto kLong = std::chrono::seconds(40);
+constexpr auto kLong = std::chrono::seconds(150);
 
 void echo(const system::Descriptor& peer, const std::atomic<bool>& ending) {
   std::array<char, 4096> buffer{};

@@ -252,6 +252,6 @@ TEST_CASE("a question whose asker is gone fails for ssh instead of waiting") {
   }
   auto asker = reach::Tool::start({.argv = {program, "Enter passphrase"}, .environment = environment});
   REQUIRE(asker.ok());
-  REQUIRE(asker->wait(std::chrono::seconds(40), [] { return false; }));
+  REQUIRE(asker->wait(std::chrono::seconds(150), [] { return false; }));
   CHECK(asker->exit_code() == 1);
 }

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kServer = "/usr/sbin/sshd";
-constexpr auto kStartLimit = std::chrono::seconds(40);
+constexpr auto kStartLimit = std::chrono::seconds(150);
 constexpr int kTries = 5;  // for a port that is still free when the server takes it
 
 std::string user_name() {

@@ -9,6 +9,7 @@
 #include <array>
 
 #include "link_support.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::capture {
 namespace {
@@ -95,8 +96,8 @@ TEST_CASE("one frame may be queued for many links, and each says how much of it 
     CHECK(came->body == frame->body);
   }
   std::size_t left = waiting;
-  for (int i = 0; i < 1000 && left != 0; ++i) wire.on_loop([&] { left = pair.agent->link().queued_bytes(); });
-  CHECK(left == 0);
+  CHECK(test::step_until([&] { return left == 0; },
+                         [&] { wire.on_loop([&] { left = pair.agent->link().queued_bytes(); }); }));
 }
 
 TEST_CASE("both ends of a TLS connection derive the same binding, and no two connections the same") {

@@ -196,7 +196,7 @@ std::string run_example(const Folder& folder, const std::string& program, const 
   auto process =
       test::Process::start({"/bin/sh", "-c", "cd '" + folder.path.string() + "' && exec " + program + " example"});
   REQUIRE(process.ok());
-  CHECK(process->finish(std::chrono::seconds(60)) == 0);
+  CHECK(process->finish(std::chrono::seconds(150)) == 0);
   return process->output();
 }
 

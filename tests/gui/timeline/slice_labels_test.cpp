@@ -1,7 +1,6 @@
 // What is written on slices, as a user reads it.
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <future>
 #include <thread>
 
@@ -11,6 +10,7 @@
 #include "core/chunk/session_writer.h"
 #include "render/shell/null_shell.h"
 #include "tests/gui/timeline/timeline_client.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::app {
 namespace {
@@ -110,11 +110,9 @@ class LabelledTimeline final : public FrameClient {
 
 // Some labels come with an answer of the background, which on a busy machine takes its time.
 [[nodiscard]] bool reads(NullShell& shell, const std::string& line) {
-  for (int round = 0;; ++round) {
-    if (("\n" + shell.visible_text() + "\n").find("\n" + line + "\n") != std::string::npos) return true;
-    if (round == 200 || !shell.settle()) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  return test::step_until(
+      [&] { return ("\n" + shell.visible_text() + "\n").find("\n" + line + "\n") != std::string::npos; },
+      [&] { static_cast<void>(shell.settle()); });
 }
 
 }  // namespace

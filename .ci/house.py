@@ -13,7 +13,7 @@ import sys
 # Rooms from left to right: a file includes files of its own folder and of folders further left in its storey. `/*` stands
 # for all folders directly below, none of which includes another.
 ORDER = {
-    "core": """base parquet names model chunk index store store/salvage scan search lod
+    "core": """base parquet names model chunk index database store store/salvage scan search lod
         analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/statistics analysis/hotspots analysis/memory
         analysis/dependencies analysis/compilation analysis/collectives analysis/neuron analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/critical_path analysis/core_grid analysis/iterations analysis/replay analysis/advice analysis/comparison colour sql/base sql/virtual sql/rows sql/tables sql/planned sql
         export/base export export/neuron export/traces export/stacks export/tables export/vtune export/tenstorrent export/report export/formats

@@ -185,9 +185,13 @@ void AppState::show_import_dialog(FileDialog::Chosen chosen) {
   file_dialog.show(FileDialog::Purpose::import_text, start_folder(), dialog_places(workspace), std::move(chosen));
 }
 
-void AppState::show_save_dialog(std::size_t index) {
+void AppState::show_save_dialog(std::size_t index, bool then_close) {
   file_dialog.show(FileDialog::Purpose::save, workspace.suggested_path(index), dialog_places(workspace),
-                   [this, index](const std::string& path) { workspace.save(index, path); });
+                   [this, id = workspace.id_of(index), then_close](const std::string& path) {
+                     const std::optional<std::size_t> now = workspace.index_of(id);
+                     if (!now) return say("The session was closed meanwhile; nothing was saved");
+                     then_close ? workspace.save_and_close(*now, path) : workspace.save(*now, path);
+                   });
 }
 
 void AppState::export_text(FileOffer offer) {
@@ -381,7 +385,7 @@ void forget_closed_tabs(AppState& state) {
 void finish_quitting(AppState& state) {
   if (!state.quitting || state.quit || state.workspace.question() || state.file_dialog.is_open()) return;
   for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
-    if (state.workspace.saving(i)) return;
+    if (state.workspace.saving(i) || state.workspace.closes_when_saved(i)) return;
   }
   if (!state.workspace.ask_of_unsaved()) state.quit = true;
 }

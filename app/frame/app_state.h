@@ -127,7 +127,7 @@ struct AppState {
   void show_connect_form();  // on the start page where it stands there, else as a dialog
   void show_open_dialog();
   [[nodiscard]] std::string start_folder();  // where file dialogs begin
-  void show_save_dialog(std::size_t index);
+  void show_save_dialog(std::size_t index, bool then_close = false);
   void show_import_dialog(FileDialog::Chosen chosen);  // of a text file
   void show_filtered_export();                         // app/export/filtered_export.cpp writes it
   void copy_made(std::function<std::string()> text);   // makes it on a worker

@@ -159,10 +159,10 @@ void draw_unsaved_question(AppState& state, Ui& ui) {
   foot.cut_right(ui.px(8));
   const bool cancelled = button(ui, "unsaved.cancel", foot.cut_right(button_width(ui, cancel)), cancel);
   if (saved) {
-    if (tab.path.empty()) {
+    if (tab.path.empty() || tab.store->is_read_only()) {
       const std::size_t which = *index;
       state.workspace.answer(Workspace::Answer::cancel);
-      state.show_save_dialog(which);
+      state.show_save_dialog(which, true);
     } else {
       state.workspace.answer(Workspace::Answer::save);
     }

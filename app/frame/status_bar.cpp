@@ -1,4 +1,6 @@
 // The status bar: what is loaded, how well, how fast it comes in, where it is saved, what went wrong last.
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "app/frame/app_state.h"
@@ -83,14 +85,21 @@ Chip quality_chip(const Snapshot& snapshot) {
   return chip;
 }
 
+std::string where_it_lies(const StoreStatus& status) {
+  if (status.in_memory) return "The session lies in memory";
+  if (status.file_bytes == 0) return "The session lies in " + status.path;
+  return fmt::format(
+      "The session has passed its memory budget: {} of it lie in a file without a name in {}, until it is saved",
+      format_bytes(static_cast<double>(status.file_bytes)), status.path);
+}
+
 void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
   const std::size_t index = *state.workspace.active_index();
   if (row.width() > ui.px(kLeastForStore)) {
     const StoreStatus& status = tab.analysis->store_status();
-    const Chip memory{
-        .icon = icon::kDatabase,
-        .text = format_bytes(static_cast<double>(status.memory_bytes)) + " in memory",
-        .tooltip = status.in_memory ? "The session lies in memory" : "The session lies in " + status.path};
+    const Chip memory{.icon = icon::kDatabase,
+                      .text = format_bytes(static_cast<double>(status.memory_bytes)) + " in memory",
+                      .tooltip = where_it_lies(status)};
     draw_chip(ui, "status.memory", row.cut_right(chip_width_of(ui, memory)), memory);
     row.cut_right(ui.px(16));
     const Chip saved{.text = saved_text(tab, state.workspace.saving(index)),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include "app/plan/form_model.h"
 #include "app/session/analysis.h"
@@ -77,6 +78,11 @@ void Workspace::update(double now_s) {
     if (tab.link) refresh_link(tab, now_s);
     if (tab.saving && tab.saving->finished()) take_saved(tab);
   }
+  for (std::size_t i = 0; i < tabs_.size(); ++i) {
+    OpenTab& tab = *tabs_[i];
+    if (tab.save_when_over.empty() || may_grow(*tab.session) || saving(i)) continue;
+    save(i, std::exchange(tab.save_when_over, {}));
+  }
   for (std::size_t i = tabs_.size(); i-- > 0;) {
     const OpenTab& tab = *tabs_[i];
     const bool nothing_came =
@@ -91,7 +97,7 @@ void Workspace::update(double now_s) {
 
 const Workspace::OpenTab* Workspace::whole_of(const OpenTab& tab) const {
   const auto whole = std::find_if(tabs_.begin(), tabs_.end(), [&](const auto& each) {
-    return each && !each->part && each->session->store == tab.session->store;
+    return !each->part && !each->session->beside && each->session->store == tab.session->store;
   });
   return whole == tabs_.end() ? nullptr : whole->get();
 }
@@ -197,14 +203,26 @@ void Workspace::answer(Answer answer) {
   question_.reset();
   if (answer == Answer::cancel) return;
   const Store* store = tabs_[index]->session->store.get();  // of the session, whichever tabs show it
-  if (answer == Answer::save) save(index, suggested_path(index));
+  if (answer == Answer::save) return save_and_close(index, suggested_path(index));
   for (std::size_t i = tabs_.size(); i-- > 0;) {
-    if (tabs_[i]->session->store.get() != store) continue;
-    if (answer == Answer::save) {
-      tabs_[i]->close_when_saved = true;
-    } else {
-      remove_tab(i, true);
-    }
+    if (tabs_[i]->session->store.get() == store) remove_tab(i, true);
+  }
+}
+
+std::optional<std::size_t> Workspace::index_of(TabId id) const noexcept {
+  const auto found = std::find_if(tabs_.begin(), tabs_.end(), [id](const auto& each) { return each->id == id; });
+  return found == tabs_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - tabs_.begin()));
+}
+
+void Workspace::save_and_close(std::size_t index, const std::string& path) {
+  if (index >= tabs_.size()) return;
+  for (const auto& each : tabs_) {
+    if (each->session->store == tabs_[index]->session->store) each->close_when_saved = true;
+  }
+  if (!may_grow(*tabs_[index]->session)) return save(index, path);
+  tabs_[index]->save_when_over = path;
+  for (const auto& each : tabs_) {
+    if (each->link && each->session->store == tabs_[index]->session->store) each->link->stop();
   }
 }
 
@@ -283,6 +301,7 @@ void Workspace::take_opened() {
 
 Workspace::OpenTab& Workspace::add_tab(std::string title, std::shared_ptr<Store> store, KeptBeside kept) {
   auto tab = std::make_unique<OpenTab>();
+  tab->id = ++last_id_;
   tab->session = std::make_unique<SessionTab>();
   SessionTab& session = *tab->session;
   session.title = std::move(title);
@@ -484,6 +503,8 @@ void Workspace::take_saved(OpenTab& tab) {
     std::string& title = each->part ? each->part->session_title : other.title;
     if (title.empty() || each->link) title = title_of_path(other.path);
   }
+  // Something was written while it was saved: what closes is whole.
+  if (tab.close_when_saved && session.modified && !may_grow(session)) tab.save_when_over = session.path;
   if (tab.link && !session.modified) {  // a folder goes, and what cannot be removed is told to the session's file
     auto saved = [link = tab.link](TaskControl&) {
       link->saved();

@@ -115,10 +115,19 @@ class Workspace {
   void recover(std::size_t index);
   void discard_recoverable(std::size_t index);
 
+  // What a tab is called for as long as it is open; its place in the list changes when others close.
+  using TabId = std::uint64_t;
+  [[nodiscard]] TabId id_of(std::size_t index) const noexcept { return tabs_[index]->id; }
+  [[nodiscard]] std::optional<std::size_t> index_of(TabId id) const noexcept;  // nothing: it is closed
+
   // Saving; the path of a session that has one is the default.
   void save(std::size_t index, const std::string& path);
+  // And all its tabs close once it is saved. A capture ends first. A save that fails leaves them open.
+  void save_and_close(std::size_t index, const std::string& path);
   // The session, from whichever of its tabs.
   [[nodiscard]] bool saving(std::size_t index) const;
+  // It closes by itself once it is saved.
+  [[nodiscard]] bool closes_when_saved(std::size_t index) const noexcept { return tabs_[index]->close_when_saved; }
   [[nodiscard]] std::string suggested_path(std::size_t index) const;
   // Of all that is saved: a tab that shows a part of it has another title.
   [[nodiscard]] std::string session_title(std::size_t index) const;
@@ -169,6 +178,7 @@ class Workspace {
   // The tracks of a tab that shows a part of a session.
   struct OpenTab {
     std::unique_ptr<SessionTab> session;
+    TabId id = 0;
     std::optional<TabPart> part;  // nothing: all of it
     std::shared_ptr<LiveLink> link;
     std::map<std::string, Broken> broken;  // by place, while it reconnects
@@ -176,7 +186,8 @@ class Workspace {
     std::unique_ptr<BackgroundJob> saving;
     std::string saving_path;
     bool close_when_saved = false;
-    bool fitted = false;  // the first view has been chosen
+    std::string save_when_over;  // the path at which it is saved once its capture has ended; "": it is not
+    bool fitted = false;         // the first view has been chosen
     Pace pace;
     std::uint64_t saved_version = 0;
     std::shared_ptr<std::atomic<std::uint64_t>> saving_version;  // of the store, when what was wanted before is written
@@ -254,6 +265,7 @@ class Workspace {
   std::vector<Starting> starting_;
   std::vector<PlainJob> plain_jobs_;
   std::vector<std::unique_ptr<OpenTab>> tabs_;
+  TabId last_id_ = 0;
   std::vector<Closing> closing_;
   std::vector<Opening> opening_;
   std::optional<std::size_t> active_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/store/database.h"
+#include "core/database/database.h"
 #include "core/store/session_check.h"
 #include "core/store/store_state.h"
 

@@ -1,7 +1,8 @@
-// Saving: into a draft beside the path, which takes its place once it is whole and on the disk. A session of long
-// chunks is copied page by page. One of many short ones, a slow capture, is written anew with its chunks merged: they
-// take a third of the room. An event keeps its id, because a chunk carries its first ordinal; lane indexes are made of
-// the merged chunks.
+// Saving: into a draft beside the path, which takes its place once it is whole and on the disk. A session file is
+// copied page by page, a capture chunk by chunk: SQLite begins a copy of pages anew with every commit to a database in
+// memory, so that it would end only with the capture. A session of many short chunks, a slow capture, is written with
+// its chunks merged: they take a third of the room. An event keeps its id, because a chunk carries its first ordinal;
+// lane indexes are made of the merged chunks.
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -39,81 +40,85 @@ bool worth_merging(const Snapshot& snapshot) {
   return after * 4 <= before * 3 && after < before;
 }
 
-// Writes the chunks of all lanes, merged, and the indexes of what was written. What goes wrong with the draft is told
-// apart from what is wrong with the session: the latter can still be copied as it is.
+// Writes the chunks of one lane after the other, as they are or merged, and the index of each. What goes wrong with the
+// draft is told apart from what is wrong with the session: a session file can still be copied as it is.
 class LaneCopies {
  public:
-  LaneCopies(const Store& store, Database& out) : store_(store), out_(out) {}
+  // `go_on`, told how many bytes of chunks have been read, may stop it.
+  LaneCopies(const Store& store, Database& out, std::function<bool(std::uint64_t)> go_on)
+      : store_(store), out_(out), go_on_(std::move(go_on)) {}
 
   Result<void> prepare() {
-    Result<Statement> insert = out_.prepare(kInsertChunk);
-    if (!insert) return insert.error();
-    insert_ = std::move(*insert);
+    Result<Statement> chunk = out_.prepare(kInsertChunk);
+    if (!chunk) return chunk.error();
+    Result<Statement> index = out_.prepare(kInsertLaneIndex);
+    if (!index) return index.error();
+    insert_chunk_ = std::move(*chunk);
+    insert_index_ = std::move(*index);
     return {};
   }
 
-  // What the snapshot has beyond the last one. `go_on`, told how many events are written, may stop it.
-  Result<void> add(const Snapshot& snapshot, const std::function<bool(std::uint64_t)>& go_on) {
-    copies_.resize(snapshot.lanes.size());
-    for (std::size_t i = 0; i < snapshot.lanes.size() && !stopped_; ++i) {
-      if (copies_[i].chunks == snapshot.lanes[i].chunk_count) continue;
-      if (Result<void> done = add_lane(snapshot, i, go_on); !done) return done;
+  // As they are. A chunk that cannot be read any more is left out and counted; the lane is indexed anew when the file
+  // is opened.
+  Result<void> copy(const LaneSnapshot& lane) {
+    std::uint64_t left_out = 0;
+    for (std::uint32_t i = 0; i < lane.chunk_count && !stopped_; ++i) {
+      const Result<Bytes> bytes = store_.read_chunk(lane, i);
+      if (!bytes) {
+        ++left_out;
+        why_left_out_ = bytes.message();
+        continue;
+      }
+      if (!insert_chunk_row(insert_chunk_, next_row_++, *read_chunk_header(*bytes), *bytes)) return failed_write();
+      count(bytes->size());
     }
-    return {};
+    left_out_ += left_out;
+    if (stopped_ || left_out > 0) return {};
+    return write_lane_index(insert_index_, lane, next_row_ - lane.chunk_count) ? Result<void>() : failed_write();
   }
 
-  Result<void> write_indexes() {
-    Result<Statement> insert = out_.prepare(kInsertLaneIndex);
-    if (!insert) return failed_write();
-    for (const Copy& copy : copies_) {
-      if (copy.data == nullptr) continue;
-      LaneSnapshot lane;
-      lane.data = copy.data;
-      lane.chunk_count = static_cast<std::uint32_t>(copy.data->chunks.size());
-      lane.tree = copy.data->kind == EventKind::counter ? copy.data->counters.counts() : copy.data->slices.counts();
-      lane.totals = copy.data->totals.counts();
-      if (!write_lane_index(*insert, lane)) return failed_write();
+  Result<void> merge(const LaneSnapshot& lane, const StringPool& strings) {
+    const auto data = std::make_shared<LaneData>();
+    data->lane = lane.data->lane;
+    data->kind = lane.data->kind;
+    const std::uint32_t scope = scope_of(lane.number());
+    NameTable& names = names_.try_emplace(scope, strings, scope).first->second;
+    ChunkMerger merger(*lane.schema, lane.number(),
+                       [&](ByteView bytes) { return write_merged(bytes, *data, *lane.schema, names); });
+    for (std::uint32_t i = 0; i < lane.chunk_count && !stopped_; ++i) {
+      const Result<Bytes> bytes = store_.read_chunk(lane, i);
+      if (!bytes) return bytes.error();
+      if (Result<void> added = merger.add(*bytes); !added) return added;
+      count(bytes->size());
     }
-    return {};
+    if (stopped_) return {};
+    if (Result<void> finished = merger.finish(); !finished) return finished;
+    LaneSnapshot merged;
+    merged.data = data;
+    merged.chunk_count = static_cast<std::uint32_t>(data->chunks.size());
+    merged.tree = data->kind == EventKind::counter ? data->counters.counts() : data->slices.counts();
+    merged.totals = data->totals.counts();
+    if (merged.chunk_count == 0) return {};
+    return write_lane_index(insert_index_, merged, data->chunks[0].row) ? Result<void>() : failed_write();
   }
 
   [[nodiscard]] bool stopped() const noexcept { return stopped_; }
   [[nodiscard]] bool draft_failed() const noexcept { return draft_failed_; }
-  [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
+  [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
+  [[nodiscard]] const std::string& why_left_out() const noexcept { return why_left_out_; }
 
  private:
-  struct Copy {
-    std::shared_ptr<LaneData> data;
-    std::uint32_t chunks = 0;  // of the session that are written
-  };
-
-  Result<void> add_lane(const Snapshot& snapshot, std::size_t index, const std::function<bool(std::uint64_t)>& go_on) {
-    const LaneSnapshot& lane = snapshot.lanes[index];
-    Copy& copy = copies_[index];
-    if (copy.data == nullptr) {
-      copy.data = std::make_shared<LaneData>();
-      copy.data->lane = lane.data->lane;
-      copy.data->kind = lane.data->kind;
-    }
-    const std::uint32_t scope = scope_of(lane.number());
-    NameTable& names = names_.try_emplace(scope, *snapshot.strings, scope).first->second;
-    ChunkMerger merger(*lane.schema, lane.number(),
-                       [&](ByteView bytes) { return write(bytes, *copy.data, *lane.schema, names); });
-    for (; copy.chunks < lane.chunk_count && !stopped_; ++copy.chunks) {
-      const Result<Bytes> bytes = store_.read_chunk(lane, copy.chunks);
-      if (!bytes) return bytes.error();
-      if (Result<void> added = merger.add(*bytes); !added) return added;
-      events_ += lane.chunk(copy.chunks).count;
-      stopped_ = !go_on(events_);
-    }
-    return merger.finish();
-  }
-
-  Result<void> write(ByteView bytes, LaneData& data, const Schema& schema, NameTable& names) {
+  Result<void> write_merged(ByteView bytes, LaneData& data, const Schema& schema, NameTable& names) {
     const Result<ChunkView> view = ChunkView::parse(bytes);
     if (!view) return view.error();
-    if (!insert_chunk_row(insert_, view->header(), bytes)) return failed_write();
-    return indexer_.add(data, schema, *view, out_.last_insert_rowid(), names);
+    const std::int64_t row = next_row_++;
+    if (!insert_chunk_row(insert_chunk_, row, view->header(), bytes)) return failed_write();
+    return indexer_.add(data, schema, *view, row, names);
+  }
+
+  void count(std::size_t bytes) {
+    bytes_ += bytes;
+    stopped_ = !go_on_(bytes_);
   }
 
   Error failed_write() {
@@ -123,11 +128,13 @@ class LaneCopies {
 
   const Store& store_;
   Database& out_;
-  Statement insert_;
+  std::function<bool(std::uint64_t)> go_on_;
+  Statement insert_chunk_, insert_index_;
   LaneIndexer indexer_;
   std::map<std::uint32_t, NameTable> names_;
-  std::vector<Copy> copies_;  // by lane
-  std::uint64_t events_ = 0;
+  std::int64_t next_row_ = 1;
+  std::uint64_t bytes_ = 0, left_out_ = 0;
+  std::string why_left_out_;
   bool stopped_ = false;
   bool draft_failed_ = false;
 };
@@ -144,13 +151,15 @@ bool holds_nothing_else(Database& database) {
          *overlay == 2;
 }
 
-// Those after `last`, which becomes the last one that was copied; some at a time. True: there may be more.
-Result<bool> copy_definitions(Database& from, Database& out, std::int64_t& last) {
+// Those after `last` and up to `end`, some at a time; `last` becomes the last one that was copied. True: there may be
+// more.
+Result<bool> copy_definitions(Database& from, Database& out, std::int64_t& last, std::int64_t end) {
   constexpr std::int64_t kAtOnce = 256;
-  Result<Statement> select = from.prepare("SELECT id, payload FROM definition WHERE id > ? ORDER BY id LIMIT ?");
+  Result<Statement> select =
+      from.prepare("SELECT id, payload FROM definition WHERE id > ? AND id <= ? ORDER BY id LIMIT ?");
   Result<Statement> insert = out.prepare("INSERT INTO definition(id, payload) VALUES(?, ?)");
   if (!select || !insert) return select ? insert.error() : select.error();
-  select->bind(1, last).bind(2, kAtOnce);
+  select->bind(1, last).bind(2, end).bind(3, kAtOnce);
   std::int64_t count = 0;
   Result<bool> row = select->step();
   for (; row && *row; row = select->step(), ++count) {
@@ -159,6 +168,16 @@ Result<bool> copy_definitions(Database& from, Database& out, std::int64_t& last)
   }
   if (!row) return row.error();
   return count == kAtOnce;
+}
+
+Result<void> write_quality(Database& out, const std::vector<QualityEntry>& entries) {
+  Result<Statement> insert = out.prepare(kInsertDefinition);
+  if (!insert) return insert.error();
+  for (const QualityEntry& entry : entries) {
+    const Bytes record = encode(Definition(entry), 0);
+    if (Result<void> done = insert->bind(1, ByteView(record)).run(); !done) return done;
+  }
+  return {};
 }
 
 }  // namespace
@@ -197,6 +216,12 @@ Result<Store::Copied> Store::copy_pages(Database& out, const Progress& progress)
   if (cancelled) return Copied::cancelled;
   if (code != SQLITE_DONE) return write_failure(out, code);
   if (Result<void> result = write_lane_indexes(out, *covered); !result) return result.error();
+  std::vector<QualityEntry> unwritten;
+  {
+    const std::lock_guard lock(impl_->index_mutex);
+    unwritten = impl_->unwritten_quality;
+  }
+  if (Result<void> result = write_quality(out, unwritten); !result) return result.error();
   // A sidecar's markers and view become the saved file's own.
   if (impl_->overlay != nullptr) {
     const auto lock = impl_->lock_database();
@@ -205,41 +230,50 @@ Result<Store::Copied> Store::copy_pages(Database& out, const Progress& progress)
   return Copied::all;
 }
 
-Result<Store::Copied> Store::copy_merged(Database& out, const Progress& progress) const {
+// What was there when it began: a capture that goes on meanwhile is saved up to that moment, and costs what was there.
+Result<Store::Copied> Store::copy_rows(Database& out, bool merge, const Progress& progress) const {
+  std::shared_ptr<const Snapshot> covered;
+  std::vector<QualityEntry> unwritten;
   std::uint64_t all_bytes = 0;
   {
-    const auto lock = impl_->lock_database();
-    if (!holds_nothing_else(*impl_->database)) return Copied::not_so;
-    all_bytes = impl_->database->page_bytes();
+    const std::lock_guard lock(impl_->index_mutex);
+    covered = impl_->current_snapshot();
+    unwritten = impl_->unwritten_quality;
+    all_bytes = impl_->chunk_bytes;
   }
-  LaneCopies lanes(*this, out);
+  // Definitions are stored before the chunks that use them are published: those of the snapshot are there.
+  std::int64_t last_definition = 0;
+  {
+    const auto lock = impl_->lock_database();
+    if (!impl_->in_memory && !holds_nothing_else(*impl_->database)) return Copied::not_so;
+    const Result<std::int64_t> last = impl_->database->integer("SELECT max(id) FROM definition");
+    if (!last) return last.error();
+    last_definition = *last;
+    if (!impl_->in_memory) all_bytes = impl_->database->page_bytes();
+  }
   if (Result<void> made = Implementation::create_tables(out); !made) return made.error();
   if (Result<void> begun = out.execute("BEGIN"); !begun) return begun.error();
-  if (Result<void> prepared = lanes.prepare(); !prepared) return prepared.error();
-
-  // A capture goes on meanwhile: what came in is added, until a round finds little.
-  constexpr int kMostRounds = 4;
-  std::int64_t last_definition = 0;
-  for (int round = 0; round < kMostRounds && !lanes.stopped(); ++round) {
-    const std::shared_ptr<const Snapshot> covered = snapshot();
-    // Definitions are stored before the chunks that use them are published: those of the snapshot are there.
-    for (bool more = true; more;) {
-      const auto lock = impl_->lock_database();
-      const Result<bool> copied = copy_definitions(*impl_->database, out, last_definition);
-      if (!copied) return copied.error();
-      more = *copied;
-    }
-    if (covered->event_count == lanes.events()) break;
-    const auto go_on = [&](std::uint64_t events) {
-      const double share = static_cast<double>(events) / static_cast<double>(covered->event_count);
-      return !progress || progress(static_cast<std::uint64_t>(share * static_cast<double>(all_bytes)), all_bytes);
-    };
-    if (Result<void> added = lanes.add(*covered, go_on); !added) {
-      return lanes.draft_failed() ? Result<Copied>(added.error()) : Result<Copied>(Copied::not_so);
-    }
+  std::int64_t copied_definition = 0;
+  for (bool more = true; more;) {
+    const auto lock = impl_->lock_database();
+    const Result<bool> copied = copy_definitions(*impl_->database, out, copied_definition, last_definition);
+    if (!copied) return copied.error();
+    more = *copied;
   }
-  if (lanes.stopped()) return Copied::cancelled;
-  if (Result<void> written = lanes.write_indexes(); !written) return written.error();
+  LaneCopies copies(*this, out,
+                    [&](std::uint64_t done) { return !progress || progress(std::min(done, all_bytes), all_bytes); });
+  if (Result<void> prepared = copies.prepare(); !prepared) return prepared.error();
+  for (const LaneSnapshot& lane : covered->lanes) {
+    if (lane.chunk_count == 0) continue;
+    const Result<void> done = merge ? copies.merge(lane, *covered->strings) : copies.copy(lane);
+    if (copies.stopped()) return Copied::cancelled;
+    if (!done) return copies.draft_failed() ? Result<Copied>(done.error()) : Result<Copied>(Copied::not_so);
+  }
+  if (copies.left_out() > 0) {
+    unwritten.push_back({"damaged_chunks", copies.left_out(),
+                         fmt::format("chunks could not be read any more and are missing: {}", copies.why_left_out())});
+  }
+  if (Result<void> written = write_quality(out, unwritten); !written) return written.error();
   {
     const auto lock = impl_->lock_database();
     if (Result<void> done = Implementation::copy_overlay(*impl_->database, out); !done) return done.error();
@@ -264,24 +298,27 @@ Result<void> Store::save(const std::string& given_path, const Progress& progress
   const Result<std::string> draft = draft_beside(path, access);
   if (!draft) return fail(draft.error());
   temporary = *draft;
-  const auto copy = [&](bool merged) -> Result<Copied> {
+  const auto copy = [&](const auto& how) -> Result<Copied> {
+    // From the beginning, whatever an attempt before has left.
+    std::error_code failure;
+    std::filesystem::resize_file(temporary, 0, failure);
+    if (failure) return Error{failure.message()};
     const Result<std::unique_ptr<Database>> target = Database::open(temporary, OpenMode::create);
     if (!target) return target.error();
-    Result<Copied> done = merged ? copy_merged(**target, progress) : copy_pages(**target, progress);
+    Result<Copied> done = how(**target);
     if (done && *done == Copied::all) {
       if (Result<void> named = give_identity(**target); !named) return named.error();
     }
     return done;
   };
+  const auto merged = [&](Database& out) { return copy_rows(out, true, progress); };
+  const auto as_they_are = [&](Database& out) {
+    return impl_->in_memory ? copy_rows(out, false, progress) : copy_pages(out, progress);
+  };
   Result<Copied> copied = Copied::not_so;
-  if (worth_merging(*snapshot())) copied = copy(true);
-  if (copied && *copied == Copied::not_so) {
-    // Long chunks, or something about the session that only a plain copy keeps: a damaged chunk, say.
-    std::error_code failure;
-    std::filesystem::resize_file(temporary, 0, failure);
-    if (failure) return fail(Error{failure.message()});
-    copied = copy(false);
-  }
+  if (worth_merging(*snapshot())) copied = copy(merged);
+  // Long chunks, or something about the session that only a plain copy keeps: a damaged chunk, say.
+  if (copied && *copied == Copied::not_so) copied = copy(as_they_are);
   if (!copied) return fail(copied.error());
   if (*copied == Copied::cancelled) {
     remove_file(temporary);

@@ -14,6 +14,7 @@ namespace accelscope {
 namespace {
 
 enum IndexPart : std::int64_t { kPlaces = 0, kTree = 1, kTotals = 2 };
+constexpr std::size_t kPieceBytes = 1U << 20;
 
 template <typename T>
 void put_value(Bytes& out, const T& value) {
@@ -47,15 +48,10 @@ struct StretchHead {
   std::uint64_t events;
 };
 
-Bytes pack_totals(const NameTotals& totals, std::size_t level, std::uint32_t count) {
-  Bytes blob;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const NameTotals::Stretch stretch = totals.stretch(level, i);
-    put_value(blob, StretchHead{stretch.size, stretch.kept ? 1U : 0U, totals.stretch_events(level, i)});
-    for (std::uint32_t k = 0; k < stretch.size; ++k) put_value(blob, stretch.totals[k]);
-  }
-  append_checksum(blob);
-  return blob;
+void pack_stretch(Bytes& blob, const NameTotals& totals, std::size_t level, std::uint32_t index) {
+  const NameTotals::Stretch stretch = totals.stretch(level, index);
+  put_value(blob, StretchHead{stretch.size, stretch.kept ? 1U : 0U, totals.stretch_events(level, index)});
+  for (std::uint32_t k = 0; k < stretch.size; ++k) put_value(blob, stretch.totals[k]);
 }
 
 bool unpack_totals(ByteView blob, std::vector<NameTotals::Saved>& into) {
@@ -209,21 +205,45 @@ bool totals_are_sums(const SavedLane& saved, const CoveredSums& sums, const std:
 
 }  // namespace
 
-Result<void> write_lane_index(Statement& insert, const LaneSnapshot& lane) {
+Result<void> write_lane_index(Statement& insert, const LaneSnapshot& lane, std::int64_t first_row) {
   const auto put = [&](std::int64_t part, std::size_t level, const Bytes& blob) {
     return insert.run(std::int64_t{lane.number()}, part, static_cast<std::int64_t>(level), ByteView(blob));
   };
+  // Elements [first, first + count) of one part and level make one row.
+  const auto in_pieces = [&](std::int64_t part, std::size_t level, std::size_t count, std::size_t element_bytes,
+                             const auto& pack) -> Result<void> {
+    const std::size_t at_once = std::max<std::size_t>(1, kPieceBytes / element_bytes);
+    for (std::size_t first = 0; first < count; first += at_once) {
+      Result<void> done = put(part, level, pack(first, std::min(at_once, count - first)));
+      if (!done) return done;
+    }
+    return {};
+  };
   const LaneData& data = *lane.data;
-  Result<void> result = put(kPlaces, 0, pack_array(lane.chunk_count, [&](std::size_t i) { return data.chunks[i]; }));
+  const auto place = [&](std::size_t i) {
+    ChunkPlace at = data.chunks[i];
+    if (first_row != 0) at.row = first_row + static_cast<std::int64_t>(i);
+    return at;
+  };
+  Result<void> result = in_pieces(kPlaces, 0, lane.chunk_count, sizeof(ChunkPlace), [&](auto first, auto count) {
+    return pack_array(count, [&](std::size_t i) { return place(first + i); });
+  });
   for (std::size_t level = 0; result && level < kTreeLevels && lane.tree.nodes[level] > 0; ++level) {
-    const std::uint32_t count = lane.tree.nodes[level];
-    result = put(kTree, level,
-                 data.kind == EventKind::counter
-                     ? pack_array(count, [&](std::size_t i) { return data.counters.node(level, i); })
-                     : pack_array(count, [&](std::size_t i) { return data.slices.node(level, i); }));
+    result = in_pieces(kTree, level, lane.tree.nodes[level], sizeof(SliceNode), [&](auto first, auto count) {
+      return data.kind == EventKind::counter
+                 ? pack_array(count, [&](std::size_t i) { return data.counters.node(level, first + i); })
+                 : pack_array(count, [&](std::size_t i) { return data.slices.node(level, first + i); });
+    });
   }
-  for (std::size_t level = 0; result && level < NameTotals::kLevels && lane.totals.stretches[level] > 0; ++level) {
-    result = put(kTotals, level, pack_totals(data.totals, level, lane.totals.stretches[level]));
+  for (std::size_t level = 0; result && level < NameTotals::kLevels; ++level) {
+    Bytes piece;
+    for (std::uint32_t i = 0; result && i < lane.totals.stretches[level]; ++i) {
+      pack_stretch(piece, data.totals, level, i);
+      if (piece.size() < kPieceBytes && i + 1 < lane.totals.stretches[level]) continue;
+      append_checksum(piece);
+      result = put(kTotals, level, piece);
+      piece.clear();
+    }
   }
   return result;
 }
@@ -321,7 +341,7 @@ void take_saved(const SavedLane& saved, LaneData& data) {
 Result<void> Store::Implementation::load_lane_indexes() {
   const Result<std::vector<std::vector<ChunkRow>>> listed = list_chunk_rows();
   if (!listed) return listed.error();
-  const std::vector<std::vector<ChunkRow>>& rows = *listed;
+  const std::vector<std::vector<ChunkRow>>& rows_of_lanes = *listed;
 
   Result<Statement> select = database->prepare("SELECT lane, part, level, payload FROM lane_index ORDER BY rowid");
   if (!select) return select.error();
@@ -337,7 +357,7 @@ Result<void> Store::Implementation::load_lane_indexes() {
     const auto [has, is_new] = names.try_emplace(scope);
     if (is_new) has->second = names_of_scope(*strings, scope);
     settled[*current] = true;
-    if (is_sound(saved, data.kind, rows[*current], has->second)) {
+    if (is_sound(saved, data.kind, rows_of_lanes[*current], has->second)) {
       take_saved(saved, data);
       unchecked[data.lane.number].assign(saved.places.size(), true);
       LaneSnapshot& lane = lanes[*current];
@@ -367,8 +387,8 @@ Result<void> Store::Implementation::load_lane_indexes() {
   settle();
 
   for (std::size_t i = 0; i < lane_data.size(); ++i) {
-    for (std::size_t k = lane_data[i]->chunks.size(); k < rows[i].size(); ++k) {
-      if (index_row(i, rows[i][k])) continue;
+    for (std::size_t k = lane_data[i]->chunks.size(); k < rows_of_lanes[i].size(); ++k) {
+      if (index_row(i, rows_of_lanes[i][k])) continue;
       count_quality({"damaged_chunks", 1, "chunks of the file are damaged and were skipped"});
     }
   }
@@ -380,7 +400,7 @@ Result<std::vector<std::vector<ChunkRow>>> Store::Implementation::list_chunk_row
   Result<Statement> select =
       database->prepare("SELECT id, lane, first_ordinal, count, begin_ticks, end_ticks FROM chunk ORDER BY id");
   if (!select) return select.error();
-  std::vector<std::vector<ChunkRow>> rows(lane_data.size());
+  std::vector<std::vector<ChunkRow>> by_lane(lane_data.size());
   for (;;) {
     const Result<bool> row = select->step();
     if (!row) return database->error("its chunks cannot be listed");
@@ -391,22 +411,22 @@ Result<std::vector<std::vector<ChunkRow>>> Store::Implementation::list_chunk_row
       count_quality({"orphan_chunks", 1, "chunks of lanes that the file does not describe were skipped"});
       continue;
     }
-    rows[found->second].push_back(
+    by_lane[found->second].push_back(
         {select->integer(0), select->integer(2), select->integer(3), select->integer(4), select->integer(5)});
   }
   const auto earlier = [](const ChunkRow& a, const ChunkRow& b) {
     return std::pair(a.first_ordinal, a.id) < std::pair(b.first_ordinal, b.id);
   };
-  for (auto& of_lane : rows) {
+  for (auto& of_lane : by_lane) {
     if (!std::is_sorted(of_lane.begin(), of_lane.end(), earlier)) std::sort(of_lane.begin(), of_lane.end(), earlier);
   }
-  return rows;
+  return by_lane;
 }
 
 // Reads the chunk and indexes it behind those of its lane.
 Result<void> Store::Implementation::index_row(std::size_t lane_index, const ChunkRow& row) {
   LaneData& data = *lane_data[lane_index];
-  const Result<Bytes> bytes = database->read_blob("chunk", "payload", row.id);
+  const Result<Bytes> bytes = rows->read_from_database(row.id);
   if (!bytes) return bytes.error();
   const Result<ChunkView> view = ChunkView::parse(*bytes);
   if (!view) return view.error();

@@ -4,15 +4,16 @@
 #include <span>
 #include <vector>
 
-#include "core/store/database.h"
+#include "core/database/database.h"
 #include "core/store/snapshot.h"
 
 namespace accelscope {
 
 inline constexpr const char* kInsertLaneIndex = "INSERT INTO lane_index(lane, part, level, payload) VALUES(?, ?, ?, ?)";
 
-// `insert`: of kInsertLaneIndex.
-Result<void> write_lane_index(Statement& insert, const LaneSnapshot& lane);
+// `insert`: of kInsertLaneIndex. In pieces of about 1 MiB, so that no copy of a long lane's index is made. `first_row`:
+// the lane's chunks lie in this row and those that follow; 0: where the lane has them.
+Result<void> write_lane_index(Statement& insert, const LaneSnapshot& lane, std::int64_t first_row = 0);
 // In place of all that are there.
 Result<void> write_lane_indexes(Database& target, const Snapshot& snapshot);
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "core/store/database.h"
+#include "core/database/database.h"
 
 namespace accelscope {
 

@@ -9,7 +9,7 @@
 // Chunks lie in it as they came, or merged: see save.cpp. An older program opens a file of a newer minor version; a
 // chunk of a newer version in it is refused by name when it is read.
 //
-// An index may cover fewer chunks than the file holds (a save while capturing, a spill file after a crash): the
+// An index may cover fewer chunks than the file holds (a save while capturing, one after a crash): the
 // rest is indexed when the file is opened.
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -36,15 +36,6 @@ constexpr const char* kCreateTables =
 
 }  // namespace
 
-Store::Implementation::~Implementation() {
-  if (spill != nullptr) sqlite3_backup_finish(static_cast<sqlite3_backup*>(spill->backup));
-  insert_chunk = Statement();
-  insert_definition = Statement();
-  database.reset();
-  if (spill != nullptr) remove_file(spill->path);
-  if (spilled) remove_file(path);
-}
-
 Result<void> Store::Implementation::create_tables(Database& database) {
   if (Result<void> result = database.execute(kCreateTables); !result) return result;
   const std::string pragmas = fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {};",
@@ -55,69 +46,10 @@ Result<void> Store::Implementation::create_tables(Database& database) {
 
 Result<void> Store::Implementation::prepare_statements() {
   if (read_only) return {};
-  Result<Statement> chunk = database->prepare(kInsertChunk);
-  if (!chunk) return chunk.error();
-  Result<Statement> definition = database->prepare("INSERT INTO definition(payload) VALUES(?)");
+  Result<Statement> definition = database->prepare(kInsertDefinition);
   if (!definition) return definition.error();
-  insert_chunk = std::move(*chunk);
   insert_definition = std::move(*definition);
-  return {};
-}
-
-// Moves the in-memory database to a file once it passes the budget, 32 MiB per append, so that no append waits long.
-void Store::Implementation::continue_spill() {
-  if (!in_memory || options.memory_budget_bytes == 0 || spill_failed) return;
-  const auto give_up = [this](const Error& why) {
-    spill_failed = true;
-    if (spill != nullptr) {
-      sqlite3_backup_finish(static_cast<sqlite3_backup*>(spill->backup));
-      spill->target.reset();
-      remove_file(spill->path);
-      spill.reset();
-    }
-    const std::lock_guard lock(index_mutex);
-    count_quality(
-        {"spill_failed", 1,
-         fmt::format("the memory budget is used up, but no file can take over ({}); the capture goes on in memory",
-                     why.message)});
-  };
-  if (spill == nullptr) {
-    if (chunk_bytes < options.memory_budget_bytes) return;
-    spill = std::make_unique<Spill>();
-    const Result<std::string> made =
-        draft_beside(temporary_path(options.spill_directory, "accelscope-spill", ".accel"), FileAccess::owner);
-    if (!made) return give_up(made.error());
-    spill->path = *made;
-    Result<std::unique_ptr<Database>> target = Database::open(spill->path, OpenMode::create);
-    if (!target) return give_up(target.error());
-    spill->target = std::move(*target);
-    // A full disk must cost the insert that met it and nothing else: that one is undone from the journal.
-    if (Result<void> result = spill->target->execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;");
-        !result) {
-      return give_up(result.error());
-    }
-    spill->backup = sqlite3_backup_init(spill->target->handle(), "main", database->handle(), "main");
-    if (spill->backup == nullptr) return give_up(spill->target->error("the spill file cannot be written"));
-  }
-  auto* backup = static_cast<sqlite3_backup*>(spill->backup);
-  const int code = sqlite3_backup_step(backup, 4 * kSaveStepPages);
-  if (code == SQLITE_OK) return;
-  if (code != SQLITE_DONE) return give_up(spill->target->error("the spill file cannot be written"));
-  sqlite3_backup_finish(backup);
-  insert_chunk = Statement();
-  insert_definition = Statement();
-  std::unique_ptr<Database> memory = std::move(database);
-  database = std::move(spill->target);
-  if (Result<void> result = prepare_statements(); !result) {
-    database = std::move(memory);
-    spill->backup = nullptr;
-    if (Result<void> again = prepare_statements(); !again) return give_up(again.error());
-    return give_up(result.error());
-  }
-  path = spill->path;
-  spilled = true;
-  in_memory = false;
-  spill.reset();
+  return rows->prepare();
 }
 
 Result<std::unique_ptr<Store>> Store::open(const std::string& path) {
@@ -147,6 +79,7 @@ Result<void> Store::Implementation::open_file(const std::string& file, OpenMode 
   }
   if (!opened) return opened.error();
   database = std::move(*opened);
+  rows = std::make_unique<ChunkRows>(*database, 0, "");
   read_only = !can_write;
   if (!way.passed_over.empty()) {
     count_quality(

@@ -44,6 +44,11 @@ Result<std::unique_ptr<Store>> Store::create(StoreOptions options) {
   Result<std::unique_ptr<Database>> database = Database::open("", OpenMode::memory);
   if (!database) return database.error();
   impl->database = std::move(*database);
+  if (impl->options.memory_budget_bytes > 0) {
+    if (Result<void> result = impl->database->execute(ChunkRows::kGiveBackPages); !result) return result.error();
+  }
+  impl->rows =
+      std::make_unique<ChunkRows>(*impl->database, impl->options.memory_budget_bytes, impl->options.spill_directory);
   if (Result<void> result = Implementation::create_tables(*impl->database); !result) return result.error();
   if (Result<void> result = impl->prepare_statements(); !result) return result.error();
   return std::unique_ptr<Store>(new Store(std::move(impl)));
@@ -164,6 +169,19 @@ void Store::Implementation::count_quality(QualityEntry entry) {
   quality.push_back(std::move(entry));
 }
 
+void Store::Implementation::count_unwritten(const QualityEntry& entry) {
+  count_quality(entry);
+  for (QualityEntry& known : unwritten_quality) {
+    if (known.kind == entry.kind && known.detail == entry.detail) {
+      known.count += entry.count;
+      return;
+    }
+  }
+  unwritten_quality.push_back(entry);
+}
+
+std::uint64_t Store::Implementation::memory_beside_rows() const { return index_bytes + strings->memory_bytes(); }
+
 void Store::add_quality(QualityEntry entry) {
   // Through define, so that it is kept in the file as well. Scope 0: the entry has no numbers.
   const Result<void> kept = define(0, entry);
@@ -198,6 +216,7 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
   std::shared_ptr<const Schema> schema;
   Scope* names_of_scope = nullptr;
   std::uint64_t expected = 0;
+  std::uint64_t beside_rows = 0;
   {
     const std::lock_guard lock(index_mutex);
     const auto found = lane_by_number.find(number);
@@ -207,13 +226,14 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
     index = found->second;
     lane = lane_data[index];
     schema = lanes[index].schema;
+    beside_rows = memory_beside_rows();
     names_of_scope = &scope_state(scope_of(number));
     if (const std::size_t chunks = lane->chunks.size(); chunks > 0) {
       const ChunkPlace& last = lane->chunks[chunks - 1];
       expected = last.first_ordinal + last.count;
       if (header.first_ordinal < expected) {
         duplicates += header.count;
-        count_quality({"duplicate_events", header.count, "chunks that came a second time were dropped"});
+        count_unwritten({"duplicate_events", header.count, "chunks that came a second time were dropped"});
         ++version;
         return {};
       }
@@ -225,24 +245,17 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
   }
 
   std::int64_t row = 0;
+  std::string spill_failure;
   {
     const auto lock = lock_database();
-    continue_spill();
-    const Result<void> inserted = insert_chunk_row(insert_chunk, header, bytes);
-    if (!inserted) {
-      return Error{spilled
-                       ? fmt::format("{}: the session goes on in this file, but cannot grow: {}; make room there, or "
-                                     "set TMPDIR to another folder",
-                                     path, inserted.message())
-                       : fmt::format("the store cannot take a chunk: {}", inserted.message())};
-    }
-    row = database->last_insert_rowid();
+    const Result<std::int64_t> inserted = rows->insert(header, bytes, beside_rows);
+    if (!inserted) return Error{fmt::format("the store cannot take a chunk: {}", inserted.message())};
+    row = *inserted;
+    spill_failure = rows->take_failure();
   }
   if (Result<void> indexed = names_of_scope->indexer.add(*lane, *schema, view, row, *names_of_scope->names); !indexed) {
     const auto lock = lock_database();
-    if (Result<Statement> remove = database->prepare("DELETE FROM chunk WHERE id = ?"); remove) {
-      if (Result<void> removed = remove->bind(1, row).run(); !removed) return removed;
-    }
+    if (Result<void> removed = rows->remove(row); !removed) return removed;
     return Error{fmt::format("lane {}, {}", local_of(number), indexed.message())};
   }
 
@@ -250,7 +263,14 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
   if (header.first_ordinal > expected) {
     const std::uint64_t missing = header.first_ordinal - expected;
     lost += missing;
-    count_quality({"lost_events", missing, "events that were numbered but never arrived"});
+    count_unwritten({"lost_events", missing, "events that were numbered but never arrived"});
+  }
+  if (!spill_failure.empty()) {
+    count_unwritten(
+        {"spill_failed", 1,
+         fmt::format("the memory budget is used up, but no file could take over ({}); the capture goes on in "
+                     "memory and tries again",
+                     spill_failure)});
   }
   chunk_bytes += bytes.size();
   publish(index, view);
@@ -263,8 +283,10 @@ void Store::Implementation::refresh_lane(std::size_t lane_index) {
   lane.chunk_count = static_cast<std::uint32_t>(data.chunks.size());
   lane.tree = data.kind == EventKind::counter ? data.counters.counts() : data.slices.counts();
   lane.totals = data.totals.counts();
+  index_bytes -= lane.index_bytes;
   lane.index_bytes = data.chunks.memory_bytes() + data.slices.memory_bytes() + data.counters.memory_bytes() +
                      data.totals.memory_bytes();
+  index_bytes += lane.index_bytes;
   if (data.chunks.empty()) return;
   lane.begin_ticks = data.chunks[0].begin_ticks;
   lane.end_ticks = data.chunks[data.chunks.size() - 1].end_ticks;
@@ -282,10 +304,12 @@ std::uint64_t Store::version() const noexcept { return impl_->version.load(); }
 
 std::shared_ptr<const Snapshot> Store::snapshot() const {
   const std::lock_guard lock(impl_->index_mutex);
-  if (impl_->cached == nullptr || impl_->cached->version != impl_->version.load()) {
-    impl_->cached = impl_->build_snapshot();
-  }
-  return impl_->cached;
+  return impl_->current_snapshot();
+}
+
+std::shared_ptr<const Snapshot> Store::Implementation::current_snapshot() const {
+  if (cached == nullptr || cached->version != version.load()) cached = build_snapshot();
+  return cached;
 }
 
 std::shared_ptr<const Snapshot> Store::Implementation::build_snapshot() const {
@@ -326,13 +350,19 @@ std::shared_ptr<const Snapshot> Store::Implementation::build_snapshot() const {
   return snapshot;
 }
 
+Result<Bytes> Store::Implementation::read_row(std::int64_t row) const {
+  ChunkRows::FilePlace place;
+  {
+    const auto lock = lock_database();
+    place = rows->place_in_file(row);
+    if (place.size == 0) return rows->read_from_database(row);
+  }
+  return rows->read(place);
+}
+
 Result<Bytes> Store::read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_index) const {
   const ChunkPlace& place = lane.chunk(chunk_index);
-  Result<Bytes> bytes = Bytes();
-  {
-    const auto lock = impl_->lock_database();
-    bytes = impl_->database->read_blob("chunk", "payload", place.row);
-  }
+  Result<Bytes> bytes = impl_->read_row(place.row);
   if (!bytes) return bytes;
   // What the index promises must hold, or block numbers taken from it would point outside the chunk.
   const std::optional<ChunkHeader> header = read_chunk_header(*bytes);
@@ -352,17 +382,16 @@ void Store::on_database_use(std::function<void()> told) { impl_->told_use = std:
 
 StoreStatus Store::status() const {
   StoreStatus status;
-  std::uint64_t pages = 0;
   {
     const auto lock = impl_->lock_database();
-    status.in_memory = impl_->in_memory;
     status.read_only = impl_->read_only;
-    status.path = impl_->path;
-    if (impl_->in_memory) pages = impl_->database->page_bytes();
+    status.file_bytes = impl_->rows->file_bytes();
+    status.in_memory = impl_->in_memory && status.file_bytes == 0;
+    status.path = impl_->in_memory ? impl_->rows->folder() : impl_->path;
+    if (impl_->in_memory) status.memory_bytes = impl_->rows->memory_bytes();
   }
   const std::lock_guard lock(impl_->index_mutex);
-  status.memory_bytes = pages + impl_->strings->memory_bytes();
-  for (const LaneSnapshot& lane : impl_->lanes) status.memory_bytes += lane.index_bytes;
+  status.memory_bytes += impl_->memory_beside_rows();
   status.chunk_bytes = impl_->chunk_bytes;
   status.chunks = impl_->chunk_count;
   status.duplicates = impl_->duplicates;

@@ -39,7 +39,8 @@ struct Marker {
 };
 
 struct StoreOptions {
-  // Chunk memory at which an in-memory store moves to a file and goes on there. 0: never.
+  // Of memory, for chunks, indexes, names and definitions. Beyond it chunks go to a file without a name: see
+  // core/database/chunk_rows.h. 0: no end.
   std::uint64_t memory_budget_bytes = 0;
   std::string spill_directory;  // empty: the system's folder for temporary files
 };
@@ -53,7 +54,8 @@ using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 struct StoreStatus {
   bool in_memory = true;
   bool read_only = false;
-  std::string path;                // of the session file, or of the spill file; empty in memory
+  std::string path;                // of the session file; the folder of the file without a name; empty in memory
+  std::uint64_t file_bytes = 0;    // in the file without a name
   std::uint64_t memory_bytes = 0;  // database pages (in memory), trees, totals, strings
   std::uint64_t chunk_bytes = 0;
   std::uint64_t chunks = 0;
@@ -121,7 +123,7 @@ class Store {
   // save.cpp: how a save may end that does not fail.
   enum class Copied : std::uint8_t { all, cancelled, not_so };
   Result<Copied> copy_pages(Database& out, const Progress& progress) const;
-  Result<Copied> copy_merged(Database& out, const Progress& progress) const;
+  Result<Copied> copy_rows(Database& out, bool merge, const Progress& progress) const;
   explicit Store(std::unique_ptr<Implementation> impl);
   std::unique_ptr<Implementation> impl_;
 };

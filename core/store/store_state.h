@@ -8,7 +8,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "core/store/database.h"
+#include "core/database/chunk_rows.h"
+#include "core/database/database.h"
 #include "core/store/lane_index.h"
 #include "core/store/store.h"
 
@@ -23,9 +24,8 @@ inline constexpr int kSaveStepPages = 1024;                        // of 8 KiB: 
 
 struct Store::Implementation {
   StoreOptions options;
-  std::string path;  // session or spill file; empty in memory
+  std::string path;  // of the session file it was opened from; empty in memory
   bool in_memory = true;
-  bool spilled = false;  // `path` is ours to delete
   bool read_only = false;
   std::string opened_from;
 
@@ -37,18 +37,9 @@ struct Store::Implementation {
   std::function<void()> told_use;
   mutable std::mutex database_mutex;
   std::unique_ptr<Database> database;
-  Statement insert_chunk;
+  std::unique_ptr<ChunkRows> rows;
   Statement insert_definition;
   std::unique_ptr<Database> overlay;  // a read-only file's sidecar, else null: the overlay is in `database`
-
-  // A move of the in-memory database to a file that is under way, a few steps per append.
-  struct Spill {
-    std::unique_ptr<Database> target;
-    void* backup = nullptr;  // sqlite3_backup
-    std::string path;
-  };
-  std::unique_ptr<Spill> spill;
-  bool spill_failed = false;
 
   std::mutex define_mutex;  // before the others
   mutable std::mutex index_mutex;
@@ -60,6 +51,7 @@ struct Store::Implementation {
   std::vector<std::shared_ptr<const SourceFile>> sources;
   std::vector<MetaEntry> meta;
   std::vector<QualityEntry> quality;
+  std::vector<QualityEntry> unwritten_quality;  // of these, what no definition record tells: a save adds it
   std::vector<Metric> metrics;
   std::unordered_map<SchemaNumber, std::shared_ptr<const Schema>> schema_by_number;
   std::unordered_map<TrackNumber, std::shared_ptr<const Track>> track_by_number;
@@ -68,6 +60,7 @@ struct Store::Implementation {
   std::unordered_map<LaneNumber, std::size_t> lane_by_number;
   std::vector<std::shared_ptr<LaneData>> lane_data;
   std::uint64_t event_count = 0;
+  std::uint64_t index_bytes = 0;  // of all lanes
   std::uint64_t chunk_bytes = 0;
   std::uint64_t chunk_count = 0;
   std::uint64_t duplicates = 0;
@@ -83,13 +76,12 @@ struct Store::Implementation {
   };
   std::vector<std::unique_ptr<Scope>> scopes;
 
-  ~Implementation();
-
   // session_file.cpp
   static Result<void> create_tables(Database& database);
   Result<void> prepare_statements();
   Result<void> load_session();
-  void continue_spill();  // needs database_mutex
+  // The bytes of a row, held for no longer than it takes to copy them.
+  [[nodiscard]] Result<Bytes> read_row(std::int64_t row) const;
 
   // saved_index.cpp
   // Chunks whose index was read from the file, by lane: true until one was seen to be what its index says.
@@ -109,7 +101,10 @@ struct Store::Implementation {
   void refresh_lane(std::size_t lane_index);  // the snapshot's view of it, from its data
   void publish(std::size_t lane_index, const ChunkView& chunk);
   void count_quality(QualityEntry entry);
+  void count_unwritten(const QualityEntry& entry);  // of what came in, for the saved file as well
+  [[nodiscard]] std::uint64_t memory_beside_rows() const;
   [[nodiscard]] std::shared_ptr<const Snapshot> build_snapshot() const;
+  [[nodiscard]] std::shared_ptr<const Snapshot> current_snapshot() const;
   Scope& scope_state(std::uint32_t scope);
 
   // overlay.cpp
@@ -120,12 +115,7 @@ struct Store::Implementation {
   static Result<void> copy_overlay(Database& from, Database& out);  // needs database_mutex
 };
 
-inline constexpr const char* kInsertChunk =
-    "INSERT INTO chunk(lane, first_ordinal, count, begin_ticks, end_ticks, payload) VALUES(?, ?, ?, ?, ?, ?)";
-inline Result<void> insert_chunk_row(Statement& insert, const ChunkHeader& header, ByteView bytes) {
-  return insert.run(std::int64_t{header.lane}, static_cast<std::int64_t>(header.first_ordinal),
-                    std::int64_t{header.count}, header.begin_ticks, header.end_ticks, bytes);
-}
+inline constexpr const char* kInsertDefinition = "INSERT INTO definition(payload) VALUES(?)";
 
 inline constexpr const char* kOverlayTables =
     "CREATE TABLE IF NOT EXISTS marker(id INTEGER PRIMARY KEY, set_name TEXT NOT NULL, ts_ns INTEGER NOT NULL,"

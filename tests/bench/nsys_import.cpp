@@ -8,7 +8,7 @@
 #include <string>
 
 #include "capture/sources/nsys/source.h"
-#include "core/store/database.h"
+#include "core/database/database.h"
 #include "core/store/store.h"
 #include "tests/bench/figures.h"
 

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include "core/store/database.h"
+#include "core/database/database.h"
 #include "tests/bench/figure.h"
 
 namespace accelscope::bench {

@@ -1,6 +1,6 @@
 #include "tests/support/nsys_export.h"
 
-#include "core/store/database.h"
+#include "core/database/database.h"
 
 namespace accelscope::test {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "capture/sources/sqlite/database_copy.h"
-#include "core/store/database.h"
+#include "core/database/database.h"
 
 namespace accelscope::capture::sources::sqlite {
 

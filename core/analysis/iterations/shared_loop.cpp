@@ -23,8 +23,9 @@ std::vector<NamedLoop> outermost(const IterationList& list, const Snapshot& snap
   for (const IterationLoop& loop : list.loops) {
     if (loops.size() == kMostLoops) break;
     if (loop.level != 0 || loop.folded.iterations.empty()) continue;
-    const Track& track = *snapshot.tracks[loop.track].track;
-    NamedLoop named{&loop, track.name, track.device, {}};
+    const TrackSnapshot* track = snapshot.find_track(loop.track);
+    if (track == nullptr) continue;
+    NamedLoop named{&loop, track->track->name, track->track->device, {}};
     for (const LoopOperation& operation : loop.folded.body) {
       const std::string name(snapshot.strings->text(operation.name));
       const std::string pattern = operation.numbered.empty() ? numbered_pattern(name) : operation.numbered;

@@ -107,6 +107,38 @@ TEST_CASE("capture: closing asks, and only discarding drops what is kept for rec
   CHECK(live.workspace.tab_count() == 0);
 }
 
+TEST_CASE("capture: Save before closing ends the capture first, then all of it is saved and closed") {
+  const test::TemporaryFolder folder;
+  Live live;
+  live.connect();
+  live.workspace.save(0, folder.file("a.accel"));
+  live.until([&] { return !live.workspace.saving(0); });
+  live.workspace.close(0);
+  REQUIRE(live.workspace.question() == 0);
+  live.workspace.answer(Workspace::Answer::save);
+  live.until([&] { return live.fake.was("stop"); });
+  CHECK(live.workspace.tab_count() == 1);  // what is under way still comes
+  live.fake.make_events(5);
+  live.fake.set_phase(CapturePhase::ended);
+  live.until([&] { return live.workspace.tab_count() == 0; });
+  const auto saved = Store::open_unchanged(folder.file("a.accel"));
+  REQUIRE(saved.ok());
+  CHECK((*saved)->snapshot()->event_count == 15);
+}
+
+TEST_CASE("workspace: a tab keeps its name while others close, and loses it with itself") {
+  Live live;
+  live.connect();
+  live.connect();
+  const Workspace::TabId first = live.workspace.id_of(0), second = live.workspace.id_of(1);
+  CHECK(first != second);
+  live.workspace.close(0);
+  live.workspace.answer(Workspace::Answer::discard);
+  live.until([&] { return live.workspace.tab_count() == 1; });
+  CHECK_FALSE(live.workspace.index_of(first));
+  CHECK(live.workspace.index_of(second) == 0);
+}
+
 TEST_CASE("capture: the viewer's end without an answer keeps what can be recovered") {
   test::FakeCapture fake;
   {

@@ -1,9 +1,12 @@
 // The store end to end: what a source writes is what a snapshot shows, what a file keeps and what is found again.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 #include <utility>
 
@@ -272,7 +275,7 @@ TEST_CASE("a chunk that comes twice is dropped and counted, a missing one is cou
   CHECK(other->snapshot()->event_count == 0);
 }
 
-TEST_CASE("a capture that passes its memory budget moves to a file and goes on") {
+TEST_CASE("a capture that passes its memory budget goes on in a file that nobody else sees") {
   const TemporaryFolder folder;
   StoreOptions options;
   options.memory_budget_bytes = 200'000;
@@ -289,12 +292,70 @@ TEST_CASE("a capture that passes its memory budget moves to a file and goes on")
   Result<std::unique_ptr<Store>> opened = Store::open(folder.file("spilled.accel"));
   REQUIRE(opened.ok());
   check_same(*(*opened)->snapshot(), written);
-  store->reset();
-  std::size_t left = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path)) {
-    left += entry.path().filename().string().find("spill-") != std::string::npos;
+  std::size_t there = 0;  // the saved file alone, also while the capture goes on
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path)) there += entry.is_regular_file() ? 1 : 0;
+  CHECK(there == 1);
+}
+
+TEST_CASE("a memory budget whose folder cannot be written costs nothing, is told, and takes hold once it can") {
+  const TemporaryFolder folder;
+  StoreOptions options;
+  options.memory_budget_bytes = 200'000;
+  options.spill_directory = folder.file("not there yet");
+  Result<std::unique_ptr<Store>> created = Store::create(options);
+  REQUIRE(created.ok());
+  Store& store = **created;
+  std::uint64_t events = write_session(*std::make_unique<StoreSink>(store), 6, 60000).events;
+  CHECK(store.status().in_memory);
+  CHECK(store.snapshot()->event_count == events);
+  const auto told = [](const Snapshot& snapshot) {
+    return std::count_if(snapshot.quality.begin(), snapshot.quality.end(),
+                         [](const QualityEntry& entry) { return entry.kind == "spill_failed"; });
+  };
+  CHECK(told(*store.snapshot()) == 1);
+
+  std::filesystem::create_directory(options.spill_directory);
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(150);
+  while (store.status().in_memory && std::chrono::steady_clock::now() < patience) {
+    events += write_session(*std::make_unique<StoreSink>(store), 7, 3000).events;
   }
-  CHECK(left == 0);
+  CHECK_FALSE(store.status().in_memory);
+  for (int i = 0; i < 20; ++i) events += write_session(*std::make_unique<StoreSink>(store), 8, 3000).events;
+  CHECK(store.snapshot()->event_count == events);
+  const auto snapshot = store.snapshot();
+  for (const LaneSnapshot& lane : snapshot->lanes) {
+    for (std::uint32_t i = 0; i < lane.chunk_count; ++i) REQUIRE(store.read_chunk(lane, i).ok());
+  }
+  REQUIRE(store.save(folder.file("saved.accel")).ok());
+  Result<std::unique_ptr<Store>> opened = Store::open(folder.file("saved.accel"));
+  REQUIRE(opened.ok());
+  CHECK((*opened)->snapshot()->event_count == events);
+  CHECK(told(*(*opened)->snapshot()) == 1);
+}
+
+TEST_CASE("what was lost or came twice while a capture ran is told in the saved file as well") {
+  const TemporaryFolder folder;
+  test::RecordingSink recorder;
+  write_session(recorder, 9, 40000);
+  auto store = new_store();
+  StoreSink sink(*store);
+  for (const Definition& definition : recorder.definitions) CHECK(sink.define(definition).ok());
+  for (std::size_t i = 0; i < recorder.chunks.size(); ++i) {
+    if (i == 1) continue;
+    CHECK(sink.append(recorder.chunks[i]).ok());
+    if (i == 2) CHECK(sink.append(recorder.chunks[i]).ok());
+  }
+  const auto counts = [](const Store& of) {
+    std::map<std::string, std::uint64_t> found;
+    for (const QualityEntry& entry : of.snapshot()->quality) found[std::string(entry.kind)] += entry.count;
+    return found;
+  };
+  CHECK(counts(*store)["lost_events"] > 0);
+  CHECK(counts(*store)["duplicate_events"] > 0);
+  REQUIRE(store->save(folder.file("holes.accel")).ok());
+  Result<std::unique_ptr<Store>> opened = Store::open(folder.file("holes.accel"));
+  REQUIRE(opened.ok());
+  CHECK(counts(**opened) == counts(*store));
 }
 
 TEST_CASE("foreign, empty, missing and cut files are refused with what to do") {

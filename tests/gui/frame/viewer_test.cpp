@@ -230,6 +230,48 @@ TEST_CASE("close: unsaved work is asked about, Cancel keeps it, discarding close
   CHECK(viewer.app.workspace().tab_count() == 0);
 }
 
+TEST_CASE("close: Save of a session that is in no file yet asks where, saves it there and closes it") {
+  const test::TemporaryFolder folder;
+  OpenViewer viewer;
+  viewer.tab().modified = true;
+  viewer.tab().path.clear();
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("tabs.0.close"));
+  REQUIRE(viewer.shell.click("unsaved.save"));
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.click("file_dialog.name"));
+  viewer.shell.key(Key::a, {.ctrl = true});
+  viewer.shell.type(folder.file("kept.accel"));
+  viewer.shell.key(Key::enter);
+  REQUIRE(viewer.wait_for([&] { return viewer.app.workspace().tab_count() == 0; }));
+  CHECK(std::filesystem::exists(folder.file("kept.accel")));
+}
+
+TEST_CASE("close: a save dialog saves the session it was opened for, though another tab closes meanwhile") {
+  const test::TemporaryFolder folder;
+  OpenViewer viewer;
+  Workspace& workspace = viewer.app.workspace();
+  OpenedSession other;
+  other.store = Store::create().value();
+  other.title = "empty";
+  (void)workspace.adopt(std::move(other));
+  REQUIRE(workspace.tab_count() == 2);
+  workspace.activate(1);
+  REQUIRE(viewer.shell.settle());
+  viewer.shell.key(Key::s, {.ctrl = true, .shift = true});
+  viewer.shell.frame(2);
+  REQUIRE(viewer.shell.find("file_dialog.done") != nullptr);
+  workspace.close(0, true);
+  REQUIRE(viewer.shell.click("file_dialog.name"));
+  viewer.shell.key(Key::a, {.ctrl = true});
+  viewer.shell.type(folder.file("kept.accel"));
+  viewer.shell.key(Key::enter);
+  REQUIRE(viewer.wait_for([&] { return std::filesystem::exists(folder.file("kept.accel")); }));
+  const auto saved = Store::open_unchanged(folder.file("kept.accel"));
+  REQUIRE(saved.ok());
+  CHECK((*saved)->snapshot()->event_count == 0);
+}
+
 TEST_CASE("quit: without unsaved work at once, with it only after the question") {
   OpenViewer viewer;
   viewer.tab().modified = true;

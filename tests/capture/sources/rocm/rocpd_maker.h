@@ -9,7 +9,7 @@
 
 #include "capture/sources/base/source.h"
 #include "capture/sources/import_input.h"
-#include "core/store/database.h"
+#include "core/database/database.h"
 #include "core/store/store.h"
 #include "tests/capture/sources/neuron/imported.h"
 #include "tests/support/files.h"

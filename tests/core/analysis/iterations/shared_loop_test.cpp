@@ -21,7 +21,9 @@ struct Loop {
 
 class LoopingSession {
  public:
-  explicit LoopingSession(const std::vector<Loop>& loops) {
+  // `scopes`: other sources that came before; a track's number is then far beyond its place in the list.
+  explicit LoopingSession(const std::vector<Loop>& loops, int scopes = 0) {
+    for (int i = 0; i < scopes; ++i) (void)store_->new_scope();
     StoreSink sink(*store_);
     SessionWriter writer(sink);
     const SchemaNumber schema = writer.add_schema({.name = "work"});
@@ -75,6 +77,14 @@ TEST_CASE("shared loop: of several loops the one that both have, on tracks of on
   const SharedTurns named =
       shared({{"stream 7", kStep, 12, 100}}, {{"stream 9", kStep, 15, 100}, {"stream 7", kStep, 8, 100}});
   CHECK(named.other.size() == 8);
+}
+
+TEST_CASE("shared loop: a track is found by its number, which is not its place in the list") {
+  LoopingSession here({{"stream 7", kStep, 12, 100}}, 1), there({{"stream 7", kStep, 9, 100}}, 3);
+  const auto found = find_shared_turns(here.query(), there.query());
+  REQUIRE(found.ok());
+  CHECK((*found)->base.size() == 12);
+  CHECK((*found)->other.size() == 9);
 }
 
 TEST_CASE("shared loop: bodies that have little in common are no loop of both") {

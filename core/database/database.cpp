@@ -1,4 +1,4 @@
-#include "core/store/database.h"
+#include "core/database/database.h"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -40,6 +40,10 @@ Statement& Statement::bind(int index, std::string_view text) {
 }
 Statement& Statement::bind(int index, ByteView blob) {
   sqlite3_bind_blob64(statement_, index, blob.data(), blob.size(), SQLITE_STATIC);
+  return *this;
+}
+Statement& Statement::bind_null(int index) {
+  sqlite3_bind_null(statement_, index);
   return *this;
 }
 

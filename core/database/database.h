@@ -38,6 +38,7 @@ class Statement {
   Statement& bind(int index, std::int64_t value);
   Statement& bind(int index, std::string_view text);
   Statement& bind(int index, ByteView blob);
+  Statement& bind_null(int index);
   // True: a row is there. False: done.
   Result<bool> step();
   // For statements without rows: step once and reset.

@@ -45,7 +45,7 @@ system::Address interrupted(const std::string& output, const std::vector<wire::F
   options.give_up = std::chrono::milliseconds(100);
   RawListener listener;
   const system::Address address = listener.address();
-  const auto store = empty_store();
+  const std::shared_ptr<Store> store = Store::create().value();
   const auto session = begin_session(asks_for(address.text()), store, options);
   RawPeer peer = listener.accept();
   peer.send(wire::encode(agent_hello()));

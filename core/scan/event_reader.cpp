@@ -113,10 +113,18 @@ Result<std::optional<EventId>> EventReader::neighbour(EventId from, bool after, 
   if (!event) return event.error();
   const LaneSnapshot& lane = *event->lane;
   const std::uint64_t ordinal = ordinal_of(from);
-  if (after ? ordinal + 1 >= lane.event_count : ordinal == 0) return std::optional<EventId>();
-  if (!same_name) return std::optional(after ? from + 1 : from - 1);
-  const StringMap names(snapshot_->strings->scope_map(scope_of(lane.number())));
   const std::uint32_t first = lane.chunk_of_ordinal(ordinal);
+  if (!same_name) {
+    const ChunkPlace& place = lane.chunk(first);
+    const auto row = static_cast<std::uint32_t>(ordinal - place.first_ordinal);
+    if (after && row + 1 < place.count) return std::optional(from + 1);
+    if (!after && row > 0) return std::optional(from - 1);
+    // Of the chunk beside it: between the two events may have been lost.
+    if (after ? first + 1 >= lane.chunk_count : first == 0) return std::optional<EventId>();
+    return std::optional(after ? event_id(lane, first + 1, 0)
+                               : event_id(lane, first - 1, lane.chunk(first - 1).count - 1));
+  }
+  const StringMap names(snapshot_->strings->scope_map(scope_of(lane.number())));
   for (std::uint32_t i = first; i < lane.chunk_count; after ? ++i : --i) {  // before the first it wraps, and ends
     if (control.cancelled()) return cancelled_error();
     if (!may_hold(lane, i, event->name)) continue;

@@ -90,7 +90,7 @@ SqlRowPlace place_of_row(const SqlAnswer& answer, std::size_t row, EventReader& 
     if (column == "id" && !place.begin_ns && names_other_ids(answer.sql)) continue;
     const auto id = static_cast<EventId>(*number);
     const LaneSnapshot* lane = reader.snapshot().find_lane(lane_of(id));
-    if (lane == nullptr || ordinal_of(id) >= lane->event_count) continue;
+    if (lane == nullptr || lane->chunk_of_ordinal(ordinal_of(id)) >= lane->chunk_count) continue;
     const auto event = reader.read(id);
     const bool other_time = column == "id" && place.begin_ns && event && event->begin_ns != *place.begin_ns;
     if (!event || other_time) continue;

@@ -66,9 +66,7 @@ class EdgeBuilder {
 
   [[nodiscard]] NodeIndex node_of(EventId event) const {
     const auto found = lane_place_.find(lane_of(event));
-    if (found == lane_place_.end()) return kNoNode;
-    const GraphLane& lane = graph_.lanes[found->second];
-    return ordinal_of(event) < lane.count ? lane.first + static_cast<NodeIndex>(ordinal_of(event)) : kNoNode;
+    return found == lane_place_.end() ? kNoNode : graph_.node_of(found->second, event);
   }
 
   // The nodes of an event: its own, or the packets of a transfer that nothing of it comes before (or after) on their

@@ -81,6 +81,7 @@ class LaneChoice {
       chosen.server = servers.try_emplace(server, static_cast<std::uint32_t>(servers.size())).first->second;
       nodes += lane.event_count;
       graph.lanes.push_back(chosen);
+      graph.positions.emplace_back(graph.snapshot->lanes[i]);
     }
     graph.server_latencies_ns.assign(servers.size(), 0);
     total_ = nodes;
@@ -208,14 +209,14 @@ class NodeScan {
 
  private:
   void read(const ScannedChunk& chunk, std::uint32_t place, NodeFinds& finds) {
-    const GraphLane& lane = graph_.lanes[place];
+    const NodeIndex first = graph_.first_node(place, chunk.chunk_index);
     const LaneSignals& signals = signals_[place];
     const Schema& schema = *chunk.lane.schema;
     const StringPool& strings = *query_.snapshot->strings;
     NumberBlock waited, bytes;
     const auto wait_column = schema.find(Role::wait_ns);
     chunk.for_each_block([&](const ScannedBlock& block) {
-      NodeIndex node = lane.first + static_cast<NodeIndex>(ordinal_of(block.id(block.first)));
+      NodeIndex node = first + block.row(block.first);
       if (wait_column && !is_text(schema.columns[*wait_column].type)) {
         waited.read(block.reader, *wait_column, schema.columns[*wait_column].type);
       }

@@ -72,7 +72,8 @@ Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query
 
 EventId WorkGraph::event(NodeIndex node) const noexcept {
   const GraphLane& lane = lanes[graph_lane[node]];
-  return make_event_id(snapshot->lanes[lane.lane].number(), node - lane.first);
+  const std::uint64_t ordinal = positions[graph_lane[node]].ordinal(node - lane.first);
+  return make_event_id(snapshot->lanes[lane.lane].number(), ordinal);
 }
 
 EventId WorkGraph::whole_event(NodeIndex node) const noexcept {
@@ -81,9 +82,8 @@ EventId WorkGraph::whole_event(NodeIndex node) const noexcept {
 
 NodeIndex WorkGraph::find(EventId event) const noexcept {
   const LaneNumber number = lane_of(event);
-  for (const GraphLane& lane : lanes) {
-    if (snapshot->lanes[lane.lane].number() != number) continue;
-    return ordinal_of(event) < lane.count ? lane.first + static_cast<NodeIndex>(ordinal_of(event)) : kNoNode;
+  for (std::size_t place = 0; place < lanes.size(); ++place) {
+    if (snapshot->lanes[lanes[place].lane].number() == number) return node_of(place, event);
   }
   const auto transfer = std::find(transfers.begin(), transfers.end(), event);
   if (transfer == transfers.end()) return kNoNode;

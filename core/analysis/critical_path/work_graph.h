@@ -23,6 +23,7 @@
 #include "core/analysis/dependencies/dependencies.h"
 #include "core/model/track_kinds.h"
 #include "core/scan/chunk_scan.h"
+#include "core/scan/lane_positions.h"
 
 namespace accelscope {
 
@@ -84,6 +85,7 @@ struct GraphLane {
 struct WorkGraph {
   std::shared_ptr<const Snapshot> snapshot;
   std::vector<GraphLane> lanes;
+  std::vector<LanePositions> positions;  // by lane: where its events stand among its nodes
 
   // By node.
   std::vector<std::int64_t> begin_ns, end_ns;
@@ -117,6 +119,15 @@ struct WorkGraph {
   [[nodiscard]] const GraphLane& lane(NodeIndex node) const noexcept { return lanes[graph_lane[node]]; }
   [[nodiscard]] std::span<const GraphEdge> edges_of(NodeIndex node) const noexcept {
     return {edges.data() + edges_from[node], edges.data() + edges_from[node + 1]};
+  }
+  // The node of row 0 of a scanned chunk of a lane of the graph, and those of its other rows after it.
+  [[nodiscard]] NodeIndex first_node(std::size_t place, std::uint32_t chunk) const noexcept {
+    return lanes[place].first + static_cast<NodeIndex>(positions[place].before(chunk));
+  }
+  // Of an event of that lane; kNoNode: it was lost.
+  [[nodiscard]] NodeIndex node_of(std::size_t place, EventId event) const noexcept {
+    const std::uint64_t position = positions[place].of_ordinal(ordinal_of(event));
+    return position < lanes[place].count ? lanes[place].first + static_cast<NodeIndex>(position) : kNoNode;
   }
   [[nodiscard]] EventId event(NodeIndex node) const noexcept;
   // The event that a user knows it as: of a packet its transfer.

@@ -65,7 +65,7 @@ std::optional<End> end_at(const ScannedChunk& chunk, const StringPool& strings, 
 bool is_event(const Snapshot& snapshot, EventId id) noexcept {
   if (id == kNoEvent) return false;
   const LaneSnapshot* lane = snapshot.find_lane(lane_of(id));
-  return lane != nullptr && ordinal_of(id) < lane->event_count;
+  return lane != nullptr && lane->chunk_of_ordinal(ordinal_of(id)) < lane->chunk_count;
 }
 
 template <typename Body>

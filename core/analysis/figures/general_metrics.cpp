@@ -14,6 +14,7 @@
 #include "core/scan/chunk_cache.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
+#include "core/scan/lane_positions.h"
 #include "core/scan/wait_names.h"
 #include "core/scan/window_scan.h"
 #include "core/search/filter_mask.h"
@@ -109,7 +110,7 @@ Result<std::uint64_t> events_before(const QueryContext& query, const LaneSnapsho
   if (chunks == 0) return std::uint64_t{0};
   const Result<LoadedChunk> loaded = load_chunk(query.store, lane, chunks - 1);
   if (!loaded) return loaded.error();
-  return lane.chunk(chunks - 1).first_ordinal + rows_before(loaded->view, ticks);
+  return LanePositions(lane).before(chunks - 1) + rows_before(loaded->view, ticks);
 }
 
 Result<std::uint64_t> count_events(const QueryContext& query, const TimeRange& range) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/analysis/hierarchy/hierarchy.h"
+#include "core/scan/lane_positions.h"
 
 namespace accelscope {
 namespace {
@@ -105,7 +106,7 @@ std::int64_t HierarchyIndex::settled_until(const Snapshot& snapshot, const PathS
     }
     if (now.event_count == events) continue;
     const LaneSnapshot& lane = snapshot.lanes[now.lane];
-    const std::uint32_t chunk = lane.chunk_of_ordinal(events);
+    const std::uint32_t chunk = lane.chunk_of_ordinal(LanePositions(lane).ordinal(events));
     if (chunk >= lane.chunk_count) return kBeforeAll;
     until = std::min(until, lane.clock->to_ns(lane.chunk(chunk).begin_ticks));
   }

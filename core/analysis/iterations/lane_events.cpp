@@ -12,7 +12,8 @@ Result<std::vector<EventSequence>> read_ids(const QueryContext& query, const Lan
   const Snapshot& snapshot = *query.snapshot;
   struct Goal {
     EventSequence* sequence = nullptr;
-    std::uint64_t first = 0;  // ordinal
+    std::vector<std::uint64_t> before;  // of the events read: those before each chunk from the first one on
+    std::uint32_t first_chunk = 0;
   };
   std::vector<EventSequence> sequences(lanes.size());
   std::vector<Goal> goals(snapshot.lanes.size());
@@ -21,24 +22,28 @@ Result<std::vector<EventSequence>> read_ids(const QueryContext& query, const Lan
     const LaneSnapshot& lane = snapshot.lanes[lanes[i]];
     const ChunkSpan span = lane.event_count == 0 ? ChunkSpan{} : chunks_in(lane, tick_range(lane, range));
     if (span.first >= span.last) continue;
-    const ChunkPlace& last = lane.chunk(span.last - 1);
-    const std::uint64_t first = lane.chunk(span.first).first_ordinal;
-    const std::uint64_t count = last.first_ordinal + last.count - first;
+    Goal goal{&sequences[i], {}, span.first};
+    std::uint64_t count = 0;
+    for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
+      goal.before.push_back(count);
+      count += lane.chunk(chunk).count;
+    }
     if (count >= kMostLaneEvents) continue;
     sequences[i].tokens.assign(count, EventSequence::kNothing);
     sequences[i].begins_ns.resize(count);
     sequences[i].ends_ns.resize(count);
-    goals[lanes[i]] = {&sequences[i], first};
+    goals[lanes[i]] = std::move(goal);
     read.push_back(lanes[i]);
   }
   const auto scanned = scan_chunks(query, read, range, [&](const ScannedChunk& chunk, std::size_t) {
     const Goal& goal = goals[chunk.lane_index];
+    const std::uint64_t first = goal.before[chunk.chunk_index - goal.first_chunk];
     chunk.for_each_block([&](const ScannedBlock& block) {
       BlockValues values;
       if (role != Role::none) values = block.reader.column(*chunk.lane.schema->find(role), ColumnType::string);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         if (role != Role::none && !values.has(i)) continue;
-        const std::size_t to = static_cast<std::size_t>(chunk.place.first_ordinal + block.row(i) - goal.first);
+        const std::size_t to = static_cast<std::size_t>(first + block.row(i));
         goal.sequence->tokens[to] = role == Role::none ? block.name(i) : static_cast<StringId>(values.values[i]);
         goal.sequence->begins_ns[to] = block.begin_ns(i);
         goal.sequence->ends_ns[to] = block.end_ns(i);

@@ -184,20 +184,21 @@ class ChangeReader {
 
   Result<void> scale_layer(const WhatIfChange& change) {
     std::vector<std::uint8_t> inside(graph_.count(), 0);
-    std::map<std::uint32_t, const GraphLane*> lanes;
+    std::map<std::uint32_t, std::size_t> places;
     LaneIndices indices;
-    for (const GraphLane& lane : graph_.lanes) {
-      if (!graph_.snapshot->lanes[lane.lane].schema->find(Role::layer)) continue;
-      lanes[lane.lane] = &lane;
-      indices.push_back(lane.lane);
+    for (std::size_t i = 0; i < graph_.lanes.size(); ++i) {
+      const std::uint32_t lane = graph_.lanes[i].lane;
+      if (!graph_.snapshot->lanes[lane].schema->find(Role::layer)) continue;
+      places[lane] = i;
+      indices.push_back(lane);
     }
     const Result<void> scanned = scan_chunks(query_, indices, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t) {
       const std::size_t column = *chunk.lane.schema->find(Role::layer);
-      const GraphLane& lane = *lanes.at(chunk.lane_index);
+      const NodeIndex first = graph_.first_node(places.at(chunk.lane_index), chunk.chunk_index);
       for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
         const std::string_view layer =
             text_at(chunk, *graph_.snapshot->strings, column, chunk.lane.schema->columns[column].type, row);
-        inside[lane.first + ordinal_of(chunk.event_id(row))] = lies_in(layer, change.name) ? 1 : 0;
+        inside[first + row] = lies_in(layer, change.name) ? 1 : 0;
       }
     });
     if (!scanned) return scanned;

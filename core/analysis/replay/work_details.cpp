@@ -77,7 +77,7 @@ class DetailScan {
 
   void read_transfers(const ScannedChunk& chunk, std::uint32_t place) {
     const Schema& schema = *chunk.lane.schema;
-    const GraphLane& lane = graph_.lanes[place];
+    const NodeIndex first = graph_.first_node(place, chunk.chunk_index);
     const auto bytes = schema.find(Role::bytes);
     const auto from = string_column(schema, details_.words->from_column);
     const auto to = string_column(schema, details_.words->to_column);
@@ -90,7 +90,7 @@ class DetailScan {
         return values.has(i) && graph_.snapshot->strings->text(static_cast<StringId>(values.values[i])) == word;
       };
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const NodeIndex node = lane.first + static_cast<NodeIndex>(ordinal_of(block.id(i)));
+        const NodeIndex node = first + block.row(i);
         if (bytes) details_.bytes[node] = std::max<std::int64_t>(0, sizes[i]);
         std::uint8_t where = is(tos, i, details_.words->on_chip_place) ? kIntoChip : 0;
         if (is(froms, i, details_.words->spill_place)) where |= kFromSpill;
@@ -102,7 +102,7 @@ class DetailScan {
 
   void read_work(const ScannedChunk& chunk, std::uint32_t place, std::vector<WorkDetails::Address>& found) {
     const Schema& schema = *chunk.lane.schema;
-    const GraphLane& lane = graph_.lanes[place];
+    const NodeIndex first = graph_.first_node(place, chunk.chunk_index);
     const Vendor& vendor = *vendor_of_work(chunk.lane);
     const std::unique_ptr<EventWork> work = vendor.event_work(chunk.lane, *graph_.snapshot->strings);
     const auto operands = schema.find(vendor.operands_column);
@@ -110,7 +110,7 @@ class DetailScan {
     chunk.for_each_block([&](const ScannedBlock& block) {
       work->read(block.reader);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const NodeIndex node = lane.first + static_cast<NodeIndex>(ordinal_of(block.id(i)));
+        const NodeIndex node = first + block.row(i);
         details_.flops[node] = static_cast<float>(work->at(i));
         details_.transposes[node] = work->transposes(i) ? 1 : 0;
         if (!has_operands || graph_.waits[node] != 0) continue;

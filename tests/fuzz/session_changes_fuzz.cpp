@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (Result<std::unique_ptr<Store>> store = Store::open(path); store) {
     const std::shared_ptr<const Store> opened = std::move(*store);
 #ifdef ACCELSCOPE_DRAWS
-    (void)render::test::draw_strips(opened);
+    (void)test::draw_strips(opened);
 #endif
     test::SessionUse use(opened);
     use.draw();

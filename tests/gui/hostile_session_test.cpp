@@ -78,8 +78,14 @@ class HostileViewer {
     for (const PanelInfo& panel : all_panels()) {
       CAPTURE(panel.name);
       draw_panel(panel);
-      REQUIRE(viewer->shell.settle());
+      REQUIRE(settle());
     }
+  }
+  // However busy the machine is.
+  [[nodiscard]] bool settle() {
+    bool settled = false;
+    for (int i = 0; i < 8 && !settled; ++i) settled = viewer->shell.settle();
+    return settled;
   }
   void end() {
     fake.set_phase(CapturePhase::ended);
@@ -238,7 +244,7 @@ TEST_CASE("hostile: forty streams whose frames were changed behind their checksu
     hostile.draw(2);
     hostile.end();
     hostile.draw_panel(all_panels()[seed % all_panels().size()]);
-    REQUIRE(hostile.viewer->shell.settle());
+    REQUIRE(hostile.settle());
   }
   CHECK(whole > 5);  // else the changes show nothing but what is refused
 }

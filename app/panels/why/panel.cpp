@@ -207,6 +207,8 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
   context.tab.marked_path = marks_ && shown_ ? shown_->shown : nullptr;
   Rect rest = area;
   draw_head(context, rest.cut_top(ui.px(kWhyHead)).inset(ui.px(size::kPanelPadding), 0));
+  // Nobody takes an answer about changes where none are shown, and the panel would wait for it for ever.
+  if (!kept_.error.empty() || !shown_ || shown_->graph->count() == 0) replayed_.drop();
   if (!kept_.error.empty()) return (void)empty_state(ui, "why.wrong", rest, icon::kError, kept_.error);
   if (!shown_) return (void)empty_state(ui, "why.loading", rest, icon::kClock, "Following what waited for what ...");
   if (shown_->graph->count() == 0) {

@@ -9,10 +9,11 @@
 #include "render/timeline/counter_strip.h"
 #include "render/timeline/lane_strip.h"
 
-namespace accelscope::render::test {
+namespace accelscope::test {
 
 // How many pixels were lit, of whatever kind.
 inline std::uint64_t draw_strips(const std::shared_ptr<const Store>& store) {
+  using namespace render;  // NOLINT: in here alone
   const std::shared_ptr<const Snapshot> snapshot = store->snapshot();
   const auto begin = static_cast<double>(snapshot->begin_ns);
   const double span = std::max(1.0, static_cast<double>(snapshot->end_ns) - begin);
@@ -43,4 +44,4 @@ inline std::uint64_t draw_strips(const std::shared_ptr<const Store>& store) {
   return lit;
 }
 
-}  // namespace accelscope::render::test
+}  // namespace accelscope::test

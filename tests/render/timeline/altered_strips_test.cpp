@@ -25,7 +25,7 @@ TEST_CASE("strips of altered sessions stay within their pixels, 40 seeds") {
     std::filesystem::copy_file(sound, path, std::filesystem::copy_options::overwrite_existing);
     accelscope::test::SessionChanges(path).apply(steps);
     Result<std::unique_ptr<Store>> store = Store::open(path);
-    if (store) lit += render::test::draw_strips(std::move(*store));
+    if (store) lit += test::draw_strips(std::move(*store));
   }
   CHECK(lit > 1000);
 }

@@ -154,15 +154,17 @@ TEST_CASE("an output folder that nobody may write is refused before anything is 
 TEST_CASE("a disk that is full in the middle of a capture, and has room again before its end, costs nothing") {
   const Disks disks(96 * 1024 * kKiB);  // of which a recovery leaves 64 MiB free
   if (!runs_here(disks)) return;
-  SimulatingAgent agent(disks.on_disks(slim({"--once", "--rate", "200k", "--events", "300000"})));
+  SimulatingAgent agent(disks.on_disks(slim({"--once", "--rate", "200k"})));  // until it is stopped
   test::Process recorder =
       started_program(disks.on_disks(record_command(agent.address(), disks.on_small("run.accel"))));
   REQUIRE(agent.process().wait_for("the capture begins", kPatience).has_value());
   disks.small.fill();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // how long it is full: five chunks of each lane
   disks.small.make_room();
+  recorder.interrupt();  // which ends the capture in order
   const Recorded recorded = finish_recording(recorder);
-  CHECK_MESSAGE(recorded.status == 0, recorded.output);
+  CHECK_MESSAGE(recorded.complete(), recorded.output);
+  REQUIRE_MESSAGE(recorded.path() == disks.on_small("run.accel"), recorded.output);
   check_whole(disks.copy_of("run.accel"), *agent.made(), recorded.output);
 }
 

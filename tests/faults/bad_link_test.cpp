@@ -53,11 +53,11 @@ TEST_CASE("a capture over a line that loses, doubles, delays and alters packets 
   if (!has_recorder()) return;
   const int rounds = rounds_of_link();
   for (int round = 0; round < rounds; ++round) {
-    const BadLink link({.lost = 0.005,
+    const BadLink link({.lost = 0.01,
                         .doubled = 0.01,
                         .late = 0.01,
                         .damaged = 0.005,
-                        .forged = 0.01,
+                        .forged = 0.02,
                         .seed = static_cast<unsigned>(round + 1)});
     if (!link.there()) {
       MESSAGE("skipped: two hosts cannot be made here: " << link.problem());

@@ -154,15 +154,17 @@ TEST_CASE("an output folder that nobody may write is refused before anything is 
 TEST_CASE("a disk that is full in the middle of a capture, and has room again before its end, costs nothing") {
   const Disks disks(96 * 1024 * kKiB);  // of which a recovery leaves 64 MiB free
   if (!runs_here(disks)) return;
-  SimulatingAgent agent(disks.on_disks(slim({"--once", "--rate", "200k", "--events", "300000"})));
+  SimulatingAgent agent(disks.on_disks(slim({"--once", "--rate", "200k"})));  // until it is stopped
   test::Process recorder =
       started_program(disks.on_disks(record_command(agent.address(), disks.on_small("run.accel"))));
   REQUIRE(agent.process().wait_for("the capture begins", kPatience).has_value());
   disks.small.fill();
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // how long it is full: five chunks of each lane
   disks.small.make_room();
+  recorder.interrupt();  // which ends the capture in order
   const Recorded recorded = finish_recording(recorder);
-  CHECK_MESSAGE(recorded.status == 0, recorded.output);
+  CHECK_MESSAGE(recorded.complete(), recorded.output);
+  REQUIRE_MESSAGE(recorded.path() == disks.on_small("run.accel"), recorded.output);
   check_whole(disks.copy_of("run.accel"), *agent.made(), recorded.output);
 }
 
@@ -180,6 +182,69 @@ TEST_CASE("what a program printed is saved elsewhere where its file has no room,
   const CountedEvents counted = count_events(rescued);
   CHECK_MESSAGE(counted.of_chunks >= kLines, run.output());
   CHECK_MESSAGE(counted.wrong.empty(), counted.wrong);
+}
+
+// Of a session file, with its detail; "" where there is none.
+std::string quality_of(const std::string& path, const std::string& kind) {
+  const auto store = Store::open_unchanged(path);
+  if (!store) return {};
+  const auto snapshot = (*store)->snapshot();
+  for (const QualityEntry& entry : snapshot->quality) {
+    if (std::string_view(entry.kind) == kind) return entry.detail;
+  }
+  return {};
+}
+
+std::uint64_t bytes_below(const std::string& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code gone;  // files come and go
+  for (fs::recursive_directory_iterator at(folder, gone), end; !gone && at != end; at.increment(gone)) {
+    std::error_code no_file;
+    const auto size = at->file_size(no_file);
+    if (!no_file) bytes += size;
+  }
+  return bytes;
+}
+
+constexpr std::uint64_t kBudget = 300 * kKiB;
+const Argv kWithBudget = {"--memory-budget", "300KiB"};
+
+TEST_CASE("a capture whose memory budget meets a full TMPDIR goes on in memory, says so, and is whole") {
+  const Disks disks;
+  if (!runs_here(disks)) return;
+  SimulatingAgent agent(disks.on_disks(slim({"--once", "--rate", "max", "--events", kEvents})));
+  const std::string output = (disks.sound / "run.accel").string();
+  const Recorded recorded = run_recorder(
+      disks.on_disks(record_command(agent.address(), output, kWithBudget), disks.small.folder(), disks.sound));
+  CHECK_MESSAGE(recorded.status == 0, recorded.output);
+  CHECK_MESSAGE(recorded.complete(), recorded.output);
+  check_whole(output, *agent.made(), recorded.output);
+  CHECK(contains(quality_of(output, "spill_failed"), "goes on in memory"));
+  CHECK(fs::is_empty(disks.small.here()));
+}
+
+TEST_CASE("a capture beyond its memory budget moves to TMPDIR once there is room") {
+  const Disks disks(8 * 1024 * kKiB);
+  if (!runs_here(disks)) return;
+  disks.small.fill();
+  const auto room = [&] { return fs::space(disks.small.here()).available; };
+  SimulatingAgent agent(disks.on_disks(slim({"--once", "--rate", "200k"})));  // until it is stopped
+  const std::string output = (disks.sound / "run.accel").string();
+  test::Process recorder = started_program(
+      disks.on_disks(record_command(agent.address(), output, kWithBudget), disks.small.folder(), disks.sound));
+  REQUIRE(agent.process().wait_for("the capture begins", kPatience).has_value());
+  // Past its budget, as what is kept beside the output tells.
+  REQUIRE(test::step_until([&] { return bytes_below(output + ".recovery") > 2 * kBudget; },
+                           [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }));
+  disks.small.make_room();
+  const auto before = room();
+  CHECK(test::step_until([&] { return room() + 128 * kKiB < before; },
+                         [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }));
+  recorder.interrupt();
+  const Recorded recorded = finish_recording(recorder);
+  CHECK_MESSAGE(recorded.number("lost_events") == 0, recorded.output);
+  check_whole(output, *agent.made(), recorded.output);
+  CHECK(contains(quality_of(output, "spill_failed"), "goes on in memory"));
 }
 
 }  // namespace

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string_view>
 
 #ifdef _WIN32
@@ -38,10 +40,10 @@ Result<void> sync_path(const std::string& path, int flags) {
 #endif
 
 [[nodiscard]] bool is_database(const std::string& path) {
-  constexpr std::string_view kMagic("SQLite format 3", 16);
-  char head[kMagic.size()] = {};
-  std::ifstream(path, std::ios::binary).read(head, sizeof head);
-  return std::string_view(head, sizeof head) == kMagic;
+  constexpr std::string_view kMagic = "SQLite format 3";  // and a NUL
+  std::array<char, kMagic.size() + 1> head{};
+  std::ifstream(path, std::ios::binary).read(head.data(), std::ssize(head));
+  return std::string_view(head.data(), kMagic.size()) == kMagic && head.back() == '\0';
 }
 
 Result<void> remove_beside(const std::string& database) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/chunk/session_writer.h"
+#include "core/database/chunk_rows.h"
 #include "core/database/database.h"
 #include "core/lod/range_statistics.h"
 #include "core/store/store.h"
@@ -238,28 +239,43 @@ TEST_CASE("a hole in a lane's events stays a hole, and a damaged file of merged 
 
 TEST_CASE("a session with a damaged chunk is saved as it is, and one of a newer version keeps what it has beside") {
   const OwnFolder folder;
-  // A session that grows in its file, which can be changed beneath it.
+  // A file of short chunks, which is changed beneath the session that is opened from it.
   const auto saved = [&](const char* name, const char* change) {
-    const std::string growing = folder.file("growing-") + name;
+    const std::string given = folder.file("given-") + name;
     const Result<std::unique_ptr<Store>> empty = Store::create();
     REQUIRE(empty.ok());
-    REQUIRE((*empty)->save(growing).ok());
-    const Result<std::unique_ptr<Store>> spilled = Store::open(growing);
-    REQUIRE(spilled.ok());
-    StoreSink sink(**spilled);
-    write_slowly(sink, 12, 20'000);
-    REQUIRE_FALSE((*spilled)->status().in_memory);
+    REQUIRE((*empty)->save(given).ok());
+    test::RecordingSink recorder;
+    write_slowly(recorder, 12, 20'000);
     {
-      Result<std::unique_ptr<Database>> file = Database::open(growing, OpenMode::read_write);
+      Result<std::unique_ptr<Database>> file = Database::open(given, OpenMode::read_write);
+      REQUIRE(file.ok());
+      REQUIRE((*file)->execute("BEGIN").ok());
+      Result<Statement> define = (*file)->prepare("INSERT INTO definition(payload) VALUES(?)");
+      Result<Statement> insert = (*file)->prepare(kInsertChunk);
+      REQUIRE((define.ok() && insert.ok()));
+      for (const Definition& definition : recorder.definitions) {
+        const Bytes record = encode(definition, 0);
+        REQUIRE(define->bind(1, ByteView(record)).run().ok());
+      }
+      for (const SealedChunk& chunk : recorder.chunks) {
+        REQUIRE(insert_chunk_row(*insert, 0, *read_chunk_header(chunk.bytes), chunk.bytes).ok());
+      }
+      REQUIRE((*file)->execute("COMMIT").ok());
+    }
+    const Result<std::unique_ptr<Store>> opened_session = Store::open(given);
+    REQUIRE(opened_session.ok());
+    {
+      Result<std::unique_ptr<Database>> file = Database::open(given, OpenMode::read_write);
       REQUIRE(file.ok());
       const Result<void> changed = (*file)->execute(change);
       REQUIRE_MESSAGE(changed.ok(), (changed.ok() ? "" : changed.message()));
     }
-    const Result<void> done = (*spilled)->save(folder.file(name));
+    const Result<void> done = (*opened_session)->save(folder.file(name));
     REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : done.message()));
     const auto opened = reopened(folder.file(name));
-    CHECK(opened->snapshot()->event_count == (*spilled)->snapshot()->event_count);
-    return std::pair(chunks_of(**spilled), chunks_of(*opened));
+    CHECK(opened->snapshot()->event_count == (*opened_session)->snapshot()->event_count);
+    return std::pair(chunks_of(**opened_session), chunks_of(*opened));
   };
   const auto [whole, merged] = saved("whole.accel", "SELECT 1");
   CHECK(merged * 4 < whole);

@@ -305,7 +305,10 @@ Result<void> CaptureSession::Implementation::recover_agent(const std::filesystem
   status.lost_events = agent->feed.counts().lost_events();
   status.dropped_events = agent->feed.counts().dropped_events();
   status.last_sequence = agent->feed.counts().last_sequence();
-  status.end_known = agent->feed.facts().end.has_value();
+  if (const std::optional<wire::StreamEnd>& end = agent->feed.facts().end) {
+    status.end_known = true;
+    status.outcome = end->outcome;
+  }
   if (facts) {
     status.name = facts.value().name;
     status.description = facts.value().description;

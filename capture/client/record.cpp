@@ -125,7 +125,8 @@ RecordReport report_of(const CaptureStatus& status, const Store& store, const st
     report.chunks += agent.chunks;
     report.wire_bytes += agent.bytes;
     lost += agent.lost_events;
-    all_counted = all_counted && agent.end_known;
+    // What an agent that died had not sealed is in no count.
+    all_counted = all_counted && agent.end_known && agent.outcome != wire::Outcome::failed;
     report.dropped_events += agent.dropped_events;
     report.doubled_frames += agent.doubled_frames;
     report.results_files += agent.results_files;

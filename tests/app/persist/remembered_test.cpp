@@ -79,7 +79,7 @@ TEST_CASE("recent sessions: a folder that cannot be written is an error that nam
   RecentSessions list("/proc/accelscope/recent.txt");
   const auto done = list.remember(session_named("a"));
   REQUIRE_FALSE(done.ok());
-  CHECK(done.message().find("/proc/accelscope/recent.txt") != std::string::npos);
+  CHECK(done.message().find("/proc/accelscope") != std::string::npos);
   CHECK(list.list().size() == 1);  // still usable in this run
 }
 

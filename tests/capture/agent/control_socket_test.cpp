@@ -159,7 +159,7 @@ TEST_CASE("sockets lie in a folder that is the user's alone") {
   CHECK(contains(agent::control_folder().message(), "chmod 700"));
   fs::remove(*made);
   fs::create_directory_symlink(folder.path, *made);
-  CHECK(contains(agent::control_folder().message(), "not a folder of yours"));
+  CHECK_MESSAGE(contains(agent::control_folder().message(), "link"), agent::control_folder().message());
   if (before == nullptr) {
     ::unsetenv("XDG_RUNTIME_DIR");
   } else {

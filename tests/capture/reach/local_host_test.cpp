@@ -116,7 +116,10 @@ TEST_CASE("private folders that a killed program has left are removed, those in 
   const auto used = system::PrivateFolder::make("test");
   REQUIRE(used.ok());
   const std::string left = used->path() + "left", fresh = used->path() + "fresh", wanted = used->path() + "wanted";
-  for (const std::string& folder : {left, fresh, wanted}) std::filesystem::create_directory(folder);
+  for (const std::string& folder : {left, fresh, wanted}) {
+    std::filesystem::create_directory(folder);
+    std::filesystem::permissions(folder, std::filesystem::perms::owner_all);
+  }
   const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
   std::filesystem::last_write_time(left, old);
   std::filesystem::last_write_time(wanted, old);
@@ -144,6 +147,7 @@ TEST_CASE(
   REQUIRE_FALSE(nothing.ok());
   CHECK(holds(nothing.message(), "the agent has ended"));
   std::filesystem::create_directories(left.folder + "/spool/run");
+  std::filesystem::permissions(left.folder, std::filesystem::perms::owner_all);
   const auto host = reach::make_local_host(options);
   const auto ready = host->prepare(fixture.steps);
   REQUIRE_MESSAGE(ready.ok(), (ready.ok() ? "" : ready.message()));

@@ -211,7 +211,12 @@ Result<void> Store::Implementation::Taking::add(Schema schema) {
                       Limits::kColumns)});
     schema.columns.resize(Limits::kColumns);
   }
-  if (schema.wait_names.size() > Limits::kWaitNames) schema.wait_names.resize(Limits::kWaitNames);
+  if (schema.wait_names.size() > Limits::kWaitNames) {
+    tell({"definitions_left_out", schema.wait_names.size() - Limits::kWaitNames,
+          fmt::format("names of events that wait, beyond the {} of a table, were left out: they count as busy",
+                      Limits::kWaitNames)});
+    schema.wait_names.resize(Limits::kWaitNames);
+  }
   if (const auto known = book_.schemas.find(schema.number); known != book_.schemas.end()) {
     if (*store_.schemas[known->second.index] != schema) {
       refuse(

@@ -120,7 +120,7 @@ struct RunningAgent::Log {
 };
 
 RunningAgent::RunningAgent(agent::SourceFunction source, agent::AgentOptions options) : log_(std::make_shared<Log>()) {
-  options.listen.port = 0;
+  if (options.listen.port == agent::AgentOptions{}.listen.port) options.listen.port = 0;
   options.log = [log = log_, also = options.log](const std::string& line) {
     if (also) also(line);
     const std::lock_guard lock(log->mutex);

@@ -73,10 +73,12 @@ Result<std::vector<TextRecord>> read_records(const std::string& path) {
 Result<void> write_records(const std::string& path, const std::vector<TextRecord>& records) {
   std::error_code error;
   if (const std::string folder = fs::path(path).parent_path().string(); !folder.empty()) {
-    if (Result<void> own = make_own_folder(behind_own_link(folder), Sharing::group); !own) return own;
+    if (Result<void> own = make_own_folder(behind_own_link(folder), Sharing::group); !own) {
+      return Error{path + ": is not kept: " + own.message()};
+    }
   }
   const Result<std::string> draft = draft_beside(path, FileAccess::owner);
-  if (!draft) return draft.error();
+  if (!draft) return Error{path + ": is not kept: " + draft.message()};
   const std::string& temporary = *draft;
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);

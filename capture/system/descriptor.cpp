@@ -60,7 +60,7 @@ constexpr int kBacklog = 128;
 // Nothing for a link, another user's folder, or none.
 [[nodiscard]] Descriptor open_own_folder(const fs::path& path) {
   Descriptor folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!folder || !check_own(folder.get(), path.string(), Sharing::none)) return {};
+  if (!folder || !check_own(folder.get(), path.string(), Sharing::reading)) return {};
   return folder;
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <thread>
 
 #include "capture/client/record.h"
 #include "capture/client/recovery_folder.h"
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr uid_t kNobody = 65534;
+constexpr std::uint64_t kMade = 600'001;
 
 client::CapturePlan asks_for(const std::string& place) {
   client::CapturePlan plan;
@@ -61,7 +63,7 @@ system::Address interrupted(const std::string& output, const std::vector<wire::F
   return address;
 }
 
-std::vector<wire::Frame> some_frames() { return frames_of({.events = 100'001, .lanes = 2}); }
+std::vector<wire::Frame> some_frames() { return frames_of({.events = kMade, .lanes = 3}); }
 
 }  // namespace
 
@@ -113,7 +115,7 @@ TEST_CASE("a recording whose agent was out of reach is saved, and the same comma
   CHECK(agent.starts.at(0).mode == wire::StartMode::take_up);
   CHECK_MESSAGE(whole->complete, whole->message);
   CHECK(whole->lost_events == std::uint64_t{0});
-  CHECK(whole->events == 100'001);
+  CHECK(whole->events == kMade);
   CHECK_FALSE(fs::exists(client::recovery_folder_of(output)));
 }
 
@@ -121,10 +123,18 @@ TEST_CASE("where an agent has thrown the capture away, nobody knows how much is 
   const TestFolder folder;
   const std::string output = (folder.path / "run.accel").string();
   const system::Address address = interrupted(output, some_frames());
-  agent::AgentOptions anew;
-  anew.listen = address;
-  RunningAgent agent(synthetic_source({.events = 1'000, .lanes = 1}), anew);
+  RawListener listener(address.port);
+  std::thread started_anew([&listener] {
+    RawPeer peer = listener.accept();
+    peer.send(wire::encode(agent_hello()));
+    peer.send(wire::encode(wire::Welcome{}));
+    if (peer.receive(wire::FrameType::start)) {
+      peer.send(wire::encode(wire::ErrorMessage{wire::ErrorCode::refused, "there is no such capture here"}));
+    }
+    while (peer.receive()) continue;
+  });
   const Result<client::RecordReport> report = record(asks_for(address.text()), output);
+  started_anew.join();
   REQUIRE_MESSAGE(report.ok(), report.message());
   CHECK_FALSE(report->complete);
   CHECK_FALSE(report->lost_events.has_value());

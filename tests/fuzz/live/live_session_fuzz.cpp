@@ -6,8 +6,8 @@
 
 #include "core/lod/range_statistics.h"
 #include "core/sql/base/sql.h"
-#include "tests/fuzz/live/changed_stream.h"
 #include "tests/fuzz/base/read_everything.h"
+#include "tests/fuzz/live/changed_stream.h"
 
 using namespace accelscope;
 

@@ -16,9 +16,13 @@ struct Reach {
   double first = 0;  // of pixel 0 of the view, in the old one's pixels
   double step = 1;
 
+  // Between a view and one that is wider than numbers tell apart there is none.
+  [[nodiscard]] bool is_one() const { return std::isfinite(first) && std::isfinite(step) && step > 0; }
+
   Reach(const TimeView& made, const TimeView& view)
       : first(made.x(view.begin_ns)), step(view.ns_per_pixel() / made.ns_per_pixel()) {
-    const auto inside = [&view](double x) { return static_cast<int>(std::clamp<double>(x, 0, view.width)); };
+    // What is no number is outside.
+    const auto inside = [&view](double x) { return x > 0 ? static_cast<int>(std::min<double>(x, view.width)) : 0; };
     begin = inside(std::ceil(view.x(made.begin_ns) - kRounding));
     end = std::max(begin, inside(std::floor(view.x(made.end_ns) + kRounding)));
   }
@@ -31,7 +35,9 @@ void move_texels(const LaneStrip& made, const Reach& reach, LaneStrip& strip) {
   constexpr auto kRound = static_cast<std::int64_t>(kRounding * kOne);
   const auto width = static_cast<std::int64_t>(made.texels.size());
   const auto step = static_cast<std::int64_t>(std::min(reach.step, static_cast<double>(width)) * kOne);
-  auto from = static_cast<std::int64_t>((reach.first + reach.begin * reach.step) * kOne) + kRound;
+  constexpr double kFarthest = 1e9;  // pixels; beyond any strip, and within the fixed point
+  const double begin = std::clamp(reach.first + reach.begin * reach.step, -kFarthest, kFarthest);
+  auto from = static_cast<std::int64_t>(begin * kOne) + kRound;
   for (int pixel = reach.begin; pixel < reach.end; ++pixel, from += step) {
     const std::int64_t low = std::clamp<std::int64_t>(from >> 32, 0, width - 1);
     const std::int64_t last = std::clamp<std::int64_t>((from + step - 2 * kRound) >> 32, low, width - 1);
@@ -85,7 +91,7 @@ void add_moved(const LaneStrip& made, const TimeView& made_view, const TimeView&
                LaneStrip& strip) {
   strip.complete = false;
   const Reach reach(made_view, view);
-  if (reach.begin == reach.end && made.slices.empty()) return;
+  if (!reach.is_one() || (reach.begin == reach.end && made.slices.empty())) return;
   if (reach.begin == 0 && reach.end == view.width) {
     strip.busy_share = made.busy_share;
     strip.wait_share = made.wait_share;

@@ -289,7 +289,7 @@ TEST_CASE("source: the instruction listing is in the order of the program, of th
   REQUIRE(viewer.shell.click("source.files.instructions"));
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("source.instructions.row.1") != nullptr; }));
   CHECK(viewer.shell.shows("MATMUL"));
-  CHECK(viewer.shell.shows("2 places"));  // a queue executes nothing
+  CHECK(viewer.wait_for([&] { return viewer.shell.shows("2 places"); }));  // a queue executes nothing
   REQUIRE(viewer.shell.click("source.instructions.row.1"));
   viewer.shell.frame(2);
   REQUIRE(viewer.tab().region);

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "core/analysis/statistics/log_gamma.h"
+
 namespace accelscope {
 namespace {
 
@@ -30,8 +32,7 @@ double beta_fraction(double x, double a, double b) noexcept {
 double incomplete_beta(double x, double a, double b) noexcept {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  const double front =
-      std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x));
+  const double front = std::exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * std::log(x) + b * std::log1p(-x));
   // The fraction converges fast on this side of the mean, and by symmetry on the other.
   if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(x, a, b) / a;
   return 1 - front * beta_fraction(1 - x, b, a) / b;

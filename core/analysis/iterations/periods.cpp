@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "core/analysis/statistics/log_gamma.h"
+
 namespace accelscope {
 namespace {
 
@@ -37,7 +39,7 @@ struct SlotRegularity {
 // The logarithm of the chance that `times` events of a name stand between every r-th of an anchor.
 double log2_chance(std::uint32_t times, double mean, unsigned r) {
   const double own = r / (r + mean), k = times;
-  const double ways = std::lgamma(k + r) - std::lgamma(k + 1) - std::lgamma(r);
+  const double ways = log_gamma(k + r) - log_gamma(k + 1) - log_gamma(r);
   return (ways + r * std::log(own) + k * std::log1p(-own)) / std::log(2.0);
 }
 

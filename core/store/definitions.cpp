@@ -459,14 +459,18 @@ Result<void> Store::define(std::uint32_t scope, const Definition& definition) {
   }
   Definition moved = definition;
   move_to_scope(moved, scope);
-  const auto lock = impl_->lock_database();
+  return impl_->take(std::move(moved), scope);
+}
+
+Result<void> Store::Implementation::take(Definition definition, std::uint32_t scope) {
+  const auto lock = lock_database();
   std::vector<DefinitionRow> rows;
   {
-    const std::lock_guard index(impl_->index_mutex);
-    if (Result<void> result = impl_->apply(std::move(moved), scope, 0, &rows); !result) return result;
-    ++impl_->version;
+    const std::lock_guard index(index_mutex);
+    if (Result<void> result = apply(std::move(definition), scope, 0, &rows); !result) return result;
+    ++version;
   }
-  return impl_->write_rows(rows);
+  return write_rows(rows);
 }
 
 Result<void> Store::Implementation::apply(Definition definition, std::uint32_t scope, std::int64_t row,
@@ -491,18 +495,14 @@ void Store::Implementation::count_quality(QualityEntry entry) {
   (void)Taking(*this, 0, 0, nullptr).take(std::move(entry));
 }
 
-bool Store::Implementation::leaves_out(LaneNumber number, const ChunkHeader& header) {
-  const bool left_out = has_bit(book.lanes_left_out, number);
-  if (!left_out && is_near_enough(header.begin_ticks) && is_near_enough(header.end_ticks)) return false;
-  if (left_out) {
-    count_unwritten({"lanes_left_out", header.count, "events of lanes and tracks that were left out"});
-  } else {
-    count_unwritten(
-        {"times_out_of_range", header.count,
-         "events of chunks whose times lie more than 2^62 ticks from 0 were left out; their source is broken"});
+std::optional<QualityEntry> Store::Implementation::why_left_out(LaneNumber number, const ChunkHeader& header) const {
+  if (has_bit(book.lanes_left_out, number)) {
+    return QualityEntry("lanes_left_out", header.count, "events of lanes and tracks that were left out");
   }
-  ++version;
-  return true;
+  if (is_near_enough(header.begin_ticks) && is_near_enough(header.end_ticks)) return {};
+  return QualityEntry(
+      "times_out_of_range", header.count,
+      "events of chunks whose times lie more than 2^62 ticks from 0 were left out; their source is broken");
 }
 
 void Store::Implementation::follow_clocks() {

@@ -170,14 +170,11 @@ Result<bool> copy_definitions(Database& from, Database& out, std::int64_t& last,
   return count == kAtOnce;
 }
 
-Result<void> write_quality(Database& out, const std::vector<QualityEntry>& entries) {
+Result<void> write_quality(Database& out, const QualityEntry& entry) {
   Result<Statement> insert = out.prepare(kInsertDefinition);
   if (!insert) return insert.error();
-  for (const QualityEntry& entry : entries) {
-    const Bytes record = encode(Definition(entry), 0);
-    if (Result<void> done = insert->bind(1, ByteView(record)).run(); !done) return done;
-  }
-  return {};
+  const Bytes record = encode(Definition(entry), 0);
+  return insert->bind(1, ByteView(record)).run();
 }
 
 }  // namespace
@@ -216,12 +213,6 @@ Result<Store::Copied> Store::copy_pages(Database& out, const Progress& progress)
   if (cancelled) return Copied::cancelled;
   if (code != SQLITE_DONE) return write_failure(out, code);
   if (Result<void> result = write_lane_indexes(out, *covered); !result) return result.error();
-  std::vector<QualityEntry> unwritten;
-  {
-    const std::lock_guard lock(impl_->index_mutex);
-    unwritten = impl_->unwritten_quality;
-  }
-  if (Result<void> result = write_quality(out, unwritten); !result) return result.error();
   // A sidecar's markers and view become the saved file's own.
   if (impl_->overlay != nullptr) {
     const auto lock = impl_->lock_database();
@@ -233,12 +224,10 @@ Result<Store::Copied> Store::copy_pages(Database& out, const Progress& progress)
 // What was there when it began: a capture that goes on meanwhile is saved up to that moment, and costs what was there.
 Result<Store::Copied> Store::copy_rows(Database& out, bool merge, const Progress& progress) const {
   std::shared_ptr<const Snapshot> covered;
-  std::vector<QualityEntry> unwritten;
   std::uint64_t all_bytes = 0;
   {
     const std::lock_guard lock(impl_->index_mutex);
     covered = impl_->current_snapshot();
-    unwritten = impl_->unwritten_quality;
     all_bytes = impl_->chunk_bytes;
   }
   // Definitions are stored before the chunks that use them are published: those of the snapshot are there.
@@ -270,10 +259,11 @@ Result<Store::Copied> Store::copy_rows(Database& out, bool merge, const Progress
     if (!done) return copies.draft_failed() ? Result<Copied>(done.error()) : Result<Copied>(Copied::not_so);
   }
   if (copies.left_out() > 0) {
-    unwritten.push_back({"damaged_chunks", copies.left_out(),
-                         fmt::format("chunks could not be read any more and are missing: {}", copies.why_left_out())});
+    const QualityEntry missing(
+        "damaged_chunks", copies.left_out(),
+        fmt::format("chunks could not be read any more and are missing: {}", copies.why_left_out()));
+    if (Result<void> written = write_quality(out, missing); !written) return written.error();
   }
-  if (Result<void> written = write_quality(out, unwritten); !written) return written.error();
   {
     const auto lock = impl_->lock_database();
     if (Result<void> done = Implementation::copy_overlay(*impl_->database, out); !done) return done.error();

@@ -56,17 +56,6 @@ Store::Implementation::Scope& Store::Implementation::scope_state(std::uint32_t s
   return *scopes[scope];
 }
 
-void Store::Implementation::count_unwritten(const QualityEntry& entry) {
-  count_quality(entry);
-  for (QualityEntry& known : unwritten_quality) {
-    if (known.kind == entry.kind && known.detail == entry.detail) {
-      known.count += entry.count;
-      return;
-    }
-  }
-  unwritten_quality.push_back(entry);
-}
-
 std::uint64_t Store::Implementation::memory_beside_rows() const { return index_bytes + definition_bytes(); }
 
 void Store::add_quality(QualityEntry entry) {
@@ -104,10 +93,11 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
   Scope* names_of_scope = nullptr;
   std::uint64_t expected = 0;
   std::uint64_t beside_rows = 0;
-  {
+  // What is told of a chunk that is not taken.
+  const auto looked_up = [&]() -> Result<std::optional<QualityEntry>> {
     const std::lock_guard lock(index_mutex);
+    if (std::optional<QualityEntry> why = why_left_out(number, header)) return why;
     const auto found = lane_by_number.find(number);
-    if (leaves_out(number, header)) return {};
     if (found == lane_by_number.end()) {
       return Error{fmt::format("chunk of lane {}, which was never announced", local_of(number))};
     }
@@ -116,21 +106,22 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
     schema = lanes[index].schema;
     beside_rows = memory_beside_rows();
     names_of_scope = &scope_state(scope_of(number));
-    if (const std::size_t chunks = lane->chunks.size(); chunks > 0) {
-      const ChunkPlace& last = lane->chunks[chunks - 1];
-      expected = last.first_ordinal + last.count;
-      if (header.first_ordinal < expected) {
-        duplicates += header.count;
-        count_unwritten({"duplicate_events", header.count, "chunks that came a second time were dropped"});
-        ++version;
-        return {};
-      }
-      if (header.begin_ticks < last.end_ticks) {
-        return Error{fmt::format("chunk of lane {} begins before the one before it ends; its source is broken",
-                                 local_of(number))};
-      }
+    if (lane->chunks.empty()) return std::optional<QualityEntry>();
+    const ChunkPlace& last = lane->chunks[lane->chunks.size() - 1];
+    expected = last.first_ordinal + last.count;
+    if (header.first_ordinal < expected) {
+      duplicates += header.count;
+      return std::optional(
+          QualityEntry("duplicate_events", header.count, "chunks that came a second time were dropped"));
     }
-  }
+    if (header.begin_ticks < last.end_ticks) {
+      return Error{
+          fmt::format("chunk of lane {} begins before the one before it ends; its source is broken", local_of(number))};
+    }
+    return std::optional<QualityEntry>();
+  }();
+  if (!looked_up) return looked_up.error();
+  if (*looked_up) return take(**looked_up, 0);
 
   std::int64_t row = 0;
   std::string spill_failure;
@@ -147,22 +138,23 @@ Result<void> Store::Implementation::ingest(LaneNumber number, ByteView bytes, co
     return Error{fmt::format("lane {}, {}", local_of(number), indexed.message())};
   }
 
-  const std::lock_guard lock(index_mutex);
-  if (header.first_ordinal > expected) {
-    const std::uint64_t missing = header.first_ordinal - expected;
+  const std::uint64_t missing = header.first_ordinal - expected;
+  {
+    const std::lock_guard lock(index_mutex);
     lost += missing;
-    count_unwritten({"lost_events", missing, "events that were numbered but never arrived"});
+    chunk_bytes += bytes.size();
+    publish(index, view);
   }
-  if (!spill_failure.empty()) {
-    count_unwritten(
-        {"spill_failed", 1,
-         fmt::format("the memory budget is used up, but no file could take over ({}); the capture goes on in "
-                     "memory and tries again",
-                     spill_failure)});
+  if (missing > 0) {
+    Result<void> told = take(QualityEntry("lost_events", missing, "events that were numbered but never arrived"), 0);
+    if (!told) return told;
   }
-  chunk_bytes += bytes.size();
-  publish(index, view);
-  return {};
+  if (spill_failure.empty()) return {};
+  return take(QualityEntry("spill_failed", 1,
+                           fmt::format("the memory budget is used up, but no file could take over ({}); the capture "
+                                       "goes on in memory and tries again",
+                                       spill_failure)),
+              0);
 }
 
 void Store::Implementation::refresh_lane(std::size_t lane_index) {

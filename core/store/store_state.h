@@ -88,7 +88,6 @@ struct Store::Implementation {
   std::vector<std::shared_ptr<const SourceFile>> sources;
   std::vector<MetaEntry> meta;
   std::vector<QualityEntry> quality;
-  std::vector<QualityEntry> unwritten_quality;  // of these, what no definition record tells: a save adds it
   std::vector<Metric> metrics;
   std::uint64_t most_text_bytes = DefinitionLimits::kMostTexts;
   DefinitionBook book;  // where they are, how much there is of them, and what was left out
@@ -139,19 +138,20 @@ struct Store::Implementation {
   // definitions.cpp; need index_mutex. Takes what the limits allow. `row`: where it lies in the file that is read; 0:
   // it is new, and what is to be written because of it is added to `rows`.
   Result<void> apply(Definition definition, std::uint32_t scope, std::int64_t row, std::vector<DefinitionRow>* rows);
-  // Whether a chunk is not taken, which the quality report says: of a lane that was left out, or beyond all times.
-  [[nodiscard]] bool leaves_out(LaneNumber number, const ChunkHeader& header);
+  // Why a chunk is not taken, if it is not: of a lane that was left out, or beyond all times.
+  [[nodiscard]] std::optional<QualityEntry> why_left_out(LaneNumber number, const ChunkHeader& header) const;
   void count_quality(QualityEntry entry);  // of what is seen while reading: it is not written to the table
   void follow_clocks();                    // puts the lanes on the clocks as they are now
   // Memory of all that is defined, strings included, but for what lies in the database.
   [[nodiscard]] std::uint64_t definition_bytes() const;
+  // definitions.cpp; into the lists and the table. Takes both mutexes.
+  Result<void> take(Definition definition, std::uint32_t scope);
   // definitions.cpp; needs database_mutex.
   Result<void> write_rows(const std::vector<DefinitionRow>& rows);
 
   // store.cpp; need index_mutex
   void refresh_lane(std::size_t lane_index);  // the snapshot's view of it, from its data
   void publish(std::size_t lane_index, const ChunkView& chunk);
-  void count_unwritten(const QualityEntry& entry);  // of what came in, for the saved file as well
   [[nodiscard]] std::uint64_t memory_beside_rows() const;
   [[nodiscard]] std::shared_ptr<const Snapshot> build_snapshot();
   [[nodiscard]] std::shared_ptr<const Snapshot> current_snapshot();

@@ -122,6 +122,22 @@ Result<void> write_and_hang(const SyntheticStream& stream, int most, EventSink& 
   return write_stream(stream, part);
 }
 
+// An agent that makes its stream, of which a viewer takes so many frames, and ends: the rest lies in its spool.
+void leave_in_spool(const agent::AgentOptions& options, Got& got, std::size_t frames) {
+  std::atomic<bool> made{false};
+  RunningAgent agent(
+      [&made](EventSink& sink) {
+        Result<void> done = write_stream(kStream, sink);
+        made = true;
+        return done;
+      },
+      options);
+  RawPeer peer = viewer(agent.address());
+  peer.send(wire::encode(wire::Start{}));
+  read(peer, got, frames);
+  while (!made) std::this_thread::yield();
+}
+
 }  // namespace
 
 TEST_CASE("a capture that is cut again and again arrives whole, each event once") {
@@ -245,20 +261,7 @@ TEST_CASE("what an agent with a spool has sealed is there for its viewer when an
   options.spool_folder = (folder.path / "spool").string();
   options.outbox.buffer_bytes = 1U << 20;
   Got got;
-  {
-    std::atomic<bool> made{false};
-    RunningAgent agent(
-        [&made](EventSink& sink) {
-          Result<void> done = write_stream(kStream, sink);
-          made = true;
-          return done;
-        },
-        options);
-    RawPeer peer = viewer(agent.address());
-    peer.send(wire::encode(wire::Start{}));
-    read(peer, got, 9);
-    while (!made) std::this_thread::yield();
-  }
+  leave_in_spool(options, got, 9);
   RunningAgent agent(nullptr, options);
   while (!contains(agent.log(), "400,000 events")) std::this_thread::yield();
   RawPeer peer = viewer(agent.address());
@@ -289,20 +292,7 @@ TEST_CASE(
   agent::AgentOptions options;
   options.spool_folder = (folder.path / "spool").string();
   Got got;
-  {
-    std::atomic<bool> made{false};
-    RunningAgent agent(
-        [&made](EventSink& sink) {
-          Result<void> done = write_stream(kStream, sink);
-          made = true;
-          return done;
-        },
-        options);
-    RawPeer peer = viewer(agent.address());
-    peer.send(wire::encode(wire::Start{}));
-    read(peer, got, 3);
-    while (!made) std::this_thread::yield();
-  }
+  leave_in_spool(options, got, 3);
   std::atomic<bool> go_on{false};
   options.log = [&go_on](const std::string& line) {
     if (contains(line, "reads what is spooled")) go_on.wait(false);

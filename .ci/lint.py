@@ -9,10 +9,12 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
 ROOMS = "(core|capture|render|app)"
+TIDY = next(filter(shutil.which, (f"clang-tidy-{version}" for version in (16, 19, 18, 17))), "clang-tidy")
 
 
 def commands_of(build):
@@ -37,7 +39,7 @@ def alone(entry):
 
 
 def tidy(build, path):
-    return failed(["clang-tidy-16", "-p", build, "--quiet", "--checks=-bugprone-suspicious-include",
+    return failed([TIDY, "-p", build, "--quiet", "--checks=-bugprone-suspicious-include",
                    f"--header-filter=/{ROOMS}/.*\\.(h|cpp)$", "--extra-arg=-Wno-unknown-warning-option",
                    "--extra-arg=-Wno-unused-command-line-argument", path], ".")
 

@@ -14,6 +14,7 @@ namespace accelscope::render {
 namespace {
 
 constexpr double kFrameSeconds = 1.0 / 60;
+constexpr std::chrono::minutes kPatience{10};  // only what never comes ends by it
 
 // Hands out handles and forgets the pixels.
 class NullTextures final : public Textures {
@@ -109,7 +110,7 @@ int NullShell::rest(double seconds) {
 }
 
 bool NullShell::rest_until(const std::function<bool()>& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(150);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     if (rest(kFrameSeconds) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -121,7 +122,7 @@ void NullShell::wait(double seconds) { frame(static_cast<int>(seconds / kFrameSe
 
 bool NullShell::settle(int max_frames) {
   // A busy machine gets its time: what never settles is told by both, frames and seconds.
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(150);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   for (int i = 0; i < max_frames || std::chrono::steady_clock::now() < deadline; ++i) {
     frame();
     if (state_->client.settled()) {

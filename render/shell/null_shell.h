@@ -33,11 +33,11 @@ class NullShell {
   // ---- Frames
   void frame(int count = 1);  // each 1/60 s later than the last
   void wait(double seconds);  // frames until that much time has passed
-  // Frames until the client has settled; sleeps while it works. False after this many frames and 150 s.
+  // Frames until the client has settled; sleeps while it works. False after this many frames and ten minutes.
   [[nodiscard]] bool settle(int max_frames = 2000);
   // As the window does while nobody touches it: time passes, and only frames that are due are drawn. Returns how many.
   int rest(double seconds);
-  // The same until the condition holds, work of other threads included; false after 150 s of a clock on the wall.
+  // The same until the condition holds, work of other threads included; false after ten minutes of a clock on the wall.
   [[nodiscard]] bool rest_until(const std::function<bool()>& condition);
 
   // ---- Input. A name is a widget's; clicking a name that is not on the screen returns false.

@@ -1,5 +1,6 @@
 #include "tests/e2e/desk.h"
 #include "tests/support/programs_folder.h"
+#include "tests/support/wait.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 150s;
+using test::kPatience;
 const std::string kPrograms = accelscope::test::programs_folder();
 
 }  // namespace

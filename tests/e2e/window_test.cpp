@@ -7,6 +7,7 @@
 
 #include "tests/e2e/desk.h"
 #include "tests/support/programs_folder.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope;
 using namespace std::chrono_literals;
@@ -117,7 +118,7 @@ TEST_CASE("the card of an event comes in the real window while nothing else happ
   };
   const auto before = card_pixels();
   desk.move(there);
-  const auto deadline = std::chrono::steady_clock::now() + 150s;
+  const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
   while (card_pixels() < before + 5'000 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
   CHECK(card_pixels() >= before + 5'000);
   desk.interrupt();
@@ -233,7 +234,7 @@ TEST_CASE("the real window shows a live capture and ends cleanly by a signal") {
   Result<Process> agent = Process::start({accelscope::test::programs_folder() + "/accelscope-agent", "simulate",
                                           "--listen", "127.0.0.1:0", "--once", "--seconds", "2", "--rate", "50k"});
   REQUIRE(agent.ok());
-  const std::optional<std::string> line = agent->wait_for("listening on ", 150s);
+  const std::optional<std::string> line = agent->wait_for("listening on ", test::kPatience);
   REQUIRE(line.has_value());
   const std::string address = line->substr(line->find("listening on ") + 13);
   desk.open_viewer(address.substr(0, address.find(' ')));

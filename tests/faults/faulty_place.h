@@ -18,6 +18,7 @@
 #include "tests/support/process.h"
 #include "tests/support/programs_folder.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::capture {
 
@@ -69,7 +70,7 @@ struct FaultyPlace {
                                const std::string& memory) const {
     Result<test::Process> process = start(program, fault, memory);
     if (!process) return {-1, process.message()};
-    const int status = process->finish(std::chrono::seconds(150));
+    const int status = process->finish(test::kPatience);
     return {status, process->output()};
   }
   [[nodiscard]] long calls() const {

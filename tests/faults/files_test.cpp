@@ -21,6 +21,7 @@
 #include "tests/support/process.h"
 #include "tests/support/programs_folder.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::capture {
 namespace {
@@ -107,17 +108,17 @@ TEST_CASE("a hang-up ends a capture in order, and nohup keeps it") {
   const TrialFolder folder;
   const fs::path file = folder.path / "run.accel";
   Process capture = started({kAgentHere, "run", "-o", file.string(), "--", "sh", "-c", "echo begun; exec sleep 100"});
-  REQUIRE(capture.wait_for("begun", seconds(150)));
+  REQUIRE(capture.wait_for("begun", test::kPatience));
   ::kill(capture.id(), SIGHUP);
-  CHECK(capture.finish(seconds(150)) != -1);
+  CHECK(capture.finish(test::kPatience) != -1);
   CHECK(events_of_file(file) > 0);
   fs::remove(file);
   Process kept = started({"/usr/bin/nohup", kAgentHere, "run", "-o", file.string(), "--", "sh", "-c",
                           "echo begun; while [ ! -e " + (folder.path / "stop").string() + " ]; do sleep 0.05; done"});
-  REQUIRE(kept.wait_for("begun", seconds(150)));
+  REQUIRE(kept.wait_for("begun", test::kPatience));
   ::kill(kept.id(), SIGHUP);
   std::ofstream(folder.path / "stop") << "now";
-  CHECK(kept.finish(seconds(150)) == 0);
+  CHECK(kept.finish(test::kPatience) == 0);
   CHECK(events_of_file(file) > 0);
 }
 
@@ -127,7 +128,7 @@ TEST_CASE("a file that may grow no further is an error, not the end of the progr
                              fmt::format("ulimit -f 40; TMPDIR={0} HOME={0} XDG_STATE_HOME={0} exec {1} run -o "
                                          "{0}/run.accel --kind simulate --events 50000",
                                          folder.path.string(), kAgentHere)});
-  CHECK(capture.finish(seconds(150)) > 0);
+  CHECK(capture.finish(test::kPatience) > 0);
   CHECK(contains(capture.output(), "cannot be saved"));
   CHECK(fs::is_empty(folder.path));
 }
@@ -140,7 +141,7 @@ TEST_CASE("the output of a command may be a pipe, which stays one") {
   Process writer = started({kViewerHere, "simulate", "-o", pipe.string(), "--events", "1000", "--force"});
   std::string read;
   std::thread reader([&] { read = content_at(pipe); });
-  CHECK(writer.finish(seconds(150)) == 0);
+  CHECK(writer.finish(test::kPatience) == 0);
   reader.join();
   CHECK(fs::is_fifo(pipe));
   std::ofstream(folder.path / "copy.accel", std::ios::binary) << read;
@@ -182,7 +183,7 @@ TEST_CASE("a session of a newer version is not called damaged") {
   if (!fs::exists(kViewerHere)) return;
   const TrialFolder folder;
   Process info = started({kViewerHere, "ingest-check", altered(folder, "PRAGMA user_version = 9000").string()});
-  CHECK(info.finish(seconds(150)) > 0);
+  CHECK(info.finish(test::kPatience) > 0);
   CHECK(contains(info.output(), "update Accelscope"));
   CHECK_FALSE(contains(info.output(), "salvage"));
 }
@@ -205,7 +206,7 @@ TEST_CASE("a picture comes of every damaged session") {
   const TrialFolder folder;
   const fs::path whole = folder.path / "whole.accel", damaged = folder.path / "damaged.accel";
   Process simulate = started({kViewerHere, "simulate", "-o", whole.string(), "--events", "30000"});
-  REQUIRE(simulate.finish(seconds(150)) == 0);
+  REQUIRE(simulate.finish(test::kPatience) == 0);
   const std::string bytes = content_at(whole);
   std::mt19937 random(17);
   for (int i = 0; i < 8; ++i) {
@@ -217,11 +218,11 @@ TEST_CASE("a picture comes of every damaged session") {
     Process picture = started({"/usr/bin/env", "LSAN_OPTIONS=detect_leaks=0", "ASAN_OPTIONS=detect_leaks=0",
                                kViewerHere, "screenshot", damaged.string(), "-o", (folder.path / "p.png").string(),
                                "--force", "--size", "800x600"});
-    const int status = picture.finish(seconds(150));
+    const int status = picture.finish(test::kPatience);
     CHECK_MESSAGE((status == 0 || (status > 0 && contains(picture.output(), "damaged.accel"))), picture.output());
     CHECK_FALSE(contains(picture.output(), "was not ready"));
     Process check = started({kViewerHere, "ingest-check", damaged.string()});
-    const int found = check.finish(seconds(150));
+    const int found = check.finish(test::kPatience);
     CHECK_MESSAGE((found > 0 || contains(check.output(), "error") || contains(check.output(), "index_rebuilt")),
                   check.output());
   }
@@ -237,11 +238,11 @@ TEST_CASE("a file that unpacks to more than the memory is an error") {
        fmt::format("(echo '[{{}}'; yes ',{{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1,\"name\":\"a\"}}' | "
                    "head -n 10000000; echo ']') | gzip -1 > {}.gz",
                    log.string())});
-  REQUIRE(pack.finish(seconds(150)) == 0);
+  REQUIRE(pack.finish(test::kPatience) == 0);
   Process import = started({"/bin/sh", "-c",
                             fmt::format("ulimit -v 1000000; exec {} import {}.gz -o {}/out.accel", kViewerHere,
                                         log.string(), folder.path.string())});
-  const int status = import.finish(seconds(150));
+  const int status = import.finish(test::kPatience);
   CHECK_MESSAGE(status >= 0, import.output());  // not by a signal
   if (status != 0) CHECK_MESSAGE(contains(import.output(), "memory"), import.output());
 }

@@ -18,6 +18,7 @@
 #include "tests/capture/wire/wire_support.h"
 #include "tests/faults/trial_folder.h"
 #include "tests/support/cutting_proxy.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::capture {
 namespace {
@@ -115,8 +116,8 @@ TEST_CASE("a connection that has proved nothing makes the agent take no memory")
   header.length = 64U << 20;
   header.sequence = 1;
   peer.send(std::as_bytes(std::span(&header, 1)));
-  while (peer.receive()) continue;  // hello, heartbeats, and then the end
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(150);  // the end comes before the word
+  while (peer.receive()) continue;                                        // hello, heartbeats, and then the end
+  const auto until = std::chrono::steady_clock::now() + test::kPatience;  // the end comes before the word
   while (!contains(agent.log(), "before it was let in") && std::chrono::steady_clock::now() < until)
     std::this_thread::yield();
   CHECK(contains(agent.log(), "before it was let in"));

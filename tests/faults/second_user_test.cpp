@@ -6,6 +6,7 @@
 
 #include "tests/support/faults/second_user.h"
 #include "tests/support/files.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::capture {
 namespace {
@@ -20,7 +21,7 @@ struct ShellAs {
 ShellAs shell_as(unsigned user, const fs::path& home, const std::string& command) {
   Result<test::Process> process = test::Process::start(test::as_user(user, home, {"/bin/sh", "-c", command}));
   REQUIRE_MESSAGE(process.ok(), process.message());
-  const int status = process->finish(std::chrono::seconds(150));
+  const int status = process->finish(test::kPatience);
   return {status, process->output()};
 }
 

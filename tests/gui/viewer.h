@@ -58,7 +58,7 @@ struct Viewer {
   // Frames until the condition holds; false after a long while.
   template <typename Condition>
   [[nodiscard]] bool wait_for(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(150);
+    const auto deadline = std::chrono::steady_clock::now() + test::kPatience;
     while (!condition()) {
       if (std::chrono::steady_clock::now() >= deadline || !shell.settle()) return condition();
       std::this_thread::sleep_for(std::chrono::milliseconds(1));  // other threads are at work

@@ -6,9 +6,12 @@
 
 namespace accelscope::test {
 
+// How long what must come may take where everything else is at work too: only what never comes ends by it.
+inline constexpr std::chrono::seconds kPatience{600};
+
 template <typename Condition, typename Step>
 [[nodiscard]] bool step_until(Condition condition, Step step) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(150);
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     step();

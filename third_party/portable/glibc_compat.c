@@ -3,8 +3,10 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -45,6 +47,36 @@ uint32_t arc4random(void) {
   uint32_t value = 0;
   if (getentropy(&value, sizeof value) != 0) abort();
   return value;
+}
+
+// 2.38: numbers from text may begin with 0b, which nothing here relies on. The names are given as the linker knows them:
+// the headers may have made the old ones mean the new.
+#pragma GCC visibility push(default)
+long strtol_2_2(const char* text, char** end, int base) __asm__("strtol");
+unsigned long strtoul_2_2(const char* text, char** end, int base) __asm__("strtoul");
+long long strtoll_2_2(const char* text, char** end, int base) __asm__("strtoll");
+unsigned long long strtoull_2_2(const char* text, char** end, int base) __asm__("strtoull");
+int vsscanf_2_7(const char* text, const char* format, va_list values) __asm__("__isoc99_vsscanf");
+int vfscanf_2_7(FILE* file, const char* format, va_list values) __asm__("__isoc99_vfscanf");
+#pragma GCC visibility pop
+long __isoc23_strtol(const char* text, char** end, int base) { return strtol_2_2(text, end, base); }
+unsigned long __isoc23_strtoul(const char* text, char** end, int base) { return strtoul_2_2(text, end, base); }
+long long __isoc23_strtoll(const char* text, char** end, int base) { return strtoll_2_2(text, end, base); }
+unsigned long long __isoc23_strtoull(const char* text, char** end, int base) { return strtoull_2_2(text, end, base); }
+int __isoc23_vsscanf(const char* text, const char* format, va_list values) { return vsscanf_2_7(text, format, values); }
+int __isoc23_sscanf(const char* text, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  int read = vsscanf_2_7(text, format, values);
+  va_end(values);
+  return read;
+}
+int __isoc23_fscanf(FILE* file, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  int read = vfscanf_2_7(file, format, values);
+  va_end(values);
+  return read;
 }
 
 // 2.35: how libgcc finds the tables of the function that an exception passes through. Among the fields, those that it

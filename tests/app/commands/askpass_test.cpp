@@ -4,6 +4,7 @@
 #include "capture/reach/ask_pass.h"
 #include "capture/reach/tool.h"
 #include "render/base/platform.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope::capture;
 
@@ -41,7 +42,7 @@ Answered ask_through_program(reach::Prompter& prompter, const std::string& quest
   Answered answered;
   while (asker->read(answered.output)) {
   }
-  REQUIRE(asker->wait(std::chrono::seconds(150), [] { return false; }));
+  REQUIRE(asker->wait(test::kPatience, [] { return false; }));
   answered.code = asker->exit_code();
   return answered;
 }

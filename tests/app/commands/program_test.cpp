@@ -11,6 +11,7 @@
 #include "tests/app/program_run.h"
 #include "tests/support/process.h"
 #include "tests/support/small_session.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -138,9 +139,9 @@ TEST_CASE("query is ended by Ctrl+C with what it has printed and a word about it
   auto process =
       test::Process::start({render::program_directory() + "/accelscope", "query", session, endless, "--format", "csv"});
   REQUIRE(process.ok());
-  REQUIRE(process->wait_for("1000", std::chrono::seconds(150)));
+  REQUIRE(process->wait_for("1000", test::kPatience));
   process->interrupt();
-  CHECK(process->finish(std::chrono::seconds(150)) == kExitInterrupted);
+  CHECK(process->finish(test::kPatience) == kExitInterrupted);
   CHECK(holds(process->output(), "the query was interrupted after "));
 }
 
@@ -251,19 +252,19 @@ TEST_CASE("record captures from an agent, and Ctrl+C ends it in an orderly way w
   auto agent = test::Process::start(
       {programs + "/accelscope-agent", "simulate", "--listen", "127.0.0.1:0", "--once", "--rate", "1M"});
   REQUIRE(agent.ok());
-  const auto listening = agent->wait_for("listening on ", std::chrono::seconds(150));
+  const auto listening = agent->wait_for("listening on ", test::kPatience);
   REQUIRE(listening.has_value());
   const std::size_t begin = listening->find("listening on ") + std::string("listening on ").size();
   const std::string address = listening->substr(begin, listening->find_first_not_of("0123456789.:", begin) - begin);
   auto record = test::Process::start({programs + "/accelscope", "record", address, "-o", folder.file("r.accel")});
   REQUIRE(record.ok());
-  REQUIRE(agent->wait_for("the capture begins", std::chrono::seconds(150)).has_value());
+  REQUIRE(agent->wait_for("the capture begins", test::kPatience).has_value());
   record->interrupt();
-  CHECK(record->finish(std::chrono::seconds(150)) == kExitInterrupted);
+  CHECK(record->finish(test::kPatience) == kExitInterrupted);
   CHECK(holds(record->output(), "events in "));
   CHECK_FALSE(holds(record->output(), "\x1b"));  // no progress line: the output is a pipe
   const ProgramOutcome count =
       run({"query", folder.file("r.accel"), "SELECT count(*) > 0 AS any FROM slice", "--json"});
   CHECK(holds(count.out, "\"any\": 1"));
-  CHECK(agent->finish(std::chrono::seconds(150)) == 0);
+  CHECK(agent->finish(test::kPatience) == 0);
 }

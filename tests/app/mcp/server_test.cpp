@@ -14,6 +14,7 @@
 #include "core/base/format.h"
 #include "tests/app/program_run.h"
 #include "tests/support/small_session.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -89,7 +90,7 @@ class WatchedInput final : public std::streambuf {
   }
   void wait_for_end() {
     std::unique_lock lock(mutex_);
-    CHECK(changed_.wait_for(lock, std::chrono::seconds(150), [this] { return ended_; }));
+    CHECK(changed_.wait_for(lock, test::kPatience, [this] { return ended_; }));
   }
 
  private:

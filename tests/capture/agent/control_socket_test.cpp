@@ -16,6 +16,7 @@
 
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/capture/wire/wire_support.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::capture {
 namespace {
@@ -70,7 +71,7 @@ bool ends(std::unique_ptr<agent::ControlSocket> control) {
     control.reset();
     ended->set_value();
   }).detach();
-  return waiting.wait_for(std::chrono::seconds(150)) == std::future_status::ready;
+  return waiting.wait_for(test::kPatience) == std::future_status::ready;
 }
 
 TEST_CASE("a signal that reaches the thread that listens holds nothing up") {

@@ -14,6 +14,7 @@
 #include "capture/probe/host/reader.h"
 #include "capture/system/supervised_child.h"
 #include "tests/support/programs_folder.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::capture {
 namespace {
@@ -178,7 +179,7 @@ class Reading {
   }
   template <typename Condition>
   bool eventually(Condition condition) {
-    const auto until = std::chrono::steady_clock::now() + 150s;
+    const auto until = std::chrono::steady_clock::now() + test::kPatience;
     while (!condition() && std::chrono::steady_clock::now() < until) std::this_thread::yield();
     return condition();
   }

@@ -13,11 +13,12 @@
 #include <fstream>
 
 #include "capture/system/shown_command.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::capture::reach_test {
 namespace {
 
-constexpr auto kLong = std::chrono::seconds(150);
+constexpr auto kLong = test::kPatience;
 
 void echo(const system::Descriptor& peer, const std::atomic<bool>& ending) {
   std::array<char, 4096> buffer{};

@@ -9,6 +9,7 @@
 #include "capture/reach/tool.h"
 #include "ssh_server.h"
 #include "tests/support/programs_folder.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope::capture;
 using namespace accelscope::capture::reach_test;
@@ -252,6 +253,6 @@ TEST_CASE("a question whose asker is gone fails for ssh instead of waiting") {
   }
   auto asker = reach::Tool::start({.argv = {program, "Enter passphrase"}, .environment = environment});
   REQUIRE(asker.ok());
-  REQUIRE(asker->wait(std::chrono::seconds(150), [] { return false; }));
+  REQUIRE(asker->wait(test::kPatience, [] { return false; }));
   CHECK(asker->exit_code() == 1);
 }

@@ -11,6 +11,7 @@
 
 #include "capture/system/child_process.h"
 #include "tests/support/programs_folder.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::capture::reach_test {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kServer = "/usr/sbin/sshd";
-constexpr auto kStartLimit = std::chrono::seconds(150);
+constexpr auto kStartLimit = test::kPatience;
 constexpr int kTries = 5;  // for a port that is still free when the server takes it
 
 std::string user_name() {

@@ -10,6 +10,7 @@
 #include "core/chunk/session_writer.h"
 #include "core/sql/base/sql.h"
 #include "tests/support/process.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope;
 
@@ -196,7 +197,7 @@ std::string run_example(const Folder& folder, const std::string& program, const 
   auto process =
       test::Process::start({"/bin/sh", "-c", "cd '" + folder.path.string() + "' && exec " + program + " example"});
   REQUIRE(process.ok());
-  CHECK(process->finish(std::chrono::seconds(150)) == 0);
+  CHECK(process->finish(test::kPatience) == 0);
   return process->output();
 }
 

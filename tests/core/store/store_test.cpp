@@ -15,6 +15,7 @@
 #include "core/model/palette.h"
 #include "core/store/store.h"
 #include "tests/support/recording_sink.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope;
 
@@ -315,7 +316,7 @@ TEST_CASE("a memory budget whose folder cannot be written costs nothing, is told
   CHECK(told(*store.snapshot()) == 1);
 
   std::filesystem::create_directory(options.spill_directory);
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(150);
+  const auto patience = std::chrono::steady_clock::now() + test::kPatience;
   while (store.status().in_memory && std::chrono::steady_clock::now() < patience) {
     events += write_session(*std::make_unique<StoreSink>(store), 7, 3000).events;
   }

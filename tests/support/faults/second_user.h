@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/support/process.h"
+#include "tests/support/wait.h"
 
 namespace accelscope::test {
 
@@ -39,7 +40,7 @@ inline constexpr unsigned kThirdUser = 61'802;
 [[nodiscard]] inline bool can_be_others() {
   static const bool can = [] {
     Result<Process> tried = Process::start(as_user(kSecondUser, "/", {"/bin/true"}));
-    return ::geteuid() == 0 && tried.ok() && tried->finish(std::chrono::seconds(150)) == 0;
+    return ::geteuid() == 0 && tried.ok() && tried->finish(test::kPatience) == 0;
   }();
   if (!can) MESSAGE("skipped: nobody else can be played here (root and setpriv are needed)");
   return can;

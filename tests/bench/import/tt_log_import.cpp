@@ -1,0 +1,89 @@
+// Importing a generated device log of tt-metal into a store in memory, against cutting the same file into cells.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+#include "capture/json/byte_source.h"
+#include "capture/sources/tt_metal/source.h"
+#include "core/store/store.h"
+#include "tests/bench/base/figures.h"
+#include "tests/support/tt_log_generator.h"
+
+namespace accelscope::bench {
+namespace {
+
+constexpr double kRows = 10e6;
+
+// Two chips of 64 cores with five processors each; 18 rows of each per program.
+test::TtLogOptions log_of(double rows) {
+  test::TtLogOptions options;
+  options.chips = 2;
+  options.cores_x = options.cores_y = 8;
+  options.zones = 6;
+  options.data = 2;
+  options.programs_per_read = 10;
+  constexpr double kRowsPerProgram = 2 * 64 * 5 * 18;
+  options.programs = static_cast<std::uint32_t>(std::max(1.0, rows / kRowsPerProgram));
+  return options;
+}
+
+// Every comma and line end is found; no cell is looked at.
+std::uint64_t count_cells(const std::string& path) {
+  const Result<std::unique_ptr<capture::json::ByteSource>> source = capture::json::ByteSource::open(path);
+  if (!source) return 0;
+  std::vector<char> buffer(512U << 10);
+  std::uint64_t cells = 0;
+  for (;;) {
+    const Result<std::size_t> count = source.value()->read(buffer);
+    if (!count || count.value() == 0) return cells;
+    const char* const end = buffer.data() + count.value();
+    for (const char separator : {',', '\n'}) {
+      const char* at = buffer.data();
+      while ((at = static_cast<const char*>(std::memchr(at, separator, static_cast<std::size_t>(end - at)))) !=
+             nullptr) {
+        ++cells;
+        ++at;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void bench_tt_log_import(const BenchOptions& options) {
+  const std::string path = options.work_folder + "/profile_log_device.csv";
+  const Result<std::uint64_t> rows = test::write_tt_log(log_of(kRows * options.scale), path);
+  if (!rows) {
+    fmt::print(stderr, "{}\n", rows.message());
+    return;
+  }
+  const double megabytes = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
+  Result<std::unique_ptr<Store>> store = Store::create();
+  if (!store) return;
+  StoreSink sink(*store.value());
+  const double taken = seconds([&] {
+    if (const Result<void> done = capture::sources::tt_metal::import_device_log(path, {}, sink); !done)
+      fmt::print(stderr, "{}\n", done.message());
+  });
+  const std::uint64_t peak = peak_memory_bytes();
+  const std::uint64_t kept = store.value()->status().memory_bytes;
+  const std::uint64_t events = store.value()->snapshot()->event_count;
+  store.value().reset();
+  std::uint64_t cells = 0;
+  const double cutting = best_seconds(2, [&] { cells = count_cells(path); });
+  std::filesystem::remove(path);
+  const double million_rows = static_cast<double>(rows.value()) / 1e6;
+  const std::string recipe = fmt::format(
+      "{:.1f} M rows of 15 columns, {:.0f} MB, 640 processors of two chips, {} events; yardstick: finding all {} ends "
+      "of "
+      "cells with memchr in one thread",
+      million_rows, megabytes, events, cells);
+  report({"tt_log_import", million_rows / taken, "M rows/s", "at least 3", "memchr alone", million_rows / cutting,
+          recipe});
+  report({"tt_log_import_memory", static_cast<double>(peak) / 1e6, "MB", "", "the store that was made",
+          static_cast<double>(kept) / 1e6, recipe + "; peak of the process with the store"});
+}
+
+}  // namespace accelscope::bench

@@ -9,7 +9,7 @@ namespace accelscope::app {
 CommandAction declare_demo(command_line::OptionSet& options) {
   auto demo = std::make_shared<DemoOptions>();
   demo->folder = "demo-results";
-  options.add_option("HOST:PORT", demo->address, "Where the agent listens").required();
+  options.add_option("ADDRESS", demo->address, "HOST:PORT where the agent listens").required();
   options.add_option("--output-dir", demo->folder, "Folder for the session and the pictures");
   options.add_flag("--window", demo->window, "Show it in a window");
   return [demo](const CommandRun& run) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "core/base/format.h"
 
@@ -27,10 +28,6 @@ namespace {
   return {floor_to(begin, step), floor_to(std::max(end, begin), step) + step};
 }
 
-[[nodiscard]] bool covers(const DerivedValues::Answer& answer, const TimeRange& range) {
-  return answer.range.begin_ns <= range.begin_ns && answer.range.end_ns >= range.end_ns;
-}
-
 [[nodiscard]] Result<std::shared_ptr<const DerivedValues::Answer>> add_up(const QueryContext& query,
                                                                           const DerivedCounters& counters,
                                                                           const DerivedInput& input,
@@ -38,7 +35,6 @@ namespace {
   auto answer = std::make_shared<DerivedValues::Answer>();
   answer->range = range;
   answer->stretch_ns = step;
-  answer->version = query.snapshot->version;
   const auto stretches = static_cast<std::size_t>(range.length_ns() / step);
   for (const auto& counter : counters) {
     if (!input.serves(*counter)) continue;
@@ -51,52 +47,63 @@ namespace {
 
 }  // namespace
 
-void DerivedValues::take() {
-  if (task_.ready()) {
-    auto result = task_.take();
-    error_ = result ? std::string() : result.message();
-    if (result) answer_ = std::move(*result);
-    for (const auto& [key, values] : answer_ ? answer_->values : std::map<std::string, std::vector<float>>()) {
-      for (const float value : values) {
-        if (value > highest_[key]) highest_[key] = value;  // not a number is not
-      }
+// What was asked last does for what is seen now.
+bool DerivedValues::serves(const Question& wanted, const TimeRange& seen) const {
+  const Question& last = kept_.key;
+  return last.stretch_ns == wanted.stretch_ns && last.has_work == wanted.has_work &&
+         last.has_launches == wanted.has_launches && last.range.begin_ns <= seen.begin_ns &&
+         last.range.end_ns >= seen.end_ns && std::all_of(wanted.keys.begin(), wanted.keys.end(), [&](const auto& key) {
+           return std::find(last.keys.begin(), last.keys.end(), key) != last.keys.end();
+         });
+}
+
+// The scale stays while the view moves; values of other data are no part of it.
+void DerivedValues::note_highest() {
+  if (noted_ == kept_.value) return;
+  noted_ = kept_.value;
+  if (std::exchange(noted_version_, kept_.value_version) != kept_.value_version) highest_.clear();
+  for (const auto& [key, values] : noted_->values) {
+    for (const float value : values) {
+      if (value > highest_[key]) highest_[key] = value;  // not a number is not
     }
   }
 }
 
 void DerivedValues::want(SessionAnalysis& analysis, const Snapshot& snapshot, const DerivedCounters& counters,
-                         const render::TimeView& view, double stretch_pixels, double now_s) {
-  take();
+                         const render::TimeView& view, double stretch_pixels) {
   waits_ = false;
-  if (counters.empty()) return;
+  if (counters.empty()) return kept_.drop();
   const auto any = [&](auto is) { return std::any_of(counters.begin(), counters.end(), is); };
   const bool wants_work = any([](const auto& counter) { return counter->kind == DerivedCounter::Kind::mfu; });
   const bool wants_launches = any([](const auto& counter) { return counter->is_of_launches(); });
   const auto work = wants_work ? analysis.leaf_work() : nullptr;
   const auto launches = wants_launches ? analysis.launch_queues() : nullptr;
-  const DerivedInput input{work.get(), launches.get()};
   waits_ = (wants_work && !work && analysis.leaf_work_pending()) ||
            (wants_launches && !launches && analysis.launch_queues_pending());
-  if (task_.valid() || (!error_.empty() && now_s - asked_s_ < SessionAnalysis::kRenewSeconds)) return;
+  SessionAnalysis::Basis of = work ? analysis.made_of(analysis.leaf_work_state()) : SessionAnalysis::Basis{};
+  const SessionAnalysis::Basis of_launches = analysis.made_of(analysis.launch_queues_state());
+  if (launches && of_launches.version < of.version) of = of_launches;
   const std::int64_t step = stretch_for(view, stretch_pixels);
-  const bool all_known = answer_ && std::all_of(counters.begin(), counters.end(), [&](const auto& counter) {
-                           return answer_->values.contains(counter->key) || !input.serves(*counter);
-                         });
-  const bool fits = all_known && answer_->stretch_ns == step && covers(*answer_, shown(snapshot, view, 0, step));
-  if (fits && (answer_->version == snapshot.version || now_s - asked_s_ < SessionAnalysis::kRenewSeconds)) return;
-  asked_s_ = now_s;
-  task_ = analysis.start(
-      [counters, work, launches, range = shown(snapshot, view, view.span_ns() / 2, step),
-       step](const QueryContext& query) {
-        return add_up(query, counters, {work.get(), launches.get()}, range, step);
-      },
-      Priority::drawing);
+  Question wanted{{}, shown(snapshot, view, view.span_ns() / 2, step), step, work != nullptr, launches != nullptr};
+  for (const auto& counter : counters) {
+    wanted.keys.push_back(counter->key);
+    counters_[counter->key] = counter;
+  }
+  if (serves(wanted, shown(snapshot, view, 0, step))) wanted = kept_.key;
+  DerivedCounters asked;
+  for (const std::string& key : wanted.keys) asked.push_back(counters_.at(key));
+  const auto add = [asked, work, launches, range = wanted.range, step](const QueryContext& query) {
+    return add_up(query, asked, {work.get(), launches.get()}, range, step);
+  };
+  const auto found = analysis.ask(
+      kept_, wanted, {.of = of, .is_let_end = true, .tells_itself = true, .priority = Priority::drawing}, add);
+  if (found) note_highest();
 }
 
 const std::vector<float>* DerivedValues::values_of(const DerivedCounter& counter) const {
-  if (!answer_) return nullptr;
-  const auto found = answer_->values.find(counter.key);
-  return found == answer_->values.end() ? nullptr : &found->second;
+  if (!kept_.value) return nullptr;
+  const auto found = kept_.value->values.find(counter.key);
+  return found == kept_.value->values.end() ? nullptr : &found->second;
 }
 
 bool DerivedValues::strip(const DerivedCounter& counter, const render::TimeView& view,
@@ -111,8 +118,8 @@ bool DerivedValues::strip(const DerivedCounter& counter, const render::TimeView&
   strip.mean = strip.highest = 0;
   double count = 0;
   for (std::size_t x = 0; x < width; ++x) {
-    const double ns = view.ns(static_cast<double>(x) + 0.5) - static_cast<double>(answer_->range.begin_ns);
-    const double place = std::floor(ns / static_cast<double>(answer_->stretch_ns));
+    const double ns = view.ns(static_cast<double>(x) + 0.5) - static_cast<double>(kept_.value->range.begin_ns);
+    const double place = std::floor(ns / static_cast<double>(kept_.value->stretch_ns));
     if (place < 0 || place >= static_cast<double>(values.size())) continue;
     const float value = values[static_cast<std::size_t>(place)];
     if (std::isnan(value)) continue;

@@ -1,8 +1,9 @@
 // The values of derived counters (core/analysis/figures/derived_counters.h) that the timeline shows: added up on the
-// workers for the visible stretch of time and some way beyond it on both sides, kept until better ones come, and
-// renewed while the session grows. UI thread only.
+// workers for the visible stretch of time and some way beyond it on both sides, and kept until better ones come. UI
+// thread only.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,16 +23,17 @@ class DerivedValues {
   struct Answer {
     TimeRange range;
     std::int64_t stretch_ns = 1;
-    std::uint64_t version = 0;
     std::map<std::string, std::vector<float>> values;  // by DerivedCounter::key
   };
 
   // Once per frame, with the counters that are seen. `stretch_pixels`: no stretch is narrower.
   void want(SessionAnalysis& analysis, const Snapshot& snapshot, const DerivedCounters& counters,
-            const render::TimeView& view, double stretch_pixels, double now_s);
-  [[nodiscard]] bool pending() const noexcept { return task_.valid() || waits_; }
-  [[nodiscard]] const Answer* answer() const noexcept { return answer_.get(); }
-  [[nodiscard]] const std::string& error() const noexcept { return error_; }
+            const render::TimeView& view, double stretch_pixels);
+  [[nodiscard]] bool pending() const noexcept { return kept_.task.valid() || waits_; }
+  // Better values of the counter are to come: those of what came since, or the first.
+  [[nodiscard]] bool is_older() const { return kept_.is_older(); }
+  [[nodiscard]] const Answer* answer() const noexcept { return kept_.value.get(); }
+  [[nodiscard]] const std::string& error() const noexcept { return kept_.error; }
   // A strip of the counter for the view; empty until there are values. False while there are none.
   [[nodiscard]] bool strip(const DerivedCounter& counter, const render::TimeView& view,
                            render::CounterStrip& strip) const;
@@ -40,15 +42,23 @@ class DerivedValues {
   [[nodiscard]] double scale(const DerivedCounter& counter) const;
 
  private:
-  void take();
+  struct Question {
+    std::vector<std::string> keys;  // of the counters
+    TimeRange range;
+    std::int64_t stretch_ns = 1;
+    bool has_work = false, has_launches = false;  // what they are made of, where it is known
+    bool operator==(const Question&) const = default;
+  };
+  [[nodiscard]] bool serves(const Question& wanted, const TimeRange& seen) const;
+  void note_highest();
   [[nodiscard]] const std::vector<float>* values_of(const DerivedCounter& counter) const;
 
-  std::shared_ptr<const Answer> answer_;
-  Task<Result<std::shared_ptr<const Answer>>> task_;
-  double asked_s_ = -1e9;
-  bool waits_ = false;                    // for what they are made of
-  std::map<std::string, float> highest_;  // seen so far, by key
-  std::string error_;
+  SessionAnalysis::Kept<Answer, Question> kept_;
+  std::map<std::string, std::shared_ptr<const DerivedCounter>> counters_;  // those that were seen, by key
+  bool waits_ = false;                                                     // for what they are made of
+  std::map<std::string, float> highest_;                                   // seen so far, by key
+  std::shared_ptr<const Answer> noted_;                                    // the last that is in it
+  std::uint64_t noted_version_ = 0;
 };
 
 }  // namespace accelscope::app

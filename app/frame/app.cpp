@@ -126,7 +126,7 @@ AppState::AppState(AppOptions app_options)
       if (is_known || each.beside) continue;
       // The one that stands below comes first.
       const bool is_below = tab() != nullptr && tab()->beside && tab()->beside->store == each.store;
-      others.insert(is_below ? others.begin() : others.end(), {each.title, each.store});
+      others.insert(is_below ? others.begin() : others.end(), {each.title, each.store, may_grow(each)});
     }
     if (tab() != nullptr && tab()->beside && (others.empty() || others.front().store != tab()->beside->store))
       others.insert(others.begin(), {tab()->beside->title, tab()->beside->store});
@@ -442,6 +442,7 @@ void App::frame(Ui& ui) {
   finish_quitting(state);
   if (const SessionTab* tab = state.tab()) {
     if (const auto due = tab->analysis->due_in()) ui.request_frame_after(*due);
+    if (const auto due = tab->beside ? tab->beside->analysis->due_in() : std::nullopt) ui.request_frame_after(*due);
   }
   if (auto text = std::exchange(state.to_copy, std::nullopt)) ui.copy_to_clipboard(*text);
   if (state.toast_until_s > state.now_s) ui.request_frame_after(state.toast_until_s - state.now_s);

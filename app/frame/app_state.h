@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -48,9 +49,10 @@ struct TabPanels {
   std::vector<std::unique_ptr<Panel>> panels;  // of all_panels()
   SelectionFollower follower;
   bool verdict_closed = false;
-  CompareKept compared;  // with the session below
-  TurnsKept turns;       // of the loop that both run
-  ViewRange below;       // as it was drawn last
+  std::set<PanelId> older;  // the panels that showed answers of older data in the last frame
+  CompareKept compared;     // with the session below
+  TurnsKept turns;          // of the loop that both run
+  ViewRange below;          // as it was drawn last
   bool moved_below = false;
   bool has_lines = true;  // until it is known that no event names a source line
   bool lines_known = false;

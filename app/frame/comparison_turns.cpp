@@ -121,13 +121,12 @@ void draw_end(Ui& ui, const TimeStrip& strip, bool is_base, const EndFlag& flag,
 
 }  // namespace
 
-std::shared_ptr<const SharedTurns> ask_shared_turns(SessionAnalysis& base, TurnsKept& kept,
-                                                    const std::shared_ptr<const Store>& other) {
-  const std::shared_ptr<const Snapshot> there = other->snapshot();
-  // One that grows is looked through again when the last search has ended.
-  return base.ask(kept, there->version, {.is_let_end = true},
-                  [other, there](const QueryContext& query) -> SessionAnalysis::Found<SharedTurns> {
-                    return find_shared_turns(query, {*other, there, query.pool, query.control});
+std::shared_ptr<const SharedTurns> ask_shared_turns(SessionAnalysis& base, TurnsKept& kept, const SessionTab& other,
+                                                    bool grows) {
+  return base.ask(kept, {}, {.beside = {other.snapshot->version, grows}, .tells_itself = true},
+                  [store = std::shared_ptr<const Store>(other.store),
+                   there = other.snapshot](const QueryContext& query) -> SessionAnalysis::Found<SharedTurns> {
+                    return find_shared_turns(query, {*store, there, query.pool, query.control});
                   });
 }
 
@@ -140,9 +139,10 @@ void draw_turns(Ui& ui, const Rect& area, SessionTab& comparison, const SessionT
   const TimeStrip strip(ui, area, side);
   const bool is_base = &comparison == &side;
   draw_label(ui, strip.label(),
-             !comparison.turns       ? "looking for a loop ..."
-             : has_links(comparison) ? "turns of the loop"
-                                     : "no loop in common");
+             !comparison.turns_error.empty() ? comparison.turns_error
+             : !comparison.turns             ? "looking for a loop ..."
+             : has_links(comparison)         ? "turns of the loop"
+                                             : "no loop in common");
   const EndFlag flag = end_flag(ui, strip, comparison, side);
   if (has_links(comparison)) {
     const std::vector<TimeRange>& turns = turns_of(comparison, side);

@@ -14,11 +14,12 @@ namespace accelscope::app {
 
 inline constexpr float kTurnStrip = 18, kTurnLinks = 24;  // units
 
-using TurnsKept = SessionAnalysis::Kept<SharedTurns, std::uint64_t>;
+using TurnsKept = SessionAnalysis::Kept<SharedTurns>;
 
-// Empty where they have no loop in common; null while that is not known.
+// Empty where they have no loop in common; null while that is not known, and where looking for one failed, which then
+// is the error of `kept`.
 [[nodiscard]] std::shared_ptr<const SharedTurns> ask_shared_turns(SessionAnalysis& base, TurnsKept& kept,
-                                                                  const std::shared_ptr<const Store>& other);
+                                                                  const SessionTab& other, bool grows);
 
 [[nodiscard]] bool has_links(const SessionTab& comparison);
 

@@ -37,6 +37,7 @@ ViewRange mapped_back(const LaidBeside& laid, const ViewRange& view) {
 
 std::string_view why_not(const SessionTab& tab, Alignment alignment) {
   if (alignment == Alignment::marker) return "No marker has the same name in both: name one in each (M, then F2)";
+  if (!tab.turns_error.empty()) return tab.turns_error;
   return tab.turns ? "Nothing that repeats in one repeats in the other" : "Looking for what repeats in both ...";
 }
 
@@ -115,7 +116,8 @@ void draw_comparison_head(AppState& state, Ui& ui, Rect& area) {
   row.cut_left(ui.px(8));
   draw_alignments(ui, tab, row);
   TabPanels& panels = state.panels_of(tab);
-  const CompareQuestion question{tab.beside->store, own_title(tab), tab.beside->title, "metric"};
+  const bool grows = state.workspace.grows(*tab.beside->store);
+  const CompareQuestion question{tab.beside->store, grows, own_title(tab), tab.beside->title, "metric"};
   const auto compared = ask_compared(*tab.analysis, panels.compared, question);
   if (compared) {
     draw_compared_verdict(ui, row, compared->comparison);
@@ -141,7 +143,8 @@ void draw_comparison(AppState& state, Ui& ui, const Rect& area) {
   Rect rest = area;
   Rect upper = rest.cut_top(std::round(area.height() * 0.53F));  // it has the overview too
   const bool held_below = tab.beside_in_hand;
-  tab.turns = ask_shared_turns(*tab.analysis, panels.turns, below.store);
+  tab.turns = ask_shared_turns(*tab.analysis, panels.turns, below, state.workspace.grows(*below.store));
+  tab.turns_error = panels.turns.error;
   draw_side_head(ui, upper.cut_top(ui.px(kSideHead)), "A", tab, !held_below);
   const bool has_turns = area.height() >= ui.px(kRoomForTurns), linked = has_turns && has_links(tab);
   const Rect links = linked ? upper.cut_bottom(ui.px(kTurnLinks)) : Rect{};

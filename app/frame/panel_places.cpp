@@ -81,6 +81,13 @@ void draw_place_buttons(AppState& state, Ui& ui, const std::string& place_name, 
   }
 }
 
+// What a panel shows is marked in one place where better answers are to come: the data have grown.
+std::string badge_of(const TabPanels& panels, PanelId id, const SessionTab& tab) {
+  const std::string badge = panels.of(id).badge(tab);
+  if (!panels.older.contains(id)) return badge;
+  return badge.empty() ? "updating" : badge + ", updating";
+}
+
 // dropped: a tab of this place that has been let go.
 void draw_place(AppState& state, const PanelContext& context, Place place, const Rect& area,
                 std::optional<PanelId>& dropped) {
@@ -98,7 +105,7 @@ void draw_place(AppState& state, const PanelContext& context, Place place, const
     const PanelInfo& info = panel_info(panels[i]);
     tabs.push_back({.name = std::string(info.name),
                     .label = std::string(info.title),
-                    .badge = own.of(panels[i]).badge(context.tab),
+                    .badge = badge_of(own, panels[i], context.tab),
                     .pinned = state.layout.is_pinned(panels[i])});
     if (panels[i] == front) active = i;
   }
@@ -110,9 +117,15 @@ void draw_place(AppState& state, const PanelContext& context, Place place, const
   draw_place_buttons(state, ui, place_name, front, strip);
   draw_unfiltered_note(context, front, rest);
   if (rest.empty()) return;
-  if (front == "compare" && state.tab() != &context.tab)  // of both sessions, whichever is in hand
-    return state.panels_of(*state.tab()).of(front).draw({ui, *state.tab(), context.actions}, rest);
-  own.of(front).draw(context, rest);
+  // Of both sessions, whichever is in hand.
+  SessionTab& shown = front == "compare" ? *state.tab() : context.tab;
+  (void)shown.analysis->take_older();
+  state.panels_of(shown).of(front).draw({ui, shown, context.actions}, rest);
+  if (shown.analysis->take_older()) {
+    own.older.insert(front);
+  } else {
+    own.older.erase(front);
+  }
 }
 
 // "Source: mlp_fwd.py, 9 lines with events"

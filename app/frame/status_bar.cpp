@@ -22,9 +22,12 @@ std::string events_text(const SessionTab& tab) {
 std::string active_text(const SessionTab& tab) {
   const Snapshot& snapshot = *tab.snapshot;
   const std::string whole = format_duration(static_cast<double>(snapshot.end_ns - snapshot.begin_ns));
-  const auto activity = tab.analysis ? tab.analysis->activity() : nullptr;
+  if (!tab.analysis) return whole + " recorded";
+  (void)tab.analysis->take_older();
+  const auto activity = tab.analysis->activity();
   if (!activity || activity->active_ns == 0) return whole + " recorded";
-  return "active " + format_duration(static_cast<double>(activity->active_ns)) + " of " + whole;
+  const std::string active = "active " + format_duration(static_cast<double>(activity->active_ns));
+  return active + (tab.analysis->take_older() ? " ... of " : " of ") + whole;
 }
 
 std::string saved_text(const SessionTab& tab, bool saving) {

@@ -15,6 +15,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
+constexpr std::string_view kUpdating = "updating ...";  // of data that there was before
 constexpr float kVerdictGap = 20, kLabelGap = 6;
 
 // What it is called, and a link behind it.
@@ -113,7 +114,14 @@ void draw_verdict(AppState& state, Ui& ui, Rect& area) {
   draw_icon(ui, row.cut_left(ui.px(14)), icon::kBalance, ui.colour(Colour::accent), TextStyle::icon13);
   row.cut_left(ui.px(8));
   row.cut_right(ui.px(8));
+  (void)tab.analysis->take_older();
   const std::shared_ptr<const Verdict> verdict = tab.analysis->verdict();
+  (void)tab.analysis->advice();
+  if (tab.analysis->take_older()) {
+    const float width = text_width(ui, TextStyle::small, kUpdating);
+    draw_text(ui, row.cut_right(width), kUpdating, {.style = TextStyle::small, .colour = Colour::text3});
+    row.cut_right(ui.px(8));
+  }
   if (verdict) return draw_findings(state, ui, row, *verdict);
   const std::string& problem = tab.analysis->error();
   const char* const waiting = tab.choices.filter.empty() ? "Looking for what bounds it ..."

@@ -37,7 +37,8 @@ bool column_says_something(AppState& state, SessionTab& tab) {
   }
   TabPanels& panels = state.panels_of(tab);
   if (!panels.lines_known && !may_grow(tab) && tab.choices.filter.empty()) {
-    if (const auto lines = tab.analysis->source_lines()) {
+    const auto lines = tab.analysis->source_lines();
+    if (lines && tab.analysis->is_newest(tab.analysis->source_lines_state())) {
       panels.lines_known = true;
       panels.line_count = lines->lines.size();
       panels.has_lines = !lines->lines.empty() || !tab.snapshot->sources.empty();
@@ -124,6 +125,9 @@ void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   draw_splitter(state, ui, Place::right, rects.right_splitter, area);
   draw_splitter(state, ui, Place::bottom, rects.bottom_splitter, area);
   draw_places(state, context, rects, area);
+  for (const PanelInfo& panel : all_panels()) {
+    if (!state.layout.is_seen(panel.name)) state.panels_of(hand).of(panel.name).keep_up(context);
+  }
 }
 
 }  // namespace accelscope::app

@@ -19,6 +19,7 @@ namespace accelscope::app {
 struct OpenSession {
   std::string title;
   std::shared_ptr<const Store> store;
+  bool grows = false;
 };
 
 struct PanelActions {
@@ -64,6 +65,8 @@ class Panel {
   Panel& operator=(const Panel&) = delete;
   virtual ~Panel() = default;
   virtual void draw(const PanelContext& context, const render::Rect& area) = 0;
+  // Once per frame while it is not seen: what it has put on the timeline is asked for again where the data have grown.
+  virtual void keep_up(const PanelContext& context) { (void)context; }
   // It waits for a worker: frames go on while it is seen.
   [[nodiscard]] virtual bool pending() const { return false; }
   // What stands beside its title; "": nothing.

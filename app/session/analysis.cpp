@@ -16,9 +16,11 @@ SessionAnalysis::SessionAnalysis(WorkerPool& pool, std::shared_ptr<const Store> 
 
 SessionAnalysis::~SessionAnalysis() = default;
 
-void SessionAnalysis::begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s) {
+void SessionAnalysis::begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s, bool grows) {
   snapshot_ = std::move(snapshot);
   now_s_ = now_s;
+  grows_ = grows;
+  asked_before_ = std::exchange(asked_, 0);
   held_ = false;
   due_s_ = kNever;
   free_retired();
@@ -51,7 +53,11 @@ Result<std::shared_ptr<const T>> shared(Result<T> value) {
   return std::shared_ptr<const T>(std::make_shared<T>(std::move(*value)));
 }
 
-constexpr double kIdleShare = 4;      // of the time that an answer took
+std::string why_not_read(const std::string& search) {
+  const auto parsed = parse_search(search);
+  return parsed ? std::string() : parsed.message();
+}
+
 constexpr double kRestSeconds = 0.1;  // a range that moves is looked at when it rests
 
 }  // namespace
@@ -74,6 +80,39 @@ void SessionAnalysis::free_retired() {
 
 bool SessionAnalysis::timeline_pending() const {
   return under_way(memory_.task) || under_way(active_.task) || under_way(incidents_.task) || under_way(leaf_work_.task);
+}
+
+SessionAnalysis::Step SessionAnalysis::step(KeptState& answer, const Asked& asked, const Renewal& renewal) {
+  const bool grows = grows_ || renewal.beside.grows;
+  const std::uint64_t newest = snapshot_->version + renewal.beside.version;
+  const std::uint64_t of = std::min(renewal.of.version, newest);
+  answer.newest = renewal.ages ? newest : 0;
+  if (renewal.ages) ++asked_;
+  held_ = held_ || asked.busy;     // whoever asked for it takes it
+  if (of == 0) return Step::none;  // what it is made of is asked for
+  // Once the data have ended nothing is made of what is not of their end.
+  const bool is_last = answer.asked_growing && !grows;
+  if (asked.same) {
+    if (!renewal.ages || answer.version >= of || (!grows && of < newest && answer.value_version > 0)) return Step::none;
+    if (asked.busy && !is_last) return Step::none;
+  } else if (asked.busy && renewal.is_let_end) {
+    return Step::none;
+  }
+  const double share = answer.took_s * std::max(1U, asked_before_) / kShareOfWorker;
+  const double pause = asked.same   ? is_last ? 0 : std::max(kRenewSeconds, grows ? share : 0)
+                         : asked.busy ? renewal.busy_s * (1U << std::min(answer.dropped, 5U))  // else it may never end
+                                    : renewal.rest_s;
+  if (now_s_ - answer.asked_s < pause) {
+    hold_until(answer.asked_s + pause);
+    return Step::wait;
+  }
+  if (asked.busy) ++answer.dropped;
+  answer.version = of;
+  answer.snapshot = renewal.of.snapshot ? renewal.of.snapshot : snapshot_;
+  answer.asked_s = std::max(now_s_, 0.0);
+  answer.asked_growing = grows;
+  held_ = true;
+  return Step::start;
 }
 
 template <typename Is>
@@ -110,11 +149,12 @@ std::shared_ptr<const SourceLines> SessionAnalysis::source_lines() {
   if (hold()) return nullptr;
   std::shared_ptr<const EventMask> passing = mask(MaskUse::filter, filter_);
   if (filter_.needs_mask() && !passing) return lines_.value;
-  return ask(lines_, filter_, {}, [passing, range = filter_.range.value_or(TimeRange{})](const QueryContext& query) {
-    QueryContext filtered = query;
-    filtered.mask = passing;
-    return accelscope::source_lines(filtered, range);
-  });
+  return ask(lines_, filter_, {.of = basis_of_mask(MaskUse::filter, filter_)},
+             [passing, range = filter_.range.value_or(TimeRange{})](const QueryContext& query) {
+               QueryContext filtered = query;
+               filtered.mask = passing;
+               return accelscope::source_lines(filtered, range);
+             });
 }
 
 std::shared_ptr<const Dependencies> SessionAnalysis::dependencies() {
@@ -133,7 +173,8 @@ std::shared_ptr<const PassingCount> SessionAnalysis::passing() {
     return shared<PassingCount>(
         PassingCount{filter, count_passing(snapshot, whole->get()), count_passing(snapshot, nullptr)});
   };
-  std::shared_ptr<const PassingCount> counted = can_count ? ask(passing_, filter_, {}, count) : passing_.value;
+  std::shared_ptr<const PassingCount> counted =
+      can_count ? ask(passing_, filter_, {.of = basis_of_mask(MaskUse::filter, filter_)}, count) : passing_.value;
   return counted && counted->filter == filter_ ? counted : nullptr;
 }
 
@@ -142,16 +183,20 @@ std::shared_ptr<const EventMask> SessionAnalysis::mask(MaskUse use, const EventF
   auto& answer = masks_[static_cast<std::size_t>(use)];
   EventFilter wanted = filter;
   wanted.range.reset();
-  if (answer.key != wanted) answer = {.key = wanted};
-  if (!answer.error.empty()) return answer.value;  // a wrong term stays one
+  if (answer.key != wanted) forget(answer, wanted);
+  // A term that is wrong may be right with what is still to come: a column, a value of one.
   return ask(answer, wanted, {}, [wanted, previous = answer.value](const QueryContext& query) {
     return event_mask(query, wanted, previous.get());
   });
 }
 
+SessionAnalysis::Basis SessionAnalysis::basis_of_mask(MaskUse use, const EventFilter& filter) const {
+  return filter.needs_mask() ? made_of(masks_[static_cast<std::size_t>(use)]) : Basis{};
+}
+
 std::shared_ptr<const EventColours> SessionAnalysis::colours(const ColourChoice& choice) {
   if (choice.empty()) {
-    colours_ = {};
+    forget(colours_);
     return nullptr;
   }
   return ask(colours_, choice, {}, [choice, previous = colours_.value](const QueryContext& query) {
@@ -169,21 +214,21 @@ std::shared_ptr<const Incidents> SessionAnalysis::incidents() {
 }
 
 std::shared_ptr<const LeafWork> SessionAnalysis::leaf_work() {
-  return ask(leaf_work_, NoKey{}, {.idle_share = kIdleShare},
+  return ask(leaf_work_,
              [last = leaf_work_.value](const QueryContext& query) { return accelscope::leaf_work(query, last.get()); });
 }
 
 std::shared_ptr<const LaunchQueues> SessionAnalysis::launch_queues() {
   const std::shared_ptr<const Dependencies> known = dependencies();
   if (!known) return launch_queues_.value;
-  return ask(launch_queues_, NoKey{}, {.idle_share = kIdleShare},
+  return ask(launch_queues_, NoKey{}, {.of = made_of(dependencies_)},
              [known](const QueryContext& query) { return accelscope::launch_queues(query, known.get()); });
 }
 
 std::shared_ptr<const Compilations> SessionAnalysis::compilations() {
   const std::shared_ptr<const Dependencies> known = dependencies();
   if (!known) return compilations_.value;
-  return ask(compilations_, NoKey{}, {.idle_share = kIdleShare},
+  return ask(compilations_, NoKey{}, {.of = made_of(dependencies_)},
              [known](const QueryContext& query) { return find_compilations(query, known.get()); });
 }
 
@@ -192,9 +237,10 @@ std::shared_ptr<const Verdict> SessionAnalysis::verdict() {
   const std::shared_ptr<const SourceLines> lines = source_lines();
   (void)activity();
   if (!active_.value || !lines || !activity_.value || !filter_.empty()) return verdict_.value;  // of the whole session
-  return ask(verdict_, [stretch, lines, index = activity_.value->index](const QueryContext& query) {
-    return shared(session_verdict(query, stretch, *lines, index.get()));
-  });
+  return ask(verdict_, NoKey{}, {.of = made_of(active_, lines_, activity_)},
+             [stretch, lines, index = activity_.value->index](const QueryContext& query) {
+               return shared(session_verdict(query, stretch, *lines, index.get()));
+             });
 }
 
 std::shared_ptr<const Advice> SessionAnalysis::advice() {
@@ -204,10 +250,16 @@ std::shared_ptr<const Advice> SessionAnalysis::advice() {
   const auto find = [filter = filter_, known](const QueryContext& query) {
     return find_advice(query, filter, known.get());
   };
-  return ask_of(advice_, filter_, NoKey{}, find, Priority::background);  // nobody waits for it
+  return ask_of(advice_, filter_, NoKey{}, find,
+                {.of = made_of(dependencies_), .priority = Priority::background});  // nobody waits for it
 }
 
 std::shared_ptr<const EventMask> SessionAnalysis::known_mask(const EventFilter& filter) const {
+  return known_mask(filter, {});
+}
+
+std::shared_ptr<const EventMask> SessionAnalysis::known_mask(const EventFilter& filter, const Basis& of) const {
+  if (of.version < snapshot_->version) return nullptr;
   const std::shared_ptr<const EventMask>& mask = masks_[static_cast<std::size_t>(MaskUse::filter)].value;
   if (!mask || mask->snapshot_version() != snapshot_->version) return nullptr;
   EventFilter wanted = filter;
@@ -241,14 +293,13 @@ std::shared_ptr<const SessionSummary> SessionAnalysis::summary(const EventFilter
 
 std::shared_ptr<const RangeActivity> SessionAnalysis::activity() {
   if (activity_.asked_s < 0 && hold()) return nullptr;
-  const auto both =
-      ask(activity_, NoKey{}, {.idle_share = kIdleShare}, [](const QueryContext& query) -> Found<Activity> {
-        auto index = ActivityIndex::build(query);
-        if (!index) return index.error();
-        auto whole = range_activity(query, {}, index->get());
-        if (!whole) return whole.error();
-        return shared<Activity>(Activity{*index, *whole});
-      });
+  const auto both = ask(activity_, [](const QueryContext& query) -> Found<Activity> {
+    auto index = ActivityIndex::build(query);
+    if (!index) return index.error();
+    auto whole = range_activity(query, {}, index->get());
+    if (!whole) return whole.error();
+    return shared<Activity>(Activity{*index, *whole});
+  });
   return both ? both->whole : nullptr;
 }
 
@@ -256,13 +307,18 @@ std::shared_ptr<const RangeReport> SessionAnalysis::report(const EventFilter& fi
   (void)activity();
   const ReportInput input{activity_.value ? activity_.value->index : nullptr, dependencies(), memory()};
   const auto summary = summary_.value;  // its mask is the filter's
+  Basis of = made_of(summary_, activity_);
+  const auto add = [&of](const Basis& each) {
+    if (each.version < of.version) of = each;
+  };
+  if (input.dependencies) add(made_of(dependencies_));
+  if (input.memory) add(made_of(memory_));
   const bool complete = input.index && input.dependencies && input.memory;
   const bool ready = summary && summary->summary->filter == filter && input.index;
   // One that is complete is not made anew of less.
   const bool better = report_.key.filter == filter && report_.key.complete;
   if (!ready) return report_.value;
-  return ask(report_, ReportKey{filter, complete || better},
-             {.idle_share = kIdleShare, .rest_s = kRestSeconds, .busy_s = kRestSeconds},
+  return ask(report_, ReportKey{filter, complete || better}, {.of = of, .rest_s = kRestSeconds, .busy_s = kRestSeconds},
              [filter, input, mask = summary->mask](const QueryContext& query) {
                QueryContext masked = query;
                masked.mask = mask;
@@ -307,20 +363,19 @@ std::optional<LineEvents> SessionAnalysis::take_line_events() {
 
 void SessionAnalysis::search(const std::string& text) {
   const SearchKey key{text, filter_};
-  if (search_.key != key) search_ = {.key = key};
-  const bool known = search_.asked_s >= 0 && search_.version == snapshot_->version;
-  if (text.empty() || known || !search_.error.empty()) return;
-  auto parsed = parse_search(text);
-  if (!parsed) {
-    search_.error = parsed.message();
-    return;
+  if (search_.key != key) forget(search_, key);
+  if (text.empty()) return;
+  if (search_.asked_s < 0) {  // a text that cannot be read stays one
+    if (search_.error.empty()) search_.error = why_not_read(text);
+    if (!search_.error.empty()) return;
   }
-  ask(search_, key, {.every_s = 1},
-      [parsed = std::move(*parsed), filter = filter_,
-       known = known_mask(filter_)](const QueryContext& query) -> Found<EventSearch> {
+  ask(search_, key, {},
+      [text, filter = filter_, known = known_mask(filter_)](const QueryContext& query) -> Found<EventSearch> {
+        const auto parsed = parse_search(text);
+        if (!parsed) return parsed.error();
         QueryContext filtered = query;
         if (auto mask = filter_mask(query, filter, known)) filtered.mask = std::move(*mask);  // its own error is told
-        return shared(EventSearch::run(filtered, parsed, lanes_on_timeline(*query.snapshot)));
+        return shared(EventSearch::run(filtered, *parsed, lanes_on_timeline(*query.snapshot)));
       });
 }
 
@@ -350,7 +405,7 @@ std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range)
   const auto& hits = search_.value;
   if (!hits) return nullptr;
   if (hit_list_.key.hits != hits) hit_list_.value = nullptr;
-  return ask(hit_list_, {hits, range}, {.busy_s = kRestSeconds, .ages = false},
+  return ask(hit_list_, {hits, range}, {.of = basis_of(search_), .busy_s = kRestSeconds, .ages = false},
              [hits, range](const QueryContext& query) -> Found<HitList> {
                const auto found = hits->list(query, range, HitList::kMost);
                if (!found) return found.error();
@@ -365,14 +420,15 @@ std::shared_ptr<const HitRank> SessionAnalysis::hit_rank(EventId event) {
   const auto& hits = search_.value;
   if (!hits) return nullptr;
   if (hit_rank_.key.hits != hits) hit_rank_.value = nullptr;
-  return ask(hit_rank_, {hits, event}, {.ages = false}, [hits, event](const QueryContext& query) -> Found<HitRank> {
-    EventReader reader(query.store, query.snapshot);
-    const auto record = reader.read(event);
-    if (!record) return record.error();
-    const auto rank = hits->rank(query, {record->begin_ns, event});
-    if (!rank) return rank.error();
-    return shared<HitRank>(HitRank{event, rank->is_hit ? rank->before + 1 : 0});
-  });
+  return ask(hit_rank_, {hits, event}, {.of = basis_of(search_), .ages = false},
+             [hits, event](const QueryContext& query) -> Found<HitRank> {
+               EventReader reader(query.store, query.snapshot);
+               const auto record = reader.read(event);
+               if (!record) return record.error();
+               const auto rank = hits->rank(query, {record->begin_ns, event});
+               if (!rank) return rank.error();
+               return shared<HitRank>(HitRank{event, rank->is_hit ? rank->before + 1 : 0});
+             });
 }
 
 std::shared_ptr<const SessionSummary> SessionAnalysis::hit_summary(const TimeRange& range) {

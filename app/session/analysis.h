@@ -1,10 +1,14 @@
 // What background work finds out about a session: memory use, source lines, dependencies, the active stretch, search
 // hits. Ask each frame with what is seen; answers come when ready and stay (of the last state) until better ones
-// do. While a capture runs, an answer is renewed at most every kRenewSeconds. UI thread only.
+// do. Each knows of which version of the data it is made: of an older one it is marked and asked for again, soon while
+// a capture runs and at once when it ends. UI thread only: it owns the answers and replaces them; a worker gets the
+// store, a snapshot and pointers to finished answers, none of which change.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -57,6 +61,19 @@ struct HitRank {
   std::uint64_t number = 0;
 };
 
+// Counts the time of a work until its end.
+class WorkTime {
+ public:
+  explicit WorkTime(double& seconds) : seconds_(seconds) {}
+  ~WorkTime() { seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+  WorkTime(const WorkTime&) = delete;
+  WorkTime& operator=(const WorkTime&) = delete;
+
+ private:
+  double& seconds_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
 // The figures of what a filter lets through, as of a version of the snapshot.
 struct SessionFigures {
   EventFilter filter;
@@ -74,6 +91,8 @@ struct PassingCount {
 class SessionAnalysis {
  public:
   static constexpr double kRenewSeconds = 0.5;
+  static constexpr double kShareOfWorker = 0.5;  // of one worker's time goes to what is asked again while data come
+  static constexpr std::uint64_t kNewest = ~std::uint64_t{0};
   static constexpr double kMostHeldSeconds = 1;
   static constexpr double kNever = 1e18;
 
@@ -85,8 +104,9 @@ class SessionAnalysis {
 
   // Work of one who keeps the answer himself. It gets a query context whose store and snapshot live as long as it runs.
   template <typename Work>
-  auto start(Work work, Priority priority = Priority::question) {
-    return pool_.start(priority, [store = store_, snapshot = snapshot_, &pool = pool_, work](TaskControl& control) {
+  auto start(Work work, Priority priority = Priority::question, std::shared_ptr<const Snapshot> older = nullptr) {
+    return pool_.start(priority, [store = store_, snapshot = older ? std::move(older) : snapshot_, &pool = pool_,
+                                  work](TaskControl& control) {
       return work(QueryContext{*store, snapshot, pool, control});
     });
   }
@@ -97,26 +117,42 @@ class SessionAnalysis {
   struct NoKey {
     bool operator==(const NoKey&) const = default;
   };
-  // What was asked, and the last answer to it or to the question before.
+  // A state of the data; at first the newest, whichever that is.
+  struct Basis {
+    std::uint64_t version = kNewest;           // 0: none
+    std::shared_ptr<const Snapshot> snapshot;  // null: the newest
+  };
+  // What an answer is of, whatever it says. Versions are those of the data that it is made of.
+  struct KeptState {
+    std::uint64_t version = 0;                                 // that the last work was given
+    std::uint64_t value_version = 0;                           // of the value: of the oldest of what it is made of
+    std::shared_ptr<const Snapshot> snapshot, value_snapshot;  // likewise
+    std::uint64_t newest = 0;    // that there was when it was last asked for; 0: it does not age
+    double asked_s = -1e9;       // below 0: never
+    double took_s = 0;           // of a worker's time, the last work
+    bool asked_growing = false;  // while data came
+    std::uint32_t dropped = 0;   // works for other questions, since the last that ended
+    std::string error;           // of the last work, where it failed
+  };
+  // What was asked, and the last answer to it or to the question before. Who holds it is the one who asks, on the UI
+  // thread, and nobody else replaces what it holds; workers get copies of the pointers to values, which never change.
   template <typename T, typename Key = NoKey>
-  struct Kept {
+  struct Kept : KeptState {
     std::shared_ptr<const T> value;
     Task<Found<T>> task;
-    Key key{};                  // of the question that `task` answers, or that was last answered
-    std::uint64_t version = 0;  // of the snapshot it was asked for
-    Key value_key{};            // of the question that `value` answers
-    double asked_s = -1e9;      // below 0: never
-    double took_s = 0;
-    std::uint32_t dropped = 0;  // works for other questions, since the last that ended
-    std::string error;          // of the last work, where it failed
+    std::shared_ptr<double> worked_s;  // of the task: written before it is ready
+    Key key{};                         // of the question that `task` answers, or that was last answered
+    Key value_key{};                   // of the question that `value` answers
     // There is a value, and it is not of the question that was asked last.
     [[nodiscard]] bool stale() const { return value && !(value_key == key); }
+    // It is of that question or another, but of data that there was before.
+    [[nodiscard]] bool is_older() const { return value && value_version < newest; }
     // What is not asked for any more, whose answer nobody takes. The value stays, and the next question is asked anew.
     void drop() {
       if (!task.valid()) return;
       task = {};
       key = value_key;
-      asked_s = Kept{}.asked_s;
+      asked_s = KeptState{}.asked_s;
     }
     // How much of the work is done, 0 to 1; nothing while none is under way or its end is unknown.
     [[nodiscard]] std::optional<double> share() const {
@@ -124,10 +160,16 @@ class SessionAnalysis {
       return total > 0 ? std::optional(static_cast<double>(task.done()) / total) : std::nullopt;
     }
   };
-  // When an answer is asked for anew: the same question when the session has grown, another one at once.
+  // Another session that an answer is of, too.
+  struct Beside {
+    std::uint64_t version = 0;
+    bool grows = false;
+  };
+  // When an answer is asked for anew: another question at once, the same when what it is made of is newer: soon while
+  // data come, for a part of the workers' time only (kShareOfWorker), and at once when they have ended.
   struct Renewal {
-    double every_s = kRenewSeconds;
-    double idle_share = 0;      // what is added up from the beginning is renewed for a fraction of the time only
+    Basis of{};  // the oldest of what it is made of: made_of()
+    Beside beside{};
     double rest_s = 0;          // how long ago the last one must be before another question is taken up
     double busy_s = 0;          // the same while work for the last one is under way, which then is dropped
     bool is_let_end = false;    // it is not dropped
@@ -152,10 +194,42 @@ class SessionAnalysis {
   };
   template <typename T, typename Question, typename Work>
   std::shared_ptr<const T> ask_of(Kept<T, Filtered<Question>>& answer, const EventFilter& filter,
-                                  const Question& question, Work work, Priority priority = Priority::question);
+                                  const Question& question, Work work, const Renewal& renewal);
+  template <typename T, typename Question, typename Work>
+  std::shared_ptr<const T> ask_of(Kept<T, Filtered<Question>>& answer, const EventFilter& filter,
+                                  const Question& question, Work work) {
+    return ask_of(answer, filter, question, std::move(work), Renewal{});
+  }
 
-  // Once per frame, before anything is asked.
-  void begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s);
+  // The state of what is made of these answers: that of the oldest, which the work gets as its snapshot, so that it
+  // meets no event that one of them does not know. None where one is not there, or answers another question than was
+  // asked last.
+  template <typename... Answers>
+  [[nodiscard]] Basis made_of(const Answers&... answers) const {
+    Basis oldest{snapshot_->version, snapshot_};
+    const auto add = [&](const Basis& each) {
+      if (each.version < oldest.version) oldest = each;
+    };
+    (add(!answers.value || answers.stale() ? Basis{0, nullptr} : basis_of(answers)), ...);
+    return oldest;
+  }
+  // Of its value, to whatever question.
+  [[nodiscard]] static Basis basis_of(const KeptState& answer) { return {answer.value_version, answer.value_snapshot}; }
+
+  // What a better answer replaces. Large ones take milliseconds to free, so the pool does that once nobody shows them.
+  void retire(std::shared_ptr<const void> answer);
+
+  // There is an answer to what was asked last, and it is of this very snapshot.
+  template <typename Answer>
+  [[nodiscard]] bool is_newest(const Answer& answer) const {
+    return made_of(answer).version == snapshot_->version;
+  }
+
+  // Once per frame, before anything is asked. grows: data still come.
+  void begin_frame(std::shared_ptr<const Snapshot> snapshot, double now_s, bool grows = false);
+  // Since this was last called, an answer was given that is of older data, and a better one is to come: whoever shows
+  // it marks it.
+  [[nodiscard]] bool take_older() noexcept { return std::exchange(gave_older_, false); }
   // Source lines and dependencies read every chunk. They wait for the timeline's first whole picture, which is what the
   // user waits for, but never longer than kMostHeldSeconds.
   void timeline_drawn() noexcept {
@@ -179,6 +253,7 @@ class SessionAnalysis {
   }
   // Of the filter's tracks and terms if it is known of this very snapshot, without asking for it.
   [[nodiscard]] std::shared_ptr<const EventMask> known_mask(const EventFilter& filter) const;
+  [[nodiscard]] std::shared_ptr<const EventMask> known_mask(const EventFilter& filter, const Basis& of) const;
 
   // What the events are coloured by; the last colours, of whatever choice, until those of this one are there. Null
   // where it is empty, and until the first.
@@ -193,9 +268,7 @@ class SessionAnalysis {
   std::shared_ptr<const Dependencies> dependencies();
   std::optional<TimeRange> active();
   // active() is of this very snapshot, and not of an earlier state of it.
-  [[nodiscard]] bool active_known() const noexcept {
-    return active_.value && !active_.task.valid() && active_.version == snapshot_->version;
-  }
+  [[nodiscard]] bool active_known() const noexcept { return is_newest(active_); }
   // Errors, throttling and warnings.
   std::shared_ptr<const Incidents> incidents();
   // What the events of each leaf worked, for derived counters.
@@ -204,6 +277,12 @@ class SessionAnalysis {
   // When work was launched and when it began, for derived counters; waits for the dependencies.
   std::shared_ptr<const LaunchQueues> launch_queues();
   [[nodiscard]] bool launch_queues_pending() const { return launch_queues_.task.valid() || !dependencies_.value; }
+  // Whose answers others are made of, for made_of().
+  [[nodiscard]] const Kept<SourceLines, EventFilter>& source_lines_state() const noexcept { return lines_; }
+  [[nodiscard]] const Kept<MemoryUsage>& memory_state() const noexcept { return memory_; }
+  [[nodiscard]] const Kept<Dependencies>& dependencies_state() const noexcept { return dependencies_; }
+  [[nodiscard]] const Kept<LeafWork>& leaf_work_state() const noexcept { return leaf_work_; }
+  [[nodiscard]] const Kept<LaunchQueues>& launch_queues_state() const noexcept { return launch_queues_; }
   // What was compiled when, and the calls of the whole session; waits for the dependencies.
   std::shared_ptr<const Compilations> compilations();
   [[nodiscard]] const Kept<Compilations>& compilations_state() const noexcept { return compilations_; }
@@ -274,8 +353,17 @@ class SessionAnalysis {
     bool complete = false;  // with all that it can be made of
     bool operator==(const ReportKey&) const = default;
   };
+  // What is to be done for a question.
+  enum class Step : std::uint8_t { none, wait, start };
+  struct Asked {
+    bool busy = false, same = false;
+  };
+  [[nodiscard]] Step step(KeptState& answer, const Asked& asked, const Renewal& renewal);
   template <typename T, typename Key>
   void take(Kept<T, Key>& answer);
+  // Nothing is known of it any more; what was is freed by a worker.
+  template <typename T, typename Key>
+  void forget(Kept<T, Key>& answer, Key key = {});
   // All answers but the masks.
   template <typename Self>
   static auto answers(Self& self) {
@@ -288,15 +376,18 @@ class SessionAnalysis {
   template <typename Is>
   [[nodiscard]] bool any_answer(Is is) const;
   [[nodiscard]] bool hold();  // true: not yet
+  // Of what is made of mask() of that filter, which is there or needs none.
+  [[nodiscard]] Basis basis_of_mask(MaskUse use, const EventFilter& filter) const;
   void hold_until(double at_s);
-  // What a better answer replaces. Large ones take milliseconds to free, so the pool does that once nobody shows them.
-  void retire(std::shared_ptr<const void> answer);
   void free_retired();
 
   WorkerPool& pool_;
   std::shared_ptr<const Store> store_;
   std::shared_ptr<const Snapshot> snapshot_;
   double now_s_ = 0;
+  bool grows_ = false;
+  bool gave_older_ = false;
+  std::uint32_t asked_ = 0, asked_before_ = 0;  // answers that age, in this frame and in the last
   std::vector<std::pair<double, std::shared_ptr<const void>>> retired_;  // since when
   bool timeline_drawn_ = false;
   bool held_ = false;  // something was asked for in this frame and is still to come
@@ -334,54 +425,60 @@ template <typename T, typename Key>
 void SessionAnalysis::take(Kept<T, Key>& answer) {
   if (!answer.task.valid() || !answer.task.ready()) return;
   auto result = answer.task.take();
-  answer.took_s = now_s_ - answer.asked_s;
+  answer.took_s = answer.worked_s ? *answer.worked_s : 0;
   answer.dropped = 0;
   answer.error = result ? std::string() : result.message();
   if (!result) return;
   retire(std::exchange(answer.value, std::move(*result)));
   answer.value_key = answer.key;
+  answer.value_version = answer.version;
+  answer.value_snapshot = answer.snapshot;
+}
+
+template <typename T, typename Key>
+void SessionAnalysis::forget(Kept<T, Key>& answer, Key key) {
+  answer.task.cancel();
+  retire(std::make_shared<Kept<T, Key>>(std::move(answer)));
+  answer = Kept<T, Key>();
+  answer.key = std::move(key);
 }
 
 template <typename T, typename Key, typename Work>
 std::shared_ptr<const T> SessionAnalysis::ask(Kept<T, Key>& answer, const Key& key, const Renewal& renewal, Work work) {
   take(answer);
   if (!answer.error.empty() && !renewal.tells_itself) error_ = answer.error;
-  const bool busy = answer.task.valid();
-  const bool same = answer.asked_s >= 0 && answer.key == key;
-  held_ = held_ || busy;  // whoever asked for it takes it
-  if (same && (busy || !renewal.ages || answer.version == snapshot_->version)) return answer.value;
-  if (busy && renewal.is_let_end) return answer.value;
-  const double pause = same   ? std::max(renewal.every_s, renewal.idle_share * answer.took_s)
-                       : busy ? renewal.busy_s * (1U << std::min(answer.dropped, 5U))  // else it may never end
-                              : renewal.rest_s;
-  if (now_s_ - answer.asked_s < pause) {
-    hold_until(answer.asked_s + pause);
-    return answer.value;
+  const Step next = step(answer, {answer.task.valid(), answer.asked_s >= 0 && answer.key == key}, renewal);
+  if (next == Step::start) {
+    answer.key = key;
+    answer.worked_s = std::make_shared<double>();
+    answer.task.cancel();
+    if (answer.task.valid()) retire(std::make_shared<Task<Found<T>>>(std::move(answer.task)));
+    answer.task = start(
+        [work = std::move(work), worked_s = answer.worked_s](const QueryContext& query) -> Found<T> {
+          const WorkTime time(*worked_s);
+          return work(query);
+        },
+        renewal.priority, answer.snapshot);
   }
-  if (busy) ++answer.dropped;
-  answer.key = key;
-  answer.version = snapshot_->version;
-  answer.asked_s = std::max(now_s_, 0.0);
-  answer.task = start(std::move(work), renewal.priority);
-  held_ = true;
+  gave_older_ = gave_older_ || (answer.is_older() && (answer.task.valid() || next == Step::wait));
   return answer.value;
 }
 
 template <typename T, typename Question, typename Work>
 std::shared_ptr<const T> SessionAnalysis::ask_of(Kept<T, Filtered<Question>>& answer, const EventFilter& filter,
-                                                 const Question& question, Work work, Priority priority) {
-  constexpr double kIdleShare = 4, kRestSeconds = 0.1;
-  const Renewal renewal{.idle_share = kIdleShare,
-                        .rest_s = kRestSeconds,
-                        .busy_s = kRenewSeconds,
-                        .tells_itself = true,
-                        .priority = priority};
-  return ask(answer, {filter, question}, renewal,
-             [filter, known = known_mask(filter), work = std::move(work)](const QueryContext& query) -> Found<T> {
-               const auto filtered = masked(query, filter, known);
-               if (!filtered) return filtered.error();
-               return work(*filtered);
-             });
+                                                 const Question& question, Work work, const Renewal& renewal) {
+  constexpr double kRestSeconds = 0.1;
+  Renewal of_range = renewal;
+  of_range.rest_s = kRestSeconds;
+  of_range.busy_s = kRenewSeconds;
+  of_range.tells_itself = true;
+  return ask(
+      answer, {filter, question}, of_range,
+      [filter, known = known_mask(filter, renewal.of), work = std::move(work)](const QueryContext& query) -> Found<T> {
+        const auto filtered = masked(query, filter, known);
+        if (!filtered) return filtered.error();
+        return work(*filtered);
+      });
 }
 
 }  // namespace accelscope::app

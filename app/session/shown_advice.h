@@ -1,6 +1,5 @@
 // The findings of a session, for what shows them unasked: boxes on the timeline, signs in the source, counts on a tab.
-// While a capture runs they are not asked for, which leaves the workers to it; those that the open panel asks for are
-// shown.
+// While a capture runs they are not asked for, which leaves the workers to it, unless a panel has once asked for them.
 #pragma once
 
 #include <memory>
@@ -13,7 +12,7 @@ namespace accelscope::app {
 // Null until the first answer.
 [[nodiscard]] inline std::shared_ptr<const Advice> shown_advice(const SessionTab& tab) {
   if (!tab.analysis) return nullptr;
-  return may_grow(tab) ? tab.analysis->advice_state().value : tab.analysis->advice();
+  return may_grow(tab) && !tab.analysis->advice_state().value ? nullptr : tab.analysis->advice();
 }
 
 }  // namespace accelscope::app

@@ -47,6 +47,13 @@ struct ShownOperation {
   std::int64_t first_arrival_ns = 0, last_arrival_ns = 0;
 };
 
+// Lanes of a link's filter that the session does not have, or not yet.
+struct AwaitedLanes {
+  std::vector<std::string> names;
+  EventFilter filter;     // as it was left: another one was chosen since, and nothing is awaited
+  std::size_t among = 0;  // so many tracks they are not
+};
+
 // Where an event was chosen that is selected a frame or more later.
 enum class ChosenIn : std::uint8_t { elsewhere, timeline, sql };
 
@@ -77,6 +84,7 @@ struct SessionTab {
   int view_pixels = 0;  // width that the timeline drew it in; 0: it did not yet
   ViewChoices choices;
   ViewHistory history;  // of both
+  AwaitedLanes awaited;
   bool follow = false;  // live: the view follows the newest events
 
   // A finished change of the view, from any panel: kept for back and forward, and it ends following.
@@ -124,6 +132,7 @@ struct SessionTab {
   std::unique_ptr<SessionTab> beside;
   Alignment alignment = Alignment::first_activity;
   std::shared_ptr<const SharedTurns> turns;  // of the loop that both run; empty: of none, null: not known yet
+  std::string turns_error;                   // why not, where looking for it failed
   std::size_t aligned_turn = 0;
   bool beside_in_hand = false;  // the user last chose something there: panels tell of it
 

@@ -56,7 +56,7 @@ void want_derived(TimelineFrame& frame) {
     if (row.kind == RowKind::derived) seen.push_back(row.derived);
   }
   state.derived.want(*frame.tab.analysis, frame.snapshot, seen, frame.view,
-                     kStretchPixels * static_cast<double>(frame.ui.scale()), frame.ui.time());
+                     kStretchPixels * static_cast<double>(frame.ui.scale()));
   if (!state.derived.error().empty()) frame.tab.last_error = state.derived.error();
 }
 
@@ -81,7 +81,7 @@ std::string draw_derived(TimelineFrame& frame, const DrawnRow& drawn) {
   }
   const std::string text = std::isnan(value) ? "–" : value_text(counter, value);
   explain(frame, drawn, text);
-  return text;
+  return frame.state.derived.is_older() ? text + " …" : text;
 }
 
 }  // namespace accelscope::app

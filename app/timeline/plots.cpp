@@ -205,13 +205,18 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
   const double from = (static_cast<double>(stack->key.range.begin_ns) - frame.view.begin_ns) * per_ns;
   const double step = static_cast<double>(stack->key.range.length_ns()) * per_ns /
                       static_cast<double>(std::max<std::size_t>(stack->key.pixels, 1));
+  const bool is_older = frame.tab.analysis->memory_state().is_older() || stack->usage != memory;
+  const std::vector<PoolStep>& known = stack->usage->pool(row.pool).steps;
+  // What is not added up yet is left open: it is no use that stays as it is.
+  const double known_to =
+      is_older && !known.empty() ? frame.view.x(static_cast<double>(known.back().ns)) : canvas.width();
   std::vector<std::string> names;
   for (const UsageSeries& series : stack->series) {
     names.push_back(series.name);
     const Pixel colour = ui.theme().area(ui.theme().slice(series.slot));
     for (const UsageRun& run : series.areas) {
       const double x0 = std::clamp(from + step * run.begin, 0.0, static_cast<double>(canvas.width()));
-      const double x1 = std::clamp(from + step * run.end, 0.0, static_cast<double>(canvas.width()));
+      const double x1 = std::clamp(std::min(from + step * run.end, known_to), x0, static_cast<double>(canvas.width()));
       const float y1 = canvas.y1 - static_cast<float>(static_cast<double>(run.bottom) * scale);
       const float y0 = canvas.y1 - static_cast<float>(static_cast<double>(run.top) * scale);
       fill(ui, {canvas.x0 + static_cast<float>(x0), std::round(y0), canvas.x0 + static_cast<float>(x1), std::round(y1)},
@@ -220,9 +225,10 @@ std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {
   }
   if (row.size != RowSize::small) draw_legend(frame, drawn, names);  // the largest tensors
   // At the cursor, else the most in the view.
-  if (frame.tab.cursor_ns) return format_bytes(static_cast<double>(memory->used_at(row.pool, *frame.tab.cursor_ns)));
   const auto most = std::max_element(stack->stack.total.begin(), stack->stack.total.end());
-  return format_bytes(most == stack->stack.total.end() ? 0 : static_cast<double>(*most));
+  std::uint64_t bytes = most == stack->stack.total.end() ? 0 : *most;
+  if (frame.tab.cursor_ns) bytes = memory->used_at(row.pool, *frame.tab.cursor_ns);
+  return format_bytes(static_cast<double>(bytes)) + (is_older ? " …" : "");
 }
 
 }  // namespace accelscope::app

@@ -272,9 +272,10 @@ void draw_compile_sign(TimelineFrame& frame, const Compilations& all, std::size_
 
 void draw_compilations(TimelineFrame& frame) {
   if (!frame.tab.analysis) return;
-  // While a capture runs they are not asked for, which leaves the workers to it.
-  const std::shared_ptr<const Compilations> all =
-      may_grow(frame.tab) ? frame.tab.analysis->compilations_state().value : frame.tab.analysis->compilations();
+  // While a capture runs they are not asked for, which leaves the workers to it, unless a panel has once done so.
+  SessionAnalysis& analysis = *frame.tab.analysis;
+  if (may_grow(frame.tab) && !analysis.compilations_state().value) return;
+  const std::shared_ptr<const Compilations> all = analysis.compilations();
   if (!all || all->events.empty()) return;
   const Rect band = sign_band(frame);
   draw_compile_lines(frame, *all, band);

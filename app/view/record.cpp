@@ -39,19 +39,23 @@ namespace {
   return rows;
 }
 
-// Tracks of the filter; a lack of them is told.
-[[nodiscard]] std::vector<TrackNumber> own_tracks(const ViewLink& link, const TrackNames& names,
-                                                  std::vector<std::string>& told) {
+// Tracks of the filter, and the names of those that there are not: a lack of them is told.
+[[nodiscard]] std::vector<TrackNumber> own_tracks(const ViewLink& link, const TrackNames& names, bool grows,
+                                                  std::vector<std::string>& missing, std::vector<std::string>& told) {
   std::vector<TrackNumber> tracks;
   for (const std::string& name : link.filter_tracks) {
-    if (const auto track = names.find(name)) tracks.push_back(*track);
+    if (const auto track = names.find(name)) {
+      tracks.push_back(*track);
+    } else {
+      missing.push_back(name);
+    }
   }
-  const std::size_t missing = link.filter_tracks.size() - tracks.size();
-  if (missing > 0 && tracks.empty()) {
-    told.push_back("The lanes of the view's filter are not in this session; all lanes pass");
-  } else if (missing > 0) {
+  const char* const lack = grows ? "have not come yet" : "are not in this session";
+  if (!missing.empty() && tracks.empty()) {
+    told.push_back(fmt::format("The lanes of the view's filter {}; all lanes pass", lack));
+  } else if (!missing.empty()) {
     told.push_back(
-        fmt::format("{} of {} lanes of the view's filter are not in this session", missing, link.filter_tracks.size()));
+        fmt::format("{} of {} lanes of the view's filter {}", missing.size(), link.filter_tracks.size(), lack));
   }
   return tracks;
 }
@@ -122,7 +126,9 @@ void follow_link(SessionTab& tab, const ViewLink& link, const TellLinked& tell,
   const TrackNames names(*tab.snapshot);
   ViewState state{tab.view, link.choices};
   state.choices.rows = with_own_keys(link.choices.rows, names);
-  state.choices.filter.tracks = own_tracks(link, names, told);
+  std::vector<std::string> missing;
+  state.choices.filter.tracks = own_tracks(link, names, may_grow(tab), missing, told);
+  tab.awaited = {std::move(missing), state.choices.filter, tab.snapshot->tracks.size()};
   keep_own_colours(*tab.snapshot, state.choices, told);
   if (link.range && meets_session(*link.range, *tab.snapshot)) {
     state.view = *link.range;
@@ -136,6 +142,20 @@ void follow_link(SessionTab& tab, const ViewLink& link, const TellLinked& tell,
   for (const std::string& part : link.passed_over) {
     tell(fmt::format("The view's part \"{}\" is of a newer version and was passed over", part));
   }
+}
+
+void take_awaited_lanes(SessionTab& tab) {
+  AwaitedLanes& awaited = tab.awaited;
+  if (awaited.names.empty() || awaited.among == tab.snapshot->tracks.size()) return;
+  awaited.among = tab.snapshot->tracks.size();
+  if (tab.choices.filter != awaited.filter) return awaited.names.clear();
+  const TrackNames names(*tab.snapshot);
+  std::erase_if(awaited.names, [&](const std::string& name) {
+    const auto track = names.find(name);
+    if (track) awaited.filter.tracks.push_back(*track);
+    return track.has_value();
+  });
+  tab.choices.filter = awaited.filter;
 }
 
 void keep_view(SessionTab& tab, StoreWriter::Then then) {

@@ -19,6 +19,9 @@ using TellLinked = std::function<void(std::string)>;
 void follow_link(SessionTab& tab, const ViewLink& link, const TellLinked& tell,
                  const std::function<void(EventId)>& reveal = {});
 
+// Once per frame: lanes that the link's filter names and that have come since join it, unless the user has changed it.
+void take_awaited_lanes(SessionTab& tab);
+
 // Keeps the view beside the session's markers: in its file, or with the next save if it has none.
 void keep_view(SessionTab& tab, StoreWriter::Then then);
 // The view that was kept; nothing happens if there is none.

@@ -75,7 +75,8 @@ void step_selection(SessionTab& tab, EventStep step, std::function<void(const St
 void SelectionFollower::update(SessionTab& tab) {
   if (tab.selected != seen_) {
     seen_ = tab.selected;
-    source_wanted_ = dependencies_wanted_ = seen_.has_value();
+    source_wanted_ = seen_.has_value();
+    lit_version_.reset();
     if (seen_) {
       tab.related.clear();
       // Stepping through the events of a line keeps them all lit.
@@ -96,10 +97,11 @@ void SelectionFollower::follow_source(SessionTab& tab) {
 }
 
 void SelectionFollower::light_dependencies(SessionTab& tab) {
-  if (!dependencies_wanted_) return;
+  if (!seen_) return;
   const auto dependencies = tab.analysis->dependencies();
-  if (!dependencies) return;
-  dependencies_wanted_ = false;
+  if (!dependencies || lit_version_ == dependencies->snapshot_version()) return;
+  if (lit_version_) tab.related.clear();  // of what there was before
+  lit_version_ = dependencies->snapshot_version();
   for (const Dependency& d : dependencies->predecessors(*seen_, kMostDependencies).dependencies) {
     tab.related.push_back(d.source);
   }

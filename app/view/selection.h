@@ -39,7 +39,7 @@ class SelectionFollower {
   WorkerPool& pool_;
   std::optional<EventId> seen_;
   bool source_wanted_ = false;
-  bool dependencies_wanted_ = false;
+  std::optional<std::uint64_t> lit_version_;  // of the dependencies that are lit
   Task<std::shared_ptr<const DependencyChain>> chain_task_;
   EventId chain_of_ = kNoEvent;  // that is being walked
 };

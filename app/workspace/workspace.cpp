@@ -448,6 +448,12 @@ bool Workspace::is_first_of_capture(const OpenTab& tab) const {
   return first != tabs_.end() && first->get() == &tab;
 }
 
+bool Workspace::grows(const Store& store) const {
+  return std::any_of(tabs_.begin(), tabs_.end(), [&](const auto& each) {
+    return each && each->session->store.get() == &store && may_grow(*each->session);
+  });
+}
+
 void Workspace::refresh(OpenTab& tab, double now_s) {
   SessionTab& session = *tab.session;
   const std::uint64_t known = session.snapshot->version;
@@ -455,12 +461,13 @@ void Workspace::refresh(OpenTab& tab, double now_s) {
   if (session.beside) {
     SessionTab& below = *session.beside;
     for (std::string& failed : begin_frame(below)) notify(Severity::error, std::move(failed));
-    below.analysis->begin_frame(below.snapshot, now_s);
+    below.analysis->begin_frame(below.snapshot, now_s, grows(*below.store));
     below.analysis->set_filter(below.choices.filter);
   }
+  take_awaited_lanes(session);
   if (tab.part && session.snapshot->version != known) refresh_part(*tab.part, session);
   if (session.device.empty() && session.snapshot->version != known) session.device = device_of(*session.snapshot);
-  session.analysis->begin_frame(session.snapshot, now_s);
+  session.analysis->begin_frame(session.snapshot, now_s, grows(*session.store));
   session.analysis->set_filter(session.choices.filter);
 }
 

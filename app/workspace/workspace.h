@@ -96,6 +96,7 @@ class Workspace {
 
   // The capture of a tab.
   [[nodiscard]] const LiveLink* link(std::size_t index) const noexcept { return tabs_[index]->link.get(); }
+  [[nodiscard]] bool grows(const Store& store) const;   // a capture goes on into it
   [[nodiscard]] bool is_live(std::size_t index) const;  // it may still grow
   void stop_capture(std::size_t index);
   void pause_capture(std::size_t index, bool paused);

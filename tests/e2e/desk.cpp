@@ -35,11 +35,18 @@ bool Screen::settled() const {
   return root_["settled"].get(settled) == simdjson::SUCCESS && settled;
 }
 
-bool Screen::shows(std::string_view text) const {
+std::vector<std::string> Screen::texts() const {
+  std::vector<std::string> texts;
   for (const simdjson::dom::element shown : root_["texts"].get_array()) {
-    if (std::string_view(shown.get_string()).find(text) != std::string_view::npos) return true;
+    texts.emplace_back(std::string_view(shown.get_string()));
   }
-  return false;
+  return texts;
+}
+
+bool Screen::shows(std::string_view text) const {
+  const std::vector<std::string> shown = texts();
+  return std::any_of(shown.begin(), shown.end(),
+                     [&](const std::string& each) { return each.find(text) != std::string::npos; });
 }
 
 std::optional<Place> Screen::find(const std::string& widget, double across, double down) const {

@@ -29,6 +29,7 @@ class Screen {
   [[nodiscard]] bool settled() const;
   [[nodiscard]] bool shows(std::string_view text) const;  // some text on the screen contains it
   [[nodiscard]] bool has(const std::string& widget) const { return find(widget).has_value(); }
+  [[nodiscard]] std::vector<std::string> texts() const;  // all of them
   // At the given shares of its width and height.
   [[nodiscard]] std::optional<Place> find(const std::string& widget, double across = 0.5, double down = 0.5) const;
   [[nodiscard]] int count(const char* what) const;  // "clicks", "keys", "notches": that the viewer has had

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <thread>
 
 #include "tests/e2e/desk.h"
@@ -229,15 +230,76 @@ TEST_CASE("a view that is zoomed, marked, searched and saved is found again when
   (void)desk.close_by_key();
 }
 
+namespace {
+
+// An agent with a simulated device for one capture.
+struct DeviceHost {
+  DeviceHost()
+      : agent(Process::start({accelscope::test::programs_folder() + "/accelscope-agent", "simulate", "--listen",
+                              "127.0.0.1:0", "--once", "--seconds", "2", "--rate", "50k"})) {
+    REQUIRE(agent.ok());
+    const std::optional<std::string> line = agent->wait_for("listening on ", 150s);
+    REQUIRE(line.has_value());
+    address = line->substr(line->find("listening on ") + 13);
+    address = address.substr(0, address.find(' '));
+  }
+  Result<Process> agent;
+  std::string address;
+};
+
+const std::vector<std::string>& panels_with_answers() {
+  static const std::vector<std::string> kPanels = {"selection", "hotspots", "warnings", "why", "memory", "metrics"};
+  return kPanels;
+}
+
+// What stands there with each of the panels in front, without how far a save is and what the session is called.
+std::vector<std::string> answers(Desk& desk) {
+  std::vector<std::string> all;
+  for (const std::string& panel : panels_with_answers()) {
+    desk.click_on("bottom." + panel);
+    for (const std::string& text : desk.settle().texts()) {
+      const bool is_name = text.find("127.0.0.1") != std::string::npos || text.find("live") != std::string::npos ||
+                           text.find("aved") != std::string::npos || text.find("in memory") != std::string::npos ||
+                           text.find("in file") != std::string::npos;
+      if (!is_name) all.push_back(panel + ": " + text);
+    }
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("what the real window says at the end of a capture is what it says of the saved file") {
+  Desk desk;
+  const DeviceHost host;
+  desk.open_viewer(host.address);
+  for (const std::string& panel : panels_with_answers()) desk.click_on("bottom." + panel);
+  (void)desk.wait_until("the capture has ended", [](const Screen& screen) {
+    return screen.tab("live") == "false" && screen.settled() && number(screen, "events") > 50'000;
+  });
+  const std::vector<std::string> live = answers(desk);
+  desk.key("ctrl+s");
+  (void)desk.wait_until("a file is asked for", [](const Screen& screen) { return screen.shows("Save the session"); });
+  desk.key("ctrl+a");
+  desk.type(desk.file("live.accel"));
+  desk.key("Return");
+  (void)desk.wait_until("it is saved", [](const Screen& screen) { return screen.tab("modified") == "false"; });
+  (void)desk.close_by_key();
+  desk.open_viewer(desk.file("live.accel"));
+  (void)desk.wait_until("it is open",
+                        [](const Screen& screen) { return screen.settled() && screen.has("verdict.bound"); });
+  const std::vector<std::string> saved = answers(desk);
+  std::vector<std::string> differ;
+  std::set_symmetric_difference(live.begin(), live.end(), saved.begin(), saved.end(), std::back_inserter(differ));
+  CHECK(differ == std::vector<std::string>());
+  (void)desk.close_by_key();
+}
+
 TEST_CASE("the real window shows a live capture and ends cleanly by a signal") {
   Desk desk;
-  Result<Process> agent = Process::start({accelscope::test::programs_folder() + "/accelscope-agent", "simulate",
-                                          "--listen", "127.0.0.1:0", "--once", "--seconds", "2", "--rate", "50k"});
-  REQUIRE(agent.ok());
-  const std::optional<std::string> line = agent->wait_for("listening on ", test::kPatience);
-  REQUIRE(line.has_value());
-  const std::string address = line->substr(line->find("listening on ") + 13);
-  desk.open_viewer(address.substr(0, address.find(' ')));
+  const DeviceHost host;
+  desk.open_viewer(host.address);
   (void)desk.wait_until("the capture has ended", [](const Screen& screen) {
     return screen.tab("live") == "false" && screen.settled() && number(screen, "events") > 50'000;
   });

@@ -46,6 +46,14 @@ void CollectivesPanel::ask(const PanelContext& context) {
                       });
   if (!found) return;
   if (const auto told = ask_told(context, found, range); told && told != shown_) adopt(told);
+  // What is marked on the timeline may have had ranks to come.
+  const bool is_marked = shown_ && context.tab.operation && shown_->chosen && shown_->chosen_event == chosen_event_;
+  if (is_marked && marked_of_ != shown_) context.tab.operation = shown_operation(*shown_->report, *shown_->chosen);
+  marked_of_ = shown_;
+}
+
+void CollectivesPanel::keep_up(const PanelContext& context) {
+  if (context.tab.operation && !context.analysis().is_newest(found_)) ask(context);
 }
 
 // What is chosen by the user is looked for in it too, so that it stays chosen when this is shown.
@@ -82,7 +90,8 @@ std::shared_ptr<const CollectivesPanel::Told> CollectivesPanel::ask_told(
                                        made->cause = cause_text(*cause, *query.snapshot);
                                      }
                                      return std::shared_ptr<const Told>(std::move(made));
-                                   });
+                                   },
+                                   {.of = SessionAnalysis::basis_of(found_)});
 }
 
 // Ranks and instances have other numbers in it.

@@ -19,6 +19,7 @@ namespace accelscope::app {
 class CollectivesPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
+  void keep_up(const PanelContext& context) override;
 
  private:
   static constexpr std::size_t kMostShown = 8, kUsuallyShown = 4;
@@ -136,6 +137,7 @@ class CollectivesPanel final : public Panel {
   bool had_operation_ = false;   // the tab marked one in the last frame
   EventId followed_ = kNoEvent;  // the selected event that was looked at last
   std::shared_ptr<const Told> shown_;
+  std::shared_ptr<const Told> marked_of_;         // that the marked operation was looked for in
   std::shared_ptr<const CollectiveGrid> map_;     // of what is shown; null: not yet
   std::size_t columns_ = 0;                       // that it had room for
   EventId chosen_event_ = kNoEvent;               // a part of the chosen instance

@@ -33,10 +33,10 @@ constexpr std::array<ComparePage, 7> kComparePages = {{{"metric", "Metrics"},
 
 }  // namespace
 
-std::shared_ptr<const Store> ComparePanel::draw_head(const PanelContext& context, Rect head, std::string& title) {
+void ComparePanel::draw_head(const PanelContext& context, Rect head, CompareQuestion& question) {
   Ui& ui = context.ui;
   const std::vector<OpenSession> others = context.actions.other_sessions();
-  if (others.empty()) return nullptr;
+  if (others.empty()) return;
   std::vector<Segment> pages;
   for (const ComparePage& page : kComparePages) pages.push_back({.label = page.label});
   segmented(ui, "compare.page", head.cut_right(segmented_width(ui, pages)).middle(ui.px(size::kControl)), pages, kind_);
@@ -60,10 +60,11 @@ std::shared_ptr<const Store> ComparePanel::draw_head(const PanelContext& context
   const float width = std::min(head.width(), segmented_width(ui, names));
   segmented(ui, "compare.other", head.cut_left(width).middle(ui.px(size::kControl)), names, number);
   const OpenSession& other = others[static_cast<std::size_t>(number)];
+  question.other_grows = other.grows;
   chosen_ = other.store;
   if (std::exchange(side_by_side_, false)) context.actions.open_comparison(other.store);
-  title = other.title;
-  return other.store;
+  question.other_title = other.title;
+  question.other = other.store;
 }
 
 void ComparePanel::draw_verdict(const PanelContext& context, const Rect& area) const {
@@ -78,8 +79,7 @@ void ComparePanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   Rect rest = area;
   CompareQuestion question;
-  question.other =
-      draw_head(context, rest.cut_top(ui.px(kCompareHead)).inset(ui.px(size::kPanelPadding), 0), question.other_title);
+  draw_head(context, rest.cut_top(ui.px(kCompareHead)).inset(ui.px(size::kPanelPadding), 0), question);
   if (!question.other) {
     empty_state(ui, "compare.alone", area, icon::kBalance,
                 "Open another session in a tab of its own, and it is set beside this one here.");

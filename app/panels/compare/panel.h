@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "app/panels/answer_table.h"
 #include "app/panels/compare/waterfall.h"
@@ -16,9 +15,8 @@ class ComparePanel final : public Panel {
   [[nodiscard]] bool pending() const override { return kept_.task.valid() || waterfall_.pending(); }
 
  private:
-  // The session to compare with; null: there is none.
-  [[nodiscard]] std::shared_ptr<const Store> draw_head(const PanelContext& context, render::Rect head,
-                                                       std::string& title);
+  // Fills in the session to compare with, where there is one.
+  void draw_head(const PanelContext& context, render::Rect head, CompareQuestion& question);
   void draw_verdict(const PanelContext& context, const render::Rect& area) const;
 
   std::weak_ptr<const Store> chosen_;

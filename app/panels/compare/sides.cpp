@@ -43,7 +43,8 @@ SessionAnalysis::Found<ComparedSides> compare_sides(const QueryContext& query, c
 
 std::shared_ptr<const ComparedSides> ask_compared(SessionAnalysis& base, CompareKept& kept,
                                                   const CompareQuestion& question) {
-  return base.ask(kept, question, {}, [question](const QueryContext& query) { return compare_sides(query, question); });
+  return base.ask(kept, question, question.renewal(),
+                  [question](const QueryContext& query) { return compare_sides(query, question); });
 }
 
 void draw_compared_verdict(Ui& ui, Rect& line, const Comparison& comparison) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "app/content/listings/base/listing.h"
 #include "app/session/analysis.h"
@@ -14,9 +15,15 @@ namespace accelscope::app {
 
 struct CompareQuestion {
   std::shared_ptr<const Store> other;
+  bool other_grows = false;
   std::string base_title, other_title;
   std::string kind;  // "metric", "line" ...
-  bool operator==(const CompareQuestion&) const = default;
+  bool operator==(const CompareQuestion& b) const {
+    return std::tie(other, base_title, other_title, kind) == std::tie(b.other, b.base_title, b.other_title, b.kind);
+  }
+  [[nodiscard]] SessionAnalysis::Renewal renewal() const {
+    return {.beside = {other->version(), other_grows}, .tells_itself = true};
+  }
 };
 struct ComparedSides {
   Comparison comparison;

@@ -145,7 +145,7 @@ void Waterfall::draw(const PanelContext& context, const Rect& area, const Compar
     found->other_title = question.other_title;
     return std::make_shared<const Explained>(std::move(*found));
   };
-  const std::shared_ptr<const Explained> shown = context.analysis().ask(kept_, question, {}, work);
+  const std::shared_ptr<const Explained> shown = context.analysis().ask(kept_, question, question.renewal(), work);
   if (!kept_.error.empty()) return (void)empty_state(ui, "compare.wrong", area, icon::kError, kept_.error);
   if (!shown) return (void)empty_state(ui, "compare.loading", area, icon::kClock, "Following both critical paths ...");
   Rect rest = area;

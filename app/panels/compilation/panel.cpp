@@ -36,7 +36,8 @@ void CompilationPanel::ask(const PanelContext& context) {
     all = analysis.ask_of(found_, filter, SessionAnalysis::NoKey{},
                           [known](const QueryContext& query) -> SessionAnalysis::Found<Compilations> {
                             return find_compilations(query, known.get());
-                          });
+                          },
+                          {.of = analysis.made_of(analysis.dependencies_state())});
   }
   waits_ = !all;
   if (!all) return;
@@ -44,7 +45,11 @@ void CompilationPanel::ask(const PanelContext& context) {
   if (!(scope_ == Scope::session) && range != TimeRange{}) within.range = range;
   const auto told = analysis.ask(
       told_, RangeQuestion{all, range, within},
-      {.rest_s = 0.1, .busy_s = SessionAnalysis::kRenewSeconds, .ages = false, .tells_itself = true},
+      {.of = filter.empty() ? analysis.basis_of(analysis.compilations_state()) : analysis.basis_of(found_),
+       .rest_s = 0.1,
+       .busy_s = SessionAnalysis::kRenewSeconds,
+       .ages = false,
+       .tells_itself = true},
       [all, range, within](const QueryContext& query) -> SessionAnalysis::Found<Told> {
         auto made = std::make_shared<Told>();
         made->of = all;

@@ -234,7 +234,8 @@ void CoreGridPanel::draw_table(const PanelContext& context, const Rect& area, co
   TableQuestion wanted{{frames_, shown.span}, nullptr};
   if (playing_ && last && table_kept_.value_key.of.frames == frames_) wanted.order = last->order;
   const auto found = context.analysis().ask(table_kept_, wanted,
-                                            {.rest_s = playing_ ? kTableSeconds : 0,
+                                            {.of = SessionAnalysis::basis_of(frames_kept_),
+                                             .rest_s = playing_ ? kTableSeconds : 0,
                                              .is_let_end = true,
                                              .ages = false,
                                              .tells_itself = true,

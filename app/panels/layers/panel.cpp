@@ -33,12 +33,11 @@ constexpr float kTreeShare = 0.58F, kPathRow = 24;
 
 // The index of the whole session serves every range of it; a filter is looked at event by event.
 void LayersPanel::ask_tree(const PanelContext& context) {
-  constexpr double kIdleShare = 4;  // of the time that the index took
   SessionAnalysis& analysis = context.analysis();
   const EventFilter filter = scope_filter(context.tab, scope_);
   if (!filter.needs_mask()) {
     (void)analysis.ask(
-        index_, question_.kind, {.idle_share = kIdleShare, .tells_itself = true},
+        index_, question_.kind, {.tells_itself = true},
         [kind = question_.kind, last = index_.value](const QueryContext& query) -> SessionAnalysis::Found<KeptIndex> {
           auto index = HierarchyIndex::build(query, kind, last ? last->index : nullptr);
           if (!index) return index.error();

@@ -41,9 +41,10 @@ void SourcePanel::find_causes(const PanelContext& context) {
     causes_ = causes ? std::move(*causes) : WaitCauses{};  // what failed is not tried again in each frame
     if (!causes) context.actions.notify(Severity::warning, causes.message());
   }
-  if (causes_task_.valid() || causes_ || !lit_ || lit_events_of_ != lit_ || lit_events_.events.empty()) return;
+  if (causes_task_.valid() || !lit_ || lit_events_of_ != lit_ || lit_events_.events.empty()) return;
   const auto dependencies = context.analysis().dependencies();
-  if (!dependencies) return;
+  if (!dependencies || (causes_ && causes_version_ == dependencies->snapshot_version())) return;
+  causes_version_ = dependencies->snapshot_version();
   std::vector<EventId> events = lit_events_.events;
   if (events.size() > kMostLookedInto) events.resize(kMostLookedInto);
   causes_task_ = pool_.start([dependencies, events = std::move(events), store = context.tab.store,

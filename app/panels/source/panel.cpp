@@ -169,6 +169,12 @@ void SourcePanel::take_line_events(const PanelContext& context) {
   if (step_when_ready_ != 0) step_event(context, std::exchange(step_when_ready_, 0));
 }
 
+void SourcePanel::keep_up(const PanelContext& context) {
+  if (!context.tab.lit || !lit_) return;
+  refresh_costs(context);
+  take_line_events(context);
+}
+
 void SourcePanel::draw(const PanelContext& context, const Rect& area) {
   begin(context);
   follow_selection(context);

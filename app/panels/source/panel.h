@@ -24,6 +24,7 @@ class SourcePanel final : public Panel {
  public:
   explicit SourcePanel(WorkerPool& pool) : pool_(pool) {}
   void draw(const PanelContext& context, const render::Rect& area) override;
+  void keep_up(const PanelContext& context) override;
   [[nodiscard]] bool pending() const override { return storing_.valid() || causes_task_.valid(); }
 
  private:
@@ -109,6 +110,7 @@ class SourcePanel final : public Panel {
   int step_when_ready_ = 0;
   Task<Result<WaitCauses>> causes_task_;
   std::optional<WaitCauses> causes_;
+  std::uint64_t causes_version_ = 0;  // of the dependencies that they were asked for with
 
   std::string find_;
   std::vector<std::uint32_t> found_;  // indices into lines_

@@ -102,7 +102,7 @@ void StackPanel::read(const PanelContext& context) {
   take(context, *record);
   const auto dependencies = context.analysis().dependencies();
   // Of a growing session the call that launched an event may come after it.
-  const bool newer = dependencies && dependencies->snapshot_version() != version_ && calls_.rows.size() <= 1;
+  const bool newer = dependencies && dependencies->snapshot_version() != version_;
   if (!dependencies || task_.valid() || (read_ && !newer)) return;
   version_ = dependencies->snapshot_version();
   task_ = context.analysis().start([dependencies, event = *shown_](const QueryContext& query) {

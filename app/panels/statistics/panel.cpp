@@ -93,17 +93,12 @@ void StatisticsPanel::set_brush(const PanelContext& context, const std::optional
 void StatisticsPanel::take_answers(const PanelContext& context) {
   const SessionTab& tab = context.tab;
   const Snapshot& snapshot = *tab.snapshot;
-  const std::pair columns_of{snapshot.schemas.size(), snapshot.tracks.size()};
-  // Of a capture that grows, events of known columns may be the first of theirs.
-  const bool grows = may_grow(tab) && columns_version_ != snapshot.version;
-  if (columns_of != columns_of_ || grows || (had_grown_ && !may_grow(tab))) {
+  if (columns_version_ != snapshot.version) {  // events of known columns may be the first of theirs, too
     columns_version_ = snapshot.version;
-    columns_of_ = columns_of;
     group_columns_ = group_columns(snapshot);
     value_columns_ = value_columns(snapshot);
     presets_ = statistics_presets(snapshot);
   }
-  had_grown_ = may_grow(tab);
   const EventFilter wanted = scope_filter(tab, scope_);
   TableChoice asked{.choice = choice_, .within = {}};
   if (scope_ == Scope::visible) asked.within.range = tab.view.whole_ns();

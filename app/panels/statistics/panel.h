@@ -80,9 +80,7 @@ class StatisticsPanel final : public Panel {
   // Of the menus, of the snapshot with so many schemas and tracks.
   std::vector<GroupColumn> group_columns_, value_columns_;
   std::vector<StatisticsPreset> presets_;
-  std::pair<std::size_t, std::size_t> columns_of_{~std::size_t{0}, 0};
-  std::uint64_t columns_version_ = 0;  // of the snapshot that they were looked for in, while it grows
-  bool had_grown_ = false;
+  std::uint64_t columns_version_ = ~std::uint64_t{0};  // of the snapshot that they were looked for in
 };
 
 }  // namespace accelscope::app

@@ -110,7 +110,9 @@ void draw_hint(Ui& ui, const Rect& row, const std::string& hint, const std::stri
 
 std::string WarningsPanel::badge(const SessionTab& tab) const {
   const std::shared_ptr<const Advice> advice = shown_advice(tab);
-  return !advice || advice->findings.empty() ? "" : std::to_string(advice->findings.size());
+  if (!advice || advice->findings.empty()) return "";
+  return std::to_string(advice->findings.size()) +
+         (tab.analysis->is_newest(tab.analysis->advice_state()) ? "" : " ...");
 }
 
 void WarningsPanel::draw(const PanelContext& context, const Rect& area) {

@@ -26,15 +26,14 @@ void ChangeList::suggest(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const auto known =
         std::find_if(changes_.begin(), changes_.end(), [&](const ShownChange& each) { return each.text == text; });
-    kept.push_back({text, known != changes_.end() && known->on, true});
+    kept.push_back({text, touched_ && known != changes_.end() && known->on, true});
   }
   for (const ShownChange& each : changes_) {
     const bool there = std::find(texts.begin(), texts.end(), each.text) != texts.end();
-    if (!there && (!each.suggested || each.on)) kept.push_back(each);
+    if (!there && (!each.suggested || (touched_ && each.on))) kept.push_back(each);
   }
   changes_ = std::move(kept);
-  if (!begun_ && !changes_.empty()) changes_.front().on = true;  // so that there is something to see
-  begun_ = begun_ || !changes_.empty();
+  if (!touched_ && !changes_.empty()) changes_.front().on = true;  // so that there is something to see
 }
 
 void ChangeList::offer(const std::vector<std::string>& texts) {
@@ -46,6 +45,7 @@ void ChangeList::offer(const std::vector<std::string>& texts) {
 }
 
 void ChangeList::choose(const std::string& text) {
+  touched_ = true;
   for (ShownChange& each : changes_) {
     if (each.text != text) continue;
     each.on = true;
@@ -73,6 +73,7 @@ void ChangeList::draw(const PanelContext& context, const Rect& area,
   const ButtonOptions clear{.label = "Clear", .kind = ButtonKind::quiet};
   if (button(ui, "why.clear", foot.cut_right(button_width(ui, clear)), clear)) {
     for (ShownChange& each : changes_) each.on = false;
+    touched_ = true;
   }
   foot.cut_right(ui.px(6));
   const TextInputResult typed = text_input(
@@ -86,7 +87,7 @@ void ChangeList::draw(const PanelContext& context, const Rect& area,
     Rect row = content.cut_top(ui.px(kChangeRow));
     const Rect saving = row.cut_right(ui.px(kChangeSaving));
     const std::string name = "why.change." + std::to_string(i);
-    (void)checkbox(ui, name, row, changes_[i].text, changes_[i].on);
+    touched_ = checkbox(ui, name, row, changes_[i].text, changes_[i].on) || touched_;
     if (i >= savings.size()) {
       draw_text(ui, saving, "...", {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
     } else if (!savings[i]) {

@@ -17,7 +17,8 @@ struct ShownChange {
 
 class ChangeList {
  public:
-  // What suits the session comes in place of what suited it before; the user's own stay. The first is ticked at first.
+  // What suits the session comes in place of what suited it before; the user's own stay. The first is ticked until the
+  // user ticks.
   void suggest(const std::vector<std::string>& texts);
   void draw(const PanelContext& context, const render::Rect& area,
             const std::vector<std::optional<std::int64_t>>& savings);
@@ -31,7 +32,7 @@ class ChangeList {
   void add_typed(const PanelContext& context);
 
   std::vector<ShownChange> changes_;
-  bool begun_ = false;
+  bool touched_ = false;  // the user has ticked or written something
   std::string typed_, wrong_;
 };
 

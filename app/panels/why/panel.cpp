@@ -190,21 +190,30 @@ SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& qu
   return std::make_shared<const Replay>(std::move(out));
 }
 
-void WhyPanel::draw(const PanelContext& context, const Rect& area) {
-  Ui& ui = context.ui;
-  const OwnSelection own(context.tab, scope_);
-  const EventFilter wanted = scope_filter(context.tab, scope_);
-  const auto before = shown_;
+void WhyPanel::ask(const PanelContext& context, const EventFilter& wanted) {
   const bool own_advice = scope_ != Scope::session;
   shown_ = context.analysis().ask_of(kept_, wanted, wanted, [wanted, own_advice](const QueryContext& query) {
     return find(query, wanted, own_advice);
   });
+  context.tab.marked_path = marks_ && shown_ ? shown_->shown : nullptr;
+}
+
+void WhyPanel::keep_up(const PanelContext& context) {
+  if (context.tab.marked_path && !context.analysis().is_newest(kept_)) ask(context, kept_.key.filter);
+}
+
+void WhyPanel::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  const OwnSelection own(context.tab, scope_);
+  const auto before = drawn_;
+  ask(context, scope_filter(context.tab, scope_));
   const auto findings = findings_;
   take_findings(context);
-  const bool renewed = shown_ && shown_ != before;
-  if (renewed) changes_.suggest(shown_->suggested);
-  if (findings_ && (renewed || findings_ != findings)) changes_.offer(findings_->changes);
-  context.tab.marked_path = marks_ && shown_ ? shown_->shown : nullptr;
+  if (shown_ && (shown_ != before || findings_ != findings)) {
+    changes_.suggest(shown_->suggested);
+    if (findings_) changes_.offer(findings_->changes);
+  }
+  drawn_ = shown_;
   Rect rest = area;
   draw_head(context, rest.cut_top(ui.px(kWhyHead)).inset(ui.px(size::kPanelPadding), 0));
   // Nobody takes an answer about changes where none are shown, and the panel would wait for it for ever.
@@ -225,7 +234,7 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
     question.ticked.push_back(change.on ? 1 : 0);
   }
   replay_ = context.analysis().ask(
-      replayed_, question, {.tells_itself = true},
+      replayed_, question, {.of = SessionAnalysis::basis_of(kept_), .tells_itself = true},
       [question, last = replay_](const QueryContext& query) { return replay(query, question, last); });
   if (rest.width() >= ui.px(kRoomForChanges)) {
     const Rect result = rest.cut_right(rest.width() * kWhyResult);

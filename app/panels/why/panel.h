@@ -22,6 +22,7 @@ namespace accelscope::app {
 class WhyPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
+  void keep_up(const PanelContext& context) override;
   [[nodiscard]] bool pending() const override { return kept_.task.valid() || replayed_.task.valid(); }
 
  private:
@@ -60,6 +61,7 @@ class WhyPanel final : public Panel {
   };
   [[nodiscard]] static SessionAnalysis::Found<Found> find(const QueryContext& query, const EventFilter& filter,
                                                           bool finds_advice);
+  void ask(const PanelContext& context, const EventFilter& wanted);
   void take_findings(const PanelContext& context);
   // `before`, where it is of the same path, tells what has been replayed already; may be null.
   [[nodiscard]] static SessionAnalysis::Found<Replay> replay(const QueryContext& query, const ReplayQuestion& question,
@@ -77,6 +79,7 @@ class WhyPanel final : public Panel {
   SessionAnalysis::Kept<Found, SessionAnalysis::Filtered<EventFilter>> kept_;
   SessionAnalysis::Kept<Replay, ReplayQuestion> replayed_;
   std::shared_ptr<const Found> shown_;
+  std::shared_ptr<const Found> drawn_;  // in the last frame that drew it
   std::shared_ptr<const Replay> replay_;
   std::shared_ptr<const Findings> findings_;  // null: not known yet
   AnswerTable rows_, finding_rows_;

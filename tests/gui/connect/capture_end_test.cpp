@@ -1,0 +1,113 @@
+// What a live session says once its capture has ended is what the saved file says when it is opened anew: verdict,
+// findings, figures, lanes that are derived, in every panel. While data come, every panel asks for its answers.
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "app/frame/places.h"
+#include "tests/gui/viewer.h"
+#include "tests/support/process.h"
+#include "tests/support/programs_folder.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using namespace accelscope::test;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+// An agent of its own process, so that what it makes comes while the viewer works.
+struct SimulatedDevice {
+  explicit SimulatedDevice(int seed)
+      : process(Process::start({programs_folder() + "/accelscope-agent", "simulate", "--listen", "127.0.0.1:0",
+                                "--once", "--events", "60000", "--rate", "60k", "--seed", std::to_string(seed)})) {
+    REQUIRE(process.ok());
+    const auto line = process->wait_for("listening on ", std::chrono::seconds(150));
+    REQUIRE(line.has_value());
+    address = line->substr(line->find("listening on ") + 13);
+    address = address.substr(0, address.find(' '));
+  }
+  Result<Process> process;
+  std::string address;
+};
+
+// Where the file is, what it is called and that it was captured are no answers.
+bool is_of_the_place(const std::string& line) {
+  const std::vector<std::string> parts = {"simulated", "accel", "Saved", "saved", "Save", "Accelscope", "127.0.0.1"};
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](const std::string& part) { return line.find(part) != std::string::npos; });
+}
+
+Lines shown_lines(const Viewer& viewer) {
+  std::istringstream text(viewer.shell.visible_text());
+  Lines lines;
+  for (std::string line; std::getline(text, line);) {
+    if (!is_of_the_place(line)) lines.push_back(line);
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+// With each panel in front in turn.
+std::map<std::string, Lines> all_answers(Viewer& viewer) {
+  std::map<std::string, Lines> answers;
+  for (const PanelInfo& panel : all_panels()) {
+    viewer.app.layout().show(panel.name);
+    viewer.shell.frame(3);
+    REQUIRE(viewer.shell.settle());
+    viewer.shell.frame(3);
+    answers[std::string(panel.name)] = shown_lines(viewer);
+  }
+  return answers;
+}
+
+void look_at_everything(Viewer& viewer) {
+  std::size_t frames = 0;
+  REQUIRE(viewer.frames_until([&] {
+    const auto panels = all_panels();
+    if (frames % 5 == 0) viewer.app.layout().show(panels[frames / 5 % panels.size()].name);
+    ++frames;
+    return viewer.app.workspace().tab_count() == 1 && viewer.tab().live == LiveState::ended;
+  }));
+}
+
+void check_same(const std::map<std::string, Lines>& live, const std::map<std::string, Lines>& saved) {
+  for (const auto& [panel, lines] : live) {
+    CAPTURE(panel);
+    Lines only_live, only_saved;
+    const Lines& others = saved.at(panel);
+    std::set_difference(lines.begin(), lines.end(), others.begin(), others.end(), std::back_inserter(only_live));
+    std::set_difference(others.begin(), others.end(), lines.begin(), lines.end(), std::back_inserter(only_saved));
+    CHECK(only_live == Lines());
+    CHECK(only_saved == Lines());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("end of a capture: every panel says what it says of the saved file, whatever it said before") {
+  for (int seed = 1; seed <= 10; ++seed) {
+    CAPTURE(seed);
+    const TemporaryFolder folder;
+    const SimulatedDevice device(seed);
+    Viewer live;
+    live.app.workspace().connect(device.address);
+    look_at_everything(live);
+    REQUIRE(live.shell.settle());
+    const ViewRange view = live.tab().view;
+    const auto of_live = all_answers(live);
+    CHECK_FALSE(live.shell.shows("updating"));
+    live.app.workspace().save(0, folder.file("simulated.accel"));
+    REQUIRE(live.shell.settle());
+
+    Viewer anew;
+    anew.open(folder.file("simulated.accel"));
+    anew.tab().show(view);
+    check_same(of_live, all_answers(anew));
+  }
+}

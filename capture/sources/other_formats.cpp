@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "capture/json/byte_source.h"
-#include "core/base/utf8.h"
 #include "core/store/other_database.h"
 
 namespace accelscope::capture::sources {
@@ -58,7 +57,6 @@ constexpr std::array kNames = {
 };
 
 [[nodiscard]] std::string_view trimmed_begin(std::string_view text) {
-  text = without_byte_order_mark(text);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   return text;
 }

@@ -15,7 +15,7 @@
 
 #include "capture/sources/perfetto/write/event_tables.h"
 #include "capture/sources/tracks/unordered_session.h"
-#include "core/export/traces/perfetto_trace.h"
+#include "core/model/track_words.h"
 
 namespace accelscope::capture::sources::perfetto {
 

@@ -48,6 +48,7 @@ struct TabPanels {
   std::vector<std::unique_ptr<Panel>> panels;  // of all_panels()
   SelectionFollower follower;
   bool verdict_closed = false;
+  bool figures_shown = false;  // of a session without anything for the timeline
   CompareKept compared;  // with the session below
   TurnsKept turns;       // of the loop that both run
   ViewRange below;       // as it was drawn last

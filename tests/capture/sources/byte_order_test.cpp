@@ -37,7 +37,7 @@ std::vector<Text> texts() {
       {"array.json", R"([{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":2}])"},
       {"profile.json", R"({"instruction":[{"timestamp":10,"duration":9,"opcode":"MATMUL","id":1}]})"},
       {"run.hatchet",
-       R"([{"frame":{"name":"ROOT"},"metrics":{"time (ns)":5},"children":[]},{"CUDA":{"0":{"arch":"90"}}}])"},
+       R"json([{"frame":{"name":"ROOT"},"metrics":{"time (ns)":5},"children":[]},{"CUDA":{"0":{"arch":"90"}}}])json"},
       {"noc_trace_dev0.json",
        R"([{"proc":"BRISC","noc":"NOC_0","sx":1,"sy":2,"type":"WRITE_","num_bytes":7,"timestamp":9,"run_host_id":2}])"},
   };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "capture/sources/base/async_sink.h"
@@ -344,11 +345,30 @@ void OpsReportImport::report(const CsvTable& table) {
 
 }  // namespace
 
-int probe_ops_report(std::string_view head, const std::string& /*path*/) {
-  constexpr int kCertain = 95;
+namespace {
+
+constexpr int kCertain = 95;
+
+// Whether the first line is the header of a report, and of one that tells of the host.
+[[nodiscard]] bool begins_report(std::string_view head, bool of_host) {
   const std::string_view line = head.substr(0, std::min(head.find('\n'), head.size()));
   std::vector<std::string> cells;
-  return split_csv(line, ',', cells) && is_ops_header(cells) ? kCertain : 0;
+  return split_csv(line, ',', cells) && is_ops_header(cells) &&
+         find_op_column(cells, {OpColumn::op_code.front()}).has_value() == of_host;
+}
+
+}  // namespace
+
+int probe_ops_report(std::string_view head, const std::string& /*path*/) {
+  return begins_report(head, true) ? kCertain : 0;
+}
+
+int probe_device_report(std::string_view head, const std::string& /*path*/) {
+  return begins_report(head, false) ? kCertain : 0;
+}
+
+std::string folder_of_report(const std::string& path) {
+  return std::filesystem::path(path).parent_path().lexically_normal().string() + "/";
 }
 
 Result<void> import_ops_report(const OpenBytes& open, const std::string& name, const ImportOptions& options,

@@ -149,6 +149,11 @@ void add_texts(std::vector<WholeFile>& files) {
                                               9000 + 100 * i, 9090 + 100 * i);
                          }),
                    ends_line});
+  files.push_back(
+      {"tt-device-report", "cpp_device_perf_report.csv",
+       lines("GLOBAL CALL COUNT,DEVICE ID,OP NAME,DEVICE FW DURATION [ns],DEVICE FW START CYCLE,DEVICE FW END CYCLE\n",
+             30, [](int i) { return fmt::format("{},0,Matmul,90,{},{}\n", i, 9000 + 100 * i, 9090 + 100 * i); }),
+       ends_line});
   test::TtLogOptions log;
   log.cores_x = log.cores_y = 1;
   log.programs = 2;

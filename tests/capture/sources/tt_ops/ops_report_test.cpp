@@ -99,7 +99,7 @@ TEST_CASE("tables of tt-metal's real-time profiler: programs by the files of the
         "1,0,1000,1270,270,270,200,1.35\n"
         "2,0,1540,1810,0,270,200,1.35\n"}) {
     CAPTURE(text);
-    CHECK(probe_ops_report(text, "") > 0);
+    CHECK(probe_device_report(text, "") > 0);
     RecordingSink sink;
     import_report(text, sink);
     const std::vector<RecordedEvent> ops = events_of_table(sink, "op");

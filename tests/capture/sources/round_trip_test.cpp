@@ -300,6 +300,17 @@ TEST_CASE(
   REQUIRE((*usage)->allocations.size() == 1);
   CHECK((*usage)->allocations[0].address == 4096);
   CHECK((*usage)->allocations[0].end_ns.has_value());
+
+  const std::string chrome = exported_by({{*store, store->snapshot(), workers, control}}, write_chrome, report);
+  const Imported third = imported_from(chrome, [](auto bytes, EventSink& to) {
+    return sources::chrome::import_chrome_json(std::move(bytes), "test.json", {}, to);
+  });
+  for (const TrackSnapshot& each : third.snapshot().tracks) {
+    if (each.track->name != "Tensor") continue;
+    CHECK(each.track->kind == "engine");
+    CHECK(each.track->device == "nc0; a");
+    CHECK(each.track->host == "trn1");
+  }
 }
 
 TEST_CASE("a session that goes out as a Chrome trace and comes in again is the same") {

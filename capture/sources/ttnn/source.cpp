@@ -317,16 +317,18 @@ void MemoryReportImport::write_buffer(const BufferKey& key, const LiveBuffer& bu
   if (after < operations_.size()) write(operations_[after].begin, -key.bytes, operations_[after].id);
 }
 
-// Those that are not listed behind the operation before that one any more.
+// Those that are not listed behind the operation before that one any more. At one address a release comes before the
+// allocation that follows it at the same time.
 void MemoryReportImport::end_buffers(std::int64_t before) {
-  for (auto buffer = live_.begin(); buffer != live_.end();) {
-    if (buffer->second.last + 1 < before) {
-      write_buffer(buffer->first, buffer->second);
-      buffer = live_.erase(buffer);
-    } else {
-      ++buffer;
-    }
-  }
+  std::vector<std::pair<BufferKey, LiveBuffer>> ended;
+  std::erase_if(live_, [&](const auto& buffer) {
+    const bool ends = buffer.second.last + 1 < before;
+    if (ends) ended.push_back(buffer);
+    return ends;
+  });
+  std::stable_sort(ended.begin(), ended.end(),
+                   [](const auto& a, const auto& b) { return a.second.last < b.second.last; });
+  for (const auto& [key, buffer] : ended) write_buffer(key, buffer);
 }
 
 void MemoryReportImport::read_buffers() {
@@ -361,7 +363,7 @@ void MemoryReportImport::read_buffers() {
     }
     buffer->second.last = current;
   }
-  for (const auto& [key, buffer] : live_) write_buffer(key, buffer);
+  end_buffers(INT64_MAX);
 }
 
 void MemoryReportImport::write_facts() {

@@ -52,7 +52,7 @@ TEST_CASE("a report of TTNN: what lies in L1 over time is in the memory tracker,
   REQUIRE(l1 != (*usage)->pools.end());
   CHECK(l1->device == "chip 0");
   CHECK(l1->capacity_bytes == 1'395'424);
-  CHECK(l1->peak_bytes == 8192);
+  CHECK(l1->peak_bytes == 2048);
   std::vector<std::string> lives;
   for (const Allocation& each : (*usage)->allocations) {
     if ((*usage)->pools[each.pool].base_name != "L1") continue;
@@ -61,7 +61,7 @@ TEST_CASE("a report of TTNN: what lies in L1 over time is in the memory tracker,
   }
   std::sort(lives.begin(), lives.end());
   CHECK(lives == std::vector<std::string>{"tensor 5 Shape([1, 32]) BFLOAT16 2048 0..3000000",
-                                          "tensor 6 Shape([32, 32]) BFLOAT16 8192 3000000..-1"});
+                                          "tensor 6 Shape([32, 32]) BFLOAT16 1024 3000000..-1"});
 }
 
 TEST_CASE("a report of TTNN of another version, without tables that this one has, is read as far as it goes") {

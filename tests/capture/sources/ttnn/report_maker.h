@@ -31,7 +31,7 @@ inline std::string ttnn_report_sql() {
       buffer_layout int);
     INSERT INTO buffers VALUES(1, 0, 4096, 2048, 1, 0), (1, 0, 64, 512, 0, 0),
                               (2, 0, 4096, 2048, 1, 0), (2, 0, 64, 512, 0, 0),
-                              (3, 0, 4096, 8192, 1, 2), (3, 0, 64, 512, 0, 0);
+                              (3, 0, 4096, 1024, 1, 2), (3, 0, 64, 512, 0, 0);
     CREATE TABLE errors (operation_id int, operation_name text, error_type text, error_message text);
     INSERT INTO errors VALUES(2, 'ttnn.matmul', 'TT_FATAL', 'out of L1');
     CREATE TABLE edges (operation_id int, source_unique_id int, sink_unique_id int);

@@ -68,8 +68,8 @@ TEST_CASE(
   REQUIRE(kernels.size() == 2);
   CHECK(kernels[0].name == "gemm(float*)");
   CHECK(kernels[0].string("region") == "step 1");
-  CHECK(session.count("gpu_memcpy") == 1);
-  CHECK(session.count("gpu_memset") == 1);
+  CHECK(session.count("memcpy") == 1);
+  CHECK(session.count("memset") == 1);
   CHECK(session.events("nvtx").size() == 1);
   CHECK(session.count("dependency") == 2);  // from the launch, and from the copy's call
   CHECK(quality_count(session, "rows_left_out") == 1);

@@ -23,8 +23,8 @@ ORDER = {
     "capture": """system command_line json request security wire log ingest reach sources/base sources/parquet sources/sqlite sources/tracks sources/pickle sources/torch_memory
         sources/chrome/read sources/chrome/write sources/chrome sources/neuron/read sources/neuron/write sources/neuron
         sources/perfetto/read sources/perfetto/write sources/perfetto
-        sources/tt_metal/read sources/tt_metal/write sources/tt_metal sources/tt_ops sources/tt_noc sources/tracy/read sources/tracy sources/tracy_csv sources/vtune sources/unitrace sources/stacks sources/proton sources/nsys/read sources/nsys/write sources/nsys sources/xplane/read sources/xplane
-        sources/rocm/run sources/rocm/rocpd sources/rocm/rpd sources/rocm/results_json sources/rocm/csv sources/rocm/compute sources/rocm
+        sources/tt_metal/read sources/tt_metal/write sources/tt_metal sources/tt_ops sources/ttnn sources/tt_noc sources/tracy/read sources/tracy sources/tracy_csv sources/vtune sources/unitrace sources/stacks sources/proton sources/nsys/read sources/nsys/write sources/nsys sources/xplane/read sources/xplane
+        sources/rocm/run sources/rocm/rocpd sources/rocm/rpd sources/rocm/results_json sources/rocm/csv sources/rocm/rocprof sources/rocm/compute sources/rocm
         sources/session sources
         sim/kernel sim/output sim/planted sim/planted_gpu sim/planted_cores probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/python probe/zones
         probe/host kinds/base kinds/program kinds/* kinds agent/run agent/viewers agent/control client .""",

@@ -60,7 +60,7 @@ class CountingSink final : public ForwardingSink {
 
 Result<std::unique_ptr<Store>> SimulateCommand::simulated(const capture::sim::SimulationOptions& options,
                                                           const std::string& path, const CommandRun& run) const {
-  auto store = Store::create();
+  auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
   if (!store) return store;
   const Result<void> done = with_progress("Simulating", run, [&](JobControl& control) -> Result<void> {
     control.set_unit(JobUnit::events);

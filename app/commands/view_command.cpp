@@ -123,7 +123,7 @@ void ViewCommand::say_unneeded(const CommandRun& run) const {
        {std::pair{"--db-endpoint", &db_endpoint}, {"--db-org", &db_org}, {"--port", &port}}) {
     if (!value->empty()) run.say(fmt::format("{} is not needed: there is no server and no database to reach", name));
   }
-  if (perfetto_flows && format != "perfetto") run.say("--show-perfetto-flows is of use with --output-format perfetto");
+  if (perfetto_flows) run.say("--show-perfetto-flows is not needed: traces have their dependencies");
 }
 
 int ViewCommand::write_summaries(const std::vector<std::string>& paths, const OpenSessionOptions& options, bool as_json,
@@ -227,7 +227,7 @@ int ViewCommand::run(const CommandRun& run) const {
     return view_json({*paths, options, output_file, filter, force, memory_tracker}, run);
   }
   if (const ExportFormat* known = find_offered_format(*chosen)) {
-    return view_export({*paths, options, known, output_file, filter, force, perfetto_flows}, run);
+    return view_export({*paths, options, known, output_file, filter, force}, run);
   }
   return write_summaries(*paths, options, *chosen == "summary-json", run);
 }
@@ -271,8 +271,7 @@ CommandAction declare_view(command_line::OptionSet& options) {
   options.add_option("--value", command->measured,
                      "What the table measures, where it has a choice: a column of numbers");
   options.add_flag("--terminology", command->terminology, "Explain the figures, or the one named instead of FILE");
-  options.add_flag("--show-perfetto-flows", command->perfetto_flows,
-                   "Write dependencies as flows, with --output-format perfetto");
+  options.add_flag("--show-perfetto-flows", command->perfetto_flows, "Not needed: dependencies are written as flows");
   options.add_option("--db-endpoint", command->db_endpoint, "Accepted and not needed: there is no server");
   options.add_option("--db-org", command->db_org, "Accepted and not needed");
   options.add_option("--port", command->port, "Accepted and not needed");

@@ -1,6 +1,7 @@
 #include "app/export/output_file.h"
 
 #include <filesystem>
+#include <sstream>
 
 #include "app/workspace/opening.h"
 #include "core/base/file_system.h"
@@ -86,6 +87,14 @@ Result<void> OutputFile::finish() {
   }
   finished_ = true;
   return {};
+}
+
+Result<void> write_file(const std::string& path, std::string_view text) {
+  std::ostringstream unused;
+  const Result<std::unique_ptr<OutputFile>> file = OutputFile::open(path, unused);
+  if (!file) return file.error();
+  if (Result<void> written = (*file)->write(text); !written) return written;
+  return (*file)->finish();
 }
 
 }  // namespace accelscope::app

@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
@@ -42,5 +43,8 @@ class OutputFile {
   bool is_file_ = false;
   bool finished_ = false;
 };
+
+// The whole of a file: what was there before stays until all of it is on the disk.
+[[nodiscard]] Result<void> write_file(const std::string& path, std::string_view text);
 
 }  // namespace accelscope::app

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <utility>
 
 #include "app/export/filtered_export.h"
+#include "app/export/output_file.h"
 #include "app/frame/app_state.h"
 #include "app/session/analysis.h"
 #include "app/view/marker_range.h"
@@ -201,14 +201,12 @@ void AppState::export_text(FileOffer offer) {
   file_dialog.show(FileDialog::Purpose::export_text, (std::filesystem::path(folder) / offer.name).string(),
                    dialog_places(workspace), [this, text = std::move(offer.text)](const std::string& path) {
                      say("Writing " + path + " ...");
-                     exporting = workspace.pool().start(
-                         Priority::background, [text, path](TaskControl&) -> Result<std::string> {
-                           std::ofstream file(path, std::ios::binary);
-                           file << text();
-                           file.close();
-                           if (!file) return Error{path + ": cannot be written; choose another folder"};
-                           return "Wrote " + path;
-                         });
+                     exporting = workspace.pool().start(Priority::background,
+                                                        [text, path](TaskControl&) -> Result<std::string> {
+                                                          if (Result<void> written = write_file(path, text()); !written)
+                                                            return written.error();
+                                                          return "Wrote " + path;
+                                                        });
                    });
 }
 

@@ -49,6 +49,7 @@ struct TabPanels {
   std::vector<std::unique_ptr<Panel>> panels;  // of all_panels()
   SelectionFollower follower;
   bool verdict_closed = false;
+  bool figures_shown = false;  // of a session without anything for the timeline
   std::set<PanelId> older;  // the panels that showed answers of older data in the last frame
   CompareKept compared;     // with the session below
   TurnsKept turns;          // of the loop that both run

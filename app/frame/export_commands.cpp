@@ -27,8 +27,8 @@ struct ExportSource {
   PeakEdits peaks;
 };
 
-Result<std::string> export_to(const ExportSource& source, const ExportFormat& format, bool flows,
-                              const std::string& path, WorkerPool& pool, JobControl& control) {
+Result<std::string> export_to(const ExportSource& source, const ExportFormat& format, const std::string& path,
+                              WorkerPool& pool, JobControl& control) {
   control.set_unit(JobUnit::events);
   TaskControl task;
   ExportRequest request{{*source.store, source.snapshot, pool, task}};
@@ -36,7 +36,6 @@ Result<std::string> export_to(const ExportSource& source, const ExportFormat& fo
   if (!mask) return Error{"The filter: " + mask.message()};
   request.query.mask = std::move(*mask);
   request.range = source.filter.range.value_or(TimeRange{});
-  request.flows = flows;
   request.title = source.title;
   request.filter = source.filter;
   if (request.query.mask) {
@@ -54,7 +53,7 @@ Result<std::string> export_to(const ExportSource& source, const ExportFormat& fo
   return export_said(*report, path);
 }
 
-void export_session(AppState& state, const ExportFormat& format, bool flows) {
+void export_session(AppState& state, const ExportFormat& format) {
   const SessionTab& session = *state.tab();
   const ExportSource source{session.store, session.snapshot, session.choices.filter, session.title,
                             state.peaks.edits()};
@@ -64,12 +63,12 @@ void export_session(AppState& state, const ExportFormat& format, bool flows) {
   name += format.shape == ExportShape::folder ? "-" + std::string(format.name) : std::string(format.suffix);
   state.file_dialog.show(
       FileDialog::Purpose::export_text, (std::filesystem::path(folder) / name).string(), dialog_places(state.workspace),
-      [&state, source, &format, flows](const std::string& path) {
+      [&state, source, &format](const std::string& path) {
         const auto said = std::make_shared<std::string>();
         state.workspace.start_job(
             "Writing " + file_name(path),
-            [source, &format, flows, path, said, &pool = state.workspace.pool()](JobControl& control) -> Result<void> {
-              auto written = export_to(source, format, flows, path, pool, control);
+            [source, &format, path, said, &pool = state.workspace.pool()](JobControl& control) -> Result<void> {
+              auto written = export_to(source, format, path, pool, control);
               if (!written) return written.error();
               *said = std::move(*written);
               return {};
@@ -83,23 +82,18 @@ void export_session(AppState& state, const ExportFormat& format, bool flows) {
 }  // namespace
 
 void add_export_commands(AppState& state) {
-  const auto add = [&](const std::string& id, const std::string& title, const ExportFormat& format, bool flows) {
-    state.commands.add({.id = id,
-                        .title = title + "...",
+  for (const ExportFormat* each : offered_formats()) {
+    const ExportFormat& format = *each;
+    state.commands.add({.id = "export_" + std::string(format.name),
+                        .title = std::string(format.title) + "...",
                         .menu = MenuId::file,
                         .submenu = kExportMenu,
-                        .run = [&state, &format, flows] { export_session(state, format, flows); },
+                        .run = [&state, &format] { export_session(state, format); },
                         .enabled =
                             [&state, &format] {
                               return state.tab() != nullptr &&
                                      (format.applies == nullptr || format.applies(*state.tab()->snapshot));
                             }});
-  };
-  for (const ExportFormat* each : offered_formats()) {
-    const ExportFormat& format = *each;
-    const std::string id = "export_" + std::string(format.name);
-    add(id, std::string(format.title), format, !format.flows_asked);
-    if (format.flows_asked) add(id + "_flows", std::string(format.title) + " with dependencies", format, true);
   }
 }
 

@@ -187,7 +187,7 @@ std::array<float, kPlaceCount> PanelLayout::sizes_in(const render::Rect& area, f
   return sizes;
 }
 
-PanelLayout::Rects PanelLayout::rects(const render::Rect& area, float scale) const {
+PanelLayout::Rects PanelLayout::rects(const render::Rect& area, float scale, bool centre) const {
   Rects rects;
   if (maximised_) {
     rects.places[index(place(*maximised_))] = area;
@@ -204,6 +204,14 @@ PanelLayout::Rects PanelLayout::rects(const render::Rect& area, float scale) con
   if (right > 0) {
     rects.places[index(Place::right)] = rects.centre.cut_right(right);
     rects.right_splitter = rects.centre.cut_right(splitter);
+  }
+  if (!centre && bottom > 0) {
+    rects.places[index(Place::bottom)].y0 = area.y0;
+    rects.places[index(Place::bottom)].x1 = rects.centre.x1;
+    for (render::Rect* beside : {&rects.places[index(Place::right)], &rects.right_splitter, &rects.door}) {
+      if (!beside->empty()) beside->y1 = area.y1;
+    }
+    rects.centre = rects.bottom_splitter = {};
   }
   return rects;
 }

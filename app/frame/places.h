@@ -83,7 +83,8 @@ class PanelLayout {
     render::Rect right_splitter, bottom_splitter;
     render::Rect door;  // in place of the right column
   };
-  [[nodiscard]] Rects rects(const render::Rect& area, float scale) const;
+  // `centre`: whether there is something for it; else the bottom, where a panel is open, has its room.
+  [[nodiscard]] Rects rects(const render::Rect& area, float scale, bool centre = true) const;
   void drag_splitter(Place place, float pixels, const render::Rect& area, float scale);  // > 0: right or down
 
   [[nodiscard]] std::string to_text() const;

@@ -6,6 +6,7 @@
 #include "app/frame/app_state.h"
 #include "app/frame/filter_bar.h"
 #include "app/session/analysis.h"
+#include "core/model/track_kinds.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/states.h"
@@ -69,6 +70,17 @@ void leave_list_in_front(AppState& state, SessionTab& tab) {
   if (tab.selected && (of_sql || of_hits)) state.panels_of(tab).noticed = tab.selected;
 }
 
+// Some profiles are figures and tables alone.
+[[nodiscard]] bool has_timeline(const SessionTab& tab) {
+  if (!tab.snapshot) return true;
+  const Snapshot& snapshot = *tab.snapshot;
+  return tab.beside || may_grow(tab) ||
+         std::any_of(snapshot.lanes.begin(), snapshot.lanes.end(), [&](const LaneSnapshot& lane) {
+           const TrackSnapshot* const track = snapshot.find_track(lane.track);
+           return track != nullptr && lane.event_count > 0 && track_kind_of(track->track->kind).has_rows;
+         });
+}
+
 }  // namespace
 
 void draw_notices(AppState& state, Ui& ui, Rect& area) {
@@ -109,7 +121,11 @@ void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   const PanelContext context{ui, in_hand(tab), state.actions};
   draw_filter_bar(context, area);
   state.layout.arrange(area, ui.scale(), column_says_something(state, tab));
-  const PanelLayout::Rects rects = state.layout.rects(area, ui.scale());
+  const bool timeline = has_timeline(tab);
+  if (!timeline && !std::exchange(state.panels_of(tab).figures_shown, true)) {
+    state.layout.show(tab.snapshot->metrics.empty() ? "tables" : "metrics");
+  }
+  const PanelLayout::Rects rects = state.layout.rects(area, ui.scale(), timeline);
   SessionTab& hand = in_hand(tab);
   for (const TimelineCommand* command : std::exchange(state.timeline_queue, {}))
     state.timeline_of(hand).run(ui, hand, *command);

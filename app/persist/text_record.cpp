@@ -1,10 +1,8 @@
 #include "app/persist/text_record.h"
 
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
-#include "core/base/file_system.h"
 #include "core/base/own_files.h"
 
 namespace accelscope::app {
@@ -77,24 +75,10 @@ Result<void> write_records(const std::string& path, const std::vector<TextRecord
       return Error{path + ": is not kept: " + own.message()};
     }
   }
-  const Result<std::string> draft = draft_beside(path, FileAccess::owner);
-  if (!draft) return Error{path + ": is not kept: " + draft.message()};
-  const std::string& temporary = *draft;
-  {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    fs::permissions(temporary, fs::perms::owner_read | fs::perms::owner_write, error);  // before anything is in it
-    if (error) return Error{path + ": cannot be kept from others (" + error.message() + ")"};
-    for (const TextRecord& record : records) file << encode_record(record) << '\n';
-    file.flush();
-    if (!file) {
-      remove_file(temporary);
-      return Error{path + ": cannot be written; check the folder's permissions and free space"};
-    }
-  }
-  fs::rename(temporary, path, error);
-  if (error) remove_file(temporary);
-  if (error) return Error{path + ": cannot be replaced (" + error.message() + "); check the folder's permissions"};
-  return {};
+  std::string lines;
+  for (const TextRecord& record : records) lines += encode_record(record) + '\n';
+  const Result<void> written = write_own_file(behind_own_link(path), lines);
+  return written ? written : Error{written.message() + "; check the folder's permissions and free space"};
 }
 
 }  // namespace accelscope::app

@@ -13,8 +13,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kSuffixes = {".accel", ".json",  ".json.gz",        ".csv",
-                                                       ".db",    ".rocpd", ".perfetto-trace", ".pftrace"};
+constexpr std::array<std::string_view, 14> kSuffixes = {
+    ".accel",          ".json",    ".json.gz", ".csv",    ".db",  ".sqlite",  ".rocpd",
+    ".perfetto-trace", ".pftrace", ".tracy",   ".pickle", ".rpd", ".hatchet", ".chrome_trace"};
 
 std::int64_t to_unix_s(fs::file_time_type time) {
   const auto since = time - fs::file_time_type::clock::now();

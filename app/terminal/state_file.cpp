@@ -8,6 +8,7 @@
 #include <fstream>
 #include <vector>
 
+#include "core/base/file_system.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -31,16 +32,18 @@ constexpr int kQuietFrames = 2;  // of the three that a window draws after an in
   return fmt::format("[{}]", fmt::join(texts, ","));
 }
 
-// A reader never sees half of it.
-[[nodiscard]] Result<void> replace_file(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
-  std::ofstream file(part, std::ios::binary);
+// A reader never sees half of it. It is of this moment alone: nothing waits for the disk.
+[[nodiscard]] Result<void> write_state(const std::string& path, const std::string& text) {
+  const Result<std::string> draft = draft_beside(path);
+  if (!draft) return draft.error();
+  std::ofstream file(*draft, std::ios::binary);
   file << text;
   file.close();
   std::error_code failure;
-  if (file) std::filesystem::rename(part, path, failure);
-  if (!file || failure) return Error{path + ": cannot be written; check the folder"};
-  return {};
+  if (file) std::filesystem::rename(*draft, path, failure);
+  if (file && !failure) return {};
+  remove_file(*draft);
+  return Error{path + ": cannot be written; check the folder"};
 }
 
 }  // namespace
@@ -70,7 +73,7 @@ void StateFile::frame(render::Ui& ui) {
       "{{\"settled\":{},\"clicks\":{},\"keys\":{},\"notches\":{:.0f},\"widgets\":{},\"texts\":{},\"state\":{}}}\n",
       settled, clicks_, keys_, notches_, widgets_json(ui), texts_json(ui), state_);
   if (text == last_) return;
-  written_ = replace_file(path_, text);
+  written_ = write_state(path_, text);
   last_ = std::move(text);
 }
 

@@ -82,7 +82,7 @@ Result<OpenedSession> open_in_place(const std::string& path) {
 
 Result<OpenedSession> import(const std::vector<std::string>& paths, const OpenSessionOptions& options,
                              JobControl& control) {
-  auto store = Store::create();
+  auto store = Store::create({.memory_budget_bytes = options.memory_budget_bytes, .spill_directory = {}});
   if (!store) return store.error();
   OpenedSession session;
   session.store = std::move(*store);
@@ -100,8 +100,9 @@ Result<OpenedSession> import(const std::vector<std::string>& paths, const OpenSe
 }
 
 // What a capture left on disk: an agent's spool, a recovery folder.
-Result<OpenedSession> open_frames(const std::string& path, const JobControl& control) {
-  auto store = Store::create();
+Result<OpenedSession> open_frames(const std::string& path, const OpenSessionOptions& options,
+                                  const JobControl& control) {
+  auto store = Store::create({.memory_budget_bytes = options.memory_budget_bytes, .spill_directory = {}});
   if (!store) return store.error();
   OpenedSession session;
   session.store = std::move(*store);
@@ -150,7 +151,7 @@ Result<OpenedSession> load_session(const std::vector<std::string>& paths, const 
   }
   if (paths.size() == 1 && options.format.empty()) {
     if (auto session = open_session_file(paths.front())) return std::move(*session);
-    if (capture::ingest::holds_frames(paths.front())) return open_frames(paths.front(), control);
+    if (capture::ingest::holds_frames(paths.front())) return open_frames(paths.front(), options, control);
   }
   return import(paths, options, control);
 }

@@ -3,6 +3,7 @@
 // thread; the errors name the file and what to try.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -31,9 +32,10 @@ struct OpenedSession {
 
 struct OpenSessionOptions {
   std::vector<std::string> source_roots;
-  std::string format;                          // of the input; "": guessed from the content
-  std::string neff;                            // program of a raw Neuron trace; "": found beside it
-  std::vector<std::string> converter_options;  // passed on to a vendor's tool that converts the input
+  std::string format;                                           // of the input; "": guessed from the content
+  std::string neff;                                             // program of a raw Neuron trace; "": found beside it
+  std::vector<std::string> converter_options;                   // passed on to a vendor's tool that converts the input
+  std::uint64_t memory_budget_bytes = default_memory_budget();  // of what becomes a new store, as of a capture
 };
 
 // The one place where inputs are read. A single session file opens in place; anything else - several paths, folders of

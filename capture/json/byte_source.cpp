@@ -10,7 +10,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <vector>
+
+#include "core/base/utf8.h"
 
 namespace accelscope::capture::json {
 namespace {
@@ -40,7 +43,6 @@ class PlainSource final : public ByteSource {
   }
   [[nodiscard]] std::uint64_t file_bytes() const override { return size_; }
   [[nodiscard]] std::uint64_t file_bytes_read() const override { return read_; }
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
   std::string path_;
@@ -69,7 +71,8 @@ class MemorySource final : public ByteSource {
 // What gzip and zstd share: packed bytes come in through a small buffer.
 class PackedSource : public ByteSource {
  public:
-  explicit PackedSource(std::unique_ptr<PlainSource> packed) : packed_(std::move(packed)), buffer_(kPackedBytes) {}
+  PackedSource(std::string name, std::unique_ptr<ByteSource> packed)
+      : name_(std::move(name)), packed_(std::move(packed)), buffer_(kPackedBytes) {}
   [[nodiscard]] std::uint64_t file_bytes() const override { return packed_->file_bytes(); }
   [[nodiscard]] std::uint64_t file_bytes_read() const override { return packed_->file_bytes_read(); }
 
@@ -83,17 +86,18 @@ class PackedSource : public ByteSource {
   [[nodiscard]] Error broken(std::string_view what) const {
     return Error{
         fmt::format("{}: {} near byte {} of the packed file; the copy or download may be incomplete: fetch it again",
-                    packed_->path(), what, packed_->file_bytes_read())};
+                    name_, what, packed_->file_bytes_read())};
   }
 
  private:
-  std::unique_ptr<PlainSource> packed_;
+  std::string name_;
+  std::unique_ptr<ByteSource> packed_;
   std::vector<char> buffer_;
 };
 
 class GzipSource final : public PackedSource {
  public:
-  explicit GzipSource(std::unique_ptr<PlainSource> packed) : PackedSource(std::move(packed)) {
+  GzipSource(std::string name, std::unique_ptr<ByteSource> packed) : PackedSource(std::move(name), std::move(packed)) {
     // 15 window bits, + 16: a gzip header is expected.
     ready_ = inflateInit2(&stream_, 15 + 16) == Z_OK;
   }
@@ -136,8 +140,8 @@ class GzipSource final : public PackedSource {
 
 class ZstdSource final : public PackedSource {
  public:
-  explicit ZstdSource(std::unique_ptr<PlainSource> packed)
-      : PackedSource(std::move(packed)), context_(ZSTD_createDCtx()) {}
+  ZstdSource(std::string name, std::unique_ptr<ByteSource> packed)
+      : PackedSource(std::move(name), std::move(packed)), context_(ZSTD_createDCtx()) {}
 
   Result<std::size_t> read(std::span<char> out) override {
     if (context_ == nullptr) return broken("zstd could not be started");
@@ -170,6 +174,52 @@ class ZstdSource final : public PackedSource {
   bool flushing_ = false;  // the decoder may still hold output although all input was taken
 };
 
+// Leaves out a mark of the byte order before the first byte, which editors and spreadsheets put there.
+class UnmarkedSource final : public ByteSource {
+ public:
+  explicit UnmarkedSource(std::unique_ptr<ByteSource> marked) : marked_(std::move(marked)) {}
+
+  Result<std::size_t> read(std::span<char> out) override {
+    if (!looked_) look();
+    if (given_ == first_.size() && !failure_) return marked_->read(out);
+    if (given_ == first_.size()) return *failure_;
+    const std::size_t count = first_.copy(out.data(), out.size(), given_);
+    given_ += count;
+    return count;
+  }
+  [[nodiscard]] std::uint64_t file_bytes() const override { return marked_->file_bytes(); }
+  [[nodiscard]] std::uint64_t file_bytes_read() const override { return marked_->file_bytes_read(); }
+
+ private:
+  void look() {
+    looked_ = true;
+    std::array<char, kByteOrderMark.size()> some{};
+    while (first_.size() < some.size()) {
+      const Result<std::size_t> count = marked_->read(std::span(some).first(some.size() - first_.size()));
+      if (!count) failure_ = count.error();
+      if (!count || *count == 0) break;
+      first_.append(some.data(), *count);
+    }
+    if (first_ == kByteOrderMark) first_.clear();
+  }
+
+  std::unique_ptr<ByteSource> marked_;
+  std::string first_;  // bytes read ahead
+  std::size_t given_ = 0;
+  std::optional<Error> failure_;
+  bool looked_ = false;
+};
+
+[[nodiscard]] std::unique_ptr<ByteSource> opened(std::string name, std::string_view first_bytes,
+                                                 std::unique_ptr<ByteSource> source) {
+  if (first_bytes.starts_with(kGzip)) {
+    source = std::make_unique<GzipSource>(std::move(name), std::move(source));
+  } else if (first_bytes.starts_with(kZstd)) {
+    source = std::make_unique<ZstdSource>(std::move(name), std::move(source));
+  }
+  return std::make_unique<UnmarkedSource>(std::move(source));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
@@ -185,20 +235,11 @@ Result<std::unique_ptr<ByteSource>> ByteSource::open(const std::string& path) {
   const std::string_view magic(first.data(), std::fread(first.data(), 1, first.size(), file.get()));
   std::rewind(file.get());
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
-  auto plain = std::make_unique<PlainSource>(path, std::move(file), failure ? 0 : size);
-  std::unique_ptr<ByteSource> source;
-  if (magic.starts_with(kGzip)) {
-    source = std::make_unique<GzipSource>(std::move(plain));
-  } else if (magic.starts_with(kZstd)) {
-    source = std::make_unique<ZstdSource>(std::move(plain));
-  } else {
-    source = std::move(plain);
-  }
-  return source;
+  return opened(path, magic, std::make_unique<PlainSource>(path, std::move(file), failure ? 0 : size));
 }
 
 std::unique_ptr<ByteSource> ByteSource::from_memory(std::span<const char> bytes) {
-  return std::make_unique<MemorySource>(bytes);
+  return opened("the text", {bytes.data(), bytes.size()}, std::make_unique<MemorySource>(bytes));
 }
 
 bool is_packed(std::string_view first_bytes) noexcept {

@@ -1,5 +1,5 @@
-// The bytes of a file, inflated on the way if it is gzip or zstd. Read in order, once; memory is a few hundred KiB
-// whatever the file's size.
+// The bytes of a file, inflated on the way if it is gzip or zstd, without a mark of the byte order before them. Read in
+// order, once; memory is a few hundred KiB whatever the file's size.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ class ByteSource {
  public:
   // Looks at the first bytes to see how the file is packed.
   [[nodiscard]] static Result<std::unique_ptr<ByteSource>> open(const std::string& path);
-  // Bytes that are in memory already; they must outlive the source.
+  // Bytes that are in memory already, packed or not; they must outlive the source.
   [[nodiscard]] static std::unique_ptr<ByteSource> from_memory(std::span<const char> bytes);
 
   ByteSource() = default;

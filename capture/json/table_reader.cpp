@@ -5,7 +5,6 @@
 
 #include "capture/json/balanced_scan.h"
 #include "core/base/text.h"
-#include "core/base/utf8.h"
 
 namespace accelscope::capture::json {
 namespace {
@@ -129,11 +128,6 @@ JsonTableReader::Step JsonTableReader::step(JsonWindow& window) {
 }
 
 JsonTableReader::Step JsonTableReader::step_document() {
-  if (offset() == 0 && end_ - begin_ < kByteOrderMark.size() && !source_ended_) return Step::need_more;
-  if (offset() == 0 && std::string_view(buffer_.data() + begin_, end_ - begin_).starts_with(kByteOrderMark)) {
-    begin_ += kByteOrderMark.size();
-    return Step::advanced;
-  }
   const char c = buffer_[begin_];
   if (c == '{') {
     place_ = Place::key;
@@ -156,9 +150,13 @@ JsonTableReader::Step JsonTableReader::step_key() {
   if (c == ',') {
     ++begin_;
   } else if (c == '}') {
-    if (hole_table_) return end_after_hole();
+    if (opened_ == 0 && hole_table_) return end_after_hole();
     ++begin_;
-    place_ = Place::after;
+    if (opened_ == 0) {
+      place_ = Place::after;
+    } else {
+      --opened_;
+    }
   } else if (c == '"') {
     const std::size_t length = scan_string(buffer_.data() + begin_, end_ - begin_);
     if (zero_at_ != kNoZero && is_cut_by_hole(length)) return Step::advanced;
@@ -181,6 +179,12 @@ JsonTableReader::Step JsonTableReader::step_value(JsonWindow& window) {
     return Step::advanced;
   }
   if (!window.rows.empty() || window.first_of_table) return Step::emit;
+  if (c == '{' && !options_.opened_table.empty() && table_ == options_.opened_table && opened_ < options_.max_depth) {
+    ++begin_;
+    ++opened_;
+    place_ = Place::key;
+    return Step::advanced;
+  }
   window.table = table_;
   window.first_of_table = true;
   if (c == '[') {
@@ -429,8 +433,11 @@ void JsonTableReader::problem(JsonProblem::Kind kind, std::uint64_t count, std::
 
 void JsonTableReader::report_end() {
   const bool complete = place_ == Place::hole ? ends_document(begin_) : place_ == Place::after && begin_ == end_;
+  const bool unclosed = place_ == Place::rows && top_is_array_ && begin_ == end_;
   if (place_ == Place::hole) pass_hole(end_);
-  if (!complete && is_json_ && !failed_) problem(JsonProblem::Kind::truncated, 1, buffer_offset_ + end_);
+  if (!complete && is_json_ && !failed_) {
+    problem(unclosed ? JsonProblem::Kind::unclosed : JsonProblem::Kind::truncated, 1, buffer_offset_ + end_);
+  }
   place_ = Place::finished;
 }
 

@@ -46,6 +46,7 @@ struct JsonWindow {
 struct JsonProblem {
   enum class Kind : std::uint8_t {
     truncated,       // the file ends inside a value
+    unclosed,        // the file ends behind a row of a bare array, which some writers never close
     unreadable,      // reading or inflating failed; `what` says how
     stray_bytes,     // bytes that are not JSON between rows or tables; count is bytes
     trailing_bytes,  // after the end of the document; count is bytes
@@ -66,6 +67,7 @@ class JsonTableReader {
     std::size_t window_bytes = 4U << 20;
     std::size_t max_row_bytes = 16U << 20;
     std::uint32_t max_depth = 128;
+    std::string_view opened_table;               // if it is an object, its members are tables as well; "": none
     std::size_t first_buffer_bytes = 64U << 10;  // most files are small; the buffer grows with what comes
   };
 
@@ -128,6 +130,7 @@ class JsonTableReader {
   Place after_skipping_ = Place::key;
   std::optional<std::string> hole_table_;  // in which the last hole began
   bool hole_in_value_ = false;             // of a table that is a single value
+  std::uint32_t opened_ = 0;               // objects around the keys beside the document's own
   BalancedScan skipped_;
   std::string table_;
   std::vector<JsonProblem> problems_;

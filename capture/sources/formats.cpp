@@ -26,9 +26,11 @@
 #include "capture/sources/tt_metal/source.h"
 #include "capture/sources/tt_noc/source.h"
 #include "capture/sources/tt_ops/source.h"
+#include "capture/sources/ttnn/source.h"
 #include "capture/sources/unitrace/source.h"
 #include "capture/sources/vtune/source.h"
 #include "capture/sources/xplane/source.h"
+#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources {
 namespace {
@@ -44,9 +46,12 @@ constexpr std::array kFormats = {
     SourceFormat{"nsys-rep", "Nsight Systems report", nsys::probe_nsys_report, nsys::import_nsys_report, true, true},
     SourceFormat{"tt-device-log", "tt-metal device log", tt_metal::probe_device_log, tt_metal::import_device_log},
     SourceFormat{"tt-ops", "tt-metal operations report", tt_ops::probe_ops_report, tt_ops::import_ops_report, false,
-                 false, nullptr, true},
+                 false, nullptr, true, nullptr, tt_ops::folder_of_report},
+    SourceFormat{"tt-device-report", "tt-metal device report (C++ or real-time)", tt_ops::probe_device_report,
+                 tt_ops::import_ops_report, false, false, nullptr, true, nullptr, tt_ops::folder_of_report},
     SourceFormat{"tt-noc-trace", "tt-metal network trace", tt_noc::probe_noc_trace, tt_noc::import_noc_trace},
     SourceFormat{"tt-npe", "tt-npe timeline", tt_noc::probe_npe_timeline, tt_noc::import_npe_timeline},
+    SourceFormat{"ttnn-report", "TTNN memory report (SQLite)", ttnn::probe_memory_report, ttnn::import_memory_report},
     SourceFormat{"tracy", "Tracy trace", tracy::probe_tracy, tracy::import_tracy},
     SourceFormat{"tracy-csv", "Tracy zones by tracy-csvexport", tracy_csv::probe_tracy_csv,
                  tracy_csv::import_tracy_csv},
@@ -59,6 +64,10 @@ constexpr std::array kFormats = {
                  false, false, nullptr, false, rocm::run_of_rocprofv3_json, rocm::output_of_rocprofv3},
     SourceFormat{"rocprofv3-csv", "rocprofv3 traces (CSV)", rocm::probe_rocprofv3_csv, rocm::import_rocprofv3_csv,
                  false, false, nullptr, false, rocm::run_of_rocprofv3_csv, rocm::output_of_rocprofv3},
+    SourceFormat{"rocprof-db", "rocprof database (SQLite)", rocm::probe_rocprof_database, rocm::import_rocprof_database,
+                 false, false, nullptr, false, nullptr, rocm::output_of_rocprof},
+    SourceFormat{"rocprof-csv", "rocprof results (CSV)", rocm::probe_rocprof_csv, rocm::import_rocprof_csv, false,
+                 false, nullptr, false, nullptr, rocm::output_of_rocprof},
     SourceFormat{"torch-memory", "PyTorch memory snapshot", torch_memory::probe_torch_memory,
                  torch_memory::import_torch_memory, false, false, nullptr, true},
     SourceFormat{"vtune-csv", "VTune external intervals", vtune::probe_intervals, vtune::import_intervals},
@@ -98,7 +107,7 @@ Result<FirstBytes> read_first_bytes(const std::string& path) {
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(file.gcount()));
   if (head.empty()) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", path)};
-  if (!json::is_packed(head)) return FirstBytes{std::move(head)};
+  if (!json::is_packed(head)) return FirstBytes{std::string(without_byte_order_mark(head))};
   return FirstBytes{json::read_head(path, kProbeBytes), true};
 }
 

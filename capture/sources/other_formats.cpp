@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "capture/json/byte_source.h"
-#include "core/base/utf8.h"
 #include "core/store/other_database.h"
 
 namespace accelscope::capture::sources {
@@ -31,6 +30,8 @@ constexpr std::array kTexts = {
             "import the traces beside it: *_kernel_trace.csv, *_hip_api_trace.csv"},
     TextRow{"{", "speedscope.app/file-format-schema", "a speedscope profile", kChromeAdvice},
     TextRow{"{", "\"forwarding_channel_pairs\"", "a topology for tt-npe", "it holds no events"},
+    TextRow{"\xff\xfe", "", "a text in UTF-16", "save it as UTF-8"},
+    TextRow{"\xfe\xff", "", "a text in UTF-16", "save it as UTF-8"},
     TextRow{"PERFILE2", "", "a recording of Linux perf", "convert it with perf script > samples.txt"},
     TextRow{"PAR1", "", "a Parquet table", "a Neuron profile in Parquet is a folder of tables with names of its own"},
     TextRow{"\x7f"
@@ -58,7 +59,6 @@ constexpr std::array kNames = {
 };
 
 [[nodiscard]] std::string_view trimmed_begin(std::string_view text) {
-  text = without_byte_order_mark(text);
   text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   return text;
 }

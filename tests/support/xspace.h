@@ -91,6 +91,7 @@ class XPlane {
   std::string natural(std::string_view name, std::uint64_t value) { return stat(name).number(3, value).bytes(); }
   std::string real(std::string_view name, double value) { return stat(name).real(2, value).bytes(); }
   std::string text(std::string_view name, std::string_view value) { return stat(name).bytes(5, value).bytes(); }
+  std::string packed(std::string_view name, std::string_view gzip) { return stat(name).bytes(8, gzip).bytes(); }
   std::string raw(std::string_view name, std::string_view value) { return stat(name).bytes(6, value).bytes(); }
   std::string reference(std::string_view name, std::string_view value) {
     return stat(name).number(7, static_cast<std::uint64_t>(stat_id(value))).bytes();

@@ -37,7 +37,6 @@ Result<ExportReport> export_with_progress(const ExportViewRequest& request, cons
     what.filter = filter.filter;
     if (filter.mask) what.filter_text = filter.text();
     what.peaks = entered_peaks(run);
-    what.flows = request.flows || !request.format->flows_asked;
     what.progress = [&](std::uint64_t written, std::uint64_t total) {
       if (!control.report(written, total)) task.cancel();
     };

@@ -18,7 +18,6 @@ struct ExportViewRequest {
   std::string output_file;  // "": named after the input
   FilterOptions filter;
   bool force = false;
-  bool flows = false;  // asked for; of formats that write them only then
 };
 
 // An exit code.

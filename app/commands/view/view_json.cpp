@@ -40,6 +40,13 @@ Result<void> view_one(const JsonViewRequest& request, const std::string& input, 
   const auto filter = make_filter(request.filter, *session->store);
   if (!filter) return Error{fmt::format("{}: {}", input, filter.message())};
   if (request.filter.has_events()) run.say(fmt::format("accelscope: {}: {}", input, filter->text()));
+  if (!neuron::is_neuron_session(*session->store->snapshot())) {
+    return Error{
+        fmt::format("{}: the session has no tables of a Neuron profile, which --output-format json writes; write "
+                    "chrome or perfetto, "
+                    "or a listing with --table NAME --output-format json",
+                    input)};
+  }
   const auto output = OutputFile::open(output_path, run.data_out());
   if (!output) return output.error();
   const auto report = write_json_tables(*session->store, *filter, **output, "Writing " + output_path, run);
@@ -89,7 +96,7 @@ Result<JsonExportReport> write_json_tables(const Store& store, const SessionFilt
     TaskControl task;
     JsonExport request{{store, store.snapshot(), pool, task}, {}, filter.filter.range.value_or(TimeRange{}), {}};
     request.query.mask = filter.mask;
-    if (neuron::is_neuron_session(*request.query.snapshot)) request.forms = neuron::json_forms(*request.query.snapshot);
+    request.forms = neuron::json_forms(*request.query.snapshot);
     request.progress = [&](std::uint64_t rows, std::uint64_t total) {
       if (!control.report(rows, total)) task.cancel();
     };

@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "core/base/text.h"
-#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources {
 
@@ -77,7 +76,6 @@ Result<CsvTable> CsvTable::open(std::unique_ptr<json::ByteSource> source, const 
   CsvTable table(std::move(source), std::move(options));
   std::string_view line;
   while (table.before_.size() <= table.options_.lines_before_header && table.next_line(line)) {
-    if (table.line_ == 1) line = without_byte_order_mark(line);
     if (split_csv(line, table.options_.separator, table.names_) &&
         (table.options_.is_header == nullptr || table.options_.is_header(table.names_))) {
       return table;

@@ -54,6 +54,7 @@ void ImportReport::add(const json::JsonProblem& problem) {
   const std::string where = in_table(problem.table);
   const std::uint64_t at = problem.first_offset;
   switch (problem.kind) {
+    case json::JsonProblem::Kind::unclosed:
     case json::JsonProblem::Kind::truncated:
       note("truncated",
            fmt::format("the file ends at byte {} in the middle of a value {}: the rest of that table is missing, and "

@@ -94,7 +94,10 @@ Result<void> ChromeImporter::write_flows() {
 }
 
 void ChromeImporter::write_report(const json::JsonTableReader& reader) {
-  for (const json::JsonProblem& problem : reader.problems()) report_.add(problem);
+  for (const json::JsonProblem& problem : reader.problems()) {
+    // The bracket at the end of an array of events may be left out.
+    if (problem.kind != json::JsonProblem::Kind::unclosed) report_.add(problem);
+  }
   for (const auto& [phase, count] : counts_.unknown_phases) {
     report_.note(
         "unknown_phase",

@@ -24,7 +24,7 @@ constexpr std::size_t kHeldMemoryBytes = 512U << 20;  // packed events beyond th
 
 // The table of events: its key in an object, or the nameless one of a bare array.
 [[nodiscard]] bool is_event_table(const json::JsonWindow& window) noexcept {
-  return window.in_array && (window.table == "traceEvents" || window.table.empty());
+  return window.in_array && (window.table == kEventTable || window.table.empty());
 }
 
 // Ends are events of a table too, in case that they have no begin.

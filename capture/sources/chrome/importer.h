@@ -22,6 +22,8 @@
 
 namespace accelscope::capture::sources::chrome {
 
+inline constexpr std::string_view kEventTable = "traceEvents";
+
 class ChromeImporter {
  public:
   ChromeImporter(std::string path, const ImportOptions& options, EventSink& sink);

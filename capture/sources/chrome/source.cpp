@@ -8,7 +8,6 @@
 
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/chrome/importer.h"
-#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
@@ -27,7 +26,6 @@ constexpr int kLikely = 70;   // keys that only such traces have, or rows that l
 }  // namespace
 
 int probe_chrome_json(std::string_view text, const std::string& /*path*/) {
-  text = without_byte_order_mark(text);
   const std::size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return 0;
   const auto has = [&](std::string_view key) { return contains_key(text, key); };
@@ -64,6 +62,7 @@ Result<void> import_chrome_json(std::unique_ptr<json::ByteSource> bytes, const s
       reading.threads > 0 ? reading.threads : std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
   json::JsonTableReader::Options reader;
   reader.window_bytes = reading.window_bytes;
+  reader.opened_table = kEventTable;  // chrome://tracing wraps traces that it was handed once more
   AsyncSink receiver(sink);
   ChromeImporter importer(name, options, receiver);
   if (Result<void> done = importer.run(std::move(bytes), reader, threads); !done) return done;

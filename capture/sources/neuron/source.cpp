@@ -6,7 +6,6 @@
 
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/neuron/importer.h"
-#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::neuron {
 namespace {
@@ -15,7 +14,6 @@ constexpr int kNeuronCertain = 90;  // the first table is one of the profile's
 constexpr int kNeuronLikely = 60;   // a table of the profile comes later, or the keys of its rows do
 
 [[nodiscard]] std::string first_key(std::string_view text) {
-  text = without_byte_order_mark(text);
   const auto skip_blanks = [&] {
     while (!text.empty() && std::string_view(" \t\r\n").find(text.front()) != std::string_view::npos)
       text.remove_prefix(1);

@@ -106,6 +106,8 @@ void PerfettoImporter::learn_event(std::string_view message, SequenceState& stat
       event_.type == TrackEventFields::kInstant ||
       (event_.legacy.phase != 0 && std::string_view("iIRnTp").find(event_.legacy.phase) != std::string_view::npos);
   if (instant) table = EventTableKind::instant;
+  const bool allocation = book_.holds_allocations(event_.track ? *event_.track : state.default_track.value_or(0));
+  if (allocation) table = EventTableKind::memory;
   // Ends have no category; what they carry are columns of the begins.
   std::vector<EventTableKind> tables = {table};
   if (event_.type == TrackEventFields::kEnd && table == EventTableKind::event) {
@@ -489,7 +491,7 @@ void PerfettoImporter::take_event(const PacketFields& packet, SequenceState& sta
       break;
     case TrackEventFields::kInstant:
       mark_.kind = Kind::instant;
-      mark_.table = EventTableKind::instant;
+      mark_.table = track.holds_allocations() ? EventTableKind::memory : EventTableKind::instant;
       break;
     case TrackEventFields::kState:
       if (track.kind == PerfettoTrack::Kind::thread || track.kind == PerfettoTrack::Kind::process) {

@@ -111,6 +111,9 @@ void PerfettoImporter::learn_packet(const PacketFields& packet) {
     case PacketFields::kThreadDescriptor:
       take_thread_descriptor(packet.message, false, state);
       break;
+    case PacketFields::kTrackDescriptor:
+      book_.learn(packet.message);
+      break;
     case PacketFields::kTrackEvent:
       learn_event(packet.message, state);
       break;

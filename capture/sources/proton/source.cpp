@@ -23,7 +23,8 @@ using namespace columns;
 using tracks::KernelColumns;
 using tracks::UnorderedSession;
 
-constexpr int kDeepest = 512;  // scopes within scopes; what lies deeper is added to the scope above it
+constexpr std::size_t kDeepest =
+    512;  // scopes within scopes; the time of those deeper is in them, and their kernels are shown
 constexpr std::size_t kLargestTree = std::size_t{1} << 30;
 
 constexpr ColumnSpec kKernelMetrics[] = {
@@ -41,40 +42,31 @@ constexpr ColumnSpec kScopeColumns[] = {
 };
 
 struct ProtonNode {
-  std::string name, type;
-  std::string_view metrics, children;
+  StringId name = 0, type = 0;
+  std::string_view metrics;
+  std::size_t depth = 0;
+};
+
+struct ProtonMetrics {
   std::int64_t time_ns = 0;
   std::optional<std::int64_t> count, bytes, device;
   double flops = 0;
-  std::string device_type;
 };
 
-[[nodiscard]] bool read_node(std::string_view text, ProtonNode& node) {
-  return json::each_member(text, [&](const json::JsonField& field) {
-    if (field.key == "children") node.children = field.text;
-    if (field.key == "metrics") node.metrics = field.text;
-    if (field.key != "frame") return true;
-    return json::each_member(field.text, [&](const json::JsonField& part) {
-      if (part.key == "name") node.name = part.text;
-      if (part.key == "type") node.type = part.text;
-      return true;
-    });
-  });
-}
-
-void read_metrics(ProtonNode& node) {
-  (void)json::each_member(node.metrics, [&](const json::JsonField& metric) {
+[[nodiscard]] ProtonMetrics read_metrics(std::string_view text) {
+  ProtonMetrics read;
+  (void)json::each_member(text, [&](const json::JsonField& metric) {
     const std::string key = lower_case(metric.key);
-    if (key == "time (ns)" || key == "time") node.time_ns = json::to_rounded_int64(metric).value_or(0);
-    if (key == "count") node.count = json::to_rounded_int64(metric);
-    if (key == "bytes") node.bytes = json::to_rounded_int64(metric);
-    if (key == "device_id") node.device = json::to_int64(metric);
-    if (key == "device_type") node.device_type = metric.text;
-    if (key.starts_with("flops")) node.flops += json::to_double(metric).value_or(0);
+    if (key == "time (ns)" || key == "time") read.time_ns = json::to_rounded_int64(metric).value_or(0);
+    if (key == "count") read.count = json::to_rounded_int64(metric);
+    if (key == "bytes") read.bytes = json::to_rounded_int64(metric);
+    if (key == "device_id") read.device = json::to_int64(metric);
+    if (key.starts_with("flops")) read.flops += json::to_double(metric).value_or(0);
     return true;
   });
   constexpr std::int64_t kLongest = std::int64_t{1} << 53;
-  node.time_ns = std::clamp<std::int64_t>(node.time_ns, 0, kLongest);
+  read.time_ns = std::clamp<std::int64_t>(read.time_ns, 0, kLongest);
+  return read;
 }
 
 class HatchetImport {
@@ -85,10 +77,14 @@ class HatchetImport {
   Result<void> run(std::unique_ptr<json::ByteSource> bytes);
 
  private:
-  // Writes the node and all below it from `begin` on; returns where it ends.
-  std::int64_t write(std::string_view text, std::int64_t begin, int depth);
-  void write_kernel(const ProtonNode& node, std::int64_t begin);
-  [[nodiscard]] std::uint32_t kernel_row(const ProtonNode& node);
+  // The nodes of a tree, each before those in it, in one pass over the text. The cursor is on the first one.
+  [[nodiscard]] std::vector<ProtonNode> read_nodes(json::JsonCursor& cursor);
+  [[nodiscard]] bool read_member(json::JsonCursor& cursor, ProtonNode& node);  // true: its children are entered
+  // Writes the tree from `begin` on; returns where it ends.
+  [[nodiscard]] std::int64_t write_tree(std::string_view text, std::int64_t begin);
+  void write_kernel(const ProtonNode& node, const ProtonMetrics& metrics, std::int64_t begin);
+  void write_scope(const ProtonNode& node, std::int64_t begin, std::int64_t end);
+  [[nodiscard]] std::uint32_t kernel_row(std::int64_t device);
   void take_devices(std::string_view text);
 
   std::string name_;
@@ -104,8 +100,8 @@ class HatchetImport {
   std::uint64_t kernel_count_ = 0;
 };
 
-std::uint32_t HatchetImport::kernel_row(const ProtonNode& node) {
-  const std::string device = tracks::gpu_name(node.device.value_or(0));
+std::uint32_t HatchetImport::kernel_row(std::int64_t number) {
+  const std::string device = tracks::gpu_name(number);
   const auto [row, added] = kernel_rows_.try_emplace(device, kNone);
   if (added) {
     Track track;
@@ -117,36 +113,98 @@ std::uint32_t HatchetImport::kernel_row(const ProtonNode& node) {
   return row->second;
 }
 
-void HatchetImport::write_kernel(const ProtonNode& node, std::int64_t begin) {
+void HatchetImport::write_kernel(const ProtonNode& node, const ProtonMetrics& metrics, std::int64_t begin) {
   values_.clear();
-  if (node.device) values_.integer(KernelColumns::device, *node.device);
-  if (node.count) values_.integer(kLaunches, *node.count);
-  if (node.flops > 0) values_.real(kFlops, node.flops);
-  if (node.bytes) values_.integer(kBytes, *node.bytes);
+  if (metrics.device) values_.integer(KernelColumns::device, *metrics.device);
+  if (metrics.count) values_.integer(kLaunches, *metrics.count);
+  if (metrics.flops > 0) values_.real(kFlops, metrics.flops);
+  if (metrics.bytes) values_.integer(kBytes, *metrics.bytes);
   values_.text(kMetrics, node.metrics);
-  session_.write(kernel_row(node), begin, node.time_ns, session_.intern(node.name), values_);
+  session_.write(kernel_row(metrics.device.value_or(0)), begin, metrics.time_ns, node.name, values_);
   ++kernel_count_;
 }
 
-std::int64_t HatchetImport::write(std::string_view text, std::int64_t begin, int depth) {
-  ProtonNode node;
-  if (!read_node(text, node)) ++broken_;  // what of it was read counts
-  read_metrics(node);
-  ++nodes_;
-  if (node.time_ns > 0) write_kernel(node, begin);
-  std::int64_t end = begin + node.time_ns;
-  if (depth < kDeepest) {
-    (void)json::each_element(node.children, [&](const json::JsonField& child) {
-      end = write(child.text, end, depth + 1);
-      return !session_.cancelled();
-    });
-  } else if (node.children.size() > 2) {
+void HatchetImport::write_scope(const ProtonNode& node, std::int64_t begin, std::int64_t end) {
+  if (node.depth >= kDeepest) {
     ++deep_;
+    return;
   }
   values_.clear();
-  if (!node.type.empty()) values_.string(0, session_.intern(node.type));
+  if (node.type != 0) values_.string(0, node.type);
   if (!node.metrics.empty()) values_.text(1, node.metrics);
-  session_.write(scope_row_, begin, end - begin, session_.intern(node.name), values_);
+  session_.write(scope_row_, begin, end - begin, node.name, values_);
+}
+
+bool HatchetImport::read_member(json::JsonCursor& cursor, ProtonNode& node) {
+  const std::string_view key = cursor.key();
+  if (!cursor.ok()) return false;
+  if (key == "children" && cursor.enter('[')) return true;
+  const json::JsonField field = cursor.value();
+  if (!cursor.ok()) return false;
+  if (key == "metrics") node.metrics = field.text;
+  if (key != "frame") return false;
+  const bool whole = json::each_member(field.text, [&](const json::JsonField& part) {
+    if (part.key == "name") node.name = session_.intern(part.text);
+    if (part.key == "type" && !part.text.empty()) node.type = session_.intern(part.text);
+    return true;
+  });
+  broken_ += whole ? 0 : 1;
+  return false;
+}
+
+std::vector<ProtonNode> HatchetImport::read_nodes(json::JsonCursor& cursor) {
+  struct Open {
+    std::size_t node = 0;
+    bool in_children = false;
+  };
+  std::vector<ProtonNode> nodes(1);
+  std::vector<Open> open(1);
+  while (!open.empty() && cursor.ok()) {
+    Open& at = open.back();
+    const bool more = cursor.next_element(at.in_children ? '[' : '{');
+    if (!cursor.ok()) break;
+    if (!more && at.in_children) {
+      at.in_children = false;
+    } else if (!more) {
+      open.pop_back();
+    } else if (!at.in_children) {
+      at.in_children = read_member(cursor, nodes[at.node]);
+    } else if (cursor.enter('{')) {
+      nodes.push_back({.depth = open.size()});
+      open.push_back({nodes.size() - 1, false});
+    } else {
+      (void)cursor.value();
+      ++broken_;
+    }
+  }
+  broken_ += open.size();  // what of them was read counts
+  return nodes;
+}
+
+// Everything begins where what comes before it has ended, a node's own time before that of its children.
+std::int64_t HatchetImport::write_tree(std::string_view text, std::int64_t begin) {
+  json::JsonCursor cursor(text);
+  if (!cursor.enter('{')) return begin;
+  const std::vector<ProtonNode> nodes = read_nodes(cursor);
+  struct Open {
+    const ProtonNode* node;
+    std::int64_t begin;
+  };
+  std::vector<Open> open;
+  std::int64_t end = begin;
+  const auto close_to = [&](std::size_t depth) {
+    for (; open.size() > depth; open.pop_back()) write_scope(*open.back().node, open.back().begin, end);
+  };
+  for (const ProtonNode& node : nodes) {
+    close_to(node.depth);
+    open.push_back({&node, end});
+    const ProtonMetrics metrics = read_metrics(node.metrics);
+    if (metrics.time_ns > 0) write_kernel(node, metrics, end);
+    end += metrics.time_ns;
+    if (session_.cancelled()) return end;
+  }
+  close_to(0);
+  nodes_ += nodes.size();
   return end;
 }
 
@@ -180,7 +238,7 @@ Result<void> HatchetImport::run(std::unique_ptr<json::ByteSource> bytes) {
     for (std::size_t i = 0; i < window.rows.size(); ++i) {
       const std::string_view row = window.row(i);
       if (row.find("\"frame\"") != std::string_view::npos) {
-        end = write(row, end, 0);
+        end = write_tree(row, end);
       } else {
         take_devices(row);
       }
@@ -191,13 +249,15 @@ Result<void> HatchetImport::run(std::unique_ptr<json::ByteSource> bytes) {
   for (const json::JsonProblem& problem : reader.problems()) session_.report().add(problem);
   if (nodes_ == 0) return Error{name_ + ": holds no tree of Proton: nodes with \"frame\" and \"metrics\""};
   session_.writer().set_meta("source_format", "Proton (hatchet)");
-  session_.writer().set_meta("source.rows.scope", fmt::format("{}", nodes_));
+  session_.writer().set_meta("source.rows.scope", fmt::format("{}", nodes_ - deep_));
   session_.writer().set_meta("source.rows.kernel", fmt::format("{}", kernel_count_));
   ImportReport& report = session_.report();
   report.note("time_unit", "the file tells how long everything took and not when: it lies one after another");
   report.note("broken_args", "nodes were read in part, for the rest of them is no JSON", broken_);
-  report.note("rows_left_out",
-              fmt::format("scopes that lie deeper than {} were left out with all below them", kDeepest), deep_);
+  report.note(
+      "rows_left_out",
+      fmt::format("scopes that lie within {} others have no row of their own; their kernels are shown", kDeepest),
+      deep_);
   return session_.finish({.clock = "total", .path = name_});
 }
 

@@ -6,6 +6,7 @@
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/rocm/compute/reader.h"
 #include "capture/sources/rocm/rocpd/reader.h"
+#include "capture/sources/rocm/rocprof/reader.h"
 #include "capture/sources/rocm/rpd/reader.h"
 #include "capture/sources/rocm/source.h"
 #include "core/store/other_database.h"
@@ -20,10 +21,10 @@ struct RocmWord {
   RocmDatabase database;
 };
 // The first one counts that is among the tables' declarations in the file's first pages.
-constexpr RocmWord kRocmWords[] = {{"rocpd_api_ops", RocmDatabase::rpd},
-                                   {"rocpd_kernelapi", RocmDatabase::rpd},
-                                   {"rocpd_info_", RocmDatabase::rocpd},
-                                   {"compute_workload", RocmDatabase::compute}};
+constexpr RocmWord kRocmWords[] = {
+    {"rocpd_api_ops", RocmDatabase::rpd},           {"rocpd_kernelapi", RocmDatabase::rpd},
+    {"rocpd_info_", RocmDatabase::rocpd},           {"compute_workload", RocmDatabase::compute},
+    {"CREATE TABLE KERN (", RocmDatabase::rocprof}, {"CREATE TABLE OPS (\"BeginNs\"", RocmDatabase::rocprof}};
 
 // A packed database cannot be opened where it lies; its first pages nearly always hold its tables' declarations.
 [[nodiscard]] RocmDatabase rocm_database_in(std::string_view head, const std::string& path) {
@@ -90,6 +91,10 @@ int probe_rocprof_compute(std::string_view head, const std::string& path) {
   return rocm_database_in(head, path) == RocmDatabase::compute ? kSureDatabase : 0;
 }
 
+int probe_rocprof_database(std::string_view head, const std::string& path) {
+  return rocm_database_in(head, path) == RocmDatabase::rocprof ? kSureDatabase : 0;
+}
+
 std::string run_of_rocpd(const std::string& path) { return rocpd_machine(path).value_or(std::string()); }
 
 Result<void> import_rocpd(const std::string& path, const ImportOptions& options, EventSink& sink) {
@@ -133,9 +138,9 @@ Result<void> import_rocpd(const std::string& path, const ImportOptions& options,
 namespace {
 
 // Databases that stand for themselves.
-template <typename Reader>
+template <typename Read>
 Result<void> import_alone(const std::string& path, const ImportOptions& options, EventSink& sink,
-                          const char* source_format) {
+                          const char* source_format, const Read& read) {
   Result<sqlite::ForeignDatabase> database = sqlite::ForeignDatabase::open(path);
   if (!database) return database.error();
   AsyncSink receiver(sink);
@@ -144,7 +149,7 @@ Result<void> import_alone(const std::string& path, const ImportOptions& options,
     run.report().note("truncated", "the file ends before its last page; what it still holds was read");
   }
   ReadingProgress progress{options.progress, 0, 0};
-  Reader(*database, run, progress).read();
+  read(*database, run, progress);
   if (Result<void> done = run.finish({source_format, path}); !done) return done;
   return receiver.finish();
 }
@@ -152,11 +157,23 @@ Result<void> import_alone(const std::string& path, const ImportOptions& options,
 }  // namespace
 
 Result<void> import_rpd(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  return import_alone<RpdReader>(path, options, sink, "RPD trace (rocmProfileData)");
+  return import_alone(
+      path, options, sink, "RPD trace (rocmProfileData)",
+      [](const auto& database, RocmRun& run, ReadingProgress& progress) { RpdReader(database, run, progress).read(); });
 }
 
 Result<void> import_rocprof_compute(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  return import_alone<ComputeReader>(path, options, sink, "ROCm Compute Profiler analysis");
+  return import_alone(path, options, sink, "ROCm Compute Profiler analysis",
+                      [](const auto& database, RocmRun& run, ReadingProgress& progress) {
+                        ComputeReader(database, run, progress).read();
+                      });
+}
+
+Result<void> import_rocprof_database(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  return import_alone(path, options, sink, "rocprof database",
+                      [](const auto& database, RocmRun& run, ReadingProgress& progress) {
+                        RocprofReader(run, progress).read(database);
+                      });
 }
 
 }  // namespace accelscope::capture::sources::rocm

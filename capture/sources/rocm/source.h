@@ -37,4 +37,11 @@ Result<void> import_rocprofv3_csv(const std::string& path, const ImportOptions& 
 Result<void> import_rocprofv3_csv(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                                   const ImportOptions& options, EventSink& sink);
 
+// Of rocprof, the profiler before rocprofv3: its table of kernels, and its database.
+[[nodiscard]] int probe_rocprof_csv(std::string_view head, const std::string& path);
+Result<void> import_rocprof_csv(const std::string& path, const ImportOptions& options, EventSink& sink);
+[[nodiscard]] int probe_rocprof_database(std::string_view head, const std::string& path);
+Result<void> import_rocprof_database(const std::string& path, const ImportOptions& options, EventSink& sink);
+[[nodiscard]] std::string output_of_rocprof(const std::string& path);  // "out/results" of "out/results.csv"
+
 }  // namespace accelscope::capture::sources::rocm

@@ -6,8 +6,8 @@
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/rocm/csv/reader.h"
 #include "capture/sources/rocm/results_json/reader.h"
+#include "capture/sources/rocm/rocprof/reader.h"
 #include "capture/sources/rocm/source.h"
-#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::rocm {
 namespace {
@@ -41,7 +41,6 @@ std::string output_of_rocprofv3(const std::string& path) {
 }
 
 int probe_rocprofv3_json(std::string_view head, const std::string& /*path*/) {
-  head = without_byte_order_mark(head);
   const std::size_t first = head.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || head[first] != '{') return 0;
   constexpr std::size_t kNear = 256;  // nothing comes before it but blanks
@@ -84,6 +83,27 @@ Result<void> import_rocprofv3_json(const std::string& path, const ImportOptions&
     run.report().note("unreadable_input", failure.message + "; the other files of the run were read");
   }
   if (Result<void> done = run.finish({std::string(kResultsFormat), path}); !done) return done;
+  return receiver.finish();
+}
+
+int probe_rocprof_csv(std::string_view head, const std::string& /*path*/) {
+  constexpr int kSureRocprof = 90;
+  std::vector<std::string> columns;
+  return split_csv(head.substr(0, head.find('\n')), ',', columns) && is_rocprof_table(columns) ? kSureRocprof : 0;
+}
+
+std::string output_of_rocprof(const std::string& path) {
+  return std::filesystem::path(path).replace_extension().string();
+}
+
+Result<void> import_rocprof_csv(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  Result<CsvTable> table = CsvTable::open(path, {});
+  if (!table) return table.error();
+  AsyncSink receiver(sink);
+  RocmRun run(receiver);
+  ReadingProgress progress{options.progress, 0, 0};
+  if (Result<void> done = RocprofReader(run, progress).read(*table, path); !done) return done;
+  if (Result<void> done = run.finish({"rocprof results (CSV)", path}); !done) return done;
   return receiver.finish();
 }
 

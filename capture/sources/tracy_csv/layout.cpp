@@ -6,7 +6,6 @@
 #include <charconv>
 
 #include "core/base/text.h"
-#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::tracy_csv {
 namespace {
@@ -94,7 +93,6 @@ bool TracyLayout::is_number(std::size_t place) const noexcept {
 }
 
 Result<TracyLayout> read_tracy_header(std::string_view line) {
-  line = without_byte_order_mark(line);
   line = trimmed(line);
   TracyLayout layout;
   layout.separator = separator_of(line);

@@ -15,8 +15,10 @@ struct UnitRow {
   std::string_view unit;
 };
 constexpr std::array kOpUnits = {
-    UnitRow{"[ns]", "ns"},       UnitRow{"[cycles]", "cycles"}, UnitRow{"[B]", "B"},    UnitRow{"(%)", "%"},
-    UnitRow{" CYCLE", "cycles"}, UnitRow{" TS", "ns"},          UnitRow{"_BYTES", "B"},
+    UnitRow{"[ns]", "ns"},  UnitRow{"[cycles]", "cycles"}, UnitRow{"[B]", "B"},
+    UnitRow{"(%)", "%"},    UnitRow{" CYCLE", "cycles"},   UnitRow{" TS", "ns"},
+    UnitRow{"_BYTES", "B"}, UnitRow{"_cycles", "cycles"},  UnitRow{"_timestamp", "cycles"},
+    UnitRow{"_ns", "ns"},   UnitRow{"_ghz", "GHz"},
 };
 
 struct HeadingRow {
@@ -33,6 +35,9 @@ constexpr std::array kOpHeadings = {
     HeadingRow{"PM ", "Utilisation"},         HeadingRow{"NPE ", "Utilisation"},
     HeadingRow{"HOST ", columns::kTiming},    HeadingRow{"DEVICE ", columns::kTiming},
     HeadingRow{"OP TO OP", columns::kTiming}, HeadingRow{"DISPATCH ", columns::kTiming},
+    HeadingRow{"_id", columns::kIds},         HeadingRow{"kernel_sources", "Programs"},
+    HeadingRow{"_cycles", columns::kTiming},  HeadingRow{"_timestamp", columns::kTiming},
+    HeadingRow{"_ns", columns::kTiming},      HeadingRow{"_ghz", columns::kTiming},
 };
 
 struct WordRow {
@@ -91,9 +96,20 @@ std::vector<Column> op_columns(std::span<const std::string> names, std::span<con
   return found;
 }
 
+std::optional<std::size_t> find_op_column(std::span<const std::string> header, const OpColumn::Names& names) noexcept {
+  for (const std::string_view name : names) {
+    const auto found = std::find(header.begin(), header.end(), name);
+    if (!name.empty() && found != header.end()) return static_cast<std::size_t>(found - header.begin());
+  }
+  return std::nullopt;
+}
+
 bool is_ops_header(std::span<const std::string> names) noexcept {
-  const auto has = [&](std::string_view name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  return has(OpColumn::op_code) && has(OpColumn::op_type) && (has(OpColumn::host_start) || has(OpColumn::fw_start));
+  const auto has = [&](const OpColumn::Names& column) { return find_op_column(names, column).has_value(); };
+  const bool on_device = has(OpColumn::fw_start) && has(OpColumn::device_id);
+  // Names of the real-time profiler are common words: all of them have to be there.
+  return has(OpColumn::op_code) ? has(OpColumn::host_start) || on_device
+                                : on_device && has(OpColumn::call_count) && has(OpColumn::fw_end);
 }
 
 }  // namespace accelscope::capture::sources::tt_ops

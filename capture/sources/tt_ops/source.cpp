@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "capture/sources/base/async_sink.h"
@@ -11,6 +12,7 @@
 #include "capture/sources/tracks/unordered_session.h"
 #include "capture/sources/tt_ops/columns.h"
 #include "capture/sources/tt_ops/device_time.h"
+#include "core/base/text.h"
 #include "core/model/column_spec.h"
 
 namespace accelscope::capture::sources::tt_ops {
@@ -47,7 +49,7 @@ class OpsReportImport {
   };
   struct Places {
     std::optional<std::size_t> code, type, call, device, host_start, host_end, host_duration, depth, fw_start, fw_end,
-        fw_duration, trace, replay;
+        fw_duration, trace, sources;
     explicit Places(const CsvTable& table);
   };
   [[nodiscard]] Result<CsvTable> open_table() const;
@@ -60,6 +62,7 @@ class OpsReportImport {
   void fill(const CsvTable& table);
   [[nodiscard]] std::optional<std::int64_t> time_of(const CsvTable& table, std::optional<std::size_t> column) const;
   [[nodiscard]] static std::string device_of(const CsvTable& table, const Places& at);
+  [[nodiscard]] static std::string name_of(const CsvTable& table, const Places& at);
   [[nodiscard]] std::uint32_t host_row(std::uint32_t& row, std::uint32_t table, const char* name, std::int64_t place);
   void report(const CsvTable& table);
   [[nodiscard]] Result<void> progress(const CsvTable& table, double done);
@@ -87,20 +90,22 @@ class OpsReportImport {
   bool estimated_ = false;
 };
 
-OpsReportImport::Places::Places(const CsvTable& table)
-    : code(table.find(OpColumn::op_code)),
-      type(table.find(OpColumn::op_type)),
-      call(table.find(OpColumn::call_count)),
-      device(table.find(OpColumn::device_id)),
-      host_start(table.find(OpColumn::host_start)),
-      host_end(table.find(OpColumn::host_end)),
-      host_duration(table.find(OpColumn::host_duration)),
-      depth(table.find(OpColumn::call_depth)),
-      fw_start(table.find(OpColumn::fw_start)),
-      fw_end(table.find(OpColumn::fw_end)),
-      fw_duration(table.find(OpColumn::fw_duration)),
-      trace(table.find(OpColumn::trace_id)),
-      replay(table.find(OpColumn::replay_id)) {}
+OpsReportImport::Places::Places(const CsvTable& table) {
+  const auto find = [&](const OpColumn::Names& names) { return find_op_column(table.names(), names); };
+  code = find(OpColumn::op_code);
+  type = find(OpColumn::op_type);
+  call = find(OpColumn::call_count);
+  device = find(OpColumn::device_id);
+  host_start = find(OpColumn::host_start);
+  host_end = find(OpColumn::host_end);
+  host_duration = find(OpColumn::host_duration);
+  depth = find(OpColumn::call_depth);
+  fw_start = find(OpColumn::fw_start);
+  fw_end = find(OpColumn::fw_end);
+  fw_duration = find(OpColumn::fw_duration);
+  trace = find(OpColumn::trace_id);
+  sources = find(OpColumn::kernel_sources);
+}
 
 Result<void> OpsReportImport::run() {
   if (Result<void> done = look(); !done) return done;
@@ -116,6 +121,20 @@ std::optional<std::int64_t> OpsReportImport::time_of(const CsvTable& table, std:
 std::string OpsReportImport::device_of(const CsvTable& table, const Places& at) {
   const std::string_view device = table.cell(at.device);
   return device.empty() ? "0" : std::string(device);
+}
+
+// Programs that the real-time profiler saw are called by the files of their kernels, "reader.cpp, matmul.cpp".
+std::string OpsReportImport::name_of(const CsvTable& table, const Places& at) {
+  if (!table.cell(at.code).empty()) return std::string(table.cell(at.code));
+  std::vector<std::string> files;
+  std::string_view paths = table.cell(at.sources);
+  while (!paths.empty()) {
+    const std::size_t end = std::min(paths.find(';'), paths.size());
+    const std::string file = file_name(trimmed(paths.substr(0, end)));
+    if (!file.empty() && std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+    paths.remove_prefix(std::min(end + 1, paths.size()));
+  }
+  return files.empty() ? fmt::format("program {}", table.cell(at.call)) : fmt::format("{}", fmt::join(files, ", "));
 }
 
 Result<void> OpsReportImport::progress(const CsvTable& table, double done) {
@@ -139,7 +158,8 @@ Result<CsvTable> OpsReportImport::open_table() const {
 
 Result<void> OpsReportImport::look() {
   Result<CsvTable> table = open_table();
-  if (!table) return Error{table.message() + "; an operations report has columns OP CODE and OP TYPE"};
+  if (!table)
+    return Error{table.message() + "; an operations report has columns OP CODE or OP NAME, and DEVICE FW START CYCLE"};
   const Places at(*table);
   kinds_.assign(table->names().size(), CellKind::none);
   while (table->next()) {
@@ -229,7 +249,7 @@ void OpsReportImport::write_row(const CsvTable& table, const Places& at) {
     ++untimed_;
     return;
   }
-  const StringId name = session_.intern(table.cell(at.code));
+  const StringId name = session_.intern(name_of(table, at));
   const std::optional<std::int64_t> cycle = time_of(table, at.fw_start);
   if (!cycle) {
     if (!host) {
@@ -301,6 +321,11 @@ void OpsReportImport::report(const CsvTable& table) {
   said.add(table.blocks());
   said.note_columns("op", table.names().size());
   if (table.rows() == 0) said.note("no_rows", "the report has a header but no operations");
+  if (first_host_ == INT64_MAX && devices_.size() > 1) {
+    said.note("device_clock_estimated",
+              "the report has no times of the host, so nothing says how its devices' clocks lie to each other: each "
+              "device's first operation begins at 0");
+  }
   if (estimated_) {
     said.note(
         "device_clock_estimated",
@@ -320,11 +345,30 @@ void OpsReportImport::report(const CsvTable& table) {
 
 }  // namespace
 
-int probe_ops_report(std::string_view head, const std::string& /*path*/) {
-  constexpr int kCertain = 95;
+namespace {
+
+constexpr int kCertain = 95;
+
+// Whether the first line is the header of a report, and of one that tells of the host.
+[[nodiscard]] bool begins_report(std::string_view head, bool of_host) {
   const std::string_view line = head.substr(0, std::min(head.find('\n'), head.size()));
   std::vector<std::string> cells;
-  return split_csv(line, ',', cells) && is_ops_header(cells) ? kCertain : 0;
+  return split_csv(line, ',', cells) && is_ops_header(cells) &&
+         find_op_column(cells, {OpColumn::op_code.front()}).has_value() == of_host;
+}
+
+}  // namespace
+
+int probe_ops_report(std::string_view head, const std::string& /*path*/) {
+  return begins_report(head, true) ? kCertain : 0;
+}
+
+int probe_device_report(std::string_view head, const std::string& /*path*/) {
+  return begins_report(head, false) ? kCertain : 0;
+}
+
+std::string folder_of_report(const std::string& path) {
+  return std::filesystem::path(path).parent_path().lexically_normal().string() + "/";
 }
 
 Result<void> import_ops_report(const OpenBytes& open, const std::string& name, const ImportOptions& options,

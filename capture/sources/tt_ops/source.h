@@ -22,6 +22,9 @@
 namespace accelscope::capture::sources::tt_ops {
 
 [[nodiscard]] int probe_ops_report(std::string_view head, const std::string& path);
+// Reports of a run that tell nothing of the host: in a folder an operations report beside them says all of it again.
+[[nodiscard]] int probe_device_report(std::string_view head, const std::string& path);
+[[nodiscard]] std::string folder_of_report(const std::string& path);
 // The report is read twice: first to see what its columns hold.
 using OpenBytes = std::function<Result<std::unique_ptr<json::ByteSource>>()>;
 Result<void> import_ops_report(const OpenBytes& open, const std::string& name, const ImportOptions& options,

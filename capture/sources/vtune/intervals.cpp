@@ -10,7 +10,6 @@
 #include "capture/sources/tracks/unordered_session.h"
 #include "capture/sources/vtune/source.h"
 #include "core/base/text.h"
-#include "core/base/utf8.h"
 #include "core/model/column_spec.h"
 
 namespace accelscope::capture::sources::vtune {
@@ -189,7 +188,7 @@ std::optional<std::int64_t> unix_ns_of_utc(std::string_view text) noexcept {
 
 int probe_intervals(std::string_view head, const std::string& /*path*/) {
   constexpr int kCertain = 97;
-  return without_byte_order_mark(head).starts_with(kIntervalHeader) ? kCertain : 0;
+  return head.starts_with(kIntervalHeader) ? kCertain : 0;
 }
 
 Result<void> import_intervals(std::unique_ptr<json::ByteSource> bytes, const std::string& name,

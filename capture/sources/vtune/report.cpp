@@ -10,7 +10,6 @@
 #include "capture/sources/base/line_blocks.h"
 #include "capture/sources/vtune/source.h"
 #include "core/base/text.h"
-#include "core/base/utf8.h"
 #include "core/model/column_spec.h"
 
 namespace accelscope::capture::sources::vtune {
@@ -104,7 +103,6 @@ struct ReportRows {
 
 int probe_report(std::string_view head, const std::string& /*path*/) {
   constexpr int kLikely = 60;
-  head = without_byte_order_mark(head);
   const std::string_view header = trimmed(head.substr(0, std::min(head.find('\n'), head.size())));
   return is_report_header(report_names(header, separator_of_report(header))) ? kLikely : 0;
 }
@@ -125,7 +123,6 @@ Result<void> import_report(std::unique_ptr<json::ByteSource> bytes, const std::s
       text.remove_prefix(std::min(end + 1, text.size()));
       if (line.ends_with('\r')) line.remove_suffix(1);
       if (names.empty()) {
-        line = without_byte_order_mark(line);
         separator = separator_of_report(line);
         names = report_names(line, separator);
         if (!is_report_header(names)) {

@@ -111,6 +111,7 @@ bool XPlaneImporter::each_event(const SpaceBytes& bytes, std::uint64_t done_befo
     counts_.long_events += batch->skipped.too_long;
     for (std::size_t i = 0; i < batch->events.size(); ++i) {
       const auto& [plane, line] = lines[batch->lines[i]];
+      inflated_.clear();
       (this->*visit)(*plane, *line, batch->events[i]);
     }
     if (!goes_on(done_before + batch->done)) return false;
@@ -262,16 +263,26 @@ std::string_view XPlaneImporter::text_of(PlaneState& plane, const StatValue& val
       return shortened(value.text);
     case StatValue::Kind::reference:
       return reference(plane, value).text;
-    case StatValue::Kind::packed: {
-      inflated_.assign(kLongestInflated, '\0');
-      const auto source = json::ByteSource::from_memory(value.text);
-      const Result<std::size_t> count = source->read(inflated_);
-      inflated_.resize(count ? *count : 0);
-      return inflated_;
-    }
+    case StatValue::Kind::packed:
+      return inflated(value.text);
     default:
       return {};
   }
+}
+
+std::string_view XPlaneImporter::inflated(std::string_view packed) {
+  constexpr std::size_t kStep = 16U << 10;
+  std::string& text = inflated_.emplace_back();
+  const auto source = json::ByteSource::from_memory(packed);
+  for (std::size_t size = 0; size < kLongestInflated;) {
+    text.resize(size + kStep);
+    const Result<std::size_t> count = source->read(std::span(text).subspan(size));
+    counts_.cut_texts += count ? 0 : 1;
+    size += count ? *count : 0;
+    text.resize(size);
+    if (!count || *count == 0) break;
+  }
+  return text;
 }
 
 XPlaneImporter::MetadataSlot& XPlaneImporter::metadata_of(PlaneState& plane, std::int64_t id) {

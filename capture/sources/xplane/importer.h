@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -129,8 +130,9 @@ class XPlaneImporter {
   [[nodiscard]] StatSlot& slot_of(PlaneState& plane, std::int64_t id);
   [[nodiscard]] MetadataSlot& metadata_of(PlaneState& plane, std::int64_t id);
   [[nodiscard]] Reference& reference(PlaneState& plane, const StatValue& value);
-  // Of a text of any kind, "" of others. Valid as long as the event; one that was packed, until the next one.
+  // Of a text of any kind, "" of others. Valid as long as the event.
   [[nodiscard]] std::string_view text_of(PlaneState& plane, const StatValue& value);
+  [[nodiscard]] std::string_view inflated(std::string_view packed);
   [[nodiscard]] XTable table_of(const LineState& line, const MetadataSlot& metadata, const Meanings& meanings,
                                 bool is_total) const noexcept;
   void understand(PlaneState& plane, const StatValue& value, StatSlot& slot, Meanings& meanings);
@@ -195,7 +197,7 @@ class XPlaneImporter {
   bool any_release_without_size_ = false;
   bool has_tpu_ = false;
   std::set<std::string> sources_;
-  std::string inflated_;
+  std::deque<std::string> inflated_;  // texts of the event at hand that were packed
   tracks::EventValues values_;
   std::vector<StatSlot*> slots_;  // of the stats of the event at hand
   LaunchText launch_;             // of the event at hand, where it does not refer to one

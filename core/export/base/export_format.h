@@ -18,7 +18,6 @@ namespace accelscope {
 struct ExportRequest {
   QueryContext query;        // its mask says which events are written
   TimeRange range;           // events that share time with it are written, each of them whole
-  bool flows = true;         // dependencies between events, of formats that can hold them
   bool into_folder = false;  // of formats that can be one file or a folder of them
   std::function<void(std::uint64_t done, std::uint64_t total)> progress = {};  // in events
   // For formats that say what they are of: what the session is called, the filter that mask and range are made of, what
@@ -59,8 +58,7 @@ struct ExportFormat {
   std::string_view suffix;   // of its files, with the dot
   std::string_view summary;  // what it is good for, a line
   ExportShape shape = ExportShape::file;
-  bool binary = false;       // not for a terminal
-  bool flows_asked = false;  // dependencies are written where they are asked for, else always where they can be
+  bool binary = false;                                  // not for a terminal
   bool (*applies)(const Snapshot& snapshot) = nullptr;  // whether it has anything of the session; null: always
   Result<ExportReport> (*write)(const ExportRequest& request, ExportOutput& output) = nullptr;
 };

@@ -19,7 +19,7 @@ namespace {
 
 Result<ExportReport> write_json(const ExportRequest& request, ExportOutput& output) {
   JsonExport json{request.query, {}, request.range, request.progress};
-  if (neuron::is_neuron_session(*request.query.snapshot)) json.forms = neuron::json_forms(*request.query.snapshot);
+  json.forms = neuron::json_forms(*request.query.snapshot);
   const auto written = export_json(json, [&](std::string_view text) { return output.write(text); });
   if (!written) return written.error();
   return ExportReport{written->rows, written->bytes, written->losses()};
@@ -29,14 +29,14 @@ constexpr std::array kFormats = {
     ExportFormat{.name = "json",
                  .title = "JSON tables",
                  .suffix = ".json",
-                 .summary = "every table with all its columns; of Neuron profiles the vendor's own tables",
+                 .summary = "of Neuron profiles every table with all its columns, as the vendor writes them",
+                 .applies = neuron::is_neuron_session,
                  .write = write_json},
     ExportFormat{.name = "perfetto",
                  .title = "Perfetto trace",
                  .suffix = ".pftrace",
                  .summary = "tracks, slices with arguments and counters for ui.perfetto.dev",
                  .binary = true,
-                 .flows_asked = true,
                  .write = write_perfetto},
     ExportFormat{.name = "chrome",
                  .title = "Chrome JSON trace",

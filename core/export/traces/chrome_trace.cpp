@@ -15,6 +15,7 @@
 #include "core/export/base/losses.h"
 #include "core/export/base/piece_writer.h"
 #include "core/export/base/track_groups.h"
+#include "core/model/track_words.h"
 
 namespace accelscope {
 namespace {
@@ -284,6 +285,11 @@ void ChromeHead::place_tracks() {
         place.thread = ",\"tid\":" + json_quote(thread);
         add_metadata("thread_name", place.process + place.thread, "name", json_quote(thread));
         add_metadata("thread_sort_index", place.process + place.thread, "sort_index", std::to_string(order++));
+        // Events of memory come in again as moments.
+        if (track.snapshot->schema->kind != EventKind::memory) {
+          add_metadata("thread_words", place.process + place.thread, "words",
+                       json_quote(track_description(words_of_track(of, nullptr))));
+        }
       }
       plan_.places[lane] = std::move(place);
       if (track.nested) break;  // one thread for all levels

@@ -14,6 +14,7 @@
 #include "core/export/base/piece_writer.h"
 #include "core/export/base/track_groups.h"
 #include "core/export/traces/proto_bytes.h"
+#include "core/model/track_words.h"
 
 namespace accelscope {
 namespace {
@@ -29,8 +30,8 @@ constexpr std::uint64_t kStateCleared = 1, kNeedsState = 2;  // of sequence_flag
 constexpr std::uint32_t kTrackEventDefaults = 11, kDefaultTrack = 11;
 // TrackDescriptor
 constexpr std::uint32_t kUuid = 1, kTrackName = 2, kProcess = 3, kThread = 4, kParentUuid = 5, kCounter = 8,
-                        kChildOrdering = 11, kSiblingRank = 12, kMergeBehaviour = 15, kMergeKeyInt = 17,
-                        kProcessOrdering = 19, kThreadOrdering = 20;
+                        kChildOrdering = 11, kSiblingRank = 12, kDescription = 14, kMergeBehaviour = 15,
+                        kMergeKeyInt = 17, kProcessOrdering = 19, kThreadOrdering = 20;
 constexpr std::uint64_t kExplicit = 3, kExplicitOrder = 1, kMergeNone = 2, kMergeByKey = 3;
 constexpr std::uint32_t kPid = 1, kProcessName = 6, kThreadPid = 1, kTid = 2, kThreadName = 5;
 constexpr std::uint32_t kUnit = 3, kUnitName = 6;
@@ -85,7 +86,6 @@ struct Sequence {
 struct PerfettoPlan {
   ExportPlan events;
   FlowEnds flows;
-  bool with_flows = false;
   std::int64_t shift_ns = 0;                  // added to the session's times, so that none lies before 0
   std::map<std::uint32_t, Sequence> by_lane;  // index into Snapshot::lanes
   std::map<LaneNumber, std::uint64_t> order;  // of events that begin at the same time: that of the file
@@ -115,7 +115,7 @@ class PieceEncoder {
       : plan_(plan),
         strings_(*request.query.snapshot->strings),
         reader_(request.query, request.range),
-        flows_(plan.with_flows ? &plan.flows : nullptr),
+        flows_(&plan.flows),
         seen_names_(strings_.size()),
         seen_texts_(strings_.size()) {}
 
@@ -363,6 +363,11 @@ class PreambleWriter {
     descriptor.varint(pf::kChildOrdering, pf::kExplicit);
     descriptor.varint(pf::kSiblingRank, static_cast<std::uint64_t>(rank));
   }
+  void describe(ProtoBytes& descriptor, const Track& track) const {
+    const TrackSnapshot* const of = snapshot_.find_track(track.number);
+    put_text(descriptor, pf::kDescription,
+             track_description(words_of_track(track, of == nullptr ? nullptr : of->schema.get())));
+  }
   [[nodiscard]] bool is_thread(const Track& track) const;
 
   const ExportRequest& request_;
@@ -455,9 +460,11 @@ std::uint64_t PreambleWriter::described(const Track& track) {
     thread.varint(pf::kTid, next_thread_++);
     put_text(thread, pf::kThreadName, track.name);
     name_track(descriptor, uuid, kGroupUuid + group, track.name, rank_++);
+    describe(descriptor, track);
     descriptor.message(pf::kThread, thread);
   } else {
     name_track(descriptor, uuid, parent, track.name, rank_++);
+    describe(descriptor, track);
     descriptor.varint(pf::kMergeBehaviour, pf::kMergeNone);
   }
   put_descriptor(descriptor);
@@ -478,6 +485,7 @@ void PreambleWriter::add_track(const ExportTrack& track, std::int64_t rank) {
       const std::uint64_t uuid = kLaneUuid + snapshot_.lanes[lane].number();
       ProtoBytes descriptor;
       name_track(descriptor, uuid, parent, of.name, rank);
+      describe(descriptor, of);
       descriptor.message(pf::kCounter, counter);
       descriptor.varint(pf::kMergeBehaviour, pf::kMergeNone);
       put_descriptor(descriptor);
@@ -498,6 +506,7 @@ void PreambleWriter::add_track(const ExportTrack& track, std::int64_t rank) {
     const std::uint64_t uuid = kLaneUuid + snapshot_.lanes[lane].number();
     ProtoBytes descriptor;
     name_track(descriptor, uuid, parent, of.name, rank);
+    describe(descriptor, of);
     descriptor.varint(pf::kMergeBehaviour, pf::kMergeByKey);
     descriptor.varint(pf::kMergeKeyInt, of.number + 1);
     put_descriptor(descriptor);
@@ -587,12 +596,9 @@ Result<ExportReport> write_perfetto(const ExportRequest& request, ExportOutput& 
   Result<ExportPlan> events = plan_export(request, has_place);
   if (!events) return events.error();
   plan.events = std::move(*events);
-  plan.with_flows = request.flows;
-  if (plan.with_flows) {
-    Result<FlowEnds> flows = FlowEnds::build(request, plan.events);
-    if (!flows) return flows.error();
-    plan.flows = std::move(*flows);
-  }
+  Result<FlowEnds> flows = FlowEnds::build(request, plan.events);
+  if (!flows) return flows.error();
+  plan.flows = std::move(*flows);
   const Snapshot& snapshot = *request.query.snapshot;
   plan.shift_ns = snapshot.begin_ns < 0 ? -snapshot.begin_ns : 0;
 
@@ -616,8 +622,8 @@ Result<ExportReport> write_perfetto(const ExportRequest& request, ExportOutput& 
   if (!written) return written.error();
 
   report.rows = plan.written - plan.without_value;
-  report.losses = losses_by_kind(request, {.flows = !plan.with_flows, .markers = false});
-  if (plan.with_flows) add_flow_losses(plan.flows, report.losses);
+  report.losses = losses_by_kind(request, {.markers = false});
+  add_flow_losses(plan.flows, report.losses);
   if (plan.flows_backwards > 0) {
     report.losses.push_back(
         fmt::format("{} dependencies lead to events that had ended when their source began, "

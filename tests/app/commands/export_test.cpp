@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/export/formats/formats.h"
+#include "core/store/store.h"
 #include "tests/app/program_run.h"
 #include "tests/support/small_session.h"
 
@@ -87,17 +88,30 @@ TEST_CASE("a Chrome trace that was exported is imported as the same events, argu
   CHECK(holds(rows("b.accel", "SELECT kind, count(*) FROM flow GROUP BY kind"), "fwdbwd,1"));
 }
 
+TEST_CASE("a session that is no Neuron profile is not written as one: the JSON that nothing reads is refused") {
+  const test::TemporaryFolder folder;
+  const std::string trace = folder.file("trace.json");
+  write_file(trace, R"({"traceEvents":[{"ph":"X","name":"a","cat":"kernel","pid":1,"tid":1,"ts":1,"dur":2}]})");
+  const std::string made = folder.file("tables.json");
+  const ProgramOutcome refused = run({"view", trace, "--output-format", "json", "-o", made});
+  CHECK(refused.code == kExitFailed);
+  CHECK(holds(refused.err, "chrome"));
+  CHECK_FALSE(fs::exists(made));
+  CHECK(run({"view", trace, "--output-format", "chrome", "-o", made}).code == kExitDone);
+  CHECK(run({"view", made}).code == kExitDone);
+}
+
 TEST_CASE(
     "every export format is written to a file, to the standard output where it is one file, and never over another") {
   const test::TemporaryFolder folder;
   const std::string session = test::save_small_session(folder.path());
+  const auto snapshot = Store::open(session).value()->snapshot();
   for (const ExportFormat& format : export_formats()) {
     CAPTURE(format.name);
     const std::string path = folder.file("out-" + std::string(format.name) +
                                          (format.shape == ExportShape::folder ? "" : std::string(format.suffix)));
-    const ProgramOutcome made =
-        run({"view", session, "--output-format", std::string(format.name), "-o", path, "--show-perfetto-flows"});
-    if (format.applies != nullptr) {
+    const ProgramOutcome made = run({"view", session, "--output-format", std::string(format.name), "-o", path});
+    if (format.applies != nullptr && !format.applies(*snapshot)) {
       CHECK(made.code == kExitFailed);
       CHECK(holds(made.err, "the session has"));
       CHECK_FALSE(fs::exists(path));
@@ -111,8 +125,7 @@ TEST_CASE(
     CHECK(again.code == kExitFailed);
     CHECK(holds(again.err, "--force"));
     CHECK(run({"view", session, "--output-format", std::string(format.name), "-o", path, "--force"}).code == kExitDone);
-    const ProgramOutcome piped =
-        run({"view", session, "--output-format", std::string(format.name), "-o", "-", "--show-perfetto-flows"});
+    const ProgramOutcome piped = run({"view", session, "--output-format", std::string(format.name), "-o", "-"});
     if (format.shape == ExportShape::folder) {
       CHECK(piped.code == kExitFailed);
       CHECK(holds(piped.err, "name a folder"));
@@ -120,7 +133,7 @@ TEST_CASE(
     }
     REQUIRE(piped.code == kExitDone);
     CHECK_FALSE(piped.out.empty());
-    if (!format.flows_asked) CHECK((piped.out == read_file(path)));
+    CHECK((piped.out == read_file(path)));
     if (format.binary) {
       CHECK(run({"view", session, "--output-format", std::string(format.name), "-o", "-"}, true).code == kExitFailed);
     }

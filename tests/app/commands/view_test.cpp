@@ -218,7 +218,7 @@ TEST_CASE("options of the vendor's tool are taken and said to be unneeded where 
                                       "--nki-source-root", folder.path(), "--framework-source-root", folder.path()});
   CHECK(outcome.code == kExitDone);
   for (const char* name : {"--db-endpoint is not needed", "--db-org is not needed", "--port is not needed",
-                           "--show-perfetto-flows is of use", "memory tracker"}) {
+                           "--show-perfetto-flows is not needed", "memory tracker"}) {
     CAPTURE(name);
     CHECK(holds(outcome.err, name));
   }

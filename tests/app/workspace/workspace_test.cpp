@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "app/session/analysis.h"
+#include "app/workspace/opening.h"
 #include "app/workspace/workspace.h"
 #include "tests/support/fake_capture.h"
 #include "tests/support/small_session.h"
@@ -227,6 +228,27 @@ TEST_CASE("workspace: an import can be cancelled, which is neither an error nor 
   frames_until(workspace, [&] { return workspace.jobs().empty(); });
   CHECK(workspace.tab_count() == 0);
   CHECK(workspace.notices().empty());
+}
+
+TEST_CASE("workspace: an import beyond its memory budget goes on in a file without a name, and has every event") {
+  CHECK(OpenSessionOptions{}.memory_budget_bytes == default_memory_budget());
+  const test::TemporaryFolder folder;
+  std::ofstream json(folder.file("large.json"));
+  json << "{\"traceEvents\":[";
+  constexpr int kEvents = 300'000;
+  for (int i = 0; i < kEvents; ++i) {
+    json << (i == 0 ? "" : ",") << R"({"ph":"X","cat":"kernel","name":"k)" << i % 7 << R"(","pid":1,"tid":)" << i % 9
+         << ",\"ts\":" << i * 10 << ",\"dur\":" << i % 5 << R"(,"args":{"a":)" << (i * 7919LL) % 1'000'003 << "}}";
+  }
+  json << "]}";
+  json.close();
+  JobControl control;
+  const auto opened =
+      load_session({folder.file("large.json")}, {.memory_budget_bytes = std::uint64_t{1} << 20}, control);
+  REQUIRE_MESSAGE(opened.ok(), opened.message());
+  const auto snapshot = opened->store->snapshot();
+  CHECK(snapshot->event_count == kEvents);
+  CHECK(opened->store->status().file_bytes > std::uint64_t{1} << 20);
 }
 
 TEST_CASE("workspace: a Neuron profile imports, and is safe in its own file") {

@@ -13,6 +13,8 @@
 #include "core/export/traces/perfetto_trace.h"
 #include "tests/capture/recording_sink.h"
 #include "tests/capture/sources/rocm/rocpd_maker.h"
+#include "tests/capture/sources/rocm/rocprof_maker.h"
+#include "tests/capture/sources/ttnn/report_maker.h"
 #include "tests/core/export/export_session.h"
 #include "tests/support/files.h"
 #include "tests/support/nsys_export.h"
@@ -133,6 +135,11 @@ void add_texts(std::vector<WholeFile>& files) {
                                               100 * i + 90);
                          }),
                    ends_line});
+  files.push_back(
+      {"rocprof-csv", "results.csv",
+       lines("Index,KernelName,gpu-id,queue-id,pid,tid,grd,wgr,BeginNs,EndNs\n", 40,
+             [](int i) { return fmt::format("{},\"gemm{}\",1,0,77,78,256,64,{},{}\n", i, i, 100 * i, 100 * i + 90); }),
+       ends_line});
   files.push_back({"tt-ops", "ops_perf_results.csv",
                    lines("OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,HOST START TS,HOST END TS,DEVICE FW START CYCLE,"
                          "DEVICE FW END CYCLE,DEVICE FW DURATION [ns]\n",
@@ -142,6 +149,11 @@ void add_texts(std::vector<WholeFile>& files) {
                                               9000 + 100 * i, 9090 + 100 * i);
                          }),
                    ends_line});
+  files.push_back(
+      {"tt-device-report", "cpp_device_perf_report.csv",
+       lines("GLOBAL CALL COUNT,DEVICE ID,OP NAME,DEVICE FW DURATION [ns],DEVICE FW START CYCLE,DEVICE FW END CYCLE\n",
+             30, [](int i) { return fmt::format("{},0,Matmul,90,{},{}\n", i, 9000 + 100 * i, 9090 + 100 * i); }),
+       ends_line});
   test::TtLogOptions log;
   log.cores_x = log.cores_y = 1;
   log.programs = 2;
@@ -239,6 +251,10 @@ void add_binaries(std::vector<WholeFile>& files, const test::TemporaryFolder& fo
     CREATE TABLE rocpd_api_ops(id INTEGER PRIMARY KEY, api_id INTEGER, op_id INTEGER);
     INSERT INTO rocpd_api_ops VALUES(1, 3, 1);)");
                    })});
+  files.push_back(
+      {"rocprof-db", "results.db", database_of(folder, [](const std::string& path) { run_sql(path, rocprof_sql()); })});
+  files.push_back({"ttnn-report", "db.sqlite",
+                   database_of(folder, [](const std::string& path) { run_sql(path, ttnn_report_sql()); })});
   files.push_back({"rocprof-compute", "analysis.db", database_of(folder, [](const std::string& path) {
                      run_sql(path, R"(
     CREATE TABLE compute_workload(workload_id INTEGER, name TEXT, sub_name TEXT, sys_info_extdata TEXT);

@@ -83,6 +83,7 @@ TEST_CASE("texts and binary files of other tools are named with what to do") {
   CHECK(title("r.csv", "\"Name\",\"Calls\",\"TotalDurationNs\"\n") == "a table of statistics of rocprofv3");
   CHECK(title("a.qdstrm", "anything") == "an Nsight Systems recording");
   CHECK(title("page.json", "<!DOCTYPE html><html>") == "a web page");
+  CHECK(title("ops.csv", "\xff\xfeO\0P\0") == "a text in UTF-16");
   CHECK(title("notes.txt", "nothing of the kind") == "");
   CHECK(contains(sources::refusal("a.csv", {"a table", "do that"}),
                  "a.csv: this is a table, which is not read here; do that"));

@@ -10,9 +10,12 @@
 
 #include "capture/sources/chrome/source.h"
 #include "capture/sources/perfetto/source.h"
+#include "core/analysis/memory/usage.h"
+#include "core/chunk/session_writer.h"
 #include "core/export/json_tables.h"
 #include "core/export/traces/chrome_trace.h"
 #include "core/export/traces/perfetto_trace.h"
+#include "core/model/column_spec.h"
 #include "tests/capture/sources/neuron/imported.h"
 #include "tests/core/export/export_session.h"
 
@@ -247,6 +250,66 @@ TEST_CASE("a session that goes out as a Perfetto trace and comes in again is the
     const std::string lost = std::to_string(expected.arrows.size() - found.arrows.size()) + " dependencies lead";
     CHECK(std::any_of(report.losses.begin(), report.losses.end(),
                       [&](const std::string& loss) { return loss.starts_with(lost); }));
+  }
+}
+
+TEST_CASE(
+    "engines that go out as a Perfetto trace come in again as engines of their device, and allocations as memory") {
+  const auto store = std::move(Store::create().value());
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const Schema work = make_schema({"instruction", EventKind::slice, "opcode"});
+  const Schema blocks = make_schema({"memory_event", EventKind::memory, "tensor_name"},
+                                    {{"allocation_bytes", ColumnType::int64, "B", "", "", "", Role::allocation},
+                                     {"start", ColumnType::uint64, "", "", "", "", Role::address}});
+  const TrackNumber engine = writer.add_track(
+      {.name = "Tensor", .kind = "engine", .device = "nc0; a", .host = "trn1", .schema = writer.add_schema(work)});
+  const TrackNumber pool = writer.add_track(
+      {.name = "SBUF", .kind = "memory", .device = "nc0; a", .host = "trn1", .schema = writer.add_schema(blocks)});
+  for (std::int64_t i = 0; i < 3; ++i) (void)writer.begin_event(engine, 100 * i, 50, writer.intern("MATMUL"));
+  const auto block = [&](std::int64_t at, std::int64_t bytes) {
+    Row row = writer.begin_event(pool, at, 0, writer.intern("weights"));
+    row.integer(0, bytes);
+    row.unsigned_integer(1, 4096);
+  };
+  block(10, 2048);
+  block(210, -2048);
+  REQUIRE(writer.finish().ok());
+
+  WorkerPool workers(1);
+  TaskControl control;
+  ExportReport report;
+  const std::string trace = exported_by({{*store, store->snapshot(), workers, control}}, write_perfetto, report);
+  const Imported again = from_perfetto(trace);
+  const auto track = [&](std::string_view name) {
+    for (const TrackSnapshot& each : again.snapshot().tracks) {
+      if (each.track->name == name) return *each.track;
+    }
+    return Track{};
+  };
+  CHECK(track("Tensor").kind == "engine");
+  CHECK(track("Tensor").device == "nc0; a");
+  CHECK(track("Tensor").host == "trn1");
+  CHECK(track("SBUF").kind == "memory");
+  const auto usage =
+      memory_usage({.store = again.store(), .snapshot = again.shared_snapshot(), .pool = workers, .control = control});
+  REQUIRE(usage.ok());
+  REQUIRE((*usage)->pools.size() == 1);
+  CHECK((*usage)->pools[0].base_name == "SBUF");
+  CHECK((*usage)->pools[0].peak_bytes == 2048);
+  REQUIRE((*usage)->allocations.size() == 1);
+  CHECK((*usage)->allocations[0].address == 4096);
+  CHECK((*usage)->allocations[0].end_ns.has_value());
+
+  const std::string chrome = exported_by({{*store, store->snapshot(), workers, control}}, write_chrome, report);
+  const Imported third = imported_from(chrome, [](auto bytes, EventSink& to) {
+    return sources::chrome::import_chrome_json(std::move(bytes), "test.json", {}, to);
+  });
+  for (const TrackSnapshot& each : third.snapshot().tracks) {
+    if (each.track->name != "Tensor") continue;
+    CHECK(each.track->kind == "engine");
+    CHECK(each.track->device == "nc0; a");
+    CHECK(each.track->host == "trn1");
   }
 }
 

@@ -221,11 +221,9 @@ TEST_CASE("a Perfetto trace holds every slice with its arguments, every sample, 
   for (const std::uint32_t seed : {1U, 2U}) {
     ExportSession session(seed);
     ExportRequest request = session.request();
-    request.flows = false;
     ExportReport report;
     const DecodedTrace trace = decoded_trace(request, &report);
     CHECK(trace.broken == 0);
-    CHECK(trace.arrows.empty());
     CHECK((in_order(trace.slices) == in_order(session.events)));
     CHECK((in_order(trace.samples) == in_order(session.samples)));
     CHECK(report.rows == session.events.size() + session.samples.size());

@@ -1,5 +1,6 @@
 // The line above the timeline that says what bounds a session, with real input events.
 #include "tests/gui/viewer.h"
+#include "tests/support/files.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -37,4 +38,17 @@ TEST_CASE("verdict: it can be closed and comes back from the View menu, and noth
   CHECK_FALSE(viewer.app.commands().find("verdict")->checked());
   viewer.run("verdict");
   CHECK(viewer.wait_for([&] { return viewer.shell.find("verdict.line") != nullptr; }));
+}
+
+TEST_CASE("a profile of figures alone greets with them, and without an empty timeline") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("summary.json");
+  write_file(path, R"({"n_0123456789abcdef0123456789abcdef01234567":{"total_time":0.0045,"mfu_estimated_percent":0.31,
+    "tensor_engine_active_time_percent":0.5,"dma_active_time_percent":0.25}})");
+  Viewer viewer;
+  viewer.open(path);
+  viewer.shell.frame(2);
+  CHECK(viewer.app.layout().is_seen("metrics"));
+  CHECK(viewer.shell.shows("mfu_estimated_percent"));
+  CHECK(viewer.shell.find("timeline.filter") == nullptr);
 }

@@ -130,7 +130,8 @@ void ChromeRowReader::take_field(const json::JsonField& field, Row& row) {
   }
   switch (kind) {
     case Field::ph:
-      row.has_phase = field.kind == json::JsonKind::string && field.text.size() == 1;
+      // Of a longer word the first letter counts, as it does for Perfetto.
+      row.has_phase = field.kind == json::JsonKind::string && !field.text.empty();
       row.record.phase = row.has_phase ? field.text.front() : '?';
       break;
     case Field::name:

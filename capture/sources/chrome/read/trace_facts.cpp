@@ -14,9 +14,10 @@
 namespace accelscope::capture::sources::chrome {
 namespace {
 
-constexpr std::array<std::string_view, 8> kKinetoKeys = {"schemaVersion", "deviceProperties",   "distributedInfo",
-                                                         "record_shapes", "profile_memory",     "with_stack",
-                                                         "cupti_version", "baseTimeNanoseconds"};
+constexpr std::string_view kBaseTime = "baseTimeNanoseconds";  // what the events' times count from, in Unix time
+constexpr std::array<std::string_view, 8> kKinetoKeys = {"schemaVersion", "deviceProperties", "distributedInfo",
+                                                         "record_shapes", "profile_memory",   "with_stack",
+                                                         "cupti_version", kBaseTime};
 constexpr std::array<std::string_view, 4> kMessageTables = {"INFO", "WARNING", "WARN", "ERROR"};
 // Words by which the profiler's own lines tell of losses.
 constexpr std::array<std::string_view, 5> kLossWords = {"dropped", "failed", "lost", "overflow", "missing"};
@@ -93,7 +94,7 @@ void TraceFacts::add(const json::JsonWindow& window) {
       flatten(window.table, row, 0);
       json::JsonCursor cursor(row);
       const json::JsonField value = cursor.value();
-      if (window.table == "baseTimeNanoseconds" && cursor.ok()) base_ns_ = json::to_int64(value);
+      if (window.table == kBaseTime && cursor.ok()) base_ns_ = json::to_int64(value);
     }
   }
 }
@@ -110,6 +111,8 @@ void TraceFacts::flatten(const std::string& key, std::string_view json, int dept
         flatten(inner, field.text, depth + 1);
       } else if (field.kind != json::JsonKind::null) {
         set(inner, field.text);
+        // VizTracer has it in an object of its own.
+        if (field.key == kBaseTime && !base_ns_) base_ns_ = json::to_int64(field);
       }
       return true;
     });

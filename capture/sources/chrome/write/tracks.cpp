@@ -133,7 +133,7 @@ bool ChromeTracks::add_metadata(std::string_view name, std::uint32_t thread, std
   const bool of_process = name.starts_with("process_");
   if (!of_process && !name.starts_with("thread_")) return false;
   const std::string_view what = name.substr(of_process ? 8 : 7);
-  if (what != "name" && what != "labels" && what != "sort_index") return false;
+  if (what != "name" && what != "labels" && what != "sort_index" && what != "words") return false;
   const std::string_view key = vocabulary_.threads.text(thread);
   Names& names = of_process ? processes_[split_thread_key(key).pid] : threads_[std::string(key)];
   // The one value of {"name": ...}, {"labels": ...} or {"sort_index": ...}.
@@ -142,6 +142,8 @@ bool ChromeTracks::add_metadata(std::string_view name, std::uint32_t thread, std
       names.name = value.text;
     } else if (what == "labels") {
       names.labels = value.text;
+    } else if (what == "words") {
+      names.words = read_track_description(value.text);
     } else {
       names.order = json::to_int64(value);
     }
@@ -264,6 +266,14 @@ void ChromeTracks::describe_on_host(const Planned& planned, bool kineto, Track& 
   if (track.name.empty()) track.name = "whole trace";
 }
 
+void ChromeTracks::describe_in_words(const Planned& planned, Track& track) const {
+  const auto known = threads_.find(std::string(vocabulary_.threads.text(planned.thread)));
+  if (!own_ || known == threads_.end() || !known->second.words) return;
+  track.kind = known->second.words->kind;
+  track.device = known->second.words->device;
+  track.host = known->second.words->host;
+}
+
 Track ChromeTracks::describe(const Planned& planned, bool kineto) const {
   Track track;
   track.number = events_.number(planned.events_track);
@@ -276,6 +286,7 @@ Track ChromeTracks::describe(const Planned& planned, bool kineto) const {
       } else {
         describe_on_host(planned, kineto, track);
       }
+      describe_in_words(planned, track);
       break;
     case Sort::async:
       track.kind = "host_thread";

@@ -15,6 +15,7 @@
 #include "capture/sources/chrome/read/tables.h"
 #include "capture/sources/chrome/write/flow_binder.h"
 #include "capture/sources/tracks/track_events.h"
+#include "core/model/track_words.h"
 
 namespace accelscope::capture::sources::chrome {
 
@@ -77,6 +78,7 @@ class ChromeTracks {
     std::string name;
     std::string labels;
     std::optional<std::int64_t> order;
+    std::optional<TrackWords> words;  // of a session that was exported
   };
   // Half of what a writer can number: tracks out of order are written anew.
   static constexpr std::size_t kMostTracks = 6000;
@@ -91,6 +93,7 @@ class ChromeTracks {
   [[nodiscard]] bool launches(std::uint32_t thread) const;
   [[nodiscard]] bool is_device_track(const Planned& planned, bool kineto) const;
   void describe_on_device(const Planned& planned, Track& track) const;
+  void describe_in_words(const Planned& planned, Track& track) const;
   void describe_on_host(const Planned& planned, bool kineto, Track& track) const;
   [[nodiscard]] std::string process_label(const std::string& pid) const;
   [[nodiscard]] std::string host_label(const std::string& pid, bool kineto) const;

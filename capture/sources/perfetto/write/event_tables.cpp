@@ -56,6 +56,13 @@ constexpr std::uint32_t kMostCached = 253;
                      [&](const Column& column) { return lower_case(column.name) == lower_case(name); });
 }
 
+// Of allocations.
+[[nodiscard]] Column column_of_role(Role role, const std::string& name) {
+  const bool bytes = role == Role::allocation || role == Role::requested;
+  const ColumnType type = bytes ? kInt : role == Role::address || role == Role::key ? kUnsigned : kString;
+  return make_column({name, type, bytes ? "B" : "", kMemory, "", "", role});
+}
+
 [[nodiscard]] bool is_own_name(std::string_view name) {
   return std::any_of(kOwnColumns.begin(), kOwnColumns.end(),
                      [&](const ColumnSpec& spec) { return lower_case(spec.name) == lower_case(name); });
@@ -75,6 +82,12 @@ const EventTable& EventTables::make(EventTableKind kind) {
   const chrome::ChromeTableRule& rule = chrome::rule_of(kind);
   Schema schema =
       make_schema({rule.schema, rule.kind, "name", "", chrome::waiting_names(kind)}, chrome::known_columns(kind));
+  if (!learnt.roles.empty()) {
+    std::erase_if(schema.columns, [](const Column& column) { return column.role != Role::none; });
+  }
+  for (const auto& [role, name] : learnt.roles) {
+    if (!holds_column(schema, name)) schema.columns.push_back(column_of_role(role, name));
+  }
   auto made = std::make_unique<EventTable>();
   made->kind = kind;
   made->own.fill(EventTable::kNoColumn);

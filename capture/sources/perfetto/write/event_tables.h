@@ -72,6 +72,10 @@ class EventTables {
   void learn(EventTableKind kind, OwnColumn column) {
     learnt_[index(kind)].own[static_cast<std::size_t>(column)] = true;
   }
+  // Columns that mean something, under the names that they have in the trace.
+  void set_roles(EventTableKind kind, std::vector<std::pair<Role, std::string>> columns) {
+    learnt_[index(kind)].roles = std::move(columns);
+  }
   [[nodiscard]] const EventTable& open(EventTableKind kind) {
     const std::unique_ptr<EventTable>& table = tables_[index(kind)];
     return table != nullptr ? *table : make(kind);
@@ -94,6 +98,7 @@ class EventTables {
   struct Learnt {
     InferredColumns found{{.most_columns = 64, .any_text_recurs = true}};
     std::array<bool, kOwnColumnCount> own{};
+    std::vector<std::pair<Role, std::string>> roles;
   };
   [[nodiscard]] static std::size_t index(EventTableKind kind) noexcept { return static_cast<std::size_t>(kind); }
   const EventTable& make(EventTableKind kind);

@@ -189,6 +189,20 @@ PerfettoTrack& TrackBook::own(std::string_view key, std::uint64_t parent) {
   return track;
 }
 
+void TrackBook::learn(std::string_view message) {
+  std::uint64_t uuid = 0;
+  std::string_view description;
+  Fields fields(message);
+  while (fields.next()) {
+    if (fields.number() == 1) uuid = fields.whole();
+    if (fields.number() == 14) description = fields.bytes();
+  }
+  std::optional<TrackWords> words = read_track_description(description);
+  if (!words) return;
+  if (!words->columns.empty()) tables_.set_roles(EventTableKind::memory, words->columns);
+  at(uuid).own = std::move(words);
+}
+
 void TrackBook::describe(std::string_view message, std::int64_t machine, bool first_packet) {
   PerfettoTrack read;
   std::string_view process;
@@ -280,7 +294,12 @@ void TrackBook::describe(std::string_view message, std::int64_t machine, bool fi
   // A row has its name once it has events.
   const bool any_row = !tables_of(track).empty() || track.counter_row != kNone;
   if (!read.name.empty() && (!any_row || (track.name.empty() && !track.named_by_event))) track.name = read.name;
-  if (!read.description.empty()) track.description = read.description;
+  if (!read.description.empty()) {
+    track.description = read.description;
+    track.own = read_track_description(read.description);
+    const bool late = track.holds_allocations() && !tables_.is_open(EventTableKind::memory);
+    if (late) tables_.set_roles(EventTableKind::memory, track.own->columns);
+  }
   if (read.ordering != PerfettoTrack::Ordering::unknown) track.ordering = read.ordering;
   if (read.rank != 0) track.rank = read.rank;
   if (!any_row) {
@@ -400,6 +419,7 @@ std::uint32_t TrackBook::counter_row(PerfettoTrack& track) {
 }
 
 EventTableKind TrackBook::table_by_name(const PerfettoTrack& track, EventTableKind otherwise) const {
+  if (track.holds_allocations()) return EventTableKind::memory;
   if (otherwise != EventTableKind::event) return otherwise;
   const DeviceName* const device = device_of_track(track.name);
   return device == nullptr ? otherwise : device->table;
@@ -525,6 +545,11 @@ bool TrackBook::wanted(std::uint32_t number) const {
 
 Track TrackBook::on_device(const PerfettoTrack& track, EventTableKind table) const {
   Track row;
+  if (track.own) {
+    row.kind = track.own->kind;
+    row.device = track.own->device;
+    return row;
+  }
   const DeviceName* const device = device_of_track(track.name);
   const chrome::TablePlace place = chrome::rule_of(table).place;
   if (device != nullptr) {
@@ -544,7 +569,7 @@ void TrackBook::place(std::uint32_t number, std::uint32_t above, int depth) {
   PerfettoTrack& track = tracks_[number];
   const std::uint32_t of = process_index(track);
   const int at_rank = of == kNone ? kFirstProcessRank - 1 : ranks_[of];
-  const std::string host = host_of(track);
+  const std::string host = track.own ? track.own->host : host_of(track);
   const std::string label = label_of(track);
   const auto put = [&](std::uint32_t row, Track described, std::uint32_t within) {
     if (row >= placed_rows_.size()) placed_rows_.resize(row + 1, false);
@@ -579,7 +604,13 @@ void TrackBook::place(std::uint32_t number, std::uint32_t above, int depth) {
   }
   if (heading == kNone && !tables.empty()) heading = track.rows[static_cast<std::size_t>(tables.front())];
   if (track.counter_row != kNone) {
-    put(track.counter_row, {.name = label, .kind = "counter", .host = host, .unit = track.counter.unit}, kNone);
+    put(track.counter_row,
+        {.name = label,
+         .kind = "counter",
+         .device = track.own ? track.own->device : "",
+         .host = host,
+         .unit = track.counter.unit},
+        kNone);
   }
   if (track.kind == PerfettoTrack::Kind::process) heading = kNone;  // its host's heading says it
   sort_children(children_[number], &track);

@@ -15,6 +15,7 @@
 
 #include "capture/sources/perfetto/write/event_tables.h"
 #include "capture/sources/tracks/unordered_session.h"
+#include "core/model/track_words.h"
 
 namespace accelscope::capture::sources::perfetto {
 
@@ -35,7 +36,8 @@ struct PerfettoTrack {
   Kind kind = Kind::plain;
   std::string name;
   std::string description;
-  std::uint32_t of = kNone;  // of a process or thread: which one, in the book
+  std::optional<TrackWords> own;  // of a track that a session was exported to
+  std::uint32_t of = kNone;       // of a process or thread: which one, in the book
   std::int64_t machine = 0;
   bool first_packet = false;  // described by the first packet of a sequence
   CounterInfo counter;
@@ -53,6 +55,7 @@ struct PerfettoTrack {
   std::unordered_map<std::uint32_t, double> counter_base;  // of incremental counters, by sequence
 
   PerfettoTrack() { rows.fill(kNone); }
+  [[nodiscard]] bool holds_allocations() const noexcept { return own && !own->columns.empty(); }
 };
 
 // Within a sandbox threads are numbered from 1: made one of a kind by their process.
@@ -65,6 +68,8 @@ class TrackBook {
  public:
   TrackBook(tracks::UnorderedSession& session, EventTables& tables) : session_(session), tables_(tables) {}
 
+  // What is to be known of a message TrackDescriptor before the columns of tables are chosen.
+  void learn(std::string_view message);
   // A message TrackDescriptor. `first_packet`: of its sequence.
   void describe(std::string_view message, std::int64_t machine, bool first_packet);
   // Messages ProcessDescriptor and ThreadDescriptor. A system uses its numbers again: another uuid than before is
@@ -75,6 +80,10 @@ class TrackBook {
   void name_process(std::int64_t machine, std::int64_t pid, std::string_view name);
   void name_thread(std::int64_t machine, std::int64_t pid, std::int64_t tid, std::string_view name);
 
+  [[nodiscard]] bool holds_allocations(std::uint64_t uuid) const {
+    const PerfettoTrack* const track = find(uuid);
+    return track != nullptr && track->holds_allocations();
+  }
   // Events of tracks without a descriptor are of a track all the same. Threads are one track each, whatever uuids name
   // them.
   [[nodiscard]] PerfettoTrack& of_uuid(std::uint64_t uuid);

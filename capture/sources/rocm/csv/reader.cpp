@@ -86,7 +86,6 @@ constexpr std::array<std::string_view, 15> kTableEndings = {"_kernel_trace",
 [[nodiscard]] std::vector<std::string> columns_in(std::string_view text) {
   std::vector<std::string> cells;
   text = text.substr(0, text.find('\n'));
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   if (!split_csv(trimmed(text), ',', cells)) cells.clear();
   return cells;
 }

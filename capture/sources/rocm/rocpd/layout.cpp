@@ -89,6 +89,7 @@ RocmDatabase rocm_database_of(const std::vector<std::string>& tables) {
   if (has("rocpd_op") || has("rocpd_api")) return RocmDatabase::rpd;
   if (any("rocpd_info_") || any("rocpd_kernel_dispatch") || any("rocpd_region")) return RocmDatabase::rocpd;
   if (has("compute_workload") || has("compute_kernel")) return RocmDatabase::compute;
+  if (has("KERN") || (has("OPS") && has("COPY"))) return RocmDatabase::rocprof;
   return RocmDatabase::none;
 }
 

@@ -32,7 +32,7 @@ struct RocpdPart {
 [[nodiscard]] Result<std::vector<RocpdPart>> find_rocpd_parts(const sqlite::ForeignDatabase& database);
 
 // What the first bytes of a database of ROCm's profilers, or the names of its tables, say that it is.
-enum class RocmDatabase : std::uint8_t { none, rocpd, rpd, compute };
+enum class RocmDatabase : std::uint8_t { none, rocpd, rpd, compute, rocprof };
 [[nodiscard]] RocmDatabase rocm_database_of(const std::vector<std::string>& tables);
 
 // The host that a database of rocpd was recorded on, as its machine id; nothing if it does not say.

@@ -1,7 +1,6 @@
 // Damaged traces: what can be read is read, the rest is in the quality report.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <unistd.h>
 
@@ -69,20 +68,6 @@ std::vector<BadTrace> bad_traces() {
   };
 }
 
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
-  std::string packed(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
-  stream.avail_out = static_cast<uInt>(packed.size());
-  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
-  packed.resize(stream.total_out);
-  deflateEnd(&stream);
-  return packed;
-}
-
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& content)
@@ -141,7 +126,7 @@ TEST_CASE("a trace cut anywhere yields every event before the cut and says where
 }
 
 TEST_CASE("a packed trace that was cut yields what could be inflated") {
-  const std::string packed = gzip(many_slices(20000));
+  const std::string packed = gzip_of(many_slices(20000));
   const TemporaryFile whole(packed);
   CHECK(Imported::by([&](EventSink& sink) {
           return sources::chrome::import_chrome_json(whole.path(), {}, sink);

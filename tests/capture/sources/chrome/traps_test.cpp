@@ -31,7 +31,7 @@ constexpr const char* kEvent = R"({"ph":"X","name":"a","cat":"c","pid":1,"tid":2
 
 TEST_CASE("a trace is recognised by its content, and a Neuron profile is not taken for one") {
   CHECK(probe(R"({"schemaVersion": 1, "traceEvents": [)") > 90);
-  CHECK(probe("\xef\xbb\xbf [ {\"name\": \"a\", \"ph\": \"X\", \"ts\": 1}") > 50);
+  CHECK(probe(" [ {\"name\": \"a\", \"ph\": \"X\", \"ts\": 1}") > 50);
   CHECK(probe(R"({"deviceProperties": [], "trace_id": "a")") > 50);
   CHECK(probe(R"({"instruction":[{"timestamp":1}]})") == 0);
   CHECK(probe(R"([{"ts": 1}])") == 0);
@@ -58,7 +58,55 @@ TEST_CASE("objects, arrays, unterminated arrays and trailing commas are read") {
     CHECK(event_values.end == 3000);
     CHECK(quality_count(session, "rows_skipped") == 0);
   }
-  CHECK(quality_count(imported_trace("[" + event), "truncated") == 1);
+}
+
+TEST_CASE("the bracket that closes an array of events may be missing, an event that breaks off is told") {
+  const std::string event = kEvent;
+  for (const std::string& text : {"[" + event, "[" + event + ",", "[\n" + event + ",\n"}) {
+    CAPTURE(text);
+    CHECK(quality_count(imported_trace(text), "truncated") == 0);
+  }
+  CHECK(quality_count(imported_trace("[" + event + "," + event.substr(0, event.size() - 3)), "truncated") == 1);
+  CHECK(quality_count(imported_trace("{\"traceEvents\":[" + event), "truncated") == 1);
+}
+
+TEST_CASE("a trace that lies within another's traceEvents is read, with the facts beside it") {
+  const Imported session = imported_trace(
+      R"({"traceEvents":{"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":10},
+          {"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":5}],"metadata":{"host":"box"}},"controllerTraceDataKey":"x"})");
+  CHECK(session.count("event") == 2);
+  CHECK(session.snapshot().meta_value("metadata.host") == "box");
+  CHECK(session.snapshot().meta_value("controllerTraceDataKey") == "x");
+  CHECK(session.snapshot().quality.empty());
+}
+
+TEST_CASE("what comes behind a trace is told once, however much it is") {
+  const Imported session = imported_trace(trace_of(kEvent) + "\nINFO: done\n" + std::string(3'000'000, 'x'));
+  CHECK(session.count("event") == 1);
+  CHECK(std::count_if(
+            session.snapshot().quality.begin(), session.snapshot().quality.end(), [](const QualityEntry& entry) {
+              return entry.kind == "trailing_bytes" || entry.kind == "stray_bytes" || entry.kind == "truncated";
+            }) == 1);
+}
+
+TEST_CASE("a phase of several letters counts as its first one") {
+  const Imported session = imported_trace(trace_of(
+      R"({"ph":"XXX","name":"a","pid":1,"tid":1,"ts":1,"dur":10},{"ph":"","name":"b","pid":1,"tid":1,"ts":2})"));
+  CHECK(only(session.events("event")).name == "a");
+  CHECK(quality_count(session, "rows_skipped") == 1);
+}
+
+TEST_CASE("traces of two tools that both tell what their times count from lie on one time") {
+  const auto begin = [](const char* trace) {
+    return std::stoll(std::string(imported_trace(trace).snapshot().meta_value("begin_unix_ns")));
+  };
+  const std::int64_t viztracer = begin(
+      R"({"traceEvents":[{"pid":50,"tid":50,"ts":100.0,"ph":"X","dur":4000.0,"cat":"FEE","name":"step"}],
+          "viztracer_metadata":{"version":"1.1.1","overflow":false,"baseTimeNanoseconds":1783000000000000000}})");
+  const std::int64_t proton = begin(
+      R"({"displayTimeUnit":"us","baseTimeNanoseconds":1783000000001500000,
+          "traceEvents":[{"name":"matmul_kernel","cat":"kernel","ph":"X","ts":0.0,"dur":12.5,"tid":7}]})");
+  CHECK(proton - viztracer == 1'400'000);
 }
 
 TEST_CASE("metadata before and after the events is kept") {

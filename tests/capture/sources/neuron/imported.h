@@ -3,6 +3,7 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <zlib.h>
 
 #include <functional>
 #include <map>
@@ -128,6 +129,21 @@ inline std::uint64_t quality_count(const Imported& session, std::string_view kin
   std::uint64_t count = 0;
   for (const QualityEntry& entry : session.snapshot().quality) count += entry.kind == kind ? entry.count : 0;
   return count;
+}
+
+// The text as gzip packs it.
+inline std::string gzip_of(const std::string& text) {
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string packed(deflateBound(&stream, text.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
 }
 
 }  // namespace accelscope::capture

@@ -81,12 +81,21 @@ TEST_CASE("a tree of Proton that is cut anywhere, or nests without end, gives wh
     const Result<void> done = import_hatchet(json::ByteSource::from_memory(cut), "cut.hatchet", {}, sink);
     if (!done) CHECK(done.message().find("cut.hatchet") != std::string::npos);
   }
+}
+
+TEST_CASE(
+    "kernels of Proton are shown however deep their scopes nest, and children may come before their scope's name") {
+  constexpr int kDepth = 100'000;  // read once for each level, the text would take hours
   std::string deep = "[";
-  for (int i = 0; i < 3000; ++i) deep += R"json({"frame":{"name":"f"},"metrics":{"time (ns)":1},"children":[)json";
-  for (int i = 0; i < 3000; ++i) deep += "]}";
+  for (int i = 0; i < kDepth; ++i) deep += R"json({"children":[)json";
+  for (int i = 0; i < kDepth; ++i) deep += R"json(],"frame":{"name":"f"},"metrics":{"time (ns)":1}})json";
   deep += "]";
   RecordingSink sink;
   REQUIRE(import_hatchet(json::ByteSource::from_memory(deep), "deep.hatchet", {}, sink).ok());
+  CHECK(proton_events(sink, "kernel", "f").size() == kDepth);
+  const std::vector<RecordedEvent> scopes = proton_events(sink, "scope", "f");
+  CHECK(std::any_of(scopes.begin(), scopes.end(),
+                    [](const RecordedEvent& scope) { return scope.end - scope.start == kDepth; }));
   CHECK(std::any_of(sink.qualities.begin(), sink.qualities.end(),
                     [](const QualityEntry& entry) { return entry.kind == "rows_left_out"; }));
 }

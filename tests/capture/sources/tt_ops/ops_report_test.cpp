@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/import_input.h"
@@ -65,6 +66,48 @@ TEST_CASE("an operations report: a row for each call, on its device and on the h
   std::uint64_t skipped = 0;
   for (const QualityEntry& entry : sink.qualities) skipped += entry.kind == "rows_skipped" ? entry.count : 0;
   CHECK(skipped == 2);
+}
+
+TEST_CASE("a report of the C++ library: operations of each device by their cycles, named, with their replays") {
+  RecordingSink sink;
+  import_report(
+      "GLOBAL CALL COUNT,METAL TRACE ID,METAL TRACE REPLAY SESSION ID,DEVICE ID,DEVICE ARCH,OP NAME,CORE COUNT,"
+      "DEVICE FW DURATION [ns],DEVICE FW START CYCLE,DEVICE FW END CYCLE,OP TO OP LATENCY [ns]\n"
+      "1024,,,0,wormhole_b0,Matmul,64,12000,100000000,100012000,0\n"
+      "2048,7,1,0,wormhole_b0,Add,32,12000,100020000,100032000,8000\n"
+      "1025,,,1,wormhole_b0,FabricInit,1,9000,500,9500,0\n",
+      sink);
+  const std::vector<RecordedEvent> ops = events_of_table(sink, "op");
+  REQUIRE(ops.size() == 3);
+  std::map<std::string, std::pair<std::string, std::int64_t>> found;  // device and begin, by name
+  for (const RecordedEvent& op : ops) {
+    found[op.name] = {sink.tracks.at(op.track).device, session_ns(sink, op, op.start)};
+  }
+  CHECK(found["Matmul"] == std::pair{std::string("chip 0"), std::int64_t{0}});
+  CHECK(found["Add"] == std::pair{std::string("chip 0"), std::int64_t{20'000}});
+  CHECK(found["FabricInit"].first == "chip 1");
+  CHECK(std::count_if(sink.qualities.begin(), sink.qualities.end(),
+                      [](const QualityEntry& entry) { return entry.kind == "device_clock_estimated"; }) == 1);
+}
+
+TEST_CASE("tables of tt-metal's real-time profiler: programs by the files of their kernels, at the chip's rate") {
+  for (const char* const text :
+       {"runtime_id,chip_id,start_timestamp,end_timestamp,duration_cycles,duration_ns,frequency_ghz,kernel_sources\n"
+        "1,0,1000,1270,270,200,1.35,\"k/reader.cpp;k/matmul.cpp;k/reader.cpp\"\n"
+        "2,0,1540,1810,270,200,1.35,\"\"\n",
+        "program_id,chip_id,go_cycles,done_cycles,gap_to_next_go_cycles,duration_cycles,duration_ns,frequency_ghz\n"
+        "1,0,1000,1270,270,270,200,1.35\n"
+        "2,0,1540,1810,0,270,200,1.35\n"}) {
+    CAPTURE(text);
+    CHECK(probe_device_report(text, "") > 0);
+    RecordingSink sink;
+    import_report(text, sink);
+    const std::vector<RecordedEvent> ops = events_of_table(sink, "op");
+    REQUIRE(ops.size() == 2);
+    CHECK(ops[0].name == (std::string_view(text).starts_with("runtime") ? "reader.cpp, matmul.cpp" : "program 1"));
+    CHECK(ops[1].name == "program 2");
+    CHECK(session_ns(sink, ops[1], ops[1].start) - session_ns(sink, ops[0], ops[0].start) == 400);
+  }
 }
 
 TEST_CASE("an operations report with 60,000 columns is read without those that a session cannot hold") {

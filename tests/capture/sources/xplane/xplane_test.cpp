@@ -217,6 +217,25 @@ TEST_CASE("a stat's column has a type that fits every value of it") {
   CHECK(events[4].integer("whole") == 4);
 }
 
+TEST_CASE("texts of one event that are packed keep what each of them says") {
+  XPlane plane("/device:GPU:0");
+  // Kernel details and the operation's name are read at once, and each may be packed.
+  plane.event_name(1, "gemm");
+  const std::string details = "regs:32 grid:8,1,1 block:64,1,1";
+  XLine line(7, "Stream #7(Compute)", 100);
+  line.event(1, 5'000, 2'500,
+             {plane.packed("kernel_details", gzip_of(details)), plane.packed("tf_op", gzip_of("jit(f)/layer/add:")),
+              plane.packed("note", gzip_of(std::string(40'000, 'n')))});
+  plane.add(line);
+  const Imported session = imported_space(XSpace().add(plane).bytes());
+  const std::vector<EventValues> kernels = session.events("kernel");
+  REQUIRE(kernels.size() == 1);
+  CHECK(kernels[0].string("kernel_details") == details);
+  CHECK(kernels[0].string("tf_op") == "jit(f)/layer/add:");
+  CHECK(kernels[0].string("note").size() == 40'000);
+  CHECK(kernels[0].string("grid") == "[8,1,1]");
+}
+
 TEST_CASE("lines that tell the time of day lie beside those that count from the profile's begin") {
   XPlane host("/host:CPU");
   host.event_name(1, "a");

@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/panels/context.h"
@@ -68,6 +70,12 @@ class PanelLayout {
   [[nodiscard]] bool is_pinned(PanelId id) const noexcept { return pinned_[index(place(id))] == id; }
   void pin(PanelId id, bool pinned);
 
+  // Once per frame: where what is in front has nothing to say of the session, the summary or else the first panel that
+  // has stands there instead. What the user put there is remembered, and comes back with a session that it tells of.
+  void greet(bool other_session, const std::function<bool(PanelId)>& has_content);
+  // The panel that was shown on wish since the last call.
+  [[nodiscard]] std::optional<PanelId> take_chosen() noexcept { return std::exchange(chosen_, {}); }
+
   // Details comes forward when an event is selected, and what it hid comes back when none is.
   void selection_changed(bool selected);
 
@@ -105,6 +113,8 @@ class PanelLayout {
   std::vector<State> states_;  // of all_panels()
   std::array<std::optional<PanelId>, kPlaceCount> front_;
   std::array<std::optional<PanelId>, kPlaceCount> pinned_;
+  std::array<std::optional<PanelId>, kPlaceCount> set_aside_;  // in front, were it not empty for this session
+  std::optional<PanelId> chosen_;
   std::optional<PanelId> hidden_by_details_;  // came back to when nothing is selected any more
   float right_width_ = 492;
   std::optional<float> bottom_share_;  // of the height, once the user has chosen it

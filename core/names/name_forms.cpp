@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "core/base/checksum.h"
 #include "core/base/utf8.h"
@@ -149,6 +150,9 @@ void add_declaration(const Declaration& found, NameForms& forms) {
     add_known(known, forms);
     return;
   }
+  if (const std::vector<std::string> generic = generic_kernel_forms(base, forms.parts); !generic.empty()) {
+    return add_known(generic, forms);
+  }
   add_form(forms, base);
   mark_usual(forms);
 }
@@ -191,6 +195,11 @@ void add_forms(std::string_view name, NameForms& forms) {
 }
 
 }  // namespace
+
+std::string usual_name(std::string_view name) {
+  NameForms forms = name_forms(name);
+  return std::move(forms.texts[forms.usual]);
+}
 
 NameForms name_forms(std::string_view name) {
   NameForms forms;

@@ -19,6 +19,7 @@ namespace accelscope::app {
 class CollectivesPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
 
  private:
   static constexpr std::size_t kMostShown = 8, kUsuallyShown = 4;

@@ -123,6 +123,12 @@ MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
   return places;
 }
 
+std::optional<bool> MemoryPanel::has_content(const PanelContext& context) const {
+  (void)context;
+  if (!usage_) return std::nullopt;
+  return usage_->pool_count() > 0;
+}
+
 void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   take_session(context);

@@ -84,7 +84,7 @@ TEST_CASE("the main thread of a Chrome trace comes first, by its number or its n
     const Imported imported = imported_trace(trace_of(rows));
     std::string first;
     std::int64_t order = std::numeric_limits<std::int64_t>::max();
-    for (const TrackSnapshot& track : imported.store->snapshot()->tracks) {
+    for (const TrackSnapshot& track : imported.store().snapshot()->tracks) {
       if (track.track->kind == "host_thread" && track.track->order < order) {
         order = track.track->order;
         first = track.track->name;

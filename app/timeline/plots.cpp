@@ -137,7 +137,10 @@ void draw_legend(TimelineFrame& frame, const DrawnRow& drawn, const std::vector<
     frame.list->AddRectFilled(ImVec2(entry.x0, top), ImVec2(entry.x0 + side, top + side), colour, ui.scale() * 2);
     entry.x0 += side + ui.px(5);
     draw_text(ui, entry, names[series],
-              {.style = TextStyle::mono_small, .colour = Colour::text2, .beside = std::span(names).first(named)});
+              {.style = TextStyle::mono_small,
+               .colour = Colour::text2,
+               .fit = Fit::middle,
+               .beside = std::span(names).first(named)});
   }
 }
 

@@ -104,7 +104,8 @@ void add_known(const std::vector<std::string>& known, NameForms& forms) {
   for (std::size_t i = starts.size() - steps; i < starts.size(); ++i) {
     std::string_view part = name.substr(starts[i]);
     while (part.ends_with('/')) part.remove_suffix(1);
-    add_form(forms, std::string(part));
+    const bool tells = std::any_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) == 0; });
+    if (tells) add_form(forms, std::string(part));  // "train_step/12" is no "12"
   }
   mark_usual(forms);
   return true;

@@ -65,9 +65,9 @@ std::string fitted_text(const Ui& ui, TextStyle style, std::string_view text, fl
   return shortened(text, starts, low_count, fit);
 }
 
-std::string fitted_apart(const Ui& ui, TextStyle style, std::string_view text, float width,
+std::string fitted_apart(const Ui& ui, TextStyle style, std::string_view text, float width, Fit fit,
                          std::span<const std::string> others) {
-  std::string usual = fitted_text(ui, style, text, width, Fit::middle);
+  std::string usual = fitted_text(ui, style, text, width, fit);
   if (usual.empty() || usual == text) return usual;
   std::vector<std::string_view> alike;  // could be taken for it
   std::size_t shared = text.size();     // bytes that all of these begin with
@@ -85,9 +85,9 @@ std::string fitted_apart(const Ui& ui, TextStyle style, std::string_view text, f
   const auto is_apart = [&](const std::string& cut, const auto& cut_as) {
     return !cut.empty() && std::none_of(alike.begin(), alike.end(), [&](auto other) { return cut_as(other) == cut; });
   };
-  for (const Fit fit : {Fit::middle, Fit::end, Fit::ellipsis}) {
-    const auto cut_as = [&](std::string_view name) { return fitted_text(ui, style, name, width, fit); };
-    std::string cut = fit == Fit::middle ? usual : cut_as(text);
+  for (const Fit each : {fit, Fit::middle, Fit::end, Fit::ellipsis}) {
+    const auto cut_as = [&](std::string_view name) { return fitted_text(ui, style, name, width, each); };
+    std::string cut = cut_as(text);
     if (is_apart(cut, cut_as)) return cut;
   }
   std::string cut = from_difference(text);
@@ -115,7 +115,7 @@ float draw_text(Ui& ui, ImDrawList* list, const Rect& row, std::string_view text
   float width = text_width(ui, options.style, text);
   if (width > row.width() + 0.5F && options.fit != Fit::clip) {
     shorter = options.beside.empty() ? fitted_text(ui, options.style, text, row.width(), options.fit)
-                                     : fitted_apart(ui, options.style, text, row.width(), options.beside);
+                                     : fitted_apart(ui, options.style, text, row.width(), options.fit, options.beside);
     text = shorter;
     width = text_width(ui, options.style, text);
   }

@@ -32,8 +32,8 @@ struct TextOptions {
 [[nodiscard]] float text_width(const Ui& ui, TextStyle style, std::string_view text);
 // The text as it fits into `width` pixels; empty when not even one character and the ellipsis fit.
 [[nodiscard]] std::string fitted_text(const Ui& ui, TextStyle style, std::string_view text, float width, Fit fit);
-// Cut in the middle, or where it needs to be to tell it from the others, which are as wide at most.
-[[nodiscard]] std::string fitted_apart(const Ui& ui, TextStyle style, std::string_view text, float width,
+// Cut as `fit` says, or where it needs to be to tell it from the others, which are as wide at most.
+[[nodiscard]] std::string fitted_apart(const Ui& ui, TextStyle style, std::string_view text, float width, Fit fit,
                                        std::span<const std::string> others);
 
 // Draws in the row's vertical middle (baseline rule of VISUAL) and returns the width drawn. The row may be narrower

@@ -97,8 +97,9 @@ class ColumnDrawing {
     if (content.slot >= 0) {
       row.cut_left(draw_swatch(ui_, row, ui_.theme().slice(static_cast<unsigned>(content.slot))) + ui_.px(8));
     }
-    const float used = draw_text(ui_, row, text_for(content, row.width()),
-                                 {.colour = hand.hovered ? Colour::text1 : Colour::text2, .beside = texts_});
+    const float used =
+        draw_text(ui_, row, text_for(content, row.width()),
+                  {.colour = hand.hovered ? Colour::text1 : Colour::text2, .fit = Fit::middle, .beside = texts_});
     if (!content.detail.empty()) {
       Rect behind = row;
       behind.cut_left(used + ui_.px(8));

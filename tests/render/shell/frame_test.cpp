@@ -144,8 +144,9 @@ TEST_CASE("text: labels of one list that do not fit are cut where they differ") 
       std::set<std::string> cut;
       for (const std::string& name : names) {
         const float width = share * text_width(ui, TextStyle::small, names.front());
-        cut.insert(fitted_apart(ui, TextStyle::small, name, width, names));
-        CHECK(text_width(ui, TextStyle::small, fitted_apart(ui, TextStyle::small, name, width, names)) <= width);
+        cut.insert(fitted_apart(ui, TextStyle::small, name, width, Fit::middle, names));
+        CHECK(text_width(ui, TextStyle::small, fitted_apart(ui, TextStyle::small, name, width, Fit::middle, names)) <=
+              width);
       }
       CAPTURE(names.front());
       CAPTURE(share);

@@ -221,6 +221,7 @@ class ColumnMaker {
     if (!kinds_.any(WorkKind::host) && !summary_.lines.rows.empty()) return lines(std::move(column));
     column.title = "Host, self";
     column.empty = kinds_.any(WorkKind::host) ? "The host does nothing in view."
+                   : has_track("host_thread") ? "The host's threads have samples or marks, and no calls."
                    : has_source_lines()       ? "No host was recorded, and no line of source is in view."
                                               : "No host and no lines were recorded.";
     if (!kinds_.any(WorkKind::host)) return column;

@@ -168,7 +168,7 @@ namespace {
 bool of_several_devices(const std::vector<TrackPlace>& places) {
   const TrackPlace* first = nullptr;
   for (const TrackPlace& place : places) {
-    if (tells_of_capture(*place.track->track)) continue;
+    if (place.track->track->kind == "capture") continue;
     if (first == nullptr) first = &place;
     if (place.device != first->device) return true;
   }

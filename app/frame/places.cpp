@@ -124,7 +124,7 @@ void PanelLayout::greet(bool other_session, const std::function<bool(PanelId)>& 
 }
 
 void PanelLayout::show(PanelId id) {
-  chosen_ = id;
+  chosen_[index(place(id))] = id;
   set_aside_[index(place(id))].reset();
   states_[index(id)].open = true;
   front_[index(place(id))] = id;
@@ -148,7 +148,8 @@ void PanelLayout::move(PanelId id, Place to) {
   pin(id, false);
   states_[index(id)] = {to, true};
   keep_front_valid(from);
-  front_[index(to)] = id;
+  front_[index(to)] = chosen_[index(to)] = id;
+  set_aside_[index(to)].reset();
   hidden_by_details_.reset();
   if (to == Place::right) open_column(true);
 }

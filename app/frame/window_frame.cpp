@@ -53,10 +53,14 @@ bool column_says_something(AppState& state, SessionTab& tab) {
 // The panel that was used last may be empty for this session: then another one stands in front.
 void choose_by_content(AppState& state, const PanelContext& context) {
   TabPanels& panels = state.panels_of(context.tab);
-  if (const auto chosen = state.layout.take_chosen()) panels.chosen = chosen;
+  const PlaceFronts chosen = state.layout.take_chosen();
+  for (std::size_t i = 0; i < kPlaceCount; ++i) {
+    if (chosen[i]) panels.chosen[i] = chosen[i];
+  }
   if (may_grow(context.tab)) return;  // it may still come
   state.layout.greet(state.arranged_for != &context.tab, [&](PanelId id) {
-    return panels.chosen == id || panels.of(id).has_content(context).value_or(true);
+    const bool by_user = std::find(panels.chosen.begin(), panels.chosen.end(), id) != panels.chosen.end();
+    return by_user || panels.of(id).has_content(context).value_or(true);
   });
 }
 

@@ -157,7 +157,8 @@ class TableOutput final : public QueryOutput {
   // On one line, and on a screen no wider than that.
   [[nodiscard]] std::string cell_text(const SqlValue& value, const std::string& unit) const {
     if (std::holds_alternative<std::monostate>(value)) return "NULL";
-    if (const auto* real = std::get_if<double>(&value)) return figure_text(*real, unit);
+    const auto* real = std::get_if<double>(&value);
+    if (real != nullptr && std::isfinite(*real)) return figure_text(*real, unit);
     // A number without a unit may be an id, which one copies.
     const auto* integer = std::get_if<std::int64_t>(&value);
     if (integer != nullptr && !unit.empty()) return figure_text(static_cast<double>(*integer), unit);

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "app/content/axes/time_axis.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 namespace {
@@ -52,6 +54,25 @@ std::string nothing_found_text(const Advice& advice, bool filtered) {
   if (!advice.judged.empty()) return judged_text(advice) + ", and none found anything that costs much time.";
   if (filtered) return "Nothing that passes the filter can be judged by a rule: " + unjudged_text(advice) + ".";
   return "No rule could be judged: record engines, DMA queues or streams of a device.";
+}
+
+bool tells_of_python(const Snapshot& snapshot) {
+  constexpr std::array<std::string_view, 3> kTables = {"python_function", "python_call", "cpu_op"};
+  const auto names_python = [](std::string_view text) {
+    const std::string lower = lower_case(text);
+    return lower.find("python") != std::string::npos || lower.find("pytorch") != std::string::npos ||
+           lower.find(".py") != std::string::npos;
+  };
+  return std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
+                     [&](const auto& schema) {
+                       return std::find(kTables.begin(), kTables.end(), schema->name) != kTables.end();
+                     }) ||
+         std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(),
+                     [&](const TrackSnapshot& track) { return names_python(track.track->host); }) ||
+         std::any_of(snapshot.meta.begin(), snapshot.meta.end(), [&](const MetaEntry& entry) {
+           const bool of_program = entry.key == "source_format" || entry.key.ends_with("command");
+           return of_program && names_python(entry.value);
+         });
 }
 
 }  // namespace accelscope::app

@@ -16,6 +16,10 @@ struct FindingField {
 // Why it costs time, what to try, what the saving is, what it rests on, how the rule works.
 [[nodiscard]] std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding& finding);
 
+// Whether what was captured tells of Python: its calls, its operators, a process or command of it. Else advice about it
+// helps nobody.
+[[nodiscard]] bool tells_of_python(const Snapshot& snapshot);
+
 // "24 events", "1 gap": what it rests on.
 [[nodiscard]] std::string counted_text(const Finding& finding);
 

@@ -6,7 +6,7 @@
 
 #include "core/base/format.h"
 #include "core/names/limits.h"
-#include "core/names/short_names.h"
+#include "core/names/name_forms.h"
 #include "core/names/table_titles.h"
 
 namespace accelscope::app {
@@ -135,7 +135,7 @@ EventDetails describe_event(const EventRecord& record, const Snapshot& snapshot)
   const Schema& schema = *record.lane->schema;
   EventDetails details{.id = record.id,
                        .name = record.name_text,
-                       .title = ShortNames().usual(record.name_text),
+                       .title = usual_name(record.name_text),
                        .track = {},
                        .palette_slot = snapshot.strings->slot(record.name),
                        .begin_ns = record.begin_ns,

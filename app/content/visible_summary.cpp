@@ -185,6 +185,12 @@ class ColumnMaker {
                        [&](const TrackSnapshot& each) { return each.track->kind == kind; });
   }
 
+  [[nodiscard]] bool has_source_lines() const {
+    return std::any_of(snapshot_.lanes.begin(), snapshot_.lanes.end(), [](const LaneSnapshot& lane) {
+      return lane.event_count > 0 && lane.schema->find(Role::source_location).has_value();
+    });
+  }
+
   // Of devices by cause, of the host by the call that waits; a device that is fed by a host waits for it while it
   // idles.
   VisibleColumn waits() {
@@ -214,8 +220,10 @@ class ColumnMaker {
     VisibleColumn column{.kind = VisibleColumn::Kind::host, .title = "Lines, self"};
     if (!kinds_.any(WorkKind::host) && !summary_.lines.rows.empty()) return lines(std::move(column));
     column.title = "Host, self";
-    column.empty =
-        kinds_.any(WorkKind::host) ? "The host does nothing in view." : "No host and no lines were recorded.";
+    column.empty = kinds_.any(WorkKind::host) ? "The host does nothing in view."
+                   : has_track("host_thread") ? "The host's threads have samples or marks, and no calls."
+                   : has_source_lines()       ? "No host was recorded, and no line of source is in view."
+                                              : "No host and no lines were recorded.";
     if (!kinds_.any(WorkKind::host)) return column;
     set_share(column, &RangeActivity::host_ns, "At least one thread works");
     if (report_ == nullptr) {
@@ -275,7 +283,9 @@ class ColumnMaker {
 
   VisibleColumn memory() const {
     VisibleColumn column{.kind = VisibleColumn::Kind::memory, .title = "Memory"};
-    column.empty = report_ == nullptr ? kStillCounted : "No memory was recorded.";
+    column.empty = report_ == nullptr || !report_->memory.known ? kStillCounted
+                   : report_->memory.any_in_session             ? "No memory is in use in view."
+                                                                : "No memory was recorded.";
     if (report_ == nullptr) {
       column.value = kBeingComputed;
       return column;

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
+#include <utility>
 
+#include "app/content/figure_text.h"
 #include "app/export/text_table.h"
 #include "core/base/format.h"
 #include "core/base/plain_text.h"
+#include "core/names/short_names.h"
 
 namespace accelscope::app {
 namespace {
@@ -122,14 +125,17 @@ class JsonOutput final : public QueryOutput {
 class TableOutput final : public QueryOutput {
  public:
   TableOutput(std::ostream& out, bool cuts) : out_(out), cuts_(cuts) {}
+  void units(std::vector<std::string> of_columns) override { units_ = std::move(of_columns); }
+  [[nodiscard]] bool for_people() const noexcept override { return true; }
   bool columns(const std::vector<std::string>& names) override {
     for (const std::string& name : names) names_.push_back(plain_text(name));
+    units_.resize(names_.size());
     alignment_.assign(names.size(), CellAlign::right);
     return true;
   }
   bool row(const std::vector<SqlValue>& values) override {
     std::vector<std::string> cells;
-    for (const SqlValue& value : values) cells.push_back(cell_text(value));
+    for (std::size_t i = 0; i < values.size(); ++i) cells.push_back(cell_text(values[i], units_[i]));
     if (head_printed_) {
       print(cells);
       return out_.good();
@@ -149,8 +155,13 @@ class TableOutput final : public QueryOutput {
 
  private:
   // On one line, and on a screen no wider than that.
-  [[nodiscard]] std::string cell_text(const SqlValue& value) const {
+  [[nodiscard]] std::string cell_text(const SqlValue& value, const std::string& unit) const {
     if (std::holds_alternative<std::monostate>(value)) return "NULL";
+    const auto* real = std::get_if<double>(&value);
+    if (real != nullptr && std::isfinite(*real)) return figure_text(*real, unit);
+    // A number without a unit may be an id, which one copies.
+    const auto* integer = std::get_if<std::int64_t>(&value);
+    if (integer != nullptr && !unit.empty()) return figure_text(static_cast<double>(*integer), unit);
     const bool is_blob = std::holds_alternative<SqlBlob>(value);
     const std::string text = is_blob ? "x'" + value_text(value) + "'" : plain_text(value_text(value));
     return cuts_ ? shorten_middle(text, kMostOnScreen) : text;
@@ -173,7 +184,7 @@ class TableOutput final : public QueryOutput {
   static constexpr std::size_t kMostOnScreen = 100;
   std::ostream& out_;
   bool cuts_;
-  std::vector<std::string> names_;
+  std::vector<std::string> names_, units_;
   std::vector<CellAlign> alignment_;  // numbers to the right
   std::vector<std::size_t> widths_;
   std::vector<std::vector<std::string>> sampled_;
@@ -186,6 +197,32 @@ std::unique_ptr<QueryOutput> make_query_output(std::string_view format, std::ost
   if (format == "csv") return std::make_unique<CsvOutput>(out);
   if (format == "json") return std::make_unique<JsonOutput>(out);
   return std::make_unique<TableOutput>(out, on_screen);
+}
+
+void print_listing(const Listing& listing, QueryOutput& output) {
+  const SqlResult& all = listing.rows;
+  std::vector<std::string> units;
+  for (const ListingColumn& column : listing.columns) units.push_back(column.unit);
+  output.units(std::move(units));
+  if (!output.columns(all.columns)) return;
+  ShortNames names;
+  const auto name_in = [&](std::size_t row, std::size_t i) -> const std::string* {
+    const bool shortens = output.for_people() && listing.columns[i].names;
+    return shortens ? std::get_if<std::string>(&all.at(row, i)) : nullptr;
+  };
+  for (std::size_t row = 0; row < all.row_count(); ++row) {
+    for (std::size_t i = 0; i < all.columns.size(); ++i) {
+      if (const std::string* name = name_in(row, i)) names.add(*name);
+    }
+  }
+  for (std::size_t row = 0; row < all.row_count(); ++row) {
+    std::vector<SqlValue> cells;
+    for (std::size_t i = 0; i < all.columns.size(); ++i) {
+      const std::string* name = name_in(row, i);
+      cells.push_back(name == nullptr ? all.at(row, i) : SqlValue(names.usual(*name)));
+    }
+    if (!output.row(cells)) return;
+  }
 }
 
 }  // namespace accelscope::app

@@ -11,7 +11,9 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "app/content/listings/base/listing.h"
 #include "core/sql/base/sql.h"
 
 namespace accelscope::app {
@@ -20,6 +22,10 @@ inline constexpr std::size_t kSampledRows = 1000;
 
 class QueryOutput : public SqlRowVisitor {
  public:
+  // Of the columns that follow, as figure_text.h has them. People read values in the unit of their size, with the
+  // digits that tell; programs get all of them.
+  virtual void units(std::vector<std::string> of_columns) { (void)of_columns; }
+  [[nodiscard]] virtual bool for_people() const noexcept { return false; }
   virtual void finish() = 0;  // after the last row
 };
 
@@ -27,5 +33,8 @@ class QueryOutput : public SqlRowVisitor {
 [[nodiscard]] constexpr bool is_data(std::string_view format) noexcept { return format == "csv" || format == "json"; }
 [[nodiscard]] std::unique_ptr<QueryOutput> make_query_output(std::string_view format, std::ostream& out,
                                                              bool on_screen = false);
+
+// All rows of a listing. For people, names are shortened to what tells them apart.
+void print_listing(const Listing& listing, QueryOutput& output);
 
 }  // namespace accelscope::app

@@ -58,6 +58,7 @@ struct TabPanels {
   bool has_lines = true;  // until it is known that no event names a source line
   bool lines_known = false;
   std::size_t line_count = 0;      // once it is known
+  PlaceFronts chosen;              // that the user brought to the front here, whether or not they have anything to say
   std::optional<EventId> noticed;  // the selection that Details has come forward for, or left in front what was there
 
   [[nodiscard]] Panel& of(PanelId id) const { return *panels[panel_index(id)]; }

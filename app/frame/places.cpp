@@ -95,6 +95,7 @@ void PanelLayout::keep_front_valid(Place place) {
   if (front && states_[index(*front)].open && states_[index(*front)].place == place) return;
   const std::vector<PanelId> open = panels_in(place);
   front = open.empty() ? std::nullopt : std::optional(open.front());
+  set_aside_[index(place)].reset();
   if (front == "details") prefer_summary(place);
 }
 
@@ -104,7 +105,27 @@ void PanelLayout::prefer_summary(Place place) {
   if (is_open(kSummary) && this->place(kSummary) == place) front_[index(place)] = kSummary;
 }
 
+void PanelLayout::greet(bool other_session, const std::function<bool(PanelId)>& has_content) {
+  for (std::size_t i = 0; i < kPlaceCount; ++i) {
+    if (!front_[i] || pinned_[i] == front_[i] || hidden_by_details_ || maximised_) continue;
+    const PanelId wanted = set_aside_[i].value_or(*front_[i]);
+    if (other_session && has_content(wanted)) {
+      front_[i] = wanted;
+      set_aside_[i].reset();
+    }
+    if (has_content(*front_[i])) continue;
+    const std::vector<PanelId> open = panels_in(static_cast<Place>(i));
+    const auto other = std::find_if(open.begin(), open.end(), [&](PanelId id) { return id == "selection"; });
+    const auto full = other != open.end() ? other : std::find_if(open.begin(), open.end(), has_content);
+    if (full == open.end()) continue;
+    set_aside_[i] = wanted;
+    front_[i] = *full;
+  }
+}
+
 void PanelLayout::show(PanelId id) {
+  chosen_[index(place(id))] = id;
+  set_aside_[index(place(id))].reset();
   states_[index(id)].open = true;
   front_[index(place(id))] = id;
   const bool is_right = place(id) == Place::right;
@@ -127,7 +148,8 @@ void PanelLayout::move(PanelId id, Place to) {
   pin(id, false);
   states_[index(id)] = {to, true};
   keep_front_valid(from);
-  front_[index(to)] = id;
+  front_[index(to)] = chosen_[index(to)] = id;
+  set_aside_[index(to)].reset();
   hidden_by_details_.reset();
   if (to == Place::right) open_column(true);
 }
@@ -253,6 +275,7 @@ std::string PanelLayout::to_text() const {
 // Details that came forward by itself is not what the user put there.
 std::optional<PanelId> PanelLayout::remembered_front(Place place) const {
   const bool by_itself = hidden_by_details_ && place == this->place("details");
+  if (set_aside_[index(place)]) return set_aside_[index(place)];
   return by_itself ? hidden_by_details_ : front_[index(place)];
 }
 

@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/panels/context.h"
@@ -37,6 +39,9 @@ struct PanelInfo {
 [[nodiscard]] std::size_t panel_index(PanelId id) noexcept;      // in all_panels()
 [[nodiscard]] inline const PanelInfo& panel_info(PanelId id) noexcept { return all_panels()[panel_index(id)]; }
 [[nodiscard]] std::optional<PanelId> find_panel(std::string_view name) noexcept;  // by name or title
+
+// A panel for each place, or none.
+using PlaceFronts = std::array<std::optional<PanelId>, kPlaceCount>;
 
 // The right place is a column that closes to a slim door where it would have nothing to say or where the timeline needs
 // its room, unless the user wants it otherwise.
@@ -67,6 +72,12 @@ class PanelLayout {
   // A pinned panel keeps its place's front until the user chooses another: nothing comes forward by itself.
   [[nodiscard]] bool is_pinned(PanelId id) const noexcept { return pinned_[index(place(id))] == id; }
   void pin(PanelId id, bool pinned);
+
+  // Once per frame: where what is in front has nothing to say of the session, the summary or else the first panel that
+  // has stands there instead. What the user put there is remembered, and comes back with a session that it tells of.
+  void greet(bool other_session, const std::function<bool(PanelId)>& has_content);
+  // The panel of each place that was shown on wish since the last call.
+  [[nodiscard]] PlaceFronts take_chosen() noexcept { return std::exchange(chosen_, {}); }
 
   // Details comes forward when an event is selected, and what it hid comes back when none is.
   void selection_changed(bool selected);
@@ -106,6 +117,8 @@ class PanelLayout {
   std::vector<State> states_;  // of all_panels()
   std::array<std::optional<PanelId>, kPlaceCount> front_;
   std::array<std::optional<PanelId>, kPlaceCount> pinned_;
+  PlaceFronts chosen_;
+  PlaceFronts set_aside_;                     // in front, were it not empty for this session
   std::optional<PanelId> hidden_by_details_;  // came back to when nothing is selected any more
   float right_width_ = 492;
   std::optional<float> bottom_share_;  // of the height, once the user has chosen it

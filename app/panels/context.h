@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,12 @@ class Panel {
   virtual void keep_up(const PanelContext& context) { (void)context; }
   // It waits for a worker: frames go on while it is seen.
   [[nodiscard]] virtual bool pending() const { return false; }
+  // Whether it has something to say of this session; nothing until it is known. A panel that was in front of another
+  // session does not greet one that it is empty for.
+  [[nodiscard]] virtual std::optional<bool> has_content(const PanelContext& context) const {
+    (void)context;
+    return true;
+  }
   // What stands beside its title; "": nothing.
   [[nodiscard]] virtual std::string badge(const SessionTab& tab) const {
     (void)tab;

@@ -29,12 +29,13 @@ struct RowSection {
   std::vector<const TrackPlace*> tracks;
   DerivedCounters derived;
   bool pools = false;
-  bool bundles = false;      // its rows are threads or cores: few of them are opened
-  bool of_profiler = false;  // what it did itself is nobody's work
-  std::size_t top_rows = 0;  // those that stand by themselves
-  float height = 0;          // units, as it is by default
-  std::size_t used = 0;      // top rows with events
-  std::size_t matching = 0;  // members that the filter leaves
+  bool bundles = false;         // its rows are threads or cores: few of them are opened
+  bool of_profiler = false;     // what it did itself is nobody's work
+  std::size_t top_rows = 0;     // those that stand by themselves
+  float height = 0;             // units, as it is by default
+  std::size_t used = 0;         // top rows with events
+  std::set<TrackNumber> quiet;  // of many rows those that do next to nothing: one row stands for them
+  std::size_t matching = 0;     // members that the filter leaves
 };
 
 [[nodiscard]] TimelineRow track_row(const TrackPlace& place, std::string key, RowSize row_size,
@@ -122,6 +123,8 @@ class RowComposer {
   [[nodiscard]] RowSection& counter_section(const std::string& device);
   void name(RowSection& section) const;
   void measure(RowSection& section);
+  void find_quiet(RowSection& section) const;
+  [[nodiscard]] RowBlock quiet_rows(const RowSection& section, std::vector<RowBlock> blocks) const;
   void add_pinned();
   [[nodiscard]] std::vector<RowSection*> ordered_sections();
   void add_section(RowSection& section);

@@ -1,4 +1,5 @@
 // What headings and rows are called, where their names say again what stands above them.
+#include <algorithm>
 #include <map>
 
 #include "app/rows/composer.h"
@@ -8,7 +9,13 @@ namespace accelscope::app {
 
 namespace {
 constexpr std::size_t kLongLabel = 14;  // characters: beyond, a label leaves its value no room
+
+// "util" of "NOC0 util", and of "util".
+bool ends_with_word(std::string_view label, std::string_view end) {
+  if (!label.ends_with(end)) return false;
+  return label.size() == end.size() || label[label.size() - end.size() - 1] == ' ';
 }
+}  // namespace
 
 // "GPU 0" for the streams of the device "GPU 0", "GPU 0 Counters". Older sessions call it "gpu 0".
 std::string heading_label(const RowSection& section, const std::string& full) {
@@ -48,6 +55,14 @@ void shorten_labels(const RowSection& section, std::vector<RowBlock>& blocks) {
     std::vector<std::string> labels;
     for (const TimelineRow* row : rows) labels.push_back(row->label);
     labels = without_shared_words(labels);
+    // What tells a family from others is said by no heading: "NOC0 util" beside "NOC1 util" and "util" of both.
+    const bool taken = std::any_of(blocks.begin(), blocks.end(), [&](const RowBlock& block) {
+      const TimelineRow& other = block.front();
+      return std::find(rows.begin(), rows.end(), &other) == rows.end() &&
+             std::any_of(labels.begin(), labels.end(),
+                         [&](const std::string& label) { return ends_with_word(other.label, label); });
+    });
+    if (taken) continue;
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i]->label = labels[i];
   }
 }

@@ -9,15 +9,24 @@ namespace size = render::size;
 void RowComposer::close_large_sections() {
   float height = 0;
   for (const RowSection& section : sections_) height += size::kGroupRow + (section.heading.open ? section.height : 0);
+  const auto streams = std::find_if(sections_.begin(), sections_.end(),
+                                    [](const RowSection& each) { return is_stream_group(each.group_index); });
   while (sections_.size() > 1 && height > kUsualHeight) {
     RowSection* largest = nullptr;
     for (RowSection& section : sections_) {
       if (!section.heading.open || section.top_rows <= kManyRows || section.bundles) continue;
+      // What a GPU did is what one opened the session for.
+      if (streams != sections_.end() && &section == &*streams && section.height <= kFold) continue;
       if (largest == nullptr || section.height > largest->height) largest = &section;
     }
     if (largest == nullptr) break;
     largest->heading.open = false;
     height -= largest->height;
+  }
+  // Nor are many threads open above which the streams had to be closed.
+  const bool closed = streams != sections_.end() && !streams->heading.open;
+  for (RowSection& section : sections_) {
+    if (closed && is_host_group(section.group_index) && section.top_rows > kManyRows) section.heading.open = false;
   }
   close_before_fold();
   for (RowSection& section : sections_) {
@@ -62,8 +71,8 @@ void RowComposer::open_bundles() {
   for (const RowSection& section : sections_) {
     y += size::kGroupRow;
     if (!section.heading.open) continue;
-    const bool threads = is_host_group(section.group_index);
-    bool first = !section.of_profiler;
+    const bool threads = is_host_group(section.group_index) || is_stream_group(section.group_index);
+    bool first = !section.of_profiler && !is_stream_group(section.group_index);
     for (const TrackPlace* place : section.tracks) {
       if (belongs_to_track(snapshot_, *place)) continue;
       y += track_row(*place, {}, RowSize::normal, most_levels(section)).height;

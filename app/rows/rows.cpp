@@ -7,6 +7,7 @@
 #include "app/rows/composer.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/base/format.h"
+#include "core/scan/chunk_scan.h"
 #include "render/base/theme.h"
 
 namespace accelscope::app {
@@ -41,6 +42,22 @@ TimelineRow track_row(const TrackPlace& place, std::string key, RowSize row_size
 }
 
 namespace {
+
+// Of the lane's events, waits included.
+double covered_ns(const LaneSnapshot& lane) {
+  double ticks = 0;
+  std::size_t begin = 0;  // leaves before it are done
+  for (std::size_t level = kTreeLevels; level-- > 0;) {
+    const std::size_t leaves = std::size_t{1} << (3 * level);
+    static_assert(kTreeFanout == 8);
+    for (std::size_t index = begin / leaves; index < lane.tree.nodes[level]; ++index) {
+      const SliceNode& node = lane.data->slices.node(level, index);
+      ticks += static_cast<double>(node.busy) + static_cast<double>(node.wait);
+      begin = (index + 1) * leaves;
+    }
+  }
+  return ticks * mean_ns_per_tick(*lane.clock, lane.begin_ticks, lane.end_ticks);
+}
 
 TimelineRow heading_of_hidden() {
   TimelineRow row;
@@ -194,14 +211,74 @@ void RowComposer::measure(RowSection& section) {
     ++section.used;
     section.height += counter_height(RowSize::normal);
   }
+  find_quiet(section);
+  if (!section.quiet.empty()) section.height += size::kLane;
   for (const TrackPlace* place : section.tracks) {
     add(key_of(*place), place->track->track->name, place->track->track->number);
     if (belongs_to_track(snapshot_, *place)) continue;
     ++section.top_rows;
     section.bundles = section.bundles || is_bundle(*place->track);
-    section.height += track_row(*place, {}, RowSize::normal, most_levels(section)).height;
+    if (!section.quiet.contains(place->track->track->number))
+      section.height += track_row(*place, {}, RowSize::normal, most_levels(section)).height;
     if (has_events(*place->track)) ++section.used;
   }
+}
+
+// Programs that make a stream for each piece of work leave hundreds with a kernel or two, above all that one looks for.
+void RowComposer::find_quiet(RowSection& section) const {
+  if (!is_stream_group(section.group_index) || !choices_.name_filter.empty()) return;
+  constexpr std::size_t kLeastQuiet = 4;
+  constexpr double kLeastShare = 0.001;  // of the events and of the time of the whole group
+  struct Work {
+    TrackNumber track = 0;
+    double events = 0, time_ns = 0;
+  };
+  std::vector<Work> works;
+  Work all;
+  for (const TrackPlace* place : section.tracks) {
+    if (belongs_to_track(snapshot_, *place) || is_bundle(*place->track)) continue;
+    Work& work = works.emplace_back(Work{place->track->track->number});
+    for (const std::uint32_t lane : place->track->lanes) {
+      work.events += static_cast<double>(snapshot_.lanes[lane].event_count);
+      work.time_ns += covered_ns(snapshot_.lanes[lane]);
+    }
+    all.events += work.events, all.time_ns += work.time_ns;
+  }
+  if (works.size() <= kManyRows) return;
+  for (const Work& work : works) {
+    if (work.events < kLeastShare * all.events && work.time_ns < kLeastShare * all.time_ns)
+      section.quiet.insert(work.track);
+  }
+  if (section.quiet.size() < kLeastQuiet) section.quiet.clear();
+}
+
+// One row for all of these, which follow it when it is open.
+RowBlock RowComposer::quiet_rows(const RowSection& section, std::vector<RowBlock> blocks) const {
+  TimelineRow all;
+  all.kind = RowKind::bundle;
+  all.key = "quiet:" + section.heading.key;
+  all.parent = section.heading.key;
+  all.height = size::kLane;
+  all.has_children = true;
+  all.open = is_open(all.key, false);
+  bool streams = true;
+  for (RowBlock& block : blocks) {
+    const TimelineRow& row = block.front();
+    streams = streams && row.track->kind == "stream";
+    all.lanes.insert(all.lanes.end(), row.lanes.begin(), row.lanes.end());
+    all.members.push_back({row.key, row.label, false, row.track->number});
+    for (TimelineRow& each : block) ++each.depth;
+    block.front().parent = all.key;
+  }
+  all.label = fmt::format("{} quiet {}", format_count(blocks.size()), streams ? "streams" : "rows");
+  RowBlock rows;
+  const bool open = all.open;
+  rows.push_back(std::move(all));
+  put_in_order(choices_, rows.front().key, blocks);
+  for (RowBlock& block : blocks) {
+    if (open) std::move(block.begin(), block.end(), std::back_inserter(rows));
+  }
+  return rows;
 }
 
 void RowComposer::add_pinned() {
@@ -322,11 +399,15 @@ void RowComposer::add_section(RowSection& section) {
     if (is_hidden(row.key) || is_pinned(row.key) || !matches(section, row.label)) continue;
     blocks.emplace_back().push_back(std::move(row));
   }
+  std::vector<RowBlock> quiet;
   for (const TrackPlace* place : section.tracks) {
     const std::string key = key_of(*place);
     if (belongs_to_track(snapshot_, *place) || is_hidden(key) || is_pinned(key)) continue;
-    if (any_matches(section, *place->track)) add_track(section, *place, 0, blocks.emplace_back());
+    if (!any_matches(section, *place->track)) continue;
+    const bool is_quiet = section.quiet.contains(place->track->track->number);
+    add_track(section, *place, 0, (is_quiet ? quiet : blocks).emplace_back());
   }
+  if (!quiet.empty()) blocks.push_back(quiet_rows(section, std::move(quiet)));
   // A group of which all is hidden or pinned keeps its heading: it tells so.
   if (blocks.empty() && !choices_.name_filter.empty()) return;
   shorten_labels(section, blocks);

@@ -204,9 +204,13 @@ std::shared_ptr<const EventColours> SessionAnalysis::colours(const ColourChoice&
   });
 }
 
+std::shared_ptr<const FirstLook> SessionAnalysis::first_look() {
+  return ask(active_, [](const QueryContext& query) { return shared(find_first_look(query)); });
+}
+
 std::optional<TimeRange> SessionAnalysis::active() {
-  const auto found = ask(active_, [](const QueryContext& query) { return shared(find_active_stretch(query)); });
-  return found ? *found : std::nullopt;
+  const auto found = first_look();
+  return found ? found->active : std::nullopt;
 }
 
 std::shared_ptr<const Incidents> SessionAnalysis::incidents() {

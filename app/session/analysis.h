@@ -27,6 +27,7 @@
 #include "core/analysis/figures/verdict.h"
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/source/source_lines.h"
+#include "core/analysis/time/session_activity.h"
 #include "core/base/worker_pool.h"
 #include "core/colour/event_colours.h"
 #include "core/scan/event_mask.h"
@@ -266,6 +267,7 @@ class SessionAnalysis {
   std::shared_ptr<const MemoryUsage> memory();
   std::shared_ptr<const SourceLines> source_lines();  // of what passes the filter
   std::shared_ptr<const Dependencies> dependencies();
+  std::shared_ptr<const FirstLook> first_look();
   std::optional<TimeRange> active();
   // active() is of this very snapshot, and not of an earlier state of it.
   [[nodiscard]] bool active_known() const noexcept { return is_newest(active_); }
@@ -402,7 +404,7 @@ class SessionAnalysis {
   Kept<SourceLines, EventFilter> lines_;
   Kept<PassingCount, EventFilter> passing_;
   Kept<Dependencies> dependencies_;
-  Kept<std::optional<TimeRange>> active_;
+  Kept<FirstLook> active_;
   Kept<Verdict> verdict_;
   Kept<Advice, Filtered<NoKey>> advice_;
   Kept<Incidents> incidents_;

@@ -30,7 +30,7 @@ constexpr float kHitTick = 5;  // units: height of what marks search hits and li
   if (frame.tab.analysis && frame.tab.live != LiveState::recording) {
     if (const auto activity = frame.tab.analysis->activity()) gaps = activity->gaps;
   }
-  const auto idle = stretches_to_fold(frame.session.begin_ns, frame.session.end_ns, frame.tab.active, gaps);
+  const auto idle = stretches_to_fold(frame.session.begin_ns, frame.session.end_ns, frame.tab.first_shown, gaps);
   return {frame.session.begin_ns, frame.session.end_ns, std::max(1, static_cast<int>(canvas.width())), idle,
           [&](double ns) {
             return static_cast<int>(

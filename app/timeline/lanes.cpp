@@ -88,6 +88,16 @@ float draw_hidden(TimelineFrame& frame, const TimelineRow& row, const Rect& line
   return right;
 }
 
+// Of the rows that belong to the same group or track.
+[[nodiscard]] std::vector<std::string> labels_beside(const std::vector<TimelineRow>& rows, const TimelineRow& row) {
+  constexpr std::size_t kMost = 64;  // of hundreds any few show what they share
+  std::vector<std::string> labels;
+  for (const TimelineRow& each : rows) {
+    if (&each != &row && each.parent == row.parent && labels.size() < kMost) labels.push_back(each.label);
+  }
+  return labels;
+}
+
 void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& value, bool hovered) {
   Ui& ui = frame.ui;
   const TimelineRow& row = frame.state.rows[drawn.row];
@@ -121,10 +131,11 @@ void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& 
     draw_icon(ui, {x, line.y0, x + ui.px(14), line.y1}, icon::kPin, ui.colour(hovered ? Colour::text2 : Colour::text3),
               TextStyle::icon12);
   }
+  const TextStyle style = strong ? TextStyle::small_strong : TextStyle::small;
+  std::vector<std::string> beside;
+  if (text_width(ui, style, row.label) > right - left) beside = labels_beside(frame.state.rows, row);
   draw_text(ui, {left, line.y0, right, line.y1}, row.label,
-            {.style = strong ? TextStyle::small_strong : TextStyle::small,
-             .colour = strong ? Colour::text1 : Colour::text2,
-             .fit = Fit::ellipsis});
+            {.style = style, .colour = strong ? Colour::text1 : Colour::text2, .beside = beside});
 }
 
 // What the values at the left are of: the selected box, the time between two selected events, or the view.

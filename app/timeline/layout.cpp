@@ -125,7 +125,7 @@ void place_rows(TimelineFrame& frame) {
 bool open_around(TimelineFrame& frame, const TrackSnapshot& track) {
   RowChoices choices = frame.tab.choices.rows;
   for (const TimelineRow& row : frame.state.rows) {
-    if (row.kind != RowKind::group || row.open) continue;
+    if ((row.kind != RowKind::group && row.kind != RowKind::bundle) || row.open) continue;
     const bool inside = std::any_of(row.members.begin(), row.members.end(), [&](const RowMember& member) {
       return member.track == track.track->number && !member.hidden;
     });

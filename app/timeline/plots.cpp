@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
@@ -135,7 +136,11 @@ void draw_legend(TimelineFrame& frame, const DrawnRow& drawn, const std::vector<
     const float top = std::round(entry.centre().y - side / 2);
     frame.list->AddRectFilled(ImVec2(entry.x0, top), ImVec2(entry.x0 + side, top + side), colour, ui.scale() * 2);
     entry.x0 += side + ui.px(5);
-    draw_text(ui, entry, names[series], {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::middle});
+    draw_text(ui, entry, names[series],
+              {.style = TextStyle::mono_small,
+               .colour = Colour::text2,
+               .fit = Fit::middle,
+               .beside = std::span(names).first(named)});
   }
 }
 

@@ -136,8 +136,9 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   session.live = live_state(session.capture.phase);
   if (is_first_of_capture(tab)) tell_of_breaks(tab, now_s);
   if (session.live == LiveState::failed && before != LiveState::failed && is_first_of_capture(tab)) {
-    notify(Severity::error, session.capture.message);
+    notify(Severity::error, session.capture.message, std::string(before == LiveState::connecting ? kConnecting : ""));
   }
+  if (session.live == LiveState::recording && before != LiveState::recording) withdraw(kConnecting);
   for (const capture::client::AgentStatus& agent : session.capture.agents) {
     session.capture_seconds = std::max(session.capture_seconds, agent.streaming_seconds);
   }
@@ -160,20 +161,22 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   if (events == 0) return;
   if (tab.saved_version == 0) session.modified = true;  // something came, and it is in no file yet
 
-  if (auto active = session.analysis->active()) session.active = active;
+  if (const auto look = session.analysis->first_look()) {
+    session.active = look->active;
+    session.first_shown = look->shown;
+  }
   if (!tab.fitted) fit_first_view(tab);
   if (!session.follow) return;
   if (may_grow(session)) return follow_newest(tab);
   // It is over: what was done is shown, and not the last of it, where there may be nothing at all.
-  if (session.analysis->active_known()) session.show(active_view(session));
+  if (session.analysis->active_known()) session.show(first_view(session));
 }
 
 // A capture that was read anew has its activity known a little later; until then all of it is shown.
 void Workspace::fit_first_view(OpenTab& tab) {
   SessionTab& session = *tab.session;
-  const bool whole = session.follow || !session.analysis->active_known();
-  session.view = whole ? whole_session(*session.snapshot) : active_view(session);
-  if (whole && !session.follow) return;
+  session.view = first_view(session);
+  if (!session.follow && !session.analysis->active_known()) return;
   session.remember_view();
   tab.pace.span_ns = session.view.span_ns();
   tab.fitted = true;
@@ -181,7 +184,7 @@ void Workspace::fit_first_view(OpenTab& tab) {
 
 void Workspace::follow_newest(OpenTab& tab) {
   SessionTab& session = *tab.session;
-  const auto begin = static_cast<double>(session.snapshot->begin_ns);
+  const auto begin = static_cast<double>(recorded_stretch(*session.snapshot).begin_ns);
   const double end = std::max(static_cast<double>(session.snapshot->end_ns), begin + 1);
   Pace& pace = tab.pace;
   double span = session.view.span_ns();
@@ -295,7 +298,7 @@ void Workspace::take_started() {
     starting_.erase(starting_.begin() + static_cast<std::ptrdiff_t>(i));
     if (auto done = starting.job->finish(); !done) {
       if (starting.left) recoverable_.push_back(std::move(*starting.left));  // it is still there
-      notify(Severity::error, done.message());
+      notify(Severity::error, done.message(), std::string(kConnecting));
       continue;
     }
     if (!starting.result->link) continue;  // what was left is discarded

@@ -162,11 +162,12 @@ Result<OpenedSession> open_session(const std::vector<std::string>& paths, const 
   if (!session) return session;
   session->kept = read_kept(*session->store);
   TaskControl task;
-  auto active = find_active_stretch({*session->store, session->store->snapshot(), pool, task});
-  if (active) {
-    session->active = *active;
+  auto look = find_first_look({*session->store, session->store->snapshot(), pool, task});
+  if (look) {
+    session->active = look->active;
+    session->shown = look->shown;
   } else {  // the session is still worth showing
-    session->store->add_quality({"unreadable_events", 1, active.message()});
+    session->store->add_quality({"unreadable_events", 1, look.message()});
   }
   return session;
 }

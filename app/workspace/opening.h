@@ -25,7 +25,8 @@ struct OpenedSession {
   std::string device;
   std::string path;                 // of the session file it lies in; empty: never saved
   bool modified = false;            // there is something to save
-  std::optional<TimeRange> active;  // where it does its work, for the first view
+  std::optional<TimeRange> active;  // where it does its work
+  std::optional<TimeRange> shown;   // what a first view shows
   KeptBeside kept;                  // of the store; empty unless it was opened for the viewer
   std::string note;                 // for the user, when not all is well: what was salvaged
 };
@@ -39,7 +40,7 @@ struct OpenSessionOptions {
 };
 
 // The one place where inputs are read. A single session file opens in place; anything else - several paths, folders of
-// ranks, profiles - becomes a new store. `active` is left to open_session.
+// ranks, profiles - becomes a new store. `active` and `shown` are left to open_session.
 [[nodiscard]] Result<OpenedSession> load_session(const std::vector<std::string>& paths,
                                                  const OpenSessionOptions& options, JobControl& control);
 // What the viewer opens in a tab: a path, or the ranks of a job, where the session does its work, and what is kept

@@ -45,10 +45,9 @@ ViewRange with_margin(std::int64_t begin_ns, std::int64_t end_ns) {
 
 }  // namespace
 
-ViewRange whole_session(const Snapshot& snapshot) { return with_margin(snapshot.begin_ns, snapshot.end_ns); }
-
-ViewRange active_view(const SessionTab& tab) {
-  return tab.active ? with_margin(tab.active->begin_ns, tab.active->end_ns) : whole_session(*tab.snapshot);
+ViewRange first_view(const SessionTab& tab) {
+  const TimeRange shown = tab.first_shown ? *tab.first_shown : recorded_stretch(*tab.snapshot);
+  return with_margin(shown.begin_ns, shown.end_ns);
 }
 
 Workspace::Workspace(WorkspaceOptions options)
@@ -329,9 +328,10 @@ SessionTab& Workspace::adopt(OpenedSession opened) {
   session.path = std::move(opened.path);
   session.modified = opened.modified;
   session.active = opened.active;
+  session.first_shown = opened.shown;
   if (!opened.note.empty()) notify(Severity::warning, std::move(opened.note));
   tab.fitted = true;
-  session.show(active_view(session));
+  session.show(first_view(session));
   show_kept_view(session, [this](std::string told) { notify(Severity::note, std::move(told)); });
   return session;
 }
@@ -343,6 +343,7 @@ Workspace::OpenTab& Workspace::add_beside(const OpenTab& origin, SessionName nam
   session.device = std::move(name.device);
   session.path = from.path;
   session.active = from.active;
+  session.first_shown = from.first_shown;
   session.live = from.live;
   session.capture = from.capture;
   session.capture_seconds = from.capture_seconds;
@@ -363,7 +364,7 @@ Workspace::OpenTab& Workspace::add_beside(const OpenTab& origin, SessionName nam
 void Workspace::open_whole(const OpenTab& part) {
   SessionTab& session = *add_beside(part, name_of(part)).session;
   session.modified = part.session->modified;
-  session.show(active_view(session));
+  session.show(first_view(session));
   session.follow = may_grow(session);
   ask_kept_view(session, [this](std::string told) { notify(Severity::note, std::move(told)); });
 }
@@ -407,12 +408,13 @@ SessionTab& Workspace::open_comparison(std::size_t base, std::size_t other) {
   below.view_key = std::string(kViewKey) + " beside " + from.title;
   attach(below, pool_, to.store, {to.markers, to.kept});
   below.active = to.active;
+  below.first_shown = to.first_shown;
   below.choices.rows = to.choices.rows;
   below.first_marker_id = to.first_marker_id + (1 << 15);
   below.analysis = std::make_shared<SessionAnalysis>(pool_, below.store);
   below.analysis->begin_frame(below.snapshot, 0);
   // All of both, whichever is longer.
-  const ViewRange here = active_view(session), there = active_view(below);
+  const ViewRange here = first_view(session), there = first_view(below);
   const double span = std::max(here.span_ns(), there.span_ns());
   session.show({here.begin_ns, here.begin_ns + span});
   return session;
@@ -584,6 +586,14 @@ void Workspace::notify(Severity severity, std::string text, std::string subject)
   });
   notices_.push_back({severity, std::move(text), std::move(subject)});
   if (notices_.size() > kMostNotices) notices_.erase(notices_.begin());
+}
+
+void Workspace::withdraw(std::string_view subject) {
+  std::erase_if(notices_, [&](const Notice& notice) {
+    if (notice.subject != subject) return false;
+    if (last_error_ == notice.text) last_error_.clear();
+    return true;
+  });
 }
 
 void Workspace::dismiss_notice(std::size_t index) {

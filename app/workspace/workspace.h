@@ -151,6 +151,7 @@ class Workspace {
   [[nodiscard]] const std::vector<Notice>& notices() const noexcept { return notices_; }
   void notify(Severity severity, std::string text, std::string subject = {});
   void dismiss_notice(std::size_t index);
+  void withdraw(std::string_view subject);  // what it told of is over
   [[nodiscard]] const std::string& last_error() const noexcept { return last_error_; }
 
   [[nodiscard]] WorkerPool& pool() noexcept { return pool_; }
@@ -163,6 +164,7 @@ class Workspace {
   void write_settings();
 
  private:
+  static constexpr std::string_view kConnecting = "connecting";  // subject of what kept a capture from beginning
   // What was broken the last time that a tab's agents were looked at.
   struct Broken {
     double since_s = 0;
@@ -276,8 +278,7 @@ class Workspace {
   std::string last_error_;
 };
 
-// All of the session, and the stretch in which it does its work (all, when unknown), each with a margin of 1 %.
-[[nodiscard]] ViewRange whole_session(const Snapshot& snapshot);
-[[nodiscard]] ViewRange active_view(const SessionTab& tab);
+// What a first view shows, with a margin of 1 %: until it is known where the work is, all that was recorded.
+[[nodiscard]] ViewRange first_view(const SessionTab& tab);
 
 }  // namespace accelscope::app

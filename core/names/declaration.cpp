@@ -73,6 +73,8 @@ struct Outline {
       called = true;
       outline.any_sign = true;
       i = after_bracket(text, i);
+      // "enumerate(DataLoader)#_Iterator.__next__" is a name that somebody gave a step.
+      if (i < text.size() && text[i] == '#') return {};
     } else if (c == '<' || c == '(' || c == '{' || c == '[') {
       outline.any_sign = outline.any_sign || (c == '<' && after_word);
       i = after_bracket(text, i);

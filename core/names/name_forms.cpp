@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "core/base/checksum.h"
 #include "core/base/utf8.h"
@@ -103,7 +104,8 @@ void add_known(const std::vector<std::string>& known, NameForms& forms) {
   for (std::size_t i = starts.size() - steps; i < starts.size(); ++i) {
     std::string_view part = name.substr(starts[i]);
     while (part.ends_with('/')) part.remove_suffix(1);
-    add_form(forms, std::string(part));
+    const bool tells = std::any_of(part.begin(), part.end(), [](unsigned char c) { return std::isdigit(c) == 0; });
+    if (tells) add_form(forms, std::string(part));  // "train_step/12" is no "12"
   }
   mark_usual(forms);
   return true;
@@ -149,6 +151,9 @@ void add_declaration(const Declaration& found, NameForms& forms) {
     add_known(known, forms);
     return;
   }
+  if (const std::vector<std::string> generic = generic_kernel_forms(base, forms.parts); !generic.empty()) {
+    return add_known(generic, forms);
+  }
   add_form(forms, base);
   mark_usual(forms);
 }
@@ -191,6 +196,11 @@ void add_forms(std::string_view name, NameForms& forms) {
 }
 
 }  // namespace
+
+std::string usual_name(std::string_view name) {
+  NameForms forms = name_forms(name);
+  return std::move(forms.texts[forms.usual]);
+}
 
 NameForms name_forms(std::string_view name) {
   NameForms forms;

@@ -21,6 +21,8 @@ struct NameForms {
 };
 
 [[nodiscard]] NameForms name_forms(std::string_view name);
+// As a sentence names one thing, with no other beside it.
+[[nodiscard]] std::string usual_name(std::string_view name);
 
 // A declaration as compilers print it: "void a::(anonymous namespace)::f<int, b::C>(int*) [clone .kd]".
 struct Declaration {

@@ -34,8 +34,31 @@ constexpr std::array<std::string_view, 3> kConvolutions = {"fprop", "dgrad", "wg
 constexpr std::array<std::string_view, 5> kCollectiveKernels = {"ncclDevKernel_", "ncclKernel_", "mscclKernel_",
                                                                 "rcclKernel_", "ncclSymkDevKernel_"};
 // What a collective is, spelled as runtimes do.
-constexpr std::array<std::string_view, 8> kCollectives = {"AllReduce", "AllGather", "ReduceScatter", "AllToAll",
-                                                          "SendRecv",  "Broadcast", "Reduce",        "Generic"};
+constexpr std::array<std::string_view, 7> kCollectives = {"AllReduce", "AllGather", "ReduceScatter", "AllToAll",
+                                                          "SendRecv",  "Broadcast", "Reduce"};
+// Kernels that run a function that they are given.
+constexpr std::array<std::string_view, 4> kGenericKernels = {"elementwise_kernel", "reduce_kernel",
+                                                             "multi_tensor_apply_kernel", "index_elementwise_kernel"};
+// What such a function is wrapped in, and what else stands among a kernel's arguments.
+constexpr std::array<std::string_view, 16> kWrapperWords = {
+    "BinaryFunctor",     "BUnaryFunctor",  "AUnaryFunctor", "UnaryFunctor",   "gpu_kernel_impl_nocast",
+    "gpu_kernel_impl",   "func_wrapper_t", "ReduceOp",      "ReduceJitOp",    "lambda",
+    "operator",          "array",          "Array",         "TensorIterator", "TensorIteratorBase",
+    "TensorListMetadata"};
+constexpr std::array<Spelling, 12> kArgumentTypes = {{{"BFloat16", "bf16"},
+                                                      {"bfloat16_t", "bf16"},
+                                                      {"__nv_bfloat16", "bf16"},
+                                                      {"Half", "f16"},
+                                                      {"half_t", "f16"},
+                                                      {"__half", "f16"},
+                                                      {"half", "f16"},
+                                                      {"Float8_e4m3fn", "fp8"},
+                                                      {"Float8_e5m2", "fp8"},
+                                                      {"float", "f32"},
+                                                      {"double", "f64"},
+                                                      {"complex", "complex"}}};
+constexpr std::array<Spelling, 5> kWholeTypes = {
+    {{"long", "int64"}, {"int", "int32"}, {"short", "int16"}, {"char", "int8"}, {"bool", "bool"}}};
 constexpr std::array<std::string_view, 3> kDrivers = {"cuda", "hip", "cu"};
 
 template <std::size_t Size>
@@ -135,7 +158,7 @@ template <std::size_t Size>
     for (const std::string_view field : fields) {
       if (is_in(kCollectives, field)) what = field;
     }
-    if (what.empty()) what = fields.front();
+    if (what.empty()) return {};  // "ncclDevKernel_Generic_1": its name says no more than all of it
     std::vector<std::string> forms;
     for (std::size_t i = 0; i < fields.size() && forms.empty(); ++i) {
       const std::string_view element = element_in(fields[i]);
@@ -155,6 +178,34 @@ bool names_a_type(std::string_view word) noexcept { return is_in(kTypes, word); 
 std::vector<std::string> known_kernel_forms(std::string_view base) {
   std::vector<std::string> forms = collective_forms(base);
   return forms.empty() ? product_forms(base) : forms;
+}
+
+std::vector<std::string> generic_kernel_forms(std::string_view base, const std::vector<std::string>& words) {
+  const bool generic = std::any_of(kGenericKernels.begin(), kGenericKernels.end(),
+                                   [&](std::string_view known) { return base.find(known) != std::string_view::npos; });
+  if (!generic) return {};
+  const auto spelling = [](const auto& table, std::string_view word) -> std::string_view {
+    for (const Spelling& each : table) {
+      if (each.word == word) return each.shown;
+    }
+    return {};
+  };
+  // "4ul", "512", "float": neither says what is done.
+  const auto names_a_function = [&](const std::string& word) {
+    constexpr std::size_t kLeast = 4;
+    return word.size() >= kLeast && std::isdigit(static_cast<unsigned char>(word.front())) == 0 &&
+           !names_a_type(word) && !is_in(kWrapperWords, word) && spelling(kArgumentTypes, word).empty();
+  };
+  const auto function = std::find_if(words.begin(), words.end(), names_a_function);
+  if (function == words.end()) return {};
+  std::string_view type;
+  for (const std::string& word : words) {
+    if (type.empty()) type = spelling(kArgumentTypes, word);
+  }
+  // Whole numbers also count and index: only those of the function are its elements.
+  for (auto word = function; word != words.end() && type.empty(); ++word) type = spelling(kWholeTypes, *word);
+  const std::string what = type.empty() ? *function : *function + " " + std::string(type);
+  return {std::string(base) + " " + what, what, *function};
 }
 
 std::vector<std::string> known_name_forms(std::string_view name) {

@@ -18,6 +18,13 @@ namespace accelscope {
 //   "ncclDevKernel_AllReduce_Sum_bf16_RING_LL"                   -> "AllReduce bf16", "AllReduce"
 [[nodiscard]] std::vector<std::string> known_kernel_forms(std::string_view base);
 
+// Forms of a kernel that runs whatever function it is given, by the words of its arguments: the function and the type
+// of its elements tell it from others. None of another kernel, or where no function is named.
+//   vectorized_elementwise_kernel<4, BinaryFunctor<BFloat16, BFloat16, BFloat16, MulFunctor<float>>, ...>
+//     -> "vectorized_elementwise_kernel MulFunctor bf16", "MulFunctor bf16", "MulFunctor"
+[[nodiscard]] std::vector<std::string> generic_kernel_forms(std::string_view base,
+                                                            const std::vector<std::string>& words);
+
 // Forms of other names whose words are known: "Memcpy HtoD (Pageable -> Device)" -> "HtoD Pageable", "HtoD".
 [[nodiscard]] std::vector<std::string> known_name_forms(std::string_view name);
 

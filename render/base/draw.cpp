@@ -2,6 +2,7 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -27,10 +28,10 @@ std::vector<std::size_t> character_starts(std::string_view text) {
   return starts;
 }
 
-// `kept` characters of the text, the rest replaced by the ellipsis at the end or in the middle.
+// `kept` characters of the text, the rest replaced by the ellipsis at the end, in the middle or in front.
 std::string shortened(std::string_view text, const std::vector<std::size_t>& starts, std::size_t kept, Fit fit) {
   const std::size_t characters = starts.size() - 1;
-  const std::size_t head = fit == Fit::middle ? (kept + 1) / 2 : kept;
+  const std::size_t head = fit == Fit::middle ? (kept + 1) / 2 : fit == Fit::end ? 0 : kept;
   const std::size_t tail = kept - head;
   std::string result(text.substr(0, starts[head]));
   result += kEllipsis;
@@ -64,6 +65,35 @@ std::string fitted_text(const Ui& ui, TextStyle style, std::string_view text, fl
   return shortened(text, starts, low_count, fit);
 }
 
+std::string fitted_apart(const Ui& ui, TextStyle style, std::string_view text, float width, Fit fit,
+                         std::span<const std::string> others) {
+  std::string usual = fitted_text(ui, style, text, width, fit);
+  if (usual.empty() || usual == text) return usual;
+  std::vector<std::string_view> alike;  // could be taken for it
+  std::size_t shared = text.size();     // bytes that all of these begin with
+  for (const std::string& other : others) {
+    if (other == text || other.empty() || (other.front() != text.front() && other.back() != text.back())) continue;
+    alike.push_back(other);
+    const auto differs = std::mismatch(text.begin(), text.end(), other.begin(), other.end()).first;
+    shared = std::min(shared, static_cast<std::size_t>(differs - text.begin()));
+  }
+  while (shared > 0 && shared < text.size() && is_continuation(text[shared])) --shared;
+  const auto from_difference = [&](std::string_view name) {
+    const std::string rest = std::string(kEllipsis) + std::string(name.substr(std::min(shared, name.size())));
+    return fitted_text(ui, style, rest, width, Fit::ellipsis);
+  };
+  const auto is_apart = [&](const std::string& cut, const auto& cut_as) {
+    return !cut.empty() && std::none_of(alike.begin(), alike.end(), [&](auto other) { return cut_as(other) == cut; });
+  };
+  for (const Fit each : {fit, Fit::middle, Fit::end, Fit::ellipsis}) {
+    const auto cut_as = [&](std::string_view name) { return fitted_text(ui, style, name, width, each); };
+    std::string cut = cut_as(text);
+    if (is_apart(cut, cut_as)) return cut;
+  }
+  std::string cut = from_difference(text);
+  return is_apart(cut, from_difference) ? cut : usual;
+}
+
 float draw_text(Ui& ui, const Rect& row, std::string_view text, const TextOptions& options) {
   return draw_text(ui, ui.draw(), row, text, options);
 }
@@ -84,7 +114,8 @@ float draw_text(Ui& ui, ImDrawList* list, const Rect& row, std::string_view text
   std::string shorter;
   float width = text_width(ui, options.style, text);
   if (width > row.width() + 0.5F && options.fit != Fit::clip) {
-    shorter = fitted_text(ui, options.style, text, row.width(), options.fit);
+    shorter = options.beside.empty() ? fitted_text(ui, options.style, text, row.width(), options.fit)
+                                     : fitted_apart(ui, options.style, text, row.width(), options.fit, options.beside);
     text = shorter;
     width = text_width(ui, options.style, text);
   }

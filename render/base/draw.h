@@ -2,6 +2,7 @@
 // pixels; text sits on the baseline that its style has in a row, so that label and number stand on one line.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@ enum class Fit : std::uint8_t {
   clip,      // cut at the edge
   ellipsis,  // "nl.load(w1…"
   middle,    // "qGpSimdS…Reload0"
+  end,       // "…Reload0"
 };
 
 struct TextOptions {
@@ -23,11 +25,16 @@ struct TextOptions {
   Align align = Align::left;
   Fit fit = Fit::ellipsis;
   Pixel pixel = {};  // if not 0: this colour instead of the token
+  // What stands in the same list: the text is cut so that it reads like none of them.
+  std::span<const std::string> beside = {};
 };
 
 [[nodiscard]] float text_width(const Ui& ui, TextStyle style, std::string_view text);
 // The text as it fits into `width` pixels; empty when not even one character and the ellipsis fit.
 [[nodiscard]] std::string fitted_text(const Ui& ui, TextStyle style, std::string_view text, float width, Fit fit);
+// Cut as `fit` says, or where it needs to be to tell it from the others, which are as wide at most.
+[[nodiscard]] std::string fitted_apart(const Ui& ui, TextStyle style, std::string_view text, float width, Fit fit,
+                                       std::span<const std::string> others);
 
 // Draws in the row's vertical middle (baseline rule of VISUAL) and returns the width drawn. The row may be narrower
 // than the text.

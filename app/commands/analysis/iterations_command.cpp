@@ -73,13 +73,8 @@ void IterationsCommand::print(std::ostream& out, const Answer& found, const Snap
     if (as_json(run)) return write_iterations_json(out, *found.iterations, snapshot, note);
     return write_iterations_text(out, *found.iterations, snapshot, note, rows);
   }
-  const SqlResult& all = found.regions.rows;
   const auto output = make_query_output(as_json(run) ? "json" : "table", out, false);
-  bool goes_on = output->columns(all.columns);
-  for (std::size_t row = 0; goes_on && row < all.row_count(); ++row) {
-    const auto first = all.cells.begin() + static_cast<std::ptrdiff_t>(row * all.columns.size());
-    goes_on = output->row({first, first + static_cast<std::ptrdiff_t>(all.columns.size())});
-  }
+  print_listing(found.regions, *output);
   output->finish();
   if (!found.regions.note.empty()) run.say(fmt::format("accelscope: {}: {}", input, found.regions.note));
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -55,13 +56,14 @@ void print_text(std::ostream& out, const WhatIfAnswer& answer) {
                      format_duration(static_cast<double>(result.total_after_ns)), ratio, format_count(result.touched))
       << fmt::format("now:  {}\nthen: {}\n\n", answer.bound_before, answer.bound_after);
   TextTable table({CellAlign::left, CellAlign::right, CellAlign::right, CellAlign::right});
-  table.row({"on the critical path", "now ns", "then ns", "difference"});
-  for (const SharePair& pair : answer.shares) {
-    table.row({pair.text(), fmt::format("{}", pair.before_ns), fmt::format("{}", pair.after_ns),
-               fmt::format("{:+}", pair.after_ns - pair.before_ns)});
-  }
-  table.row({"total", fmt::format("{}", result.total_before_ns), fmt::format("{}", result.total_after_ns),
-             fmt::format("{:+}", result.total_after_ns - result.total_before_ns)});
+  table.row({"on the critical path", "now", "then", "difference"});
+  const auto add = [&table](const std::string& what, std::int64_t before_ns, std::int64_t after_ns) {
+    const auto more = static_cast<double>(after_ns - before_ns);
+    table.row({what, format_duration(static_cast<double>(before_ns)), format_duration(static_cast<double>(after_ns)),
+               (more < 0 ? "-" : "+") + format_duration(std::abs(more))});
+  };
+  for (const SharePair& pair : answer.shares) add(pair.text(), pair.before_ns, pair.after_ns);
+  add("total", result.total_before_ns, result.total_after_ns);
   table.print(out);
 }
 

@@ -97,13 +97,7 @@ class Bundle {
     }
     std::ostringstream text;
     const auto output = make_query_output(table.format, text);
-    const SqlResult& all = listing->rows;
-    if (output->columns(all.columns)) {
-      for (std::size_t row = 0; row < all.row_count(); ++row) {
-        const auto first = all.cells.begin() + static_cast<std::ptrdiff_t>(row * all.columns.size());
-        if (!output->row({first, first + static_cast<std::ptrdiff_t>(all.columns.size())})) break;
-      }
-    }
+    print_listing(*listing, *output);
     output->finish();
     add(table.name, table.suffix, text.str());
     return {};

@@ -89,12 +89,7 @@ class TableViewer {
     const auto listing = listing_->make(*query, {filter_, request_.by, request_.value, entered_peaks()});
     if (!listing) return listing.error();
     note_ = listing->note;
-    const SqlResult& all = listing->rows;
-    if (!rows.columns(all.columns)) return {};
-    for (std::size_t row = 0; row < all.row_count(); ++row) {
-      const auto first = all.cells.begin() + static_cast<std::ptrdiff_t>(row * all.columns.size());
-      if (!rows.row({first, first + static_cast<std::ptrdiff_t>(all.columns.size())})) break;
-    }
+    app::print_listing(*listing, rows);
     return {};
   }
 

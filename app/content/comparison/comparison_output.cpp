@@ -11,6 +11,7 @@
 #include "app/content/figure_text.h"
 #include "core/base/format.h"
 #include "core/base/natural_order.h"
+#include "core/names/short_names.h"
 
 namespace accelscope::app {
 namespace {
@@ -104,12 +105,16 @@ PrintedTable cost_table(const Comparison& comparison, const ComparedCosts& costs
     table.note = costs.missing;
     return table;
   }
+  ShortNames names;
+  const bool shortens = costs.kind == "kernel" || costs.kind == "opcode";
+  for (const ComparedCost& cost : costs.rows) names.add(cost.name);
   for (const ComparedCost& cost : costs.rows) {
     if (most > 0 && table.rows.size() == most) {
       table.left_out = costs.rows.size() - most;
       break;
     }
-    std::string name = cost.moved_to.empty() ? cost.name : fmt::format("{} (now {})", cost.name, cost.moved_to);
+    std::string name = shortens ? names.usual(cost.name) : cost.name;
+    if (!cost.moved_to.empty()) name += fmt::format(" (now {})", shortens ? usual_name(cost.moved_to) : cost.moved_to);
     if (!cost.text.empty()) name += "  " + cost.text;
     const auto cell = [&](std::size_t g, double ns) {
       return cost.is_there[g] == 0 ? std::string("–")

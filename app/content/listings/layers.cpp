@@ -237,7 +237,8 @@ Result<Listing> list_layers(const QueryContext& query, const ListingRequest& req
 std::string hierarchy_note(const Hierarchy& tree, const HierarchyQuestion& question) {
   std::vector<std::string> parts;
   if (tree.kind == nullptr) {
-    const PathKind* wanted = find_path_kind(question.kind.empty() ? "layer" : question.kind);
+    // Who asked for no kind is not told how to record one that is not of this session.
+    const PathKind* wanted = question.kind.empty() ? &path_kinds().back() : find_path_kind(question.kind);
     return std::string(wanted->empty_advice);
   }
   if (!tree.without.empty()) {

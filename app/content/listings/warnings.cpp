@@ -59,7 +59,7 @@ Listing errors_listing(const Snapshot& snapshot, const ErrorReport& report) {
                    {"error_id", "Error event", "", ""},
                    {"track", "Where", "", "An engine, a queue or a stream of the device"},
                    {"state", "State", "", "under way when the error was reported, or the last before it"},
-                   {"name", "Ran", "", ""},
+                   {"name", "Ran", "", "", false, false, true},
                    {"since_ns", "Since", "ns", "From its begin to the error"},
                    {"operands", "Operands", "", ""},
                    {"source", "Source", "", "Its line, else the error's own"},

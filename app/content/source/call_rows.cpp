@@ -67,11 +67,6 @@ std::string called_function(std::string_view name) {
   return std::string(name);
 }
 
-std::string usual_name(std::string_view name) {
-  NameForms forms = name_forms(name);
-  return forms.usual < forms.texts.size() ? std::move(forms.texts[forms.usual]) : std::string(name);
-}
-
 CallRow call_row_of(const StackCall& call) {
   CallRow row;
   row.event = call.event;

@@ -108,7 +108,7 @@ std::string basis_of(const WorkGraph& graph, const CriticalPath& path) {
 Listing path_listing(const WorkGraph& graph, const CriticalPath& path) {
   Listing listing({{"ts_ns", "Begin", "ns", "Since the session's start"},
                    {"dur_ns", "On the path", "ns", "Of it what lies on the path; all add up to the whole range"},
-                   {"name", "What", "", "The event, or of a gap the event that waited"},
+                   {"name", "What", "", "The event, or of a gap the event that waited", false, false, true},
                    {"resource", "Where", "", "Its queue, engine, stream or thread"},
                    {"gap", "Gap", "", "Why nothing of the path was under way: what the event waited for"},
                    {"line", "Line", "", ""},
@@ -177,7 +177,7 @@ Result<Listing> list_waits(const QueryContext& query, const ListingRequest& requ
       {{"ts_ns", "Begin", "ns", "Since the session's start"},
        {"dur_ns", "Waited", "ns", ""},
        {"track", "Where", "", "The engine, stream or thread that waited"},
-       {"name", "What", "", "The event that waited"},
+       {"name", "What", "", "The event that waited", false, false, true},
        {"cause", "Cause", "", "semaphore, dma, queue, barrier, dependency, host, issue or unknown"},
        {"condition", "Condition", "", "The semaphore and the value that it waited for"},
        {"signaller", "Ended by", "", "The event that ended the wait"},
@@ -275,7 +275,7 @@ Result<Listing> gaps_listing(const QueryContext& query, const WorkGraph& graph, 
                    {"gap_ns", "Gap", "ns", "Time of the critical path in which it waits"},
                    {"count", "Gaps", "", ""},
                    {"cause", "Cause", "", "What it waits for"},
-                   {"name", "What", "", "The event that waits"},
+                   {"name", "What", "", "The event that waits", false, false, true},
                    {"line", "Line", "", "Of the event that waits"},
                    {"event_id", "Longest", "", "The event that waits longest", false, true}});
   const StringPool& strings = *graph.snapshot->strings;
@@ -302,7 +302,7 @@ Result<Listing> list_slack(const QueryContext& query, const ListingRequest& requ
                    {"dur_ns", "Duration", "ns", ""},
                    {"slack_ns", "Slack", "ns", "It could end so much later without moving the end of the session"},
                    {"track", "Where", "", ""},
-                   {"name", "What", "", ""},
+                   {"name", "What", "", "", false, false, true},
                    {"line", "Line", "", ""},
                    {"event_id", "Event", "", "", false, true}});
   const StringPool& strings = *(*graph)->snapshot->strings;

@@ -172,7 +172,7 @@ Report comparison_report(const ComparisonReportParts& parts) {
 
 ReportSection capture_timeline(const QueryContext& query, const std::string& title) {
   TimeRange shown{0, 0};
-  if (auto active = find_active_stretch(query); active && *active) shown = **active;
+  if (const auto look = find_first_look(query); look && look->shown) shown = *look->shown;
   ReportSection section = timeline_section(
       {.query = query, .range = {query.snapshot->begin_ns, query.snapshot->end_ns}, .title = title}, shown);
   section.title = "Timeline: " + title;

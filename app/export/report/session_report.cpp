@@ -334,10 +334,10 @@ class ReportGatherer {
 
   void add_timeline() {
     TimeRange shown{0, 0};
-    if (auto active = find_active_stretch(query_); active && *active) {
+    if (const auto look = find_first_look(query_); look && look->shown) {
       // As much around it as the viewer leaves.
-      const std::int64_t margin = (**active).length_ns() / 50;
-      shown = {(**active).begin_ns - margin, (**active).end_ns + margin};
+      const std::int64_t margin = look->shown->length_ns() / 50;
+      shown = {look->shown->begin_ns - margin, look->shown->end_ns + margin};
     }
     ReportSection section = timeline_section(request_, shown);
     if (!std::get<ReportTimeline>(section.body).rows.empty()) report_.sections.push_back(std::move(section));

@@ -152,6 +152,11 @@ void CollectivesPanel::find_chosen(const PanelContext& context) {
   context.tab.operation = shown_operation(*shown_->report, *found->number);
 }
 
+std::optional<bool> CollectivesPanel::has_content(const PanelContext& context) const {
+  if (!shown_ || !context.tab.choices.filter.empty()) return std::nullopt;
+  return !shown_->report->of->instances.empty();
+}
+
 void CollectivesPanel::draw(const PanelContext& context, const Rect& area) {
   const OwnSelection own(context.tab, scope_);
   Ui& ui = context.ui;

@@ -20,6 +20,7 @@ class CollectivesPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
   void keep_up(const PanelContext& context) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
 
  private:
   static constexpr std::size_t kMostShown = 8, kUsuallyShown = 4;

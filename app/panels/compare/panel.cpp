@@ -75,6 +75,10 @@ void ComparePanel::draw_verdict(const PanelContext& context, const Rect& area) c
   draw_text(ui, rest, compared_reasons(shown_->comparison, 4), {.style = TextStyle::body, .colour = Colour::text2});
 }
 
+std::optional<bool> ComparePanel::has_content(const PanelContext& context) const {
+  return context.tab.beside != nullptr || !context.actions.other_sessions().empty();
+}
+
 void ComparePanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   Rect rest = area;

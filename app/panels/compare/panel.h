@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "app/panels/answer_table.h"
 #include "app/panels/compare/waterfall.h"
@@ -12,6 +13,7 @@ namespace accelscope::app {
 class ComparePanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] bool pending() const override { return kept_.task.valid() || waterfall_.pending(); }
 
  private:

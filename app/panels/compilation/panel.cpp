@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/content/advice_words.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
@@ -81,6 +82,24 @@ const CallFunctionRow* CompilationPanel::chosen() const {
   return &shown_->functions.front();
 }
 
+namespace {
+
+constexpr std::string_view kNothing = "Nothing tells of compiling, and no call of a host recurs and launches work. ";
+
+std::string how_to_record(const Snapshot& snapshot) {
+  if (tells_of_python(snapshot))
+    return "Record a program's output (--program), its Python calls or its OpenCL calls, or open a trace of "
+           "torch.profiler.";
+  return "Record a program's output (--program), where a compiler's lines tell, or its OpenCL calls.";
+}
+
+}  // namespace
+
+std::optional<bool> CompilationPanel::has_content(const PanelContext& context) const {
+  if (!shown_ || !scope_filter(context.tab, scope_).empty()) return std::nullopt;
+  return !shown_->of->events.empty() || !shown_->of->calls.list.empty();
+}
+
 void CompilationPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const OwnSelection own(context.tab, scope_);
@@ -102,8 +121,7 @@ void CompilationPanel::draw(const PanelContext& context, const Rect& area) {
   if (shown_->of->events.empty() && shown_->of->calls.list.empty()) {
     empty_state(ui, "compilation.empty", rest, icon::kSettings,
                 scope_filter(context.tab, scope_).empty()
-                    ? "Nothing tells of compiling, and no call of a host recurs and launches work. Record a program's "
-                      "output (--program), its Python calls or its OpenCL calls, or open a trace of torch.profiler."
+                    ? std::string(kNothing) + how_to_record(*context.tab.snapshot)
                     : "Nothing that passes the filter tells of compiling, and no call that does recurs and launches "
                       "work.");
     return;

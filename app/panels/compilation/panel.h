@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace accelscope::app {
 class CompilationPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   // What is told stays untaken while there is nothing to tell of.
   [[nodiscard]] bool pending() const override {
     return found_.task.valid() || (told_.task.valid() && !(waits_ && told_.task.ready()));

@@ -26,6 +26,11 @@ constexpr double kTableSeconds = 0.25;  // while playing, the table follows so o
 
 }  // namespace
 
+std::optional<bool> CoreGridPanel::has_content(const PanelContext& context) const {
+  if (!frames_ || !context.tab.choices.filter.empty()) return std::nullopt;
+  return !frames_->grid.empty();
+}
+
 void CoreGridPanel::draw(const PanelContext& context, const Rect& area) {
   const OwnSelection own(context.tab, scope_);
   ask(context);

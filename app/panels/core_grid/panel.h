@@ -20,6 +20,7 @@ namespace accelscope::app {
 class CoreGridPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
 
  private:
   // What is drawn in a frame.

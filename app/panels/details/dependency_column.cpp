@@ -7,7 +7,7 @@
 
 #include "app/view/selection.h"
 #include "core/base/format.h"
-#include "core/names/short_names.h"
+#include "core/names/name_forms.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
@@ -152,7 +152,7 @@ void DependencyColumn::draw_entry(const PanelContext& context, std::size_t index
       other.name + "\n" + other.track + "\n" + distance_text(other.distance_ns) +
       (other.comes_first ? " from its end to the begin of this event" : " from the end of this event to its begin");
   tooltip(ui, hand, whole, hint);
-  draw_text(ui, row.cut_left(row.width() * 0.55F), ShortNames().usual(other.name), {.style = TextStyle::mono});
+  draw_text(ui, row.cut_left(row.width() * 0.55F), usual_name(other.name), {.style = TextStyle::mono});
   row.cut_left(ui.px(6));
   draw_text(ui, row, other.track, {.colour = Colour::text3, .fit = Fit::middle});
   if (hand.clicked) {

@@ -107,6 +107,10 @@ void DetailsPanel::refresh(const PanelContext& context) {
   if (details_) neighbours_.refresh(context, details_->id, details_->begin_ns, details_->end_ns);
 }
 
+std::optional<bool> DetailsPanel::has_content(const PanelContext& context) const {
+  return context.tab.selected.has_value();
+}
+
 void DetailsPanel::draw(const PanelContext& context, const Rect& area) {
   refresh(context);
   Ui& ui = context.ui;

@@ -15,6 +15,7 @@ namespace accelscope::app {
 class DetailsPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   void explain_operands() noexcept { open_operands_ = true; }  // pins the card that takes them apart, if there are any
 
  private:

@@ -18,6 +18,11 @@ constexpr float kHotspotsHead = 36, kHotspotsNote = 20, kRoomForHotspotsNote = 1
 
 }  // namespace
 
+std::optional<bool> HotspotsPanel::has_content(const PanelContext& context) const {
+  if (!shown_ || !context.tab.choices.filter.empty()) return std::nullopt;
+  return !shown_->hotspots.rows.empty();
+}
+
 void HotspotsPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const OwnSelection own(context.tab, scope_);

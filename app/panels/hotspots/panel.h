@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "app/content/listings/hotspots.h"
 #include "app/panels/answer_table.h"
@@ -14,6 +15,7 @@ namespace accelscope::app {
 class HotspotsPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] bool pending() const override { return kept_.task.valid(); }
 
  private:

@@ -82,6 +82,12 @@ void IterationsPanel::ask(const PanelContext& context) {
   choose(0);
 }
 
+std::optional<bool> IterationsPanel::has_content(const PanelContext& context) const {
+  if (page_ == Page::regions) return true;  // which the user chose
+  if (!shown_ || !context.tab.choices.filter.empty()) return std::nullopt;
+  return !shown_->list->loops.empty();
+}
+
 void IterationsPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const OwnSelection own(context.tab, scope_);

@@ -147,6 +147,11 @@ void LayersPanel::select(const PanelContext& context, std::uint32_t node) {
   select_target(context, selected_target_, false);
 }
 
+std::optional<bool> LayersPanel::has_content(const PanelContext& context) const {
+  if (!shown_ || !context.tab.choices.filter.empty()) return std::nullopt;
+  return shown().kind != nullptr || !shown().kinds.empty();
+}
+
 void LayersPanel::draw(const PanelContext& context, const Rect& area) {
   const OwnSelection own(context.tab, scope_);
   Ui& ui = context.ui;

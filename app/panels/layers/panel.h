@@ -22,6 +22,7 @@ namespace accelscope::app {
 class LayersPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] bool pending() const override {
     return index_.task.valid() || tree_.task.valid() || view_.task.valid() || marked_.task.valid();
   }

@@ -52,6 +52,10 @@ const Marker* find_marker(const SessionTab& tab, std::optional<std::int64_t> id)
 
 }  // namespace
 
+std::optional<bool> MarkersPanel::has_content(const PanelContext& context) const {
+  return !context.tab.markers.empty();
+}
+
 void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   SessionTab& tab = context.tab;

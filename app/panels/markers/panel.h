@@ -15,6 +15,7 @@ namespace accelscope::app {
 class MarkersPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] std::string badge(const SessionTab& tab) const override {
     return tab.markers.empty() ? "" : std::to_string(tab.markers.size());
   }

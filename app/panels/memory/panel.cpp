@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/content/advice_words.h"
 #include "core/base/format.h"
 #include "imgui.h"
 #include "render/base/icons.h"
@@ -123,6 +124,28 @@ MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
   return places;
 }
 
+std::optional<bool> MemoryPanel::has_content(const PanelContext& context) const {
+  (void)context;
+  if (!usage_) return std::nullopt;
+  return usage_->pool_count() > 0;
+}
+
+namespace {
+
+std::string nothing_held_text(const Snapshot& snapshot) {
+  const bool engines = std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(),
+                                   [](const TrackSnapshot& track) { return track.track->kind == "engine"; });
+  std::string text = "The session holds no allocations and no samples of memory.";
+  if (tells_of_python(snapshot)) {
+    text += " Capture PyTorch with profile_memory to see who uses the memory.";
+  } else if (engines) {
+    text += " Capture Neuron with --enable-memory-tracker or --enable-dge-notifs to see who uses the memory.";
+  }
+  return text;
+}
+
+}  // namespace
+
 void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   take_session(context);
@@ -140,10 +163,7 @@ void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
     return;
   }
   if (usage_->pool_count() == 0) {
-    empty_state(
-        ui, "memory.empty", area, icon::kAreaChart,
-        "The session holds no allocations and no samples of memory. Capture PyTorch with profile_memory, Neuron "
-        "with --enable-memory-tracker or --enable-dge-notifs, to see who uses the memory.");
+    empty_state(ui, "memory.empty", area, icon::kAreaChart, nothing_held_text(*context.tab.snapshot));
     return;
   }
   chosen_pool_ = std::min(chosen_pool_, static_cast<std::uint32_t>(usage_->pool_count() - 1));

@@ -24,6 +24,7 @@ class MemoryPanel final : public Panel {
  public:
   explicit MemoryPanel(WorkerPool& pool) : pool_(pool), alive_(pool), card_(pool) {}
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] bool pending() const override {
     return task_.valid() || hover_task_.valid() || segments_task_.valid() || alive_.pending() || card_.pending();
   }

@@ -36,6 +36,11 @@ bool exit_is_good(const Snapshot& snapshot) {
   return snapshot.meta_value("program.signal").empty() && snapshot.meta_value("program.exit_status") == "0";
 }
 
+std::optional<bool> OutputPanel::has_content(const PanelContext& context) const {
+  return std::any_of(context.tab.snapshot->tracks.begin(), context.tab.snapshot->tracks.end(),
+                     [](const TrackSnapshot& track) { return track.track->kind == "output"; });
+}
+
 void OutputPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   lines_.update(context.tab.store, context.tab.snapshot);

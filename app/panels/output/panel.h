@@ -2,6 +2,7 @@
 // time; a click goes to the event. Follows the end until it is scrolled up.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "app/content/capture/output_lines.h"
@@ -13,6 +14,7 @@ class OutputPanel final : public Panel {
  public:
   explicit OutputPanel(WorkerPool& pool) : lines_(pool) {}
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] bool pending() const override { return lines_.pending(); }
 
  private:

@@ -73,6 +73,12 @@ float RooflinePanel::levels_height(const Ui& ui) const {
   return ui.px(kHead + 8) + (any ? LevelsView::least_height(ui, *shown) : ui.px(kLeastLevels));
 }
 
+std::optional<bool> RooflinePanel::has_content(const PanelContext& context) const {
+  if (!levels_.value || !roofs_.value || !context.tab.choices.filter.empty()) return std::nullopt;
+  const DeviceLevels* shown = levels();
+  return roofline() != nullptr || (shown != nullptr && !shown->paths.empty());
+}
+
 void RooflinePanel::draw(const PanelContext& context, const Rect& area) {
   const OwnSelection own(context.tab, scope_);
   Ui& ui = context.ui;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ class RooflinePanel final : public Panel {
  public:
   explicit RooflinePanel(PeakBook& book) : book_(book), editor_(book) {}
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
 
  private:
   void ask(const PanelContext& context);

@@ -88,6 +88,10 @@ TimeRange SearchPanel::range_of(const SessionTab& tab) const {
   return visible_only_ ? tab.view.whole_ns() : TimeRange{};
 }
 
+std::optional<bool> SearchPanel::has_content(const PanelContext& context) const {
+  return !context.tab.choices.search.empty();
+}
+
 void SearchPanel::draw(const PanelContext& context, const Rect& area) {
   if (context.tab.choices.search.empty()) return draw_help(context, area);
   Rect rest = area;

@@ -16,6 +16,7 @@ namespace accelscope::app {
 class SearchPanel final : public Panel {
  public:
   void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
 
  private:
   void draw_help(const PanelContext& context, const render::Rect& area);

@@ -93,7 +93,9 @@ void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
     return;
   }
   if (answer_->summary->event_count == 0) {
-    empty_state(ui, "selection.none", rest, icon::kTable, "No events lie in what is selected.");
+    empty_state(ui, "selection.none", rest, icon::kTable,
+                context.tab.region ? "No events lie in what is selected."
+                                   : "No event lies in view; counters, if there are any, stand on the timeline.");
     return;
   }
   if (!context.tab.region) return draw_visible(context, rest, stale);

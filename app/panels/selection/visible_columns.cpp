@@ -29,6 +29,7 @@ class ColumnDrawing {
                      {.style = TextStyle::small, .colour = Colour::text3});
       return;
     }
+    for (const VisibleRow& row : column_.rows) texts_.push_back(row.text);
     for (const VisibleRow& row : column_.rows) {
       values_ = std::max(values_, text_width(ui_, TextStyle::mono, row.value));
       bars_ = bars_ || row.bar >= 0;
@@ -96,9 +97,9 @@ class ColumnDrawing {
     if (content.slot >= 0) {
       row.cut_left(draw_swatch(ui_, row, ui_.theme().slice(static_cast<unsigned>(content.slot))) + ui_.px(8));
     }
-    const float used = draw_text(ui_, row, text_for(content, row.width()),
-                                 // Words that tell it from another name stand at the end.
-                                 {.colour = hand.hovered ? Colour::text1 : Colour::text2, .fit = Fit::middle});
+    const float used =
+        draw_text(ui_, row, text_for(content, row.width()),
+                  {.colour = hand.hovered ? Colour::text1 : Colour::text2, .fit = Fit::middle, .beside = texts_});
     if (!content.detail.empty()) {
       Rect behind = row;
       behind.cut_left(used + ui_.px(8));
@@ -124,7 +125,8 @@ class ColumnDrawing {
   const std::string name_;
   const bool stale_;
   VisibleColumnsResult& result_;
-  float values_ = 0;  // width of the widest number
+  std::vector<std::string> texts_;  // of all rows
+  float values_ = 0;                // width of the widest number
   bool bars_ = false;
 };
 

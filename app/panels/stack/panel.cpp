@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string>
 
+#include "app/content/advice_words.h"
 #include "app/content/event_details.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
@@ -34,6 +36,19 @@ bool any_schema(const Snapshot& snapshot, Role role) {
                      [&](const auto& each) { return has_role(*each, role); });
 }
 
+// How what captured the session records the calls of its host too.
+const char* calls_advice(const Snapshot& snapshot) {
+  const std::string_view format = snapshot.meta_value("source_format");
+  if (format.starts_with("Nsight"))
+    return "The calls of the host are not in this session. nsys records them with --trace=cuda,nvtx,osrt.";
+  if (format.starts_with("ROCm"))
+    return "The calls of the host are not in this session. rocprofv3 records them with --hip-trace or --sys-trace.";
+  if (tells_of_python(snapshot))
+    return "The calls of the host are not in this session. torch.profiler records them with ProfilerActivity.CPU, and "
+           "Python's with with_stack=True.";
+  return "The calls of the host are not in this session: what captured it recorded the device alone.";
+}
+
 // Why an event has no calls, by what kind of source the session comes from.
 StackAdvice advice_for(const Snapshot& snapshot, const Schema* schema, std::string_view track_kind) {
   const bool host_calls = has_tracks_of(snapshot, "host_thread");
@@ -43,11 +58,7 @@ StackAdvice advice_for(const Snapshot& snapshot, const Schema* schema, std::stri
         "driver were not recorded."};
   }
   if (host_calls) return {"This event belongs to no thread of the host, so that no calls lead to it."};
-  if (has_tracks_of(snapshot, "stream")) {
-    return {
-        "The calls of the host are not in this session. torch.profiler records them with ProfilerActivity.CPU, and "
-        "Python's with with_stack=True."};
-  }
+  if (has_tracks_of(snapshot, "stream")) return {calls_advice(snapshot)};
   if (schema != nullptr && has_role(*schema, Role::operands)) {
     return {
         "No stack was recorded for this event. Compile with XLA_IR_DEBUG=1 and XLA_HLO_DEBUG=1 to have the "
@@ -69,6 +80,7 @@ std::string note_for(const Snapshot& snapshot, const std::vector<CallRow>& rows,
       std::any_of(forward.begin(), forward.end(), is_python)) {
     return "";
   }
+  if (!tells_of_python(snapshot)) return "";
   const std::string& parent = stack_rules().parent_column;
   const bool any_python = std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
                                       [&](const auto& each) { return each->find(parent).has_value(); });

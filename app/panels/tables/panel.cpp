@@ -26,7 +26,7 @@ constexpr float kTablesList = 230, kTablesHead = 36;
 
 [[nodiscard]] std::string text_of(const SqlValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
-  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+  if (const auto* real = std::get_if<double>(&value)) return figure_text(*real, "");
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   return "";
 }

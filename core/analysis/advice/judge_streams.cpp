@@ -19,13 +19,6 @@ namespace {
 double part_of(double part, std::int64_t all) { return all > 0 ? part / static_cast<double>(all) : 0; }
 std::string span_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
 
-std::string usual_name(std::string_view name) {
-  constexpr std::size_t kMostLetters = 64;
-  if (name.size() <= kMostLetters) return std::string(name);
-  const NameForms forms = name_forms(name);
-  return forms.usual < forms.texts.size() ? forms.texts[forms.usual] : std::string(name);
-}
-
 // The gaps of one cause.
 struct CauseSum {
   std::int64_t length_ns = 0;

@@ -27,14 +27,6 @@ std::string kind_of_device(const std::string& label) {
   return kind;
 }
 
-constexpr std::size_t kMostHostName = 64;  // characters of a name that is not shortened
-
-// As short as it can be said of one event alone.
-std::string short_name_of(std::string_view name) {
-  const NameForms forms = name_forms(name);
-  return forms.usual < forms.texts.size() ? forms.texts[forms.usual] : std::string(name);
-}
-
 std::string name_of_devices(const std::vector<DeviceActivity>& devices) {
   if (devices.empty()) return "";
   const std::string kind = kind_of_device(devices.front().device);
@@ -122,7 +114,7 @@ class LoadMeasure {
     for (const auto& [name, time] : activity.host.names) {
       if (time.busy_ns <= most) continue;
       most = time.busy_ns;
-      load_.busiest = short_name_of(snapshot_.strings->text(name));
+      load_.busiest = usual_name(snapshot_.strings->text(name));
     }
     const std::int64_t all = std::max<std::int64_t>(1, activity.host.busy_ns);
     load_.busiest_share = static_cast<double>(most) / static_cast<double>(all);
@@ -217,7 +209,7 @@ class LoadMeasure {
       });
     });
     if (longest == names->names.end()) return {};
-    load_.busiest = short_name_of(snapshot_.strings->text(longest->name));
+    load_.busiest = usual_name(snapshot_.strings->text(longest->name));
     const double all = mean_active_ns_ * static_cast<double>(devices_.size());
     if (all > 0) load_.busiest_share = std::min(1.0, static_cast<double>(longest->time_ns) / all);
     return {};
@@ -228,7 +220,7 @@ class LoadMeasure {
       const auto offer = [&](const TimeRange& gap, StringId before) {
         if (gap.length_ns() <= load_.gap.length_ns()) return;
         load_.gap = gap;
-        load_.before_gap = before == 0 ? "" : short_name_of(snapshot_.strings->text(before));
+        load_.before_gap = before == 0 ? "" : usual_name(snapshot_.strings->text(before));
       };
       offer(each.gap, each.before_gap);
       offer({range_.begin_ns, each.stretch.begin_ns}, 0);
@@ -243,7 +235,7 @@ class LoadMeasure {
         if (ns <= most || static_cast<double>(ns) < least * static_cast<double>(load_.gap.length_ns())) continue;
         most = ns;
         const std::string_view text = snapshot_.strings->text(name);
-        load_.host_in_gap = text.size() <= kMostHostName ? std::string(text) : short_name_of(text);
+        load_.host_in_gap = usual_name(text);
       }
     };
     // Threads that have nothing to do wait all the time: what works comes first.

@@ -8,6 +8,8 @@ namespace accelscope {
 MemoryInRange memory_in_range(const MemoryUsage& usage, const TimeRange& range) {
   constexpr std::size_t kMostTensors = 64;
   MemoryInRange result;
+  result.known = true;
+  result.any_in_session = usage.pool_count() > 0;
   std::vector<std::pair<MemoryInRange::Pool, std::uint32_t>> found;
   for (std::uint32_t number = 0; number < usage.pool_count(); ++number) {
     const PoolUsage& pool = usage.pool(number);

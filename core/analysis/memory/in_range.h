@@ -10,6 +10,8 @@
 namespace accelscope {
 
 struct MemoryInRange {
+  bool known = false;           // else nothing below says anything
+  bool any_in_session = false;  // in the range or outside of it
   struct Pool {
     std::string name;
     std::uint64_t peak_bytes = 0;  // within the range

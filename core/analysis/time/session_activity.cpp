@@ -1,35 +1,132 @@
 #include "core/analysis/time/session_activity.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/analysis/time/activity.h"
+#include "core/analysis/time/work_kind.h"
 #include "core/analysis/vendors/vendor.h"
+#include "core/lod/range_statistics.h"
 #include "core/model/track_kinds.h"
 
 namespace accelscope {
 
-Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query) {
+namespace {
+
+[[nodiscard]] std::vector<std::string_view> setup_names() {
   std::vector<std::string_view> setup;
   for (const Vendor& vendor : vendors()) {
     setup.insert(setup.end(), vendor.setup_names.begin(), vendor.setup_names.end());
     if (!vendor.load_name.empty()) setup.push_back(vendor.load_name);
   }
-  // What moves data for an engine begins before it works.
-  std::vector<std::string_view> engines, works;
+  return setup;
+}
+
+[[nodiscard]] std::vector<std::string_view> device_kinds(bool with_transfers) {
+  std::vector<std::string_view> kinds;
   for (const TrackKind& kind : kTrackKinds) {
-    if (!is_device_work(kind.work)) continue;
-    works.push_back(kind.name);
-    if (kind.work != WorkKind::transfer) engines.push_back(kind.name);
+    if (is_device_work(kind.work) && (with_transfers || kind.work != WorkKind::transfer)) kinds.push_back(kind.name);
   }
+  return kinds;
+}
+
+// What the tracks of some kinds hold, waits left out of the time.
+struct Amount {
+  std::uint64_t events = 0;
+  std::int64_t busiest_ns = 0;  // of one lane
+};
+
+[[nodiscard]] Result<Amount> amount_in(const QueryContext& query, std::span<const std::string_view> kinds,
+                                       const TimeRange& range) {
+  const Snapshot& snapshot = *query.snapshot;
+  Amount amount;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    if (!kinds.empty() && std::find(kinds.begin(), kinds.end(), track.track->kind) == kinds.end()) continue;
+    for (const std::uint32_t lane : track.lanes) {
+      if (query.control.cancelled()) return cancelled_error();
+      const auto share = lane_share(query.store, snapshot, lane, range);
+      if (!share) return share.error();
+      amount.events += share->event_count;
+      amount.busiest_ns = std::max(amount.busiest_ns, share->busy_ns);
+    }
+  }
+  return amount;
+}
+
+constexpr std::uint64_t kFewEvents = 1'000;
+constexpr double kLeastShareOfFew = 0.01, kLeastShare = 0.001;  // of the time around it
+
+// Few events in a sliver of what surrounds them, or a sliver that not even many events make worth a view of its own.
+[[nodiscard]] bool is_sliver(const TimeRange& inner, const TimeRange& outer, const Amount& amount) {
+  const double least = amount.events < kFewEvents ? kLeastShareOfFew : kLeastShare;
+  return static_cast<double>(inner.length_ns()) < least * static_cast<double>(outer.length_ns());
+}
+
+[[nodiscard]] TimeRange both(const TimeRange& a, const TimeRange& b) {
+  return {std::min(a.begin_ns, b.begin_ns), std::max(a.end_ns, b.end_ns)};
+}
+
+}  // namespace
+
+Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query) {
+  const std::vector<std::string_view> setup = setup_names();
+  // What moves data for an engine begins before it works.
+  const std::vector<std::string_view> engines = device_kinds(false), works = device_kinds(true);
   const std::array<std::span<const std::string_view>, 3> choices = {engines, works, {}};
   for (const std::span<const std::string_view> kinds : choices) {
     auto stretch = active_stretch(query, {.track_kinds = kinds, .setup_names = setup});
     if (!stretch || stretch->has_value()) return stretch;
   }
   return std::optional<TimeRange>();
+}
+
+Result<FirstLook> find_first_look(const QueryContext& query) {
+  FirstLook look;
+  auto active = find_active_stretch(query);
+  if (!active) return active.error();
+  look.active = *active;
+  if (query.snapshot->event_count == 0) return look;
+  const TimeRange recorded = recorded_stretch(*query.snapshot);
+  const std::vector<std::string_view> setup = setup_names(), works = device_kinds(true);
+  const auto device = active_stretch(query, {.track_kinds = works, .setup_names = setup});
+  if (!device) return device.error();
+  const auto every = active_stretch(query, {.track_kinds = {}, .setup_names = setup});
+  if (!every) return every.error();
+  if (!*every) {
+    look.shown = recorded;
+    return look;
+  }
+  const TimeRange all = *device ? both(**every, **device) : **every;
+  if (*device) {
+    const auto amount = amount_in(query, works, **device);
+    if (!amount) return amount.error();
+    const bool unseen =
+        static_cast<double>(amount->busiest_ns) < kLeastShare * static_cast<double>((**device).length_ns());
+    if (!unseen && !is_sliver(**device, all, *amount)) {
+      look.shown = **device;
+      return look;
+    }
+  }
+  const auto amount = amount_in(query, {}, all);
+  if (!amount) return amount.error();
+  const bool few = amount->events < kFewEvents && is_sliver(all, both(all, recorded), *amount);
+  look.shown = few ? recorded : all;
+  return look;
+}
+
+TimeRange recorded_stretch(const Snapshot& snapshot) {
+  std::optional<TimeRange> recorded;
+  for (const LaneSnapshot& lane : snapshot.lanes) {
+    if (lane.event_count == 0 || lane.data->kind == EventKind::table || lane.data->kind == EventKind::flow) continue;
+    const TrackSnapshot* track = snapshot.find_track(lane.track);
+    if (track != nullptr && tells_of_capture(*track->track)) continue;
+    const TimeRange own{lane.clock->to_ns(lane.begin_ticks), lane.clock->to_ns(lane.end_ticks)};
+    recorded = recorded ? both(*recorded, own) : own;
+  }
+  return recorded.value_or(TimeRange{snapshot.begin_ns, snapshot.end_ns});
 }
 
 }  // namespace accelscope

@@ -12,4 +12,18 @@ namespace accelscope {
 // only where there is nothing else, and tracks of any kind where there is neither. Nothing if there is no work at all.
 [[nodiscard]] Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query);
 
+// Where a look at a session begins, and where the work is that a user may fit the view to.
+struct FirstLook {
+  std::optional<TimeRange> active;  // as find_active_stretch() has it
+  std::optional<TimeRange> shown;   // what a first view shows; nothing if nothing was recorded
+};
+// All work of the devices, copies and collectives included. Where that is a few hits in a session of other work, which
+// would be blown up to nothing, or so little of its own stretch that no pixel would show it, all work of hosts and
+// devices; where that is a few hits too, all that was recorded.
+[[nodiscard]] Result<FirstLook> find_first_look(const QueryContext& query);
+
+// From the first to the last event, without what a capture or a profiler tells of itself: a pause is no record. All of
+// the session where there is nothing else.
+[[nodiscard]] TimeRange recorded_stretch(const Snapshot& snapshot);
+
 }  // namespace accelscope

@@ -32,6 +32,7 @@ bool is_annotation(const TrackSnapshot& track) noexcept {
 }
 
 bool is_of_profiler(const Track& track) noexcept { return track.host == kProfilerHost; }
+bool tells_of_capture(const Track& track) noexcept { return track.kind == "capture" || is_of_profiler(track); }
 
 bool names_collective(std::string_view name) noexcept {
   if (name.starts_with("void ")) name.remove_prefix(5);

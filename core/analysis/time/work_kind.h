@@ -14,6 +14,8 @@ namespace accelscope {
 [[nodiscard]] bool is_annotation(const TrackSnapshot& track) noexcept;
 // A row that a source keeps of itself spans the whole capture, whatever happened in it.
 [[nodiscard]] bool is_of_profiler(const Track& track) noexcept;
+// So does what a capture tells of itself, such as that it was paused; neither is what was recorded.
+[[nodiscard]] bool tells_of_capture(const Track& track) noexcept;
 
 // Kernels on a stream that do it too: "ncclDevKernel_AllReduce_Sum_bf16_RING_LL".
 [[nodiscard]] bool names_collective(std::string_view name) noexcept;

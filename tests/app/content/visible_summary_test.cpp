@@ -128,3 +128,9 @@ TEST_CASE("visible range: what is not known yet says so, and a row selects its e
   CHECK(columns[0].rows[0].search.starts_with("name="));
   CHECK(columns_text(columns, '\t').find("Device work, union\t30.0 %\n") != std::string::npos);
 }
+
+TEST_CASE("visible range: where a session has memory, a range without says so, and not that none was recorded") {
+  Step step;
+  CHECK(step.columns(TimeRange{20'000, 21'000})[4].empty == "No memory is in use in view.");
+  CHECK(step.columns(TimeRange{20'000, 21'000})[3].empty == "The host does nothing in view.");
+}

@@ -484,5 +484,44 @@ TEST_CASE("a kind that nobody knows is shown all the same") {
   CHECK(tracks.labels() == Labels{"Other", "odd"});
 }
 
+TEST_CASE("hundreds of streams with a kernel or two are one row below all that work, and open one by one") {
+  Tracks tracks;
+  for (int i = 0; i < 40; ++i) tracks.add(("stream " + std::to_string(100 + i)).c_str(), "stream", "GPU 0");
+  const TrackNumber busy = tracks.add("stream 7", "stream", "GPU 0");
+  const TrackNumber nccl = tracks.add("NCCL, stream 24", "collective", "GPU 0");
+  for (int i = 1; i < 60'000; ++i) {
+    for (const TrackNumber track : {busy, nccl}) (void)tracks.writer.begin_event(track, i * 20, 10, 0);
+  }
+  tracks.add("memcpy stream 7", "dma_queue", "GPU 0");
+  CHECK(tracks.labels() == Labels{"Streams", "stream 7", "NCCL, stream 24", "41 quiet rows"});
+  RowChoices choices;
+  choices.open = {{"quiet:group:Streams", true}};
+  const Labels open = tracks.labels(choices);
+  CHECK(open.size() == 4 + 41);
+  CHECK(open[4] == "stream 100");
+}
+
+TEST_CASE("the streams of a GPU are open before the many threads of its host are") {
+  Tracks tracks;
+  for (int i = 0; i < 12; ++i) tracks.add(("stream " + std::to_string(i)).c_str(), "stream", "GPU 0");
+  for (int i = 0; i < 30; ++i) tracks.add_on_host(("thread " + std::to_string(i)).c_str(), "service (8)");
+  const Labels rows = tracks.labels();
+  REQUIRE(rows.size() > 13);
+  CHECK(rows[0] == "GPU 0");
+  CHECK(rows[1] == "stream 0");
+  CHECK(rows[12] == "stream 11");
+}
+
+TEST_CASE("counters of two parts keep the words that tell these apart, where a third has none") {
+  Tracks tracks;
+  const SchemaNumber samples = tracks.writer.add_schema({.name = "counter", .kind = EventKind::counter});
+  for (const char* name :
+       {"NOC0 avg_link_util", "NOC0 max_link_demand", "NOC1 avg_link_util", "NOC1 max_link_demand", "avg_link_util"}) {
+    (void)tracks.writer.add_track({.name = name, .kind = "counter", .device = "chip 0", .schema = samples});
+  }
+  CHECK(tracks.labels() == Labels{"Counters", "NOC0 avg_link_util", "NOC0 max_link_demand", "NOC1 avg_link_util",
+                                  "NOC1 max_link_demand", "avg_link_util"});
+}
+
 }  // namespace
 }  // namespace accelscope::app

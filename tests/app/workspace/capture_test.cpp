@@ -437,3 +437,18 @@ TEST_CASE("capture: the whole and a rank keep a view each, from whichever tab th
   CHECK(part.view == part_view);
   CHECK(part.choices.filter.tracks.size() == 1);
 }
+
+TEST_CASE("capture: an error of a connection that failed goes when a later one works") {
+  Live live;
+  live.fake.begin_error = "ssh: Could not resolve hostname trn1-o7";
+  capture::client::CapturePlan plan;
+  plan.places = {"ssh://trn1-o7"};
+  live.workspace.connect(plan);
+  live.until([&] { return !live.workspace.notices().empty(); });
+  CHECK(live.workspace.notices()[0].severity == Severity::error);
+  CHECK_FALSE(live.workspace.last_error().empty());
+  live.fake.begin_error.clear();
+  live.connect();
+  CHECK(live.workspace.notices().empty());
+  CHECK(live.workspace.last_error().empty());
+}

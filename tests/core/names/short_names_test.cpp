@@ -67,6 +67,30 @@ TEST_CASE("a matrix product keeps its type and tile, a collective what it is") {
   CHECK(usual("ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm*)") == "SendRecv int8");
 }
 
+TEST_CASE("a kernel that runs a function keeps the function and the type of its elements") {
+  const std::string multiplies =
+      "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<c10::BFloat16, c10::BFloat16, "
+      "c10::BFloat16, at::native::binary_internal::MulFunctor<float> >, std::array<char*, 3ul> >(int)";
+  CHECK(usual(multiplies) == "vectorized_elementwise_kernel MulFunctor bf16");
+  CHECK(ShortNames().fitting(multiplies, 20) == "MulFunctor bf16");
+  CHECK(usual("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MeanOps<float, float>, "
+              "unsigned int, float, 4> >(at::native::ReduceOp<float>)") == "reduce_kernel MeanOps f32");
+  CHECK(usual("void at::native::vectorized_elementwise_kernel<4, "
+              "at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}, std::array<char*, "
+              "2ul> >(int)") == "vectorized_elementwise_kernel bfloat16_copy_kernel_cuda f32");
+  CHECK(usual("void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<long>, std::array<char*, 1ul> "
+              ">(int)") == "vectorized_elementwise_kernel FillFunctor int64");
+}
+
+TEST_CASE("names that say nothing but themselves stay whole") {
+  CHECK(usual("ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)") == "ncclDevKernel_Generic_1");
+  CHECK(usual("ncclDevKernel_Generic_1") == "ncclDevKernel_Generic_1");
+  CHECK(usual("ProfilerStep#1009") == "ProfilerStep#1009");
+  CHECK(usual("train_step/12") == "train_step/12");
+  const std::string step = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
+  CHECK(usual(step) == step);
+}
+
 TEST_CASE("Python keeps file and function, built-ins their type, operators and paths their leaf") {
   CHECK(name_forms("torch/nn/modules/module.py(1532): _call_impl").texts ==
         Texts{"torch/nn/modules/module.py(1532): _call_impl", "module.py:1532 _call_impl", "module.py:_call_impl",
@@ -88,7 +112,7 @@ TEST_CASE("two names that differ only in what was cut stay different") {
   const std::string head = "void at::native::vectorized_elementwise_kernel<4, at::native::";
   const std::string tail = "<float>, at::detail::Array<char*, 1> >(int, at::native::Functor)";
   CHECK(all_usual({head + "FillFunctor" + tail, head + "CUDAFunctor_add" + tail}) ==
-        Texts{"vectorized_elementwise_kernel FillFunctor", "vectorized_elementwise_kernel CUDAFunctor_add"});
+        Texts{"vectorized_elementwise_kernel FillFunctor f32", "vectorized_elementwise_kernel CUDAFunctor_add f32"});
   CHECK(all_usual({"void f<float, int>(int)", "void f<float, float>(int)", "void f<int, float>(int)"}) ==
         Texts{"f<float, int>", "f float", "f<int, float>"});
   CHECK(all_usual({"void f<1, float>(int)", "void f<1, int>(int)"}) == Texts{"f float", "f int"});

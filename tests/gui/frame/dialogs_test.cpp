@@ -2,6 +2,7 @@
 // where there is nothing to show.
 #include <filesystem>
 
+#include "app/content/advice_words.h"
 #include "core/chunk/session_writer.h"
 #include "tests/gui/viewer.h"
 
@@ -115,10 +116,25 @@ TEST_CASE("stack: where none was recorded the panel names what helps for this so
     return viewer.shell.visible_text();
   };
   CHECK(advice("engine", Role::operands).find("XLA_IR_DEBUG=1") != std::string::npos);
-  CHECK(advice("stream", Role::none).find("with_stack=True") != std::string::npos);
+  const std::string stream = advice("stream", Role::none);
+  CHECK(stream.find("alone") != std::string::npos);
+  CHECK(stream.find("with_stack=True") == std::string::npos);  // nothing tells of Python
   const std::string other = advice("core", Role::none);
   CHECK(other.find("records no call stacks") != std::string::npos);
   CHECK(other.find("XLA") == std::string::npos);
+}
+
+TEST_CASE("advice: a program of C is not told how to record Python, and one of Python is") {
+  const auto tells = [](const char* command) {
+    auto store = std::move(Store::create()).value();
+    StoreSink sink(*store);
+    SessionWriter writer(sink);
+    writer.set_meta("program.command", command);
+    REQUIRE(writer.finish().ok());
+    return tells_of_python(*store->snapshot());
+  };
+  CHECK_FALSE(tells("./solve --size 512"));
+  CHECK(tells("/usr/bin/python3.11 bench.py"));
 }
 
 TEST_CASE("palette: a window that is too narrow for the box shows it in place of the bar while it is in use") {

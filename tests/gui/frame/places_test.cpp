@@ -168,3 +168,37 @@ TEST_CASE("places: the platform view shows host calls, devices and how long laun
   CHECK(viewer.shell.shows("Main thread"));
   REQUIRE(viewer.wait_for([&] { return viewer.shell.shows("2 ms"); }));  // all wait as long
 }
+
+TEST_CASE("places: the panel that was used last does not greet a session that it has nothing to say of") {
+  const TemporaryFolder folder;
+  const std::string state = folder.file("state");
+  {
+    Viewer first({.state_directory = state});
+    first.open(save_small_session(folder.path()));
+    first.run("panel_compare");
+    first.run("panel_core-grid");
+    first.shell.frame(3);
+    CHECK(first.app.layout().is_seen("compare"));  // for who asks for it
+  }
+  Viewer second({.state_directory = state});
+  second.open(save_without_lines(folder));
+  CHECK(second.app.layout().is_seen("selection"));
+  second.run("panel_markers");
+  second.shell.frame(3);
+  CHECK(second.app.layout().is_seen("markers"));
+}
+
+TEST_CASE("panel layout: what is set aside for a session stays the user's choice, and comes back with another one") {
+  PanelLayout layout;
+  layout.show("collectives");
+  layout.greet(true, [](PanelId id) { return id != "collectives"; });
+  CHECK(layout.front(Place::bottom) == "selection");
+  CHECK(PanelLayout::from_text(layout.to_text()).front(Place::bottom) == "collectives");
+  layout.greet(false, [](PanelId) { return true; });
+  CHECK(layout.front(Place::bottom) == "selection");  // nothing jumps while one works
+  layout.greet(true, [](PanelId) { return true; });
+  CHECK(layout.front(Place::bottom) == "collectives");
+  layout.pin("collectives", true);
+  layout.greet(true, [](PanelId id) { return id != "collectives"; });
+  CHECK(layout.front(Place::bottom) == "collectives");
+}

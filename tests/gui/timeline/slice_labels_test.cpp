@@ -121,8 +121,8 @@ TEST_CASE("slices are named by what they are, and kernels that differ only in wh
   LabelledTimeline timeline;
   NullShell shell(timeline, {.width = 1400, .height = 600});
   REQUIRE(shell.settle());
-  CHECK(reads(shell, "vectorized_elementwise_kernel FillFunctor"));
-  CHECK(reads(shell, "vectorized_elementwise_kernel AddFunctor"));
+  CHECK(reads(shell, "vectorized_elementwise_kernel FillFunctor f32"));
+  CHECK(reads(shell, "vectorized_elementwise_kernel AddFunctor f32"));
   CHECK(reads(shell, "gemm bf16 128x64"));
   CHECK(reads(shell, "gemm"));  // the short one of them
   CHECK(shell.visible_text().find("void ") == std::string::npos);

@@ -3,6 +3,9 @@
 #include <imgui.h>
 
 #include <cmath>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "render/base/draw.h"
 #include "render/base/fonts.h"
@@ -127,6 +130,29 @@ TEST_CASE("text: a label that does not fit keeps its ends, or its beginning") {
   CHECK(fitted_text(ui, TextStyle::small, name, 10000, Fit::middle) == name);
   CHECK(fitted_text(ui, TextStyle::small, name, 2, Fit::middle).empty());
   CHECK(fitted_text(ui, TextStyle::small, "µµµµµµµµ", 30, Fit::middle).find("\xb5\xb5") == std::string::npos);
+}
+
+TEST_CASE("text: labels of one list that do not fit are cut where they differ") {
+  Gallery gallery;
+  NullShell shell(gallery);
+  Ui& ui = shell.ui();
+  for (const std::vector<std::string>& names : {std::vector<std::string>{"QUASAR_NEO0_TRISC0", "QUASAR_NEO0_TRISC1",
+                                                                         "QUASAR_NEO0_TRISC2", "QUASAR_NEO1_TRISC0"},
+                                                {"identity_54_sg0000", "identity_45_sg0000", "k_ref"},
+                                                {"stage_one_input_of_the_layer", "stage_two_input_of_the_layer"}}) {
+    for (const float share : {0.8F, 0.6F}) {
+      std::set<std::string> cut;
+      for (const std::string& name : names) {
+        const float width = share * text_width(ui, TextStyle::small, names.front());
+        cut.insert(fitted_apart(ui, TextStyle::small, name, width, Fit::middle, names));
+        CHECK(text_width(ui, TextStyle::small, fitted_apart(ui, TextStyle::small, name, width, Fit::middle, names)) <=
+              width);
+      }
+      CAPTURE(names.front());
+      CAPTURE(share);
+      CHECK(cut.size() == names.size());
+    }
+  }
 }
 
 TEST_CASE("theme: switching it shows with the next frame") {

@@ -10,6 +10,7 @@
 #include "capture/json/json_cursor.h"
 #include "capture/sources/tracks/gpu_tables.h"
 #include "core/base/natural_order.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
@@ -313,11 +314,22 @@ Track ChromeTracks::describe(const Planned& planned, bool kineto) const {
   return track;
 }
 
+namespace {
+
+// As programs call the thread that they begin with: "main", "MainThread" of Python, "CrBrowserMain" of Chrome.
+bool names_main(std::string_view name) {
+  const std::string lower = lower_case(name);
+  return lower == "main" || lower == "mainthread" || lower == "main thread" || lower == "main_thread" ||
+         (name.starts_with("Cr") && name.ends_with("Main"));
+}
+
+}  // namespace
+
 std::vector<std::size_t> ChromeTracks::in_order(bool kineto) const {
   struct Place {
     std::int64_t process_order = 0;
     std::string pid;
-    int rank = 0;  // of a profiler's trace: the main thread, others that launch, others
+    int rank = 0;  // the main thread, others that launch, others
     std::int64_t thread_order = 0;
     std::string tid;
     int table_order = 0;
@@ -330,8 +342,8 @@ std::vector<std::size_t> ChromeTracks::in_order(bool kineto) const {
   std::vector<Place> places;
   for (const Planned& planned : planned_) {
     const ThreadName thread = planned.thread == 0 ? ThreadName{} : thread_name(planned.thread);
-    const bool main = thread.pid == thread.tid;
-    const int rank = !kineto ? 0 : main ? 1 : planned.thread != 0 && launches(planned.thread) ? 2 : 3;
+    const bool main = thread.pid == thread.tid || (!kineto && planned.thread != 0 && names_main(thread_label(thread)));
+    const int rank = main ? 1 : planned.thread != 0 && launches(planned.thread) ? 2 : 3;
     // Threads that the profiler does not know come after those that it does.
     const std::int64_t process =
         planned.slot > 0 ? std::numeric_limits<std::int64_t>::max() : order_in(processes_, thread.pid);
@@ -348,8 +360,9 @@ std::vector<std::size_t> ChromeTracks::in_order(bool kineto) const {
     const Place& b = places[right];
     if (a.process_order != b.process_order) return a.process_order < b.process_order;
     if (const int pids = natural(a.pid, b.pid); pids != 0) return pids < 0;
-    if (a.rank != b.rank) return a.rank < b.rank;
+    if (kineto && a.rank != b.rank) return a.rank < b.rank;
     if (a.thread_order != b.thread_order) return a.thread_order < b.thread_order;
+    if (a.rank != b.rank) return a.rank < b.rank;  // where the trace itself states no order
     if (const int tids = natural(a.tid, b.tid); tids != 0) return tids < 0;
     if (a.table_order != b.table_order) return a.table_order < b.table_order;
     return natural(a.name, b.name) < 0;

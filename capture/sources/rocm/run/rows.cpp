@@ -118,31 +118,6 @@ void RocmRun::name_thread_rows() {
   for (const auto& [thread, rows] : threads) name_thread_rows(thread.first, thread.second, rows);
 }
 
-// Programs that make a stream for each piece of work leave hundreds with a kernel or two: they follow the others.
-void RocmRun::gather_small_streams() {
-  constexpr std::size_t kManyStreams = 32;
-  constexpr std::uint64_t kLeastShare = 1'000;  // of a device's kernels
-  std::map<std::int64_t, std::vector<const WorkRow*>> by_device;
-  for (const WorkRow& row : rows_) {
-    if (row.key.sort == RowSort::stream) by_device[row.key.device].push_back(&row);
-  }
-  for (const auto& [number, rows] : by_device) {
-    if (rows.size() <= kManyStreams) continue;
-    std::uint64_t events = 0;
-    for (const WorkRow* row : rows) events += row->events;
-    const Device& device = devices_[static_cast<std::size_t>(number)];
-    std::vector<const WorkRow*> small;
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(small),
-                 [&](const WorkRow* row) { return row->events * kLeastShare < events; });
-    if (small.size() < 2) continue;
-    const std::uint32_t group = session_.add_group({.name = fmt::format("{} streams with little work", small.size()),
-                                                    .kind = "stream",
-                                                    .device = device_label(device)},
-                                                   {tracks::kDeviceRows, kCounterPlace + 1});
-    for (const WorkRow* row : small) session_.above(row->row) = group;
-  }
-}
-
 std::uint32_t RocmRun::counter_row(std::uint32_t process, MaybeNumber agent, const std::string& name,
                                    const std::string& unit) {
   const std::size_t device = device_of(process, agent);
@@ -200,7 +175,6 @@ Result<void> RocmRun::finish(const Finish& options) {
     if (row.key.device >= 0) name_device_row(row);
   }
   for (const auto& [row, device] : counters_of_devices_) session_.row(row).device = device_label(devices_[device]);
-  gather_small_streams();
   name_thread_rows();
   write_facts(options);
   report_losses();

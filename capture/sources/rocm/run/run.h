@@ -138,7 +138,6 @@ class RocmRun {
   void name_device_row(const WorkRow& row);
   void name_thread_rows();
   void name_thread_rows(std::uint32_t process, std::int64_t thread, std::span<const WorkRow> rows);
-  void gather_small_streams();
   void write_facts(const Finish& options);
   void report_losses();
   [[nodiscard]] std::string device_label(const Device& device) const;

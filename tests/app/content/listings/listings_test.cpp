@@ -34,6 +34,26 @@ TEST_CASE("listings: view --table prints them within a filter, and says what it 
   CHECK(holds(run({"view", path, "--table", "incident"}).err, "did you mean incidents?"));
 }
 
+TEST_CASE("view --table: people read values in the unit of their size, programs get every digit") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("s.accel");
+  test::save_simulated_session(path);
+  const auto longest_number = [](const std::string& text) {
+    std::size_t longest = 0, digits = 0;
+    for (const char c : text) longest = std::max(longest, digits = c >= '0' && c <= '9' ? digits + 1 : 0);
+    return longest;
+  };
+  const std::string csv = run({"view", path, "--table", "path-shares", "--output-format", "csv"}).out;
+  const std::string table = run({"view", path, "--table", "path-shares"}).out;
+  CHECK(longest_number(csv) >= 12);
+  CHECK(longest_number(table) <= 4);
+  CHECK(holds(table, " %"));
+  CHECK(holds(table, " µs"));
+  CHECK(longest_number(run({"query", path, "SELECT 0.28019002219189304 AS share"}).out) <= 4);
+  CHECK(holds(run({"query", path, "SELECT 0.28019002219189304 AS share", "--format", "csv"}).out, "0.28019002219189304"));
+  CHECK(holds(run({"query", path, "SELECT 1099511627776 AS id"}).out, "1099511627776"));  // to be copied
+}
+
 TEST_CASE("listings: as many cells as columns, of every listing, and columns that are told apart") {
   const std::shared_ptr<Store> store = std::move(Store::create()).value();
   StoreSink sink(*store);

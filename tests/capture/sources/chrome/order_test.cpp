@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 #include "tests/capture/sources/chrome/imported_trace.h"
@@ -76,6 +77,31 @@ std::vector<std::string> content(const Imported& session) {
   }
   std::sort(lines.begin(), lines.end());
   return lines;
+}
+
+TEST_CASE("the main thread of a Chrome trace comes first, by its number or its name, unless the trace says otherwise") {
+  const auto first_of = [](const std::string& rows) {
+    const Imported imported = imported_trace(trace_of(rows));
+    std::string first;
+    std::int64_t order = std::numeric_limits<std::int64_t>::max();
+    for (const TrackSnapshot& track : imported.store().snapshot()->tracks) {
+      if (track.track->kind == "host_thread" && track.track->order < order) {
+        order = track.track->order;
+        first = track.track->name;
+      }
+    }
+    return first;
+  };
+  const auto thread = [](int pid, int tid, const char* name) {
+    return fmt::format(R"({{"ph":"M","pid":{0},"tid":{1},"name":"thread_name","args":{{"name":"{2}"}}}},)"
+                       R"({{"ph":"X","pid":{0},"tid":{1},"ts":{1},"dur":5,"name":"work"}})",
+                       pid, tid, name);
+  };
+  CHECK(first_of(thread(100, 7, "worker") + "," + thread(100, 100, "train")) == "train");
+  CHECK(first_of(thread(100, 7, "worker") + "," + thread(100, 9, "MainThread")) == "MainThread");
+  CHECK(first_of(thread(100, 7, "ThreadPool") + "," + thread(100, 9, "CrBrowserMain")) == "CrBrowserMain");
+  const std::string order = R"({"ph":"M","pid":100,"tid":7,"name":"thread_sort_index","args":{"sort_index":-5}},)";
+  CHECK(first_of(order + thread(100, 7, "worker") + "," + thread(100, 100, "train")) == "worker");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/analysis/neuron/facts/setup_names.h"
+#include "core/analysis/time/session_activity.h"
 #include "core/lod/range_statistics.h"
 #include "tests/core/random_session.h"
 
@@ -80,4 +81,89 @@ TEST_CASE("the active stretch of a random session is that of its events") {
   const auto found = active_stretch(session.context(), {{}, setup});
   REQUIRE(found.ok());
   CHECK((**found == expected));
+}
+
+namespace {
+
+// A session of a device and its host, by what lies where.
+struct Looked {
+  std::unique_ptr<Store> store = std::move(Store::create()).value();
+  StoreSink sink{*store};
+  SessionWriter writer{sink};
+  SchemaNumber schema = writer.add_schema({.name = "event", .wait_names = {"wait"}});
+
+  TrackNumber track(const char* name, const char* kind) {
+    return writer.add_track({.name = name, .kind = kind, .host = "a", .schema = schema});
+  }
+  void add(TrackNumber track, std::int64_t at, std::int64_t length, const char* name = "work") {
+    (void)writer.begin_event(track, at, length, writer.intern(name));
+  }
+  [[nodiscard]] TimeRange shown() {
+    REQUIRE(writer.finish().ok());
+    WorkerPool pool(2);
+    TaskControl control;
+    const auto look = find_first_look({*store, store->snapshot(), pool, control});
+    REQUIRE(look.ok());
+    REQUIRE(look->shown.has_value());
+    return *look->shown;
+  }
+};
+constexpr std::int64_t kMs = 1'000'000;
+
+}  // namespace
+
+TEST_CASE("a first view holds all work of the devices, copies before and after the kernels too") {
+  Looked session;
+  session.add(session.track("main", "host_thread"), 0, 900 * kMs);
+  session.add(session.track("stream 7", "stream"), 300 * kMs, 8 * kMs);
+  const TrackNumber copies = session.track("memcpy stream 7", "dma_queue");
+  session.add(copies, 200 * kMs, 30 * kMs);
+  session.add(copies, 380 * kMs, 26 * kMs);
+  CHECK(session.shown() == TimeRange{200 * kMs, 406 * kMs});
+}
+
+TEST_CASE("a first view does not blow a few hits of a device up to nothing") {
+  Looked session;
+  const TrackNumber main = session.track("main", "host_thread");
+  for (int i = 0; i < 60; ++i) session.add(main, i * 9 * kMs, 9 * kMs - 100);
+  session.add(session.track("memset stream 7", "dma_queue"), 300 * kMs, 1'500);
+  CHECK(session.shown() == TimeRange{0, 540 * kMs - 100});
+}
+
+TEST_CASE("a first view of kernels that no pixel would show is of the host that they are spread over") {
+  Looked session;
+  session.add(session.track("main", "host_thread"), 0, 4'000 * kMs);
+  const TrackNumber core = session.track("core 1,1", "engine");
+  for (int run = 0; run < 4; ++run) session.add(core, 4'800 * kMs + run * 700 * kMs, 10'000);
+  CHECK(session.shown() == TimeRange{0, 6'900 * kMs + 10'000});
+}
+
+TEST_CASE("a first view of many kernels leaves out the seconds in which a program loads") {
+  Looked session;
+  session.add(session.track("main", "host_thread"), 0, 20'000 * kMs);
+  const TrackNumber stream = session.track("stream 7", "stream");
+  for (int i = 0; i < 3'000; ++i) session.add(stream, 19'000 * kMs + i * 50'000, 40'000);
+  CHECK(session.shown() == TimeRange{19'000 * kMs, 19'000 * kMs + 2'999 * 50'000 + 40'000});
+}
+
+TEST_CASE("a first view of a few ns of work in a recording of counters is of the recording") {
+  Looked session;
+  const SchemaNumber samples = session.writer.add_schema(
+      {.name = "sample", .kind = EventKind::counter, .columns = {{.name = "value", .role = Role::value}}});
+  const TrackNumber power = session.writer.add_track({.name = "power", .kind = "counter", .schema = samples});
+  for (int i = 0; i <= 9; ++i) session.writer.begin_event(power, i * kMs, 0, 0).integer(0, i);
+  session.add(session.track("main", "host_thread"), 4 * kMs, 3);
+  const TimeRange shown = session.shown();
+  CHECK(shown.begin_ns == 0);
+  CHECK(shown.end_ns >= 9 * kMs);
+}
+
+TEST_CASE("a first view of a capture that was started paused is of what it recorded") {
+  Looked session;
+  const SchemaNumber state = session.writer.add_schema({.name = "capture_state"});
+  const TrackNumber own = session.writer.add_track({.name = "Capture", .kind = "capture", .schema = state});
+  session.add(own, 0, 60'000 * kMs, "paused");
+  session.add(session.track("main", "host_thread"), 60'000 * kMs, 3 * kMs);
+  CHECK(session.shown() == TimeRange{60'000 * kMs, 60'003 * kMs});
+  CHECK(recorded_stretch(*session.store->snapshot()) == TimeRange{60'000 * kMs, 60'003 * kMs});
 }

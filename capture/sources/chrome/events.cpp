@@ -25,7 +25,8 @@ constexpr std::string_view kDeviceColumns[] = {"device", "stream", "correlation"
 [[nodiscard]] std::optional<std::int64_t> integer_of(const Schema& schema, std::span<const BoundValue> values,
                                                      std::string_view column) noexcept {
   for (const BoundValue& value : values) {
-    if (schema.columns[value.column].name == column) return static_cast<std::int64_t>(value.value);
+    const Column& known = schema.columns[value.column];
+    if (known.name == column && known.type == ColumnType::int64) return static_cast<std::int64_t>(value.value);
   }
   return std::nullopt;
 }
@@ -128,6 +129,11 @@ void ChromeImporter::write_slice(const EventRecord& record, std::span<const Boun
   }
   if (track == kNone) {
     track = tracks_.of_thread(record.thread, record.table, schema, tells_of_device(*schema.schema, values));
+  }
+  if (tracks_.wants_facts(record.thread)) {
+    const bool on_device = rule_of(record.table).place != TablePlace::host_thread;
+    tracks_.add_facts(record.thread, integer_of(*schema.schema, values, "rank"),
+                      on_device ? integer_of(*schema.schema, values, "device") : std::nullopt);
   }
   with_category_.assign(values.begin(), values.end());
   if (record.category != 0) with_category_.push_back({binding.category, 0, record.category});

@@ -52,6 +52,13 @@ class ChromeTracks {
   // A metadata event; false if it is none about processes and threads.
   [[nodiscard]] bool add_metadata(std::string_view name, std::uint32_t thread, std::string_view args);
 
+  // What events say of their process: its rank, and the device's number there. Asked for until it is known.
+  [[nodiscard]] bool wants_facts(std::uint32_t thread) noexcept;
+  void add_facts(std::uint32_t thread, std::optional<std::int64_t> rank, std::optional<std::int64_t> device);
+  // Before bound_tracks() and define_all(): which processes are of which rank, where a tool merged several into one
+  // file.
+  void find_ranks(bool has_devices);
+
   [[nodiscard]] FlowBinder::Tracks bound_tracks() const;  // of all events of threads, asynchronous ones too
   // What the file calls processes beside their names, by pid: "GPU 0", "tab title".
   void for_each_label(const std::function<void(const std::string& pid, const std::string& labels)>& visit) const;
@@ -78,6 +85,16 @@ class ChromeTracks {
     std::string labels;
     std::optional<std::int64_t> order;
   };
+  // A process of a merged file: "rank 3" of "[TP03] 83", whose own number is 83.
+  struct Rank {
+    std::string label, pid;
+    std::uint32_t number = 0;  // from 1, as the labels come
+    std::optional<std::int64_t> device;
+  };
+  struct EventFacts {
+    std::optional<std::int64_t> rank, device;
+  };
+  [[nodiscard]] const Rank* rank_of(const std::string& pid) const;
   // Half of what a writer can number: tracks out of order are written anew.
   static constexpr std::size_t kMostTracks = 6000;
   [[nodiscard]] std::uint32_t add(Planned planned, const ChromeSchema& schema);
@@ -106,7 +123,10 @@ class ChromeTracks {
   std::vector<std::uint32_t> by_thread_;  // thread * kChromeTableCount + table -> TrackEvents' number, kNone
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> by_name_;
   std::unordered_map<std::string, Names> processes_;
-  std::unordered_map<std::string, Names> threads_;  // by thread_key
+  std::unordered_map<std::string, EventFacts> told_;  // by pid
+  std::vector<std::uint8_t> asked_;                   // by thread: how many events were asked
+  std::unordered_map<std::string, Rank> ranks_;       // by pid
+  std::unordered_map<std::string, Names> threads_;    // by thread_key
   bool own_ = false;
 };
 

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/analysis/time/session_activity.h"
 #include "core/search/filter_mask.h"
 
 namespace accelscope::app {
@@ -160,8 +159,8 @@ std::shared_ptr<const EventColours> SessionAnalysis::colours(const ColourChoice&
 }
 
 std::optional<TimeRange> SessionAnalysis::active() {
-  const auto found = ask(active_, [](const QueryContext& query) { return shared(find_active_stretch(query)); });
-  return found ? *found : std::nullopt;
+  const auto found = ask(active_, [](const QueryContext& query) { return shared(find_work_stretch(query)); });
+  return found ? found->all : std::nullopt;
 }
 
 std::shared_ptr<const Incidents> SessionAnalysis::incidents() {

@@ -23,6 +23,7 @@
 #include "core/analysis/figures/verdict.h"
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/source/source_lines.h"
+#include "core/analysis/time/session_parts.h"
 #include "core/base/worker_pool.h"
 #include "core/colour/event_colours.h"
 #include "core/scan/event_mask.h"
@@ -192,6 +193,9 @@ class SessionAnalysis {
   std::shared_ptr<const SourceLines> source_lines();  // of what passes the filter
   std::shared_ptr<const Dependencies> dependencies();
   std::optional<TimeRange> active();
+  [[nodiscard]] std::optional<TimeRange> first_view() const {  // of active(), as far as it is known
+    return active_.value ? active_.value->first_view : std::nullopt;
+  }
   // active() is of this very snapshot, and not of an earlier state of it.
   [[nodiscard]] bool active_known() const noexcept {
     return active_.value && !active_.task.valid() && active_.version == snapshot_->version;
@@ -311,7 +315,7 @@ class SessionAnalysis {
   Kept<SourceLines, EventFilter> lines_;
   Kept<PassingCount, EventFilter> passing_;
   Kept<Dependencies> dependencies_;
-  Kept<std::optional<TimeRange>> active_;
+  Kept<WorkStretch> active_;
   Kept<Verdict> verdict_;
   Kept<Advice, Filtered<NoKey>> advice_;
   Kept<Incidents> incidents_;

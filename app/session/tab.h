@@ -72,6 +72,7 @@ struct SessionTab {
 
   std::shared_ptr<SessionAnalysis> analysis;  // what workers find out about the snapshot
   std::optional<TimeRange> active;            // where the session does its work; nothing while unknown
+  std::optional<TimeRange> first_view;        // what of it is shown first
 
   ViewRange view;
   int view_pixels = 0;  // width that the timeline drew it in; 0: it did not yet

@@ -160,7 +160,10 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   if (events == 0) return;
   if (tab.saved_version == 0) session.modified = true;  // something came, and it is in no file yet
 
-  if (auto active = session.analysis->active()) session.active = active;
+  if (auto active = session.analysis->active()) {
+    session.active = active;
+    session.first_view = session.analysis->first_view();
+  }
   if (!tab.fitted) fit_first_view(tab);
   if (!session.follow) return;
   if (may_grow(session)) return follow_newest(tab);

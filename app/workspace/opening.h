@@ -22,11 +22,12 @@ struct OpenedSession {
   std::unique_ptr<Store> store;
   std::string title;
   std::string device;
-  std::string path;                 // of the session file it lies in; empty: never saved
-  bool modified = false;            // there is something to save
-  std::optional<TimeRange> active;  // where it does its work, for the first view
-  KeptBeside kept;                  // of the store; empty unless it was opened for the viewer
-  std::string note;                 // for the user, when not all is well: what was salvaged
+  std::string path;                     // of the session file it lies in; empty: never saved
+  bool modified = false;                // there is something to save
+  std::optional<TimeRange> active;      // where it does its work
+  std::optional<TimeRange> first_view;  // what of it is shown first
+  KeptBeside kept;                      // of the store; empty unless it was opened for the viewer
+  std::string note;                     // for the user, when not all is well: what was salvaged
 };
 
 struct OpenSessionOptions {

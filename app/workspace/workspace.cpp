@@ -48,7 +48,8 @@ ViewRange with_margin(std::int64_t begin_ns, std::int64_t end_ns) {
 ViewRange whole_session(const Snapshot& snapshot) { return with_margin(snapshot.begin_ns, snapshot.end_ns); }
 
 ViewRange active_view(const SessionTab& tab) {
-  return tab.active ? with_margin(tab.active->begin_ns, tab.active->end_ns) : whole_session(*tab.snapshot);
+  const std::optional<TimeRange>& shown = tab.first_view ? tab.first_view : tab.active;
+  return shown ? with_margin(shown->begin_ns, shown->end_ns) : whole_session(*tab.snapshot);
 }
 
 Workspace::Workspace(WorkspaceOptions options)
@@ -329,6 +330,7 @@ SessionTab& Workspace::adopt(OpenedSession opened) {
   session.path = std::move(opened.path);
   session.modified = opened.modified;
   session.active = opened.active;
+  session.first_view = opened.first_view;
   if (!opened.note.empty()) notify(Severity::warning, std::move(opened.note));
   tab.fitted = true;
   session.show(active_view(session));
@@ -343,6 +345,7 @@ Workspace::OpenTab& Workspace::add_beside(const OpenTab& origin, SessionName nam
   session.device = std::move(name.device);
   session.path = from.path;
   session.active = from.active;
+  session.first_view = from.first_view;
   session.live = from.live;
   session.capture = from.capture;
   session.capture_seconds = from.capture_seconds;
@@ -407,6 +410,7 @@ SessionTab& Workspace::open_comparison(std::size_t base, std::size_t other) {
   below.view_key = std::string(kViewKey) + " beside " + from.title;
   attach(below, pool_, to.store, {to.markers, to.kept});
   below.active = to.active;
+  below.first_view = to.first_view;
   below.choices.rows = to.choices.rows;
   below.first_marker_id = to.first_marker_id + (1 << 15);
   below.analysis = std::make_shared<SessionAnalysis>(pool_, below.store);

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 #include "core/export/json_row.h"
 #include "core/lod/range_statistics.h"
@@ -64,6 +65,7 @@ class JsonTables {
   std::deque<TableLanes> tables_;
   std::vector<std::uint32_t> flow_lanes_;
   bool several_devices_ = false;
+  bool several_hosts_ = false;
   bool first_table_ = true;
   std::uint64_t rows_total_ = 0;
   JsonExportReport report_;
@@ -87,6 +89,7 @@ void JsonTables::plan() {
     if (track.schema != nullptr && !track.lanes.empty()) devices.insert(track.track->host + track.track->device);
   }
   several_devices_ = devices.size() > 1;
+  several_hosts_ = device_hosts(snapshot_).size() > 1;
   for (const TableJson& form : request_.forms.tables) {
     if (!form.table.empty()) (void)table_named(std::string(form.table));
   }
@@ -198,6 +201,7 @@ std::string JsonTables::place_of(const TrackSnapshot& track, const RowPlan& plan
   };
   if (!plan.has_form && track.track->kind != "table") add("track", track.track->name);
   if (several_devices_ && !track.track->device.empty()) add("device", track.track->device);
+  if (several_hosts_ && !track.track->host.empty()) add("host", track.track->host);
   return place;
 }
 

@@ -178,24 +178,50 @@ Result<void> judge_part(const QueryContext& query, const EventFilter& filter, co
   return {};
 }
 
+// What is told already, of a host or of what belongs to none, stays as it is.
+void take_over(Advice& advice, Advice more) {
+  for (const AdviceRule* rule : more.judged) {
+    if (std::find(advice.judged.begin(), advice.judged.end(), rule) == advice.judged.end())
+      advice.judged.push_back(rule);
+  }
+  for (UnjudgedRule& rule : more.unjudged) {
+    const bool known = std::any_of(advice.unjudged.begin(), advice.unjudged.end(), [&](const UnjudgedRule& each) {
+      return each.rule == rule.rule && each.why == rule.why;
+    });
+    if (!known) advice.unjudged.push_back(std::move(rule));
+  }
+  const auto told = static_cast<std::ptrdiff_t>(advice.findings.size());
+  for (Finding& finding : more.findings) {
+    const bool known = std::any_of(advice.findings.begin(), advice.findings.begin() + told,
+                                   [&](const Finding& each) { return each.key == finding.key; });
+    if (!known) advice.findings.push_back(std::move(finding));
+  }
+}
+
+// What is of no device is told apart by the host; what is of no host either is in every part, and told once.
+void name_host(const SessionPart& part, const Advice& told, Advice& found) {
+  if (part.host.empty()) return;
+  std::erase_if(found.findings, [&](const Finding& finding) {
+    return finding.device.empty() && std::any_of(told.findings.begin(), told.findings.end(), [&](const Finding& each) {
+             return each.rule == finding.rule && each.device.empty() && each.first == finding.first;
+           });
+  });
+  for (Finding& finding : found.findings) {
+    if (finding.device.empty()) finding.key += " " + part.host;
+  }
+}
+
 // What shows only between hosts: who comes last to the collectives of all. What a host alone tells stays as it is.
 Result<void> judge_between(const QueryContext& query, const EventFilter& filter, const Dependencies& dependencies,
                            Advice& advice, const std::vector<DeviceSum>& devices) {
   const HostsByProcess no_host;
   const std::vector<CompileEvent> no_compiling;
   Advice between;
+  between.filter = filter;
   const Judgement judgement{query,        filter.range.value_or(TimeRange{}), &dependencies, no_host,
                             no_compiling, leaves_out(query, filter),          between};
   if (const Result<void> judged = judge_ranks(judgement, devices); !judged) return judged.error();
-  for (const AdviceRule* rule : between.judged) {
-    if (std::find(advice.judged.begin(), advice.judged.end(), rule) == advice.judged.end())
-      advice.judged.push_back(rule);
-  }
-  for (Finding& finding : between.findings) {
-    const bool known = std::any_of(advice.findings.begin(), advice.findings.end(),
-                                   [&](const Finding& each) { return each.key == finding.key; });
-    if (!known) advice.findings.push_back(std::move(finding));
-  }
+  take_over(advice, std::move(between));
   return {};
 }
 
@@ -218,8 +244,12 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   const std::vector<SessionPart> parts = session_parts(query.snapshot);
   std::vector<DeviceSum> devices;
   for (const SessionPart& part : parts) {
-    const Result<void> judged = judge_part(part_of(query, part), filter, *dependencies, *advice, devices);
+    Advice found;
+    found.filter = filter;
+    const Result<void> judged = judge_part(part_of(query, part), filter, *dependencies, found, devices);
     if (!judged) return judged.error();
+    name_host(part, *advice, found);
+    take_over(*advice, std::move(found));
   }
   if (parts.size() > 1) {
     const Result<void> judged = judge_between(query, filter, *dependencies, *advice, devices);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/model/track_kinds.h"
+
 namespace accelscope {
 namespace {
 
@@ -17,7 +19,8 @@ constexpr std::uint32_t kAnyScope = ~std::uint32_t{0};
 [[nodiscard]] std::set<std::string> known_by_rank(const Snapshot& snapshot) {
   std::map<std::string, std::set<std::string>> hosts;
   for (const TrackSnapshot& track : snapshot.tracks) {
-    if (!rank_of_device(track.track->device).empty()) hosts[track.track->device].insert(track.track->host);
+    const bool works = is_device_work(track_kind_of(track.track->kind).work);
+    if (works && !rank_of_device(track.track->device).empty()) hosts[track.track->device].insert(track.track->host);
   }
   std::set<std::string> known;
   for (const auto& [device, of] : hosts) {
@@ -61,8 +64,8 @@ std::set<std::string> device_hosts(const Snapshot& snapshot) {
   std::set<std::string> hosts;
   for (const TrackSnapshot& track : snapshot.tracks) {
     const Track& t = *track.track;
-    if (t.device.empty() || t.host.empty() || is_process_label(t.device) || is_process_label(t.host)) continue;
-    hosts.insert(t.host);
+    const bool works = is_device_work(track_kind_of(t.kind).work) && !t.device.empty();
+    if (works && !t.host.empty() && !is_process_label(t.host)) hosts.insert(t.host);
   }
   return hosts;
 }

@@ -25,7 +25,7 @@ namespace accelscope {
 // "rank 37" of "rank 37 nc5"; "" where the device names no rank.
 [[nodiscard]] std::string_view rank_of_device(std::string_view device) noexcept;
 
-// The hosts that have devices, as the session's tracks name them.
+// The hosts whose devices work, as the session's tracks name them; a process is none.
 [[nodiscard]] std::set<std::string> device_hosts(const Snapshot& snapshot);
 
 class TrackDevices {

@@ -33,7 +33,7 @@ struct TableLanes {
 class JsonTables {
  public:
   JsonTables(const JsonExport& request, const PutText& put)
-      : request_(request), snapshot_(*request.query.snapshot), put_(put) {
+      : request_(request), snapshot_(*request.query.snapshot), put_(put), devices_(snapshot_) {
     for (std::size_t i = 0; i < request.query.pool.concurrency(); ++i) {
       writers_.emplace_back(*snapshot_.strings, request_.forms);
     }
@@ -60,12 +60,12 @@ class JsonTables {
   const JsonExport& request_;
   const Snapshot& snapshot_;
   const PutText& put_;
+  const TrackDevices devices_;  // say the host where there are several
   std::deque<RowWriter> writers_;
   std::map<std::pair<const Schema*, std::string>, RowPlan> plans_;
   std::deque<TableLanes> tables_;
   std::vector<std::uint32_t> flow_lanes_;
   bool several_devices_ = false;
-  bool several_hosts_ = false;
   bool first_table_ = true;
   std::uint64_t rows_total_ = 0;
   JsonExportReport report_;
@@ -89,7 +89,6 @@ void JsonTables::plan() {
     if (track.schema != nullptr && !track.lanes.empty()) devices.insert(track.track->host + track.track->device);
   }
   several_devices_ = devices.size() > 1;
-  several_hosts_ = device_hosts(snapshot_).size() > 1;
   for (const TableJson& form : request_.forms.tables) {
     if (!form.table.empty()) (void)table_named(std::string(form.table));
   }
@@ -200,8 +199,10 @@ std::string JsonTables::place_of(const TrackSnapshot& track, const RowPlan& plan
     place += json_quote(track.schema->find(key) ? "on_" + key : key) + ":" + json_quote(value) + ",";
   };
   if (!plan.has_form && track.track->kind != "table") add("track", track.track->name);
-  if (several_devices_ && !track.track->device.empty()) add("device", track.track->device);
-  if (several_hosts_ && !track.track->host.empty()) add("host", track.track->host);
+  if (several_devices_ && !track.track->device.empty()) {
+    const auto index = static_cast<std::size_t>(&track - snapshot_.tracks.data());
+    add("device", devices_.name(devices_.of_track(index)));
+  }
   return place;
 }
 

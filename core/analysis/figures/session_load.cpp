@@ -39,12 +39,23 @@ std::string short_name_of(std::string_view name) {
   return forms.usual < forms.texts.size() ? forms.texts[forms.usual] : std::string(name);
 }
 
+// "GPU 0" of "trn1 GPU 0" and "rank 3 GPU 0".
+std::string without_owner(const std::string& label) {
+  const std::size_t space = label.rfind(' ');
+  const std::size_t before = space == std::string::npos || space == 0 ? space : label.rfind(' ', space - 1);
+  return before == std::string::npos ? label : label.substr(before + 1);
+}
+
 std::string name_of_devices(const std::vector<DeviceActivity>& devices) {
   if (devices.empty()) return "";
-  const std::string kind = kind_of_device(devices.front().device);
-  if (devices.size() == 1) return kind.empty() ? "device" : kind;
-  const bool alike = std::all_of(devices.begin(), devices.end(),
-                                 [&](const DeviceActivity& each) { return kind_of_device(each.device) == kind; });
+  if (devices.size() == 1) {
+    const std::string kind = kind_of_device(devices.front().device);
+    return kind.empty() ? "device" : kind;
+  }
+  const std::string kind = kind_of_device(without_owner(devices.front().device));
+  const bool alike = std::all_of(devices.begin(), devices.end(), [&](const DeviceActivity& each) {
+    return kind_of_device(without_owner(each.device)) == kind;
+  });
   return fmt::format("{} {}", devices.size(), alike && !kind.empty() ? kind + "s" : "devices");
 }
 

@@ -143,12 +143,29 @@ std::uint32_t ChromeTracks::of_counter(std::uint32_t thread, std::string_view na
   return named(Sort::counter, thread, name, schema);
 }
 
-std::uint32_t ChromeTracks::of_pool(std::string_view pool, const ChromeSchema& schema) {
-  return named(Sort::pool, 0, pool, schema);
+std::uint32_t ChromeTracks::pool_thread(std::uint32_t thread) {
+  const std::string pid = thread_name(thread).pid;
+  if (pool_threads_.empty()) first_pool_pid_ = pid;
+  return pool_threads_.try_emplace(pid, pool_threads_.empty() ? 0 : thread).first->second;
 }
 
-std::uint32_t ChromeTracks::of_pool_counter(std::string_view pool, std::string_view name, const ChromeSchema& schema) {
-  return named(Sort::pool_counter, 0, fmt::format("{} {}", pool, name), schema);
+void ChromeTracks::describe_pool(const Planned& planned, bool kineto, Track& track) const {
+  track.device = device_of_pool(planned.name);
+  const std::string pid = planned.thread == 0 ? first_pool_pid_ : thread_name(planned.thread).pid;
+  if (const Rank* const rank = rank_of(pid); rank != nullptr) {
+    track.device = rank->label + (track.device.empty() ? "" : " ") + track.device;
+  } else if (track.device.empty() && pool_threads_.size() > 1) {
+    track.host = host_label(pid, kineto);
+  }
+}
+
+std::uint32_t ChromeTracks::of_pool(std::uint32_t thread, std::string_view pool, const ChromeSchema& schema) {
+  return named(Sort::pool, pool_thread(thread), pool, schema);
+}
+
+std::uint32_t ChromeTracks::of_pool_counter(std::uint32_t thread, std::string_view pool, std::string_view name,
+                                            const ChromeSchema& schema) {
+  return named(Sort::pool_counter, pool_thread(thread), fmt::format("{} {}", pool, name), schema);
 }
 
 std::uint32_t ChromeTracks::of_flows(const ChromeSchema& schema) { return named(Sort::flow, 0, "flows", schema); }
@@ -320,12 +337,12 @@ Track ChromeTracks::describe(const Planned& planned, bool kineto) const {
       break;
     case Sort::pool:
       track.kind = "memory";
-      track.device = device_of_pool(planned.name);
+      describe_pool(planned, kineto, track);
       break;
     case Sort::pool_counter:
       track.kind = "counter";
       track.unit = "B";
-      track.device = device_of_pool(planned.name);
+      describe_pool(planned, kineto, track);
       break;
     case Sort::flow:
       track.kind = "flow";

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/analysis/time/session_activity.h"
 #include "core/search/filter_mask.h"
 
 namespace accelscope::app {

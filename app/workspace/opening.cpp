@@ -18,6 +18,7 @@
 #include "capture/sources/other_formats.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/analysis/time/work_kind.h"
 #include "core/base/file_system.h"
 #include "core/base/format.h"
 #include "core/store/other_database.h"
@@ -186,18 +187,29 @@ std::string title_of_path(const std::string& path) {
 }
 
 std::string device_of(const Snapshot& snapshot) {
-  std::set<std::string> devices;
-  for (const TrackSnapshot& track : snapshot.tracks) {
-    std::string name = track.track->host;
-    if (!track.track->device.empty()) name += (name.empty() ? "" : " ") + track.track->device;
-    if (!track.track->device.empty()) devices.insert(std::move(name));
+  const TrackDevices devices(snapshot);
+  std::set<std::size_t> named, working;
+  for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
+    const TrackSnapshot& track = snapshot.tracks[t];
+    if (track.track->device.empty()) continue;
+    named.insert(devices.of_track(t));
+    if (is_device_work(work_kind_of(track))) working.insert(devices.of_track(t));
   }
-  for (const std::string& device : std::set<std::string>(devices)) {  // one made of others stands for them
-    for (const std::string& part : parts_of_device(device)) devices.erase(part);
+  std::set<std::size_t>& counted = working.empty() ? named : working;
+  for (std::size_t device = 0; device < devices.count(); ++device) {  // one made of others stands for them
+    if (devices.parts(device).empty() || !named.contains(device)) continue;
+    for (const std::size_t part : devices.parts(device)) counted.erase(part);
+    counted.insert(device);
   }
-  if (devices.empty()) return "";
-  if (devices.size() == 1) return *devices.begin();
-  return std::to_string(devices.size()) + " devices";
+  if (counted.empty()) return "";
+  if (counted.size() > 1) return std::to_string(counted.size()) + " devices";
+  const std::string& label = devices.label(*counted.begin());
+  for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
+    const Track& track = *snapshot.tracks[t].track;
+    if (devices.of_track(t) != *counted.begin() || track.host.empty()) continue;
+    return label.starts_with(track.host) ? label : track.host + " " + label;
+  }
+  return label;
 }
 
 std::string describe_salvage(const std::string& path, const SalvageReport& report) {

@@ -53,7 +53,8 @@ EventSink& AgentFeed::sink(std::uint32_t scope) {
   if (options_.reference && !options_.names_host) return inner;
   std::unique_ptr<ingest::HostClockSink>& found = scopes_[scope];
   if (!found) {
-    found = std::make_unique<ingest::HostClockSink>(inner, host(), options_.reference);
+    found = std::make_unique<ingest::HostClockSink>(inner, host(), options_.reference,
+                                                    options_.hosts ? options_.hosts->facts() : nullptr);
     if (!map_.empty()) found->start_with(map_, clock_.fit().residual_ns());
   }
   return *found;
@@ -161,7 +162,7 @@ Result<void> AgentFeed::tick(bool last) {
     return kept;
   }
   if (residual <= kLargeResidual) return {};
-  return note({"clock_residual", 1,
+  return note({QualityKind("clock_residual").as(Severity::warning), 1,
                fmt::format("the clock of {} could be brought onto the session's time only within {}; compare its "
                            "events with those of other hosts at no finer scale",
                            host(), format_duration(residual))});

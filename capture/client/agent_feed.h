@@ -23,8 +23,10 @@ class HostNames {
  public:
   // The host's name, with the place's port if another place has that name already. Any thread.
   [[nodiscard]] std::string name(const std::string& host, const std::string& place);
+  [[nodiscard]] const std::shared_ptr<ingest::HostFacts>& facts() const noexcept { return facts_; }
 
  private:
+  std::shared_ptr<ingest::HostFacts> facts_ = std::make_shared<ingest::HostFacts>();
   std::mutex mutex_;
   std::map<std::string, std::string> places_;  // by host
 };

@@ -6,12 +6,32 @@
 
 namespace accelscope::capture::ingest {
 
+MetaEntry HostFacts::place(const MetaEntry& entry, const std::string& host) {
+  const std::lock_guard lock(mutex_);
+  const auto [known, first] = first_.try_emplace(entry.key, Stated{host, entry.value});
+  if (known->second.host == host) {
+    known->second.value = entry.value;
+    return entry;
+  }
+  if (known->second.value == entry.value) return {};
+  return {host + "." + entry.key, entry.value};
+}
+
 Result<void> HostClockSink::define(const Definition& definition) {
   if (const auto* clock = std::get_if<Clock>(&definition); clock != nullptr && !keeps_time_) {
     clocks_.insert_or_assign(clock->number, *clock);
     return define_clock(*clock);
   }
   if (const auto* track = std::get_if<Track>(&definition)) return define_track(*track);
+  if (const auto* entry = std::get_if<MetaEntry>(&definition); entry != nullptr && facts_) {
+    const MetaEntry placed = facts_->place(*entry, host_);
+    return placed.key.empty() ? Result<void>() : ForwardingSink::define(placed);
+  }
+  if (const auto* metric = std::get_if<Metric>(&definition); metric != nullptr && !host_.empty()) {
+    Metric of_host = *metric;
+    of_host.device = host_ + (metric->device.empty() ? "" : " ") + metric->device;
+    return ForwardingSink::define(of_host);
+  }
   return ForwardingSink::define(definition);
 }
 

@@ -227,7 +227,7 @@ Result<void> InputImport::align() {
     if (unknown == 0) return {};
   }
   const QualityEntry apart{
-      "clocks_not_aligned", one_run ? unknown : known.size() + unknown,
+      QualityKind("clocks_not_aligned").as(Severity::warning), one_run ? unknown : known.size() + unknown,
       one_run || known.empty()
           ? "profiles that do not say when they began are shown from their own first event: times of different ones "
             "cannot be compared"

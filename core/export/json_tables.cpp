@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 #include "core/export/json_row.h"
 #include "core/lod/range_statistics.h"
@@ -32,7 +33,7 @@ struct TableLanes {
 class JsonTables {
  public:
   JsonTables(const JsonExport& request, const PutText& put)
-      : request_(request), snapshot_(*request.query.snapshot), put_(put) {
+      : request_(request), snapshot_(*request.query.snapshot), put_(put), devices_(snapshot_) {
     for (std::size_t i = 0; i < request.query.pool.concurrency(); ++i) {
       writers_.emplace_back(*snapshot_.strings, request_.forms);
     }
@@ -59,6 +60,7 @@ class JsonTables {
   const JsonExport& request_;
   const Snapshot& snapshot_;
   const PutText& put_;
+  const TrackDevices devices_;  // say the host where there are several
   std::deque<RowWriter> writers_;
   std::map<std::pair<const Schema*, std::string>, RowPlan> plans_;
   std::deque<TableLanes> tables_;
@@ -197,7 +199,10 @@ std::string JsonTables::place_of(const TrackSnapshot& track, const RowPlan& plan
     place += json_quote(track.schema->find(key) ? "on_" + key : key) + ":" + json_quote(value) + ",";
   };
   if (!plan.has_form && track.track->kind != "table") add("track", track.track->name);
-  if (several_devices_ && !track.track->device.empty()) add("device", track.track->device);
+  if (several_devices_ && !track.track->device.empty()) {
+    const auto index = static_cast<std::size_t>(&track - snapshot_.tracks.data());
+    add("device", devices_.name(devices_.of_track(index)));
+  }
   return place;
 }
 

@@ -9,6 +9,7 @@
 #include "app/content/figure_text.h"
 #include "app/content/selection_terms.h"
 #include "app/content/source/text.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/model/palette.h"
@@ -72,10 +73,13 @@ void SummaryPartTable::take(const std::shared_ptr<const SessionSummary>& answer,
                                                            : &summary_->layers;
   if (part_ == SummaryPart::lanes) {
     auto lanes = std::make_shared<std::vector<SummaryRow>>();
+    const TrackDevices devices(snapshot);
     for (const SummaryTrack& track : summary_->tracks) {
       const TrackSnapshot* known = snapshot.find_track(track.track);
+      const bool of_device = known != nullptr && !known->track->device.empty();
+      const auto index = of_device ? static_cast<std::size_t>(known - snapshot.tracks.data()) : 0;
       lanes->push_back({.text = known != nullptr ? known->track->name : "",
-                        .kind = known != nullptr ? known->track->device : "",
+                        .kind = of_device ? devices.name(devices.of_track(index)) : "",
                         .count = track.count,
                         .busy_ns = track.busy_ns,
                         .bytes = track.bytes});

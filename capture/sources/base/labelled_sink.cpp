@@ -10,7 +10,9 @@
 namespace accelscope::capture::sources {
 namespace {
 
+// A device of a merged file may say its rank already.
 [[nodiscard]] std::string labelled_device(const std::string& label, const std::string& device) {
+  if (device == label || device.starts_with(label + " ")) return device;
   return device.empty() ? label : fmt::format("{} {}", label, device);
 }
 

@@ -129,6 +129,15 @@ void ChromeImporter::write_slice(const EventRecord& record, std::span<const Boun
   if (track == kNone) {
     track = tracks_.of_thread(record.thread, record.table, schema, tells_of_device(*schema.schema, values));
   }
+  if (tracks_.wants_facts(record.thread)) {
+    const auto stated = [&](std::string_view column) {
+      const auto place = schema.schema->find(column);
+      const bool whole = place && schema.schema->columns[*place].type == ColumnType::int64;
+      return whole ? integer_of(*schema.schema, values, column) : std::nullopt;
+    };
+    const bool on_device = rule_of(record.table).place != TablePlace::host_thread;
+    tracks_.add_facts(record.thread, stated("rank"), on_device ? stated("device") : std::nullopt);
+  }
   with_category_.assign(values.begin(), values.end());
   if (record.category != 0) with_category_.push_back({binding.category, 0, record.category});
   saw_time(record.start, record.start + duration);
@@ -189,11 +198,12 @@ void ChromeImporter::write_memory(const EventRecord& record, std::span<const Bou
   saw_time(record.start, record.start);
   any_memory_ = true;
   any_memory_address_ = any_memory_address_ || integer_of(*schema.schema, values, "Addr").has_value();
-  events_.write(tracks_.of_pool(pool, schema), record.start, 0, record.name, values, text);
+  events_.write(tracks_.of_pool(record.thread, pool, schema), record.start, 0, record.name, values, text);
   if (facts_.is_own()) return;  // its counters are in the trace
   for (const std::string_view total : {"Total Allocated", "Total Reserved"}) {
     if (const auto bytes = integer_of(*schema.schema, values, total)) {
-      write_sample(tracks_.of_pool_counter(pool, total, counter_schema()), record.start, static_cast<double>(*bytes));
+      write_sample(tracks_.of_pool_counter(record.thread, pool, total, counter_schema()), record.start,
+                   static_cast<double>(*bytes));
     }
   }
 }

@@ -75,6 +75,7 @@ Result<void> ChromeImporter::write_flows() {
     flows_.state_all();
     tracks_.keep_names();
   }
+  tracks_.find_ranks(facts_.is_kineto() || any_on_device_);
   const StringId launch = vocabulary_.strings.intern("launch").id;
   Result<std::vector<BoundFlow>> flows = flows_.bind(tracks_.bound_tracks(), held_, launch);
   if (!flows) return flows.error();

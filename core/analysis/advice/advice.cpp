@@ -6,6 +6,7 @@
 
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/time/session_activity.h"
+#include "core/analysis/time/session_parts.h"
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 
@@ -124,42 +125,31 @@ void set_places(Finding& finding, std::vector<FindingPlace> places) {
   finding.events.range = longest->range;
 }
 
-Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, const EventFilter& filter,
-                                                  const Dependencies* dependencies) {
-  auto advice = std::make_shared<Advice>();
-  advice->snapshot_version = query.snapshot->version;
-  advice->filter = filter;
+namespace {
+
+// Adds what is found in a session of one host, or of hosts that work together, and its devices to `all_devices`.
+Result<void> judge_part(const QueryContext& query, const EventFilter& filter, const Dependencies& dependencies,
+                        Advice& advice, std::vector<DeviceSum>& all_devices) {
   const bool filtered = leaves_out(query, filter);
-  const auto nothing_works = [&] {
-    tell_unjudged(*advice, filtered);
-    return std::shared_ptr<const Advice>(std::move(advice));
-  };
   QueryContext whole = query;
   whole.mask = nullptr;
   const auto active = find_active_stretch(whole);
   if (!active) return active.error();
-  if (!*active) return nothing_works();
+  if (!*active) return {};
   EventFilter working = filter;
   const TimeRange wanted = filter.range.value_or(TimeRange{});
   working.range = TimeRange{std::max(wanted.begin_ns, (*active)->begin_ns), std::min(wanted.end_ns, (*active)->end_ns)};
-  if (working.range->empty()) return nothing_works();
-  std::shared_ptr<const Dependencies> built;
-  if (dependencies == nullptr) {
-    auto own = Dependencies::build(whole);
-    if (!own) return own.error();
-    built = std::move(*own);
-    dependencies = built.get();
-  }
+  if (working.range->empty()) return {};
   const auto devices = device_sums(query, working);
   if (!devices) return devices.error();
-  const auto host = hosts_by_process(query, *working.range, dependencies);
+  const auto host = hosts_by_process(query, *working.range, &dependencies);
   if (!host) return host.error();
   const auto compiling = compile_events(query);
   if (!compiling) return compiling.error();
-  const Judgement judgement{query, *working.range, dependencies, *host, compiling->list, filtered, *advice};
+  const Judgement judgement{query, *working.range, &dependencies, *host, compiling->list, filtered, advice};
   std::unique_ptr<WorkReplay> replay;
   if (!filtered) {
-    auto made = WorkReplay::build(query, *dependencies, *working.range);
+    auto made = WorkReplay::build(query, dependencies, *working.range);
     if (!made) return made.error();
     replay = std::move(made).value();
   }
@@ -184,7 +174,88 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   if (const Result<void> judged = judge_ranks(judgement, *devices); !judged) return judged.error();
   judge_host(judgement);
   judge_setup(judgement, *devices);
-  tell_unjudged(*advice, filtered);
+  all_devices.insert(all_devices.end(), devices->begin(), devices->end());
+  return {};
+}
+
+// What is told already, of a host or of what belongs to none, stays as it is.
+void take_over(Advice& advice, Advice more) {
+  for (const AdviceRule* rule : more.judged) {
+    if (std::find(advice.judged.begin(), advice.judged.end(), rule) == advice.judged.end())
+      advice.judged.push_back(rule);
+  }
+  for (UnjudgedRule& rule : more.unjudged) {
+    const bool known = std::any_of(advice.unjudged.begin(), advice.unjudged.end(), [&](const UnjudgedRule& each) {
+      return each.rule == rule.rule && each.why == rule.why;
+    });
+    if (!known) advice.unjudged.push_back(std::move(rule));
+  }
+  const auto told = static_cast<std::ptrdiff_t>(advice.findings.size());
+  for (Finding& finding : more.findings) {
+    const bool known = std::any_of(advice.findings.begin(), advice.findings.begin() + told,
+                                   [&](const Finding& each) { return each.key == finding.key; });
+    if (!known) advice.findings.push_back(std::move(finding));
+  }
+}
+
+// What is of no device is told apart by the host; what is of no host either is in every part, and told once.
+void name_host(const SessionPart& part, const Advice& told, Advice& found) {
+  if (part.host.empty()) return;
+  std::erase_if(found.findings, [&](const Finding& finding) {
+    return finding.device.empty() && std::any_of(told.findings.begin(), told.findings.end(), [&](const Finding& each) {
+             return each.rule == finding.rule && each.device.empty() && each.first == finding.first;
+           });
+  });
+  for (Finding& finding : found.findings) {
+    if (finding.device.empty()) finding.key += " " + part.host;
+  }
+}
+
+// What shows only between hosts: who comes last to the collectives of all. What a host alone tells stays as it is.
+Result<void> judge_between(const QueryContext& query, const EventFilter& filter, const Dependencies& dependencies,
+                           Advice& advice, const std::vector<DeviceSum>& devices) {
+  const HostsByProcess no_host;
+  const std::vector<CompileEvent> no_compiling;
+  Advice between;
+  between.filter = filter;
+  const Judgement judgement{query,        filter.range.value_or(TimeRange{}), &dependencies, no_host,
+                            no_compiling, leaves_out(query, filter),          between};
+  if (const Result<void> judged = judge_ranks(judgement, devices); !judged) return judged.error();
+  take_over(advice, std::move(between));
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, const EventFilter& filter,
+                                                  const Dependencies* dependencies) {
+  auto advice = std::make_shared<Advice>();
+  advice->snapshot_version = query.snapshot->version;
+  advice->filter = filter;
+  std::shared_ptr<const Dependencies> built;
+  if (dependencies == nullptr) {
+    QueryContext whole = query;
+    whole.mask = nullptr;
+    auto own = Dependencies::build(whole);
+    if (!own) return own.error();
+    built = std::move(*own);
+    dependencies = built.get();
+  }
+  const std::vector<SessionPart> parts = session_parts(query.snapshot);
+  std::vector<DeviceSum> devices;
+  for (const SessionPart& part : parts) {
+    Advice found;
+    found.filter = filter;
+    const Result<void> judged = judge_part(part_of(query, part), filter, *dependencies, found, devices);
+    if (!judged) return judged.error();
+    name_host(part, *advice, found);
+    take_over(*advice, std::move(found));
+  }
+  if (parts.size() > 1) {
+    const Result<void> judged = judge_between(query, filter, *dependencies, *advice, devices);
+    if (!judged) return judged.error();
+  }
+  tell_unjudged(*advice, leaves_out(query, filter));
   std::stable_sort(advice->findings.begin(), advice->findings.end(),
                    [](const Finding& a, const Finding& b) { return a.saving_ns > b.saving_ns; });
   return std::shared_ptr<const Advice>(std::move(advice));

@@ -18,15 +18,6 @@
 namespace accelscope {
 namespace {
 
-constexpr std::string_view kRankWord = "rank ";
-
-// "rank 37" of "rank 37 nc5"; "" where the device names no rank.
-[[nodiscard]] std::string_view rank_named_in(std::string_view device) noexcept {
-  if (!device.starts_with(kRankWord)) return {};
-  const std::size_t end = device.find_first_not_of("0123456789", kRankWord.size());
-  return end == kRankWord.size() ? std::string_view() : device.substr(0, end);
-}
-
 // The digits that the text ends with.
 [[nodiscard]] std::optional<std::uint32_t> number_at_end(std::string_view text) noexcept {
   const std::size_t last = text.find_last_not_of("0123456789");
@@ -44,13 +35,13 @@ constexpr std::string_view kRankWord = "rank ";
   std::map<std::uint32_t, std::size_t> uses;
   for (const ArrivingRank& each : arrivals.ranks) {
     const std::string& label = devices.label(each.device);
-    if (const std::string_view rank = rank_named_in(label); !rank.empty()) ++devices_of_rank[rank];
+    if (const std::string_view rank = rank_of_device(label); !rank.empty()) ++devices_of_rank[rank];
   }
   std::vector<CollectiveRank> ranks;
   for (const ArrivingRank& each : arrivals.ranks) {
     CollectiveRank rank;
     rank.device = devices.label(each.device);
-    const std::string_view named = rank_named_in(rank.device);
+    const std::string_view named = rank_of_device(rank.device);
     const bool is_only = !named.empty() && devices_of_rank[named] == 1;
     rank.name = is_only ? std::string(named) : rank.device;
     rank.number = number_at_end(rank.name);
@@ -93,6 +84,7 @@ class CollectiveFinder {
   CollectiveFinder(const Snapshot& snapshot, CollectiveArrivals arrivals)
       : snapshot_(snapshot), arrivals_(std::move(arrivals)) {
     found_.ranks = named_ranks(snapshot_, arrivals_);
+    drop_numbers_of_devices();
   }
 
   std::shared_ptr<const Collectives> find(RankClocks clocks) {
@@ -119,6 +111,25 @@ class CollectiveFinder {
     if (const auto named = collective_operation(text)) return *named;
     const std::string_view name = snapshot_.strings->text(facts.name);
     return collective_operation(name).value_or(name);
+  }
+
+  // The number of a device is that of a rank only where the groups have ranks of all these numbers: GPUs 2, 3 and 4 are
+  // ranks 0, 1 and 2 of a job.
+  void drop_numbers_of_devices() {
+    std::set<std::uint32_t> members;
+    for (const CollectiveFacts& facts : arrivals_.facts) {
+      for (const auto& each : replica_groups(snapshot_.strings->text(facts.group)))
+        members.insert(each.begin(), each.end());
+    }
+    const auto of_device = [](const CollectiveRank& rank) {
+      return rank.number && rank_of_device(rank.device).empty();
+    };
+    const bool strange = std::any_of(found_.ranks.begin(), found_.ranks.end(), [&](const CollectiveRank& rank) {
+      return of_device(rank) && !members.empty() && !members.contains(*rank.number);
+    });
+    for (CollectiveRank& rank : found_.ranks) {
+      if (strange && of_device(rank)) rank.number.reset();
+    }
   }
 
   // The members of the rank's own group; none if the group is not known or does not name the rank.
@@ -284,7 +295,7 @@ class CollectiveFinder {
     for (const std::uint32_t number : wanted) {
       if (known.contains(number)) continue;
       CollectiveRank rank;
-      rank.name = fmt::format("{}{}", kRankWord, number);
+      rank.name = fmt::format("rank {}", number);
       rank.number = number;
       rank.missing = true;
       rank.host = host_beside(number);

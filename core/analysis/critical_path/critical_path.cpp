@@ -8,6 +8,7 @@
 
 #include "core/analysis/critical_path/path_walk.h"
 #include "core/analysis/time/session_activity.h"
+#include "core/analysis/time/session_parts.h"
 
 namespace accelscope {
 namespace {
@@ -44,12 +45,22 @@ Result<TimeRange> path_range(const QueryContext& query, const WorkGraph& graph,
     return TimeRange{std::max(wanted->begin_ns, graph.snapshot->begin_ns),
                      std::min(wanted->end_ns, graph.end_of_all_ns)};
   }
+  QueryContext whole = query;
+  whole.mask = nullptr;
+  const std::vector<SessionPart> parts = session_parts(query.snapshot);
+  if (parts.size() > 1) {
+    TimeRange longest{0, 0};
+    for (const SessionPart& part : parts) {
+      const auto works = find_active_stretch(part_of(whole, part));
+      if (!works) return works.error();
+      if (*works && (*works)->length_ns() > longest.length_ns()) longest = **works;
+    }
+    if (!longest.empty()) return longest;
+  }
   const bool any_host = std::any_of(graph.lanes.begin(), graph.lanes.end(),
                                     [](const GraphLane& lane) { return lane.kind == WorkKind::host; });
   TimeRange all{graph.begin_of_all_ns, graph.end_of_all_ns};
   if (any_host || graph.count() == 0) return all;
-  QueryContext whole = query;
-  whole.mask = nullptr;
   const auto active = find_active_stretch(whole);
   if (!active) return active.error();
   if (*active && (*active)->begin_ns < all.end_ns) all.begin_ns = std::max(all.begin_ns, (*active)->begin_ns);

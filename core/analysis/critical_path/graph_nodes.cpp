@@ -135,6 +135,12 @@ struct NodeFinds {
   std::map<StringId, std::int64_t> semaphores;  // of names
 };
 
+// Keys are the source's own: two hosts count alike.
+[[nodiscard]] std::uint64_t scoped_key(const LaneSnapshot& lane, std::int64_t key) noexcept {
+  constexpr unsigned kScopeShift = 48;
+  return static_cast<std::uint64_t>(key) ^ std::uint64_t{scope_of(lane.number())} << kScopeShift;
+}
+
 // Events that a vendor lists beside their packets, by their keys: a table with open addressing, since every packet
 // asks.
 class KeyedTransfers {
@@ -243,7 +249,7 @@ class NodeScan {
         }
         if (signals.part) {
           const auto key = number_at(chunk.view, *signals.part, schema.columns[*signals.part].type, row);
-          if (key) graph_.parts[node] = transfers_.find(static_cast<std::uint64_t>(*key));
+          if (key) graph_.parts[node] = transfers_.find(scoped_key(chunk.lane, *key));
           if (signals.bytes && bytes[i] <= signals.vendor->no_payload_bytes) graph_.carries_signal[node] = 1;
         }
         if (signals.semaphore && (graph_.carries_signal.empty() || graph_.carries_signal[node] != 0)) {
@@ -323,7 +329,7 @@ class NodeScan {
       for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
         const auto key = number_at(chunk.view, column, schema.columns[column].type, row);
         if (!key) continue;
-        KeyedTransfers::Transfer transfer{static_cast<std::uint64_t>(*key), chunk.event_id(row), 0};
+        KeyedTransfers::Transfer transfer{scoped_key(chunk.lane, *key), chunk.event_id(row), 0};
         if (has_line && chunk.view.has_value(*line, row)) {
           transfer.location = chunk.session_string(chunk.view.stored(*line, row));
         }

@@ -9,6 +9,7 @@
 
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/time/covered_time.h"
+#include "core/analysis/time/session_parts.h"
 #include "core/lod/range_statistics.h"
 #include "core/model/track_kinds.h"
 #include "core/scan/chunk_cache.h"
@@ -163,18 +164,17 @@ class GeneralMetrics {
         devices_(devices),
         range_(range),
         memory_(memory),
-        groups_(find_groups(*query.snapshot, devices)) {}
+        groups_(find_groups(*query.snapshot, devices)),
+        times_(times_of_devices(query.snapshot, devices)) {}
 
   Result<std::vector<SessionMetric>> run() {
     const Snapshot& snapshot = *query_.snapshot;
-    const std::int64_t length = std::min(range_.end_ns, snapshot.end_ns) - std::max(range_.begin_ns, snapshot.begin_ns);
-    length_s_ = static_cast<double>(std::max<std::int64_t>(0, length)) * 1e-9;
     if (snapshot.event_count == 0 || range_.empty()) return std::move(metrics_);
     if (const Result<void> made = make_mask(); !made) return made.error();
     const Result<std::uint64_t> count =
         passing_ ? count_passing(snapshot, passing_.get()) : count_events(query_, range_);
     if (!count) return count.error();
-    add("session_time", "s", length_s_, "");
+    add("session_time", "s", seconds_in_range({snapshot.begin_ns, snapshot.end_ns}), "");
     metrics_.back().unfiltered = true;
     add("session_event_count", "", static_cast<double>(*count), "");
     if (const Result<void> added = add_memory(); !added) return added.error();
@@ -190,6 +190,11 @@ class GeneralMetrics {
     metric.unit = unit;
     metric.value = value;
     metric.device = device;
+  }
+
+  [[nodiscard]] double seconds_in_range(const TimeRange& time) const noexcept {
+    const std::int64_t length = std::min(range_.end_ns, time.end_ns) - std::max(range_.begin_ns, time.begin_ns);
+    return static_cast<double>(std::max<std::int64_t>(0, length)) * 1e-9;
   }
 
   // The events of the range that pass the query's mask.
@@ -266,7 +271,8 @@ class GeneralMetrics {
     const std::string& device = devices_.label(group.device);
     const auto busy_ns = static_cast<double>(group.needs_scan() ? all.busy.length_ns() : group.lane_busy_ns);
     add(group.table + "_busy_time", "s", busy_ns * 1e-9, device);
-    if (length_s_ > 0) add(group.table + "_busy_share", "share", busy_ns * 1e-9 / length_s_, device);
+    const double length_s = seconds_in_range(times_[group.device]);
+    if (length_s > 0) add(group.table + "_busy_share", "share", busy_ns * 1e-9 / length_s, device);
     add(group.table + "_event_count", "", static_cast<double>(group.event_count), device);
     if (group.has_bytes) add(group.table + "_moved_bytes", "B", all.bytes, device);
     if (group.has_flops) add(group.table + "_work_flops", "flop", all.flops, device);
@@ -277,8 +283,8 @@ class GeneralMetrics {
   const TimeRange range_;
   const MemoryUsage* memory_;
   std::vector<Group> groups_;
-  std::shared_ptr<const EventMask> passing_;  // null: all events of the range
-  double length_s_ = 0;
+  std::shared_ptr<const EventMask> passing_;      // null: all events of the range
+  std::vector<TimeRange> times_;                  // by device: in which its host took part
   std::vector<std::vector<GroupTally>> tallies_;  // by worker and group
   std::vector<SessionMetric> metrics_;
 };

@@ -48,10 +48,10 @@ class MetricList {
   }
 
   // The vendor's metrics of a device with our figures beside them, then our further ones.
-  void add_device(const std::vector<Metric>& stated, DeviceFigures of_device, std::size_t index) {
+  void add_device(const std::vector<const Metric*>& stated, DeviceFigures of_device) {
     Figures& figures = of_device.figures;
-    for (const Metric& vendor : stated) {
-      if (!belongs_to(vendor, index, of_device.device)) continue;
+    for (const Metric* each : stated) {
+      const Metric& vendor = *each;
       const auto ours = figures.find(vendor.name);
       if (!whole_ && ours == figures.end()) continue;
       SessionMetric metric = from_vendor(vendor);
@@ -128,13 +128,17 @@ Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, co
   if (!general) return general.error();
 
   MetricList list(range == TimeRange{} && !query.mask);
-  const std::size_t cores = computed->size();
+  std::vector<std::string> cores;
+  for (const DeviceFigures& core : *computed) cores.push_back(core.device);
+  std::vector<std::vector<const Metric*>> stated(cores.size());
   for (const Metric& vendor : snapshot.metrics) {
-    bool belongs = false;
-    for (std::size_t i = 0; i < cores; ++i) belongs = belongs || belongs_to(vendor, i, (*computed)[i].device);
-    if (!belongs) list.add_stated_only(vendor);
+    if (const auto core = device_of(vendor, cores)) {
+      stated[*core].push_back(&vendor);
+    } else {
+      list.add_stated_only(vendor);
+    }
   }
-  for (std::size_t i = 0; i < cores; ++i) list.add_device(snapshot.metrics, std::move((*computed)[i]), i);
+  for (std::size_t i = 0; i < cores.size(); ++i) list.add_device(stated[i], std::move((*computed)[i]));
   for (SessionMetric& metric : *general) list.add(std::move(metric));
   return list.take();
 }

@@ -2,11 +2,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/analysis/figures/vendor_figures.h"
 #include "core/analysis/figures/verdict.h"
+#include "core/analysis/time/session_activity.h"
+#include "core/analysis/time/session_parts.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/lod/range_statistics.h"
 #include "core/names/name_forms.h"
@@ -27,12 +31,23 @@ std::string kind_of_device(const std::string& label) {
   return kind;
 }
 
+// "GPU 0" of "trn1 GPU 0" and "rank 3 GPU 0".
+std::string without_owner(const std::string& label) {
+  const std::size_t space = label.rfind(' ');
+  const std::size_t before = space == std::string::npos || space == 0 ? space : label.rfind(' ', space - 1);
+  return before == std::string::npos ? label : label.substr(before + 1);
+}
+
 std::string name_of_devices(const std::vector<DeviceActivity>& devices) {
   if (devices.empty()) return "";
-  const std::string kind = kind_of_device(devices.front().device);
-  if (devices.size() == 1) return kind.empty() ? "device" : kind;
-  const bool alike = std::all_of(devices.begin(), devices.end(),
-                                 [&](const DeviceActivity& each) { return kind_of_device(each.device) == kind; });
+  if (devices.size() == 1) {
+    const std::string kind = kind_of_device(devices.front().device);
+    return kind.empty() ? "device" : kind;
+  }
+  const std::string kind = kind_of_device(without_owner(devices.front().device));
+  const bool alike = std::all_of(devices.begin(), devices.end(), [&](const DeviceActivity& each) {
+    return kind_of_device(without_owner(each.device)) == kind;
+  });
   return fmt::format("{} {}", devices.size(), alike && !kind.empty() ? kind + "s" : "devices");
 }
 
@@ -67,6 +82,7 @@ class LoadMeasure {
     }
     return std::move(load_);
   }
+  [[nodiscard]] const std::vector<DeviceActivity>& devices() const noexcept { return devices_; }  // that work
 
  private:
   Result<std::shared_ptr<const RangeActivity>> in_range(const TimeRange& range) {
@@ -152,15 +168,21 @@ class LoadMeasure {
 
   void add_shares() {
     double active = 0;
+    std::array<double, kUnits> counts{};
     for (const DeviceActivity& each : devices_) {
       const double whole = static_cast<double>(std::max<std::int64_t>(1, each.active_ns()));
       active += static_cast<double>(each.active_ns());
       for (std::size_t u = 0; u < kUnits; ++u) {
         const auto unit = static_cast<Unit>(u);
-        load_.shares[u] += static_cast<double>(each.active_ns(unit)) / whole / static_cast<double>(devices_.size());
-        load_.alone_shares[u] +=
-            static_cast<double>(each.alone_ns(unit)) / whole / static_cast<double>(devices_.size());
+        load_.shares[u] += static_cast<double>(each.active_ns(unit)) / whole;
+        load_.alone_shares[u] += static_cast<double>(each.alone_ns(unit)) / whole;
+        // The DMA engines of one chip of four may be all that was recorded; streams are there for each.
+        counts[u] += load_.kind == SessionLoad::Kind::streams || each.active_ns(unit) > 0 ? 1 : 0;
       }
+    }
+    for (std::size_t u = 0; u < kUnits; ++u) {
+      load_.shares[u] /= std::max(1.0, counts[u]);
+      load_.alone_shares[u] /= std::max(1.0, counts[u]);
     }
     mean_active_ns_ = active / static_cast<double>(devices_.size());
     load_.active_ns = static_cast<std::int64_t>(mean_active_ns_);
@@ -293,8 +315,76 @@ double SessionLoad::idle_share() const noexcept {
   return std::max(0.0, 1 - static_cast<double>(active_ns) / static_cast<double>(span_ns));
 }
 
+namespace {
+
+struct PartLoad {
+  SessionLoad load;
+  std::vector<DeviceActivity> devices;
+};
+
+// Means over the devices of all hosts, each measured in the time in which its host took part; gaps are the longest.
+SessionLoad joined_load(const std::vector<PartLoad>& parts) {
+  const auto& largest = std::max_element(parts.begin(), parts.end(), [](const PartLoad& a, const PartLoad& b) {
+                          return std::tie(a.load.kind, a.load.active_ns) < std::tie(b.load.kind, b.load.active_ns);
+                        })->load;
+  SessionLoad joined = largest;
+  std::vector<DeviceActivity> devices;
+  double count = 0, span = 0, active = 0, busiest = 0, of_peak = 0, empty = 0;
+  joined.shares = joined.alone_shares = {};
+  std::array<double, kUnits> counts{};
+  for (const auto& [load, of_part] : parts) {
+    if (load.kind != largest.kind) continue;
+    const double weight = static_cast<double>(std::max<std::size_t>(1, of_part.size()));
+    devices.insert(devices.end(), of_part.begin(), of_part.end());
+    count += weight;
+    span += weight * static_cast<double>(load.span_ns);
+    active += weight * static_cast<double>(load.active_ns);
+    empty += weight * static_cast<double>(load.empty_ns);
+    busiest += weight * load.busiest_share;
+    of_peak += weight * load.of_peak.value_or(0);
+    if (load.ideal_ns) joined.ideal_ns = std::max(joined.ideal_ns.value_or(0), *load.ideal_ns);
+    for (std::size_t u = 0; u < kUnits; ++u) {
+      joined.shares[u] += weight * load.shares[u];
+      joined.alone_shares[u] += weight * load.alone_shares[u];
+      counts[u] += load.kind == SessionLoad::Kind::streams || load.shares[u] > 0 ? weight : 0;
+    }
+    if (load.gap.length_ns() <= joined.gap.length_ns()) continue;
+    joined.gap = load.gap;
+    joined.before_gap = load.before_gap;
+    joined.host_in_gap = load.host_in_gap;
+  }
+  if (!devices.empty()) joined.device = name_of_devices(devices);
+  for (std::size_t u = 0; u < kUnits; ++u) {
+    joined.shares[u] /= std::max(1.0, counts[u]);
+    joined.alone_shares[u] /= std::max(1.0, counts[u]);
+  }
+  joined.span_ns = static_cast<std::int64_t>(span / count);
+  joined.active_ns = static_cast<std::int64_t>(active / count);
+  joined.empty_ns = static_cast<std::int64_t>(empty / count);
+  joined.busiest_share = busiest / count;
+  if (joined.of_peak) joined.of_peak = of_peak / count;
+  return joined;
+}
+
+}  // namespace
+
 Result<SessionLoad> session_load(const QueryContext& query, const TimeRange& active, const ActivityIndex* index) {
-  return LoadMeasure(query, active, index).run();
+  const std::vector<SessionPart> parts = session_parts(query.snapshot);
+  if (parts.size() == 1) return LoadMeasure(query, active, index).run();
+  std::vector<PartLoad> loads;
+  for (const SessionPart& part : parts) {
+    const QueryContext alone = part_of(query, part);
+    const auto stretch = find_active_stretch(alone);
+    if (!stretch) return stretch.error();
+    const TimeRange works = stretch->value_or(TimeRange{0, 0});
+    // The index is of all hosts.
+    LoadMeasure measure(alone, {std::max(active.begin_ns, works.begin_ns), std::min(active.end_ns, works.end_ns)},
+                        nullptr);
+    Result<SessionLoad> load = measure.run();
+    if (!load) return load.error();
+    loads.push_back({std::move(*load), measure.devices()});
+  }
+  return joined_load(loads);
 }
 
 }  // namespace accelscope

@@ -5,7 +5,7 @@
 // longest gap says where to look. Else what it does alone for three tenths of its active time bounds it (communication,
 // copies), or else its kernels. Of a device of engines the unit that is under way for most of the active time bounds
 // it: DMA, an engine, collectives; where none is for half of it, they wait for each other. Shares are means over the
-// devices.
+// devices, of a unit of engines over those that have it, each in the time in which its host took part.
 #pragma once
 
 #include <array>

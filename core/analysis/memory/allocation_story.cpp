@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/analysis/time/covered_time.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
 
@@ -121,13 +122,19 @@ class UseFinder {
   const Vendor* on_chip_;  // whose memory it is in; null: another one
 };
 
+// Whether a lane is of the pool's device, or of its host where it is of none.
+[[nodiscard]] bool is_of(const PoolUsage& pool, const Track& track, const TrackDevices& devices, std::uint32_t lane) {
+  if (track.device.empty()) return pool.device.empty() && track.host == pool.host;
+  return devices.name(devices.of_lane(lane)) == pool.device;
+}
+
 // Lanes whose events may use it: of its device, topmost where tracks are nested (a transfer, not its packets).
-LaneIndices lanes_of(const Snapshot& snapshot, const std::string& device) {
+LaneIndices lanes_of(const Snapshot& snapshot, const TrackDevices& devices, const PoolUsage& pool) {
   LaneIndices lanes;
   for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
     const LaneSnapshot& lane = snapshot.lanes[i];
     const TrackSnapshot* track = snapshot.find_track(lane.track);
-    if (track == nullptr || lane.data->kind != EventKind::slice || track->track->device != device) continue;
+    if (track == nullptr || lane.data->kind != EventKind::slice || !is_of(pool, *track->track, devices, i)) continue;
     const Schema& schema = *lane.schema;
     const bool tells = schema.find(Role::operands) || schema.find(Role::tensor) || schema.find(Role::bytes);
     if (tells && track->track->parent == kNone) lanes.push_back(i);
@@ -143,13 +150,13 @@ std::string writer_text(const Snapshot& snapshot, const Use& use) {
   return std::string(snapshot.strings->text(use.name)) + " on " + track->track->name;
 }
 
-Result<std::optional<double>> repeat_factor(const QueryContext& query, const std::string& device,
-                                            const std::string& tensor) {
+Result<std::optional<double>> repeat_factor(const QueryContext& query, const TrackDevices& devices,
+                                            const PoolUsage& pool, const std::string& tensor) {
   const Snapshot& snapshot = *query.snapshot;
   LaneIndices lanes;
   for (const std::uint32_t i : lanes_of_kind(snapshot, EventKind::table)) {
     const TrackSnapshot* track = snapshot.find_track(snapshot.lanes[i].track);
-    const bool here = track != nullptr && (track->track->device == device || track->track->device.empty());
+    const bool here = track != nullptr && (track->track->device.empty() || is_of(pool, *track->track, devices, i));
     if (here && reload_column(*snapshot.lanes[i].schema)) lanes.push_back(i);
   }
   std::vector<std::optional<double>> found(query.pool.concurrency());
@@ -190,12 +197,13 @@ Result<std::shared_ptr<const AllocationStory>> allocation_story(const QueryConte
                                                                 std::uint32_t number) {
   const Snapshot& snapshot = *query.snapshot;
   const Allocation& allocation = usage.allocations[number];
-  const std::string& device = usage.pools[allocation.pool].device;
+  const TrackDevices devices(snapshot);
+  const PoolUsage& pool = usage.pools[allocation.pool];
   const TimeRange life{allocation.begin_ns,
                        std::max(allocation.end_ns.value_or(snapshot.end_ns), allocation.begin_ns + 1)};
   std::vector<UseFinder> finders(query.pool.concurrency(), UseFinder(snapshot, usage, allocation));
   const Result<void> scanned =
-      scan_chunks(query, lanes_of(snapshot, device), life,
+      scan_chunks(query, lanes_of(snapshot, devices, pool), life,
                   [&](const ScannedChunk& chunk, std::size_t worker) { finders[worker].add(chunk); });
   if (!scanned) return scanned.error();
 
@@ -220,7 +228,7 @@ Result<std::shared_ptr<const AllocationStory>> allocation_story(const QueryConte
     busy.close_window();
     story->idle_share = 1 - static_cast<double>(busy.length_ns()) / static_cast<double>(life.length_ns());
   }
-  auto factor = repeat_factor(query, device, usage.tensors[allocation.tensor]);
+  auto factor = repeat_factor(query, devices, pool, usage.tensors[allocation.tensor]);
   if (!factor) return factor.error();
   story->repeat_factor = *factor;
   return std::shared_ptr<const AllocationStory>(story);

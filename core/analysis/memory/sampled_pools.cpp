@@ -6,7 +6,10 @@
 #include <cmath>
 #include <map>
 #include <mutex>
+#include <string>
+#include <vector>
 
+#include "core/analysis/time/track_devices.h"
 #include "core/scan/column_values.h"
 
 namespace accelscope {
@@ -42,15 +45,18 @@ bool tells_what_is_held(const MemoryUsage& usage, std::string_view device) {
                      [&](const PoolUsage& pool) { return pool.device == device && !pool.reserved.empty(); });
 }
 
-std::optional<Gauge> gauge_of(const Snapshot& snapshot, const LaneSnapshot& lane, const MemoryUsage& usage) {
+std::optional<Gauge> gauge_of(const Snapshot& snapshot, std::uint32_t index, const TrackDevices& devices,
+                              const MemoryUsage& usage) {
+  const LaneSnapshot& lane = snapshot.lanes[index];
   const TrackSnapshot* track = snapshot.find_track(lane.track);
   const std::optional<std::size_t> column = lane.schema->find(Role::value);
   if (track == nullptr || !column || lane.data->kind != EventKind::counter || lane.event_count == 0) return {};
   const std::string& name = track->track->name;
-  const std::string& device = track->track->device;
+  const std::string device = track->track->device.empty() ? std::string() : devices.name(devices.of_lane(index));
   Gauge gauge;
   gauge.column = *column;
   gauge.pool.device = device;
+  if (device.empty()) gauge.pool.host = track->track->host;
   gauge.pool.sampled = true;
   if (track->track->unit == "B" && names_use(name)) {
     if (!device.empty() && tells_what_is_held(usage, device)) return {};
@@ -77,8 +83,19 @@ std::optional<double> sample_at(const ScannedChunk& chunk, std::size_t column, s
 }  // namespace
 
 std::optional<std::uint64_t> stated_capacity(const Snapshot& snapshot, std::string_view device, std::string_view name) {
-  std::string_view text = snapshot.meta_value("capacity." + std::string(device) + " " + std::string(name));
-  if (text.empty()) text = snapshot.meta_value("capacity." + std::string(name));
+  // What is said of one host or rank lies under its label: "trn1.capacity.SBUF" is of "trn1 nc0".
+  std::vector<std::string> keys = {"capacity." + std::string(device) + " " + std::string(name)};
+  for (std::size_t space = device.find(' '); space != std::string_view::npos; space = device.find(' ', space + 1)) {
+    const std::string label(device.substr(0, space)), rest(device.substr(space + 1));
+    keys.push_back(label + ".capacity." + rest + " " + std::string(name));
+    keys.push_back(label + ".capacity." + std::string(name));
+    keys.push_back("capacity." + rest + " " + std::string(name));
+  }
+  keys.push_back("capacity." + std::string(name));
+  std::string_view text;
+  for (const std::string& key : keys) {
+    if (text = snapshot.meta_value(key); !text.empty()) break;
+  }
   std::uint64_t bytes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
   if (text.empty() || error != std::errc() || end != text.data() + text.size() || bytes == 0) return std::nullopt;
@@ -87,10 +104,11 @@ std::optional<std::uint64_t> stated_capacity(const Snapshot& snapshot, std::stri
 
 Result<void> add_sampled_pools(const QueryContext& query, MemoryUsage& usage) {
   const Snapshot& snapshot = *query.snapshot;
+  const TrackDevices devices(snapshot);
   std::map<std::uint32_t, Gauge> gauges;  // by lane
   LaneIndices lanes;
   for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
-    if (auto gauge = gauge_of(snapshot, snapshot.lanes[lane], usage)) {
+    if (auto gauge = gauge_of(snapshot, lane, devices, usage)) {
       gauges.emplace(lane, std::move(*gauge));
       lanes.push_back(lane);
     }

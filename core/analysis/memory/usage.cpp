@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "core/analysis/memory/sampled_pools.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/scan/column_values.h"
 
 namespace accelscope {
@@ -45,7 +46,7 @@ class Names {
 
 struct Collected {
   std::vector<MemoryEvent> events;
-  Names pools;  // device, kSeparator, name
+  Names pools;  // device, kSeparator, host, kSeparator, name
   Names tensors;
   Names sites;
   Names stacks;
@@ -53,7 +54,15 @@ struct Collected {
 
 constexpr char kSeparator = '\0';
 
-void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, Collected& collected) {
+// Whose a pool is; what is of a device is not told apart by the process that speaks of it.
+[[nodiscard]] std::string owner_text(const TrackSnapshot* track, const TrackDevices& devices, std::uint32_t lane) {
+  if (track == nullptr) return {kSeparator, kSeparator};
+  if (track->track->device.empty()) return kSeparator + track->track->host + kSeparator;
+  return devices.name(devices.of_lane(lane)) + kSeparator + kSeparator;
+}
+
+void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, const TrackDevices& devices,
+                   Collected& collected) {
   const Schema& schema = *chunk.lane.schema;
   const StringPool& strings = *snapshot.strings;
   std::optional<std::size_t> allocation = schema.find(Role::allocation);
@@ -74,7 +83,7 @@ void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, Collecte
     return found.empty() ? otherwise : found;
   };
   const std::string_view track_name = track != nullptr ? std::string_view(track->track->name) : std::string_view();
-  const std::string device = track != nullptr ? track->track->device : std::string();
+  const std::string owner = owner_text(track, devices, chunk.lane_index);
   chunk.for_each_block([&](const ScannedBlock& block) {
     for (std::uint32_t i = block.first; i < block.last; ++i) {
       const std::uint32_t row = block.row(i);
@@ -89,7 +98,7 @@ void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, Collecte
       event.key = number(Role::key, row);
       event.reserves = reserves;
       event.joins = reserves && number(Role::joins, row).value_or(0) != 0;
-      event.pool = collected.pools.number(device + kSeparator + std::string(text(Role::pool, row, track_name)));
+      event.pool = collected.pools.number(owner + std::string(text(Role::pool, row, track_name)));
       if (reserves) {
         collected.events.push_back(event);
         continue;
@@ -217,15 +226,16 @@ class ReservedMatcher {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> open_;  // by pool and address
 };
 
-// Pools of several devices are told apart by the device in front of their name; their capacity is what the session
-// states for the one or for all of that name.
+// Pools of several devices or hosts are told apart by the owner in front of their name; their capacity is what the
+// session states for the one or for all of that name.
 void name_pools(const Snapshot& snapshot, MemoryUsage& usage) {
   for (std::vector<PoolUsage>* pools : {&usage.pools, &usage.sampled}) {
     for (PoolUsage& pool : *pools) {
       const bool several = std::any_of(pools->begin(), pools->end(), [&](const PoolUsage& other) {
-        return other.base_name == pool.base_name && other.device != pool.device;
+        return other.base_name == pool.base_name && (other.device != pool.device || other.host != pool.host);
       });
-      pool.name = several && !pool.device.empty() ? pool.device + " " + pool.base_name : pool.base_name;
+      const std::string& owner = pool.device.empty() ? pool.host : pool.device;
+      pool.name = several && !owner.empty() ? owner + " " + pool.base_name : pool.base_name;
       if (!pool.capacity_bytes) pool.capacity_bytes = stated_capacity(snapshot, pool.device, pool.base_name);
     }
   }
@@ -274,9 +284,10 @@ Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& quer
   const LaneIndices reserved = lanes_with_role(snapshot, Role::reserved);
   lanes.insert(lanes.end(), reserved.begin(), reserved.end());
   std::erase_if(lanes, [&](std::uint32_t lane) { return snapshot.lanes[lane].data->kind != EventKind::memory; });
+  const TrackDevices devices(snapshot);
   std::vector<Collected> workers(query.pool.concurrency());
   const Result<void> scanned = scan_chunks(query, lanes, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
-    collect_chunk(chunk, snapshot, workers[worker]);
+    collect_chunk(chunk, snapshot, devices, workers[worker]);
   });
   if (!scanned) return scanned.error();
 
@@ -319,9 +330,10 @@ Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& quer
   usage->stacks = stacks.texts();
   for (const std::string& text : pools.texts()) {
     PoolUsage& pool = usage->pools.emplace_back();
-    const std::size_t separator = text.find(kSeparator);
+    const std::size_t separator = text.find(kSeparator), second = text.find(kSeparator, separator + 1);
     pool.device = text.substr(0, separator);
-    pool.base_name = text.substr(separator + 1);
+    pool.host = text.substr(separator + 1, second - separator - 1);
+    pool.base_name = text.substr(second + 1);
     pool.reserved = held.take(usage->pools.size() - 1);
   }
   name_stacks(*usage);

@@ -1,7 +1,8 @@
 // The memory tracker: allocations with their lifetimes out of the events of kind memory, the use of every pool
 // over time with its peak, and who holds what. An event with a duration lives exactly as long; otherwise a
 // release (Role::allocation < 0) ends the allocation of the same Role::key, else of the same pool and address,
-// else of the same pool, tensor and size. What is never released lives to the end. Every device has pools of its own.
+// else of the same pool, tensor and size. What is never released lives to the end. Every device of every host has pools
+// of its own.
 //
 // What the session says about a pool is taken over: the meta entry "capacity.NAME" (bytes) is its capacity, and the
 // quality note "memory_estimated" says that allocations with a duration stand for lifetimes that the source guessed.
@@ -69,7 +70,8 @@ struct PoolUsage {
   std::int64_t peak_ns = 0;  // when it is first reached
   std::uint64_t allocation_count = 0;
   std::uint64_t never_freed = 0;
-  std::string device, base_name;  // "nc0", "SBUF"
+  std::string device, base_name;  // "nc0" as TrackDevices names it, "SBUF"
+  std::string host;               // of a pool that is of no device
   std::optional<std::uint64_t> capacity_bytes;
   bool estimated = false;                // lifetimes or use are a guess
   bool sampled = false;                  // made of a counter's samples: no allocations

@@ -47,7 +47,8 @@ double physical_cores(const Snapshot& snapshot, const std::string& device) {
   const std::string name = device.substr(0, device.ends_with(')') ? device.rfind(" (") : std::string::npos);
   const bool is_part = std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(), [&](const TrackSnapshot& track) {
     const std::vector<std::string> parts = parts_of_device(track.track->device);
-    return std::find(parts.begin(), parts.end(), name) != parts.end();
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const std::string& part) { return part == name || name == track.track->host + " " + part; });
   });
   return is_part ? 1 : device_fact(snapshot, device, {"num_physical_cores"}).value_or(1);
 }

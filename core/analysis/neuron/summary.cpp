@@ -6,6 +6,7 @@
 
 #include "core/analysis/neuron/formulas.h"
 #include "core/analysis/selection/active_time.h"
+#include "core/analysis/time/session_parts.h"
 #include "core/scan/column_values.h"
 
 namespace accelscope::neuron {
@@ -30,9 +31,10 @@ std::uint32_t physical_core(std::string_view track) noexcept {
   return core;
 }
 
-std::optional<double> stated_model_flops(const Snapshot& snapshot, std::size_t index, const std::string& device) {
+std::optional<double> stated_model_flops(const Snapshot& snapshot, std::size_t index,
+                                         const std::vector<std::string>& devices) {
   for (const Metric& metric : snapshot.metrics) {
-    if (metric.name == "model_flops" && metric.text.empty() && belongs_to(metric, index, device)) return metric.value;
+    if (metric.name == "model_flops" && metric.text.empty() && device_of(metric, devices) == index) return metric.value;
   }
   return std::nullopt;
 }
@@ -44,6 +46,7 @@ class Summary {
         snapshot_(*query.snapshot),
         devices_(devices),
         range_(range),
+        times_(times_of_devices(query.snapshot, devices)),
         known_(*snapshot_.strings),
         tallies_of_device_(devices.count()),
         core_of_device_(devices.count(), 0),
@@ -55,13 +58,15 @@ class Summary {
     if (const Result<void> scanned = scan_events(); !scanned) return scanned.error();
     if (const Result<void> scanned = scan_facts(); !scanned) return scanned.error();
     std::vector<DeviceFigures> all;
+    std::vector<std::string> labels;
+    for (const std::size_t device : chosen_) labels.push_back(devices_.label(device));
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
       DeviceTally tally;
       for (const std::vector<DeviceTally>& worker : tallies_) tally.merge(worker[i]);
-      const std::string& label = devices_.label(chosen_[i]);
+      const std::string& label = labels[i];
       const std::int64_t total_ns = length_of(i);
       const bool whole = range_ == TimeRange{} && !query_.mask;
-      const auto model_flops = whole ? stated_model_flops(snapshot_, i, label) : std::nullopt;
+      const auto model_flops = whole ? stated_model_flops(snapshot_, i, labels) : std::nullopt;
       all.push_back({label, {}});
       if (total_ns > 0)
         all.back().figures = make_figures(tally, {snapshot_, label, total_ns, whole, model_flops, is_part(i)});
@@ -188,9 +193,12 @@ class Summary {
     }
   }
 
-  // total_time counts from the start of the run, which is 0, to the end of the device's last event.
+  // total_time counts from the start of the run, which is 0 but where another host began the session, to the end of the
+  // device's last event.
   [[nodiscard]] std::int64_t length_of(std::size_t tally) const {
-    const std::int64_t begin = std::max(range_.begin_ns, std::min<std::int64_t>(0, snapshot_.begin_ns));
+    const std::int64_t host = times_[chosen_[tally]].begin_ns;
+    const std::int64_t run = host == snapshot_.begin_ns ? std::min<std::int64_t>(0, host) : host;
+    const std::int64_t begin = std::max(range_.begin_ns, run);
     return std::min(range_.end_ns, ends_ns_[tally]) - begin;
   }
 
@@ -198,6 +206,7 @@ class Summary {
   const Snapshot& snapshot_;
   const TrackDevices& devices_;
   const TimeRange range_;
+  const std::vector<TimeRange> times_;  // by device: in which its host took part
   const KnownNames known_;
   std::vector<std::vector<std::size_t>> tallies_of_device_;  // its own and that of the logical core it is part of
   std::vector<std::uint32_t> core_of_device_;                // physical one within a logical one

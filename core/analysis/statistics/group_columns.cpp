@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/analysis/selection/summary.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/base/natural_order.h"
 #include "core/base/text.h"
 #include "core/names/table_titles.h"
@@ -132,11 +133,11 @@ std::vector<std::string> track_labels(const Snapshot& snapshot) {
     labels.push_back(snapshot.tracks[i].track->name);
     of_name[labels.back()].push_back(i);
   }
+  const TrackDevices devices(snapshot);
   for (const auto& [name, tracks] : of_name) {
     if (tracks.size() == 1) continue;
     for (const std::size_t i : tracks) {
-      const Track& track = *snapshot.tracks[i].track;
-      const std::string& of = track.device.empty() ? track.host : track.device;
+      const std::string& of = devices.label(devices.of_track(i));
       if (!of.empty()) labels[i] = of + " " + name;
     }
   }
@@ -154,9 +155,14 @@ ColumnName column_name(const Snapshot& snapshot, std::string_view name) noexcept
 
 void GroupKeys::set_labels(const Snapshot& snapshot) {
   const std::vector<std::string> of_tracks = track_labels(snapshot);
+  const TrackDevices devices(snapshot);
   labels_.resize(snapshot.lanes.size());
+  devices_.resize(snapshot.lanes.size());
   for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
-    for (const std::uint32_t lane : snapshot.tracks[t].lanes) labels_[lane] = of_tracks[t];
+    for (const std::uint32_t lane : snapshot.tracks[t].lanes) {
+      labels_[lane] = of_tracks[t];
+      if (!snapshot.tracks[t].track->device.empty()) devices_[lane] = devices.name(devices.of_track(t));
+    }
   }
 }
 
@@ -185,8 +191,7 @@ std::optional<ValuePlace> GroupKeys::place_of(const Snapshot& snapshot, std::uin
     return ValuePlace{.source = ValuePlace::Source::duration, .type = ColumnType::int64};
   const TrackSnapshot* track = snapshot.find_track(lane.track);
   if (any_same_column(wanted.column, {"track", "lane"})) return constant_text(made_code(labels_[lane_index]));
-  if (same_column(wanted.column, "device"))
-    return constant_text(made_code(track == nullptr ? "" : track->track->device));
+  if (same_column(wanted.column, "device")) return constant_text(made_code(devices_[lane_index]));
   if (same_column(wanted.column, "host")) return constant_text(made_code(track == nullptr ? "" : track->track->host));
   if (any_same_column(wanted.column, {"table", "kind"})) return constant_text(made_code(schema.name));
   return std::nullopt;

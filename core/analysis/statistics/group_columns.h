@@ -85,8 +85,9 @@ class GroupKeys {
   std::shared_ptr<const StringPool> strings_;
   std::vector<std::string> by_;
   LaneIndices lanes_;
-  std::vector<OfLane> of_lanes_;     // by index into Snapshot::lanes
-  std::vector<std::string> labels_;  // of the lanes' tracks, told apart by their devices or hosts
+  std::vector<OfLane> of_lanes_;      // by index into Snapshot::lanes
+  std::vector<std::string> devices_;  // of the lanes, with their hosts where there are several
+  std::vector<std::string> labels_;   // of the lanes' tracks, told apart by their devices or hosts
   std::string unit_;
   bool of_duration_ = true;
   mutable std::mutex mutex_;

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "core/analysis/time/activity.h"
+#include "core/analysis/time/covered_time.h"
+#include "core/analysis/time/session_parts.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/lod/range_statistics.h"
@@ -83,7 +85,9 @@ Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query) 
   return std::optional<TimeRange>();
 }
 
-Result<FirstLook> find_first_look(const QueryContext& query) {
+namespace {
+
+[[nodiscard]] Result<FirstLook> look_at_part(const QueryContext& query) {
   FirstLook look;
   auto active = find_active_stretch(query);
   if (!active) return active.error();
@@ -114,6 +118,31 @@ Result<FirstLook> find_first_look(const QueryContext& query) {
   if (!amount) return amount.error();
   const bool few = amount->events < kFewEvents && is_sliver(all, both(all, recorded), *amount);
   look.shown = few ? recorded : all;
+  return look;
+}
+
+}  // namespace
+
+Result<FirstLook> find_first_look(const QueryContext& query) {
+  constexpr std::int64_t kLeastCovered = 2;  // a half of the view
+  auto look = look_at_part(query);
+  const std::vector<SessionPart> parts = session_parts(query.snapshot);
+  if (!look || parts.size() == 1 || !look->shown) return look;
+  std::vector<TimeRange> works;
+  for (const SessionPart& part : parts) {
+    const auto alone = look_at_part(part_of(query, part));
+    if (!alone) return alone.error();
+    if (alone->active && alone->shown) works.push_back(*alone->shown);
+  }
+  std::sort(works.begin(), works.end(), [](const TimeRange& a, const TimeRange& b) { return a.begin_ns < b.begin_ns; });
+  CoveredTime covered;
+  const TimeRange* longest = nullptr;
+  for (const TimeRange& stretch : works) {
+    covered.add(stretch.begin_ns, stretch.end_ns);
+    if (longest == nullptr || stretch.length_ns() > longest->length_ns()) longest = &stretch;
+  }
+  covered.close_window();
+  if (longest != nullptr && covered.length_ns() * kLeastCovered < look->shown->length_ns()) look->shown = *longest;
   return look;
 }
 

@@ -4,13 +4,30 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
+
+#include "core/model/track_kinds.h"
 
 namespace accelscope {
 namespace {
 
 constexpr std::uint32_t kAnyScope = ~std::uint32_t{0};
+
+// Devices whose name says which one they are: those of a rank that only one host has.
+[[nodiscard]] std::set<std::string> known_by_rank(const Snapshot& snapshot) {
+  std::map<std::string, std::set<std::string>> hosts;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    const bool works = is_device_work(track_kind_of(track.track->kind).work);
+    if (works && !rank_of_device(track.track->device).empty()) hosts[track.track->device].insert(track.track->host);
+  }
+  std::set<std::string> known;
+  for (const auto& [device, of] : hosts) {
+    if (of.size() == 1) known.insert(device);
+  }
+  return known;
+}
 
 }  // namespace
 
@@ -36,10 +53,29 @@ std::vector<std::string> parts_of_device(std::string_view device) {
   return parts;
 }
 
+std::string_view rank_of_device(std::string_view device) noexcept {
+  constexpr std::string_view kRankWord = "rank ";
+  if (!device.starts_with(kRankWord)) return {};
+  const std::size_t end = std::min(device.find_first_not_of("0123456789", kRankWord.size()), device.size());
+  return end == kRankWord.size() ? std::string_view() : device.substr(0, end);
+}
+
+std::set<std::string> device_hosts(const Snapshot& snapshot) {
+  std::set<std::string> hosts;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    const Track& t = *track.track;
+    const bool works = is_device_work(track_kind_of(t.kind).work) && !t.device.empty();
+    if (works && !t.host.empty() && !is_process_label(t.host)) hosts.insert(t.host);
+  }
+  return hosts;
+}
+
 TrackDevices::TrackDevices(const Snapshot& snapshot)
     : lane_devices_(snapshot.lanes.size(), 0), lane_tracks_(snapshot.lanes.size(), nullptr) {
   std::map<std::tuple<std::uint32_t, std::string, std::string>, std::size_t> known;
   std::map<std::string, int> uses;
+  const std::set<std::string> hosts = device_hosts(snapshot);
+  const std::set<std::string> ranks = known_by_rank(snapshot);
   for (const TrackSnapshot& track : snapshot.tracks) {
     const Track& t = *track.track;
     // A host's tracks belong to its device where they name one.
@@ -50,8 +86,11 @@ TrackDevices::TrackDevices(const Snapshot& snapshot)
     const auto [place, is_new] =
         known.try_emplace({process ? kAnyScope : scope_of(t.number), host, label}, labels_.size());
     if (is_new) {
-      const int use = ++uses[label];
-      labels_.push_back(use == 1 ? label : fmt::format("{} ({})", label, use));
+      const bool of_host = hosts.size() > 1 && !t.device.empty() && hosts.contains(t.host) && !ranks.contains(label);
+      const std::string full = of_host ? fmt::format("{} {}", t.host, label) : label;
+      const int use = ++uses[full];
+      labels_.push_back(use == 1 ? full : fmt::format("{} ({})", full, use));
+      names_.push_back(full);
     }
     devices_.push_back(place->second);
     for (const std::uint32_t lane : track.lanes) {

@@ -1,8 +1,11 @@
 // A figure and how far it may lie beside the truth because times are whole ns. The arithmetic carries that on.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "core/model/definitions.h"
@@ -32,10 +35,17 @@ struct DeviceFigures {
   Figures figures;
 };
 
-// Whether the vendor's metric belongs to the device: metrics of files with one device name none, so they are the
-// first's.
-[[nodiscard]] inline bool belongs_to(const Metric& metric, std::size_t index, const std::string& device) noexcept {
-  return metric.device.empty() ? index == 0 : metric.device == device;
+// Which of the devices, named as TrackDevices names them, the vendor's metric is of: metrics of files with one device
+// name none, so they are the first's; what names a host or a rank alone is of the first of its devices.
+[[nodiscard]] inline std::optional<std::size_t> device_of(const Metric& metric, std::span<const std::string> devices) {
+  const auto index = [&](auto found) {
+    return found == devices.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - devices.begin()));
+  };
+  if (metric.device.empty()) return index(devices.begin());
+  const auto exact = index(std::find(devices.begin(), devices.end(), metric.device));
+  return exact ? exact : index(std::find_if(devices.begin(), devices.end(), [&](const std::string& device) {
+    return device.starts_with(metric.device + " ") || metric.device.ends_with(" " + device);
+  }));
 }
 
 }  // namespace accelscope

@@ -1,6 +1,7 @@
 #include "capture/sources/chrome/write/flow_binder.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -30,6 +31,16 @@ constexpr std::string_view kFlowExternalId = "External id";
   constexpr std::uint64_t kPrime = 0x9E3779B97F4A7C15U;
   hash ^= value + kPrime + (hash << 6) + (hash >> 2);
   return hash * kPrime;
+}
+
+// Where only one of both says its rank they may be of the same.
+[[nodiscard]] bool may_be_one(std::uint32_t rank, std::uint32_t other) noexcept {
+  return rank == 0 || other == 0 || rank == other;
+}
+
+// Of a file of one rank the id itself.
+[[nodiscard]] std::uint64_t of_rank(std::uint64_t id, std::uint32_t rank) noexcept {
+  return rank == 0 ? id : mix(rank, id);
 }
 
 }  // namespace
@@ -84,16 +95,69 @@ Result<std::vector<BoundFlow>> FlowBinder::bind(const Tracks& tracks, tracks::He
     launch_name = end.name;  // as the file calls them
     break;
   }
+  part_ends_of_ranks(tracks);
   if (derives_) {
     if (const Result<void> done = join_correlations(tracks, held, launch_name); !done) return done.error();
     if (const Result<void> done = join_external_ids(tracks, held, launch_name); !done) return done.error();
   }
-  std::erase_if(ends_, [&](const End& end) { return end.launch && joined_.contains(end.id); });
+  std::erase_if(ends_, [&](const End& end) { return end.launch && joined_.contains(of_rank(end.id, end.rank)); });
   if (const Result<void> done = bind_ends(tracks, held); !done) return done.error();
   join_ends();
   std::stable_sort(flows_.begin(), flows_.end(),
                    [](const BoundFlow& a, const BoundFlow& b) { return a.target_ns < b.target_ns; });
   return std::move(flows_);
+}
+
+// Ids are those of one rank: the same id on another is another flow.
+void FlowBinder::part_ends_of_ranks(const Tracks& tracks) {
+  std::unordered_map<std::uint32_t, std::uint32_t> ranks;  // by thread
+  for (const auto& [number, track] : tracks) {
+    if (track.rank != 0) ranks[track.thread] = track.rank;
+  }
+  for (End& end : ends_) {
+    const auto found = ranks.find(end.thread);
+    if (found == ranks.end()) continue;
+    end.rank = found->second;
+    end.key = of_rank(end.key, end.rank);
+  }
+}
+
+FlowBinder::Launchers FlowBinder::find_launchers(const std::vector<Correlated>& calls,
+                                                 const std::vector<Correlated>& works) {
+  struct Fit {
+    std::int64_t shared = 0;  // less those whose work would begin before its call
+    double delay_ns = 0;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Fit> fits;  // by the device's process and the calls'
+  std::unordered_set<std::uint32_t> ambiguous;
+  auto first = calls.begin();
+  for (const Correlated& work : works) {
+    while (first != calls.end() && first->correlation < work.correlation) ++first;
+    std::size_t found = 0;
+    std::uint32_t before = 0;
+    for (auto call = first; call != calls.end() && call->correlation == work.correlation; ++call) {
+      if (!may_be_one(call->rank, work.rank)) continue;
+      if (found > 0 && call->process != before) ambiguous.insert(work.process);
+      before = call->process;
+      ++found;
+      Fit& fit = fits[{work.process, call->process}];
+      fit.shared += call->ns <= work.ns ? 1 : -1;
+      fit.delay_ns += static_cast<double>(work.ns) - static_cast<double>(call->ns);
+    }
+  }
+  Launchers launchers;
+  std::map<std::uint32_t, Fit> best;
+  for (const auto& [pair, fit] : fits) {
+    const auto [device, process] = pair;
+    if (!ambiguous.contains(device)) continue;
+    const auto [known, is_new] = best.try_emplace(device, fit);
+    const bool better =
+        fit.shared != known->second.shared ? fit.shared > known->second.shared : fit.delay_ns < known->second.delay_ns;
+    if (!is_new && !better) continue;
+    known->second = fit;
+    launchers[device] = process;
+  }
+  return launchers;
 }
 
 Result<void> FlowBinder::join_correlations(const Tracks& tracks, tracks::HeldSink& held, StringId launch_name) {
@@ -110,19 +174,26 @@ Result<void> FlowBinder::join_correlations(const Tracks& tracks, tracks::HeldSin
     if (!column) continue;
     std::vector<Correlated>& found = track->second.table == ChromeTable::runtime_call ? calls : works;
     const Result<void> read = for_each_event(lane, held.spill(), {column}, [&](const HeldEvent& event) {
-      if (event.numbers[0] != 0) found.push_back({event.numbers[0], event.id, event.begin});
+      if (event.numbers[0] == 0) return;
+      found.push_back({event.numbers[0], event.id, event.begin, track->second.process, track->second.rank});
     });
     if (!read) return read;
   }
   std::sort(calls.begin(), calls.end());
   std::sort(works.begin(), works.end());
-  auto call = calls.begin();
+  launchers_ = find_launchers(calls, works);
+  auto first = calls.begin();
   for (const Correlated& work : works) {
-    while (call != calls.end() && call->correlation < work.correlation) ++call;
-    if (call == calls.end()) break;
-    if (call->correlation != work.correlation) continue;
+    while (first != calls.end() && first->correlation < work.correlation) ++first;
+    const auto launcher = launchers_.find(work.process);
+    auto call = first;
+    const auto is_its = [&](const Correlated& each) {
+      return may_be_one(each.rank, work.rank) && (launcher == launchers_.end() || launcher->second == each.process);
+    };
+    while (call != calls.end() && call->correlation == work.correlation && !is_its(*call)) ++call;
+    if (call == calls.end() || call->correlation != work.correlation) continue;
     flows_.push_back({call->event, work.event, call->ns, work.ns, launch_name, category, work.correlation, false});
-    joined_.insert(work.correlation);
+    joined_.insert(of_rank(work.correlation, work.rank));
   }
   return {};
 }
@@ -132,9 +203,10 @@ Result<void> FlowBinder::join_external_ids(const Tracks& tracks, tracks::HeldSin
   struct Origin {
     EventId event = kNoEvent;
     std::int64_t ns = 0;
+    std::uint32_t process = 0, rank = 0;
   };
   std::vector<Work> works;
-  std::unordered_map<std::uint64_t, Origin> operators, annotations;
+  std::unordered_multimap<std::uint64_t, Origin> operators, annotations;  // the first of each process
   for (const tracks::HeldSink::HeldLane& lane : held.lanes()) {
     const auto track = tracks.find(lane.lane.track);
     if (lane.dropped || track == tracks.end()) continue;
@@ -149,21 +221,34 @@ Result<void> FlowBinder::join_external_ids(const Tracks& tracks, tracks::HeldSin
       const auto [id, call] = event.numbers;
       if (id == 0) return;
       if (!of_device) {
-        origins.try_emplace(id, Origin{event.id, event.begin});
+        const auto [known, end] = origins.equal_range(id);
+        const bool repeated =
+            std::any_of(known, end, [&](const auto& each) { return each.second.process == track->second.process; });
+        if (!repeated) origins.emplace(id, Origin{event.id, event.begin, track->second.process, track->second.rank});
         return;
       }
-      if (joined_.contains(call) || call == id) return;  // of 2022: this is no id of an operator
-      works.push_back({id, call, event.id, event.begin, table == ChromeTable::gpu_user_annotation});
+      if (joined_.contains(of_rank(call, track->second.rank)) || call == id)
+        return;  // of 2022: this is no id of an operator
+      works.push_back({id, call, event.id, event.begin, table == ChromeTable::gpu_user_annotation,
+                       track->second.process, track->second.rank});
     });
     if (!read) return read;
   }
   for (const Work& work : works) {
     const auto& origins = work.annotation ? annotations : operators;
-    const auto origin = origins.find(work.external_id);
-    if (origin == origins.end() || origin->second.ns > work.ns) continue;
+    const auto launcher = launchers_.find(work.process);
+    const auto [known, end] = origins.equal_range(work.external_id);
+    auto origin = end;
+    for (auto each = known; each != end; ++each) {
+      const bool may_be = may_be_one(each->second.rank, work.rank) &&
+                          (launcher == launchers_.end() || launcher->second == each->second.process);
+      if (!may_be || each->second.ns > work.ns) continue;
+      if (origin == end || each->second.ns > origin->second.ns) origin = each;
+    }
+    if (origin == end) continue;
     flows_.push_back(
         {origin->second.event, work.event, origin->second.ns, work.ns, launch_name, 0, work.external_id, false});
-    if (work.correlation != 0) joined_.insert(work.correlation);
+    if (work.correlation != 0) joined_.insert(of_rank(work.correlation, work.rank));
   }
   return {};
 }

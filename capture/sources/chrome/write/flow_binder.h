@@ -1,8 +1,9 @@
 // Finds the events that flows join. Launch flows join a runtime call and what it started by their correlation, also
 // where the file has no flow events for them, else by the id of the operator or annotation that it was for; other flows
 // begin and end at a time of a thread and are bound to the event that encloses it or is the next one; those of the
-// format's version 2 name the event itself, which carries a "bind_id". Works on the held chunks once every event has
-// its place.
+// format's version 2 name the event itself, which carries a "bind_id". Numbers that count the calls of one process are
+// those of others too where traces were merged: work is joined to calls of its own rank, else of the process that fits
+// it best. Works on the held chunks once every event has its place.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,8 @@ struct BoundTrack {
   const Schema* schema = nullptr;
   bool on_thread = false;  // its events happen on the thread, so that flows may bind to them
   std::uint32_t events_track = 0;
+  std::uint32_t process = 0;  // of the file, told apart by its pid
+  std::uint32_t rank = 0;     // from 1, of a file that several ranks were merged into; 0: not known
 };
 
 struct BoundFlow {
@@ -77,6 +80,7 @@ class FlowBinder {
     std::uint32_t events_track = 0;
     std::int64_t finish = 0;
     StringId event_name = 0;
+    std::uint32_t rank = 0;
     bool launch = false;
     bool id_is_text = false;
     EventId event = kNoEvent;
@@ -87,6 +91,7 @@ class FlowBinder {
     std::uint64_t correlation = 0;
     EventId event = kNoEvent;
     std::int64_t ns = 0;
+    std::uint32_t process = 0, rank = 0;
     bool operator<(const Correlated& other) const noexcept {
       return correlation != other.correlation ? correlation < other.correlation : event < other.event;
     }
@@ -98,7 +103,14 @@ class FlowBinder {
     EventId event = kNoEvent;
     std::int64_t ns = 0;
     bool annotation = false;  // a range of the program as the device went through it
+    std::uint32_t process = 0, rank = 0;
   };
+  // Which process's calls started the work of a device, where the numbers of several processes are alike: by the
+  // process that the device has, the one of the calls.
+  using Launchers = std::unordered_map<std::uint32_t, std::uint32_t>;
+  [[nodiscard]] static Launchers find_launchers(const std::vector<Correlated>& calls,
+                                                const std::vector<Correlated>& works);
+  void part_ends_of_ranks(const Tracks& tracks);
   Result<void> join_correlations(const Tracks& tracks, tracks::HeldSink& held, StringId launch_name);
   Result<void> join_external_ids(const Tracks& tracks, tracks::HeldSink& held, StringId launch_name);
   Result<void> bind_ends(const Tracks& tracks, tracks::HeldSink& held);
@@ -121,7 +133,8 @@ class FlowBinder {
 
   std::vector<End> ends_;
   std::vector<BoundFlow> flows_;
-  std::unordered_set<std::uint64_t> joined_;  // correlations whose events are known
+  std::unordered_set<std::uint64_t> joined_;  // correlations whose events are known, with their ranks
+  Launchers launchers_;
   FlowCounts counts_;
   bool derives_ = true;
 };

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "capture/json/json_cursor.h"
@@ -14,6 +17,8 @@
 
 namespace accelscope::capture::sources::chrome {
 namespace {
+
+constexpr std::size_t kMostRankDigits = 8;
 
 [[nodiscard]] bool chrome_tracks_is_number(std::string_view text) noexcept {
   if (text.starts_with('-')) text.remove_prefix(1);
@@ -45,6 +50,24 @@ namespace {
       return "memory";
   }
   return "";
+}
+
+// "rank 3" of "[TP03]", the label itself of ranks in several dimensions, "DP01-TP03".
+[[nodiscard]] std::string rank_in_brackets(std::string_view text) {
+  const std::size_t digits = std::min(text.find_first_of("0123456789"), text.size());
+  const std::string_view number = text.substr(digits);
+  if (number.empty() || digits == 0) return {};
+  if (number.find_first_not_of("0123456789") != std::string_view::npos) return std::string(text);
+  return fmt::format("rank {}", std::atoi(std::string(number.substr(0, kMostRankDigits)).c_str()));
+}
+
+// "rank 3" of "RANK 3 - GPU"; "" where the name begins otherwise.
+[[nodiscard]] std::string rank_in_name(std::string_view name) {
+  constexpr std::string_view kRankWord = "rank ";
+  if (lower_case(name.substr(0, kRankWord.size())) != kRankWord) return {};
+  const std::size_t end = std::min(name.find_first_not_of("0123456789", kRankWord.size()), name.size());
+  if (end == kRankWord.size() || end - kRankWord.size() > kMostRankDigits) return {};
+  return fmt::format("rank {}", std::atoi(std::string(name.substr(kRankWord.size(), end)).c_str()));
 }
 
 // "GPU 0" of "GPU 0 memory" and "GPU 0 memory Total Allocated"; the host's pool belongs to no device.
@@ -120,12 +143,29 @@ std::uint32_t ChromeTracks::of_counter(std::uint32_t thread, std::string_view na
   return named(Sort::counter, thread, name, schema);
 }
 
-std::uint32_t ChromeTracks::of_pool(std::string_view pool, const ChromeSchema& schema) {
-  return named(Sort::pool, 0, pool, schema);
+std::uint32_t ChromeTracks::pool_thread(std::uint32_t thread) {
+  const std::string pid = thread_name(thread).pid;
+  if (pool_threads_.empty()) first_pool_pid_ = pid;
+  return pool_threads_.try_emplace(pid, pool_threads_.empty() ? 0 : thread).first->second;
 }
 
-std::uint32_t ChromeTracks::of_pool_counter(std::string_view pool, std::string_view name, const ChromeSchema& schema) {
-  return named(Sort::pool_counter, 0, fmt::format("{} {}", pool, name), schema);
+void ChromeTracks::describe_pool(const Planned& planned, bool kineto, Track& track) const {
+  track.device = device_of_pool(planned.name);
+  const std::string pid = planned.thread == 0 ? first_pool_pid_ : thread_name(planned.thread).pid;
+  if (const Rank* const rank = rank_of(pid); rank != nullptr) {
+    track.device = rank->label + (track.device.empty() ? "" : " ") + track.device;
+  } else if (track.device.empty() && pool_threads_.size() > 1) {
+    track.host = host_label(pid, kineto);
+  }
+}
+
+std::uint32_t ChromeTracks::of_pool(std::uint32_t thread, std::string_view pool, const ChromeSchema& schema) {
+  return named(Sort::pool, pool_thread(thread), pool, schema);
+}
+
+std::uint32_t ChromeTracks::of_pool_counter(std::uint32_t thread, std::string_view pool, std::string_view name,
+                                            const ChromeSchema& schema) {
+  return named(Sort::pool_counter, pool_thread(thread), fmt::format("{} {}", pool, name), schema);
 }
 
 std::uint32_t ChromeTracks::of_flows(const ChromeSchema& schema) { return named(Sort::flow, 0, "flows", schema); }
@@ -159,11 +199,13 @@ ThreadName ChromeTracks::thread_name(std::uint32_t thread) const {
 
 std::string ChromeTracks::process_label(const std::string& pid) const {
   const auto known = processes_.find(pid);
+  const Rank* const rank = rank_of(pid);
+  const std::string& number = rank == nullptr ? pid : rank->pid;
   if (known == processes_.end() || known->second.name.empty()) {
-    return chrome_tracks_is_number(pid) ? "process " + pid : pid;
+    return chrome_tracks_is_number(number) ? "process " + number : number;
   }
-  return pid.empty() || pid == known->second.name ? known->second.name
-                                                  : fmt::format("{} ({})", known->second.name, pid);
+  return number.empty() || number == known->second.name ? known->second.name
+                                                        : fmt::format("{} ({})", known->second.name, number);
 }
 
 // The profiler's labels only say what kind of process it is ("CPU").
@@ -207,7 +249,10 @@ void ChromeTracks::describe_on_device(const Planned& planned, Track& track) cons
   const ChromeTableRule& rule = rule_of(planned.table);
   const ThreadName thread = thread_name(planned.thread);
   track.kind = kind_of(rule.place);
-  track.device = chrome_tracks_is_number(thread.pid) ? device_label(planned.table, thread.pid) : thread.pid;
+  const Rank* const rank = rank_of(thread.pid);
+  const std::string number = rank == nullptr ? thread.pid : rank->device ? std::to_string(*rank->device) : rank->pid;
+  track.device = chrome_tracks_is_number(number) ? device_label(planned.table, number) : number;
+  if (rank != nullptr) track.device = rank->label + " " + track.device;
   const auto known = threads_.find(thread_key(thread.pid, thread.tid));
   const bool named = known != threads_.end() && !known->second.name.empty();
   std::string stream = named ? known->second.name : thread.tid;
@@ -249,7 +294,10 @@ void ChromeTracks::describe_on_host(const Planned& planned, bool kineto, Track& 
   const ThreadName thread = thread_name(planned.thread);
   track.kind = "host_thread";
   // The profiler's own marks have names for pids ("Spans", "Traces", "").
-  track.host = kineto && !chrome_tracks_is_number(thread.pid) ? "profiler" : host_label(thread.pid, kineto);
+  const Rank* const rank = rank_of(thread.pid);
+  const std::string& number = rank == nullptr ? thread.pid : rank->pid;
+  track.host = kineto && !chrome_tracks_is_number(number) ? "profiler" : host_label(thread.pid, kineto);
+  if (rank != nullptr) track.device = rank->label;
   if (planned.slot > 0) {
     // Of the process that the other frames are of.
     const auto known_thread = std::find_if(planned_.begin(), planned_.end(), [&](const Planned& other) {
@@ -300,12 +348,12 @@ Track ChromeTracks::describe(const Planned& planned, bool kineto) const {
       break;
     case Sort::pool:
       track.kind = "memory";
-      track.device = device_of_pool(planned.name);
+      describe_pool(planned, kineto, track);
       break;
     case Sort::pool_counter:
       track.kind = "counter";
       track.unit = "B";
-      track.device = device_of_pool(planned.name);
+      describe_pool(planned, kineto, track);
       break;
     case Sort::flow:
       track.kind = "flow";
@@ -370,13 +418,75 @@ std::vector<std::size_t> ChromeTracks::in_order(bool kineto) const {
   return order;
 }
 
+bool ChromeTracks::wants_facts(std::uint32_t thread) noexcept {
+  constexpr std::uint8_t kMostAsked = 16;
+  if (thread >= asked_.size()) asked_.resize(std::size_t{thread} + 1, 0);
+  return asked_[thread] < kMostAsked;
+}
+
+void ChromeTracks::add_facts(std::uint32_t thread, std::optional<std::int64_t> rank,
+                             std::optional<std::int64_t> device) {
+  ++asked_[thread];
+  if (!rank && !device) return;
+  EventFacts& facts = told_[thread_name(thread).pid];
+  if (!facts.rank) facts.rank = rank;
+  if (!facts.device) facts.device = device;
+}
+
+void ChromeTracks::find_ranks(bool has_devices) {
+  if (own_ || !has_devices) return;
+  std::set<std::int64_t> stated;
+  for (const auto& [pid, facts] : told_) {
+    if (facts.rank) stated.insert(*facts.rank);
+  }
+  std::map<std::string, std::uint32_t> numbers;
+  for (const Planned& planned : planned_) {
+    if (planned.thread == 0 && planned.sort != Sort::thread) continue;
+    const std::string pid = thread_name(planned.thread).pid;
+    if (ranks_.contains(pid)) continue;
+    Rank rank{.label = {}, .pid = pid};
+    const std::size_t close = pid.find("] ");
+    if (pid.starts_with('[') && close != std::string::npos) {
+      rank.label = rank_in_brackets(std::string_view(pid).substr(1, close - 1));
+      if (!rank.label.empty()) rank.pid = pid.substr(close + 2);
+    }
+    const auto known = processes_.find(pid);
+    if (rank.label.empty() && known != processes_.end()) rank.label = rank_in_name(known->second.name);
+    const auto facts = told_.find(pid);
+    if (facts != told_.end()) {
+      if (rank.label.empty() && facts->second.rank && *facts->second.rank >= 0 && stated.size() > 1)
+        rank.label = fmt::format("rank {}", *facts->second.rank);
+      rank.device = facts->second.device;
+    }
+    if (rank.label.empty()) continue;
+    numbers.try_emplace(rank.label, 0);
+    ranks_.emplace(pid, std::move(rank));
+  }
+  std::uint32_t next = 1;
+  for (auto& [label, number] : numbers) number = next++;
+  for (auto& [pid, rank] : ranks_) rank.number = numbers.at(rank.label);
+}
+
+const ChromeTracks::Rank* ChromeTracks::rank_of(const std::string& pid) const {
+  const auto found = ranks_.find(pid);
+  return found == ranks_.end() ? nullptr : &found->second;
+}
+
 FlowBinder::Tracks ChromeTracks::bound_tracks() const {
   FlowBinder::Tracks tracks;
+  std::unordered_map<std::string, std::uint32_t> processes;
   for (const Planned& planned : planned_) {
+    const std::string pid = planned.thread == 0 ? std::string() : thread_name(planned.thread).pid;
+    const auto process = processes.try_emplace(pid, static_cast<std::uint32_t>(processes.size())).first->second;
+    const Rank* const rank = rank_of(pid);
     const Schema& schema = events_.schema(planned.events_track);
-    tracks[events_.number(planned.events_track)] = {planned.thread, planned.table, &schema,
+    tracks[events_.number(planned.events_track)] = {planned.thread,
+                                                    planned.table,
+                                                    &schema,
                                                     schema.kind == EventKind::slice && planned.sort == Sort::thread,
-                                                    planned.events_track};
+                                                    planned.events_track,
+                                                    process,
+                                                    rank == nullptr ? 0 : rank->number};
   }
   return tracks;
 }
@@ -395,6 +505,7 @@ Result<void> ChromeTracks::define_all(EventSink& sink, SessionWriter& writer, Cl
         thread.name = std::move(name);
         thread.kind = track.kind;
         thread.host = track.host;
+        thread.device = track.device;
         thread.order = place++;
         if (Result<void> done = sink.define(thread); !done) return done;
       }

@@ -43,8 +43,10 @@ class ChromeTracks {
   [[nodiscard]] std::uint32_t of_unknown_thread(std::uint32_t thread, std::size_t slot, const ChromeSchema& schema);
   [[nodiscard]] std::uint32_t of_async(std::uint32_t thread, StringId category, const ChromeSchema& schema);
   [[nodiscard]] std::uint32_t of_counter(std::uint32_t thread, std::string_view name, const ChromeSchema& schema);
-  [[nodiscard]] std::uint32_t of_pool(std::string_view pool, const ChromeSchema& schema);
-  [[nodiscard]] std::uint32_t of_pool_counter(std::string_view pool, std::string_view name, const ChromeSchema& schema);
+  // Of the process that tells of it: ranks have pools of one name each.
+  [[nodiscard]] std::uint32_t of_pool(std::uint32_t thread, std::string_view pool, const ChromeSchema& schema);
+  [[nodiscard]] std::uint32_t of_pool_counter(std::uint32_t thread, std::string_view pool, std::string_view name,
+                                              const ChromeSchema& schema);
   [[nodiscard]] std::uint32_t of_flows(const ChromeSchema& schema);
 
   // Events that share a track because there are too many threads or counters for one each.
@@ -52,6 +54,13 @@ class ChromeTracks {
 
   // A metadata event; false if it is none about processes and threads.
   [[nodiscard]] bool add_metadata(std::string_view name, std::uint32_t thread, std::string_view args);
+
+  // What events say of their process: its rank, and the device's number there. Asked for until it is known.
+  [[nodiscard]] bool wants_facts(std::uint32_t thread) noexcept;
+  void add_facts(std::uint32_t thread, std::optional<std::int64_t> rank, std::optional<std::int64_t> device);
+  // Before bound_tracks() and define_all(): which processes are of which rank, where a tool merged several into one
+  // file.
+  void find_ranks(bool has_devices);
 
   [[nodiscard]] FlowBinder::Tracks bound_tracks() const;  // of all events of threads, asynchronous ones too
   // What the file calls processes beside their names, by pid: "GPU 0", "tab title".
@@ -80,6 +89,19 @@ class ChromeTracks {
     std::optional<std::int64_t> order;
     std::optional<TrackWords> words;  // of a session that was exported
   };
+  // A process of a merged file: "rank 3" of "[TP03] 83", whose own number is 83.
+  struct Rank {
+    std::string label, pid;
+    std::uint32_t number = 0;  // from 1, as the labels come
+    std::optional<std::int64_t> device;
+  };
+  struct EventFacts {
+    std::optional<std::int64_t> rank, device;
+  };
+  [[nodiscard]] const Rank* rank_of(const std::string& pid) const;
+  // One thread that stands for all of its process; 0 for that of the first process with pools.
+  [[nodiscard]] std::uint32_t pool_thread(std::uint32_t thread);
+  void describe_pool(const Planned& planned, bool kineto, Track& track) const;
   // Half of what a writer can number: tracks out of order are written anew.
   static constexpr std::size_t kMostTracks = 6000;
   [[nodiscard]] std::uint32_t add(Planned planned, const ChromeSchema& schema);
@@ -109,6 +131,11 @@ class ChromeTracks {
   std::vector<std::uint32_t> by_thread_;  // thread * kChromeTableCount + table -> TrackEvents' number, kNone
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> by_name_;
   std::unordered_map<std::string, Names> processes_;
+  std::unordered_map<std::string, EventFacts> told_;             // by pid
+  std::vector<std::uint8_t> asked_;                              // by thread: how many events were asked
+  std::unordered_map<std::string, Rank> ranks_;                  // by pid
+  std::unordered_map<std::string, std::uint32_t> pool_threads_;  // by pid
+  std::string first_pool_pid_;
   std::unordered_map<std::string, Names> threads_;  // by thread_key
   bool own_ = false;
 };

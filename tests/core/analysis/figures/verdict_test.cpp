@@ -221,3 +221,15 @@ TEST_CASE("verdict: it ends with the gravest gap in the data, and says nothing o
   const Verdict nothing = empty.verdict(std::nullopt, {});
   CHECK(nothing.text() == "Unknown: no work was recorded, capture engines, streams or threads");
 }
+
+TEST_CASE("verdict: what was recorded of one chip alone is not averaged over all") {
+  HandMade session;
+  for (const char* device : {"TPU 0", "TPU 1", "TPU 2", "TPU 3"}) {
+    session.add(session.track("XLA Ops", "engine", device), 0, 400'000, "dot");
+  }
+  session.add(session.track("Async XLA Ops", "dma_queue", "TPU 0"), 100'000, 400'000);
+  const SessionLoad load = session.load({0, 400'000});
+  CHECK(load.device == "4 TPUs");
+  CHECK(load.share(Unit::transfer) == doctest::Approx(0.75));
+  CHECK(load.share(Unit::compute) == doctest::Approx(1));
+}

@@ -1,0 +1,93 @@
+#include "core/analysis/time/session_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace accelscope {
+namespace {
+
+// By track: its host; "" where none of the hosts with devices is known to be its own.
+[[nodiscard]] std::vector<std::string> hosts_of_tracks(const Snapshot& snapshot, const std::set<std::string>& hosts) {
+  std::map<std::uint32_t, std::set<std::string>> of_scopes;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    if (hosts.contains(track.track->host)) of_scopes[scope_of(track.track->number)].insert(track.track->host);
+  }
+  std::vector<std::string> of_tracks;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    const std::set<std::string>& of_scope = of_scopes[scope_of(track.track->number)];
+    const bool told = hosts.contains(track.track->host);
+    of_tracks.push_back(told ? track.track->host : of_scope.size() == 1 ? *of_scope.begin() : std::string());
+  }
+  return of_tracks;
+}
+
+void leave_out(LaneSnapshot& lane) {
+  lane.chunk_count = 0;
+  lane.event_count = 0;
+  lane.tree = {};
+  lane.totals = {};
+  lane.begin_ticks = 0;
+  lane.end_ticks = 0;
+  lane.index_bytes = 0;
+}
+
+// As a store counts them: rows of tables and flows lie in no time.
+void count_again(Snapshot& snapshot) {
+  snapshot.event_count = 0;
+  bool any = false;
+  for (const LaneSnapshot& lane : snapshot.lanes) {
+    snapshot.event_count += lane.event_count;
+    const EventKind kind = lane.data->kind;
+    if (lane.event_count == 0 || kind == EventKind::table || kind == EventKind::flow) continue;
+    const std::int64_t begin = lane.clock->to_ns(lane.begin_ticks), end = lane.clock->to_ns(lane.end_ticks);
+    snapshot.begin_ns = any ? std::min(snapshot.begin_ns, begin) : begin;
+    snapshot.end_ns = any ? std::max(snapshot.end_ns, end) : end;
+    any = true;
+  }
+  if (!any) snapshot.begin_ns = snapshot.end_ns = 0;
+}
+
+}  // namespace
+
+std::vector<SessionPart> session_parts(const std::shared_ptr<const Snapshot>& snapshot) {
+  const std::set<std::string> hosts = device_hosts(*snapshot);
+  const bool ranks = std::any_of(snapshot->tracks.begin(), snapshot->tracks.end(), [](const TrackSnapshot& track) {
+    return !rank_of_device(track.track->device).empty();
+  });
+  if (hosts.size() < 2 || ranks) return {{"", snapshot}};
+  const std::vector<std::string> of_tracks = hosts_of_tracks(*snapshot, hosts);
+  std::vector<SessionPart> parts;
+  for (const std::string& host : hosts) {
+    const auto alone = std::make_shared<Snapshot>(*snapshot);
+    for (std::size_t t = 0; t < alone->tracks.size(); ++t) {
+      if (of_tracks[t] == host || of_tracks[t].empty()) continue;
+      for (const std::uint32_t lane : alone->tracks[t].lanes) leave_out(alone->lanes[lane]);
+    }
+    count_again(*alone);
+    parts.push_back({host, alone});
+  }
+  return parts;
+}
+
+std::vector<TimeRange> times_of_devices(const std::shared_ptr<const Snapshot>& snapshot, const TrackDevices& devices) {
+  std::vector<TimeRange> times(devices.count(), {snapshot->begin_ns, snapshot->end_ns});
+  const std::vector<SessionPart> parts = session_parts(snapshot);
+  if (parts.size() == 1) return times;
+  for (const SessionPart& part : parts) {
+    for (std::size_t lane = 0; lane < part.snapshot->lanes.size(); ++lane) {
+      const bool own = devices.track_of_lane(lane).track->host == part.host;
+      if (own && part.snapshot->lanes[lane].event_count > 0)
+        times[devices.of_lane(lane)] = {part.snapshot->begin_ns, part.snapshot->end_ns};
+    }
+  }
+  return times;
+}
+
+QueryContext part_of(const QueryContext& query, const SessionPart& part) {
+  QueryContext alone = query;
+  alone.snapshot = part.snapshot;
+  return alone;
+}
+
+}  // namespace accelscope

@@ -11,6 +11,7 @@
 #include "app/workspace/headline.h"
 #include "capture/command_line/options.h"
 #include "capture/sources/base/source.h"
+#include "core/analysis/figures/session_terms.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -74,11 +75,11 @@ int ImportCommand::run(const CommandRun& run) const {
   const auto snapshot = session->store->snapshot();
   if (run.json) {
     run.streams.out << fmt::format("{{\"output\": {}, \"events\": {}, \"duration_ns\": {}, \"quality\": {}}}\n",
-                                   json_quote(file), snapshot->event_count, snapshot->end_ns - snapshot->begin_ns,
+                                   json_quote(file), counted_events(*snapshot), snapshot->end_ns - snapshot->begin_ns,
                                    quality_json(*snapshot));
     return kExitDone;
   }
-  run.say(fmt::format("{}: {} events over {}", file, format_count(snapshot->event_count),
+  run.say(fmt::format("{}: {} events over {}", file, format_count(counted_events(*snapshot)),
                       format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
   const std::size_t findings = snapshot->quality.size();
   if (findings > 0 && file != kStandardStream) {

@@ -6,6 +6,7 @@
 #include "app/frame/app_state.h"
 #include "app/panels/quality/panel.h"
 #include "app/session/analysis.h"
+#include "core/analysis/figures/session_terms.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
 #include "render/widgets/popup.h"
@@ -15,7 +16,7 @@ namespace accelscope::app {
 using namespace render;  // NOLINT: this file is nothing but drawing
 
 std::string events_text(const SessionTab& tab) {
-  const std::uint64_t count = tab.snapshot->event_count;
+  const std::uint64_t count = counted_events(*tab.snapshot);
   return format_count(count) + (count == 1 ? " event" : " events");
 }
 

@@ -11,6 +11,7 @@
 #include "app/view/record.h"
 #include "app/workspace/headline.h"
 #include "capture/sources/input_parts.h"
+#include "core/analysis/figures/session_terms.h"
 #include "core/base/text.h"
 
 namespace accelscope::app {
@@ -586,13 +587,14 @@ void Workspace::dismiss_notice(std::size_t index) {
 void Workspace::remember(const OpenTab& tab, const std::string& path) {
   const SessionTab& session = *tab.session;
   const Snapshot& snapshot = *session.snapshot;
-  const TimeRange all{snapshot.begin_ns, snapshot.end_ns};
+  const WorkKinds kinds(snapshot);
+  const bool works = session.active && (kinds.any_device() || kinds.any(WorkKind::host));
   SessionName name = name_of(tab);
   RecentSession recent{.path = path,
                        .title = std::move(name.title),
                        .device = std::move(name.device),
-                       .active_ns = session.active.value_or(all).length_ns(),
-                       .events = snapshot.event_count,
+                       .work_ns = works ? session.active->length_ns() : 0,
+                       .events = counted_events(snapshot),
                        .opened_unix_s = unix_now(),
                        .warnings = count_warnings(snapshot),
                        .project = session.project,

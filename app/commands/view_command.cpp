@@ -22,9 +22,9 @@
 #include "app/terminal/session_input.h"
 #include "app/terminal/standard_files.h"
 #include "capture/command_line/options.h"
-#include "core/analysis/figures/session_terms.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 namespace {
@@ -172,10 +172,10 @@ int ViewCommand::write_session(const std::vector<std::string>& paths, const Open
   if (auto given = target->finish(run); !given) return run.fail(given.message());
   if (run.json && path != kStandardStream) {
     run.streams.out << fmt::format("{{\"output\": {}, \"events\": {}, \"duration_ns\": {}}}\n", json_quote(path),
-                                   counted_events(*snapshot), snapshot->end_ns - snapshot->begin_ns);
+                                   count_passing(*snapshot, nullptr), snapshot->end_ns - snapshot->begin_ns);
     return kExitDone;
   }
-  run.say(fmt::format("{}: {} events over {}", path, format_count(counted_events(*snapshot)),
+  run.say(fmt::format("{}: {} events over {}", path, format_count(count_passing(*snapshot, nullptr)),
                       format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
   return kExitDone;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "app/content/selection_terms.h"
@@ -51,7 +52,9 @@ class ColumnMaker {
   // The longest first, bars by the longest.
   void add_times(VisibleColumn& column, std::vector<NamedTime> times, bool colours) {
     std::erase_if(times, [](const NamedTime& each) { return each.ns <= 0; });
-    std::stable_sort(times.begin(), times.end(), [](const NamedTime& a, const NamedTime& b) { return a.ns > b.ns; });
+    std::stable_sort(times.begin(), times.end(), [](const NamedTime& a, const NamedTime& b) {
+      return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
+    });
     if (times.size() > kMostVisibleRows) times.resize(kMostVisibleRows);
     ShortNames names;
     for (const NamedTime& each : times) names.add(each.name);
@@ -85,10 +88,11 @@ class ColumnMaker {
   }
 
   // The names that are covered, each by the time that at least one of its events takes.
-  [[nodiscard]] std::vector<NamedTime> covered(const ActivityUnions::ByName& names, bool repeats) const {
+  [[nodiscard]] std::vector<NamedTime> covered(const ActivityUnions::ByName& names, bool moves, bool repeats) const {
     std::map<std::string_view, NamedTime> counted;
     for (const SummaryRow& row : summary_.names.rows) {
       if (row.waits || row.repeats != repeats || !is_device_work(row.work)) continue;
+      if ((row.work == WorkKind::transfer) != moves) continue;
       NamedTime& time = counted.try_emplace(row.text, NamedTime{.kind = &row.kind}).first->second;
       time.count += row.count;
       time.bytes += row.bytes;
@@ -113,7 +117,7 @@ class ColumnMaker {
       column.empty = kStillCounted;
       return column;
     }
-    add_times(column, covered(report_->activity->unions.work, false), true);
+    add_times(column, covered(report_->activity->unions.work, false, false), true);
     return column;
   }
 
@@ -138,8 +142,8 @@ class ColumnMaker {
     const bool nameless = unions.whole.empty() && nameless_ns * 2 > all_ns;
     add_times(column,
               nameless               ? queues()
-              : unions.whole.empty() ? covered(unions.transfers, false)
-                                     : covered(unions.whole, true),
+              : unions.whole.empty() ? covered(unions.transfers, true, false)
+                                     : covered(unions.whole, true, true),
               true);
     if (!column.rows.empty()) add_rates(column, unions.copies_ns);
     return column;

@@ -7,7 +7,7 @@
 #include "app/mcp/json_text.h"
 #include "app/mcp/tool_rows.h"
 #include "app/terminal/standard_files.h"
-#include "core/analysis/figures/session_terms.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 namespace {
@@ -98,7 +98,7 @@ Result<ToolAnswer> record_tool(ToolCall& call) {
   if (!session) return session.error();
   JsonObject answer;
   answer.text("session", (*session)->name).text("output", *output).number("exit_status", outcome.code);
-  answer.number("events", counted_events(*(*session)->snapshot)).text_if("said", outcome.err);
+  answer.number("events", count_passing(*(*session)->snapshot, nullptr)).text_if("said", outcome.err);
   return ToolAnswer{answer.done(), ""};
 }
 

@@ -12,6 +12,7 @@
 #include "core/analysis/figures/session_terms.h"
 #include "core/analysis/figures/verdict.h"
 #include "core/base/format.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 
@@ -78,7 +79,7 @@ JsonObject head_of(const ShelvedSession& session) {
   JsonObject head;
   head.text("session", session.name).text("title", session.opened.title);
   head.text_if("device", device_of(snapshot)).raw("files", json_texts(session.paths));
-  head.number("events", counted_events(snapshot)).number("duration_ns", snapshot.end_ns - snapshot.begin_ns);
+  head.number("events", count_passing(snapshot, nullptr)).number("duration_ns", snapshot.end_ns - snapshot.begin_ns);
   return head;
 }
 

@@ -11,6 +11,7 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/base/natural_order.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 namespace {
@@ -70,7 +71,7 @@ Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_uni
   const Snapshot& snapshot = *query.snapshot;
   Headline headline{.name = std::string(snapshot.meta_value("name")),
                     .device = device_of(snapshot),
-                    .events = counted_events(snapshot),
+                    .events = count_passing(snapshot, nullptr),
                     .duration_ns = snapshot.end_ns - snapshot.begin_ns,
                     .warnings = count_warnings(snapshot),
                     .saved_unix_s = saved_unix_s};

@@ -11,8 +11,8 @@
 #include "app/view/record.h"
 #include "app/workspace/headline.h"
 #include "capture/sources/input_parts.h"
-#include "core/analysis/figures/session_terms.h"
 #include "core/base/text.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 
@@ -594,7 +594,7 @@ void Workspace::remember(const OpenTab& tab, const std::string& path) {
                        .title = std::move(name.title),
                        .device = std::move(name.device),
                        .work_ns = works ? session.active->length_ns() : 0,
-                       .events = counted_events(snapshot),
+                       .events = count_passing(snapshot, nullptr),
                        .opened_unix_s = unix_now(),
                        .warnings = count_warnings(snapshot),
                        .project = session.project,

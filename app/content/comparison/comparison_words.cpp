@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/content/figure_text.h"
 #include "app/content/figure_titles.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/model/unit.h"
 
 namespace accelscope::app {
 namespace {
@@ -131,8 +131,8 @@ std::vector<ComparisonReason> comparison_reasons(const Comparison& comparison, s
     if (plain.size() < figure.metric.name.size() && comparison.find_metric(plain) != &figure) continue;
     const bool rises = change.other > change.base;
     std::string text =
-        fmt::format("{}: {} to {}", compared_title(figure.metric.name), figure_text(change.base, figure.metric.unit),
-                    figure_text(change.other, figure.metric.unit));
+        fmt::format("{}: {} to {}", compared_title(figure.metric.name), format_value(change.base, figure.metric.unit),
+                    format_value(change.other, figure.metric.unit));
     if (change.ratio && change.other != 0) text += fmt::format(" ({})", ratio_text(change));
     const bool is_better_so = rises == (figure.metric.better == Better::higher);
     found.push_back({size, {&figure, is_better_so ? Judgement::better : Judgement::worse, std::move(text)}});
@@ -186,7 +186,7 @@ std::string signed_figure(double value, std::string_view unit) {
   if (unit == "share" || unit == "%") {
     return fmt::format("{}{} pp", sign, format_number(std::abs(unit == "%" ? value : 100 * value)));
   }
-  return sign + figure_text(std::abs(value), unit);
+  return sign + format_value(std::abs(value), unit);
 }
 
 std::string matching_text(const Comparison& comparison, const ComparedCosts& costs) {

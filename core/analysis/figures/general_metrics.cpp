@@ -140,15 +140,6 @@ Result<std::uint64_t> count_events(const QueryContext& query, const TimeRange& r
   return count;
 }
 
-std::uint64_t peak_in(const MemoryUsage& usage, std::uint32_t pool, const TimeRange& range) {
-  if (range == TimeRange{}) return usage.pools[pool].peak_bytes;
-  std::uint64_t peak = usage.used_at(pool, range.begin_ns);
-  for (const PoolStep& step : usage.pools[pool].steps) {
-    if (step.ns >= range.begin_ns && step.ns < range.end_ns) peak = std::max(peak, step.bytes);
-  }
-  return peak;
-}
-
 // "Device memory" -> "device_memory"
 std::string figure_name(std::string_view text) {
   std::string name(text.empty() ? "memory" : text);
@@ -241,7 +232,7 @@ class GeneralMetrics {
     }
     for (std::uint32_t pool = 0; pool < memory_->pools.size(); ++pool) {
       add(figure_name(memory_->pools[pool].name) + "_peak_bytes", "B",
-          static_cast<double>(peak_in(*memory_, pool, range_)), "");
+          static_cast<double>(memory_->peak(pool, range_).bytes), "");
       metrics_.back().unfiltered = true;
     }
     return {};

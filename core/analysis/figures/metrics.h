@@ -58,6 +58,7 @@ enum class MetricCheck : std::uint8_t {
   only_vendor,  // the events do not tell
   not_made,     // nor could they: what the figure is made of is not in the file
 };
+inline constexpr std::size_t kMetricChecks = 5;
 [[nodiscard]] MetricCheck check(const SessionMetric& metric) noexcept;
 [[nodiscard]] std::string_view name_of(MetricCheck check) noexcept;  // "only ours"
 // Both are there and lie more than kNotableDifference apart, whatever the margin.

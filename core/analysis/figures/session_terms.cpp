@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/time/session_activity.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope {
 namespace {
@@ -19,7 +20,7 @@ std::optional<double> stated_total_ns(const Snapshot& snapshot) {
   return longest;
 }
 
-void include(TimeRange& stretch, const LaneSnapshot& lane) {
+void include_lane(TimeRange& stretch, const LaneSnapshot& lane) {
   stretch.begin_ns = std::min(stretch.begin_ns, lane.clock->to_ns(lane.begin_ticks));
   stretch.end_ns = std::max(stretch.end_ns, lane.clock->to_ns(lane.end_ticks));
 }
@@ -34,9 +35,9 @@ TimeRange span_of(const Snapshot& snapshot, const WorkKinds& kinds, const TimeRa
     const LaneSnapshot& one = snapshot.lanes[lane];
     if (one.event_count == 0) continue;
     const WorkKind kind = kinds.of_lane(lane);
-    if (kind == WorkKind::host) include(host, one);
-    if (kind == WorkKind::compute || kind == WorkKind::collective) include(compute, one);
-    if (is_device_work(kind)) include(device, one);
+    if (kind == WorkKind::host) include_lane(host, one);
+    if (kind == WorkKind::compute || kind == WorkKind::collective) include_lane(compute, one);
+    if (is_device_work(kind)) include_lane(device, one);
     const TrackSnapshot* track = kind == WorkKind::compute ? snapshot.find_track(one.track) : nullptr;
     if (track != nullptr) (track->track->kind == "stream" ? has_streams : has_engines) = true;
   }
@@ -49,17 +50,11 @@ TimeRange span_of(const Snapshot& snapshot, const WorkKinds& kinds, const TimeRa
   return span;
 }
 
-std::uint64_t counted_events(const Snapshot& snapshot) noexcept {
-  std::uint64_t count = 0;
-  for (const LaneSnapshot& lane : snapshot.lanes) count += lane.data->kind == EventKind::table ? 0 : lane.event_count;
-  return count;
-}
-
 Result<SessionTerms> session_terms(const QueryContext& query) {
   const Snapshot& snapshot = *query.snapshot;
   SessionTerms found;
   found.session = {snapshot.begin_ns, snapshot.end_ns};
-  found.events = counted_events(snapshot);
+  found.events = count_passing(snapshot, nullptr);
   found.stated_total_ns = stated_total_ns(snapshot);
   const WorkKinds kinds(snapshot);
   if (!kinds.any_device() && !kinds.any(WorkKind::host)) return found;

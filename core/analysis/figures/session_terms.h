@@ -7,7 +7,7 @@
 //   span     span_time             what shares of a session are of, see SessionTerms::span
 //   active   active_time           of the total: at least one device works (range_activity.h), each moment once
 //   idle     idle_time             the total less the active time
-//   events   session_event_count   of all tracks; rows of tables without times are none
+//   events   session_event_count   of all tracks, count_passing(); rows of tables without times are none
 //   stated   stated_total_time     what the maker of the device publishes as the time of the run, where its file does
 //
 // "Bound" is what the verdict (verdict.h) says of the whole session; a critical path and a roofline say what they are
@@ -47,6 +47,5 @@ struct SessionTerms {
 
 // For whoever knows the work already.
 [[nodiscard]] TimeRange span_of(const Snapshot& snapshot, const WorkKinds& kinds, const TimeRange& work);
-[[nodiscard]] std::uint64_t counted_events(const Snapshot& snapshot) noexcept;
 
 }  // namespace accelscope

@@ -284,7 +284,8 @@ constexpr FigureTerm kTerms[] = {
     {"<table>_work_flops", kGeneral, "flop", "Floating point operations of these events.",
      "Sum of the columns that hold operations; an event cut by the range gives its share."},
     {"<pool>_peak_bytes", kGeneral, "B", "The most memory that was in use at once in a pool.",
-     "Highest sum of the allocations that are alive at the same time."},
+     "The most that the source states as in use, where it does; else the highest sum of the allocations that are alive "
+     "at the same time."},
 };
 
 }  // namespace

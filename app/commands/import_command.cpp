@@ -12,6 +12,7 @@
 #include "capture/command_line/options.h"
 #include "capture/sources/base/source.h"
 #include "core/base/format.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 namespace {
@@ -74,11 +75,11 @@ int ImportCommand::run(const CommandRun& run) const {
   const auto snapshot = session->store->snapshot();
   if (run.json) {
     run.streams.out << fmt::format("{{\"output\": {}, \"events\": {}, \"duration_ns\": {}, \"quality\": {}}}\n",
-                                   json_quote(file), snapshot->event_count, snapshot->end_ns - snapshot->begin_ns,
-                                   quality_json(*snapshot));
+                                   json_quote(file), count_passing(*snapshot, nullptr),
+                                   snapshot->end_ns - snapshot->begin_ns, quality_json(*snapshot));
     return kExitDone;
   }
-  run.say(fmt::format("{}: {} events over {}", file, format_count(snapshot->event_count),
+  run.say(fmt::format("{}: {} events over {}", file, format_count(count_passing(*snapshot, nullptr)),
                       format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
   const std::size_t findings = snapshot->quality.size();
   if (findings > 0 && file != kStandardStream) {

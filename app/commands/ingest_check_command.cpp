@@ -10,6 +10,7 @@
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "core/chunk/chunk_view.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 namespace {
@@ -30,7 +31,8 @@ void print_json(std::ostream& out, const std::string& input, const Snapshot& sna
   }
   out << fmt::format(
       "{{\"file\": {}, \"events\": {}, \"begin_ns\": {}, \"end_ns\": {}, \"tables\": [{}], \"quality\": {}}}\n",
-      json_quote(input), snapshot.event_count, snapshot.begin_ns, snapshot.end_ns, tables, quality_json(snapshot));
+      json_quote(input), count_passing(snapshot, nullptr), snapshot.begin_ns, snapshot.end_ns, tables,
+      quality_json(snapshot));
 }
 
 // A session file is opened by its index alone: here each chunk is read. Nothing if all can be.
@@ -63,8 +65,9 @@ int IngestCheckCommand::run(const CommandRun& run) const {
     print_json(run.streams.out, input, *snapshot);
     return status;
   }
-  run.streams.out << fmt::format("{}: {} events from {} to {}\n\n", input, format_count(snapshot->event_count),
-                                 format_time_exact(snapshot->begin_ns), format_time_exact(snapshot->end_ns));
+  run.streams.out << fmt::format("{}: {} events from {} to {}\n\n", input,
+                                 format_count(count_passing(*snapshot, nullptr)), format_time_exact(snapshot->begin_ns),
+                                 format_time_exact(snapshot->end_ns));
   print_quality_report(run.streams.out, *snapshot);
   return status;
 }

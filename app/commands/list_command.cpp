@@ -38,29 +38,29 @@ std::string json_of(const LibraryEntry& entry) {
   const auto figure = [&](auto number) { return entry.has_figures() ? std::to_string(number) : std::string("null"); };
   return fmt::format(
       "{{\"path\": {}, \"name\": {}, \"format\": {}, \"device\": {}, \"saved_unix_s\": {}, \"events\": {}, "
-      "\"duration_ns\": {}, \"active_ns\": {}, \"warnings\": {}, \"processes\": [{}], \"tags\": [{}], \"project\": {}, "
+      "\"duration_ns\": {}, \"work_ns\": {}, \"warnings\": {}, \"processes\": [{}], \"tags\": [{}], \"project\": {}, "
       "\"configuration\": {}, \"size_bytes\": {}, \"problem\": {}}}",
       json_quote(entry.path), json_quote(entry.name), json_quote(entry.is_session ? "session" : entry.format),
-      json_quote(head.device), entry.when_unix_s(), figure(head.events), figure(head.duration_ns),
-      figure(head.active_ns), figure(head.warnings), fmt::join(processes, ", "), fmt::join(tags, ", "),
-      json_quote(entry.project), json_quote(entry.configuration), entry.size_bytes, json_quote(entry.problem));
+      json_quote(head.device), entry.when_unix_s(), figure(head.events), figure(head.duration_ns), figure(head.work_ns),
+      figure(head.warnings), fmt::join(processes, ", "), fmt::join(tags, ", "), json_quote(entry.project),
+      json_quote(entry.configuration), entry.size_bytes, json_quote(entry.problem));
 }
 
 void print_entries(std::ostream& out, const std::vector<LibraryEntry>& entries) {
   TextTable table({CellAlign::left, CellAlign::left, CellAlign::right, CellAlign::right, CellAlign::right,
                    CellAlign::left, CellAlign::left, CellAlign::left, CellAlign::left});
-  table.row({"NAME", "DEVICE", "ACTIVE", "EVENTS", "WARNINGS", "SAVED", "TAGS", "PROCESSES", "PATH"});
+  table.row({"NAME", "DEVICE", "WORK", "EVENTS", "WARNINGS", "SAVED", "TAGS", "PROCESSES", "PATH"});
   for (const LibraryEntry& entry : entries) {
     const Headline& head = entry.headline;
-    std::string device = head.device, active = "–", events = "–", warnings = "–";
+    std::string device = head.device, work = "–", events = "–", warnings = "–";
     if (!entry.is_session) device = entry.format;
     if (entry.is_session && !entry.has_figures()) device = entry.problem.empty() ? "–" : "unreadable";
     if (entry.has_figures()) {
-      active = format_duration(static_cast<double>(head.active_ns));
+      if (head.work_ns > 0) work = format_duration(static_cast<double>(head.work_ns));
       events = format_count(head.events);
       warnings = format_count(head.warnings);
     }
-    table.row({entry.name, device, active, events, warnings, format_when(entry.when_unix_s(), unix_now()),
+    table.row({entry.name, device, work, events, warnings, format_when(entry.when_unix_s(), unix_now()),
                joined(entry.tags, ", "), joined(head.processes, ", "), entry.path});
   }
   table.print(out);

@@ -21,6 +21,7 @@ namespace {
 
 struct ShowSessionCommand {
   std::string input;
+  bool every_executor = false;
   OpenSessionOptions input_options;
 
   int run(const CommandRun& run) const;
@@ -110,7 +111,8 @@ int ShowSessionCommand::run(const CommandRun& run) const {
   } else {
     const auto session = open_input({path}, input_options, run);
     if (!session) return run.fail(inputs->shown(session.message()));
-    rows = executors(*session->store->snapshot());
+    const Snapshot& snapshot = *session->store->snapshot();
+    rows = every_executor ? executors(snapshot) : device_executors(snapshot);
   }
   if (run.json) {
     print_json(run.streams.out, rows);
@@ -126,10 +128,12 @@ CommandAction declare_show_session(command_line::OptionSet& options) {
   auto command = std::make_shared<ShowSessionCommand>();
   options
       .add_option("FILE,-s,--session-file", command->input,
-                  "Session file, profile, folder of ranks, or the listing of the vendor's show-session -j. CYCLES are "
-                  "ticks of the clock that recorded an executor, from its first event to its last; TRACE counts its "
-                  "records, EVENTS the updates of its semaphores (its records where a session has no semaphores)")
+                  "Session file, profile, folder of ranks, or the listing of the vendor's show-session -j. A row is a "
+                  "device and the graph that it ran, with the maker's CYCLES, TRACE and EVENTS where the file states "
+                  "them. Else CYCLES are ticks of the clock that recorded it, from its first event to its last; TRACE "
+                  "counts its records, EVENTS the updates of its semaphores (its records where there are none)")
       .required();
+  options.add_flag("--executors", command->every_executor, "A row for each engine, queue, stream or thread too");
   options.add_option("--format", command->input_options.format, "Format of the file instead of guessing it");
   return [command](const CommandRun& run) { return command->run(run); };
 }

@@ -24,6 +24,7 @@
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 namespace {
@@ -171,10 +172,10 @@ int ViewCommand::write_session(const std::vector<std::string>& paths, const Open
   if (auto given = target->finish(run); !given) return run.fail(given.message());
   if (run.json && path != kStandardStream) {
     run.streams.out << fmt::format("{{\"output\": {}, \"events\": {}, \"duration_ns\": {}}}\n", json_quote(path),
-                                   snapshot->event_count, snapshot->end_ns - snapshot->begin_ns);
+                                   count_passing(*snapshot, nullptr), snapshot->end_ns - snapshot->begin_ns);
     return kExitDone;
   }
-  run.say(fmt::format("{}: {} events over {}", path, format_count(snapshot->event_count),
+  run.say(fmt::format("{}: {} events over {}", path, format_count(count_passing(*snapshot, nullptr)),
                       format_duration(static_cast<double>(snapshot->end_ns - snapshot->begin_ns))));
   return kExitDone;
 }

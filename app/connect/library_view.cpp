@@ -24,7 +24,7 @@ namespace {
 
 constexpr float kWordsRow = 30, kEditRow = 36, kHintRow = 28, kEmptyHeight = 160, kLibrarySearch = 240;
 constexpr std::string_view kLibraryMenu = "library.menu";
-constexpr std::array kOrders = {LibraryOrder::name, LibraryOrder::device, LibraryOrder::active, LibraryOrder::events,
+constexpr std::array kOrders = {LibraryOrder::name, LibraryOrder::device, LibraryOrder::work, LibraryOrder::events,
                                 LibraryOrder::when};
 
 // Of some, the chosen one; at most those that fit. True when another was chosen.
@@ -65,12 +65,12 @@ SessionRow row_of(const LibraryEntry& entry) {
     return row;
   }
   if (!entry.has_figures()) {
-    row.active = row.events = "–";
+    row.work = row.events = "–";
     return row;
   }
   const Headline& head = entry.headline;
   row.device = head.device;
-  row.active = format_duration(static_cast<double>(head.active_ns));
+  row.work = head.work_ns > 0 ? format_duration(static_cast<double>(head.work_ns)) : "–";
   row.events = format_count(head.events);
   row.activity = head.activity;
   row.warnings = head.warnings;

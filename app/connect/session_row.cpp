@@ -15,7 +15,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 namespace {
 
 struct SessionCells {
-  Rect session, device, active, events, when, verdict;
+  Rect session, device, work, events, when, verdict;
 };
 
 SessionCells session_cells(const Ui& ui, Rect row) {
@@ -24,7 +24,7 @@ SessionCells session_cells(const Ui& ui, Rect row) {
   cells.verdict = row.cut_right(ui.px(44));
   cells.when = row.cut_right(ui.px(110));
   cells.events = row.cut_right(ui.px(100));
-  cells.active = row.cut_right(ui.px(90));
+  cells.work = row.cut_right(ui.px(90));
   cells.device = row.cut_right(ui.px(110));
   row.cut_right(ui.px(12));
   cells.session = row;
@@ -65,14 +65,14 @@ void draw_figures(Ui& ui, SessionCells& cells, const SessionRow& session) {
   } else {
     if (!session.activity.empty()) {
       constexpr float kFiguresHigh = 24, kActivityHigh = 12;
-      Rect below{cells.active.x0 + ui.px(16), cells.active.y0, cells.events.x1, cells.active.y1};
+      Rect below{cells.work.x0 + ui.px(16), cells.work.y0, cells.events.x1, cells.work.y1};
       below.cut_top(ui.px(kFiguresHigh));
       draw_activity(ui, below.cut_top(ui.px(kActivityHigh)), session.activity);
-      cells.active = cells.active.cut_top(ui.px(kFiguresHigh));
+      cells.work = cells.work.cut_top(ui.px(kFiguresHigh));
       cells.events = cells.events.cut_top(ui.px(kFiguresHigh));
     }
     draw_text(ui, cells.device, session.device, {.colour = Colour::text2, .fit = Fit::middle});
-    draw_text(ui, cells.active, session.active, figure);
+    draw_text(ui, cells.work, session.work, figure);
     draw_text(ui, cells.events, session.events, figure);
   }
   draw_text(ui, cells.when, session.when, {.colour = Colour::text2, .align = Align::right});
@@ -93,7 +93,7 @@ int draw_session_head(Ui& ui, std::string_view name, const Rect& row, const Sess
   const SessionCells cells = session_cells(ui, row);
   const std::array<std::pair<Rect, std::string_view>, 5> columns = {{{cells.session, "Session"},
                                                                      {cells.device, "Device"},
-                                                                     {cells.active, "Active"},
+                                                                     {cells.work, "Work"},
                                                                      {cells.events, "Events"},
                                                                      {cells.when, head.when}}};
   constexpr std::size_t kFirstFigure = 2;

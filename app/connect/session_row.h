@@ -17,8 +17,8 @@ struct SessionRow {
   std::vector<std::string> tags;  // those that fit
   std::string below;              // the path
   std::string device;
-  std::string active, events, when;  // "–" where unknown
-  std::string activity;              // as in Headline, below the figures; "": none is drawn
+  std::string work, events, when;  // "–" where unknown
+  std::string activity;            // as in Headline, below the figures; "": none is drawn
   std::uint64_t warnings = 0;
   bool is_fine = true;     // else with a sign; without warnings it is an error
   std::string remark;      // in place of the figures: why it cannot be read, what to do with it

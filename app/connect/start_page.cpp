@@ -248,7 +248,7 @@ bool StartPage::draw_recent_row(Ui& ui, const Rect& place, std::size_t index, co
   SessionRow row{.title = session.title,
                  .below = shorten_home(session.path, home_directory(process_environment())),
                  .device = session.device,
-                 .active = format_duration(static_cast<double>(session.active_ns)),
+                 .work = session.work_ns > 0 ? format_duration(static_cast<double>(session.work_ns)) : "–",
                  .events = format_count(session.events),
                  .when = format_when(session.opened_unix_s, unix_now()),
                  .warnings = session.warnings,

@@ -38,7 +38,7 @@ std::int64_t measured_ns(const CollectiveInstance& instance, const CollectiveCel
                          CollectiveMeasure measure) noexcept {
   switch (measure) {
     case CollectiveMeasure::duration:
-      return std::max<std::int64_t>(0, cell.end_ns - std::max(instance.transfer_ns, cell.arrival_ns));
+      return std::max<std::int64_t>(0, cell.end_ns - std::max(instance.transfer_begin_ns, cell.arrival_ns));
     case CollectiveMeasure::wait:
       return Collectives::wait_ns(instance, cell);
     default:
@@ -110,7 +110,7 @@ std::shared_ptr<const ShownOperation> shown_operation(const CollectivesReport& r
   for (const CollectiveCell& cell : all.cells_of(instance)) {
     if (cell.set_by_ns != 0) shown.one_clock = false;
     shown.parts.push_back({cell.event, cell.arrival_ns + cell.set_by_ns,
-                           std::clamp(instance.transfer_ns, cell.arrival_ns, cell.end_ns) + cell.set_by_ns,
+                           std::clamp(instance.transfer_begin_ns, cell.arrival_ns, cell.end_ns) + cell.set_by_ns,
                            cell.end_ns + cell.set_by_ns, is_told && cell.rank == instance.last_rank});
   }
   if (instance.count < 2) shown.one_clock = false;

@@ -130,7 +130,8 @@ bool DerivedValues::strip(const DerivedCounter& counter, const render::TimeView&
     ++count;
   }
   if (count > 0) strip.mean /= count;
-  strip.high = strip.last = strip.low;
+  strip.high = strip.low;
+  strip.last.assign(strip.low.begin(), strip.low.end());
   return true;
 }
 

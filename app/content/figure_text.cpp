@@ -12,20 +12,10 @@
 #include "app/content/figure_titles.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/model/unit.h"
 
 namespace accelscope::app {
 namespace {
-
-struct UnitForm {
-  std::string_view unit;
-  std::string (*format)(double);
-};
-constexpr std::array<UnitForm, 6> kUnitForms = {{{"s", [](double v) { return format_duration(v * 1e9); }},
-                                                 {"ns", [](double v) { return format_duration(v); }},
-                                                 {"B", [](double v) { return format_bytes(v); }},
-                                                 {"B/s", [](double v) { return format_rate(v); }},
-                                                 {"share", [](double v) { return format_share(v); }},
-                                                 {"%", [](double v) { return format_share(v / 100); }}}};
 
 FigureMark mark_of(const SessionMetric& metric) {
   if (is_flagged(metric)) return FigureMark::flagged;
@@ -45,15 +35,6 @@ double distance_of(const FigureRow& row) {
 }
 
 }  // namespace
-
-std::string figure_text(double value, std::string_view unit) {
-  for (const UnitForm& form : kUnitForms) {
-    if (form.unit == unit) return form.format(value);
-  }
-  const bool whole = std::abs(value) < 9e15 && value == std::floor(value);
-  const std::string number = whole ? format_signed(static_cast<std::int64_t>(value)) : format_number(value);
-  return unit.empty() ? number : fmt::format("{} {}", number, unit);
-}
 
 std::string amount_per_second(double amount, double ns, std::string_view unit) {
   return format_scaled(ns > 0 ? amount / ns * 1e9 : 0, unit);
@@ -92,8 +73,8 @@ std::vector<FigureRow> figure_rows(const std::vector<SessionMetric>& metrics, co
     row.group = with_blanks(key_place(metric.name) ? "key_figures" : metric.group);
     if (devices.size() > 1)
       row.group = fmt::format("{} · {}", metric.device.empty() ? "all" : metric.device, row.group);
-    row.stated = metric.vendor ? figure_text(*metric.vendor, metric.unit) : metric.vendor_text;
-    if (metric.value) row.computed = figure_text(*metric.value, metric.unit);
+    row.stated = metric.vendor ? format_value(*metric.vendor, metric.unit) : metric.vendor_text;
+    if (metric.value) row.computed = format_value(*metric.value, metric.unit);
     row.difference = difference_text(metric);
     row.mark = mark_of(metric);
   }

@@ -1,5 +1,5 @@
-// A figure with its unit as users read it, and the rows of a table of figures: which, in what order, what stands in
-// each cell. No drawing in here.
+// The rows of a table of figures (core/model/unit.h has how one of them is written): which, in what order, what stands
+// in each cell. No drawing in here.
 #pragma once
 
 #include <string>
@@ -10,7 +10,6 @@
 
 namespace accelscope::app {
 
-[[nodiscard]] std::string figure_text(double value, std::string_view unit);  // "198 GB/s", "23.8 %", "1,986 ns"
 [[nodiscard]] std::string amount_per_second(double amount, double ns, std::string_view unit);  // "28.12 TFLOP/s"
 [[nodiscard]] std::string exact_figure(double value, std::string_view unit);  // every digit: "3.8940199999999998e-07 s"
 

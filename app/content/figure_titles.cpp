@@ -19,7 +19,7 @@ constexpr std::array<Titled, 14> kKeyFigures = {{
     {"total_active_time_percent", "Active, share of the run"},
     {"session_time", "Time of the session"},
     {"kernel_busy_time", "Kernels, at least one runs"},
-    {"kernel_busy_share", "Kernels, share of the session"},
+    {"kernel_busy_share", "Kernels, share of the span"},
     {"mbu_estimated_percent", "Memory bandwidth utilisation (MBU)"},
     {"dma_active_time_percent", "DMA active, share of the run"},
     {"hbm_read_bytes", "HBM read"},
@@ -29,7 +29,11 @@ constexpr std::array<Titled, 14> kKeyFigures = {{
 }};
 
 constexpr std::array<Titled, 21> kTitles = {{
+    {"stated_total_time", "Total time as the file states it"},
     {"work_time", "First to last work"},
+    {"active_time", "Active"},
+    {"idle_time", "Idle"},
+    {"span_time", "Span of the shares"},
     {"input_reads", "HBM reads per byte of input"},
     {"dma_event_count", "DMAs"},
     {"dma_moved_bytes", "Moved by DMA"},

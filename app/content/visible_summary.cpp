@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 #include "app/content/selection_terms.h"
@@ -17,6 +18,7 @@ namespace accelscope::app {
 namespace {
 
 constexpr std::size_t kMostVisibleRows = 100;
+constexpr double kNsPerSecond = 1e9;
 constexpr const char* kBeingComputed = "...";
 constexpr const char* kStillCounted = "Being added up.";
 
@@ -50,7 +52,9 @@ class ColumnMaker {
   // The longest first, bars by the longest.
   void add_times(VisibleColumn& column, std::vector<NamedTime> times, bool colours) {
     std::erase_if(times, [](const NamedTime& each) { return each.ns <= 0; });
-    std::stable_sort(times.begin(), times.end(), [](const NamedTime& a, const NamedTime& b) { return a.ns > b.ns; });
+    std::stable_sort(times.begin(), times.end(), [](const NamedTime& a, const NamedTime& b) {
+      return a.ns != b.ns ? a.ns > b.ns : a.name < b.name;
+    });
     if (times.size() > kMostVisibleRows) times.resize(kMostVisibleRows);
     ShortNames names;
     for (const NamedTime& each : times) names.add(each.name);
@@ -76,9 +80,6 @@ class ColumnMaker {
   void add_fact(VisibleColumn& column, std::string text, std::string value, std::string exact) {
     column.rows.push_back({.text = std::move(text), .value = std::move(value), .exact = std::move(exact)});
   }
-  [[nodiscard]] NamedTime named(const SummaryRow& row) const {
-    return {row.text, row.busy_ns, row.count, row.bytes, true, &row.kind};
-  }
   void set_share(VisibleColumn& column, std::int64_t RangeActivity::*ns, const char* what) const {
     column.value = kBeingComputed;
     if (report_ == nullptr) return;
@@ -86,16 +87,37 @@ class ColumnMaker {
     column.exact = exact_share((*report_->activity).*ns, report_->activity->range, what);
   }
 
+  // The names that are covered, each by the time that at least one of its events takes.
+  [[nodiscard]] std::vector<NamedTime> covered(const ActivityUnions::ByName& names, bool moves, bool repeats) const {
+    std::map<std::string_view, NamedTime> counted;
+    for (const SummaryRow& row : summary_.names.rows) {
+      if (row.waits || row.repeats != repeats || !is_device_work(row.work)) continue;
+      if ((row.work == WorkKind::transfer) != moves) continue;
+      NamedTime& time = counted.try_emplace(row.text, NamedTime{.kind = &row.kind}).first->second;
+      time.count += row.count;
+      time.bytes += row.bytes;
+    }
+    std::vector<NamedTime> times;
+    for (const auto& [name, ns] : names) {
+      const std::string_view text = snapshot_.strings->text(name);
+      const auto known = counted.find(text);
+      NamedTime& time = times.emplace_back(known == counted.end() ? NamedTime{} : known->second);
+      time.name = text;
+      time.ns = ns;
+    }
+    return times;
+  }
+
   VisibleColumn work() {
     VisibleColumn column{.kind = VisibleColumn::Kind::work, .title = "Device work, union"};
-    std::vector<NamedTime> times;
-    for (const SummaryRow& row : summary_.names.rows) {
-      const bool works = row.work == WorkKind::compute || row.work == WorkKind::collective;
-      if (works && !row.waits && !row.repeats) times.push_back(named(row));
-    }
-    add_times(column, std::move(times), true);
-    if (kinds_.any_device()) set_share(column, &RangeActivity::working_ns, "At least one device computes");
     column.empty = kinds_.any_device() ? "No device works in view." : "No device was recorded.";
+    if (!kinds_.any_device()) return column;
+    set_share(column, &RangeActivity::working_ns, "At least one device computes");
+    if (report_ == nullptr) {
+      column.empty = kStillCounted;
+      return column;
+    }
+    add_times(column, covered(report_->activity->unions.work, false, false), true);
     return column;
   }
 
@@ -103,58 +125,68 @@ class ColumnMaker {
   VisibleColumn transfers() {
     const bool copies = !kinds_.any(WorkKind::transfer) || has_track("stream");
     VisibleColumn column{.kind = VisibleColumn::Kind::transfers, .title = copies ? "Copies, union" : "DMA, union"};
-    if (kinds_.any(WorkKind::transfer)) set_share(column, &RangeActivity::transfer_ns, "Data is under way");
     column.empty = kinds_.any(WorkKind::transfer) ? "No transfer in view." : "No transfers were recorded.";
-    std::vector<NamedTime> whole, parts;
-    std::uint64_t moved = 0;
+    if (!kinds_.any(WorkKind::transfer)) return column;
+    set_share(column, &RangeActivity::transfer_ns, "Data is under way");
+    if (report_ == nullptr) {
+      column.empty = kStillCounted;
+      return column;
+    }
+    const ActivityUnions& unions = report_->activity->unions;
     std::int64_t nameless_ns = 0, all_ns = 0;
-    for (const SummaryRow& row : summary_.names.rows) {
-      if (row.work != WorkKind::transfer || row.waits) continue;
-      (row.repeats ? whole : parts).push_back(named(row));
-      if (row.repeats) continue;
-      moved += row.bytes;
-      all_ns += row.busy_ns;
-      if (row.text.empty() || row.text == "unknown") nameless_ns += row.busy_ns;
+    for (const auto& [name, ns] : unions.transfers) {
+      const std::string_view text = snapshot_.strings->text(name);
+      all_ns += ns;
+      if (text.empty() || text == "unknown") nameless_ns += ns;
     }
-    const bool nameless = whole.empty() && nameless_ns * 2 > all_ns;
-    add_times(column, nameless ? queues() : whole.empty() ? parts : whole, true);
-    if (column.rows.empty() || moved == 0) return column;
-    const auto bytes = static_cast<double>(moved);
-    const auto range_ns = static_cast<double>(std::max<std::int64_t>(1, summary_.range.length_ns()));
-    const double rate = bytes / range_ns * 1e9;
-    constexpr std::size_t kRoom = 3;  // facts stand in sight, below the longest
-    std::vector<VisibleRow> facts;
-    std::swap(facts, column.rows);
-    std::vector<VisibleRow> rest(facts.begin() + static_cast<std::ptrdiff_t>(std::min(facts.size(), kRoom)),
-                                 facts.end());
-    facts.resize(std::min(facts.size(), kRoom));
-    column.rows = std::move(facts);
-    add_fact(column, "moved", format_bytes(bytes), format_count(moved) + " B moved in view");
-    add_fact(column, "bandwidth", format_rate(rate), fmt::format("{:.0f} B/s over the length of the view", rate));
-    if (const double peak = memory_bandwidth(); peak > 0) {
-      add_fact(column, "of HBM peak", format_share(rate / peak), fmt::format("of {}", format_rate(peak)));
-    }
-    column.rows.insert(column.rows.end(), rest.begin(), rest.end());
+    const bool nameless = unions.whole.empty() && nameless_ns * 2 > all_ns;
+    add_times(column,
+              nameless               ? queues()
+              : unions.whole.empty() ? covered(unions.transfers, true, false)
+                                     : covered(unions.whole, true, true),
+              true);
+    if (!column.rows.empty()) add_rates(column, unions.copies_ns);
     return column;
   }
 
-  // "qSyncIO0" of the rings "qSyncIO0-Q1-E0", "qSyncIO0-Q1-E1" ..., "Q0" of those that have no names.
+  // Facts stand in sight, below the longest.
+  void add_rates(VisibleColumn& column, std::int64_t copies_ns) {
+    const std::uint64_t moved = copied_bytes(snapshot_, summary_);
+    if (moved == 0 || copies_ns <= 0) return;
+    constexpr std::size_t kRoom = 3;
+    std::vector<VisibleRow> rest;
+    if (column.rows.size() > kRoom) {
+      const auto below = column.rows.begin() + static_cast<std::ptrdiff_t>(kRoom);
+      rest.assign(std::make_move_iterator(below), std::make_move_iterator(column.rows.end()));
+      column.rows.erase(below, column.rows.end());
+    }
+    const auto bytes = static_cast<double>(moved);
+    const double rate = bytes / static_cast<double>(copies_ns) * kNsPerSecond;
+    add_fact(column, "moved", format_bytes(bytes), format_count(moved) + " B moved in view");
+    add_fact(column, "bandwidth", format_rate(rate),
+             fmt::format("{:.0f} B/s over the {} in which data moves", rate, format_time_exact(copies_ns)));
+    if (const double peak = memory_bandwidth(); peak > 0) {
+      add_fact(column, "of HBM peak", format_share(rate / peak), fmt::format("of {}", format_rate(peak)));
+    }
+    column.rows.insert(column.rows.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+  }
+
   std::vector<NamedTime> queues() const {
-    std::map<std::string, NamedTime> by_queue;
+    std::map<std::string_view, NamedTime> by_queue;
     for (const SummaryTrack& each : summary_.tracks) {
       const TrackSnapshot* track = snapshot_.find_track(each.track);
       if (track == nullptr || work_kind_of(*track) != WorkKind::transfer) continue;
-      const std::string& name = track->track->name;
-      const std::string queue = name.substr(0, name.find(name.starts_with('Q') ? "-E" : "-Q"));
-      NamedTime& sum = by_queue[queue];
-      sum.name = queue;
-      sum.ns += each.busy_ns;
+      NamedTime& sum = by_queue[queue_of_ring(track->track->name)];
       sum.count += each.count;
       sum.bytes += each.bytes;
-      sum.selects = false;
     }
     std::vector<NamedTime> times;
-    for (auto& [name, time] : by_queue) times.push_back(std::move(time));
+    for (const auto& [queue, ns] : report_->activity->unions.queues) {
+      NamedTime& time = times.emplace_back(by_queue[queue]);
+      time.name = queue;
+      time.ns = ns;
+      time.selects = false;
+    }
     return times;
   }
 
@@ -179,6 +211,11 @@ class ColumnMaker {
       sum += device_peaks(snapshot_, devices.label(device)).bandwidth;
     }
     return sum;
+  }
+  [[nodiscard]] bool any_zones() const {
+    for (std::size_t lane = 0; lane < snapshot_.lanes.size(); ++lane)
+      if (kinds_.has_zones(lane)) return true;
+    return false;
   }
   [[nodiscard]] bool has_track(std::string_view kind) const {
     return std::any_of(snapshot_.tracks.begin(), snapshot_.tracks.end(),
@@ -243,7 +280,14 @@ class ColumnMaker {
     std::string file;
     bool one_file = true;
     const auto path_of = [](const std::string& text) { return text.substr(0, text.rfind(':')); };
-    for (const SummaryRow& row : summary_.lines.rows) {
+    if (report_ == nullptr && any_zones()) {
+      column.empty = kStillCounted;
+      return column;
+    }
+    const std::vector<SummaryRow> own =
+        report_ == nullptr ? summary_.lines.rows
+                           : with_self_times(summary_.lines.rows, report_->activity->zone_lines, *snapshot_.strings);
+    for (const SummaryRow& row : own) {
       if (row.busy_ns <= 0 || column.rows.size() >= kMostVisibleRows) continue;
       one_file = one_file && (file.empty() || file == path_of(row.text));
       file = path_of(row.text);

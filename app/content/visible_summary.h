@@ -1,8 +1,9 @@
 // What the visible range holds, in five columns that never mix: device work, transfers, waits by cause, lines or the
 // host, memory. Texts and figures without drawing; the Selection panel shows them while nothing is selected.
 //
-// Device work and transfers are shares of the range in which at least one device is at it, each moment once; below them
-// stand names with their times, which side by side may be longer. A wait is in no other column. Time of the host is
+// Device work and transfers are shares of the range in which at least one device is at it, each moment once; the names
+// below them are unions too, so none is longer than the range. Bandwidth is bytes over the time in which data moves;
+// what only fills memory moves none. A wait is in no other column. Time of the host is
 // self time: nested calls are counted once. Memory is what was in use at the peak within the range.
 #pragma once
 

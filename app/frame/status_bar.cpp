@@ -7,6 +7,7 @@
 #include "app/panels/quality/panel.h"
 #include "app/session/analysis.h"
 #include "core/base/format.h"
+#include "core/scan/event_mask.h"
 #include "render/base/icons.h"
 #include "render/widgets/popup.h"
 
@@ -15,7 +16,7 @@ namespace accelscope::app {
 using namespace render;  // NOLINT: this file is nothing but drawing
 
 std::string events_text(const SessionTab& tab) {
-  const std::uint64_t count = tab.snapshot->event_count;
+  const std::uint64_t count = count_passing(*tab.snapshot, nullptr);
   return format_count(count) + (count == 1 ? " event" : " events");
 }
 

@@ -28,8 +28,8 @@ constexpr std::ptrdiff_t kMostImports = 2;  // at once: each may take much memor
       return natural_less(a.name, b.name);
     case LibraryOrder::device:
       return natural_less(a.headline.device, b.headline.device);
-    case LibraryOrder::active:
-      return a.headline.active_ns < b.headline.active_ns;
+    case LibraryOrder::work:
+      return a.headline.work_ns < b.headline.work_ns;
     case LibraryOrder::events:
       return a.headline.events < b.headline.events;
     case LibraryOrder::when:

@@ -20,7 +20,7 @@
 
 namespace accelscope::app {
 
-enum class LibraryOrder : std::uint8_t { name, device, active, events, when };
+enum class LibraryOrder : std::uint8_t { name, device, work, events, when };
 
 class Library {
  public:

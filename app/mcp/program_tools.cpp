@@ -7,6 +7,7 @@
 #include "app/mcp/json_text.h"
 #include "app/mcp/tool_rows.h"
 #include "app/terminal/standard_files.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 namespace {
@@ -97,7 +98,7 @@ Result<ToolAnswer> record_tool(ToolCall& call) {
   if (!session) return session.error();
   JsonObject answer;
   answer.text("session", (*session)->name).text("output", *output).number("exit_status", outcome.code);
-  answer.number("events", (*session)->snapshot->event_count).text_if("said", outcome.err);
+  answer.number("events", count_passing(*(*session)->snapshot, nullptr)).text_if("said", outcome.err);
   return ToolAnswer{answer.done(), ""};
 }
 

@@ -9,9 +9,10 @@
 #include "app/mcp/json_text.h"
 #include "app/mcp/tool_rows.h"
 #include "app/terminal/filter_options.h"
+#include "core/analysis/figures/session_terms.h"
 #include "core/analysis/figures/verdict.h"
-#include "core/analysis/time/session_activity.h"
 #include "core/base/format.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 
@@ -78,7 +79,7 @@ JsonObject head_of(const ShelvedSession& session) {
   JsonObject head;
   head.text("session", session.name).text("title", session.opened.title);
   head.text_if("device", device_of(snapshot)).raw("files", json_texts(session.paths));
-  head.number("events", snapshot.event_count).number("duration_ns", snapshot.end_ns - snapshot.begin_ns);
+  head.number("events", count_passing(snapshot, nullptr)).number("duration_ns", snapshot.end_ns - snapshot.begin_ns);
   return head;
 }
 
@@ -97,11 +98,9 @@ Result<ToolAnswer> open_tool(ToolCall& call) {
   const ShelvedSession& open = **session;
   JsonObject answer = head_of(open);
   answer.text_if("note", open.opened.note).raw("tables", tables_json(*open.snapshot));
-  const auto active = find_active_stretch(query_of(call, open));
-  if (!active) return active.error();
-  if (*active) {
-    answer.raw("active_ns", fmt::format("[{},{}]", (*active)->begin_ns, (*active)->end_ns));
-  }
+  const auto terms = session_terms(query_of(call, open));
+  if (!terms) return terms.error();
+  if (terms->work) answer.raw("work_range_ns", fmt::format("[{},{}]", terms->work->begin_ns, terms->work->end_ns));
   answer.raw("problems", quality_list(*open.snapshot));
   answer.text("next", "summarise, advise, top_costs, table, query; resource accelscope://" + open.name + "/schema");
   return ToolAnswer{answer.done(), ""};
@@ -118,7 +117,7 @@ std::string entry_json(const LibraryEntry& entry) {
   JsonObject row;
   row.text("path", entry.path).text_if("name", entry.name).text_if("device", entry.headline.device);
   if (entry.is_session && entry.has_figures()) {
-    row.number("events", entry.headline.events).number("active_ns", entry.headline.active_ns);
+    row.number("events", entry.headline.events).number("work_ns", entry.headline.work_ns);
   }
   row.text_if("format", entry.format).text_if("problem", entry.problem);
   if (!entry.tags.empty()) row.raw("tags", json_texts(entry.tags));

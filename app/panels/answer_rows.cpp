@@ -7,9 +7,9 @@
 #include <utility>
 #include <variant>
 
-#include "app/content/figure_text.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/model/unit.h"
 
 namespace accelscope::app {
 
@@ -39,7 +39,7 @@ TableCell figure_cell(const SqlValue& value, const AnswerForm& form) {
   const auto* integer = std::get_if<std::int64_t>(&value);
   const std::string digits = integer != nullptr ? std::to_string(*integer) : fmt::format("{}", number_of(value));
   const bool is_plain = form.unit.empty() || form.unit == "share";
-  TableCell cell{.text = figure_text(number_of(value), form.unit),
+  TableCell cell{.text = format_value(number_of(value), form.unit),
                  .exact = is_plain ? digits : fmt::format("{} {}", digits, form.unit),
                  .data = digits};
   if (form.bar) cell.bar = std::clamp(number_of(value), 0.0, 1.0);

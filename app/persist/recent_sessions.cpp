@@ -53,7 +53,7 @@ Result<void> RecentSessions::load() {
   for (TextRecord& fields : *records) {
     RecentSession session;
     if (fields.size() < kFields || fields[0].empty()) continue;
-    if (!parse(fields[3], session.active_ns) || !parse(fields[4], session.events) ||
+    if (!parse(fields[3], session.work_ns) || !parse(fields[4], session.events) ||
         !parse(fields[5], session.opened_unix_s) || !parse(fields[6], session.warnings)) {
       continue;
     }
@@ -86,7 +86,7 @@ Result<void> RecentSessions::write() const {
   std::vector<TextRecord> records;
   records.reserve(list_.size());
   for (const RecentSession& session : list_) {
-    records.push_back({session.path, session.title, session.device, std::to_string(session.active_ns),
+    records.push_back({session.path, session.title, session.device, std::to_string(session.work_ns),
                        std::to_string(session.events), std::to_string(session.opened_unix_s),
                        std::to_string(session.warnings), session.project, session.configuration});
   }

@@ -15,7 +15,7 @@ struct RecentSession {
   std::string path;
   std::string title;
   std::string device;
-  std::int64_t active_ns = 0;
+  std::int64_t work_ns = 0;
   std::uint64_t events = 0;
   std::int64_t opened_unix_s = 0;
   std::uint64_t warnings = 0;

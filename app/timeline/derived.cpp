@@ -1,6 +1,4 @@
 // Counters that no source recorded: their values come from the workers and are drawn like recorded ones.
-#include <fmt/format.h>
-#include <imgui.h>
 
 #include <cmath>
 #include <limits>
@@ -8,6 +6,7 @@
 #include "app/timeline/frame.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"
+#include "core/model/unit.h"
 #include "render/timeline/counter_painter.h"
 #include "render/widgets/popup.h"
 
@@ -18,14 +17,9 @@ using namespace render;
 
 constexpr double kStretchPixels = 3;  // at 100 %: narrower ones would say when it is busy, and not how much
 
-[[nodiscard]] std::string share_text(double share) {
-  return share > 0 && share < 0.1 ? fmt::format("{:.2g} %", share * 100) : percent(share);
-}
-
 [[nodiscard]] std::string value_text(const DerivedCounter& counter, double value) {
-  if (counter.kind == DerivedCounter::Kind::queue_depth) return format_number(value);
-  if (counter.kind == DerivedCounter::Kind::launch_latency) return format_duration(value);
-  return share_text(value);
+  if (counter.kind == DerivedCounter::Kind::queue_depth) return format_value(value, "");
+  return format_value(value, counter.kind == DerivedCounter::Kind::launch_latency ? "ns" : "share");
 }
 
 // The value at the pointer, what it is a share of, and how long the stretches are.
@@ -75,7 +69,7 @@ std::string draw_derived(TimelineFrame& frame, const DrawnRow& drawn) {
   if (frame.tab.cursor_ns) {
     const double x = frame.view.x(static_cast<double>(*frame.tab.cursor_ns));
     const bool inside = x >= 0 && x < frame.view.width;
-    value = inside ? static_cast<double>(strip.last[static_cast<std::size_t>(x)]) : kNone;
+    value = inside ? strip.last[static_cast<std::size_t>(x)] : kNone;
     // Of shares, where nothing is there is nothing at work.
     if (std::isnan(value) && strip.any && !counter.is_of_launches()) value = 0;
   }

@@ -10,6 +10,7 @@
 #include "app/timeline/frame.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"
+#include "core/model/unit.h"
 #include "render/timeline/counter_painter.h"
 #include "render/widgets/popup.h"
 
@@ -19,25 +20,6 @@ namespace {
 using namespace render;
 
 constexpr std::size_t kMemorySeries = 8;
-
-// Three digits are enough beside a plot; the exact value is in Details.
-[[nodiscard]] double rounded_to_three_digits(double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const double step = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 2);
-  const double rounded = std::round(value / step) * step;
-  return std::isfinite(rounded) ? rounded : value;  // at the ends of what a double holds
-}
-
-[[nodiscard]] std::string counter_value(double value, const std::string& unit) {
-  if (unit == "share") return percent(value);
-  if (unit == "%") return percent(value / 100);
-  const double shown = rounded_to_three_digits(value);
-  if (unit == "B") return format_bytes(shown);
-  if (unit == "B/s") return format_rate(shown);
-  if (unit == "ns") return format_duration(shown);
-  const std::string number = format_number(shown);
-  return unit.empty() ? number : number + " " + unit;
-}
 
 [[nodiscard]] double highest_of(const TimelineFrame& frame, const LaneSnapshot& lane) {
   CounterScale& scale = frame.state.counter_scales[lane.number()];
@@ -68,9 +50,8 @@ constexpr std::size_t kMemorySeries = 8;
   if (!frame.tab.cursor_ns) return {};
   const double x = frame.view.x(static_cast<double>(*frame.tab.cursor_ns));
   if (x < 0 || x >= frame.view.width) return {};
-  const float value = strip.last[static_cast<std::size_t>(x)];
-  if (std::isnan(value)) return {};
-  return static_cast<double>(value);
+  const double value = strip.last[static_cast<std::size_t>(x)];
+  return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
 // Adds the counter on top of those in `below`, which are values by pixel.
@@ -84,9 +65,9 @@ void stack_counter(TimelineFrame& frame, const Rect& canvas, const CounterStrip&
   };
   const std::size_t width = below.size();
   for (std::size_t begin = 0; begin < width;) {
-    const float value = strip.last[begin];
+    const auto value = static_cast<float>(strip.last[begin]);
     std::size_t end = begin + 1;
-    while (end < width && strip.last[end] == value && below[end] == below[begin]) ++end;
+    while (end < width && static_cast<float>(strip.last[end]) == value && below[end] == below[begin]) ++end;
     if (!std::isnan(value)) {
       const float x0 = canvas.x0 + static_cast<float>(begin);
       const float x1 = canvas.x0 + static_cast<float>(end);
@@ -172,7 +153,7 @@ std::string draw_counter(TimelineFrame& frame, const DrawnRow& drawn) {
     frame.state.complete = frame.state.complete && strip.complete;
     names.push_back(row.series[i]->name);
     const std::optional<double> value = value_at_cursor(frame, strip);
-    values.push_back({names.back(), value ? counter_value(*value, unit) : "–"});
+    values.push_back({names.back(), value ? format_value(*value, unit) : "–"});
     if (!strip.any) continue;
     any = true;
     sum += value.value_or(strip.mean);
@@ -184,12 +165,12 @@ std::string draw_counter(TimelineFrame& frame, const DrawnRow& drawn) {
     const double top = row.own_scales ? highest_of(frame, lane) : scale;
     const bool last = i + 1 == row.lanes.size() && !row.own_scales;  // one mark for what is the scale of all
     paint_counter(frame.ui, frame.list,
-                  {strip, canvas, colour, top, last ? counter_value(scale, unit) : "", !row.counter_line && !shared});
+                  {strip, canvas, colour, top, last ? format_value(scale, unit) : "", !row.counter_line && !shared});
   }
   if (shared && row.size != RowSize::small) draw_legend(frame, drawn, names);
   explain_values(frame, drawn, std::move(values));
   if (!any) return "–";
-  return row.counters == CounterMode::overlaid ? std::string() : counter_value(sum, unit);
+  return row.counters == CounterMode::overlaid ? std::string() : format_value(sum, unit);
 }
 
 std::string draw_memory(TimelineFrame& frame, const DrawnRow& drawn) {

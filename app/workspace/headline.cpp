@@ -6,11 +6,12 @@
 #include "app/persist/recent_sessions.h"
 #include "app/persist/text_record.h"
 #include "app/workspace/opening.h"
-#include "core/analysis/time/session_activity.h"
+#include "core/analysis/figures/session_terms.h"
 #include "core/analysis/time/time_cells.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/base/natural_order.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 namespace {
@@ -70,14 +71,14 @@ Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_uni
   const Snapshot& snapshot = *query.snapshot;
   Headline headline{.name = std::string(snapshot.meta_value("name")),
                     .device = device_of(snapshot),
-                    .events = snapshot.event_count,
+                    .events = count_passing(snapshot, nullptr),
                     .duration_ns = snapshot.end_ns - snapshot.begin_ns,
                     .warnings = count_warnings(snapshot),
                     .saved_unix_s = saved_unix_s};
-  const auto active = find_active_stretch(query);
-  if (!active) return active.error();
-  const TimeRange range = active->value_or(TimeRange{snapshot.begin_ns, snapshot.end_ns});
-  headline.active_ns = range.length_ns();
+  const auto terms = session_terms(query);
+  if (!terms) return terms.error();
+  const TimeRange range = terms->work.value_or(terms->session);
+  headline.work_ns = terms->work ? range.length_ns() : 0;
   auto activity = activity_of(query, range);
   if (!activity) return activity.error();
   headline.activity = std::move(*activity);
@@ -87,7 +88,7 @@ Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_uni
 
 std::string to_text(const Headline& headline) {
   return encode_record({std::string(kHeadlineVersion), headline.name, headline.device, std::to_string(headline.events),
-                        std::to_string(headline.duration_ns), std::to_string(headline.active_ns),
+                        std::to_string(headline.duration_ns), std::to_string(headline.work_ns),
                         std::to_string(headline.warnings), std::to_string(headline.saved_unix_s), headline.activity,
                         encode_record(headline.processes)});
 }
@@ -97,7 +98,7 @@ std::optional<Headline> headline_of(std::string_view text) {
   if (fields.size() < kHeadlineFields || fields[0] != kHeadlineVersion) return std::nullopt;
   Headline headline{.name = fields[1], .device = fields[2]};
   const bool whole = read_number(fields[3], headline.events) && read_number(fields[4], headline.duration_ns) &&
-                     read_number(fields[5], headline.active_ns) && read_number(fields[6], headline.warnings) &&
+                     read_number(fields[5], headline.work_ns) && read_number(fields[6], headline.warnings) &&
                      read_number(fields[7], headline.saved_unix_s);
   if (!whole) return std::nullopt;
   const bool digits = std::all_of(fields[8].begin(), fields[8].end(), [](char c) { return c >= '0' && c <= '9'; });

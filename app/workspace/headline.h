@@ -20,12 +20,13 @@ struct Headline {
   static constexpr std::size_t kCells = 64;
   std::string name;    // that the session was given; "": it is called as its file
   std::string device;  // "trn1-07 nc0", "4 devices"
+  // As core/analysis/figures/session_terms.h has them: events, the total, the work (0: nothing works).
   std::uint64_t events = 0;
-  std::int64_t duration_ns = 0;  // from the first event to the last
-  std::int64_t active_ns = 0;    // of that the stretch with work
-  std::uint64_t warnings = 0;    // of the data-quality report
+  std::int64_t duration_ns = 0;
+  std::int64_t work_ns = 0;
+  std::uint64_t warnings = 0;  // of the data-quality report
   std::int64_t saved_unix_s = 0;
-  // How busy the devices (hosts where there is none) were over the active stretch: kCells digits '0' to '9' of the
+  // How busy the devices (hosts where there is none) were over the work: kCells digits '0' to '9' of the
   // busiest cell; "" where nothing worked.
   std::string activity;
   std::vector<std::string> processes;  // that its sources told of: "python3 (4711)"; at most kMostProcesses

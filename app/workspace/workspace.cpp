@@ -12,6 +12,7 @@
 #include "app/workspace/headline.h"
 #include "capture/sources/input_parts.h"
 #include "core/base/text.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 
@@ -603,13 +604,14 @@ void Workspace::dismiss_notice(std::size_t index) {
 void Workspace::remember(const OpenTab& tab, const std::string& path) {
   const SessionTab& session = *tab.session;
   const Snapshot& snapshot = *session.snapshot;
-  const TimeRange all{snapshot.begin_ns, snapshot.end_ns};
+  const WorkKinds kinds(snapshot);
+  const bool works = session.active && (kinds.any_device() || kinds.any(WorkKind::host));
   SessionName name = name_of(tab);
   RecentSession recent{.path = path,
                        .title = std::move(name.title),
                        .device = std::move(name.device),
-                       .active_ns = session.active.value_or(all).length_ns(),
-                       .events = snapshot.event_count,
+                       .work_ns = works ? session.active->length_ns() : 0,
+                       .events = count_passing(snapshot, nullptr),
                        .opened_unix_s = unix_now(),
                        .warnings = count_warnings(snapshot),
                        .project = session.project,

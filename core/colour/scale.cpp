@@ -9,7 +9,7 @@
 #include <initializer_list>
 #include <limits>
 
-#include "core/base/format.h"
+#include "core/model/unit.h"
 
 namespace accelscope {
 namespace {
@@ -107,12 +107,6 @@ constexpr double kPowersFrom = 16;  // numbers that span this factor get cuts by
   }
 }
 
-[[nodiscard]] std::string number_text(double value, std::string_view unit) {
-  if (unit == "ns") return format_duration(value);
-  if (unit == "B") return format_bytes(value);
-  return format_number(value) + (unit.empty() ? "" : " " + std::string(unit));
-}
-
 }  // namespace
 
 NumberHistogram::NumberHistogram() : counts_(kBuckets, 0) {}
@@ -176,11 +170,11 @@ std::vector<double> scale_cuts(const NumberHistogram& histogram, NumberKind kind
 
 std::string step_text(const std::vector<double>& cuts, std::size_t step, NumberKind kind, std::string_view unit) {
   if (cuts.empty()) return "all";
-  if (step == 0) return "< " + number_text(cuts.front(), unit);
-  if (step >= cuts.size()) return "≥ " + number_text(cuts.back(), unit);
+  if (step == 0) return "< " + format_value(cuts.front(), unit);
+  if (step >= cuts.size()) return "≥ " + format_value(cuts.back(), unit);
   const bool single = kind.whole && cuts[step] == cuts[step - 1] + 1;
-  if (single) return number_text(cuts[step - 1], unit);
-  return number_text(cuts[step - 1], unit) + " – " + number_text(cuts[step], unit);
+  if (single) return format_value(cuts[step - 1], unit);
+  return format_value(cuts[step - 1], unit) + " – " + format_value(cuts[step], unit);
 }
 
 }  // namespace accelscope

@@ -23,6 +23,7 @@ inline constexpr QualityKindRow kQualityKinds[] = {
     {"broken_args", Severity::warning},
     {"buffer_overflow", Severity::warning},
     {"bytes_lost", Severity::warning},
+    {"calls_without_work", Severity::note},
     {"capture_failed", Severity::error},
     {"capture_stopped", Severity::warning},
     {"capture_unfinished", Severity::warning},

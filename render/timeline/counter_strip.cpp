@@ -33,7 +33,7 @@ class CounterWalk {
     const double x1 = ticks_.x(node.end);
     if (x1 < 0) {
       hold(0, node.last);
-      before_ = static_cast<float>(node.last);
+      before_ = node.last;
       return true;
     }
     const double x0 = ticks_.x(node.begin);
@@ -79,7 +79,7 @@ class CounterWalk {
     const double x0 = ticks_.x(node.begin);
     if (x1 < 0) {
       hold(0, node.last);
-      before_ = static_cast<float>(node.last);
+      before_ = node.last;
     } else if (x0 < width_) {
       add(node, x0, x1);
     }
@@ -100,7 +100,7 @@ class CounterWalk {
       // fmin and fmax ignore the NaN of an untouched pixel.
       strip_.low[p] = std::fmin(strip_.low[p], node.min);
       strip_.high[p] = std::fmax(strip_.high[p], node.max);
-      strip_.last[p] = static_cast<float>(node.last);
+      strip_.last[p] = node.last;
     }
   }
 
@@ -126,13 +126,13 @@ class CounterWalk {
 
   // Pixels without a sample take the value that holds there; the others also touch the one they begin with.
   void fill_held() {
-    float held = before_;
+    double held = before_;
     strip_.lowest = std::numeric_limits<double>::max();
     strip_.highest = std::numeric_limits<double>::lowest();
     for (std::size_t p = 0; p < strip_.last.size(); ++p) {
       if (std::isnan(strip_.last[p])) strip_.last[p] = held;
-      strip_.low[p] = std::fmin(strip_.low[p], held);
-      strip_.high[p] = std::fmax(strip_.high[p], held);
+      strip_.low[p] = std::fmin(strip_.low[p], static_cast<float>(held));
+      strip_.high[p] = std::fmax(strip_.high[p], static_cast<float>(held));
       held = strip_.last[p];
       if (std::isnan(held)) continue;
       strip_.any = true;
@@ -147,7 +147,7 @@ class CounterWalk {
   int width_;
   CounterStrip& strip_;
   bool has_value_ = false;
-  float before_ = kNothing;  // the value at the left edge of the view
+  double before_ = kNothing;  // the value at the left edge of the view
   double value_ = 0;
   double held_from_ = 0;
   double first_x_ = 0;

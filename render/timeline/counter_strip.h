@@ -14,9 +14,9 @@ struct CounterStrip {
   // One of each per pixel; NaN before the first sample of the lane.
   std::vector<float> low;
   std::vector<float> high;
-  std::vector<float> last;
-  bool any = false;   // a value holds somewhere in the view
-  double lowest = 0;  // of the view
+  std::vector<double> last;  // as stored, to the last digit
+  bool any = false;          // a value holds somewhere in the view
+  double lowest = 0;         // of the view
   double highest = 0;
   double mean = 0;       // by time, of the part of the view that has a value
   bool complete = true;  // false: a leaf stands for samples that are still being decoded

@@ -14,6 +14,8 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 #include "core/base/sha256.h"
+#include "core/model/unit.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 namespace {
@@ -37,8 +39,8 @@ std::string vendor_json(const SessionMetric& metric) {
 }
 
 void add_metric_row(TextTable& table, const SessionMetric& metric, bool filtered) {
-  const std::string vendor = metric.vendor ? figure_text(*metric.vendor, metric.unit) : metric.vendor_text;
-  const std::string ours = metric.value ? figure_text(*metric.value, metric.unit) : "";
+  const std::string vendor = metric.vendor ? format_value(*metric.vendor, metric.unit) : metric.vendor_text;
+  const std::string ours = metric.value ? format_value(*metric.value, metric.unit) : "";
   std::string difference = difference_text(metric) + (is_flagged(metric) ? " !" : "");
   if (filtered && metric.unfiltered) difference += "not filtered";
   table.row({metric.name, vendor, ours, difference});
@@ -98,7 +100,7 @@ void write_json_block(std::ostream& out, const PrintedSummary& summary, const Bl
 }
 
 void add_verdict(TextTable& table, const Block& block) {
-  std::array<std::size_t, 4> counts{};
+  std::array<std::size_t, kMetricChecks> counts{};
   std::size_t close = 0;
   std::size_t flagged = 0;
   for (const SessionMetric* metric : block.metrics) {
@@ -156,6 +158,7 @@ Result<PrintedSummary> printed_summary(const Store& store, const std::string& ti
     if (count.events > 0) summary.event_counts.emplace_back(count.name, count.events);
     summary.event_count += count.events;
   }
+  if (!filter.mask) summary.event_count = count_passing(*snapshot, nullptr);
   const std::int64_t begin_ns = std::max(range.begin_ns, snapshot->begin_ns);
   summary.duration_ns = std::max<std::int64_t>(0, std::min(range.end_ns, snapshot->end_ns) - begin_ns);
   return summary;

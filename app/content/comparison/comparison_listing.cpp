@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "app/content/comparison/comparison_words.h"
-#include "app/content/figure_text.h"
 #include "core/base/format.h"
+#include "core/model/unit.h"
 
 namespace accelscope::app {
 namespace {
@@ -37,8 +37,8 @@ Listing metrics_listing(const Comparison& comparison, std::size_t other) {
       continue;
     }
     const std::string& unit = figure.metric.unit;
-    listing.add({figure.metric.name, compared_title(figure.metric.name), figure_text(change.base, unit),
-                 figure_text(change.other, unit), signed_figure(change.difference(), unit), ratio_cell(change),
+    listing.add({figure.metric.name, compared_title(figure.metric.name), format_value(change.base, unit),
+                 format_value(change.other, unit), signed_figure(change.difference(), unit), ratio_cell(change),
                  std::string(told_text(change, figure.metric.better, unit == "s"))});
   }
   if (alike > 0) listing.note = fmt::format("{} more figures do not differ beyond noise", format_count(alike));

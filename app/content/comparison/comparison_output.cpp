@@ -8,9 +8,9 @@
 #include <ostream>
 
 #include "app/content/comparison/comparison_words.h"
-#include "app/content/figure_text.h"
 #include "core/base/format.h"
 #include "core/base/natural_order.h"
+#include "core/model/unit.h"
 #include "core/names/short_names.h"
 
 namespace accelscope::app {
@@ -85,10 +85,10 @@ PrintedTable metric_table(const Comparison& comparison, std::size_t most) {
   table.left_out = shown.left_out;
   for (const ComparedFigure* each : shown.figures) {
     const ComparedFigure& figure = *each;
-    std::vector<std::string> row{figure.metric.name, figure_text(figure.metric.value, figure.metric.unit)};
+    std::vector<std::string> row{figure.metric.name, format_value(figure.metric.value, figure.metric.unit)};
     for (std::size_t i = 0; i < figure.changes.size(); ++i) {
       const bool missing = figure.is_missing[i] != 0;
-      row.push_back(missing ? "–" : figure_text(figure.changes[i].other, figure.metric.unit));
+      row.push_back(missing ? "–" : format_value(figure.changes[i].other, figure.metric.unit));
       row.push_back(missing ? "–" : change_text(figure.changes[i], figure.metric.better, figure.metric.unit == "s"));
     }
     table.rows.push_back(std::move(row));
@@ -143,8 +143,10 @@ double mean_of_cell(const KernelTable::Cell& cell) {
   return cell.work_ns.empty() ? 0 : sum / static_cast<double>(cell.work_ns.size());
 }
 
-PrintedTable kernel_by_configuration(const KernelTable& kernels) {
-  PrintedTable table{"Kernel x config, first to last work", "", kernel_columns(kernels), {}, 0};
+PrintedTable kernel_by_configuration(const Comparison& comparison) {
+  const KernelTable& kernels = comparison.kernels;
+  PrintedTable table{
+      "Kernel x config, " + lower_case(compared_title(comparison.headline)), "", kernel_columns(kernels), {}, 0};
   for (std::size_t kernel = 0; kernel < kernels.kernels.size(); ++kernel) {
     std::vector<std::string> row{kernels.kernels[kernel]};
     for (std::size_t config = 0; config < kernels.configurations.size(); ++config) {
@@ -161,7 +163,7 @@ PrintedTable kernel_by_configuration(const KernelTable& kernels) {
 std::vector<PrintedTable> printed_tables(const Comparison& comparison, const ComparisonOutputOptions& options) {
   std::vector<PrintedTable> tables;
   const bool is_table = comparison.kernels.kernels.size() * comparison.kernels.configurations.size() > 1;
-  if (is_table) tables.push_back(kernel_by_configuration(comparison.kernels));
+  if (is_table) tables.push_back(kernel_by_configuration(comparison));
   if (options.with_metrics) tables.push_back(metric_table(comparison, options.most_rows));
   for (const ComparedCosts& costs : comparison.costs)
     tables.push_back(cost_table(comparison, costs, options.most_rows));
@@ -416,9 +418,10 @@ void write_comparison_markdown(std::ostream& out, const Comparison& comparison,
     const ComparisonVerdict verdict = comparison_verdict(comparison, g);
     out << fmt::format("{}## {} against {}\n\n", g > 1 ? "\n" : "", markdown_cell(configuration_text(comparison, g)),
                        markdown_cell(configuration_text(comparison, 0)));
-    out << fmt::format("**{}**{}{}\n", markdown_cell(verdict.headline),
-                       verdict.detail.empty() ? "" : ": " + markdown_cell(verdict.detail),
-                       verdict.basis.empty() ? "" : " (" + markdown_cell(verdict.basis) + ")");
+    out << fmt::format(
+        "**{}**{}{}\n", markdown_cell(verdict.headline),
+        verdict.detail.empty() ? "" : ": " + markdown_cell(verdict.detail) + ", " + markdown_cell(verdict.beside),
+        verdict.basis.empty() ? "" : " (" + markdown_cell(verdict.basis) + ")");
     const std::vector<ComparisonReason> reasons = comparison_reasons(comparison, g);
     if (!reasons.empty()) out << '\n';
     for (const ComparisonReason& reason : reasons) out << "- " << markdown_cell(reason.text) << '\n';
@@ -448,11 +451,13 @@ void write_comparison_json(std::ostream& out, const Comparison& comparison, cons
     for (const ComparisonReason& reason : comparison_reasons(comparison, g))
       reasons += fmt::format("{}{{\"metric\": {}, \"text\": {}}}", reasons.empty() ? "" : ", ",
                              json_quote(reason.figure->metric.name), json_quote(reason.text));
-    verdicts.add(fmt::format(
-        "{{\"configuration\": {}, \"judgement\": \"{}\", \"headline\": {}, \"detail\": {}, \"basis\": {}, \"reasons\": "
-        "[{}]}}",
-        json_quote(comparison.configurations[g].name), kJudgements[static_cast<std::size_t>(verdict.judgement)],
-        json_quote(verdict.headline), json_quote(verdict.detail), json_quote(verdict.basis), reasons));
+    verdicts.add(
+        fmt::format("{{\"configuration\": {}, \"judgement\": \"{}\", \"headline\": {}, \"detail\": {}, \"beside\": {}, "
+                    "\"basis\": {}, "
+                    "\"reasons\": [{}]}}",
+                    json_quote(comparison.configurations[g].name),
+                    kJudgements[static_cast<std::size_t>(verdict.judgement)], json_quote(verdict.headline),
+                    json_quote(verdict.detail), json_quote(verdict.beside), json_quote(verdict.basis), reasons));
   }
   verdicts.end();
   if (!comparison.kernels.kernels.empty()) write_json_kernels(out, comparison.kernels);

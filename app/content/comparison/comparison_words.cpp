@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/content/figure_text.h"
 #include "app/content/figure_titles.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
+#include "core/model/unit.h"
 
 namespace accelscope::app {
 namespace {
@@ -45,6 +46,7 @@ std::string basis_of(const Change& change) {
 std::string ComparisonVerdict::text() const {
   std::string all = headline;
   if (!detail.empty()) all += ": " + detail;
+  if (!beside.empty()) all += ", " + beside;
   return basis.empty() ? all : all + " (" + basis + ")";
 }
 
@@ -55,17 +57,55 @@ Judgement judgement_of(Better better, const Change& change) noexcept {
   return is_worse(better, change) ? Judgement::worse : Judgement::better;
 }
 
+namespace {
+
+std::string from_to(const Change& change) {
+  return fmt::format("{} to {}", format_duration(change.base * 1e9), format_duration(change.other * 1e9));
+}
+
+// What the headline is, and what the other times of the whole say.
+std::string other_times(const Comparison& comparison, std::size_t other) {
+  std::string text = compared_title(comparison.headline);
+  for (const std::string_view name : {kWorkTime, terms::kActive}) {
+    const ComparedFigure* figure = name == comparison.headline ? nullptr : comparison.find_metric(name);
+    if (figure == nullptr || figure->is_missing[other - 1] != 0) continue;
+    const Change& change = figure->changes[other - 1];
+    text += fmt::format("; {} {}", lower_case(compared_title(name)), from_to(change));
+    if (change.ratio && *change.ratio > 0) text += fmt::format(", {}", speed_text(*change.ratio));
+  }
+  return text;
+}
+
+// Where nothing works memory is all that there is to compare: more of it is neither faster nor slower.
+ComparisonVerdict memory_verdict(const Comparison& comparison, std::size_t other) {
+  ComparisonVerdict out{Judgement::unknown, "no verdict", "", "", "one of them holds no work of a device or a host"};
+  for (const ComparedFigure& figure : comparison.metrics) {
+    const Change& change = figure.changes[other - 1];
+    if (!figure.metric.name.ends_with("_peak_bytes") || figure.is_missing[other - 1] != 0 || !change.ratio) continue;
+    out.judgement = judgement_of(Better::neither, change);
+    out.headline = fmt::format("{} the memory at the peak", ratio_text(change));
+    out.detail = fmt::format("{} to {}", format_bytes(change.base), format_bytes(change.other));
+    out.beside = compared_title(figure.metric.name);
+    out.basis = basis_of(change);
+    break;
+  }
+  return out;
+}
+
+}  // namespace
+
 ComparisonVerdict comparison_verdict(const Comparison& comparison, std::size_t other) {
-  const ComparedFigure* work = comparison.find_metric(kWorkTime);
-  if (work == nullptr || work->is_missing[other - 1] != 0)
-    return {Judgement::unknown, "no verdict", "", "one of them holds no work of a device or a host"};
-  const Change& change = work->changes[other - 1];
+  const ComparedFigure* time = comparison.find_metric(comparison.headline);
+  if (time == nullptr || time->is_missing[other - 1] != 0) return memory_verdict(comparison, other);
+  const Change& change = time->changes[other - 1];
   ComparisonVerdict out;
-  out.judgement = judgement_of(work->metric.better, change);
+  out.judgement = judgement_of(time->metric.better, change);
   out.basis = basis_of(change);
-  out.detail = fmt::format("{} to {}", format_duration(change.base * 1e9), format_duration(change.other * 1e9));
-  const bool alike =
-      change.told == Told::no_sample ? std::abs(*change.ratio - 1) < ChangeOptions::kLeastTold : !change.is_told();
+  out.detail = from_to(change);
+  out.beside = other_times(comparison, other);
+  const bool alike = change.told == Told::no_sample
+                         ? change.ratio && std::abs(*change.ratio - 1) < ChangeOptions::kLeastTold
+                         : !change.is_told();
   if (!change.ratio) {
     out.headline = "no ratio of nothing";
   } else if (alike) {
@@ -91,8 +131,8 @@ std::vector<ComparisonReason> comparison_reasons(const Comparison& comparison, s
     if (plain.size() < figure.metric.name.size() && comparison.find_metric(plain) != &figure) continue;
     const bool rises = change.other > change.base;
     std::string text =
-        fmt::format("{}: {} to {}", compared_title(figure.metric.name), figure_text(change.base, figure.metric.unit),
-                    figure_text(change.other, figure.metric.unit));
+        fmt::format("{}: {} to {}", compared_title(figure.metric.name), format_value(change.base, figure.metric.unit),
+                    format_value(change.other, figure.metric.unit));
     if (change.ratio && change.other != 0) text += fmt::format(" ({})", ratio_text(change));
     const bool is_better_so = rises == (figure.metric.better == Better::higher);
     found.push_back({size, {&figure, is_better_so ? Judgement::better : Judgement::worse, std::move(text)}});
@@ -146,7 +186,7 @@ std::string signed_figure(double value, std::string_view unit) {
   if (unit == "share" || unit == "%") {
     return fmt::format("{}{} pp", sign, format_number(std::abs(unit == "%" ? value : 100 * value)));
   }
-  return sign + figure_text(std::abs(value), unit);
+  return sign + format_value(std::abs(value), unit);
 }
 
 std::string matching_text(const Comparison& comparison, const ComparedCosts& costs) {

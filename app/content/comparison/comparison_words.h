@@ -16,6 +16,7 @@ struct ComparisonVerdict {
   Judgement judgement = Judgement::unknown;
   std::string headline;  // "1.33× faster", "no difference beyond noise"
   std::string detail;    // "393.2 µs to 295.1 µs"
+  std::string beside;    // which time that is, and the others: "total time as stated; first to last work 1.98× faster"
   std::string basis;     // "5 captures each, ratio 0.74 to 0.76 at 95 %"; why nothing can be said
 
   [[nodiscard]] std::string text() const;  // all of it in one line

@@ -3,17 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include "app/content/comparison/comparison_words.h"
 #include "app/content/why/critical_path.h"
+#include "core/analysis/comparison/compared_metrics.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 namespace {
 
-Result<SessionPath> path_of(const QueryContext& query) {
-  auto found = session_path(query, {});
+Result<SessionPath> path_of(const QueryContext& query, const std::optional<TimeRange>& range) {
+  auto found = session_path(query, range);
   if (found && found->graph->count() == 0) {
     return Error{"nothing of the session works, moves or waits: it has no critical path"};
   }
@@ -22,6 +25,19 @@ Result<SessionPath> path_of(const QueryContext& query) {
 
 EventId event_of(const WorkGraph& graph, NodeIndex node) {
   return node == kNoNode ? kNoEvent : graph.whole_event(node);
+}
+
+std::int64_t total_of(const SessionTerms& of, bool stated, const CriticalPath& path) {
+  if (stated) return std::llround(*of.stated_total_ns);
+  return of.work ? of.work->length_ns() : path.range.length_ns();
+}
+
+// With what of the total lies outside of the path.
+std::vector<PathShare> shares_of_total(const SessionPath& found, PathBy by, std::int64_t total_ns) {
+  std::vector<PathShare> shares = path_shares(*found.graph, found.path, by);
+  const std::int64_t outside_ns = total_ns - found.path.range.length_ns();
+  if (outside_ns != 0) shares.push_back({"start and end of the run", 1, outside_ns, true});
+  return shares;
 }
 
 std::string signed_ns(std::int64_t ns) { return signed_figure(static_cast<double>(ns), "ns"); }
@@ -71,18 +87,24 @@ std::string cell_text(std::string text) {
 
 Result<Explained> explain_difference(const QueryContext& base, const QueryContext& other,
                                      const std::vector<ExplainedBy>& by) {
-  const auto here = path_of(base);
+  const auto base_terms = session_terms(base);
+  if (!base_terms) return base_terms.error();
+  const auto other_terms = session_terms(other);
+  if (!other_terms) return other_terms.error();
+  const bool stated = base_terms->stated_total_ns && other_terms->stated_total_ns;
+  const auto here = path_of(base, stated ? std::nullopt : base_terms->work);
   if (!here) return here.error();
-  const auto there = path_of(other);
+  const auto there = path_of(other, stated ? std::nullopt : other_terms->work);
   if (!there) return there.error();
   Explained out;
-  out.base_ns = here->path.range.length_ns();
-  out.other_ns = there->path.range.length_ns();
-  out.base_bound = path_bound_text(*here->graph, here->path);
-  out.other_bound = path_bound_text(*there->graph, there->path);
+  out.total = stated ? kStatedTime : kWorkTime;
+  out.base_ns = total_of(*base_terms, stated, here->path);
+  out.other_ns = total_of(*other_terms, stated, there->path);
+  out.base_bound = path_most_text(*here->graph, here->path);
+  out.other_bound = path_most_text(*there->graph, there->path);
   for (const ExplainedBy& each : by) {
-    ExplainedPart part{each, path_difference(path_shares(*here->graph, here->path, each.by),
-                                             path_shares(*there->graph, there->path, each.by), each.by)};
+    ExplainedPart part{each, path_difference(shares_of_total(*here, each.by, out.base_ns),
+                                             shares_of_total(*there, each.by, out.other_ns), each.by)};
     for (const PathTerm& term : part.difference.terms) {
       part.base_events.push_back(event_of(*here->graph, term.base_first));
       part.other_events.push_back(event_of(*there->graph, term.other_first));
@@ -94,7 +116,8 @@ Result<Explained> explain_difference(const QueryContext& base, const QueryContex
 
 std::string explained_headline(const Explained& explained) {
   const std::int64_t difference = explained.other_ns - explained.base_ns;
-  const std::string totals = plain_ns(explained.base_ns) + " to " + plain_ns(explained.other_ns);
+  const std::string totals = fmt::format("{} to {}, {}", plain_ns(explained.base_ns), plain_ns(explained.other_ns),
+                                         lower_case(compared_title(explained.total)));
   if (difference == 0) return "as long: " + plain_ns(explained.base_ns);
   return fmt::format("{} by {}: {}", difference > 0 ? "slower" : "faster", plain_ns(std::abs(difference)), totals);
 }

@@ -1,5 +1,6 @@
 // A regression explained: the difference of the totals of two sessions along both critical paths, as text, Markdown and
-// JSON. The totals are from the first work to the last.
+// JSON. The totals are those that a comparison is headed by: what the maker publishes where both sessions state it,
+// else from the first work to the last. What of it lies before or after the path is a term of its own.
 #pragma once
 
 #include <iosfwd>
@@ -31,8 +32,9 @@ struct ExplainedPart {
 };
 struct Explained {
   std::string base_title, other_title;
+  std::string_view total;  // the term that the totals are: kStatedTime or kWorkTime
   std::int64_t base_ns = 0, other_ns = 0;
-  std::string base_bound, other_bound;  // "Bound by DMA: 66.8 % of the critical path"
+  std::string base_bound, other_bound;  // "Most of the critical path: DMA, 66.8 %"
   std::vector<ExplainedPart> parts;
 };
 [[nodiscard]] Result<Explained> explain_difference(const QueryContext& base, const QueryContext& other,

@@ -1,9 +1,5 @@
 #include "app/content/hierarchy/measures.h"
 
-#include <fmt/format.h>
-
-#include "core/base/format.h"
-
 namespace accelscope::app {
 namespace {
 
@@ -30,13 +26,6 @@ MeasureScale scale_of(LayerMeasure measure, double largest) noexcept {
   if (measure == LayerMeasure::flops) return fitting_step(kFlopSteps, largest);
   if (measure == LayerMeasure::bytes) return fitting_step(kByteSteps, largest);
   return {};
-}
-
-std::string measure_text(LayerMeasure measure, double value) {
-  if (measure == LayerMeasure::events) return format_count(static_cast<std::uint64_t>(value));
-  const MeasureScale scale = scale_of(measure, value);
-  if (scale.unit.empty()) return format_duration(value);
-  return fmt::format("{} {}", format_number(value / scale.divisor), scale.unit);
 }
 
 }  // namespace accelscope::app

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/analysis/hierarchy/hierarchy.h"
+#include "core/model/unit.h"
 
 namespace accelscope::app {
 
@@ -55,7 +56,9 @@ struct MeasureScale {
   std::string_view unit;  // "GFLOP"; "": each in the unit of its size
 };
 [[nodiscard]] MeasureScale scale_of(LayerMeasure measure, double largest) noexcept;
-[[nodiscard]] std::string measure_text(LayerMeasure measure, double value);  // "9.664 GFLOP", "79.7 µs", "1,024"
+[[nodiscard]] inline std::string measure_text(LayerMeasure measure, double value) {
+  return format_value(value, info_of(measure).unit);
+}
 
 // Whether any event of the tree has it.
 [[nodiscard]] inline bool has_measure(const Hierarchy& tree, LayerMeasure measure) noexcept {

@@ -277,7 +277,7 @@ Result<Listing> list_collective_instances(const QueryContext& query, const Listi
                    {"skew_ns", "Skew", "ns", "From the first to the last arrival"},
                    {"last_rank", "Last", "", "The rank that came last; none where the clocks do not tell"},
                    {"others_waited_ns", "Alone late", "ns", "From the last but one to the last arrival"},
-                   {"transfer_ns", "Transfer", "ns", "Begin of the transfer: the last arrival"},
+                   {"transfer_begin_ns", "Transfer begins", "ns", "Since the session's start: the last arrival"},
                    {"dur_ns", "Duration", "ns", "From there to the end on the last rank"},
                    {"algbw_bytes_per_s", "Algorithm", "B/s", "Size over the duration"},
                    {"busbw_bytes_per_s", "Bus", "B/s", ""},
@@ -301,7 +301,7 @@ Result<Listing> list_collective_instances(const QueryContext& query, const Listi
     listing.add({static_cast<std::int64_t>(i), kind.operation, bytes_of(kind.bytes), count_of(instance.count),
                  count_of(instance.expected), instance.first_arrival_ns, several(instance.skew_ns()),
                  is_told ? SqlValue(all.ranks[instance.last_rank].name) : SqlValue(std::monostate{}), several(alone),
-                 instance.transfer_ns, duration, if_known(rate), if_known(bus),
+                 instance.transfer_begin_ns, duration, if_known(rate), if_known(bus),
                  std::string(duration > fences[instance.kind] ? "yes" : "")},
                 instance_events(all, instance));
   }

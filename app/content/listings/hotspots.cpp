@@ -124,9 +124,10 @@ Result<Listing> list_hotspots(const QueryContext& query, const ListingRequest& r
 
 Listing devices_listing(const RangeActivity& activity, const Snapshot& snapshot) {
   Listing listing({{"device", "Device", "", ""},
-                   {"span_ns", "First to last work", "ns", "From the begin of its first work to the end of its last"},
+                   {"span_ns", "First to last activity", "ns",
+                    "From the begin of its first work or transfer to the end of its last"},
                    {"active_ns", "Active", "ns", "Anything of it is under way, each moment once"},
-                   {"active_share", "Active share", "share", "Of the time from its first to its last work", true},
+                   {"active_share", "Active share", "share", "Of the time from its first to its last activity", true},
                    {"compute_ns", "Computes", "ns", "Each moment once"},
                    {"transfer_ns", "Moves data", "ns", "Each moment once"},
                    {"collective_ns", "Collectives", "ns", "Each moment once"},

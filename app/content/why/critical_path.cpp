@@ -92,7 +92,7 @@ std::string basis_of(const WorkGraph& graph, const CriticalPath& path) {
   std::int64_t listed_ns = 0;
   for (const PathSegment& segment : path.segments) listed_ns += segment.length_ns();
   const std::string length = format_duration(static_cast<double>(path.range.length_ns()));
-  std::string text = path_bound_text(graph, path);
+  std::string text = path_most_text(graph, path);
   if (!text.empty()) text += "; ";
   text += listed_ns == path.range.length_ns()
               ? length + " in all, nothing left over"

@@ -53,8 +53,8 @@ Result<WhatIfAnswer> answer_what_if(const QueryContext& query, const WorkGraph& 
   const CriticalPath path = find_critical_path(graph, replayed->before);
   WhatIfAnswer answer;
   answer.shares = pairs_of_paths(graph, path, replayed->path);
-  answer.bound_before = path_bound_text(graph, path);
-  answer.bound_after = path_bound_text(graph, replayed->path);
+  answer.bound_before = path_most_text(graph, path);
+  answer.bound_after = path_most_text(graph, replayed->path);
   answer.result = std::move(*replayed);
   return answer;
 }

@@ -82,10 +82,12 @@ void add_explained(Report& report, const Explained& explained, std::size_t most)
   }
 }
 
-ReportTable kernels_table(const KernelTable& kernels) {
+ReportTable kernels_table(const Comparison& comparison) {
+  const KernelTable& kernels = comparison.kernels;
   ReportTable table;
   table.columns.push_back({"Kernel", "", false});
-  for (const std::string& name : kernels.configurations) table.columns.push_back({name, "First to last work", true});
+  for (const std::string& name : kernels.configurations)
+    table.columns.push_back({name, compared_title(comparison.headline), true});
   for (std::size_t kernel = 0; kernel < kernels.kernels.size(); ++kernel) {
     std::vector<ReportCell> row{{kernels.kernels[kernel], {}, {}, ""}};
     for (std::size_t config = 0; config < kernels.configurations.size(); ++config) {
@@ -151,7 +153,7 @@ Report comparison_report(const ComparisonReportParts& parts) {
                                .body = ReportText{{{ReportTone::neutral, "Unknown: " + why}}}});
   }
   if (comparison.kernels.kernels.size() * comparison.kernels.configurations.size() > 1)
-    report.sections.push_back({.title = "Kernel x config", .note = "", .body = kernels_table(comparison.kernels)});
+    report.sections.push_back({.title = "Kernel x config", .note = "", .body = kernels_table(comparison)});
   for (std::size_t g = 1; g < groups.size(); ++g) {
     const std::string of = groups.size() == 2 ? "" : ": " + groups[g].name;
     if (parts.with_metrics) {

@@ -5,6 +5,7 @@
 
 #include "app/content/figure_text.h"
 #include "core/base/format.h"
+#include "core/model/unit.h"
 #include "core/names/short_names.h"
 
 namespace accelscope::app {
@@ -18,11 +19,11 @@ ReportCell cell_of(const ListingColumn& column, const SqlValue& value, ShortName
   ReportCell cell;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {
     cell.number = static_cast<double>(*whole);
-    cell.text = column.unit.empty() ? format_signed(*whole) : figure_text(*cell.number, column.unit);
+    cell.text = column.unit.empty() ? format_signed(*whole) : format_value(*cell.number, column.unit);
     cell.exact = format_signed(*whole) + (column.unit.empty() ? "" : " " + column.unit);
   } else if (const auto* real = std::get_if<double>(&value)) {
     cell.number = *real;
-    cell.text = figure_text(*real, column.unit);
+    cell.text = format_value(*real, column.unit);
     cell.exact = exact_figure(*real, column.unit);
   } else if (const auto* text = std::get_if<std::string>(&value)) {
     cell.text = shorten_middle(column.names ? names.usual(*text) : *text, kReportCellBytes);

@@ -279,9 +279,10 @@ class ReportGatherer {
                               Part{"moves data alone", transfer, kTransferSlot},
                               Part{"collectives alone", collective, kCollectiveSlot},
                               Part{"idle", span - device.active_ns(), kIdleSlot}};
-    ReportBar bar{.label = device.device.empty() ? "device" : device.device,
-                  .value = fmt::format("{} from first to last work", format_duration(static_cast<double>(span))),
-                  .parts = {}};
+    ReportBar bar{
+        .label = device.device.empty() ? "device" : device.device,
+        .value = fmt::format("{} from its first to its last activity", format_duration(static_cast<double>(span))),
+        .parts = {}};
     for (const Part& part : parts) {
       if (part.ns <= 0) continue;
       const double share = static_cast<double>(part.ns) / static_cast<double>(span);

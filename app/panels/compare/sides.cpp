@@ -55,6 +55,7 @@ void draw_compared_verdict(Ui& ui, Rect& line, const Comparison& comparison) {
   };
   part(verdict.headline, TextStyle::heading, colour_of(verdict.judgement));
   part(verdict.detail, TextStyle::mono_strong, Colour::text1);
+  part(verdict.beside, TextStyle::small, Colour::text2);
   part(verdict.basis, TextStyle::small, Colour::text3);
 }
 

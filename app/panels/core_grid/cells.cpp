@@ -13,6 +13,7 @@
 #include "app/rows/track_names.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
+#include "core/model/unit.h"
 #include "imgui.h"
 #include "render/base/heat_ramp.h"
 #include "render/widgets/popup.h"
@@ -193,7 +194,9 @@ void CoreGridPanel::draw_plan(const PanelContext& context, std::size_t number, c
   }
 }
 
-std::string CoreGridPanel::value_text(double value, const Shown& shown) const { return figure_text(value, shown.unit); }
+std::string CoreGridPanel::value_text(double value, const Shown& shown) const {
+  return format_value(value, shown.unit);
+}
 
 std::string CoreGridPanel::cell_text(double value, const Shown& shown) const {
   if (shown.unit == "share") return value > 0 && value < 0.005 ? "<1" : fmt::format("{:.0f}", value * 100);
@@ -314,7 +317,7 @@ void CoreGridPanel::explain(const PanelContext& context, std::size_t cell, const
     card.rows.push_back({name,
                          frames.measure.is_time()
                              ? fmt::format("{}  {}", format_duration(own), format_share(own / std::max(1.0, length)))
-                             : figure_text(own, shown.unit),
+                             : format_value(own, shown.unit),
                          Colour::text2});
   }
   if (shown.values.spread.mean > 0)

@@ -1,4 +1,6 @@
 // The use of the pool over time: areas or lines, and the four lines that tell capacity, peak, total and cursor apart.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -223,6 +225,10 @@ void MemoryPanel::draw_peak(const PanelContext& context, const Plot& plot) {
   dashed_line(ui, ui.draw(), {plot.rect.x0, y}, {plot.rect.x1, y}, ui.colour(Colour::text2), 3, 2);
   if (plot.is_tight) return;  // the scale tells it
   std::string text = "Peak " + bytes_text(chosen.peak_bytes);
+  if (!chosen.stated_steps.empty()) {
+    text = fmt::format("Peak stated {}, of recorded allocations {}", bytes_text(chosen.stated_peak.bytes),
+                       bytes_text(chosen.peak_bytes));
+  }
   if (chosen.capacity_bytes) {
     text += ", " + format_share(static_cast<double>(chosen.peak_bytes) / static_cast<double>(*chosen.capacity_bytes));
   }

@@ -119,6 +119,7 @@ void SelectionPanel::take_answers(const PanelContext& context, const EventFilter
   const bool fits = report_ && report_->activity->filter == answer_->summary->filter;
   const std::shared_ptr<const RangeActivity> activity = fits ? report_->activity : nullptr;
   for (SummaryPartTable& part : parts_) part.take(answer_, activity, *context.tab.snapshot);
+  copied_ = copied_bytes(*context.tab.snapshot, *answer_->summary);
   columns_ = visible_columns(*context.tab.snapshot, *answer_->summary, report_.get());
 }
 
@@ -279,6 +280,14 @@ void SelectionPanel::add_times(std::vector<Fact>& facts) const {
   }
 }
 
+// Nothing while the time is not known, and where nothing moves.
+std::optional<double> SelectionPanel::copy_rate() const {
+  if (!report_ || report_->activity->filter != answer_->summary->filter) return std::nullopt;
+  const std::int64_t ns = report_->activity->unions.copies_ns;
+  if (ns <= 0 || copied_ == 0) return std::nullopt;
+  return static_cast<double>(copied_) / static_cast<double>(ns) * 1e9;
+}
+
 std::vector<SelectionPanel::Fact> SelectionPanel::facts_of() const {
   const SelectionSummary& summary = *answer_->summary;
   const std::int64_t span_ns = summary.range.length_ns();
@@ -292,10 +301,12 @@ std::vector<SelectionPanel::Fact> SelectionPanel::facts_of() const {
                    "Those that reach into the range count as one."});
   add_times(facts);
   if (summary.bytes > 0) {
-    const auto bytes = static_cast<double>(summary.bytes);
-    const double rate = span > 0 ? bytes / span * 1e9 : 0;
-    facts.push_back({"Bytes", format_bytes(bytes), format_count(summary.bytes) + " B", "That the events moved."});
-    facts.push_back({"Bandwidth", format_rate(rate), fmt::format("{:.0f} B/s", rate), "Bytes by the span."});
+    facts.push_back({"Bytes", format_bytes(static_cast<double>(summary.bytes)), format_count(summary.bytes) + " B",
+                     "That the events moved."});
+    if (const std::optional<double> rate = copy_rate()) {
+      facts.push_back({"Bandwidth", format_rate(*rate), fmt::format("{:.0f} B/s", *rate),
+                       "Bytes of transfers by the time in which data moves; fills apart."});
+    }
   }
   if (summary.flops > 0) {
     const auto flops = static_cast<double>(summary.flops);

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ class SelectionPanel final : public Panel {
   void draw_visible(const PanelContext& context, const render::Rect& area, bool stale);
   void draw_facts(const PanelContext& context, render::Rect area) const;
   [[nodiscard]] std::vector<Fact> facts_of() const;
+  [[nodiscard]] std::optional<double> copy_rate() const;  // bytes per second
   void add_times(std::vector<Fact>& facts) const;
   [[nodiscard]] std::vector<SummaryPartTable*> wanted_parts();
   void draw_parts(const PanelContext& context, render::Rect area, const std::vector<SummaryPartTable*>& parts);
@@ -39,6 +41,7 @@ class SelectionPanel final : public Panel {
 
   std::shared_ptr<const SessionSummary> answer_;  // that is shown
   std::shared_ptr<const RangeReport> report_;     // of the same filter once it is there
+  std::uint64_t copied_ = 0;                      // bytes, of the answer
   VisibleColumns columns_;                        // made of both
   std::array<SummaryPartTable, kSummaryParts> parts_ = {
       SummaryPartTable(SummaryPart::names), SummaryPartTable(SummaryPart::lines), SummaryPartTable(SummaryPart::layers),

@@ -32,37 +32,46 @@ TableCell time_cell(std::int64_t ns) {
 
 std::string exact_bytes(std::uint64_t bytes) { return format_count(bytes) + " B"; }
 
-}  // namespace
-
 // Calls lie within calls: the time of each is its own, not that of what it called.
-std::shared_ptr<const std::vector<SummaryRow>> SummaryPartTable::with_self_times(const std::vector<SummaryRow>& rows,
-                                                                                 const RangeActivity* activity,
-                                                                                 const Snapshot& snapshot) const {
-  auto own = std::make_shared<std::vector<SummaryRow>>(rows);
-  std::map<std::string, SelfTime, std::less<>> lines;
-  if (activity != nullptr && part_ == SummaryPart::lines) {
-    for (const auto& [location, time] : activity->host.lines) {
-      std::string_view path;
-      std::uint32_t line = 0;
-      if (!parse_source_location(snapshot.strings->text(location), path, line)) continue;
-      lines[fmt::format("{}:{}", path, line)].add(time);
-    }
-  }
-  for (SummaryRow& row : *own) {
-    if (part_ == SummaryPart::lines) {
-      const auto line = lines.find(row.text);
-      if (line != lines.end()) row.busy_ns = line->second.busy_ns;
-      continue;
-    }
+std::vector<SummaryRow> with_own_names(std::vector<SummaryRow> rows, const RangeActivity* activity,
+                                       const StringPool& strings) {
+  for (SummaryRow& row : rows) {
     if (row.work != WorkKind::host) continue;
     row.busy_ns = kNotKnownYet;
     if (activity == nullptr) continue;
-    const auto name = activity->host.names.find(snapshot.strings->find(row.text));
+    const auto name = activity->host.names.find(strings.find(row.text));
     row.busy_ns = name == activity->host.names.end() ? 0 : name->second.busy_ns + name->second.wait_ns;
   }
-  std::stable_sort(own->begin(), own->end(),
+  std::stable_sort(rows.begin(), rows.end(),
                    [](const SummaryRow& a, const SummaryRow& b) { return a.busy_ns > b.busy_ns; });
-  return own;
+  return rows;
+}
+
+}  // namespace
+
+// A track's lanes may work side by side: each moment counts once.
+std::vector<SummaryRow> SummaryPartTable::lane_rows(const RangeActivity* activity, const Snapshot& snapshot) const {
+  std::vector<SummaryRow> lanes;
+  const TrackDevices devices(snapshot);
+  for (const SummaryTrack& track : summary_->tracks) {
+    const TrackSnapshot* known = snapshot.find_track(track.track);
+    const bool of_device = known != nullptr && !known->track->device.empty();
+    const auto index = of_device ? static_cast<std::size_t>(known - snapshot.tracks.data()) : 0;
+    SummaryRow row{.text = known != nullptr ? known->track->name : "",
+                   .kind = of_device ? devices.name(devices.of_track(index)) : "",
+                   .count = track.count,
+                   .busy_ns = track.busy_ns,
+                   .bytes = track.bytes};
+    if (known != nullptr && known->lanes.size() > 1 && work_kind_of(*known) != WorkKind::host) {
+      row.busy_ns = kNotKnownYet;
+      if (activity != nullptr) {
+        const auto covered = activity->unions.tracks.find(track.track);
+        row.busy_ns = covered == activity->unions.tracks.end() ? 0 : covered->second;
+      }
+    }
+    lanes.push_back(std::move(row));
+  }
+  return lanes;
 }
 
 void SummaryPartTable::take(const std::shared_ptr<const SessionSummary>& answer,
@@ -71,29 +80,20 @@ void SummaryPartTable::take(const std::shared_ptr<const SessionSummary>& answer,
   const SummaryRows* found = part_ == SummaryPart::names   ? &summary_->names
                              : part_ == SummaryPart::lines ? &summary_->lines
                                                            : &summary_->layers;
+  const auto keep = [this](std::vector<SummaryRow> rows) {
+    rows_ = std::make_shared<const std::vector<SummaryRow>>(std::move(rows));
+  };
+  distinct_ = found->distinct;
   if (part_ == SummaryPart::lanes) {
-    auto lanes = std::make_shared<std::vector<SummaryRow>>();
-    const TrackDevices devices(snapshot);
-    for (const SummaryTrack& track : summary_->tracks) {
-      const TrackSnapshot* known = snapshot.find_track(track.track);
-      const bool of_device = known != nullptr && !known->track->device.empty();
-      const auto index = of_device ? static_cast<std::size_t>(known - snapshot.tracks.data()) : 0;
-      lanes->push_back({.text = known != nullptr ? known->track->name : "",
-                        .kind = of_device ? devices.name(devices.of_track(index)) : "",
-                        .count = track.count,
-                        .busy_ns = track.busy_ns,
-                        .bytes = track.bytes});
-    }
-    distinct_ = lanes->size();
-    rows_ = std::move(lanes);
+    keep(lane_rows(activity.get(), snapshot));
+    distinct_ = rows_->size();
+  } else if (part_ == SummaryPart::lines && activity != nullptr) {
+    const StringPool& strings = *snapshot.strings;
+    keep(with_self_times(with_self_times(found->rows, activity->host.lines, strings), activity->zone_lines, strings));
+  } else if (part_ == SummaryPart::names) {
+    keep(with_own_names(found->rows, activity.get(), *snapshot.strings));
   } else {
     rows_ = std::shared_ptr<const std::vector<SummaryRow>>(summary_, &found->rows);
-    const bool nested = part_ == SummaryPart::lines
-                            ? activity != nullptr && !activity->host.lines.empty()
-                            : std::any_of(rows_->begin(), rows_->end(),
-                                          [](const SummaryRow& row) { return row.work == WorkKind::host; });
-    if (nested && part_ != SummaryPart::layers) rows_ = with_self_times(found->rows, activity.get(), snapshot);
-    distinct_ = found->distinct;
   }
   std::int64_t sum = 0;
   for (const SummaryRow& row : *rows_) sum += std::max<std::int64_t>(0, row.busy_ns);
@@ -137,8 +137,8 @@ TableColumn SummaryPartTable::column_of(Figure figure) const {
               .width = 84,
               .align = Align::right,
               .tooltip =
-                  "Added up over the lanes, clipped to the range; of a host's calls without those within "
-                  "them. Of names that wait: what they waited",
+                  "Added up over the lanes, clipped to the range, but of one lane each moment once; of a host's "
+                  "calls without those within them. Of names that wait: what they waited",
               .data_title = "busy_ns"};
     case Figure::wait:
       return {.title = "Wait",
@@ -161,12 +161,11 @@ TableColumn SummaryPartTable::column_of(Figure figure) const {
               .tooltip = "FLOPs of its events by their busy time",
               .data_title = "flops"};
     case Figure::share: {
-      const bool of_span = part_ == SummaryPart::lines || part_ == SummaryPart::lanes;
+      const bool of_span = part_ == SummaryPart::lanes;
       return {.title = of_span ? "Of span" : "Share",
               .width = 92,
               .align = Align::right,
-              .tooltip = of_span ? "Busy time by the length of the range; above 100 % where events run side by side"
-                                 : "Of all busy and waiting time"};
+              .tooltip = of_span ? "Busy time by the length of the range" : "Of all busy and waiting time"};
     }
   }
   return {};
@@ -301,7 +300,7 @@ std::optional<EventFilter> SummaryPartTable::draw(const PanelContext& context, c
   Ui& ui = context.ui;
   const std::vector<TableColumn> columns = choose_columns(area.width() / ui.scale());
   sort();
-  const bool of_span = part_ == SummaryPart::lines || part_ == SummaryPart::lanes;
+  const bool of_span = part_ == SummaryPart::lanes;
   const Rows shown{part_, summary_, rows_, order_, figures_, of_span ? summary_->range.length_ns() : whole_ns_};
   const auto content = [&](std::size_t row, std::size_t column) {
     TableCell cell = shown.cell(row, column);

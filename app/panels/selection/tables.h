@@ -21,7 +21,8 @@ class SummaryPartTable {
  public:
   explicit SummaryPartTable(SummaryPart part) : part_(part) {}
 
-  // With every new answer. Of a host's calls the time is known with the activity of the same filter, which may be null.
+  // With every new answer. Of a host's calls, zones and tracks of several lanes the
+  // time is known with the activity of the same filter, which may be null.
   void take(const std::shared_ptr<const SessionSummary>& answer, const std::shared_ptr<const RangeActivity>& activity,
             const Snapshot& snapshot);
   [[nodiscard]] bool empty() const noexcept { return !rows_ || rows_->empty(); }
@@ -44,9 +45,7 @@ class SummaryPartTable {
   [[nodiscard]] std::vector<render::TableColumn> choose_columns(float width_units);
   [[nodiscard]] render::TableColumn column_of(Figure figure) const;
   void sort();
-  [[nodiscard]] std::shared_ptr<const std::vector<SummaryRow>> with_self_times(const std::vector<SummaryRow>& rows,
-                                                                               const RangeActivity* activity,
-                                                                               const Snapshot& snapshot) const;
+  [[nodiscard]] std::vector<SummaryRow> lane_rows(const RangeActivity* activity, const Snapshot& snapshot) const;
   [[nodiscard]] std::optional<EventFilter> narrowed(const PanelContext& context, const EventFilter& selected,
                                                     std::size_t row) const;
   [[nodiscard]] std::string code_of(const PanelContext& context, const std::string& line);

@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "app/content/figure_text.h"
 #include "core/base/format.h"
+#include "core/model/unit.h"
 #include "render/base/draw.h"
 #include "render/widgets/interact.h"
 #include "render/widgets/popup.h"
@@ -115,7 +115,7 @@ void HistogramView::draw_quantiles(Ui& ui, const Plot& plot, const Shown& shown)
     if (plot.axis.place(value) < 0) continue;
     const float x = std::round(plot.x_of(value));
     dashed_line(ui, ui.draw(), {x, plot.rect.y0 - ui.px(2)}, {x, plot.rect.y1}, ui.colour(Colour::text1));
-    const std::string text = fmt::format("{} {}", name, figure_text(value, shown.unit));
+    const std::string text = fmt::format("{} {}", name, format_value(value, shown.unit));
     const float width = text_width(ui, TextStyle::mono_small, text) + ui.px(8);
     const float from = std::min(std::max(x - ui.px(2), reached), plot.rect.x1 + ui.px(8) - width);
     if (from < reached - ui.px(1)) continue;  // no room beside the other one's
@@ -156,10 +156,10 @@ std::optional<ValueRange> HistogramView::handle(Ui& ui, const Plot& plot, const 
     const std::uint64_t count = bins.counts[at];
     const Rect bar{plot.x_of(bins.edges[at]), plot.rect.y0, plot.x_of(bins.edges[at + 1]), plot.rect.y1};
     if (!hand.held) fill(ui, bar, ui.colour(Colour::bg3));
-    tooltip(
-        ui, hand, bar,
-        fmt::format("{} to below {}: {} {}. Drag over bars to filter by them.", figure_text(bins.edges[at], shown.unit),
-                    figure_text(bins.edges[at + 1], shown.unit), format_count(count), count == 1 ? "event" : "events"));
+    tooltip(ui, hand, bar,
+            fmt::format("{} to below {}: {} {}. Drag over bars to filter by them.",
+                        format_value(bins.edges[at], shown.unit), format_value(bins.edges[at + 1], shown.unit),
+                        format_count(count), count == 1 ? "event" : "events"));
   }
   return brushed;
 }

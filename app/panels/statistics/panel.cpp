@@ -6,9 +6,9 @@
 #include <array>
 #include <utility>
 
-#include "app/content/figure_text.h"
 #include "app/content/selection_terms.h"
 #include "core/base/format.h"
+#include "core/model/unit.h"
 #include "core/names/table_titles.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
@@ -265,7 +265,7 @@ void StatisticsPanel::draw_head(const PanelContext& context, Rect head) {
   const bool stale = table_kept_.stale();
   std::string text = fmt::format("{} {}, {} events, total {}", format_count(statistics.rows.size()),
                                  statistics.rows.size() == 1 ? "row" : "rows", format_count(statistics.all.count),
-                                 figure_text(statistics.all.total, statistics.unit));
+                                 format_value(statistics.all.total, statistics.unit));
   if (stale) text = "of the earlier range";
   if (text_width(ui, TextStyle::small, text) <= head.width())
     draw_text(ui, head, text, {.style = TextStyle::small, .colour = stale ? Colour::text3 : Colour::text2});
@@ -343,7 +343,7 @@ void StatisticsPanel::draw_brush_foot(const PanelContext& context, Rect foot) {
       return set_brush(context, std::nullopt);
     foot.cut_right(ui.px(8));
     draw_text(ui, foot,
-              fmt::format("{} – {}: {} of {}", figure_text(range->first, unit), figure_text(range->second, unit),
+              fmt::format("{} – {}: {} of {}", format_value(range->first, unit), format_value(range->second, unit),
                           format_count(HistogramView::count_in(bins, *range)), format_count(details_->figures.count)),
               {.style = TextStyle::small, .colour = Colour::text2});
     return;

@@ -9,6 +9,7 @@
 #include "core/analysis/figures/terminology.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/model/unit.h"
 #include "core/names/table_titles.h"
 #include "render/base/icons.h"
 #include "render/widgets/layout.h"
@@ -198,7 +199,7 @@ void TablesPanel::draw_rows(const PanelContext& context, Rect area) {
     note.hides = true;
     note.form.dashes = true;
     if (column != nullptr) {
-      const bool has_form = column->unit == "ns" || column->unit == "B";  // else the head says it
+      const bool has_form = unit_of(column->unit) < ValueUnit::other && !column->unit.empty();  // else the head says it
       note.title = has_form && !column->title.empty() ? column->title : title_of(*column);
       note.tooltip = column->explanation;
       if (has_form) note.form.unit = column->unit;

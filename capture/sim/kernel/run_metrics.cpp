@@ -264,7 +264,7 @@ std::vector<Metric> RunMetrics::summary() const {
   const double limit = static_cast<double>(kThrottleK) / static_cast<double>(kThrottleN);
   add("throttle_activity_0_active_time_nc0_percent", kThrottling, throttled_share, "share");
   add("throttle_activity_0_avg_util_limit_nc0_percent", kThrottling, limit, "share");
-  add("throttle_avg_util_limit_nc0_percent", kThrottling, 1 - (1 - limit) * throttled_share, "share");
+  add("throttle_avg_util_limit_nc0_percent", kThrottling, limit * throttled_share, "share");
   return metrics;
 }
 

@@ -5,9 +5,20 @@
 
 #include "capture/sources/chrome/importer.h"
 #include "capture/sources/tracks/flow_ends.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
+
+// Calls of drivers that give a device something to do, by a part of their names; all others ask, wait or set up.
+constexpr std::array<std::string_view, 9> kStartingWords = {"launch",  "memcpy", "memset",  "copy",    "fill",
+                                                            "enqueue", "submit", "execute", "prefetch"};
+
+bool starts_work(std::string_view call) {
+  const std::string name = lower_case(call);
+  return std::any_of(kStartingWords.begin(), kStartingWords.end(),
+                     [&](std::string_view word) { return name.find(word) != std::string::npos; });
+}
 
 // September 2001: no machine has been up for so long, so that such a time is of the day.
 constexpr std::int64_t kLeastUnixNs = 1'000'000'000'000'000'000;
@@ -77,6 +88,7 @@ Result<void> ChromeImporter::write_flows() {
   }
   tracks_.find_ranks(facts_.is_kineto() || any_on_device_);
   const StringId launch = vocabulary_.strings.intern("launch").id;
+  flows_.set_launches([this](StringId name) { return starts_work(vocabulary_.strings.text(name)); });
   Result<std::vector<BoundFlow>> flows = flows_.bind(tracks_.bound_tracks(), held_, launch);
   if (!flows) return flows.error();
   if (flows.value().empty()) return {};
@@ -137,8 +149,11 @@ void ChromeImporter::report_losses() {
   report_.note(
       "flow_without_partner",
       "flow events have no begin or no end in the file, so there is no arrow for them; in profiler traces these are "
-      "calls that started nothing on a device, or work whose call was not recorded",
+      "launches whose work was not recorded, or work whose call was not",
       flows_.counts().without_partner);
+  report_.note("calls_without_work",
+               "flows begin at calls that start nothing on a device, such as questions and waits; nothing is missing",
+               flows_.counts().without_work);
   report_.note("flow_without_event",
                "flows begin or end where no event of their thread lies, so there is no arrow for them",
                flows_.counts().without_event);

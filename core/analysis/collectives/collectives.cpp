@@ -98,7 +98,7 @@ class CollectiveFinder {
     found_.matched = found_.instances.size();
     hide_instances();
     std::sort(found_.instances.begin(), found_.instances.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.transfer_ns, a.end_ns, a.first) < std::tie(b.transfer_ns, b.end_ns, b.first);
+      return std::tie(a.transfer_begin_ns, a.end_ns, a.first) < std::tie(b.transfer_begin_ns, b.end_ns, b.first);
     });
     return std::make_shared<const Collectives>(std::move(found_));
   }
@@ -363,9 +363,9 @@ class CollectiveFinder {
     instance.second_rank = second->rank;
     instance.last_arrival_ns = last->arrival_ns;
     instance.second_last_ns = second->arrival_ns;
-    instance.transfer_ns = instance.last_arrival_ns;
+    instance.transfer_begin_ns = instance.last_arrival_ns;
     if (instance.count < instance.expected && arrivals_.has_waits) {
-      instance.transfer_ns = std::max(instance.transfer_ns, earliest_begin);
+      instance.transfer_begin_ns = std::max(instance.transfer_begin_ns, earliest_begin);
     }
   }
 
@@ -392,7 +392,7 @@ const CollectiveCell* Collectives::cell(const CollectiveInstance& instance, std:
 }
 
 std::int64_t Collectives::wait_ns(const CollectiveInstance& instance, const CollectiveCell& cell) noexcept {
-  return std::max<std::int64_t>(0, std::min(instance.transfer_ns, cell.end_ns) - cell.arrival_ns);
+  return std::max<std::int64_t>(0, std::min(instance.transfer_begin_ns, cell.end_ns) - cell.arrival_ns);
 }
 
 std::size_t Collectives::present() const noexcept {

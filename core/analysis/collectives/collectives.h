@@ -78,10 +78,12 @@ struct CollectiveInstance {
   std::uint32_t expected = 0;
   std::uint32_t last_rank = 0, second_rank = 0;  // that arrived last, and before it; indices into Collectives::ranks
   std::int64_t first_arrival_ns = 0, second_last_ns = 0, last_arrival_ns = 0;
-  std::int64_t transfer_ns = 0;  // when the transfer began: the last arrival, or later (see above)
-  std::int64_t end_ns = 0;       // of the last rank to be done
+  std::int64_t transfer_begin_ns = 0;  // when the transfer began: the last arrival, or later (see above)
+  std::int64_t end_ns = 0;             // of the last rank to be done
   [[nodiscard]] std::int64_t skew_ns() const noexcept { return last_arrival_ns - first_arrival_ns; }
-  [[nodiscard]] std::int64_t duration_ns() const noexcept { return end_ns > transfer_ns ? end_ns - transfer_ns : 0; }
+  [[nodiscard]] std::int64_t duration_ns() const noexcept {
+    return end_ns > transfer_begin_ns ? end_ns - transfer_begin_ns : 0;
+  }
 };
 
 struct Collectives {

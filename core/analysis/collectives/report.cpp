@@ -100,7 +100,7 @@ class Reporter {
     const auto noise = all_.noise_ns(instance.last_rank, instance.second_rank);
     const std::int64_t alone = instance.last_arrival_ns - instance.second_last_ns;
     // A rank that is not here may have come later than the last that is.
-    const std::int64_t absent = instance.transfer_ns - instance.last_arrival_ns;
+    const std::int64_t absent = instance.transfer_begin_ns - instance.last_arrival_ns;
     const bool is_known = noise && static_cast<double>(alone) > *noise && static_cast<double>(absent) <= *noise;
     if (!is_known) {
       ++report_.below_noise;

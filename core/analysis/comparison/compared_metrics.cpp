@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "core/analysis/figures/metrics.h"
-#include "core/analysis/time/session_activity.h"
 
 namespace accelscope {
 namespace {
@@ -23,6 +22,7 @@ struct BetterRule {
 using Where = BetterRule::Where;
 
 constexpr std::array kBetterRules = {
+    BetterRule{kStatedTime, Where::whole, Better::lower},
     BetterRule{kWorkTime, Where::whole, Better::lower},
     BetterRule{"input_reads", Where::whole, Better::lower},
     BetterRule{"session_time", Where::whole, Better::lower},
@@ -31,7 +31,7 @@ constexpr std::array kBetterRules = {
     BetterRule{"mfu_", Where::begins, Better::higher},
     BetterRule{"hfu_", Where::begins, Better::higher},
     BetterRule{"spill_", Where::begins, Better::lower},
-    BetterRule{"throttle_avg", Where::begins, Better::higher},
+    BetterRule{"throttle_avg", Where::begins, Better::neither},
     BetterRule{"throttle_", Where::begins, Better::lower},
     BetterRule{"throughput", Where::within, Better::higher},
     BetterRule{"hbm_read_bytes", Where::whole, Better::lower},
@@ -51,7 +51,9 @@ constexpr std::array kBetterRules = {
 };
 
 // Those that comparisons speak of first.
-constexpr std::array<std::string_view, 28> kKeyMetrics = {kWorkTime,
+constexpr std::array<std::string_view, 30> kKeyMetrics = {kStatedTime,
+                                                          kWorkTime,
+                                                          terms::kActive,
                                                           "input_reads",
                                                           "session_time",
                                                           "total_time",
@@ -110,19 +112,18 @@ Better better_of(std::string_view name) noexcept {
 }
 
 Result<std::vector<ComparedMetric>> compared_metrics(const QueryContext& query) {
-  const auto active = find_active_stretch(query);
-  if (!active) return active.error();
   const auto metrics = session_metrics(query);
   if (!metrics) return metrics.error();
   std::vector<ComparedMetric> out;
-  if (*active) {
-    const auto length_ns = static_cast<double>((**active).end_ns - (**active).begin_ns);
-    out.push_back(made_metric(kWorkTime, "compared", "s", length_ns * 1e-9));
+  std::map<std::string, int, std::less<>> seen;
+  for (const std::string_view first : {kStatedTime, kWorkTime}) {
+    const std::optional<double> value = metric_value(*metrics, first);
+    if (value) out.push_back(made_metric(first, "compared", "s", *value)), seen[std::string(first)] = 1;
   }
+  const bool works = metric_value(*metrics, kWorkTime).has_value();
   if (const auto reads = input_reads(*metrics)) out.push_back(made_metric("input_reads", "compared", "", *reads));
   std::map<std::string_view, std::size_t> times;
   for (const SessionMetric& each : *metrics) ++times[each.name];
-  std::map<std::string, int, std::less<>> seen;
   for (const SessionMetric& each : *metrics) {
     const std::optional<double> value = each.value ? each.value : each.vendor;
     if (!value) continue;
@@ -130,6 +131,7 @@ Result<std::vector<ComparedMetric>> compared_metrics(const QueryContext& query) 
     if (times[each.name] > 1 && !each.device.empty()) {
       metric.name += fmt::format(" ({})", each.device);
     }
+    if (!works && each.unit == "s") metric.better = Better::neither;
     if (seen[metric.name]++ == 0) out.push_back(std::move(metric));
   }
   return out;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/analysis/figures/session_terms.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
@@ -21,10 +22,12 @@ struct ComparedMetric {
   double value = 0;
 };
 
-// What every comparison begins with: from the first to the last work of the session, in s.
-inline constexpr std::string_view kWorkTime = "work_time";
+// What comparisons begin with, see core/analysis/figures/session_terms.h: what the maker of the device publishes as the
+// time of the run, and from the first to the last work. Sessions in which nothing works have neither, and none of their
+// times is better or worse.
+inline constexpr std::string_view kStatedTime = terms::kStated, kWorkTime = terms::kWork;
 
-// All of core/analysis/figures/metrics.h, ours where we have one, after kWorkTime and
+// All of core/analysis/figures/metrics.h, ours where we have one, after kStatedTime, kWorkTime and
 // - input_reads, how often HBM was read for each byte of inputs and weights: above 1, something was loaded again.
 [[nodiscard]] Result<std::vector<ComparedMetric>> compared_metrics(const QueryContext& query);
 

@@ -209,10 +209,17 @@ class CostsJoin {
   std::vector<std::vector<double>> times_;  // by row and capture
 };
 
-std::optional<double> captured_work_ns(const CaptureFigures& capture) {
-  for (const ComparedMetric& metric : capture.metrics)
-    if (metric.name == kWorkTime) return metric.value * 1e9;
-  return std::nullopt;
+const ComparedMetric* find_figure(const CaptureFigures& capture, std::string_view name) {
+  const auto found = std::find_if(capture.metrics.begin(), capture.metrics.end(),
+                                  [&](const ComparedMetric& metric) { return metric.name == name; });
+  return found == capture.metrics.end() ? nullptr : &*found;
+}
+
+std::string_view headline_of(std::span<const CaptureFigures> captures) {
+  const bool all_state = std::all_of(captures.begin(), captures.end(), [](const CaptureFigures& capture) {
+    return find_figure(capture, kStatedTime) != nullptr;
+  });
+  return all_state ? kStatedTime : kWorkTime;
 }
 
 std::size_t number_of_label(std::vector<std::string>& names, std::string_view name) {
@@ -222,14 +229,16 @@ std::size_t number_of_label(std::vector<std::string>& names, std::string_view na
   return names.size() - 1;
 }
 
-KernelTable kernel_table(std::span<const CaptureFigures> captures, const ChangeOptions& options) {
+KernelTable kernel_table(std::span<const CaptureFigures> captures, std::string_view headline,
+                         const ChangeOptions& options) {
   KernelTable table;
   std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> values;
   for (const CaptureFigures& capture : captures) {
     const std::string_view kernel = tag_value(capture.label, "kernel"), config = tag_value(capture.label, "config");
-    const std::optional<double> ns = captured_work_ns(capture);
-    if (kernel.empty() || config.empty() || !ns) continue;
-    values[{number_of_label(table.kernels, kernel), number_of_label(table.configurations, config)}].push_back(*ns);
+    const ComparedMetric* time = find_figure(capture, headline);
+    if (kernel.empty() || config.empty() || time == nullptr) continue;
+    values[{number_of_label(table.kernels, kernel), number_of_label(table.configurations, config)}].push_back(
+        time->value * 1e9);
   }
   for (std::size_t kernel = 0; kernel < table.kernels.size(); ++kernel) {
     const std::vector<double>* base = nullptr;
@@ -262,7 +271,8 @@ Comparison compare_captures(std::span<const CaptureFigures> captures, const std:
   out.metrics = compared_figures(captures, groups, options);
   const std::size_t kinds = captures[groups.front().captures.front()].costs.size();
   for (std::size_t i = 0; i < kinds; ++i) out.costs.push_back(CostsJoin(captures, groups, i).run(options));
-  out.kernels = kernel_table(captures, options);
+  out.headline = headline_of(captures);
+  out.kernels = kernel_table(captures, out.headline, options);
   return out;
 }
 

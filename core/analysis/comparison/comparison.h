@@ -57,6 +57,7 @@ struct Comparison {
   std::vector<CaptureGroup> configurations;
   std::vector<std::string> paths;  // of the captures
   std::vector<ComparedFigure> metrics;
+  std::string_view headline;  // the figure of the verdict: kStatedTime where every capture has it, else kWorkTime
   std::vector<ComparedCosts> costs;
   KernelTable kernels;  // empty without these tags
 

@@ -7,6 +7,8 @@
 #include <map>
 #include <string_view>
 
+#include "core/analysis/figures/range_activity.h"
+#include "core/analysis/figures/session_terms.h"
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/session_parts.h"
@@ -32,14 +34,14 @@ struct Group {
 
   // From the lanes' trees: a lane's events do not overlap, so one lane covers the sum of its durations.
   std::uint64_t event_count = 0;
-  std::int64_t lane_busy_ns = 0;
-  bool masked = false;  // the trees know nothing of that
+  std::int64_t lane_busy_ns = 0, lane_span_ns = 0;  // of the span
+  bool masked = false;                              // the trees know nothing of that
   [[nodiscard]] bool needs_scan() const noexcept { return masked || lanes.size() > 1 || has_bytes || has_flops; }
 };
 
 // What one worker found out about a group.
 struct GroupTally {
-  CoveredTime busy;
+  CoveredTime busy, in_span;
   double bytes = 0, flops = 0;
 };
 
@@ -54,7 +56,7 @@ class ChunkTally {
     }
   }
 
-  void run(const ScanWindow& window, const TimeRange& range, GroupTally& into) {
+  void run(const ScanWindow& window, const TimeRange& range, const TimeRange& span, GroupTally& into) {
     chunk_.for_each_block([&](const ScannedBlock& block) {
       for (Column& column : columns_) {
         column.values.read(block.reader, column.index, schema_.columns[column.index].type);
@@ -63,7 +65,9 @@ class ChunkTally {
         const std::int64_t begin = block.begin_ns(i);
         const std::int64_t end = block.end_ns(i);
         if (!waits_.contains(block.name(i))) {
-          into.busy.add(std::max(begin, window.range.begin_ns), std::min(end, window.range.end_ns));
+          const std::int64_t from = std::max(begin, window.range.begin_ns), to = std::min(end, window.range.end_ns);
+          into.busy.add(from, to);
+          into.in_span.add(std::max(from, span.begin_ns), std::min(to, span.end_ns));
         }
         if (!window.owns(chunk_, block.ticks().begins[i])) continue;
         for (const Column& column : columns_) {
@@ -137,15 +141,6 @@ Result<std::uint64_t> count_events(const QueryContext& query, const TimeRange& r
   return count;
 }
 
-std::uint64_t peak_in(const MemoryUsage& usage, std::uint32_t pool, const TimeRange& range) {
-  if (range == TimeRange{}) return usage.pools[pool].peak_bytes;
-  std::uint64_t peak = usage.used_at(pool, range.begin_ns);
-  for (const PoolStep& step : usage.pools[pool].steps) {
-    if (step.ns >= range.begin_ns && step.ns < range.end_ns) peak = std::max(peak, step.bytes);
-  }
-  return peak;
-}
-
 // "Device memory" -> "device_memory"
 std::string figure_name(std::string_view text) {
   std::string name(text.empty() ? "memory" : text);
@@ -174,9 +169,10 @@ class GeneralMetrics {
     const Result<std::uint64_t> count =
         passing_ ? count_passing(snapshot, passing_.get()) : count_events(query_, range_);
     if (!count) return count.error();
-    add("session_time", "s", seconds_in_range({snapshot.begin_ns, snapshot.end_ns}), "");
+    add(terms::kTotal, "s", seconds_in_range({snapshot.begin_ns, snapshot.end_ns}), "");
     metrics_.back().unfiltered = true;
-    add("session_event_count", "", static_cast<double>(*count), "");
+    if (const Result<void> added = add_terms(); !added) return added.error();
+    add(terms::kEvents, "", static_cast<double>(*count), "");
     if (const Result<void> added = add_memory(); !added) return added.error();
     if (const Result<void> scanned = scan_groups(); !scanned) return scanned.error();
     for (std::size_t i = 0; i < groups_.size(); ++i) add_group(i);
@@ -184,17 +180,40 @@ class GeneralMetrics {
   }
 
  private:
-  void add(std::string name, std::string_view unit, double value, const std::string& device) {
+  void add(std::string_view name, std::string_view unit, double value, const std::string& device) {
     SessionMetric& metric = metrics_.emplace_back();
-    metric.name = std::move(name);
+    metric.name = name;
     metric.unit = unit;
     metric.value = value;
     metric.device = device;
   }
 
+  [[nodiscard]] static TimeRange both_in(const TimeRange& a, const TimeRange& b) noexcept {
+    return {std::max(a.begin_ns, b.begin_ns), std::min(a.end_ns, b.end_ns)};
+  }
+  [[nodiscard]] static double seconds_of(const TimeRange& time) noexcept {
+    return static_cast<double>(std::max<std::int64_t>(0, time.length_ns())) * 1e-9;
+  }
   [[nodiscard]] double seconds_in_range(const TimeRange& time) const noexcept {
-    const std::int64_t length = std::min(range_.end_ns, time.end_ns) - std::max(range_.begin_ns, time.begin_ns);
-    return static_cast<double>(std::max<std::int64_t>(0, length)) * 1e-9;
+    return seconds_of(both_in(range_, time));
+  }
+
+  // What is defined of a session as a whole.
+  Result<void> add_terms() {
+    if (range_ != TimeRange{} || query_.mask) return {};
+    const auto found = session_terms(query_);
+    if (!found) return found.error();
+    const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
+    if (found->stated_total_ns) add(terms::kStated, "s", *found->stated_total_ns * 1e-9, "");
+    if (!found->work) return {};
+    span_ = found->span;
+    add(terms::kWork, "s", seconds(found->work->length_ns()), "");
+    add(terms::kSpan, "s", seconds(span_.length_ns()), "");
+    const auto activity = range_activity(query_, {}, nullptr);
+    if (!activity) return activity.error();
+    add(terms::kActive, "s", seconds((*activity)->active_ns), "");
+    add(terms::kIdle, "s", seconds(std::max<std::int64_t>(0, found->session.length_ns() - (*activity)->active_ns)), "");
+    return {};
   }
 
   // The events of the range that pass the query's mask.
@@ -223,7 +242,7 @@ class GeneralMetrics {
     }
     for (std::uint32_t pool = 0; pool < memory_->pools.size(); ++pool) {
       add(figure_name(memory_->pools[pool].name) + "_peak_bytes", "B",
-          static_cast<double>(peak_in(*memory_, pool, range_)), "");
+          static_cast<double>(memory_->peak(pool, range_).bytes), "");
       metrics_.back().unfiltered = true;
     }
     return {};
@@ -242,6 +261,11 @@ class GeneralMetrics {
           if (!share) return share.error();
           group.event_count += share->event_count;
           group.lane_busy_ns += share->busy_ns;
+          if (!group.needs_scan() && !span_.empty()) {
+            const Result<LaneShare> in_span = lane_share(query_.store, *query_.snapshot, lane, span_);
+            if (!in_span) return in_span.error();
+            group.lane_span_ns += in_span->busy_ns;
+          }
         }
         group_of_lane[lane] = g;
         if (group.needs_scan()) lanes.push_back(lane);
@@ -252,11 +276,14 @@ class GeneralMetrics {
                         {.chunk =
                              [&](const ScannedChunk& chunk, const ScanWindow& window, std::size_t worker) {
                                ChunkTally(chunk, *query_.snapshot->strings)
-                                   .run(window, range_, tallies_[worker][group_of_lane[chunk.lane_index]]);
+                                   .run(window, range_, span_, tallies_[worker][group_of_lane[chunk.lane_index]]);
                              },
                          .end =
                              [&](const ScanWindow&, std::size_t worker) {
-                               for (GroupTally& tally : tallies_[worker]) tally.busy.close_window();
+                               for (GroupTally& tally : tallies_[worker]) {
+                                 tally.busy.close_window();
+                                 tally.in_span.close_window();
+                               }
                              }});
   }
 
@@ -265,14 +292,19 @@ class GeneralMetrics {
     GroupTally all;
     for (const std::vector<GroupTally>& worker : tallies_) {
       all.busy.add(worker[index].busy);
+      all.in_span.add(worker[index].in_span);
       all.bytes += worker[index].bytes;
       all.flops += worker[index].flops;
     }
     const std::string& device = devices_.label(group.device);
     const auto busy_ns = static_cast<double>(group.needs_scan() ? all.busy.length_ns() : group.lane_busy_ns);
     add(group.table + "_busy_time", "s", busy_ns * 1e-9, device);
-    const double length_s = seconds_in_range(times_[group.device]);
-    if (length_s > 0) add(group.table + "_busy_share", "share", busy_ns * 1e-9 / length_s, device);
+    // Of the time in which the device's host took part.
+    const bool whole = !span_.empty();
+    const std::int64_t worked_ns = !whole ? 0 : group.needs_scan() ? all.in_span.length_ns() : group.lane_span_ns;
+    const double of_s = whole ? seconds_of(both_in(span_, times_[group.device])) : seconds_in_range(times_[group.device]);
+    const double worked_s = whole ? static_cast<double>(worked_ns) * 1e-9 : busy_ns * 1e-9;
+    if (of_s > 0) add(group.table + "_busy_share", "share", worked_s / of_s, device);
     add(group.table + "_event_count", "", static_cast<double>(group.event_count), device);
     if (group.has_bytes) add(group.table + "_moved_bytes", "B", all.bytes, device);
     if (group.has_flops) add(group.table + "_work_flops", "flop", all.flops, device);
@@ -285,6 +317,7 @@ class GeneralMetrics {
   std::vector<Group> groups_;
   std::shared_ptr<const EventMask> passing_;      // null: all events of the range
   std::vector<TimeRange> times_;                  // by device: in which its host took part
+  TimeRange span_{0, 0};                          // of the session, where the figures are of all of it
   std::vector<std::vector<GroupTally>> tallies_;  // by worker and group
   std::vector<SessionMetric> metrics_;
 };

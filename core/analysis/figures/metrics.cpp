@@ -34,7 +34,7 @@ class MetricList {
     if (term != nullptr) {
       if (metric.unit.empty() && !metric.vendor) metric.unit = term->unit;
       metric.exact = term->exact;
-      if (metric.value) metric.how = term->how;
+      if (metric.value || !term->exact) metric.how = term->how;
     }
     if (metric.value && *metric.value != 0) {
       metric.margin = std::max(kExactMargin, slack / std::abs(*metric.value));
@@ -165,7 +165,7 @@ std::optional<double> relative_difference(const SessionMetric& metric) noexcept 
 }
 
 MetricCheck check(const SessionMetric& metric) noexcept {
-  if (!metric.value) return MetricCheck::only_vendor;
+  if (!metric.value) return metric.exact ? MetricCheck::only_vendor : MetricCheck::not_made;
   if (!metric.vendor) return MetricCheck::only_ours;
   const double larger = std::max(std::abs(*metric.value), std::abs(*metric.vendor));
   const bool near = std::abs(*metric.value - *metric.vendor) <= metric.margin * larger;
@@ -182,6 +182,8 @@ std::string_view name_of(MetricCheck check) noexcept {
       return "only ours";
     case MetricCheck::only_vendor:
       return "only the file's";
+    case MetricCheck::not_made:
+      return "cannot be recomputed";
   }
   return "";
 }

@@ -32,10 +32,10 @@ struct SessionMetric {
   std::optional<double> vendor;
   std::string vendor_text;       // where the vendor's figure is not a number
   std::string device;            // "nc0"; empty: of the whole session
-  bool exact = true;             // false: the events do not hold all that the figure is made of
+  bool exact = true;             // false: it cannot be recomputed, the file does not hold all that it is made of
   double margin = kExactMargin;  // how far ours may lie from the truth, as a share of it
   bool unfiltered = false;       // not made of events: a mask does not change it
-  std::string how;               // one sentence: how we compute it; empty where we do not
+  std::string how;               // one sentence: how we compute it, or why we cannot; empty where we do not
 };
 
 // Those of the session, then of each device, by group in the order of the vendor's viewer; general figures last. Peaks
@@ -56,7 +56,9 @@ enum class MetricCheck : std::uint8_t {
   differs,      // beyond it
   only_ours,    // the file does not state it
   only_vendor,  // the events do not tell
+  not_made,     // nor could they: what the figure is made of is not in the file
 };
+inline constexpr std::size_t kMetricChecks = 5;
 [[nodiscard]] MetricCheck check(const SessionMetric& metric) noexcept;
 [[nodiscard]] std::string_view name_of(MetricCheck check) noexcept;  // "only ours"
 // Both are there and lie more than kNotableDifference apart, whatever the margin.

@@ -40,6 +40,8 @@ struct ActivityIndex::Piece {
   LongestGaps gaps;
   std::int64_t working_ns = 0, transfer_ns = 0, host_ns = 0;
   HostTimes host;
+  SelfTimes zone_lines;
+  ActivityUnions unions;
   bool kept = true;
 
   void append(const Piece& next) {
@@ -51,6 +53,8 @@ struct ActivityIndex::Piece {
     transfer_ns += next.transfer_ns;
     host_ns += next.host_ns;
     host.add(next.host);
+    for (const auto& [line, time] : next.zone_lines) zone_lines[line].add(time);
+    unions.add(next.unions);
   }
 
  private:
@@ -75,19 +79,140 @@ namespace {
 
 using ActivityPiece = ActivityIndex::Piece;
 
+constexpr std::size_t kNoPlace = ~std::size_t{0};
+
+// Which lanes are covered together: those of one track, where it has several, and the rings of one queue.
+struct CoveredRows {
+  std::vector<TrackNumber> tracks;
+  std::vector<std::string> queues;
+  std::vector<std::size_t> track_of_lane, queue_of_lane;  // kNoPlace: none
+
+  CoveredRows(const Snapshot& snapshot, const WorkKinds& kinds)
+      : track_of_lane(snapshot.lanes.size(), kNoPlace), queue_of_lane(snapshot.lanes.size(), kNoPlace) {
+    std::map<std::string_view, std::size_t> places;
+    for (const TrackSnapshot& track : snapshot.tracks) {
+      const WorkKind kind = work_kind_of(track);
+      if (kind == WorkKind::host) continue;
+      const std::size_t several = track.lanes.size() > 1 ? tracks.size() : kNoPlace;
+      if (several != kNoPlace) tracks.push_back(track.track->number);
+      for (const std::uint32_t lane : track.lanes) {
+        track_of_lane[lane] = several;
+        if (kind != WorkKind::transfer || !kinds.covers_time(lane)) continue;
+        const std::string_view queue = queue_of_ring(track.track->name);
+        const auto [place, is_new] = places.try_emplace(queue, queues.size());
+        if (is_new) queues.emplace_back(queue);
+        queue_of_lane[lane] = place->second;
+      }
+    }
+  }
+};
+
+// What is covered of a window by each name, each row and by copies.
+class UnionGatherer {
+ public:
+  UnionGatherer(const Snapshot& snapshot, const WorkKinds& kinds, const CoveredRows& rows)
+      : snapshot_(snapshot), kinds_(kinds), rows_(rows), tracks_(rows.tracks.size()), queues_(rows.queues.size()) {}
+
+  // False where nothing of the chunk is asked for.
+  bool open_chunk(const ScannedChunk& chunk) {
+    track_ = rows_.track_of_lane[chunk.lane_index];
+    queue_ = rows_.queue_of_lane[chunk.lane_index];
+    const bool moves = kinds_.of_lane(chunk.lane_index) == WorkKind::transfer;
+    names_ = !is_device_work(kinds_.of_lane(chunk.lane_index)) ? nullptr
+             : !kinds_.covers_time(chunk.lane_index)           ? (moves ? &whole_ : nullptr)
+             : moves                                           ? &transfers_
+                                                               : &work_;
+    const TrackSnapshot* track = snapshot_.find_track(chunk.lane.track);
+    copies_here_ = names_ == &transfers_ && (track == nullptr || !only_fills(*track));
+    return names_ != nullptr || track_ != kNoPlace;
+  }
+  // An event that does not wait, clipped to the window.
+  void add(std::int64_t begin, std::int64_t end, StringId name) {
+    if (track_ != kNoPlace) tracks_[track_].add(begin, end);
+    if (queue_ != kNoPlace) queues_[queue_].add(begin, end);
+    if (copies_here_) copies_.add(begin, end);
+    if (names_ != nullptr) names_->push_back({begin, end, name});
+  }
+
+  void close(ActivityUnions& into) {
+    close(work_, into.work);
+    close(transfers_, into.transfers);
+    close(whole_, into.whole);
+    for (std::size_t i = 0; i < tracks_.size(); ++i) {
+      if (const std::int64_t ns = closed(tracks_[i]); ns > 0) into.tracks[rows_.tracks[i]] += ns;
+    }
+    for (std::size_t i = 0; i < queues_.size(); ++i) {
+      if (const std::int64_t ns = closed(queues_[i]); ns > 0) into.queues[rows_.queues[i]] += ns;
+    }
+    into.copies_ns += closed(copies_);
+  }
+
+ private:
+  struct Named {
+    std::int64_t begin_ns, end_ns;
+    StringId name;
+    bool operator<(const Named& other) const noexcept { return begin_ns < other.begin_ns; }
+  };
+  // In the order of time a name's time goes on from where it has reached.
+  static void close(std::vector<Named>& events, ActivityUnions::ByName& into) {
+    sort_runs(events);
+    struct Reached {
+      std::int64_t until_ns = INT64_MIN, sum_ns = 0;
+    };
+    std::unordered_map<StringId, Reached> reached;
+    for (const Named& each : events) {
+      Reached& of = reached[each.name];
+      if (each.end_ns <= of.until_ns) continue;
+      of.sum_ns += each.end_ns - std::max(each.begin_ns, of.until_ns);
+      of.until_ns = each.end_ns;
+    }
+    for (const auto& [name, of] : reached) into[name] += of.sum_ns;
+    events.clear();
+  }
+  static std::int64_t closed(CoveredTime& covered) {
+    covered.close_window();
+    const std::int64_t ns = covered.length_ns();
+    covered = {};
+    return ns;
+  }
+
+  const Snapshot& snapshot_;
+  const WorkKinds& kinds_;
+  const CoveredRows& rows_;
+  std::vector<Named> work_, transfers_, whole_;
+  std::vector<CoveredTime> tracks_, queues_;
+  CoveredTime copies_;
+  std::size_t track_ = kNoPlace, queue_ = kNoPlace;  // of the chunk
+  std::vector<Named>* names_ = nullptr;
+  bool copies_here_ = false;
+};
+
 // Gathers one window after another on one worker.
 class PieceGatherer {
  public:
-  PieceGatherer(const Snapshot& snapshot, const WorkKinds& kinds, const TrackDevices& devices)
-      : snapshot_(snapshot), kinds_(kinds), devices_(devices), calls_(snapshot, kinds), work_(devices.count()) {}
+  PieceGatherer(const Snapshot& snapshot, const WorkKinds& kinds, const TrackDevices& devices, const CoveredRows& rows,
+                const std::vector<bool>& counts)
+      : snapshot_(snapshot),
+        kinds_(kinds),
+        devices_(devices),
+        counts_(counts),
+        calls_(snapshot, kinds),
+        zones_(snapshot, kinds),
+        unions_(snapshot, kinds, rows),
+        work_(devices.count()) {}
 
-  // `passing`: of the host's events those whose time counts. The chunks of devices come with it as their mask.
-  void add(const ScannedChunk& chunk, const ScanWindow& window, const EventMask* passing) {
-    const WorkKind kind = kinds_.of_lane(chunk.lane_index);
-    if (kind == WorkKind::host) return calls_.add(chunk, passing);
+  // `passing`: those whose time counts.
+  void add(const ScannedChunk& whole, const ScanWindow& window, const EventMask* passing) {
+    const WorkKind kind = kinds_.of_lane(whole.lane_index);
+    if (kind == WorkKind::host) return calls_.add(whole, passing);
+    if (kinds_.has_zones(whole.lane_index)) zones_.add(whole, passing);
+    ScannedChunk chunk = whole;
+    chunk.mask = passing;
+    const WaitNames waits(chunk.lane.schema.get(), *snapshot_.strings);
+    add_to_unions(chunk, window.range, waits);
     const std::optional<Unit> unit = unit_of(kind);
     if (!unit) return add_edges(chunk, window.range);
-    const WaitNames waits(chunk.lane.schema.get(), *snapshot_.strings);
+    if (!counts_[chunk.lane_index]) return;
     std::vector<Work>& work = work_[devices_.of_lane(chunk.lane_index)];
     chunk.for_each_block([&](const ScannedBlock& block) {
       for (std::uint32_t i = block.first; i < block.last; ++i) {
@@ -118,6 +243,10 @@ class PieceGatherer {
       work_[d].clear();
     }
     calls_.close(range, piece.host, &host, &anything_);
+    unions_.close(piece.unions);
+    HostTimes zones;
+    zones_.close(range, zones);
+    piece.zone_lines = std::move(zones.lines);
     anything_.add_open(piece.active);
     anything_.add_open(host);
     anything_.close_window(&piece.gaps);
@@ -129,6 +258,17 @@ class PieceGatherer {
   }
 
  private:
+  void add_to_unions(const ScannedChunk& chunk, const TimeRange& window, const WaitNames& waits) {
+    if (!unions_.open_chunk(chunk)) return;
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      for (std::uint32_t i = block.first; i < block.last; ++i) {
+        const std::int64_t begin = std::max(block.begin_ns(i), window.begin_ns);
+        const std::int64_t end = std::min(block.end_ns(i), window.end_ns);
+        if (begin < end && !waits.contains(block.name(i))) unions_.add(begin, end, block.name(i));
+      }
+    });
+  }
+
   // What tells of others' work may span a gap, but begins and ends in none.
   void add_edges(const ScannedChunk& chunk, const TimeRange& window) {
     chunk.for_each_block([&](const ScannedBlock& block) {
@@ -191,7 +331,9 @@ class PieceGatherer {
   const Snapshot& snapshot_;
   const WorkKinds& kinds_;
   const TrackDevices& devices_;
-  HostCalls calls_;
+  const std::vector<bool>& counts_;  // by lane of a device: see ActivitySubject
+  HostCalls calls_, zones_;
+  UnionGatherer unions_;
   CoveredTime anything_;                            // waits and the edges of other rows too
   std::vector<std::vector<Work>> work_;             // by device
   std::unordered_map<StringId, bool> collectives_;  // names on streams
@@ -201,13 +343,19 @@ class PieceGatherer {
 struct ActivitySubject {
   WorkKinds kinds;
   TrackDevices devices;
+  CoveredRows rows;
   LaneIndices device_lanes, host_lanes;
-  LaneIndices other_lanes;     // which do not work, but show that something happened
+  LaneIndices other_lanes;     // which do not work, but show that something happened, or say the same time again
+  std::vector<bool> counts;    // by lane: one of device_lanes
   std::vector<bool> has_work;  // by device
   bool has_engine = false;
 
   ActivitySubject(const Snapshot& snapshot, const EventFilter& filter)
-      : kinds(snapshot), devices(snapshot), has_work(devices.count(), false) {
+      : kinds(snapshot),
+        devices(snapshot),
+        rows(snapshot, kinds),
+        counts(snapshot.lanes.size(), false),
+        has_work(devices.count(), false) {
     for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
       const WorkKind kind = kinds.of_lane(lane);
       if (is_device_work(kind)) has_work[devices.of_lane(lane)] = true;
@@ -220,7 +368,12 @@ struct ActivitySubject {
     for (const std::uint32_t lane : active_lanes(snapshot, filter)) {
       if (!is_device_work(kinds.of_lane(lane)) || snapshot.lanes[lane].event_count == 0) continue;
       device_lanes.push_back(lane);
+      counts[lane] = true;
       has_engine = has_engine || kinds.of_lane(lane) == WorkKind::compute;
+    }
+    for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
+      if (counts[lane] || !is_device_work(kinds.of_lane(lane)) || snapshot.lanes[lane].event_count == 0) continue;
+      if (filter.has_track(snapshot.lanes[lane].track)) other_lanes.push_back(lane);
     }
   }
 
@@ -234,8 +387,9 @@ struct ActivitySubject {
 
 Result<std::vector<ActivityPiece>> gather_pieces(const QueryContext& query, const ActivitySubject& subject,
                                                  const TimeRange& range) {
-  std::vector<PieceGatherer> workers(query.pool.concurrency(),
-                                     PieceGatherer(*query.snapshot, subject.kinds, subject.devices));
+  std::vector<PieceGatherer> workers(
+      query.pool.concurrency(),
+      PieceGatherer(*query.snapshot, subject.kinds, subject.devices, subject.rows, subject.counts));
   std::vector<ActivityPiece> pieces;
   std::mutex mutex;
   QueryContext unmasked = query;
@@ -244,12 +398,7 @@ Result<std::vector<ActivityPiece>> gather_pieces(const QueryContext& query, cons
   lanes.insert(lanes.end(), subject.host_lanes.begin(), subject.host_lanes.end());
   lanes.insert(lanes.end(), subject.other_lanes.begin(), subject.other_lanes.end());
   const auto chunk = [&](const ScannedChunk& scanned, const ScanWindow& window, std::size_t worker) {
-    if (!query.mask || subject.kinds.of_lane(scanned.lane_index) == WorkKind::host) {
-      return workers[worker].add(scanned, window, query.mask.get());
-    }
-    ScannedChunk masked = scanned;
-    masked.mask = query.mask.get();
-    workers[worker].add(masked, window, nullptr);
+    workers[worker].add(scanned, window, query.mask.get());
   };
   const auto end = [&](const ScanWindow& window, std::size_t worker) {
     ActivityPiece piece = workers[worker].close(window.range);
@@ -264,6 +413,22 @@ Result<std::vector<ActivityPiece>> gather_pieces(const QueryContext& query, cons
 }
 
 }  // namespace
+
+void ActivityUnions::add(const ActivityUnions& later) {
+  const auto add_all = [](auto& to, const auto& from) {
+    for (const auto& [key, ns] : from) to[key] += ns;
+  };
+  add_all(work, later.work);
+  add_all(transfers, later.transfers);
+  add_all(whole, later.whole);
+  add_all(queues, later.queues);
+  add_all(tracks, later.tracks);
+  copies_ns += later.copies_ns;
+}
+
+std::string_view queue_of_ring(std::string_view track) noexcept {
+  return track.substr(0, track.find(track.starts_with('Q') ? "-E" : "-Q"));
+}
 
 std::int64_t DeviceActivity::active_ns() const noexcept {
   std::int64_t sum = 0;
@@ -294,8 +459,14 @@ Result<std::shared_ptr<const ActivityIndex>> ActivityIndex::build(const QueryCon
   index->version_ = snapshot.version;
   index->pieces_ = std::move(*pieces);
   for (ActivityPiece& piece : index->pieces_) {
-    if (piece.host.names.size() + piece.host.lines.size() <= kMostKeptNames) continue;
+    const ActivityUnions& unions = piece.unions;
+    if (piece.host.names.size() + piece.host.lines.size() <= kMostKeptNames &&
+        unions.work.size() + unions.transfers.size() + unions.whole.size() <= kMostKeptNames) {
+      continue;
+    }
     piece.host = {};
+    piece.unions = {};
+    piece.zone_lines = {};
     piece.kept = false;
   }
   return std::shared_ptr<const ActivityIndex>(std::move(index));
@@ -363,6 +534,8 @@ Result<std::shared_ptr<const RangeActivity>> range_activity(const QueryContext& 
   answer->host_ns = all.host_ns;
   answer->gaps = all.gaps.by_time();
   answer->host = std::move(all.host);
+  answer->zone_lines = std::move(all.zone_lines);
+  answer->unions = std::move(all.unions);
   return std::shared_ptr<const RangeActivity>(std::move(answer));
 }
 

@@ -10,8 +10,11 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/analysis/source/host_calls.h"
@@ -36,6 +39,23 @@ struct DeviceActivity {
   [[nodiscard]] std::int64_t working_ns() const noexcept;  // compute or collectives
 };
 
+// Time in which at least one event was under way that does not wait, over all devices, each moment once: what stands in
+// rows below a head that says union.
+struct ActivityUnions {
+  using ByName = std::unordered_map<StringId, std::int64_t>;
+  ByName work;       // compute and collectives
+  ByName transfers;  // but those of `whole`
+  ByName whole;      // transfers beside the packets that they consist of (WorkKinds::covers_time)
+  std::map<std::string, std::int64_t, std::less<>> queues;  // rings by queue, see queue_of_ring()
+  // Of tracks of several lanes but a host's. Of all others, whose events do not overlap, it is the sum of them.
+  std::map<TrackNumber, std::int64_t> tracks;
+  std::int64_t copies_ns = 0;  // data moves: transfers but those that only fill memory
+
+  void add(const ActivityUnions& later);  // of a stretch of time that does not overlap this one's
+};
+// "qSyncIO0" of the rings "qSyncIO0-Q1-E0", "qSyncIO0-Q1-E1" ..., "Q0" of those that have no names.
+[[nodiscard]] std::string_view queue_of_ring(std::string_view track) noexcept;
+
 struct RangeActivity {
   EventFilter filter;
   std::uint64_t snapshot_version = 0;
@@ -49,6 +69,8 @@ struct RangeActivity {
   // another row begins or ends (layers, annotations, marks; not a profiler's own rows); by time.
   std::vector<TimeRange> gaps;
   HostTimes host;
+  SelfTimes zone_lines;  // of zones on devices, which lie within each other: by the innermost that has a line
+  ActivityUnions unions;
 };
 
 class ActivityIndex {

@@ -7,13 +7,13 @@
 #include <set>
 #include <tuple>
 
+#include "core/analysis/figures/session_terms.h"
 #include "core/analysis/figures/vendor_figures.h"
 #include "core/analysis/figures/verdict.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/session_parts.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/lod/range_statistics.h"
-#include "core/names/name_forms.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
@@ -93,35 +93,18 @@ class LoadMeasure {
 
   // Devices that a host feeds have streams; others run a program of their own.
   void choose_kind() {
-    TimeRange host{INT64_MAX, INT64_MIN}, compute = host, device = host;
-    const auto include = [](TimeRange& stretch, const LaneSnapshot& lane) {
-      stretch.begin_ns = std::min(stretch.begin_ns, lane.clock->to_ns(lane.begin_ticks));
-      stretch.end_ns = std::max(stretch.end_ns, lane.clock->to_ns(lane.end_ticks));
-    };
     bool engines = false, streams = false;
     for (std::size_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
-      const LaneSnapshot& one = snapshot_.lanes[lane];
-      if (one.event_count == 0) continue;
-      const WorkKind kind = kinds_.of_lane(lane);
-      const TrackSnapshot* track = snapshot_.find_track(one.track);
-      if (kind == WorkKind::compute && track != nullptr) (track->track->kind == "stream" ? streams : engines) = true;
-      if (kind == WorkKind::host) include(host, one);
-      if (kind == WorkKind::compute || kind == WorkKind::collective) include(compute, one);
-      if (is_device_work(kind)) include(device, one);
+      if (snapshot_.lanes[lane].event_count == 0 || kinds_.of_lane(lane) != WorkKind::compute) continue;
+      const TrackSnapshot* track = snapshot_.find_track(snapshot_.lanes[lane].track);
+      if (track != nullptr) (track->track->kind == "stream" ? streams : engines) = true;
     }
     if (!kinds_.any_device()) {
-      load_.kind = host.empty() ? SessionLoad::Kind::nothing : SessionLoad::Kind::host_only;
+      load_.kind = kinds_.any(WorkKind::host) ? SessionLoad::Kind::host_only : SessionLoad::Kind::nothing;
       return;
     }
     load_.kind = streams || !engines ? SessionLoad::Kind::streams : SessionLoad::Kind::engines;
-    if (load_.kind == SessionLoad::Kind::streams && range_ == compute)
-      range_ = device;  // copies are work of a device too
-    // A few kernels at the end of a long run leave the device idle for all of it.
-    constexpr std::int64_t kMuchLonger = 2;
-    if (load_.kind == SessionLoad::Kind::streams && !host.empty() && !range_.empty() &&
-        host.length_ns() / kMuchLonger > range_.length_ns() && range_.length_ns() > 0) {
-      range_ = {std::min(host.begin_ns, range_.begin_ns), std::max(host.end_ns, range_.end_ns)};
-    }
+    if (!range_.empty()) range_ = span_of(snapshot_, kinds_, range_);
   }
 
   Result<SessionLoad> host_only(const RangeActivity& activity) {

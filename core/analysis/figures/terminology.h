@@ -15,7 +15,7 @@ struct FigureTerm {
   std::string_view unit;   // "s", "share" (1 = all), "B", "flop", "flop/B", "cycles"; "" for counts and texts
   std::string_view text;   // one or two plain sentences
   std::string_view how;    // one sentence: how we compute it; empty where we only pass the vendor's on
-  bool exact = true;       // false: the events do not hold all that the vendor's figure is made of
+  bool exact = true;       // false: the file does not hold all that it is made of, `how` says what is missing
 };
 
 // By group, in the order in which the vendor shows them.

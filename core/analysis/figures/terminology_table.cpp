@@ -37,9 +37,13 @@ constexpr FigureTerm kTerms[] = {
     {"neuroncore_cycle_count", kOverall, "cycles", "Length of the run in cycles of the core's clock.",
      "Total time times the clock of the engines other than the systolic array."},
     {"event_count", kOverall, "", "Events that the hardware reported besides executed instructions and DMA packets.",
-     "Number of semaphore updates; the profile has no rows for the start and stop notices counted with them.", false},
+     "Cannot be recomputed: the profile has no rows for the start and stop notices that are counted with the semaphore "
+     "updates.",
+     false},
     {"trace_count", kOverall, "", "All records that the hardware wrote while it was profiled.",
-     "Instructions, DMA packets and semaphore updates together; start and stop notices are not in the profile.", false},
+     "Cannot be recomputed: start and stop notices, which are counted with instructions, DMA packets and semaphore "
+     "updates, are not in the profile.",
+     false},
     {"total_row_count", kOverall, "", "Rows of all tables of the profile.", ""},
     {"model_flops", kOverall, "flop",
      "Floating point operations that the model itself asks for: moving data through the systolic array to transpose it "
@@ -230,9 +234,10 @@ constexpr FigureTerm kTerms[] = {
     {"throttle_active_nc<core>_time_ns", kThrottling, "ns", "Time in which the core was not allowed all its cycles.",
      "Sum of the durations of the throttling stretches with k below n."},
     {"throttle_avg_util_limit_nc<core>_percent", kThrottling, "share",
-     "Share of the cycles that the core was allowed on average. The vendor's figure leaves out the time without "
-     "throttling, and so can be near 0 for a run that was hardly slowed, or above 100 %.",
-     "Mean over the total time of k / n, which is 1 where no throttling is recorded."},
+     "Share of the cycles that the core was allowed, over the time of which the hardware tells. Time without a record "
+     "counts as if none were allowed, so it is near 0 for a run that was hardly slowed, and no measure of how much it "
+     "was.",
+     "Sum of k / n times the duration over all throttling records, over the total time."},
     {"throttle_<kind>_active_time_nc<core>_percent", kThrottling, "share",
      "Share of the run with throttling of this cause: activity (power), gpio (pins), sw (software), periodic, unknown.",
      "Sum of the durations of the stretches of this cause over the total time."},
@@ -250,20 +255,37 @@ constexpr FigureTerm kTerms[] = {
     // any source
     {"session_time", kGeneral, "s", "From the first event of the session to the end of its last.",
      "Length of the session or of the range."},
+    {"work_time", kGeneral, "s",
+     "From the first to the last work of the devices; loading, setting up and waiting before and after do not count. "
+     "Of "
+     "a session without a device that of its host.",
+     "Begin of the first to the end of the last event of engines, streams and collectives, or of DMA where there is "
+     "nothing else, that neither waits nor only sets up."},
+    {"span_time", kGeneral, "s",
+     "What shares of a session are of: its work with the copies of its devices, and where a host fed them for more "
+     "than "
+     "twice as long, the host's time too.",
+     "Length of the work, or of all that devices and host recorded."},
+    {"active_time", kGeneral, "s",
+     "Time in which at least one device worked, each moment once; of a session without a device, a thread of its host.",
+     "Length of the union of the events of device work that do not wait."},
+    {"idle_time", kGeneral, "s", "Time of the session in which no device worked.", "session_time less active_time."},
+    {"stated_total_time", kGeneral, "s", "Time of the run as the maker's own tool states it in the file.", ""},
     {"session_event_count", kGeneral, "", "Events of all tracks; rows of tables without times are not among them.",
      "Number of events, those cut by the edges of the range included."},
     {"<table>_busy_time", kGeneral, "s",
      "Time in which at least one event of the table was under way on the device, such as a kernel or a copy.",
      "Length of the union of its events, waits left out."},
-    {"<table>_busy_share", kGeneral, "share", "Share of the time in which that was so.",
-     "The busy time over the length of the session or of the range."},
+    {"<table>_busy_share", kGeneral, "share", "Share of the session's span in which that was so.",
+     "The busy time, of the span only, over span_time; in a range over its length."},
     {"<table>_event_count", kGeneral, "", "Events of the table on the device.", "Number of its events."},
     {"<table>_moved_bytes", kGeneral, "B", "Bytes that these events moved.",
      "Sum of the columns that hold moved bytes; an event cut by the range gives its share."},
     {"<table>_work_flops", kGeneral, "flop", "Floating point operations of these events.",
      "Sum of the columns that hold operations; an event cut by the range gives its share."},
     {"<pool>_peak_bytes", kGeneral, "B", "The most memory that was in use at once in a pool.",
-     "Highest sum of the allocations that are alive at the same time."},
+     "The most that the source states as in use, where it does; else the highest sum of the allocations that are alive "
+     "at the same time."},
 };
 
 }  // namespace

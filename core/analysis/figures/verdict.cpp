@@ -83,9 +83,9 @@ std::string engines_bound(const SessionLoad& load) {
     if (units.front().name == load.busiest) bound = "bound by " + load.busiest;
     if (units.front().name == "collectives") bound = "bound by communication";
   }
-  const std::string active = time_text(load.active_ns) + " of work";
+  const std::string work = time_text(load.span_ns) + " of work";
   std::string text = load.of_peak ? fmt::format("{} of peak: {}", format_share(*load.of_peak), bound) : bound;
-  text += load.ideal_ns ? fmt::format(", ideal {} for {}", time_text(*load.ideal_ns), active) : ", " + active;
+  text += load.ideal_ns ? fmt::format(", ideal {} for {}", time_text(*load.ideal_ns), work) : ", " + work;
   return text;
 }
 
@@ -94,7 +94,7 @@ std::string engines_cause(const SessionLoad& load) {
   for (const BoundUnit& unit : units_of(load)) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", unit.name, format_share(unit.share));
   }
-  if (!text.empty()) text += " of the work";
+  if (!text.empty()) text += " of the active time";
   return text;
 }
 
@@ -184,7 +184,7 @@ std::string missing_text(const Snapshot& snapshot) {
   const auto worst =
       std::max_element(snapshot.quality.begin(), snapshot.quality.end(),
                        [](const QualityEntry& a, const QualityEntry& b) { return a.severity < b.severity; });
-  if (worst == snapshot.quality.end()) return "";
+  if (worst == snapshot.quality.end() || worst->severity == Severity::note) return "";
   return worst->count > 1 ? fmt::format("{} ({})", with_blanks(worst->kind), format_count(worst->count))
                           : with_blanks(worst->kind);
 }

@@ -24,7 +24,7 @@ struct SessionLoad {
   enum class Kind : std::uint8_t { nothing, host_only, streams, engines };
   Kind kind = Kind::nothing;
   std::string device;                   // "GPU", "2 GPUs", "nc0"
-  std::int64_t span_ns = 0;             // from the first to the last work
+  std::int64_t span_ns = 0;             // see SessionTerms::span
   std::int64_t active_ns = 0;           // of that, in which a device does anything; of a host alone: in which it works
   std::array<double, kUnits> shares{};  // of the active time in which a unit is under way
   std::array<double, kUnits> alone_shares{};  // and nothing else of the device
@@ -47,7 +47,7 @@ struct SessionLoad {
 
 // "GPU idle 49.0 % of 1.065 s: host-bound", "7.0 % of peak: DMA-bound, ideal 21 µs for 300 µs of work"
 [[nodiscard]] std::string bound_text(const SessionLoad& load);
-// "Largest gap 95 ms after gemm, host in DataLoader", "DMA 98.0 %, Tensor 43.7 % of the work"; "" for nothing
+// "Largest gap 95 ms after gemm, host in DataLoader", "DMA 98.0 %, Tensor 43.7 % of the active time"; "" for nothing
 [[nodiscard]] std::string cause_text(const SessionLoad& load);
 
 // Why a line is the worst one.
@@ -66,7 +66,7 @@ struct WorstLine {
                                                   const SourceLines& launched = {});
 // "mlp.py:33 waits 344 µs", "train.py:88 launches 2.1 ms of device work, 300 µs of its own"
 [[nodiscard]] std::string line_text(const WorstLine& line);
-// The kind and count of the first entry of the highest severity: "rows skipped (12)"; "" if there is none.
+// The kind and count of the first entry of the highest severity: "rows skipped (12)"; "" if there is none but notes.
 [[nodiscard]] std::string missing_text(const Snapshot& snapshot);
 
 struct Verdict {

@@ -77,13 +77,9 @@ constexpr std::array kPathKinds = std::to_array<PathKind>({
 });
 
 // Tables of events that a kernel marks around its own stretches: they lie within each other.
-constexpr std::array<std::string_view, 2> kZoneTables = {"zone", "tracy_gpu_zone"};
-
 bool fits_source(const PathKind& kind, WorkKind work, const Schema& schema) {
   if (kind.source == PathSource::host_calls) return work == WorkKind::host;
-  if (kind.source == PathSource::device_zones) {
-    return is_device_work(work) && std::find(kZoneTables.begin(), kZoneTables.end(), schema.name) != kZoneTables.end();
-  }
+  if (kind.source == PathSource::device_zones) return nests_zones(work, schema);
   return kind.source == PathSource::unit || path_column(kind, schema).has_value();
 }
 

@@ -13,13 +13,8 @@ MemoryInRange memory_in_range(const MemoryUsage& usage, const TimeRange& range) 
   std::vector<std::pair<MemoryInRange::Pool, std::uint32_t>> found;
   for (std::uint32_t number = 0; number < usage.pool_count(); ++number) {
     const PoolUsage& pool = usage.pool(number);
-    MemoryInRange::Pool peak{pool.name, usage.used_at(number, range.begin_ns), range.begin_ns, pool.capacity_bytes,
-                             pool.estimated};
-    auto step = std::lower_bound(pool.steps.begin(), pool.steps.end(), range.begin_ns,
-                                 [](const PoolStep& each, std::int64_t ns) { return each.ns < ns; });
-    for (; step != pool.steps.end() && step->ns < range.end_ns; ++step) {
-      if (step->bytes > peak.peak_bytes) peak.peak_bytes = step->bytes, peak.peak_ns = step->ns;
-    }
+    const PoolPeak most = usage.peak(number, range);
+    MemoryInRange::Pool peak{pool.name, most.bytes, most.ns, pool.capacity_bytes, pool.estimated};
     if (peak.peak_bytes > 0) found.emplace_back(std::move(peak), number);
   }
   // Those whose allocations are known come first: only they say what takes the room.

@@ -16,6 +16,7 @@ namespace accelscope {
 namespace {
 
 constexpr std::string_view kShareSuffix = " usage";
+constexpr std::string_view kStatedSuffix = " Total Allocated";  // as PyTorch calls what its allocator has in use
 constexpr std::array<std::string_view, 6> kUseWords = {"memory", "allocated", "reserved", "used", "usage", "heap"};
 
 bool names_use(std::string name) {
@@ -138,6 +139,15 @@ Result<void> add_sampled_pools(const QueryContext& query, MemoryUsage& usage) {
     pool.peak_bytes = peak->bytes;
     pool.peak_ns = peak->ns;
     usage.sampled.push_back(std::move(pool));
+  }
+  // "GPU 0 memory Total Allocated" of "GPU 0 memory"
+  for (PoolUsage& pool : usage.pools) {
+    const auto stated = std::find_if(usage.sampled.begin(), usage.sampled.end(), [&](const PoolUsage& each) {
+      return each.device == pool.device && each.base_name == pool.base_name + std::string(kStatedSuffix);
+    });
+    if (stated == usage.sampled.end()) continue;
+    pool.stated_steps = stated->steps;
+    pool.stated_peak = {stated->peak_ns, stated->peak_bytes};
   }
   return {};
 }

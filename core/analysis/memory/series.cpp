@@ -204,6 +204,22 @@ std::optional<std::uint32_t> MemoryUsage::find_pool(std::string_view name) const
   return std::nullopt;
 }
 
+PoolPeak MemoryUsage::peak(std::uint32_t number, const TimeRange& range) const noexcept {
+  const PoolUsage& asked = pool(number);
+  const bool stated = !asked.stated_steps.empty();
+  if (range == TimeRange{}) {
+    return stated ? PoolPeak{asked.stated_peak.bytes, asked.stated_peak.ns, true}
+                  : PoolPeak{asked.peak_bytes, asked.peak_ns, false};
+  }
+  const std::vector<PoolStep>& steps = stated ? asked.stated_steps : asked.steps;
+  auto step = step_after(steps, range.begin_ns);
+  PoolPeak most{step == steps.begin() ? 0 : (step - 1)->bytes, range.begin_ns, stated};
+  for (; step != steps.end() && step->ns < range.end_ns; ++step) {
+    if (step->bytes > most.bytes) most.bytes = step->bytes, most.ns = step->ns;
+  }
+  return most;
+}
+
 std::uint64_t MemoryUsage::used_at(std::uint32_t number, std::int64_t ns) const noexcept {
   const PoolUsage& asked = pool(number);
   const auto next = step_after(asked.steps, ns);

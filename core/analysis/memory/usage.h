@@ -77,13 +77,24 @@ struct PoolUsage {
   bool sampled = false;                  // made of a counter's samples: no allocations
   std::vector<ReservedPiece> reserved;   // by begin; empty: nobody tells what is held
   std::vector<PoolStep> reserved_steps;  // as steps, of what is held
-  std::string note;                      // how it was estimated, a sentence for the user
-  std::vector<AddressSpan> touched;      // every address that was ever taken, rising, apart from each other
+  // What the source itself states as in use, by time: it knows of allocations from before the recording too. Empty: it
+  // states nothing.
+  std::vector<PoolStep> stated_steps;
+  PoolStep stated_peak;
+  std::string note;                  // how it was estimated, a sentence for the user
+  std::vector<AddressSpan> touched;  // every address that was ever taken, rising, apart from each other
 
   // What finds the allocations of a time without going through all: their indices by begin, and the latest end of
   // every kAliveFan of them, of every kAliveFan of those, and so on.
   std::vector<std::uint32_t> by_begin;
   std::vector<std::vector<std::int64_t>> latest_ends;
+};
+
+// The most that was in use at once: as the source states it where it does, else of the allocations or samples.
+struct PoolPeak {
+  std::uint64_t bytes = 0;
+  std::int64_t ns = 0;  // when it is first reached
+  bool stated = false;
 };
 
 enum class UsageGrouping : std::uint8_t { tensor, size_class, site, stack };
@@ -117,6 +128,8 @@ struct MemoryUsage {
     return number < pools.size() ? pools[number] : sampled[number - pools.size()];
   }
   [[nodiscard]] std::optional<std::uint32_t> find_pool(std::string_view name) const noexcept;
+  // The one peak of figures, panels and reports. Without a range of all of it.
+  [[nodiscard]] PoolPeak peak(std::uint32_t pool, const TimeRange& range = {}) const noexcept;
   [[nodiscard]] std::uint64_t used_at(std::uint32_t pool, std::int64_t ns) const noexcept;
   // The most that is held within every pixel; none where nobody tells.
   [[nodiscard]] std::vector<std::uint64_t> reserved_most(std::uint32_t pool, const TimeRange& range,

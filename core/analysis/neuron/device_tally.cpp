@@ -133,7 +133,6 @@ void DeviceTally::add(const ScannedChunk& chunk, const ScanWindow& window, const
   if (schema == "cc_op") add_collectives(chunk, place, collectives);
   if (schema == "cc_instruction") add_collectives(chunk, place, collective_steps);
   if (schema == "throttle") add_throttling(chunk, place);
-  if (schema == "semaphore_update") add_semaphores(chunk, place);
 }
 
 // Waiting for a semaphore is an instruction of its own; it counts, but has no part in times.
@@ -271,18 +270,6 @@ void DeviceTally::add_throttling(const ScannedChunk& chunk, const Place& place) 
   });
 }
 
-void DeviceTally::add_semaphores(const ScannedChunk& chunk, const Place& place) {
-  if (chunk.mask == nullptr && chunk.range.covers(chunk.place.begin_ticks, chunk.place.end_ticks)) {
-    semaphore_updates += chunk.place.count;
-    return;
-  }
-  chunk.for_each_block([&](const ScannedBlock& block) {
-    for (std::uint32_t i = block.first; i < block.last; ++i) {
-      semaphore_updates += place.window.owns(chunk, block.ticks().begins[i]) ? 1 : 0;
-    }
-  });
-}
-
 std::size_t DeviceTally::queue_count() const {
   const auto same_queue = [](const Ring& a, const Ring& b) { return a[0] == b[0] && a[1] == b[1]; };
   const auto fetches = [&](const auto& listed) {
@@ -341,7 +328,6 @@ void DeviceTally::merge(const DeviceTally& other) {
   };
   for (const auto& [key, totals] : other.throttling) merge_throttling(throttling[key], totals);
   for (const auto& [core, totals] : other.throttled) merge_throttling(throttled[core], totals);
-  semaphore_updates += other.semaphore_updates;
   for (std::size_t i = 0; i < tensor_bytes.size(); ++i) tensor_bytes[i] += other.tensor_bytes[i];
 }
 

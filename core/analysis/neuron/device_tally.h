@@ -104,8 +104,7 @@ class DeviceTally {
   CoveredTime active;                                                       // of device work, waits left out
   std::map<std::pair<std::uint32_t, StringId>, ThrottleTotals> throttling;  // by physical core and cause
   std::map<std::uint32_t, ThrottleTotals> throttled;                        // by physical core, with k below n only
-  std::uint64_t semaphore_updates = 0;
-  std::array<std::int64_t, 3> tensor_bytes{};  // IN, WEIGHT, OUT
+  std::array<std::int64_t, 3> tensor_bytes{};                               // IN, WEIGHT, OUT
 
   [[nodiscard]] double dynamic_packets() const noexcept {
     return static_cast<double>(software.totals.count + hardware.totals.count);
@@ -119,7 +118,6 @@ class DeviceTally {
   void add_transfers(const ScannedChunk& chunk, const Place& place);
   void add_collectives(const ScannedChunk& chunk, const Place& place, EventTotals& totals);
   void add_throttling(const ScannedChunk& chunk, const Place& place);
-  void add_semaphores(const ScannedChunk& chunk, const Place& place);
 };
 
 }  // namespace accelscope::neuron

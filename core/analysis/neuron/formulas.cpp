@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 
 #include "core/analysis/neuron/device_facts.h"
 #include "core/analysis/selection/active_time.h"
@@ -14,8 +15,6 @@ namespace {
 
 // In all real files at hand the vendor's clock begins 170 to 172 ns after the first timestamp.
 constexpr double kVendorStartNs = 200;
-// Start and stop notices that the vendor counts as events; they have no rows. 54 or 55 in all real files at hand.
-constexpr double kUnseenNotices = 60;
 
 Figure seconds(double ns, double slack_ns) { return {ns * 1e-9, slack_ns * 1e-9}; }
 
@@ -78,11 +77,6 @@ class Formulas {
       // neuroncore_cycle_count = total_time * clock, cut to whole cycles
       set_unfiltered("neuroncore_cycle_count", whole(scaled(total_, *core_clock_ * 1e9)));
     }
-    std::uint64_t instructions = 0;
-    for (const auto& [name, totals] : tally_.engines) instructions += totals.count;
-    const double records = static_cast<double>(instructions + tally_.packets.totals.count + tally_.semaphore_updates);
-    set("event_count", {static_cast<double>(tally_.semaphore_updates), kUnseenNotices});
-    set("trace_count", {records, kUnseenNotices});
     set("hardware_flops", {tally_.flops.value()});
     set("transpose_flops", {tally_.transpose_flops.value()});
     if (tally_.adjusted_flops) {
@@ -165,11 +159,10 @@ class Formulas {
     for (const auto& [core, totals] : tally_.throttled) {
       const auto time = static_cast<double>(totals.time_ns);
       set(fmt::format("throttle_active_nc{}_time_ns", core), {time, static_cast<double>(totals.rows)});
-      // All cycles are allowed where nothing is recorded. The vendor's own figure counts such time as if none were.
-      const double lost = (time - totals.allowed_ns) * 1e-9;
-      set(fmt::format("throttle_avg_util_limit_nc{}_percent", core), {1 - lost / total_.value});
     }
+    std::map<std::uint32_t, Figure> allowed;  // by core
     for (const auto& [key, totals] : tally_.throttling) {
+      allowed[key.first] = sum(allowed[key.first], seconds(totals.allowed_ns, static_cast<double>(totals.rows)));
       const std::string cause(input_.snapshot.strings->text(key.second));
       const auto time = static_cast<double>(totals.time_ns);
       set(fmt::format("throttle_{}_active_time_nc{}_percent", cause, key.first),
@@ -177,6 +170,10 @@ class Formulas {
       if (totals.time_ns > 0) {
         set(fmt::format("throttle_{}_avg_util_limit_nc{}_percent", cause, key.first), {totals.allowed_ns / time});
       }
+    }
+    // throttle_avg_util_limit = sum of k / n * duration / total_time, also of records that allow all
+    for (const auto& [core, figure] : allowed) {
+      set(fmt::format("throttle_avg_util_limit_nc{}_percent", core), divided(figure, total_));
     }
   }
 

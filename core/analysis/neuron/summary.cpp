@@ -12,8 +12,8 @@
 namespace accelscope::neuron {
 namespace {
 
-constexpr std::array<std::string_view, 7> kScannedSchemas = {"instruction",    "dma",      "dma_transfer",    "cc_op",
-                                                             "cc_instruction", "throttle", "semaphore_update"};
+constexpr std::array<std::string_view, 6> kScannedSchemas = {"instruction",    "dma",     "dma_transfer", "cc_op",
+                                                             "cc_instruction", "throttle"};
 // Schemas whose events say how long a run lasted.
 constexpr std::array<std::string_view, 6> kRunSchemas = {
     "instruction", "dma", "dma_transfer", "cc_op", "cc_instruction", "semaphore_update"};

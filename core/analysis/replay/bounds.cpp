@@ -197,7 +197,7 @@ std::string bounds_text(const std::vector<BoundFigure>& bounds) {
     return fmt::format("What bounds it is unknown: nothing recorded explains {:.1f} % of the critical path",
                        percent(unknown));
   }
-  return fmt::format("Bound by {}: {:.1f} % of the critical path", path_bound_name(most.bound), percent(most));
+  return fmt::format("Most of the critical path: {}, {:.1f} %", path_bound_name(most.bound), percent(most));
 }
 
 Result<std::vector<PathGap>> path_gaps(const QueryContext& query, const WorkGraph& graph, const CriticalPath& path) {

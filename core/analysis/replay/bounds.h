@@ -41,7 +41,7 @@ struct BoundFigure {
 // The longest first, the unknown last.
 [[nodiscard]] Result<std::vector<BoundFigure>> bounds_of_path(const QueryContext& query, const WorkGraph& graph,
                                                               const CriticalPath& path, const PeakEdits& edits);
-// "Bound by memory: 66.8 % of the critical path"; says so where most of it is unknown.
+// "Most of the critical path: memory, 66.8 %"; says so where most of it is unknown.
 [[nodiscard]] std::string bounds_text(const std::vector<BoundFigure>& bounds);
 
 // Gaps of one cause, of events of one name and line.

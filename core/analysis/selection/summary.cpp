@@ -87,14 +87,16 @@ struct Lanes {
       return field == other.field && work == other.work && repeats == other.repeats;
     }
   };
-  std::vector<Kind> kinds;   // of names
-  std::vector<char> nested;  // by lane: calls within calls
+  std::vector<Kind> kinds;    // of names
+  std::vector<char> nested;   // by lane: calls within calls
+  std::vector<char> stacked;  // those, and zones within zones
 
   Lanes(const Snapshot& snapshot, const EventFilter& filter)
       : works(snapshot.lanes.size(), 0),
         tracks(snapshot.lanes.size(), snapshot.tracks.size()),
         kind_of(snapshot.lanes.size(), 0),
-        nested(snapshot.lanes.size(), 0) {
+        nested(snapshot.lanes.size(), 0),
+        stacked(snapshot.lanes.size(), 0) {
     const WorkKinds work(snapshot);
     bool any_works = false;
     for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
@@ -113,6 +115,7 @@ struct Lanes {
         kind_of[lane] = place_of({std::string(kind_of_names(snapshot.lanes[lane].schema.get())), work.of_lane(lane),
                                   !work.covers_time(lane), snapshot.lanes[lane].schema});
         nested[lane] = work.of_lane(lane) == WorkKind::host ? 1 : 0;
+        stacked[lane] = nested[lane] != 0 || work.has_zones(lane) ? 1 : 0;
         any_works = any_works || !commentary;
       }
     }
@@ -365,7 +368,7 @@ std::vector<SummaryTrack> track_rows(const Snapshot& snapshot, const Lanes& lane
     TrackSum& track = tracks[lanes.tracks[lane]];
     track.count += sums.lanes[lane].count;
     track.bytes = capped_sum(track.bytes, sums.lanes[lane].bytes);
-    if (lanes.nested[lane] != 0) {  // deeper calls lie within those above: the fullest lane stands for all
+    if (lanes.stacked[lane] != 0) {  // what is deeper lies within what is above: the fullest lane stands for all
       track.busy_ns = std::max(track.busy_ns, sums.lanes[lane].busy_ns);
       track.wait_ns = std::max(track.wait_ns, sums.lanes[lane].wait_ns);
       continue;
@@ -401,6 +404,35 @@ void collect(const Sums& sums, const Snapshot& snapshot, const Lanes& lanes, Sel
 }
 
 }  // namespace
+
+std::vector<SummaryRow> with_self_times(std::vector<SummaryRow> lines, const SelfTimes& own,
+                                        const StringPool& strings) {
+  std::map<std::string, SelfTime, std::less<>> by_line;
+  for (const auto& [location, time] : own) {
+    std::string_view path;
+    std::uint32_t line = 0;
+    if (!parse_source_location(strings.text(location), path, line)) continue;
+    by_line[std::string(path) + ":" + std::to_string(line)].add(time);
+  }
+  for (SummaryRow& row : lines) {
+    const auto line = by_line.find(row.text);
+    if (line != by_line.end()) row.busy_ns = line->second.busy_ns;
+  }
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const SummaryRow& a, const SummaryRow& b) { return a.busy_ns > b.busy_ns; });
+  return lines;
+}
+
+std::uint64_t copied_bytes(const Snapshot& snapshot, const SelectionSummary& summary) {
+  const WorkKinds kinds(snapshot);
+  std::uint64_t bytes = 0;
+  for (const SummaryTrack& each : summary.tracks) {
+    const TrackSnapshot* track = snapshot.find_track(each.track);
+    if (track == nullptr || work_kind_of(*track) != WorkKind::transfer || only_fills(*track)) continue;
+    if (!track->lanes.empty() && kinds.covers_time(track->lanes.front())) bytes = capped_sum(bytes, each.bytes);
+  }
+  return bytes;
+}
 
 LaneIndices working_lanes(const Snapshot& snapshot, const EventFilter& filter) {
   const Lanes all(snapshot, filter);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/analysis/selection/summary_index.h"
+#include "core/analysis/source/host_calls.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/model/event_filter.h"
 
@@ -51,7 +52,7 @@ struct SummaryBin {
 struct SummaryTrack {
   TrackNumber track = 0;
   std::uint64_t count = 0;
-  std::int64_t busy_ns = 0;
+  std::int64_t busy_ns = 0;  // over its lanes; where they are levels of a stack, of the outermost
   std::int64_t wait_ns = 0;
   std::uint64_t bytes = 0;
 };
@@ -80,6 +81,13 @@ struct SelectionSummary {
 [[nodiscard]] Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryContext& query,
                                                                                 const EventFilter& filter,
                                                                                 const SummaryIndex* index = nullptr);
+
+// Lines whose events lie within each other, with their self time instead; the longest first.
+[[nodiscard]] std::vector<SummaryRow> with_self_times(std::vector<SummaryRow> lines, const SelfTimes& own,
+                                                      const StringPool& strings);
+
+// What transfers moved, each byte once: without fills, and without rows that say the same again.
+[[nodiscard]] std::uint64_t copied_bytes(const Snapshot& snapshot, const SelectionSummary& summary);
 
 // The lanes whose time is in the sums: without commentary, unless the filter names nothing else.
 [[nodiscard]] LaneIndices working_lanes(const Snapshot& snapshot, const EventFilter& filter);

@@ -88,7 +88,8 @@ struct HostCalls::Open {
 
 void HostCalls::run(std::vector<Call>& calls, const TimeRange& range, HostTimes& into, CoveredTime* busy,
                     CoveredTime* waiting) {
-  const auto enter = [](const Call& call, const Open* outer) {
+  const auto enter = [&into](const Call& call, const Open* outer) {
+    if (call.line != 0 && call.counts) into.lines.try_emplace(call.line);  // also where calls within it take all of it
     Open next{&call, call.line != 0 ? &call : nullptr, call.own ? &call : nullptr};
     if (outer == nullptr) return next;
     if (next.with_line == nullptr) next.with_line = outer->with_line;

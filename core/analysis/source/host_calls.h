@@ -27,7 +27,7 @@ using SelfTimes = std::unordered_map<StringId, SelfTime>;
 // What one stretch of time holds of all threads together.
 struct HostTimes {
   SelfTimes names;
-  SelfTimes lines;      // by the innermost call that has a line
+  SelfTimes lines;      // by the innermost call that has a line; all that are met have an entry
   SelfTimes own_lines;  // by the innermost call that has a line of the user's own (core/analysis/source/own_code.h)
   std::unordered_map<std::uint32_t, SelfTime> groups;  // of innermost calls, by what the caller of add() tells them by
   std::int64_t busy_ns = 0, wait_ns = 0;               // over the threads

@@ -34,15 +34,18 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-constexpr std::array<std::string_view, 9> kWaitingBuiltIns = {"method acquire of _thread.",
-                                                              "method acquire of _multiprocessing.",
-                                                              "method poll of select.",
-                                                              "method wait of ",
-                                                              "function sleep>",
-                                                              "function select>",
-                                                              "method __enter__ of _thread.",
-                                                              "method get of _queue.SimpleQueue",
-                                                              "method join of _thread."};
+constexpr std::array<std::string_view, 12> kWaitingBuiltIns = {"method acquire of _thread.",
+                                                               "method acquire of _multiprocessing.",
+                                                               "method poll of select.",
+                                                               "method wait of ",
+                                                               "function sleep>",
+                                                               "function time.sleep",
+                                                               "function nanosleep",
+                                                               "method sleep of ",
+                                                               "function select>",
+                                                               "method __enter__ of _thread.",
+                                                               "method get of _queue.SimpleQueue",
+                                                               "method join of _thread."};
 
 // Functions of Python's library in which a thread waits, as frames: "threading.py(359): wait".
 struct WaitingFrame {
@@ -62,10 +65,47 @@ constexpr std::array<WaitingFrame, 13> kWaitingFrames = {{{"threading.py", "wait
                                                           {"subprocess.py", "_wait"},
                                                           {"_base.py", "result"}}};
 
+// Calls as recorders of functions name them, sorted: "time.sleep", "sleep", "clock_nanosleep".
+constexpr std::array<std::string_view, 29> kWaitingCalls = {"RLock.acquire",
+                                                            "SimpleQueue.get",
+                                                            "__poll",
+                                                            "__select",
+                                                            "_queue.SimpleQueue.get",
+                                                            "_thread.RLock.acquire",
+                                                            "_thread.lock.acquire",
+                                                            "asyncio.sleep",
+                                                            "clock_nanosleep",
+                                                            "epoll.poll",
+                                                            "epoll_pwait",
+                                                            "epoll_wait",
+                                                            "lock.acquire",
+                                                            "nanosleep",
+                                                            "poll.poll",
+                                                            "ppoll",
+                                                            "pselect",
+                                                            "pthread_cond_timedwait",
+                                                            "pthread_cond_wait",
+                                                            "pthread_join",
+                                                            "select.epoll.poll",
+                                                            "select.poll.poll",
+                                                            "select.select",
+                                                            "sem_timedwait",
+                                                            "sem_wait",
+                                                            "sleep",
+                                                            "time.sleep",
+                                                            "usleep",
+                                                            "wait4"};
+
+// "time.sleep (<built-in>)", "time.sleep()", "time.sleep": what stands behind the name says where it is.
+bool is_waiting_function(std::string_view name) noexcept {
+  name = name.substr(0, name.find_first_of(" ("));
+  return std::binary_search(kWaitingCalls.begin(), kWaitingCalls.end(), name);
+}
+
 bool is_waiting_frame(std::string_view name) noexcept {
   const std::size_t close = name.find("): ");
   const std::size_t open = close == std::string_view::npos ? close : name.rfind('(', close);
-  if (open == std::string_view::npos) return false;
+  if (open == std::string_view::npos) return is_waiting_function(name);
   const std::string_view path = name.substr(0, open);
   const std::string_view file = path.substr(path.rfind('/') + 1);
   const std::string_view function = name.substr(close + 3);

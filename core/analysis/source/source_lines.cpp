@@ -62,13 +62,14 @@ struct Columns {
   }
 };
 
-// Of a host's calls the time comes from HostCalls: they lie within each other.
-void add_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, const TimeRange& range, bool on_host,
+// What lies within each other has its time from HostCalls.
+void add_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, const TimeRange& range, const WorkKinds& kinds,
                CostsByLocation& costs) {
   const Schema& schema = *chunk.lane.schema;
   const std::optional<Columns> columns = Columns::of(schema);
   if (!columns || columns->location >= chunk.view.column_count()) return;
-  const bool nested = on_host && columns->location_type == ColumnType::string;
+  const bool on_host = kinds.of_lane(chunk.lane_index) == WorkKind::host;
+  const bool nested = (on_host || kinds.has_zones(chunk.lane_index)) && columns->location_type == ColumnType::string;
   EventCosts of_events(schema, snapshot, range);
   chunk.for_each_block([&](const ScannedBlock& block) {
     const BlockValues locations = block.reader.column(columns->location, columns->location_type);
@@ -118,14 +119,15 @@ SourceLines collect(const std::vector<CostsByLocation>& workers, const StringPoo
   return result;
 }
 
-// The self time of the lines of a host's threads.
-Result<void> add_host_times(const QueryContext& query, const TimeRange& range, CostsByLocation& costs) {
+// The self time of the lines of a host's threads, or of zones on devices.
+Result<void> add_self_times(const QueryContext& query, const TimeRange& range, const WorkKinds& kinds, bool on_host,
+                            CostsByLocation& costs) {
   const Snapshot& snapshot = *query.snapshot;
-  const WorkKinds kinds(snapshot);
   LaneIndices lanes;
   bool has_lines = false;
   for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
-    if (kinds.of_lane(lane) != WorkKind::host || snapshot.lanes[lane].event_count == 0) continue;
+    const bool nests = on_host ? kinds.of_lane(lane) == WorkKind::host : kinds.has_zones(lane);
+    if (!nests || snapshot.lanes[lane].event_count == 0) continue;
     lanes.push_back(lane);
     has_lines = has_lines || snapshot.lanes[lane].schema->find(Role::source_location).has_value();
   }
@@ -148,7 +150,7 @@ Result<void> add_host_times(const QueryContext& query, const TimeRange& range, C
       Cost& cost = costs.of(location);
       cost.busy_ns += time.busy_ns;
       cost.wait_ns += time.wait_ns;
-      cost.host_ns += time.busy_ns + time.wait_ns;
+      if (on_host) cost.host_ns += time.busy_ns + time.wait_ns;
     }
   }
   return {};
@@ -173,16 +175,17 @@ const SourceLine* SourceLines::find(std::string_view path, std::uint32_t line) c
 
 Result<std::shared_ptr<const SourceLines>> source_lines(const QueryContext& query, const TimeRange& range) {
   const Snapshot& snapshot = *query.snapshot;
+  const WorkKinds kinds(snapshot);
   std::vector<CostsByLocation> workers(query.pool.concurrency());
   const Result<void> scanned = scan_chunks(query, lanes_with_role(snapshot, Role::source_location), range,
                                            [&](const ScannedChunk& chunk, std::size_t worker) {
-                                             const TrackSnapshot* track = snapshot.find_track(chunk.lane.track);
-                                             const bool on_host =
-                                                 track != nullptr && work_kind_of(*track) == WorkKind::host;
-                                             add_chunk(chunk, snapshot, range, on_host, workers[worker]);
+                                             add_chunk(chunk, snapshot, range, kinds, workers[worker]);
                                            });
   if (!scanned) return scanned.error();
-  if (const Result<void> added = add_host_times(query, range, workers[0]); !added) return added.error();
+  for (const bool on_host : {true, false}) {
+    const Result<void> added = add_self_times(query, range, kinds, on_host, workers[0]);
+    if (!added) return added.error();
+  }
   auto result = std::make_shared<SourceLines>(collect(workers, *snapshot.strings));
   std::sort(result->lines.begin(), result->lines.end(), line_before);
   result->snapshot_version = snapshot.version;

@@ -19,7 +19,8 @@ struct SourceLine {
   std::string path;
   std::uint32_t line = 0;
   std::uint64_t event_count = 0;
-  std::int64_t busy_ns = 0;  // of events that do not wait, clipped to the range; of a host's calls their self time
+  std::int64_t busy_ns =
+      0;  // of events that do not wait, clipped to the range; of calls and zones, which nest, their self time
   // Of waiting events, and what the others waited before they began, for which their lane was free.
   std::int64_t wait_ns = 0;
   std::uint64_t bytes = 0;   // of a cut event: its share

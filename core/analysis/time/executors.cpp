@@ -120,26 +120,64 @@ struct ExecutorsDevice {
 
 }  // namespace
 
-std::vector<Executor> executors(const Snapshot& snapshot) {
+namespace {
+
+// "nc4" of the node "rank 3 nc4"; a figure without a device is of the only one there is.
+std::optional<double> stated_figure(const Snapshot& snapshot, const std::string& node, std::string_view name) {
+  for (const Metric& metric : snapshot.metrics) {
+    if (metric.name != name || !metric.text.empty() || metric.device.empty()) continue;
+    if (metric.device == node || node.ends_with(" " + metric.device)) return metric.value;
+  }
+  return std::nullopt;
+}
+
+Executor row_of_device(const Snapshot& snapshot, const std::string& node, const ExecutorsDevice& device) {
+  Executor row = row_of(node, "all", graph_name(snapshot, node), device.all, device);
+  row.errors = device.errors;
+  if (const auto cycles = stated_figure(snapshot, node, "neuroncore_cycle_count")) {
+    row.cycles = static_cast<std::int64_t>(*cycles);
+  }
+  if (const auto events = stated_figure(snapshot, node, "event_count"))
+    row.events = static_cast<std::uint64_t>(*events);
+  if (const auto trace = stated_figure(snapshot, node, "trace_count")) row.trace = static_cast<std::uint64_t>(*trace);
+  return row;
+}
+
+// In the order of their names.
+template <typename Visit>
+void each_device(const Snapshot& snapshot, Visit visit) {
   const std::map<std::string, ExecutorsDevice> devices = tally_devices(snapshot);
   std::vector<const std::pair<const std::string, ExecutorsDevice>*> order;
   for (const auto& device : devices) order.push_back(&device);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return natural_less(a->first, b->first); });
-  std::vector<Executor> rows;
   for (const auto* entry : order) {
-    const ExecutorsDevice& device = entry->second;
-    if (device.executors.empty()) continue;
-    const std::string name = graph_name(snapshot, entry->first);
+    if (!entry->second.executors.empty()) visit(entry->first, entry->second);
+  }
+}
+
+}  // namespace
+
+std::vector<Executor> device_executors(const Snapshot& snapshot) {
+  std::vector<Executor> rows;
+  each_device(snapshot, [&](const std::string& node, const ExecutorsDevice& device) {
+    rows.push_back(row_of_device(snapshot, node, device));
+  });
+  return rows;
+}
+
+std::vector<Executor> executors(const Snapshot& snapshot) {
+  std::vector<Executor> rows;
+  each_device(snapshot, [&](const std::string& node, const ExecutorsDevice& device) {
+    const std::string name = graph_name(snapshot, node);
     for (const auto& [executor, tally] : device.executors) {
-      rows.push_back(row_of(entry->first, executor, name, tally, device));
+      rows.push_back(row_of(node, executor, name, tally, device));
     }
     if (device.executors.size() > 1 || device.errors > 0) {
-      rows.push_back(row_of(entry->first, "all", name, device.all, device));
-      rows.back().errors = device.errors;
+      rows.push_back(row_of_device(snapshot, node, device));
     } else {
       rows.back().errors = 0;
     }
-  }
+  });
   return rows;
 }
 

@@ -14,6 +14,7 @@ namespace {
 // Tables on a host's threads that name stretches of a program or tell of the profiler: nothing works because of them.
 constexpr std::string_view kAnnotations = "user_annotation";
 constexpr std::array<std::string_view, 4> kMarks = {kAnnotations, "overhead", "trace_span", "thread_state"};
+constexpr std::array<std::string_view, 2> kZoneTables = {"zone", "tracy_gpu_zone"};
 constexpr std::string_view kProfilerHost = "profiler";  // as sources call it
 
 }  // namespace
@@ -31,6 +32,12 @@ bool is_annotation(const TrackSnapshot& track) noexcept {
          track_kind_of(track.track->kind).work == WorkKind::host && !is_of_profiler(*track.track);
 }
 
+bool only_fills(const TrackSnapshot& track) noexcept { return track.schema && track.schema->name == "memset"; }
+
+bool nests_zones(WorkKind work, const Schema& schema) noexcept {
+  return is_device_work(work) && std::find(kZoneTables.begin(), kZoneTables.end(), schema.name) != kZoneTables.end();
+}
+
 bool is_of_profiler(const Track& track) noexcept { return track.host == kProfilerHost; }
 bool tells_of_capture(const Track& track) noexcept { return track.kind == "capture" || is_of_profiler(track); }
 
@@ -42,6 +49,7 @@ bool names_collective(std::string_view name) noexcept {
 WorkKinds::WorkKinds(const Snapshot& snapshot)
     : kinds_(snapshot.lanes.size(), WorkKind::none),
       covers_(snapshot.lanes.size(), true),
+      zones_(snapshot.lanes.size(), false),
       threads_(snapshot.lanes.size(), 0),
       ranks_(snapshot.lanes.size(), 0) {
   const TrackDevices devices(snapshot);
@@ -57,7 +65,11 @@ WorkKinds::WorkKinds(const Snapshot& snapshot)
       any_[static_cast<std::size_t>(kind)] = true;
       if (kind != WorkKind::none) tables.emplace(devices.of_track(t), track.schema->name);
     }
-    const auto thread = kind == WorkKind::host ? host_threads.of_track(track.track->number) : std::nullopt;
+    auto thread = kind == WorkKind::host ? host_threads.of_track(track.track->number) : std::nullopt;
+    if (track.schema && nests_zones(kind, *track.schema)) {
+      thread = thread_count_++;
+      for (const std::uint32_t lane : track.lanes) zones_[lane] = true;
+    }
     if (!thread) continue;
     for (const std::uint32_t lane : track.lanes) {
       threads_[lane] = *thread;

@@ -1,6 +1,9 @@
 // `show-session`: the table of executors, of a session and of the vendor's own listing.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "capture/sources/neuron/read/session_listing.h"
 #include "tests/app/program_run.h"
 #include "tests/support/small_session.h"
@@ -32,7 +35,7 @@ TEST_CASE("show-session lists every executor once, with times, cycles and counts
     CAPTURE(title);
     CHECK(holds(table.out.substr(0, table.out.find('\n')), title));
   }
-  const std::string json = run({"show-session", session, "--json"}).out;
+  const std::string json = run({"show-session", session, "--executors", "--json"}).out;
   const auto row_of = [&](const std::string& executor) {
     const std::size_t at = json.find("\"executor\": \"" + executor + "\"");
     REQUIRE(at != std::string::npos);
@@ -51,6 +54,28 @@ TEST_CASE("show-session lists every executor once, with times, cycles and counts
                                            "WHERE t.name LIKE '%(Vector)'")));
   CHECK(holds(row_of("all"), "\"errors\": " + ask("SELECT count(*) FROM error")));
   CHECK_FALSE(holds(json, "-E0\""));  // the rings of a queue are one executor
+}
+
+TEST_CASE("show-session prints a row for each device, with the figures that its file states") {
+  const test::TemporaryFolder folder;
+  const std::string profile = folder.file("s.accel");
+  REQUIRE(run({"simulate", "-o", profile, "--kernels", "1"}).code == kExitDone);
+  const std::string json = run({"show-session", profile, "--json"}).out;
+  const auto rows = std::count(json.begin(), json.end(), '{');
+  const std::string every = run({"show-session", profile, "--executors", "--json"}).out;
+  CHECK(rows < std::count(every.begin(), every.end(), '{'));
+  CHECK(holds(json, "\"executor\": \"all\""));
+  CHECK_FALSE(holds(json, "\"executor\": \"Vector\""));
+}
+
+TEST_CASE("show-session of a real file of two cores prints the maker's two rows") {
+  const char* root = std::getenv("ACCELSCOPE_REAL_DATA");
+  if (root == nullptr) return;
+  const std::string json =
+      run({"show-session", std::string(root) + "/neuron/allenkchau__fused_bf16_s512.json", "--json"}).out;
+  CHECK(std::count(json.begin(), json.end(), '{') == 2);
+  CHECK(holds(json, "\"trace\": 1711, \"cycles\": 43620, \"events\": 458"));
+  CHECK(holds(json, "\"trace\": 459, \"cycles\": 19306, \"events\": 299"));
 }
 
 TEST_CASE("show-session reads the vendor's own listing, exact to the last digit") {

@@ -1,6 +1,7 @@
 #include "app/content/figure_text.h"
 
 #include "app/content/figure_titles.h"
+#include "core/model/unit.h"
 
 #include <doctest/doctest.h>
 
@@ -21,11 +22,11 @@ SessionMetric metric(const char* name, const char* group, std::optional<double> 
 }  // namespace
 
 TEST_CASE("figures read in the unit of their size") {
-  CHECK(figure_text(0.000393, "s") == "393 µs");
-  CHECK(figure_text(23.8, "%") == "23.8 %");
-  CHECK(figure_text(38'412, "") == "38,412");
-  CHECK(figure_text(0.103, "share") == "10.3 %");
-  CHECK(figure_text(4'387, "cycles") == "4,387 cycles");
+  CHECK(format_value(0.000393, "s") == "393 µs");
+  CHECK(format_value(23.8, "%") == "23.8 %");
+  CHECK(format_value(38'412, "") == "38,412");
+  CHECK(format_value(0.103, "share") == "10.3 %");
+  CHECK(format_value(4'387, "cycles") == "4,387 cycles");
   CHECK(exact_figure(0.5, "s") == "0.5 s");
   CHECK(exact_figure(34, "") == "34");
 }

@@ -38,10 +38,15 @@ class Step {
     add(ops, 1'000, 5'000, "aten::addmm", 1);
     add(calls, 6'000, 9'000, "cudaDeviceSynchronize");
     const TrackNumber stream = device("stream 7", "stream", work), second = device("stream 8", "stream", work);
+    add(second, 2'000, 3'000, "void at::native::gemm_kernel<float>(float*)");  // beside the same on the other stream
     add(stream, 2'000, 4'000, "void at::native::gemm_kernel<float>(float*)");
     add(second, 3'000, 5'000, "softmax");
     Row moved = writer_.begin_event(device("memcpy stream 7", "dma_queue", copy), 500, 1'000, writer_.intern("HtoD"));
     moved.integer(0, 2'000);
+    const SchemaNumber fill =
+        writer_.add_schema({.name = "memset", .columns = {{.name = "bytes", .unit = "B", .role = Role::bytes}}});
+    Row set = writer_.begin_event(device("memset stream 7", "dma_queue", fill), 800, 1'200, writer_.intern("fill"));
+    set.integer(0, 900'000);
     Row held = writer_.begin_event(device("Memory", "memory", memory), 0, 10'000, writer_.intern("weights"));
     held.integer(0, 4'096);
     held.string(1, writer_.intern("weights"));
@@ -92,11 +97,12 @@ TEST_CASE("visible range: five columns, of which none counts what another one co
   CHECK(work.title == "Device work, union");
   CHECK(work.value == "30.0 %");  // 2,000 to 5,000 of 10,000, side by side once
   CHECK(work.rows.size() == 2);
-  CHECK(value_of(work, "gemm_kernel") == "2 µs");
+  CHECK(value_of(work, "gemm_kernel") == "2 µs");  // 3 added up, as the head says a union
   CHECK(transfers.title == "Copies, union");
-  CHECK(transfers.value == "10.0 %");
+  CHECK(transfers.value == "15.0 %");  // with the fill
   CHECK(value_of(transfers, "HtoD") == "1 µs");
-  CHECK(value_of(transfers, "moved") == "1.953 KiB");
+  CHECK(value_of(transfers, "moved") == "1.953 KiB");   // a fill moves nothing
+  CHECK(value_of(transfers, "bandwidth") == "2 GB/s");  // 2,000 B in the 1,000 ns of the copy, not of the view
   CHECK(value_of(waits, "cudaDeviceSynchronize") == "3 µs");
   CHECK(value_of(waits, "gpu 0 idle") == "6 µs");
   CHECK(host.title == "Host, self");

@@ -304,7 +304,7 @@ TEST_CASE("library: a session without a headline is looked into once, behind the
     CHECK(found[0]->path == path);
     CHECK(found[0]->name == "train run");
     CHECK(found[0]->headline.events == 20);
-    CHECK(found[0]->headline.active_ns == 19'500);
+    CHECK(found[0]->headline.work_ns == 19'500);
     CHECK(found[0]->headline.processes == std::vector<std::string>{"python3 (4711)"});
   }
   CHECK(test::read_file(path) == before);
@@ -355,7 +355,7 @@ TEST_CASE("library: the list of the command line is the list of the viewer") {
       CHECK(holds(line, "\"name\": \"" + entry->name + "\""));
       CHECK(holds(line, entry->has_figures() ? "\"events\": " + std::to_string(entry->headline.events) + ","
                                              : std::string("\"events\": null,")));
-      if (entry->has_figures()) CHECK(holds(line, "\"active_ns\": " + std::to_string(entry->headline.active_ns)));
+      if (entry->has_figures()) CHECK(holds(line, "\"work_ns\": " + std::to_string(entry->headline.work_ns)));
       for (const std::string& process : entry->headline.processes) CHECK(holds(line, "[\"" + process + "\"]"));
     }
     CHECK(lines == static_cast<std::size_t>(std::count(printed.out.begin(), printed.out.end(), '{')));

@@ -20,7 +20,7 @@ RecentSession session_named(const std::string& name) {
   return {.path = "/runs/" + name + ".accel",
           .title = name,
           .device = "trn1 nc0",
-          .active_ns = 393'200,
+          .work_ns = 393'200,
           .events = 38'412,
           .opened_unix_s = 1'700'000'000,
           .warnings = 1};

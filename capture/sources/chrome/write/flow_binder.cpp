@@ -278,7 +278,7 @@ void FlowBinder::offer_event(LaneSweep& sweep, const BoundTrack& track, const Ca
   const auto& [begin, finish, name, event] = candidate;
   for (; sweep.next < sweep.indices.size() && ends_[sweep.indices[sweep.next]].ns < begin; ++sweep.next) {
     End& end = ends_[sweep.indices[sweep.next]];
-    if (!end.exact && !end.encloses && track.on_thread) offer(end, begin, finish, event);
+    if (!end.exact && !end.encloses && track.on_thread) offer(end, candidate);
   }
   for (std::size_t at = sweep.next; at < sweep.indices.size() && ends_[sweep.indices[at]].ns <= finish; ++at) {
     End& end = ends_[sweep.indices[at]];
@@ -292,13 +292,14 @@ void FlowBinder::offer_event(LaneSweep& sweep, const BoundTrack& track, const Ca
         if (!end.stated) return;  // two events that are alike have an end each
       }
     } else if (track.on_thread && (end.encloses || end.ns == begin)) {
-      offer(end, begin, finish, event);
+      offer(end, candidate);
     }
   }
 }
 
 // Keeps the better of two candidates. One that ends at the very time of the flow is the last choice.
-void FlowBinder::offer(End& end, std::int64_t begin, std::int64_t finish, EventId event) noexcept {
+void FlowBinder::offer(End& end, const Candidate& candidate) noexcept {
+  const auto& [begin, finish, name, event] = candidate;
   bool better = end.event == kNoEvent;
   if (!better && end.encloses) {
     const bool ends_here = finish == end.ns && begin < end.ns;
@@ -314,6 +315,7 @@ void FlowBinder::offer(End& end, std::int64_t begin, std::int64_t finish, EventI
     better = begin != end.event_begin ? begin < end.event_begin : finish > end.event_end;
   }
   if (!better) return;
+  end.event_name = name;
   end.event = event;
   end.event_begin = begin;
   end.event_end = finish;
@@ -350,7 +352,7 @@ void FlowBinder::join_ends() {
   const End* open = nullptr;
   bool joined = false;  // `open` leads somewhere
   const auto give_up = [&] {
-    if (open != nullptr && !joined) ++counts_.without_partner;
+    if (open != nullptr && !joined) ++(starts_nothing(*open) ? counts_.without_work : counts_.without_partner);
     open = nullptr;
     joined = false;
   };

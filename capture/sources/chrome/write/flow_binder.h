@@ -10,6 +10,7 @@
 #include <functional>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "capture/sources/chrome/read/event_batch.h"
@@ -42,6 +43,7 @@ struct BoundFlow {
 
 struct FlowCounts {
   std::uint64_t without_partner = 0;  // ends with no begin, begins with no end
+  std::uint64_t without_work = 0;     // begins with no end, of calls that start nothing on a device
   std::uint64_t without_event = 0;    // no event at its time on its thread
   std::uint64_t doubled = 0;          // begins of a flow that has begun already, by bind_id; the first one counts
 };
@@ -56,6 +58,8 @@ class FlowBinder {
   // A record of phase s or f that says which event of its thread it belongs to. Its begin, end and name, whatever the
   // time of the record is.
   void add_stated(const EventRecord& record, std::int64_t begin, std::int64_t finish, StringId event_name);
+  // Whether a call of this name starts work on a device; unless it is set, every one does.
+  void set_launches(std::function<bool(StringId)> launches) { launches_ = std::move(launches); }
   // Flows that the file does not state are not looked for.
   void state_all() noexcept { derives_ = false; }
 
@@ -79,7 +83,7 @@ class FlowBinder {
     bool stated = false;    // the same, of any track of the thread
     std::uint32_t events_track = 0;
     std::int64_t finish = 0;
-    StringId event_name = 0;
+    StringId event_name = 0;  // unless it is exact, of what it is bound to
     std::uint32_t rank = 0;
     bool launch = false;
     bool id_is_text = false;
@@ -128,7 +132,10 @@ class FlowBinder {
   void offer_event(LaneSweep& sweep, const BoundTrack& track, const Candidate& candidate);
   // The next of a flow's ends by time; `open` is where it was last.
   void join_bound(const End*& open, const End& end);
-  static void offer(End& end, std::int64_t begin, std::int64_t finish, EventId event) noexcept;
+  static void offer(End& end, const Candidate& candidate) noexcept;
+  [[nodiscard]] bool starts_nothing(const End& end) const {
+    return end.launch && end.event != kNoEvent && launches_ && !launches_(end.event_name);
+  }
   void join_ends();
 
   std::vector<End> ends_;
@@ -136,6 +143,7 @@ class FlowBinder {
   std::unordered_set<std::uint64_t> joined_;  // correlations whose events are known, with their ranks
   Launchers launchers_;
   FlowCounts counts_;
+  std::function<bool(StringId)> launches_;
   bool derives_ = true;
 };
 

@@ -168,3 +168,16 @@ TEST_CASE("flows between random nested slices bind as a plain search does") {
 }
 
 }  // namespace accelscope::capture
+
+TEST_CASE("a call that starts nothing on a device lacks no work, a launch whose work is missing does") {
+  const auto named = [](const char* name, int correlation, int ts) {
+    return fmt::format(
+        R"({{"ph":"X","cat":"cuda_runtime","name":"{}","pid":9,"tid":1,"ts":{},"dur":2,"args":{{"correlation":{}}}}},)",
+        name, ts, correlation);
+  };
+  const Imported session = imported_trace(trace_of(
+      named("cudaStreamIsCapturing", 5, 10) + named("cudaLaunchKernel", 6, 20) + named("cudaEventQuery", 7, 30) +
+      flow('s', "5", "ac2g", 9, 1, 10) + flow('s', "6", "ac2g", 9, 1, 20) + flow('s', "7", "ac2g", 9, 1, 30)));
+  CHECK(quality_count(session, "calls_without_work") == 2);
+  CHECK(quality_count(session, "flow_without_partner") == 1);
+}

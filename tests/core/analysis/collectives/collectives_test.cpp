@@ -175,7 +175,7 @@ TEST_CASE("collectives: matched instances, arrivals and waits are those of a nai
       CHECK(instance.expected == parts.size());
       CHECK(instance.first_arrival_ns == parts.front().arrival);
       CHECK(instance.last_arrival_ns == parts.back().arrival);
-      CHECK(instance.transfer_ns == parts.back().arrival);
+      CHECK(instance.transfer_begin_ns == parts.back().arrival);
       if (parts.size() > 1) CHECK(instance.second_last_ns == parts[parts.size() - 2].arrival);
       std::int64_t end = 0;
       for (const PlantedPart& part : parts) {
@@ -249,7 +249,7 @@ TEST_CASE("collectives: a range takes whole instances that share time with it, a
   REQUIRE((*two)->instances.size() == 20);
   for (std::size_t i = 0; i < 20; ++i) {  // nobody is said to have waited less, as who was last is not shown
     CHECK((*two)->instances[i].count == 4);
-    CHECK((*two)->instances[i].transfer_ns == found->instances[i].transfer_ns);
+    CHECK((*two)->instances[i].transfer_begin_ns == found->instances[i].transfer_begin_ns);
     CHECK((*two)->instances[i].last_rank == found->instances[i].last_rank);
   }
 }
@@ -276,7 +276,7 @@ TEST_CASE("collectives: a filter of single events leaves matching and clocks as 
       return whole->cells_of(other)[0].event == some->cells_of(each)[0].event;
     });
     REQUIRE(same != whole->instances.end());
-    CHECK(each.transfer_ns == same->transfer_ns);
+    CHECK(each.transfer_begin_ns == same->transfer_begin_ns);
     CHECK(each.end_ns == same->end_ns);
     CHECK(each.count == 4);
     for (const CollectiveCell& cell : some->cells_of(each)) {
@@ -303,8 +303,8 @@ TEST_CASE("collectives: where ranks of the group are missing, the transfer begin
   CHECK(found->ranks[2].name == "rank 2");
   std::size_t last_was_absent = 0;
   for (const CollectiveInstance& each : found->instances) {
-    CHECK(each.transfer_ns == found->cells_of(each)[0].begin_ns);
-    last_was_absent += each.transfer_ns > each.last_arrival_ns ? 1 : 0;
+    CHECK(each.transfer_begin_ns == found->cells_of(each)[0].begin_ns);
+    last_was_absent += each.transfer_begin_ns > each.last_arrival_ns ? 1 : 0;
   }
   CHECK(last_was_absent > 0);
   const auto report = report_collectives(found, {});

@@ -74,6 +74,18 @@ TEST_CASE("comparison: names that moved are matched, others that only look alike
   CHECK(rows[6].name == "new_9");
 }
 
+TEST_CASE("comparison: it is headed by what the maker publishes where every capture states it") {
+  std::vector<CaptureFigures> captures = {one_capture("a", {}, 37.38e-6, {}), one_capture("b", {}, 18.91e-6, {})};
+  CHECK(compared(captures).headline == kWorkTime);
+  ComparedMetric stated = captures[0].metrics.front();
+  stated.name = kStatedTime;
+  stated.value = 54.27e-6;
+  captures[0].metrics.push_back(stated);
+  CHECK(compared(captures).headline == kWorkTime);  // the other one does not
+  captures[1].metrics.push_back(stated);
+  CHECK(compared(captures).headline == kStatedTime);
+}
+
 TEST_CASE("comparison: captures of equal tags are one sample, and each file by itself without tags") {
   const std::vector<CaptureLabel> tagged = {{"r/a1.accel", {"kernel=mlp", "config=a"}},
                                             {"r/b1.accel", {"config=b", "kernel=mlp"}},

@@ -35,6 +35,15 @@ class Traced {
     copies_ = writer_.add_track({.name = "memcpy stream 7", .kind = "dma_queue", .device = "gpu 0", .schema = work});
     nccl_ = writer_.add_track({.name = "nccl", .kind = "collective", .device = "gpu 0", .schema = work});
   }
+  TrackNumber device(const char* name, const char* kind, const char* table) {
+    const SchemaNumber schema = writer_.add_schema(
+        {.name = table, .columns = {{.name = "at", .type = ColumnType::string, .role = Role::source_location}}});
+    return writer_.add_track({.name = name, .kind = kind, .device = "gpu 0", .schema = schema});
+  }
+  void zone(TrackNumber track, std::int64_t begin, std::int64_t end, const char* name, const char* line,
+            std::uint32_t depth = 0) {
+    writer_.begin_event_at(track, depth, begin, end - begin, writer_.intern(name)).string(0, writer_.intern(line));
+  }
   void python(std::int64_t begin, std::int64_t end, const char* name, const char* line, std::uint32_t depth = 0) {
     writer_.begin_event_at(python_, depth, begin, end - begin, writer_.intern(name)).string(0, writer_.intern(line));
   }
@@ -177,6 +186,80 @@ TEST_CASE("activity: what of a device is under way, alone and together, and its 
   CHECK(activity->active_ns == 300);
   CHECK(activity->working_ns == 250);
   CHECK(activity->transfer_ns == 100);
+}
+
+TEST_CASE("activity: by name, by track and by queue each moment counts once, and fills move nothing") {
+  Traced traced;
+  const TrackNumber second = traced.device("stream 8", "stream", "kernel");
+  const TrackNumber fills = traced.device("memset stream 7", "dma_queue", "memset");
+  const TrackNumber ring = traced.device("qSyncIO0-Q1-E0", "dma_queue", "kernel");
+  const TrackNumber other_ring = traced.device("qSyncIO0-Q1-E1", "dma_queue", "kernel");
+  traced.add(traced.stream_, 100, 300, "gemm");
+  traced.add(second, 200, 400, "gemm");
+  traced.add(traced.copies_, 0, 100, "HtoD");
+  traced.add(fills, 50, 250, "fill");
+  traced.add(ring, 500, 600, "w1");
+  traced.add(other_ring, 550, 700, "w1");
+  for (const auto& range : {std::optional<TimeRange>{}, std::optional<TimeRange>{TimeRange{0, 700}}}) {
+    const auto activity = traced.activity(range);
+    const auto of = [&](const ActivityUnions::ByName& names, const char* name) {
+      const auto found = names.find(traced.context().snapshot->strings->find(name));
+      return found == names.end() ? -1 : found->second;
+    };
+    const ActivityUnions& unions = activity->unions;
+    CHECK(of(unions.work, "gemm") == 300);  // 400 added up
+    CHECK(of(unions.transfers, "HtoD") == 100);
+    CHECK(of(unions.transfers, "w1") == 200);
+    CHECK(unions.queues.at("qSyncIO0") == 200);
+    CHECK(unions.copies_ns == 300);  // without the fill
+    CHECK(activity->transfer_ns == 450);
+  }
+  CHECK(queue_of_ring("qSyncIO0-Q1-E0") == "qSyncIO0");
+  CHECK(queue_of_ring("Q2-E14") == "Q2");
+  CHECK(queue_of_ring("memcpy stream 7") == "memcpy stream 7");
+}
+
+TEST_CASE("activity: no name and no track of any session is under way for longer than the range") {
+  for (const unsigned seed : {3U, 29U, 57U}) {
+    RandomSession session(seed, 8'000);
+    const auto index = ActivityIndex::build(session.context());
+    REQUIRE(index.ok());
+    const Snapshot& snapshot = *session.snapshot;
+    const std::int64_t quarter = (snapshot.end_ns - snapshot.begin_ns) / 4;
+    for (const TimeRange& range : {TimeRange{snapshot.begin_ns, snapshot.end_ns},
+                                   TimeRange{snapshot.begin_ns + quarter, snapshot.end_ns - quarter}}) {
+      EventFilter filter;
+      filter.range = range;
+      const auto activity = range_activity(session.context(), filter, index->get());
+      const auto scanned = range_activity(session.context(), filter);
+      REQUIRE(activity.ok());
+      REQUIRE(scanned.ok());
+      const ActivityUnions& unions = (*activity)->unions;
+      for (const auto* names : {&unions.work, &unions.transfers, &unions.whole}) {
+        for (const auto& [name, ns] : *names) CHECK(ns <= range.length_ns());
+      }
+      for (const auto& [track, ns] : unions.tracks) CHECK(ns <= range.length_ns());
+      CHECK(unions.work.size() == (*scanned)->unions.work.size());
+      for (const auto& [name, ns] : unions.work) CHECK(std::abs(ns - (*scanned)->unions.work.at(name)) <= 4);
+    }
+  }
+}
+
+TEST_CASE("activity: zones of a device lie within each other, and a line has the time of its innermost ones") {
+  Traced traced;
+  const TrackNumber core = traced.device("BRISC", "engine", "zone");
+  traced.zone(core, 0, 1'000, "BRISC-FW", "brisc.cc:10");
+  traced.zone(core, 100, 900, "KERNEL", "reader.cpp:5", 1);
+  traced.zone(core, 200, 300, "WAIT-FRONT", "reader.cpp:7", 2);
+  traced.zone(core, 2'000, 2'500, "OUTER", "outer.cpp:1");
+  traced.zone(core, 2'000, 2'500, "INNER", "inner.cpp:1", 1);
+  const auto activity = traced.activity();
+  CHECK(traced.of(activity->zone_lines, "brisc.cc:10").busy_ns == 200);
+  CHECK(traced.of(activity->zone_lines, "reader.cpp:5").busy_ns == 700);
+  CHECK(traced.of(activity->zone_lines, "reader.cpp:7").busy_ns == 100);
+  CHECK(activity->unions.tracks.at(core) == 1'500);
+  REQUIRE(activity->zone_lines.contains(traced.context().snapshot->strings->find("outer.cpp:1")));
+  CHECK(traced.of(activity->zone_lines, "outer.cpp:1").busy_ns == 0);  // not all of what lies within it
 }
 
 TEST_CASE("activity: where nothing at all is under way, by time, the longest few of it") {

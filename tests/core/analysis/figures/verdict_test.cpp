@@ -98,15 +98,15 @@ TEST_CASE("verdict: a device that is kept busy is bound by what it does, alone o
 
 TEST_CASE("verdict: of engines the unit that is under way most bounds them, beside the peak and the ideal") {
   SessionLoad load = engines(0.98, 0.44);
-  CHECK(bound_text(load) == "DMA-bound, 300 µs of work");
-  CHECK(cause_text(load) == "DMA 98.0 %, Tensor 44.0 % of the work");
+  CHECK(bound_text(load) == "DMA-bound, 400 µs of work");
+  CHECK(cause_text(load) == "DMA 98.0 %, Tensor 44.0 % of the active time");
   load.of_peak = 0.07;
   load.ideal_ns = 21'000;
-  CHECK(bound_text(load) == "7.0 % of peak: DMA-bound, ideal 21 µs for 300 µs of work");
-  CHECK(bound_text(engines(0.5, 0.9)) == "Bound by Tensor, 300 µs of work");
-  CHECK(bound_text(engines(0.1, 0.2, 0.7)) == "Bound by communication, 300 µs of work");
-  CHECK(bound_text(engines(0.38, 0.31)) == "Latency-bound, 300 µs of work");
-  CHECK(cause_text(engines(0.38, 0.31)) == "DMA 38.0 %, Tensor 31.0 % of the work");
+  CHECK(bound_text(load) == "7.0 % of peak: DMA-bound, ideal 21 µs for 400 µs of work");
+  CHECK(bound_text(engines(0.5, 0.9)) == "Bound by Tensor, 400 µs of work");
+  CHECK(bound_text(engines(0.1, 0.2, 0.7)) == "Bound by communication, 400 µs of work");
+  CHECK(bound_text(engines(0.38, 0.31)) == "Latency-bound, 400 µs of work");
+  CHECK(cause_text(engines(0.38, 0.31)) == "DMA 38.0 %, Tensor 31.0 % of the active time");
 }
 
 TEST_CASE("verdict: it commits whatever was recorded, and says what is missing where nothing was") {
@@ -217,6 +217,10 @@ TEST_CASE("verdict: it ends with the gravest gap in the data, and says nothing o
   CHECK(verdict.text() ==
         "GPU busy 100.0 % of 2 µs: bound by its kernels; Longest in COPY, 100.0 %; mlp.py:33 waits 344 µs; "
         "data quality: rows skipped (1,204)");
+  HandMade noted;
+  noted.add(noted.track("stream 7", "stream", "gpu 0"), 0, 2'000);
+  noted.lacks("flow_without_partner", 15'242, Severity::note);
+  CHECK(noted.verdict(TimeRange{0, 2'000}, lines).missing.empty());
   HandMade empty;
   const Verdict nothing = empty.verdict(std::nullopt, {});
   CHECK(nothing.text() == "Unknown: no work was recorded, capture engines, streams or threads");

@@ -92,6 +92,25 @@ TEST_CASE("two devices with a pool of one name have two pools: equal addresses d
   CHECK(usage.sites.at(usage.allocations[0].site) == "kernel.py:7");
 }
 
+TEST_CASE("the peak of a pool is what its source states as in use, with what was there before the recording began") {
+  MemorySession session;
+  session.change(session.track("nc0", "GPU 0 memory"), 10, 100, 0, 10);
+  session.counter("GPU 0 memory Total Allocated", "B", "B", {{10, 1'945}, {20, 1'845}, {30, 1'900}});
+  const MemoryUsage& usage = session.usage();
+  const std::uint32_t pool = usage.find_pool("GPU 0 memory").value();
+  CHECK(usage.pools[pool].peak_bytes == 100);  // of the allocations that were recorded
+  CHECK(usage.peak(pool).bytes == 1'945);
+  CHECK(usage.peak(pool).stated);
+  CHECK(usage.peak(pool, {15, 40}).bytes == 1'945);  // it holds until the next is stated
+  CHECK(usage.peak(pool, {20, 40}).bytes == 1'900);
+  CHECK(usage.peak(pool, {20, 40}).ns == 30);
+
+  MemorySession silent;
+  silent.change(silent.track("nc0", "SBUF"), 10, 100, 0, 10);
+  CHECK(silent.usage().peak(0).bytes == 100);
+  CHECK_FALSE(silent.usage().peak(0).stated);
+}
+
 TEST_CASE("samples of a share become a pool where the capacity is known and no allocations say it better") {
   for (const bool has_allocations : {false, true}) {
     MemorySession session;

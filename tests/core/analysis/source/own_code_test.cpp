@@ -21,6 +21,13 @@ TEST_CASE("own code: frameworks and Python's library are told from the user's fi
 TEST_CASE("own code: calls in which a thread only waits are told by what they are, whatever their object's address") {
   CHECK(is_waiting_call("<built-in method acquire of _thread.lock object at 0x7f2b8c0d5a40>"));
   CHECK(is_waiting_call("<built-in function sleep>"));
+  for (const char* sleep : {"time.sleep", "time.sleep()", "time.sleep (<built-in>)", "sleep", "clock_nanosleep",
+                            "<built-in method sleep of module object at 0x7f2b8c0d5a40>"}) {
+    CHECK_MESSAGE(is_waiting_call(sleep), sleep);
+  }
+  for (const char* work : {"sleepy", "time.sleep_for_test", "model.select", "poll_results", "my.time.sleep"}) {
+    CHECK_MESSAGE(!is_waiting_call(work), work);
+  }
   CHECK(is_waiting_call("threading.py(359): wait"));
   CHECK(is_waiting_call("/usr/lib/python3.11/queue.py(171): get"));
   CHECK_FALSE(is_waiting_call("my_queue.py(171): get"));

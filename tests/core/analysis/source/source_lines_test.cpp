@@ -121,3 +121,28 @@ TEST_CASE("what events waited before they began counts for their line, for no lo
   REQUIRE(later.ok());
   CHECK((*later)->find("a.py", 2)->wait_ns == 3);
 }
+
+TEST_CASE("lines of zones have the time in which none of the zones within them is under way") {
+  auto store = Store::create();
+  REQUIRE(store.ok());
+  StoreSink sink(**store);
+  SessionWriter writer(sink);
+  const SchemaNumber schema = writer.add_schema(
+      {.name = "zone", .columns = {{.name = "line", .type = ColumnType::string, .role = Role::source_location}}});
+  const TrackNumber core = writer.add_track({.name = "BRISC", .kind = "engine", .schema = schema});
+  const auto add = [&](std::uint32_t depth, std::int64_t begin, std::int64_t end, const char* line) {
+    writer.begin_event_at(core, depth, begin, end - begin, writer.intern("z")).string(0, writer.intern(line));
+  };
+  add(0, 0, 1'000, "brisc.cc:10");
+  add(1, 100, 900, "reader.cpp:5");
+  add(2, 200, 300, "reader.cpp:7");
+  REQUIRE(writer.finish().ok());
+  WorkerPool pool(1);
+  TaskControl control;
+  const auto lines = source_lines({**store, (*store)->snapshot(), pool, control}, {});
+  REQUIRE(lines.ok());
+  CHECK((*lines)->find("brisc.cc", 10)->busy_ns == 200);  // the firmware's own, so it is not always the worst
+  CHECK((*lines)->find("reader.cpp", 5)->busy_ns == 700);
+  CHECK((*lines)->find("reader.cpp", 7)->busy_ns == 100);
+  CHECK((*lines)->find("brisc.cc", 10)->host_ns == 0);
+}

@@ -1,0 +1,120 @@
+// The words by which views speak of a session: whoever prints a number under one of them prints the same.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/analysis/figures/session_terms.h"
+#include "core/analysis/figures/terminology.h"
+#include "core/base/format.h"
+#include "tests/app/program_run.h"
+
+using namespace accelscope;
+using namespace accelscope::app;
+using test::csv;
+using test::holds;
+using test::run;
+
+namespace {
+
+double figure(const std::string& session, std::string_view name) {
+  const std::string text =
+      csv(session, fmt::format("SELECT value FROM metric WHERE name = '{}' AND device = ''", name));
+  return text.empty() ? std::nan("") : std::strtod(text.c_str(), nullptr);
+}
+
+// The number after a key of JSON.
+double number_after(const std::string& json, const std::string& key) {
+  const std::size_t at = json.find(key);
+  return at == std::string::npos ? std::nan("") : std::strtod(json.c_str() + at + key.size(), nullptr);
+}
+
+void check_views(const std::string& folder, const std::string& session) {
+  CAPTURE(session);
+  const double work_ns = figure(session, terms::kWork) * 1e9, total_ns = figure(session, terms::kTotal) * 1e9;
+  const double active_ns = figure(session, terms::kActive) * 1e9, idle_ns = figure(session, terms::kIdle) * 1e9;
+  const double events = figure(session, terms::kEvents), stated = figure(session, terms::kStated);
+  REQUIRE(work_ns > 0);
+  CHECK(active_ns <= total_ns + 1);
+  CHECK(work_ns <= total_ns + 1);
+  CHECK(active_ns + idle_ns == doctest::Approx(total_ns).epsilon(1e-9));
+  const auto written = [](double ns) { return format_duration(std::round(ns)); };
+  const std::string count = format_count(static_cast<std::uint64_t>(events));
+
+  const std::string list = run({"list", folder, "--json"}).out;
+  CHECK(number_after(list, "\"work_ns\": ") == doctest::Approx(work_ns).epsilon(1e-9));
+  CHECK(number_after(list, "\"events\": ") == events);
+  CHECK(number_after(list, "\"duration_ns\": ") == doctest::Approx(total_ns).epsilon(1e-9));
+  CHECK(holds(run({"list", folder}).out, written(work_ns)));
+
+  const std::string summary = run({"view", session, "--output-format", "summary-text"}).out;
+  CHECK(holds(summary, count + " events over " + written(total_ns)));
+  if (const std::size_t of_work = summary.find(" of work"); of_work != std::string::npos) {
+    CHECK(summary.substr(0, of_work).ends_with(written(work_ns)));
+  }
+
+  const std::string compared = run({"compare", session, session, "--group-by", "file"}).out;
+  const double headline_ns = std::isnan(stated) ? work_ns : stated * 1e9;
+  CHECK_MESSAGE((compared.empty() || holds(compared, fmt::format("{0} to {0}", written(headline_ns)))), compared);
+}
+
+}  // namespace
+
+TEST_CASE("every view of ten sessions shows the same number under the same word") {
+  for (int seed = 1; seed <= 10; ++seed) {
+    const test::TemporaryFolder folder;
+    const std::string session = folder.file("s.accel");
+    REQUIRE(run({"simulate", "-o", session, "--kernels", "1", "--seed", std::to_string(seed)}).code == kExitDone);
+    check_views(folder.path(), session);
+  }
+}
+
+TEST_CASE("every view of real profiles shows the same number under the same word") {
+  const char* root = std::getenv("ACCELSCOPE_REAL_DATA");
+  if (root == nullptr) return;
+  for (const char* file : {"neuron/allenkchau__baseline_bf16_s512.json", "neuron/profile_128x128x512.json",
+                           "kineto/TraceLens__h100__Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"}) {
+    const test::TemporaryFolder folder;
+    const std::string session = folder.file("s.accel");
+    REQUIRE(run({"import", std::string(root) + "/" + file, "-o", session}).code == kExitDone);
+    check_views(folder.path(), session);
+  }
+}
+
+TEST_CASE("a comparison is headed by what the maker publishes, and what explains it adds up to that") {
+  const char* root = std::getenv("ACCELSCOPE_REAL_DATA");
+  if (root == nullptr) return;
+  const std::string base = std::string(root) + "/neuron/allenkchau__baseline_bf16_s512.json";
+  const std::string fused = std::string(root) + "/neuron/allenkchau__fused_bf16_s512.json";
+  const std::string text = run({"compare", base, fused}).out;
+  CHECK(holds(text, "1.49× faster"));
+  CHECK(holds(text, "first to last work 37.38 µs to 18.91 µs, 1.98× faster"));
+  const std::string json = run({"compare", base, fused, "--explain", "--by", "line", "--format", "json"}).out;
+  const double difference = number_after(json, "\"difference_ns\": ");
+  CHECK(difference == number_after(json, "\"sum_ns\": "));
+  CHECK(difference ==
+        doctest::Approx((figure(fused, terms::kStated) - figure(base, terms::kStated)) * 1e9).epsilon(1e-4));
+}
+
+TEST_CASE("each of the words has its entry in the glossary") {
+  for (const std::string_view word :
+       {terms::kTotal, terms::kWork, terms::kSpan, terms::kActive, terms::kIdle, terms::kEvents, terms::kStated}) {
+    const FigureTerm* term = find_term(word);
+    REQUIRE(term != nullptr);
+    CHECK(term->name == word);
+    CHECK_FALSE(term->text.empty());
+  }
+}
+
+TEST_CASE("two snapshots of memory are neither faster nor slower than each other") {
+  const char* root = std::getenv("ACCELSCOPE_REAL_DATA");
+  if (root == nullptr) return;
+  const std::string folder = std::string(root) + "/memory_snapshot/";
+  const std::string text =
+      run({"compare", folder + "HitsBE__my_snapshot.pickle", folder + "bcrafton__memory_snapshot.pickle"}).out;
+  CHECK_FALSE(holds(text, "faster"));
+  CHECK_FALSE(holds(text, "slower"));
+  CHECK(holds(text, "the memory at the peak"));
+}

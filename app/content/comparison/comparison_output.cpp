@@ -10,6 +10,7 @@
 #include "app/content/comparison/comparison_words.h"
 #include "core/base/format.h"
 #include "core/base/natural_order.h"
+#include "core/base/text.h"
 #include "core/model/unit.h"
 #include "core/names/short_names.h"
 

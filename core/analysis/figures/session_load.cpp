@@ -14,6 +14,7 @@
 #include "core/analysis/time/session_parts.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/lod/range_statistics.h"
+#include "core/names/name_forms.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {

@@ -49,9 +49,9 @@ struct TabPanels {
   SelectionFollower follower;
   bool verdict_closed = false;
   bool figures_shown = false;  // of a session without anything for the timeline
-  CompareKept compared;  // with the session below
-  TurnsKept turns;       // of the loop that both run
-  ViewRange below;       // as it was drawn last
+  CompareKept compared;        // with the session below
+  TurnsKept turns;             // of the loop that both run
+  ViewRange below;             // as it was drawn last
   bool moved_below = false;
   bool has_lines = true;  // until it is known that no event names a source line
   bool lines_known = false;

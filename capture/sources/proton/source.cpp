@@ -269,7 +269,9 @@ int probe_hatchet(std::string_view head, const std::string& path) {
   if (first == std::string_view::npos || head[first] != '[') return 0;
   const auto has = [&](std::string_view word) { return head.find(word) != std::string_view::npos; };
   const bool tree = has("\"frame\"") && has("\"metrics\"");
-  return tree && (has("\"children\"") || path.ends_with(".hatchet")) ? kLikely : 0;
+  // A node's children may come before all else of it.
+  const bool named = path.ends_with(".hatchet");
+  return (tree && (has("\"children\"") || named)) || (named && has("\"children\"")) ? kLikely : 0;
 }
 
 Result<void> import_hatchet(std::unique_ptr<json::ByteSource> bytes, const std::string& name,

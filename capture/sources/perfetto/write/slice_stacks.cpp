@@ -377,7 +377,7 @@ tracks::WrittenEvent SliceStacks::write(Stack& stack, OpenSlice& slice, std::int
 }
 
 void SliceStacks::instant(Stack& stack, SliceMark& mark) {
-  mark.table = EventTableKind::instant;
+  mark.table = stack.track->holds_allocations() ? EventTableKind::memory : EventTableKind::instant;
   const EventTable& table = tables_.open(mark.table);
   if (mark.thread_ns) tables_.set_number(table, OwnColumn::thread_time, *mark.thread_ns, mark.values, mark.rest);
   if (mark.instructions) {

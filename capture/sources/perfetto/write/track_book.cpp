@@ -606,7 +606,7 @@ void TrackBook::place(std::uint32_t number, std::uint32_t above, int depth) {
   if (track.counter_row != kNone) {
     put(track.counter_row,
         {.name = label,
-         .kind = "counter",
+         .kind = track.own ? track.own->kind : "counter",
          .device = track.own ? track.own->device : "",
          .host = host,
          .unit = track.counter.unit},

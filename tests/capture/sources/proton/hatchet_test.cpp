@@ -90,6 +90,7 @@ TEST_CASE(
   for (int i = 0; i < kDepth; ++i) deep += R"json({"children":[)json";
   for (int i = 0; i < kDepth; ++i) deep += R"json(],"frame":{"name":"f"},"metrics":{"time (ns)":1}})json";
   deep += "]";
+  CHECK(probe_hatchet(std::string_view(deep).substr(0, kProbeBytes), "deep.hatchet") > 0);
   RecordingSink sink;
   REQUIRE(import_hatchet(json::ByteSource::from_memory(deep), "deep.hatchet", {}, sink).ok());
   CHECK(proton_events(sink, "kernel", "f").size() == kDepth);

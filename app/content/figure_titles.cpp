@@ -28,7 +28,7 @@ constexpr std::array<Titled, 14> kKeyFigures = {{
     {"tensor_engine_active_time_percent", "Tensor engine active, share of the run"},
 }};
 
-constexpr std::array<Titled, 21> kTitles = {{
+constexpr std::array<Titled, 25> kTitles = {{
     {"stated_total_time", "Total time as the file states it"},
     {"work_time", "First to last work"},
     {"active_time", "Active"},

@@ -88,7 +88,7 @@ Result<std::vector<CompareCommand::Limit>> CompareCommand::limits() const {
       continue;
     }
     for (const std::string& metric : metrics) out.push_back({metric, *share});
-    if (metrics.empty()) out.push_back({"", *share});
+    if (metrics.empty()) out.push_back({std::string(kWorkTime), *share});
   }
   return out;
 }
@@ -278,8 +278,7 @@ int CompareCommand::run(const CommandRun& run) const {
   const Comparison comparison = compare_captures(captures, *groups, options);
   std::vector<ComparisonGate> gates;
   for (const Limit& each : *held) {
-    const std::string metric = each.metric.empty() ? std::string(comparison.headline) : each.metric;
-    auto gate = judged_gate(comparison, metric, each.above);
+    auto gate = judged_gate(comparison, each.metric, each.above);
     if (!gate) return run.fail_usage("compare", gate.message());
     gates.push_back(std::move(*gate));
   }
@@ -317,7 +316,7 @@ CommandAction declare_compare(command_line::OptionSet& options) {
   options
       .add_option("--fail-above", command->fail_above,
                   "End with 1 if the --metric after it is worse beyond noise by more than this share of the base, such "
-                  "as 3%; without --metric of the time that the comparison is headed by")
+                  "as 3%; without --metric of the time from first to last work")
       .repeats();
   options.add_option("--metric", command->metrics, "Figure that is held to --fail-above, or a row of --by as KIND:NAME")
       .repeats();

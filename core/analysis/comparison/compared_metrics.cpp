@@ -118,7 +118,9 @@ Result<std::vector<ComparedMetric>> compared_metrics(const QueryContext& query) 
   std::map<std::string, int, std::less<>> seen;
   for (const std::string_view first : {kStatedTime, kWorkTime}) {
     const std::optional<double> value = metric_value(*metrics, first);
-    if (value) out.push_back(made_metric(first, "compared", "s", *value)), seen[std::string(first)] = 1;
+    if (!value) continue;
+    out.push_back(made_metric(first, "compared", "s", *value));
+    seen[std::string(first)] = 1;
   }
   const bool works = metric_value(*metrics, kWorkTime).has_value();
   if (const auto reads = input_reads(*metrics)) out.push_back(made_metric("input_reads", "compared", "", *reads));

@@ -171,8 +171,8 @@ class GeneralMetrics {
     if (!count) return count.error();
     add(terms::kTotal, "s", seconds_in_range({snapshot.begin_ns, snapshot.end_ns}), "");
     metrics_.back().unfiltered = true;
-    if (const Result<void> added = add_terms(); !added) return added.error();
     add(terms::kEvents, "", static_cast<double>(*count), "");
+    if (const Result<void> added = add_terms(); !added) return added.error();
     if (const Result<void> added = add_memory(); !added) return added.error();
     if (const Result<void> scanned = scan_groups(); !scanned) return scanned.error();
     for (std::size_t i = 0; i < groups_.size(); ++i) add_group(i);

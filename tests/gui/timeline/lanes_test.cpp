@@ -80,6 +80,25 @@ struct Lanes {
   }
 };
 
+TEST_CASE("a counter's row prints the value that is stored, not one that was rounded for it") {
+  std::shared_ptr<Store> store = std::move(Store::create()).value();
+  StoreSink sink(*store);
+  SessionWriter writer(sink);
+  const SchemaNumber counter = writer.add_schema(
+      {.name = "counter",
+       .kind = EventKind::counter,
+       .columns = {{.name = "value", .type = ColumnType::float64, .role = Role::value, .required = true}}});
+  const TrackNumber held =
+      writer.add_track({.name = "allocated", .kind = "counter", .device = "nc0", .unit = "B", .schema = counter});
+  for (int i = 0; i < 10; ++i) writer.sample(held, i * 1'000, 60.0 * 1024 * 1024 * 1024);
+  REQUIRE(writer.finish());
+  TimelineClient client{store};
+  NullShell shell{client, {.width = 1200, .height = 500}};
+  REQUIRE(shell.settle());
+  CHECK(shell.shows("60 GiB"));
+  CHECK_FALSE(shell.shows("59.98 GiB"));
+}
+
 TEST_CASE_FIXTURE(Lanes, "19 queues start as one lane, so that engines and counters are seen, and a click opens them") {
   CHECK(shell.shows("19 queues"));
   CHECK_FALSE(shell.shows("queue3"));

@@ -167,8 +167,6 @@ TEST_CASE("flows between random nested slices bind as a plain search does") {
   }
 }
 
-}  // namespace accelscope::capture
-
 TEST_CASE("a call that starts nothing on a device lacks no work, a launch whose work is missing does") {
   const auto named = [](const char* name, int correlation, int ts) {
     return fmt::format(
@@ -181,3 +179,5 @@ TEST_CASE("a call that starts nothing on a device lacks no work, a launch whose 
   CHECK(quality_count(session, "calls_without_work") == 2);
   CHECK(quality_count(session, "flow_without_partner") == 1);
 }
+
+}  // namespace accelscope::capture

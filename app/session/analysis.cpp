@@ -277,7 +277,7 @@ std::shared_ptr<const SessionFigures> SessionAnalysis::figures(const EventFilter
                   auto metrics =
                       session_metrics(query, filter.range.value_or(TimeRange{}), usable ? memory.get() : nullptr);
                   if (!metrics) return metrics.error();
-                  return shared<SessionFigures>(SessionFigures{filter, query.snapshot->version, std::move(*metrics)});
+                  return shared<SessionFigures>(SessionFigures{filter, std::move(*metrics)});
                 });
 }
 

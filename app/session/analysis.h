@@ -75,10 +75,9 @@ class WorkTime {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-// The figures of what a filter lets through, as of a version of the snapshot.
+// The figures of what a filter lets through.
 struct SessionFigures {
   EventFilter filter;
-  std::uint64_t version = 0;
   std::vector<SessionMetric> metrics;
 };
 
@@ -296,10 +295,10 @@ class SessionAnalysis {
   std::shared_ptr<const Advice> advice();
   [[nodiscard]] const Kept<Advice, Filtered<NoKey>>& advice_state() const noexcept { return advice_; }
   // Of the whole session (an empty filter) or a part. Until the wanted ones are there the last are given: compare
-  // `filter` and `version`. While a range keeps changing, they are renewed when it rests.
+  // `filter`. While a range keeps changing, they are renewed when it rests.
   std::shared_ptr<const SessionFigures> figures(const EventFilter& filter);
   // What a box, a name or the visible range holds. Comes with the index of the session, which the first call begins to
-  // make; the last answer until then: compare its filter and version. An error of the filter is in summary_error().
+  // make; the last answer until then: compare its filter. An error of the filter is in summary_error().
   std::shared_ptr<const SessionSummary> summary(const EventFilter& filter);
   // How its time was used, what was waited for, what memory was in use; follows the summary when the filter rests, the
   // last answer until then: compare its activity's filter.

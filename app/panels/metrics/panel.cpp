@@ -36,7 +36,7 @@ void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const EventFilter wanted = scope_filter(context.tab, scope_);
   const auto figures = context.analysis().figures(wanted);
-  const bool stale = figures && (figures->filter != wanted || figures->version != context.tab.snapshot->version);
+  const bool stale = figures && figures->filter != wanted;
   Rect rest = area;
   draw_head(context, rest.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0), stale);
   if (const std::string& wrong = context.analysis().mask_error(MaskUse::filter); !wrong.empty()) {

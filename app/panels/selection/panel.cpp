@@ -77,8 +77,7 @@ void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const EventFilter wanted = wanted_filter(context.tab);
   take_answers(context, wanted);
-  const bool stale = answer_ && (answer_->summary->filter != wanted ||
-                                 answer_->summary->snapshot_version != context.tab.snapshot->version);
+  const bool stale = answer_ && answer_->summary->filter != wanted;
   Rect rest = area;
   draw_head(context, rest.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0), stale);
   if (!context.analysis().summary_error().empty()) {

@@ -234,6 +234,7 @@ Result<std::vector<float>> derived_values(const QueryContext& query, const Deriv
   for (const LaneIndices& lanes : counter.tracks) {
     std::vector<double> track(stretches);
     for (const std::uint32_t lane : lanes) {
+      if (lane >= query.snapshot->lanes.size()) continue;  // the counter was found in a later state
       if (mfu && (work == nullptr || lane >= work->lanes.size() || work->lanes[lane].sums.empty())) continue;
       std::vector<double> cells(stretches);
       const Result<void> added =

@@ -137,6 +137,7 @@ TEST_CASE_FIXTURE(Growing,
   made.ask(*this, renewal());
   REQUIRE(made.answer(*this, renewal()));
   CHECK(made.kept.value_version == first);
+  CHECK(*made.kept.value == 10);  // it meets nothing that the other does not know
   CHECK(made.kept.is_older());
   grows = false;
   base.held = false;

@@ -10,7 +10,7 @@
 #include "app/content/comparison/comparison_words.h"
 #include "app/export/report/listing_table.h"
 #include "app/export/report/report_timeline.h"
-#include "core/analysis/time/session_activity.h"
+#include "core/analysis/time/session_parts.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -172,7 +172,7 @@ Report comparison_report(const ComparisonReportParts& parts) {
 
 ReportSection capture_timeline(const QueryContext& query, const std::string& title) {
   TimeRange shown{0, 0};
-  if (auto active = find_active_stretch(query); active && *active) shown = **active;
+  if (const auto work = find_work_stretch(query); work && work->first_view) shown = *work->first_view;
   ReportSection section = timeline_section(
       {.query = query, .range = {query.snapshot->begin_ns, query.snapshot->end_ns}, .title = title}, shown);
   section.title = "Timeline: " + title;

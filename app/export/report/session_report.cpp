@@ -22,7 +22,7 @@
 #include "app/workspace/opening.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/figures/metrics.h"
-#include "core/analysis/time/session_activity.h"
+#include "core/analysis/time/session_parts.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/scan/event_mask.h"
@@ -334,10 +334,10 @@ class ReportGatherer {
 
   void add_timeline() {
     TimeRange shown{0, 0};
-    if (auto active = find_active_stretch(query_); active && *active) {
+    if (const auto work = find_work_stretch(query_); work && work->first_view) {
       // As much around it as the viewer leaves.
-      const std::int64_t margin = (**active).length_ns() / 50;
-      shown = {(**active).begin_ns - margin, (**active).end_ns + margin};
+      const std::int64_t margin = work->first_view->length_ns() / 50;
+      shown = {work->first_view->begin_ns - margin, work->first_view->end_ns + margin};
     }
     ReportSection section = timeline_section(request_, shown);
     if (!std::get<ReportTimeline>(section.body).rows.empty()) report_.sections.push_back(std::move(section));

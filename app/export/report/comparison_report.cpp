@@ -10,7 +10,6 @@
 #include "app/content/comparison/comparison_words.h"
 #include "app/export/report/listing_table.h"
 #include "app/export/report/report_timeline.h"
-#include "core/analysis/time/session_activity.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {

@@ -194,6 +194,7 @@ Result<void> FlowBinder::join_correlations(const Tracks& tracks, tracks::HeldSin
     if (call == calls.end() || call->correlation != work.correlation) continue;
     flows_.push_back({call->event, work.event, call->ns, work.ns, launch_name, category, work.correlation, false});
     joined_.insert(of_rank(work.correlation, work.rank));
+    joined_.insert(work.correlation);  // the end of a call whose rank is not known
   }
   return {};
 }

@@ -182,8 +182,12 @@ void RowComposer::name(RowSection& section) const {
   TimelineRow& heading = section.heading;
   heading.kind = RowKind::group;
   const bool names_device = several && !section.device.empty() && !section.pools;
-  const std::string full =
-      names_device ? fmt::format("{} {}", section.device, section.group->title) : std::string(section.group->title);
+  const bool of_capture = !section.tracks.empty() &&
+                          std::all_of(section.tracks.begin(), section.tracks.end(),
+                                      [](const TrackPlace* place) { return place->track->track->kind == "capture"; });
+  const std::string full = of_capture     ? "Capture"
+                           : names_device ? fmt::format("{} {}", section.device, section.group->title)
+                                          : std::string(section.group->title);
   heading.key = "group:" + full;
   heading.label = heading_label(section, full);
   heading.height = size::kGroupRow;
@@ -324,7 +328,8 @@ std::vector<RowSection*> RowComposer::ordered_sections() {
   std::vector<RowSection*> ordered;
   for (const auto& block : blocks) {
     for (RowSection& section : sections_) {
-      if (section.heading.key == block.front().key) ordered.push_back(&section);
+      const bool taken = std::find(ordered.begin(), ordered.end(), &section) != ordered.end();
+      if (section.heading.key == block.front().key && !taken) ordered.push_back(&section);
     }
   }
   return ordered;

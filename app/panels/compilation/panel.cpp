@@ -84,7 +84,8 @@ const CallFunctionRow* CompilationPanel::chosen() const {
 
 namespace {
 
-constexpr std::string_view kNothing = "Nothing tells of compiling, and no call of a host recurs and launches work. ";
+constexpr std::string_view kNothingCompiled =
+    "Nothing tells of compiling, and no call of a host recurs and launches work. ";
 
 std::string how_to_record(const Snapshot& snapshot) {
   if (tells_of_python(snapshot))
@@ -121,7 +122,7 @@ void CompilationPanel::draw(const PanelContext& context, const Rect& area) {
   if (shown_->of->events.empty() && shown_->of->calls.list.empty()) {
     empty_state(ui, "compilation.empty", rest, icon::kSettings,
                 scope_filter(context.tab, scope_).empty()
-                    ? std::string(kNothing) + how_to_record(*context.tab.snapshot)
+                    ? std::string(kNothingCompiled) + how_to_record(*context.tab.snapshot)
                     : "Nothing that passes the filter tells of compiling, and no call that does recurs and launches "
                       "work.");
     return;

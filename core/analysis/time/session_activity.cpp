@@ -13,6 +13,7 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/lod/range_statistics.h"
 #include "core/model/track_kinds.h"
+#include "core/scan/chunk_cache.h"
 
 namespace accelscope {
 
@@ -71,6 +72,52 @@ constexpr double kLeastShareOfFew = 0.01, kLeastShare = 0.001;  // of the time a
   return {std::min(a.begin_ns, b.begin_ns), std::max(a.end_ns, b.end_ns)};
 }
 
+// The range from the end of a pause that it begins in: a capture that was started paused may know of its program and
+// what that printed, and nothing else.
+[[nodiscard]] Result<TimeRange> after_first_pause(const QueryContext& query, TimeRange range) {
+  const Snapshot& snapshot = *query.snapshot;
+  for (const LaneSnapshot& lane : snapshot.lanes) {
+    const TrackSnapshot* track = snapshot.find_track(lane.track);
+    if (track == nullptr || is_of_profiler(*track->track) || !tells_of_capture(*track->track)) continue;
+    for (std::uint32_t chunk = 0; chunk < lane.chunk_count; ++chunk) {
+      const Result<LoadedChunk> loaded = load_chunk(query.store, lane, chunk);
+      if (!loaded) return loaded.error();
+      BlockTimes times;
+      for (std::uint32_t block = 0; block < loaded->view.block_count(); ++block) {
+        loaded->view.times(block, times);
+        for (std::uint32_t i = 0; i < loaded->view.block_size(block); ++i) {
+          const std::int64_t end_ns = lane.clock->to_ns(times.ends[i]);
+          const bool holds_begin = lane.clock->to_ns(times.begins[i]) <= range.begin_ns && range.begin_ns < end_ns;
+          if (holds_begin && end_ns < range.end_ns) range.begin_ns = end_ns;
+        }
+      }
+    }
+  }
+  return range;
+}
+
+[[nodiscard]] Result<TimeRange> find_shown(const QueryContext& query) {
+  const TimeRange recorded = recorded_stretch(*query.snapshot);
+  const std::vector<std::string_view> setup = setup_names(), works = device_kinds(true);
+  const auto device = active_stretch(query, {.track_kinds = works, .setup_names = setup});
+  if (!device) return device.error();
+  const auto every = active_stretch(query, {.track_kinds = {}, .setup_names = setup});
+  if (!every) return every.error();
+  if (!*every) return recorded;
+  const TimeRange all = *device ? both(**every, **device) : **every;
+  if (*device) {
+    const auto amount = amount_in(query, works, **device);
+    if (!amount) return amount.error();
+    const bool unseen =
+        static_cast<double>(amount->busiest_ns) < kLeastShare * static_cast<double>((**device).length_ns());
+    if (!unseen && !is_sliver(**device, all, *amount)) return **device;
+  }
+  const auto amount = amount_in(query, {}, all);
+  if (!amount) return amount.error();
+  const bool few = amount->events < kFewEvents && is_sliver(all, both(all, recorded), *amount);
+  return few ? recorded : all;
+}
+
 }  // namespace
 
 Result<std::optional<TimeRange>> find_active_stretch(const QueryContext& query) {
@@ -93,31 +140,11 @@ namespace {
   if (!active) return active.error();
   look.active = *active;
   if (query.snapshot->event_count == 0) return look;
-  const TimeRange recorded = recorded_stretch(*query.snapshot);
-  const std::vector<std::string_view> setup = setup_names(), works = device_kinds(true);
-  const auto device = active_stretch(query, {.track_kinds = works, .setup_names = setup});
-  if (!device) return device.error();
-  const auto every = active_stretch(query, {.track_kinds = {}, .setup_names = setup});
-  if (!every) return every.error();
-  if (!*every) {
-    look.shown = recorded;
-    return look;
-  }
-  const TimeRange all = *device ? both(**every, **device) : **every;
-  if (*device) {
-    const auto amount = amount_in(query, works, **device);
-    if (!amount) return amount.error();
-    const bool unseen =
-        static_cast<double>(amount->busiest_ns) < kLeastShare * static_cast<double>((**device).length_ns());
-    if (!unseen && !is_sliver(**device, all, *amount)) {
-      look.shown = **device;
-      return look;
-    }
-  }
-  const auto amount = amount_in(query, {}, all);
-  if (!amount) return amount.error();
-  const bool few = amount->events < kFewEvents && is_sliver(all, both(all, recorded), *amount);
-  look.shown = few ? recorded : all;
+  const auto shown = find_shown(query);
+  if (!shown) return shown.error();
+  const auto after = after_first_pause(query, *shown);
+  if (!after) return after.error();
+  look.shown = *after;
   return look;
 }
 

@@ -512,6 +512,13 @@ TEST_CASE("the streams of a GPU are open before the many threads of its host are
   CHECK(rows[12] == "stream 11");
 }
 
+TEST_CASE("a pause of a capture is a group of its own, and no group stands twice") {
+  Tracks tracks;
+  tracks.add("Program", "process", "run 7");
+  tracks.add("Capture", "capture", "");
+  CHECK(tracks.labels() == Labels{"Other", "Program", "Capture", "Capture"});
+}
+
 TEST_CASE("counters of two parts keep the words that tell these apart, where a third has none") {
   Tracks tracks;
   const SchemaNumber samples = tracks.writer.add_schema({.name = "counter", .kind = EventKind::counter});

@@ -41,7 +41,7 @@ TEST_CASE("demo: a pause stops the device's time, renames nothing, and what come
   const auto groups = [&] {
     std::vector<std::string> names;
     for (const TimelineRow& row : viewer.tab().timeline->rows) {
-      if (row.kind == RowKind::group && row.label != "Other") names.push_back(row.label);
+      if (row.kind == RowKind::group && row.label != "Capture") names.push_back(row.label);
     }
     return names;
   };

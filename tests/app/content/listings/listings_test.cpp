@@ -50,7 +50,8 @@ TEST_CASE("view --table: people read values in the unit of their size, programs 
   CHECK(holds(table, " %"));
   CHECK(holds(table, " µs"));
   CHECK(longest_number(run({"query", path, "SELECT 0.28019002219189304 AS share"}).out) <= 4);
-  CHECK(holds(run({"query", path, "SELECT 0.28019002219189304 AS share", "--format", "csv"}).out, "0.28019002219189304"));
+  CHECK(
+      holds(run({"query", path, "SELECT 0.28019002219189304 AS share", "--format", "csv"}).out, "0.28019002219189304"));
   CHECK(holds(run({"query", path, "SELECT 1099511627776 AS id"}).out, "1099511627776"));  // to be copied
 }
 

@@ -164,6 +164,8 @@ TEST_CASE("a first view of a capture that was started paused is of what it recor
   const TrackNumber own = session.writer.add_track({.name = "Capture", .kind = "capture", .schema = state});
   session.add(own, 0, 60'000 * kMs, "paused");
   session.add(session.track("main", "host_thread"), 60'000 * kMs, 3 * kMs);
+  // What is known of the program while nothing is recorded is no reason to show the pause.
+  session.add(session.track("Program", "process"), 20 * kMs, 59'983 * kMs, "./solve");
   CHECK(session.shown() == TimeRange{60'000 * kMs, 60'003 * kMs});
-  CHECK(recorded_stretch(*session.store->snapshot()) == TimeRange{60'000 * kMs, 60'003 * kMs});
+  CHECK(recorded_stretch(*session.store->snapshot()) == TimeRange{20 * kMs, 60'003 * kMs});
 }

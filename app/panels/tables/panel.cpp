@@ -9,6 +9,7 @@
 #include "core/analysis/figures/terminology.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/model/column_spec.h"
 #include "core/names/table_titles.h"
 #include "render/base/icons.h"
 #include "render/widgets/layout.h"
@@ -143,8 +144,10 @@ void TablesPanel::draw_chosen(const PanelContext& context, Rect area) {
 
 const accelscope::Column* TablesPanel::column_named(std::string_view name) const {
   if (schema_ == nullptr) return nullptr;
-  const auto column = schema_->find(name);
-  return column ? &schema_->columns[*column] : nullptr;
+  const auto column =
+      std::find_if(schema_->columns.begin(), schema_->columns.end(),
+                   [&](const accelscope::Column& each) { return table_column_name(*schema_, each.name) == name; });
+  return column == schema_->columns.end() ? nullptr : &*column;
 }
 
 // The row that was chosen here, else that of the selected event: of what it is called, of the tensor that it names, or
@@ -202,7 +205,7 @@ void TablesPanel::draw_rows(const PanelContext& context, Rect area) {
       note.title = has_form && !column->title.empty() ? column->title : title_of(*column);
       note.tooltip = column->explanation;
       if (has_form) note.form.unit = column->unit;
-    } else if (schema_ != nullptr && name == schema_->name_column) {
+    } else if (schema_ != nullptr && name == table_name_column(*schema_)) {
       note.title = "Name";
       note.tooltip = schema_->name_explanation;
     } else if (schema_ == nullptr) {

@@ -124,6 +124,7 @@ Result<void> import_rocpd(const std::string& path, const ImportOptions& options,
       note_version(file, part, run);
       RocpdReader(file.database, *ahead, part, counters, run, progress).read();
     }
+    run.report().note_unread(file.path, file.database.unread_tables(), "tables");
   }
   const std::string_view version = files.front().parts.front().fact("schema_version");
   if (Result<void> done = run.finish({"ROCm profile (rocpd " + std::string(version) + ")", path}); !done) return done;
@@ -145,6 +146,7 @@ Result<void> import_alone(const std::string& path, const ImportOptions& options,
   }
   ReadingProgress progress{options.progress, 0, 0};
   Reader(*database, run, progress).read();
+  run.report().note_unread(path, database->unread_tables(), "tables");
   if (Result<void> done = run.finish({source_format, path}); !done) return done;
   return receiver.finish();
 }

@@ -61,6 +61,12 @@ struct Point {
   return static_cast<double>(to) - static_cast<double>(from);
 }
 
+// A trace of a few events says nothing of less than this.
+[[nodiscard]] double span_of(std::span<const Point> points, double ticks_per_ns) noexcept {
+  constexpr double kLeastNs = 1e6;
+  return std::max(distance(points.front().start, points.back().start), kLeastNs * ticks_per_ns);
+}
+
 [[nodiscard]] std::uint64_t weight_of(std::span<const Point> points) noexcept {
   return std::accumulate(points.begin(), points.end(), std::uint64_t{0},
                          [](std::uint64_t sum, const Point& point) { return sum + point.weight; });
@@ -70,13 +76,14 @@ struct Point {
   return std::any_of(points.begin(), points.end(), [](const Point& point) { return point.on_host; });
 }
 
-// Whether these few lie so far from the others that their times are none: a day away, or where no host was at work that
-// could have asked for them.
-[[nodiscard]] bool is_stray(std::span<const Point> few, std::span<const Point> others, double gap, double day) {
+// Whether these few lie so far from the others that their times are none: a day away, or before any host was at work
+// that could have asked for them.
+[[nodiscard]] bool is_stray(std::span<const Point> few, std::span<const Point> others, double gap,
+                            double ticks_per_ns) {
   if (weight_of(few) * kMostShare > weight_of(few) + weight_of(others)) return false;
-  const double span = distance(others.front().start, others.back().start);
-  if (gap < kFarther * std::max(span, 1.0)) return false;
-  return gap > day || (any_on_host(others) && !any_on_host(few));
+  if (gap < kFarther * span_of(others, ticks_per_ns)) return false;
+  const bool unasked = few.back().start < others.front().start && any_on_host(others) && !any_on_host(few);
+  return gap > kDayNs * ticks_per_ns || unasked;
 }
 
 }  // namespace
@@ -100,7 +107,6 @@ TimeBounds bounds_of(std::span<const SketchedTrack> tracks, double ticks_per_ns)
   const std::vector<Point> all = points_of(tracks);
   std::span<const Point> points = all;
   TimeBounds bounds;
-  const double day = kDayNs * ticks_per_ns;
   while (points.size() > 1 && weight_of(points) >= kFewest) {
     std::size_t widest = 1;
     for (std::size_t i = 1; i < points.size(); ++i) {
@@ -111,10 +117,10 @@ TimeBounds bounds_of(std::span<const SketchedTrack> tracks, double ticks_per_ns)
     const auto before = points.first(widest);
     const auto after = points.subspan(widest);
     const std::int64_t middle = std::midpoint(before.back().start, after.front().start);
-    if (is_stray(before, after, gap, day)) {
+    if (is_stray(before, after, gap, ticks_per_ns)) {
       bounds.first = middle;
       points = after;
-    } else if (is_stray(after, before, gap, day)) {
+    } else if (is_stray(after, before, gap, ticks_per_ns)) {
       bounds.last = middle;
       points = before;
     } else {
@@ -122,14 +128,19 @@ TimeBounds bounds_of(std::span<const SketchedTrack> tracks, double ticks_per_ns)
     }
   }
   if (points.empty()) return bounds;
-  const double span = std::max(distance(points.front().start, points.back().start), 1.0);
+  const double span = span_of(points, ticks_per_ns);
   const auto beyond = [&](double far) {
     constexpr double kMost = 9.2e18;
     const double end = static_cast<double>(points.back().start) + far;
     return end < kMost ? static_cast<std::int64_t>(end) : std::numeric_limits<std::int64_t>::max();
   };
-  bounds.end = beyond(std::max(kFarther * span, day));
+  bounds.end = beyond(std::max(kFarther * span, kDayNs * ticks_per_ns));
   bounds.end_of_long = beyond(kFarther * span);
+  // A host that waits for long work bears it out.
+  for (const SketchedTrack& track : tracks) {
+    const bool ends = track.on_host && track.times->count() > 0 && track.times->last_end() < bounds.end;
+    if (ends) bounds.end_of_long = std::max(bounds.end_of_long, track.times->last_end());
+  }
   return bounds;
 }
 

@@ -42,6 +42,12 @@ void set_value(Target& target, ColumnType type, const BoundValue& value, std::st
 
 }  // namespace
 
+bool is_in_order(std::string_view kind, std::string_view table) noexcept {
+  constexpr std::string_view kTables[] = {"kernel", "memcpy", "memset", "op"};
+  return (kind == "stream" || kind == "dma_queue") &&
+         std::find(std::begin(kTables), std::end(kTables), table) != std::end(kTables);
+}
+
 Track doubtful_track(const Track& of, TrackNumber number, std::int64_t order) {
   Track aside = of;
   aside.number = number;

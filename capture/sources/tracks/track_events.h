@@ -21,6 +21,9 @@
 
 namespace accelscope::capture::sources::tracks {
 
+// Whether the events of such a row come one after another. Those of engines may hold others.
+[[nodiscard]] bool is_in_order(std::string_view kind, std::string_view table) noexcept;
+
 // The track of events whose times cannot be true, beside that which they belong to.
 [[nodiscard]] Track doubtful_track(const Track& of, TrackNumber number, std::int64_t order);
 // A sentence for the report, with their number.

@@ -76,7 +76,7 @@ Result<void> UnorderedSession::finish_events(double ticks_per_ns) {
     of.clock = row.track.clock;
     of.ticks_per_ns = row.track.clock == kNone ? ticks_per_ns : 1;
     of.on_host = work == WorkKind::host;
-    of.in_order = work == WorkKind::compute || work == WorkKind::transfer;
+    of.in_order = is_in_order(row.track.kind, tables_[row.table].schema.name);
     return of;
   };
   if (Result<void> done = events_.finish(use); !done) return done;

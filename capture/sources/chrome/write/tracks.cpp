@@ -397,7 +397,7 @@ std::vector<tracks::TrackEvents::TimeUse> ChromeTracks::time_uses() const {
     const WorkKind work = track_kind_of(place_kind(planned)).work;
     use.on_host = planned.sort == Sort::thread && work == WorkKind::host;
     use.in_order = planned.sort == Sort::thread && !planned.collective &&
-                   (work == WorkKind::compute || work == WorkKind::transfer);
+                   tracks::is_in_order(place_kind(planned), rule_of(planned.table).schema);
   }
   return uses;
 }

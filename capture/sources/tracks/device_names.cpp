@@ -107,7 +107,7 @@ std::optional<std::string> device_of_process(std::string_view process) {
 
 std::optional<DeviceRow> device_row(std::string_view process, std::string_view thread) {
   const std::string row = lower_case(thread);
-  if (is_block(lower_case(process), row)) return DeviceRow{"GPU", kEngineKind, process};
+  if (is_block(lower_case(process), row)) return DeviceRow{"GPU", kEngineKind, std::string(process)};
   const std::optional<std::string> device = device_of_process(process);
   if (!device && !is_stream(row)) return std::nullopt;
   const std::string shown = device.value_or("GPU");

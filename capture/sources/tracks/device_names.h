@@ -9,9 +9,9 @@
 namespace accelscope::capture::sources::tracks {
 
 struct DeviceRow {
-  std::string device;          // "GPU 0"; without a number where the names have none
-  std::string_view kind;       // of the track: stream, dma_queue, engine, collective or layer
-  std::string_view row_title;  // what the process says beside the device, such as the kernel and core; "": nothing
+  std::string device;     // "GPU 0"; without a number where the names have none
+  std::string_view kind;  // of the track: stream, dma_queue, engine, collective or layer
+  std::string row_title;  // what the process says beside the device, such as the kernel and core; "": nothing
 };
 
 // "GPU 0" of "/device:GPU:0", "gpu/0" and "GPU 0 - H100"; "GPU" of "CUDA functions"; nothing for a host's process.

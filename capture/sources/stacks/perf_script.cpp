@@ -47,6 +47,7 @@ struct PerfSample {
   std::string innermost;
   std::string module;
   std::size_t frames = 0;
+  bool on_one_line = false;  // the frame stands behind the event
 };
 
 // "12.345678901" in s, exactly.
@@ -146,7 +147,8 @@ void take_frame(std::string_view line, PerfSample& sample) {
   // Without call chains the one frame stands behind it: an address, a function, the file it is in.
   const std::string_view frame =
       name_end == std::string_view::npos ? std::string_view{} : trimmed(after.substr(name_end + 1));
-  if (is_address(frame.substr(0, frame.find(' ')))) take_frame(frame, sample);
+  sample.on_one_line = is_address(frame.substr(0, frame.find(' ')));
+  if (sample.on_one_line) take_frame(frame, sample);
   return true;
 }
 
@@ -266,7 +268,7 @@ Result<void> PerfScriptImport::run(std::unique_ptr<json::ByteSource> bytes) {
     if (options_.progress) options_.progress(blocks.file_bytes_read(), blocks.file_bytes());
   }
   // An empty line ends the frames of every sample; without call chains there are none.
-  const bool cut = open_ && (sample_.frames > 0 || ended_by_blank_);
+  const bool cut = open_ && !sample_.on_one_line && (sample_.frames > 0 || ended_by_blank_);
   write();
   write_all();
   if (kept_.empty()) {

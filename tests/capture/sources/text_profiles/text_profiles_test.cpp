@@ -292,6 +292,7 @@ TEST_CASE("perf script of one line a sample: as many samples as lines, each with
   const auto spin = text_events(sink, "cpu_sample", "spin");
   REQUIRE(spin.size() == 1);
   CHECK(spin[0].end - spin[0].start == 250000);
+  CHECK(said(sink, "truncated") == 0);
   CHECK(said(sink, "rows_skipped") == 0);
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "app/content/selection_terms.h"
+#include "core/model/column_spec.h"
 #include "core/names/table_titles.h"
 
 namespace accelscope::app {
@@ -45,8 +46,8 @@ std::string sql_of_table(const Snapshot& snapshot, std::string_view table) {
   };
   for (const auto& schema : snapshot.schemas) {
     if (schema->name != table || schema->kind != EventKind::table) continue;
-    add(schema->name_column.empty() ? "name" : schema->name_column);
-    for (const Column& column : schema->columns) add(column.name);
+    add(table_name_column(*schema));
+    for (const Column& column : schema->columns) add(table_column_name(*schema, column.name));
   }
   return fmt::format("SELECT {} FROM {}", columns.empty() ? "*" : fmt::format("{}", fmt::join(columns, ", ")),
                      quoted_identifier(table));

@@ -7,10 +7,10 @@
 #include <ostream>
 #include <utility>
 
-#include "app/content/figure_text.h"
 #include "app/export/text_table.h"
 #include "core/base/format.h"
 #include "core/base/plain_text.h"
+#include "core/model/unit.h"
 #include "core/names/short_names.h"
 
 namespace accelscope::app {
@@ -158,10 +158,10 @@ class TableOutput final : public QueryOutput {
   [[nodiscard]] std::string cell_text(const SqlValue& value, const std::string& unit) const {
     if (std::holds_alternative<std::monostate>(value)) return "NULL";
     const auto* real = std::get_if<double>(&value);
-    if (real != nullptr && std::isfinite(*real)) return figure_text(*real, unit);
+    if (real != nullptr && std::isfinite(*real)) return format_value(*real, unit);
     // A number without a unit may be an id, which one copies.
     const auto* integer = std::get_if<std::int64_t>(&value);
-    if (integer != nullptr && !unit.empty()) return figure_text(static_cast<double>(*integer), unit);
+    if (integer != nullptr && !unit.empty()) return format_value(static_cast<double>(*integer), unit);
     const bool is_blob = std::holds_alternative<SqlBlob>(value);
     const std::string text = is_blob ? "x'" + value_text(value) + "'" : plain_text(value_text(value));
     return cuts_ ? shorten_middle(text, kMostOnScreen) : text;

@@ -22,7 +22,7 @@ inline constexpr std::size_t kSampledRows = 1000;
 
 class QueryOutput : public SqlRowVisitor {
  public:
-  // Of the columns that follow, as figure_text.h has them. People read values in the unit of their size, with the
+  // Of the columns that follow, as unit.h has them. People read values in the unit of their size, with the
   // digits that tell; programs get all of them.
   virtual void units(std::vector<std::string> of_columns) { (void)of_columns; }
   [[nodiscard]] virtual bool for_people() const noexcept { return false; }

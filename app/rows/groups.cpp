@@ -119,6 +119,10 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
                      [&name](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
+[[nodiscard]] bool is_operations(const TrackSnapshot& track) noexcept {
+  return track.schema != nullptr && track.schema->name == "op" && track.track->kind == "stream";
+}
+
 // Other tracks have nothing to warn of.
 [[nodiscard]] std::uint64_t alerts_of(const Snapshot& snapshot, const TrackSnapshot& track) {
   if (track_kind_of(track.track->kind).alert == Alert::none) return 0;
@@ -175,8 +179,9 @@ std::size_t usual_levels(const TrackSnapshot& track) noexcept {
 
 std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
   std::vector<TrackPlace> places;
-  std::set<std::string> with_streams;  // devices
+  std::set<std::string> with_streams, with_engines;  // devices
   for (const TrackSnapshot& track : snapshot.tracks) {
+    if (track.track->kind == "engine") with_engines.insert(device_name(track.track->host, track.track->device));
     if (track.track->kind == "stream") with_streams.insert(device_name(track.track->host, track.track->device));
   }
   for (const TrackSnapshot& track : snapshot.tracks) {
@@ -186,7 +191,10 @@ std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
     if (kind == EventKind::flow || kind == EventKind::table) continue;
     std::string device = device_name(definition.host, definition.device);
     KindPlace place = with_streams.contains(device) ? place_beside_streams(definition.kind) : place_of(definition.kind);
-    if (is_runs(track)) place.group = kRuns;
+    // What the cores of a device did together lies above the cores: operations, and the runs that they were.
+    const bool runs = is_runs(track);
+    if (runs || (is_operations(track) && with_engines.contains(device)))
+      place = {.kind = place.kind, .group = kRuns, .order = runs ? 1 : 0};
     int phase = with_streams.empty() ? 0 : phase_of(place);
     if (is_of_profiler(definition) && definition.device.empty()) phase = 4;
     places.push_back({std::move(device),

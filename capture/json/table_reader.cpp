@@ -119,6 +119,12 @@ JsonTableReader::Step JsonTableReader::step(JsonWindow& window) {
     case Place::hole:
       return step_hole();
     case Place::after:
+      if (options_.further_documents && c == '{') {
+        ++begin_;
+        place_ = Place::key;
+        return Step::advanced;
+      }
+      [[fallthrough]];
     case Place::finished:
       problem(JsonProblem::Kind::trailing_bytes, end_ - begin_, offset());
       begin_ = end_;

@@ -9,6 +9,7 @@
 #include "capture/sources/base/labelled_sink.h"
 #include "capture/sources/input_parts.h"
 #include "capture/sources/name_watch.h"
+#include "capture/sources/operation_names.h"
 #include "capture/sources/other_formats.h"
 
 namespace accelscope::capture::sources {
@@ -33,19 +34,26 @@ struct Input {
   return all;
 }
 
+constexpr std::string_view kOperationsReport = "tt-ops";
+
+[[nodiscard]] bool names_others(const InputPart& part) { return part.format->name == kOperationsReport; }
+
 // Sources that began further apart than this are of different runs, or one of their clocks is wrong.
 constexpr std::int64_t kLongestRunNs = std::int64_t{24} * 3600 * 1'000'000'000;
 
 // Knows whether what failed was the receiver, in which case going on is useless.
 class WatchedSink final : public ForwardingSink {
  public:
-  using ForwardingSink::ForwardingSink;
+  WatchedSink(std::unique_ptr<EventSink> next, OperationNames* operations)
+      : ForwardingSink(std::move(next)), operations_(operations) {}
   Result<void> define(const Definition& definition) override {
     names_.see(definition);
+    if (operations_ != nullptr) operations_->see(definition);
     return watch(ForwardingSink::define(definition));
   }
   Result<void> append(SealedChunk chunk) override {
     names_.see(chunk);
+    if (operations_ != nullptr) operations_->see(chunk);
     return watch(ForwardingSink::append(std::move(chunk)));
   }
   [[nodiscard]] bool broken() const noexcept { return broken_; }
@@ -57,6 +65,7 @@ class WatchedSink final : public ForwardingSink {
     return result;
   }
   NameWatch names_;
+  OperationNames* operations_;  // of one report; null: the input is none
   bool broken_ = false;
 };
 
@@ -106,9 +115,11 @@ class InputImport {
   std::uint64_t bytes_total_ = 0;
   std::uint64_t bytes_done_ = 0;
   SharedFacts facts_;
+  std::deque<OperationNames> operations_;  // of each report
   struct Source {
-    Source(std::unique_ptr<EventSink> target, const InputPart& part, bool alone, SharedFacts& facts)
-        : sink(std::move(target)),
+    Source(std::unique_ptr<EventSink> target, const InputPart& part, bool alone, SharedFacts& facts,
+           OperationNames* operations)
+        : sink(std::move(target), operations),
           labelled(sink, part.label, facts,
                    part.label.empty() && !alone ? std::string(part.format->name) : std::string()) {}
     WatchedSink sink;
@@ -165,6 +176,13 @@ Result<void> InputImport::find(const std::vector<std::string>& paths) {
     }
     parts_ += inputs_.back().found.parts.size();
   }
+  // A report that says what others have numbers for comes first.
+  for (Input& input : inputs_) {
+    std::stable_partition(input.found.parts.begin(), input.found.parts.end(), names_others);
+  }
+  std::stable_partition(inputs_.begin(), inputs_.end(), [](const Input& input) {
+    return !input.is_folder && std::any_of(input.found.parts.begin(), input.found.parts.end(), names_others);
+  });
   if (paths.size() == 1) return {};
   const auto all = [&] {
     std::vector<InputPart*> parts;
@@ -236,10 +254,17 @@ Result<void> InputImport::align() {
 }
 
 Result<void> InputImport::import_part(const InputPart& part) {
-  Source& source = sources_.emplace_back(make_sink_(), part, parts_ == 1, facts_);
+  // Only inputs of several parts have whom to tell of them.
+  const bool report = parts_ > 1 && names_others(part);
+  OperationNames* const operations = report ? &operations_.emplace_back() : nullptr;
+  Source& source = sources_.emplace_back(make_sink_(), part, parts_ == 1, facts_, operations);
   WatchedSink& target = source.sink;
   ImportOptions import = options_.import;
   import.companions = part.companions;
+  import.operation_name = [this](const std::string& device, std::uint64_t call) {
+    // Two reports may number their calls alike: then it is not known which one it is.
+    return operations_.size() == 1 ? operations_.front().find(device, call) : std::string();
+  };
   const std::uint64_t bytes = bytes_of(part);
   import.progress = [&](std::uint64_t done, std::uint64_t total) {
     if (!options_.import.progress) return;

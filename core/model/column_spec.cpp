@@ -1,6 +1,20 @@
 #include "core/model/column_spec.h"
 
+#include <algorithm>
+#include <array>
+
+#include "core/base/text.h"
+
 namespace accelscope {
+namespace {
+
+constexpr std::array<std::string_view, 6> kOwnColumns = {"id", "track_id", "lane", "ts_ns", "dur_ns", "name"};
+
+[[nodiscard]] bool is_own_column(std::string_view lower) noexcept {
+  return std::find(kOwnColumns.begin(), kOwnColumns.end(), lower) != kOwnColumns.end();
+}
+
+}  // namespace
 
 Column make_column(const ColumnSpec& spec) {
   return {.name = std::string(spec.name),
@@ -26,6 +40,19 @@ Schema make_schema(const SchemaSpec& spec, std::span<const ColumnSpec> columns) 
   schema.wait_names.assign(spec.wait_names.begin(), spec.wait_names.end());
   append_columns(schema, columns);
   return schema;
+}
+
+std::string table_name_column(const Schema& schema) {
+  const bool own = schema.name_column.empty() || is_own_column(lower_case(schema.name_column));
+  return own ? "name" : schema.name_column;
+}
+
+std::string table_column_name(const Schema& schema, std::string_view column) {
+  const std::string lower = lower_case(column);
+  if (!is_own_column(lower) && lower != lower_case(schema.name_column)) return std::string(column);
+  std::string name = "arg_" + std::string(column);
+  while (schema.find(name)) name.insert(0, "arg_");
+  return name;
 }
 
 }  // namespace accelscope

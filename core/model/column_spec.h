@@ -11,6 +11,7 @@
 
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "core/model/schema.h"
@@ -43,6 +44,12 @@ void append_columns(Schema& schema, std::span<const ColumnSpec> columns);
 [[nodiscard]] inline Schema make_schema(const SchemaSpec& spec, std::initializer_list<ColumnSpec> columns) {
   return make_schema(spec, std::span(columns.begin(), columns.size()));
 }
+
+// What a column of the schema is called in tables of events, which have columns of their own first: "arg_name" where
+// the event's own column has the name.
+[[nodiscard]] std::string table_column_name(const Schema& schema, std::string_view column);
+// What the event's name is called there: the vendor's word, unless it is that of another own column.
+[[nodiscard]] std::string table_name_column(const Schema& schema);
 
 // Words of such tables: types, and the headings in Details that sources share.
 namespace columns {

@@ -64,6 +64,7 @@ inline constexpr QualityKindRow kQualityKinds[] = {
     {"host_table_unreadable", Severity::warning},
     {"host_times_estimated", Severity::note},
     {"ids_over_limit", Severity::note},
+    {"impossible_times", Severity::warning},
     {"index_rebuilt", Severity::note},
     {"inputs_all_zero", Severity::warning},
     {"journal_beside", Severity::warning},

@@ -41,7 +41,11 @@ struct TrackKind {
   }
 };
 
-inline constexpr std::array<TrackKind, 15> kTrackKinds = {{
+// Events whose times cannot be true: kept, and left out of whatever is told by times, the session's own begin and end
+// too.
+inline constexpr std::string_view kDoubtfulTrack = "doubtful";
+
+inline constexpr std::array<TrackKind, 16> kTrackKinds = {{
     {.name = "engine", .work = WorkKind::compute},
     {.name = "stream", .work = WorkKind::compute},
     {.name = "dma_queue", .work = WorkKind::transfer},
@@ -55,6 +59,7 @@ inline constexpr std::array<TrackKind, 15> kTrackKinds = {{
     {.name = "semaphore", .commentary = true},
     {.name = "counter", .samples = true},
     {.name = "memory", .samples = true},
+    {.name = kDoubtfulTrack, .commentary = true},
     {.name = "flow", .has_rows = false},
     {.name = "table", .has_rows = false},
 }};

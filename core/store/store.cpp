@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "core/chunk/chunk_view.h"
+#include "core/model/track_kinds.h"
 #include "core/store/store_state.h"
 
 namespace accelscope {
@@ -220,9 +221,12 @@ std::shared_ptr<const Snapshot> Store::Implementation::build_snapshot() {
   bool any = false;
   for (std::uint32_t i = 0; i < lanes.size(); ++i) {
     const LaneSnapshot& lane = lanes[i];
-    snapshot->tracks[places->tracks.at(lane.track)].lanes.push_back(i);
+    TrackSnapshot& track = snapshot->tracks[places->tracks.at(lane.track)];
+    track.lanes.push_back(i);
     const EventKind kind = lane.data->kind;
-    if (lane.event_count == 0 || kind == EventKind::table || kind == EventKind::flow) continue;
+    if (track.track->kind == kDoubtfulTrack || lane.event_count == 0 || kind == EventKind::table ||
+        kind == EventKind::flow)
+      continue;
     const std::int64_t begin = lane.clock->to_ns(lane.begin_ticks);
     const std::int64_t end = lane.clock->to_ns(lane.end_ticks);
     snapshot->begin_ns = any ? std::min(snapshot->begin_ns, begin) : begin;

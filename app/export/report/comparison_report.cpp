@@ -10,6 +10,7 @@
 #include "app/content/comparison/comparison_words.h"
 #include "app/export/report/listing_table.h"
 #include "app/export/report/report_timeline.h"
+#include "core/analysis/time/session_activity.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {

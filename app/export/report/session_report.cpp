@@ -22,6 +22,7 @@
 #include "app/workspace/opening.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/figures/metrics.h"
+#include "core/analysis/time/session_activity.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/scan/event_mask.h"

@@ -9,6 +9,7 @@
 #include "core/analysis/figures/terminology.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/model/column_spec.h"
 #include "core/model/unit.h"
 #include "core/names/table_titles.h"
 #include "render/base/icons.h"
@@ -27,7 +28,7 @@ constexpr float kTablesList = 230, kTablesHead = 36;
 
 [[nodiscard]] std::string text_of(const SqlValue& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
-  if (const auto* real = std::get_if<double>(&value)) return figure_text(*real, "");
+  if (const auto* real = std::get_if<double>(&value)) return format_value(*real, "");
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   return "";
 }
@@ -144,8 +145,10 @@ void TablesPanel::draw_chosen(const PanelContext& context, Rect area) {
 
 const accelscope::Column* TablesPanel::column_named(std::string_view name) const {
   if (schema_ == nullptr) return nullptr;
-  const auto column = schema_->find(name);
-  return column ? &schema_->columns[*column] : nullptr;
+  const auto column =
+      std::find_if(schema_->columns.begin(), schema_->columns.end(),
+                   [&](const accelscope::Column& each) { return table_column_name(*schema_, each.name) == name; });
+  return column == schema_->columns.end() ? nullptr : &*column;
 }
 
 // The row that was chosen here, else that of the selected event: of what it is called, of the tensor that it names, or
@@ -203,7 +206,7 @@ void TablesPanel::draw_rows(const PanelContext& context, Rect area) {
       note.title = has_form && !column->title.empty() ? column->title : title_of(*column);
       note.tooltip = column->explanation;
       if (has_form) note.form.unit = column->unit;
-    } else if (schema_ != nullptr && name == schema_->name_column) {
+    } else if (schema_ != nullptr && name == table_name_column(*schema_)) {
       note.title = "Name";
       note.tooltip = schema_->name_explanation;
     } else if (schema_ == nullptr) {

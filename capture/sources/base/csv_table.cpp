@@ -87,10 +87,38 @@ Result<CsvTable> CsvTable::open(std::unique_ptr<json::ByteSource> source, const 
   return Error{fmt::format("{}: no line with the names of its columns was found", name)};
 }
 
-std::optional<std::size_t> CsvTable::find(std::string_view name) const noexcept {
-  const auto found = std::find(names_.begin(), names_.end(), name);
+std::optional<std::size_t> CsvTable::find(std::string_view name) const {
+  auto found = std::find(names_.begin(), names_.end(), name);
+  if (found == names_.end()) {
+    const std::string lower = lower_case(name);
+    found =
+        std::find_if(names_.begin(), names_.end(), [&](const std::string& each) { return lower_case(each) == lower; });
+  }
   if (found == names_.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - names_.begin());
+  const auto column = static_cast<std::size_t>(found - names_.begin());
+  found_.resize(names_.size());
+  found_[column] = true;
+  return column;
+}
+
+std::vector<std::string> CsvTable::unknown_columns() const {
+  std::vector<std::string> unknown;
+  for (std::size_t column = 0; column < names_.size(); ++column) {
+    if (column >= found_.size() || !found_[column]) unknown.push_back(names_[column]);
+  }
+  return unknown;
+}
+
+std::string CsvTable::unknown_cells() const {
+  std::string cells;
+  for (std::size_t column = 0; column < names_.size(); ++column) {
+    if ((column < found_.size() && found_[column]) || cell(column).empty()) continue;
+    if (!cells.empty()) cells += ", ";
+    cells += names_[column];
+    cells += '=';
+    cells += cell(column);
+  }
+  return cells;
 }
 
 bool CsvTable::next_line(std::string_view& line) {

@@ -39,7 +39,12 @@ class CsvTable {
   [[nodiscard]] static Result<CsvTable> open(const std::string& path, Options options);
 
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }  // without blanks at the ends
-  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
+  // In any case of its letters, if none has these very ones.
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
+  // Those that find() was never asked for, which the reader does not know; and their cells of the row at hand, as
+  // "name=value, name=value".
+  [[nodiscard]] std::vector<std::string> unknown_columns() const;
+  [[nodiscard]] std::string unknown_cells() const;
   [[nodiscard]] const std::vector<std::string>& lines_before() const noexcept { return before_; }  // of the header
 
   // False at the end. Rows without any cell are passed over; those with too few or too many cells count as bad, and are
@@ -73,6 +78,7 @@ class CsvTable {
   std::unique_ptr<std::vector<char>> buffer_;  // stays where it is when the table is moved
   std::string_view text_;                      // the rest of the block
   std::vector<std::string> names_;
+  mutable std::vector<bool> found_;  // by column
   std::vector<std::string> before_;
   std::vector<std::string> cells_;
   std::string row_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace accelscope::capture::sources {
 namespace {
 
@@ -92,6 +94,18 @@ void ImportReport::add(const json::JsonProblem& problem) {
            problem.count);
       break;
   }
+}
+
+void ImportReport::note_unread(std::string_view where, const std::vector<std::string>& names, std::string_view what) {
+  constexpr std::size_t kMostNamed = 12;
+  std::string listed;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
+    if (i > 0) listed += ", ";
+    listed += names[i];
+  }
+  if (names.size() > kMostNamed) listed += fmt::format(" and {} more", names.size() - kMostNamed);
+  note(what == "columns" ? QualityKind("unknown_columns") : QualityKind("unknown_table"),
+       fmt::format("{}: {} that are not known here were not read: {}", where, what, listed), names.size());
 }
 
 void ImportReport::note_columns(std::string_view table, std::size_t columns) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "capture/json/table_reader.h"
 #include "capture/sources/base/line_blocks.h"
@@ -35,6 +36,8 @@ class ImportReport {
   void add(const json::JsonProblem& problem);
   // Of a table with so many columns, of which only the first kMostFileColumns were read.
   void note_columns(std::string_view table, std::size_t columns);
+  // Columns, tables or records of the input that nobody here reads: named, so that nothing is left out unsaid.
+  void note_unread(std::string_view where, const std::vector<std::string>& names, std::string_view what = "columns");
   // Of a file of lines that was read to its end: a part that could not be read, holes, a last line that may be cut.
   // `file` is named where several are read.
   void add(const LineBlocks& blocks, const std::string& file = {});

@@ -25,6 +25,9 @@ struct ImportOptions {
   // Further files of the same run and format, which are read into the same session on one time (SourceFormat::run_of).
   std::vector<std::string> companions;
   std::vector<std::string> converter_options;  // passed on to a vendor's tool that converts the input
+  // What an operation is called that a device ("chip 0") ran by that number, from a report of the same run; "" or null:
+  // not known.
+  std::function<std::string(const std::string& device, std::uint64_t call)> operation_name;
   // Called now and then with the done and total parts of the input in any unit (total 0: unknown). Cancelling is the
   // business of the sink.
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;

@@ -13,7 +13,8 @@ namespace accelscope::capture::sources::chrome {
 namespace {
 
 // Columns whose presence says that an event happened on a device.
-constexpr std::string_view kDeviceColumns[] = {"device", "stream", "correlation"};
+constexpr std::string_view kDeviceColumns[] = {"device", "stream",     "correlation",   "grid",
+                                               "block",  "call_stack", "kernel_details"};
 
 [[nodiscard]] bool tells_of_device(const Schema& schema, std::span<const BoundValue> values) noexcept {
   return std::any_of(values.begin(), values.end(), [&](const BoundValue& value) {
@@ -39,6 +40,11 @@ constexpr std::string_view kDeviceColumns[] = {"device", "stream", "correlation"
   }
   const auto wide = json::to_uint64(field);
   return wide && (value >= 18446744073709551616.0 || static_cast<std::uint64_t>(value) != *wide);
+}
+
+[[nodiscard]] bool is_no_thread(std::string_view key) {
+  static const std::string kNoThread = thread_key("-1", "-1");
+  return key == kNoThread;
 }
 
 [[nodiscard]] bool is_thread_0(std::string_view key) {
@@ -126,6 +132,12 @@ void ChromeImporter::write_slice(const EventRecord& record, std::span<const Boun
     const std::size_t slot = unknown_threads_.slot_of(id, parent, record.start, record.start + duration);
     track = tracks_.of_unknown_thread(record.thread, slot, schema);
   }
+  const bool on_stream =
+      record.table == ChromeTable::kernel || record.table == ChromeTable::memcpy || record.table == ChromeTable::memset;
+  if (on_stream && !asynchronous && is_no_thread(vocabulary_.threads.text(record.thread))) {
+    if (const auto stream = integer_of(*schema.schema, values, "stream"))
+      track = tracks_.of_stream(record.thread, record.table, *stream, schema);
+  }
   if (track == kNone) {
     track = tracks_.of_thread(record.thread, record.table, schema, tells_of_device(*schema.schema, values));
   }
@@ -140,11 +152,44 @@ void ChromeImporter::write_slice(const EventRecord& record, std::span<const Boun
   }
   with_category_.assign(values.begin(), values.end());
   if (record.category != 0) with_category_.push_back({binding.category, 0, record.category});
+  share_collective_facts(record, with_category_);
   saw_time(record.start, record.start + duration);
   events_.write(track, record.start, duration, record.name, with_category_, text);
   if (record.has_bind_id) flows_.add_bound(record, track, vocabulary_.strings.intern("flow").id);
   any_on_device_ = any_on_device_ || rule_of(record.table).place != TablePlace::host_thread;
   any_runtime_ = any_runtime_ || record.table == ChromeTable::runtime_call;
+}
+
+void ChromeImporter::share_collective_facts(const EventRecord& record, std::vector<BoundValue>& values) {
+  const TableBinding& binding = *bindings_[static_cast<std::size_t>(record.table)];
+  if (binding.collective == TableBinding::kNoColumn || binding.external_id == TableBinding::kNoColumn) return;
+  const bool is_kernel = record.table == ChromeTable::kernel;
+  if (is_kernel && (collectives_.empty() || !tracks::is_collective_kernel(vocabulary_.strings.text(record.name))))
+    return;
+  const auto count = static_cast<std::uint32_t>(collective_columns(record.table).size());
+  const auto is_fact = [&](const BoundValue& value) {
+    return value.column >= binding.collective && value.column < binding.collective + count;
+  };
+  const auto id = std::find_if(values.begin(), values.end(),
+                               [&](const BoundValue& value) { return value.column == binding.external_id; });
+  if (id == values.end() || id->value == 0) return;
+  const bool has_facts = std::any_of(values.begin(), values.end(), is_fact);
+  if (is_kernel && !has_facts) {
+    const auto known = collectives_.find(id->value);
+    if (known == collectives_.end()) return;
+    for (BoundValue fact : known->second) {
+      fact.column += binding.collective;
+      values.push_back(fact);
+    }
+  } else if (!is_kernel && has_facts) {
+    std::vector<BoundValue>& facts = collectives_[id->value];
+    facts.clear();
+    for (BoundValue fact : values) {
+      if (!is_fact(fact)) continue;
+      fact.column -= binding.collective;
+      facts.push_back(fact);
+    }
+  }
 }
 
 void ChromeImporter::write_kept(const KeptEvent& event, bool asynchronous) {

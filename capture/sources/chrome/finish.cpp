@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "capture/sources/chrome/importer.h"
 #include "capture/sources/tracks/flow_ends.h"
@@ -49,7 +50,7 @@ constexpr std::int64_t kLeastUnixNs = 1'000'000'000'000'000'000;
 Result<void> ChromeImporter::finish(const json::JsonTableReader& reader) {
   stacks_.close_all(last_ns_);
   async_.close_all(last_ns_);
-  if (Result<void> done = events_.finish(); !done) return done;
+  if (Result<void> done = finish_events(); !done) return done;
   if (Result<void> done = write_flows(); !done) return done;
   if (Result<void> done = writer_.finish(); !done) return done;
 
@@ -78,6 +79,17 @@ Result<void> ChromeImporter::finish(const json::JsonTableReader& reader) {
   if (Result<void> done = held_.release(); !done) {
     return sink_.cancelled() ? Error{fmt::format("{}: the import was cancelled", path_)} : done;
   }
+  return {};
+}
+
+Result<void> ChromeImporter::finish_events() {
+  const auto uses = tracks_.time_uses();
+  if (Result<void> done = events_.finish([&](std::uint32_t track) { return uses[track]; }); !done) return done;
+  if (events_.doubtful_count() == 0) return {};
+  first_ns_ = std::numeric_limits<std::int64_t>::max();
+  for (std::uint32_t track = 0; track < uses.size(); ++track)
+    first_ns_ = std::min(first_ns_, events_.first_start(track));
+  any_time_ = first_ns_ != std::numeric_limits<std::int64_t>::max();
   return {};
 }
 
@@ -155,8 +167,10 @@ void ChromeImporter::report_losses() {
                "flows begin at calls that start nothing on a device, such as questions and waits; nothing is missing",
                flows_.counts().without_work);
   report_.note("flow_without_event",
-               "flows begin or end where no event of their thread lies, so there is no arrow for them",
+               "flows begin or end where no event of their thread lies whose times can be true, so there is no arrow "
+               "for them",
                flows_.counts().without_event);
+  report_.note("impossible_times", std::string(tracks::kDoubtfulTimesAreSetAside), events_.doubtful_count());
   report_.note("flow_begun_twice",
                "flows (\"bind_id\") begin at a second event while they are under way; the first one counts",
                flows_.counts().doubled);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "capture/json/byte_source.h"
 #include "capture/sources/base/import_report.h"
@@ -53,6 +54,8 @@ class ChromeImporter {
   // Single events: chrome/events.cpp
   void write_slice(const EventRecord& record, std::span<const BoundValue> values, std::string_view text,
                    bool asynchronous);
+  // Kernels of collectives whose facts only the operator that launched them has get those.
+  void share_collective_facts(const EventRecord& record, std::vector<BoundValue>& values);
   void write_kept(const KeptEvent& event, bool asynchronous);
   void write_instant(const EventRecord& record, std::span<const BoundValue> values, std::string_view text);
   void add_stated_flow(const EventRecord& record, std::string_view args);
@@ -67,6 +70,7 @@ class ChromeImporter {
 
   // The end: chrome/finish.cpp
   Result<void> finish(const json::JsonTableReader& reader);
+  Result<void> finish_events();
   Result<void> write_flows();
   void write_report(const json::JsonTableReader& reader);
   void report_losses();
@@ -94,7 +98,8 @@ class ChromeImporter {
   std::unique_ptr<Schema> flow_schema_;
   ChromeSchema counters_;
   std::vector<BoundValue> with_category_;
-  EventBatch end_batch_;  // the values of an end's args
+  std::unordered_map<std::uint64_t, std::vector<BoundValue>> collectives_;  // by the operator's External id
+  EventBatch end_batch_;                                                    // the values of an end's args
   std::int64_t first_ns_ = 0;
   std::int64_t last_ns_ = 0;
   bool any_time_ = false;

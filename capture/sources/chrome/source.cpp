@@ -61,6 +61,7 @@ Result<void> import_chrome_json(std::unique_ptr<json::ByteSource> bytes, const s
   const unsigned threads =
       reading.threads > 0 ? reading.threads : std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
   json::JsonTableReader::Options reader;
+  reader.further_documents = true;  // Proton writes one for each stream
   reader.window_bytes = reading.window_bytes;
   reader.opened_table = kEventTable;  // chrome://tracing wraps traces that it was handed once more
   AsyncSink receiver(sink);

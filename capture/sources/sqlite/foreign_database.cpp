@@ -104,6 +104,7 @@ Result<ForeignDatabase> ForeignDatabase::another() const {
   ForeignDatabase file(std::move(opened).value());
   file.path_ = path_;
   file.tables_ = tables_;
+  file.read_ = read_;
   file.cut_ = cut_;
   file.damaged_ = damaged_;
   if (cut_ || damaged_) file.tolerate_damage();
@@ -142,11 +143,32 @@ Result<std::int64_t> ForeignDatabase::row_count(std::string_view table) const {
   return database_->integer(fmt::format("SELECT count(*) FROM {}", quoted_name(table)));
 }
 
+void ForeignDatabase::count_as_read(std::string_view table) const {
+  const std::lock_guard lock(read_->mutex);
+  read_->names.emplace(table);
+}
+
+std::vector<std::string> ForeignDatabase::unread_tables() const {
+  std::vector<std::string> unread;
+  Result<ForeignRows> tables = select("SELECT name FROM sqlite_master WHERE type = 'table'");
+  while (tables && tables->next()) {
+    const std::string table(tables->text(0));
+    {
+      const std::lock_guard lock(read_->mutex);
+      if (table.starts_with("sqlite_") || read_->names.contains(table)) continue;
+    }
+    const Result<std::int64_t> rows = row_count(table);
+    if (!rows || *rows > 0) unread.push_back(rows ? fmt::format("{} ({} rows)", table, *rows) : table);
+  }
+  return unread;
+}
+
 Result<ForeignRows> ForeignDatabase::rows(std::string_view table, std::span<const std::string_view> columns,
                                           std::string_view further) const {
   ForeignRows rows;
   rows.places_.assign(columns.size(), -1);
   if (!has_table(table)) return rows;
+  count_as_read(table);
   const std::vector<std::string> there = this->columns(table);
   std::string sql;
   int places = 0;

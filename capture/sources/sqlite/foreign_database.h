@@ -8,7 +8,9 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +75,12 @@ class ForeignDatabase {
   // Of a table: from its index, else by counting; 0 if it is absent.
   [[nodiscard]] Result<std::int64_t> row_count(std::string_view table) const;
 
+  // Tables with rows that were never asked for, here or through another way into the file: "NAME (7 rows)". Views are
+  // none, they repeat what tables have.
+  [[nodiscard]] std::vector<std::string> unread_tables() const;
+  // What is told of in other words counts as read.
+  void count_as_read(std::string_view table) const;
+
   // Rows in the order of the file, or as `further` (" WHERE ... ORDER BY ...", columns in double quotes) says. No rows
   // and no error where the table is absent.
   [[nodiscard]] Result<ForeignRows> rows(std::string_view table, std::span<const std::string_view> columns,
@@ -100,6 +108,11 @@ class ForeignDatabase {
   DatabaseCopy copy_;  // goes after what reads it
   std::unique_ptr<Database> database_;
   std::vector<std::string> tables_;
+  struct ReadTables {
+    std::mutex mutex;
+    std::set<std::string, std::less<>> names;
+  };
+  std::shared_ptr<ReadTables> read_ = std::make_shared<ReadTables>();
   bool cut_ = false;
   bool damaged_ = false;
 };

@@ -1,15 +1,19 @@
-// What perf script prints.
+// What perf script prints. A sample stands for the time until the next one of its thread: for its period where clocks
+// were counted, else for as long as samples of a running thread lie apart at most.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
+#include <vector>
 
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/csv_table.h"
 #include "capture/sources/base/line_blocks.h"
 #include "capture/sources/stacks/source.h"
 #include "capture/sources/tracks/unordered_session.h"
+#include "core/analysis/statistics/middle.h"
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 
@@ -43,6 +47,7 @@ struct PerfSample {
   std::string innermost;
   std::string module;
   std::size_t frames = 0;
+  bool on_one_line = false;  // the frame stands behind the event
 };
 
 // "12.345678901" in s, exactly.
@@ -59,6 +64,40 @@ struct PerfSample {
     fraction += (digit - '0') * unit;
   }
   return *whole * 1'000'000'000 + fraction;
+}
+
+[[nodiscard]] bool is_address(std::string_view word) noexcept {
+  return !word.empty() && word.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// "    7f12ab34 do_work+0x12 (/usr/lib/libwork.so)" below a sample's line.
+void take_frame(std::string_view line, PerfSample& sample) {
+  std::string_view frame = trimmed(line);
+  if (frame.empty()) return;
+  std::string_view module;
+  if (frame.ends_with(')')) {
+    const std::size_t open = frame.rfind(" (");
+    if (open != std::string_view::npos) {
+      module = frame.substr(open + 2, frame.size() - open - 3);
+      frame = trimmed(frame.substr(0, open));
+    }
+  }
+  const std::size_t blank = frame.find(' ');
+  const std::string_view address = frame.substr(0, blank);
+  if (is_address(address)) {
+    frame = blank == std::string_view::npos ? std::string_view{} : trimmed(frame.substr(blank));
+  }
+  if (const std::size_t offset = frame.rfind("+0x"); offset != std::string_view::npos) frame = frame.substr(0, offset);
+  std::string name(frame.empty() || frame == "[unknown]" ? (module.empty() ? address : module) : frame);
+  if (sample.frames++ == 0) {
+    sample.innermost = name;
+    sample.module = module;
+  } else if (sample.frames > kMostFrames || sample.stack.size() + name.size() > kMostStackBytes) {
+    return;  // what lies further out is cut
+  } else {
+    sample.stack += '\n';
+  }
+  sample.stack += name;
 }
 
 // "python3 1234/1235 [003] 12.345678:     250000 cycles:u: " - the command may hold blanks, so the time is looked for
@@ -105,38 +144,11 @@ struct PerfSample {
   std::string_view event = name_end == std::string_view::npos ? after : after.substr(0, name_end);
   if (event.ends_with(':')) event.remove_suffix(1);
   sample.event = event;
-  return true;
-}
-
-// "    7f12ab34 do_work+0x12 (/usr/lib/libwork.so)" below a sample's line.
-[[nodiscard]] bool take_frame(std::string_view line, PerfSample& sample) {
-  if (line.empty() || !is_blank(line.front())) return false;
-  std::string_view frame = trimmed(line);
-  if (frame.empty()) return false;
-  std::string_view module;
-  if (frame.ends_with(')')) {
-    const std::size_t open = frame.rfind(" (");
-    if (open != std::string_view::npos) {
-      module = frame.substr(open + 2, frame.size() - open - 3);
-      frame = trimmed(frame.substr(0, open));
-    }
-  }
-  const std::size_t blank = frame.find(' ');
-  const std::string_view address = frame.substr(0, blank);
-  if (address.find_first_not_of("0123456789abcdef") == std::string_view::npos) {
-    frame = blank == std::string_view::npos ? std::string_view{} : trimmed(frame.substr(blank));
-  }
-  if (const std::size_t offset = frame.rfind("+0x"); offset != std::string_view::npos) frame = frame.substr(0, offset);
-  std::string name(frame.empty() || frame == "[unknown]" ? (module.empty() ? address : module) : frame);
-  if (sample.frames++ == 0) {
-    sample.innermost = name;
-    sample.module = module;
-  } else if (sample.frames > kMostFrames || sample.stack.size() + name.size() > kMostStackBytes) {
-    return true;  // what lies further out is cut
-  } else {
-    sample.stack += '\n';
-  }
-  sample.stack += name;
+  // Without call chains the one frame stands behind it: an address, a function, the file it is in.
+  const std::string_view frame =
+      name_end == std::string_view::npos ? std::string_view{} : trimmed(after.substr(name_end + 1));
+  sample.on_one_line = is_address(frame.substr(0, frame.find(' ')));
+  if (sample.on_one_line) take_frame(frame, sample);
   return true;
 }
 
@@ -150,6 +162,8 @@ class PerfScriptImport {
  private:
   void take(std::string_view line);
   void write();
+  void write_all();
+  [[nodiscard]] std::int64_t usual_distance() const;
   [[nodiscard]] std::uint32_t row_of(const PerfSample& sample);
 
   std::string name_;
@@ -161,7 +175,15 @@ class PerfScriptImport {
   PerfSample sample_;
   bool open_ = false;
   bool ended_by_blank_ = false;  // a sample was
-  std::uint64_t sample_count_ = 0;
+  struct KeptSample {
+    std::uint32_t row = 0;
+    std::int64_t time_ns = 0;
+    StringId name = 0, stack = 0, module = 0, event = 0;
+    std::optional<std::int64_t> period, cpu, pid;
+    std::int64_t tid = 0;
+    bool counts_clock = false;
+  };
+  std::vector<KeptSample> kept_;
   std::uint64_t strange_lines_ = 0;
 };
 
@@ -181,17 +203,43 @@ std::uint32_t PerfScriptImport::row_of(const PerfSample& sample) {
 void PerfScriptImport::write() {
   if (!open_) return;
   open_ = false;
-  values_.clear();
-  if (!sample_.stack.empty()) values_.string(kStackColumn, session_.intern(sample_.stack));
-  if (!sample_.module.empty()) values_.string(kModuleColumn, session_.intern(sample_.module));
-  if (!sample_.event.empty()) values_.string(kEventColumn, session_.intern(sample_.event));
-  if (sample_.period) values_.integer(kPeriodColumn, *sample_.period);
-  if (sample_.cpu) values_.integer(kCpuColumn, *sample_.cpu);
-  if (sample_.pid) values_.integer(kPidColumn, *sample_.pid);
-  values_.integer(kTidColumn, *sample_.tid);
+  const auto text = [&](const std::string& of) { return of.empty() ? StringId{0} : session_.intern(of); };
   const std::string& name = sample_.innermost.empty() ? sample_.event : sample_.innermost;
-  session_.write(row_of(sample_), sample_.time_ns, 0, session_.intern(name), values_);
-  ++sample_count_;
+  kept_.push_back({row_of(sample_), sample_.time_ns, text(name), text(sample_.stack), text(sample_.module),
+                   text(sample_.event), sample_.period, sample_.cpu, sample_.pid, *sample_.tid,
+                   sample_.event.find("clock") != std::string::npos});
+}
+
+// How far a running thread's samples lie apart at most, as a rule: half of all distances are no longer.
+std::int64_t PerfScriptImport::usual_distance() const {
+  std::vector<std::int64_t> distances;
+  for (std::size_t i = 1; i < kept_.size(); ++i) {
+    if (kept_[i].row == kept_[i - 1].row && kept_[i].time_ns > kept_[i - 1].time_ns)
+      distances.push_back(kept_[i].time_ns - kept_[i - 1].time_ns);
+  }
+  return distances.empty() ? 0 : middle_value(distances);
+}
+
+void PerfScriptImport::write_all() {
+  std::stable_sort(kept_.begin(), kept_.end(), [](const KeptSample& a, const KeptSample& b) {
+    return std::tie(a.row, a.time_ns) < std::tie(b.row, b.time_ns);
+  });
+  const std::int64_t usual = usual_distance();
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    const KeptSample& sample = kept_[i];
+    const bool has_next = i + 1 < kept_.size() && kept_[i + 1].row == sample.row;
+    std::int64_t duration = sample.counts_clock && sample.period ? std::max<std::int64_t>(*sample.period, 0) : usual;
+    if (has_next) duration = std::min(duration, kept_[i + 1].time_ns - sample.time_ns);
+    values_.clear();
+    if (sample.stack != 0) values_.string(kStackColumn, sample.stack);
+    if (sample.module != 0) values_.string(kModuleColumn, sample.module);
+    if (sample.event != 0) values_.string(kEventColumn, sample.event);
+    if (sample.period) values_.integer(kPeriodColumn, *sample.period);
+    if (sample.cpu) values_.integer(kCpuColumn, *sample.cpu);
+    if (sample.pid) values_.integer(kPidColumn, *sample.pid);
+    values_.integer(kTidColumn, sample.tid);
+    session_.write(sample.row, sample.time_ns, duration, sample.name, values_);
+  }
 }
 
 void PerfScriptImport::take(std::string_view line) {
@@ -200,15 +248,18 @@ void PerfScriptImport::take(std::string_view line) {
     return write();
   }
   if (line.starts_with('#')) return;
-  if (open_ && take_frame(line, sample_)) return;
+  PerfSample next;
+  const bool head = read_sample_head(line, next);
+  if (!head && open_ && is_blank(line.front())) return take_frame(line, sample_);
   write();
-  open_ = read_sample_head(line, sample_);
-  strange_lines_ += open_ ? 0 : 1;
+  open_ = head;
+  if (head) sample_ = std::move(next);
+  strange_lines_ += head ? 0 : 1;
 }
 
 Result<void> PerfScriptImport::run(std::unique_ptr<json::ByteSource> bytes) {
   samples_ = session_.add_table(
-      make_schema({"cpu_sample", EventKind::instant, "symbol", "The innermost function."}, kSampleColumns));
+      make_schema({"cpu_sample", EventKind::slice, "symbol", "The innermost function."}, kSampleColumns));
   LineBlocks blocks(std::move(bytes));
   std::vector<char> buffer;
   for (std::string_view text = blocks.next(buffer); !text.empty(); text = blocks.next(buffer)) {
@@ -217,15 +268,16 @@ Result<void> PerfScriptImport::run(std::unique_ptr<json::ByteSource> bytes) {
     if (options_.progress) options_.progress(blocks.file_bytes_read(), blocks.file_bytes());
   }
   // An empty line ends the frames of every sample; without call chains there are none.
-  const bool cut = open_ && (sample_.frames > 0 || ended_by_blank_);
+  const bool cut = open_ && !sample_.on_one_line && (sample_.frames > 0 || ended_by_blank_);
   write();
-  if (sample_count_ == 0) {
+  write_all();
+  if (kept_.empty()) {
     return Error{name_ +
                  ": holds no samples of perf script; print them with perf script -F "
                  "comm,pid,tid,cpu,time,period,event,ip,sym,dso"};
   }
   session_.writer().set_meta("source_format", "perf script");
-  session_.writer().set_meta("source.rows.cpu_sample", fmt::format("{}", sample_count_));
+  session_.writer().set_meta("source.rows.cpu_sample", fmt::format("{}", kept_.size()));
   ImportReport& report = session_.report();
   report.note("rows_skipped", "lines that are neither a sample nor a frame of one were skipped",
               strange_lines_ + blocks.long_lines());
@@ -250,9 +302,10 @@ int probe_perf_script(std::string_view head, const std::string& /*path*/) {
     head.remove_prefix(std::min(end + 1, head.size()));
     if (line.starts_with('#') || trimmed(line).empty()) continue;
     PerfSample found;
-    if (sample && is_blank(line.front())) return kLikely;  // a frame below it
-    sample = read_sample_head(line, found) && !found.event.empty();
-    if (!sample) return 0;
+    const bool is_sample = read_sample_head(line, found) && !found.event.empty();
+    if (!is_sample) return sample && is_blank(line.front()) ? kLikely : 0;  // a frame below it
+    if (found.frames > 0) return kLikely;
+    sample = true;
   }
   return sample ? kLikely / 2 : 0;
 }

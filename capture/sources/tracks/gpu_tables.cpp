@@ -105,7 +105,7 @@ constexpr std::array kTables = {
     GpuTableRow{GpuTable::cuda_sync,
                 {"cuda_sync", EventKind::slice, "name", "What was waited for.", kWaitingOnDevice},
                 kSyncColumns},
-    GpuTableRow{GpuTable::nvtx, {"nvtx", EventKind::slice, "text", "What the program calls it."}, kNvtxColumns},
+    GpuTableRow{GpuTable::nvtx, {"nvtx", EventKind::slice, "name", "What the program calls it."}, kNvtxColumns},
 };
 
 [[nodiscard]] const GpuTableRow& table_row(GpuTable table) noexcept { return kTables[static_cast<std::size_t>(table)]; }

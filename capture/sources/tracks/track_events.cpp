@@ -6,6 +6,9 @@
 #include <bit>
 #include <limits>
 
+#include "capture/sources/tracks/held_events.h"
+#include "core/model/track_kinds.h"
+
 namespace accelscope::capture::sources::tracks {
 namespace {
 
@@ -39,6 +42,21 @@ void set_value(Target& target, ColumnType type, const BoundValue& value, std::st
 
 }  // namespace
 
+bool is_in_order(std::string_view kind, std::string_view table) noexcept {
+  constexpr std::string_view kTables[] = {"kernel", "memcpy", "memset", "op"};
+  return (kind == "stream" || kind == "dma_queue") &&
+         std::find(std::begin(kTables), std::end(kTables), table) != std::end(kTables);
+}
+
+Track doubtful_track(const Track& of, TrackNumber number, std::int64_t order) {
+  Track aside = of;
+  aside.number = number;
+  aside.name += " (impossible times)";
+  aside.kind = kDoubtfulTrack;
+  aside.order = order;
+  return aside;
+}
+
 std::uint32_t TrackEvents::add_track(SchemaNumber number, const Schema& schema) {
   TrackState track;
   track.schema_number = number;
@@ -55,6 +73,7 @@ EventId TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t
       state.any && (start < state.last_start || (start == state.last_start && duration > state.last_duration));
   if (late && !state.unordered) take_back(track);
   state.any = true;
+  state.times.add(start, duration);
   if (state.unordered) {
     add_to_sorter(track, start, duration, name, values, text);
     return kNoEvent;
@@ -68,6 +87,7 @@ EventId TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t
 EventId TrackEvents::write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration,
                               StringId name, std::span<const BoundValue> values, std::string_view text) {
   TrackState& state = tracks_[track];
+  state.times.add(start, duration);
   if (state.unordered) {
     add_to_sorter(track, start, duration, name, values, text);
     return kNoEvent;
@@ -230,6 +250,12 @@ class LaneReader {
 
 bool TrackEvents::take(std::uint32_t track, const std::function<void(TakenEvent&)>& visit) {
   if (tracks_[track].unordered) return false;
+  rewrite(track, visit);
+  return true;
+}
+
+// Goes through the events that lie in the track's lanes; what `visit` writes anew goes to a new track.
+void TrackEvents::rewrite(std::uint32_t track, const std::function<void(TakenEvent&)>& visit) {
   const TrackNumber number = tracks_[track].number;
   writer_.flush(number);
   std::map<std::uint32_t, LaneReader> lanes;  // by depth
@@ -268,7 +294,6 @@ bool TrackEvents::take(std::uint32_t track, const std::function<void(TakenEvent&
       lanes.erase(first);
     }
   }
-  return true;
 }
 
 void TrackEvents::add_to_sorter(std::uint32_t track, EventSorter& sorter, const ChunkView& chunk, std::uint32_t row) {
@@ -290,7 +315,7 @@ void TrackEvents::add_to_sorter(std::uint32_t track, EventSorter& sorter, const 
   sorter.commit(track, begin, end - begin, chunk.name(row));
 }
 
-Result<void> TrackEvents::finish() {
+Result<void> TrackEvents::sort_unordered() {
   if (!status_) return status_;
   for (TrackState& track : tracks_) {
     if (!track.unordered) continue;
@@ -310,6 +335,80 @@ Result<void> TrackEvents::finish() {
   }
   writer_.flush();
   return writer_.status();
+}
+
+Result<void> TrackEvents::finish(const std::function<TimeUse(std::uint32_t track)>& use) {
+  if (Result<void> done = sort_unordered(); !done) return done;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> by_clock;
+  std::map<std::uint32_t, std::vector<SketchedTrack>> sketches;
+  for (std::uint32_t track = 0; track < tracks_.size(); ++track) {
+    const EventKind kind = tracks_[track].schema->kind;
+    const TimeUse of = use(track);
+    if (!of.timed || (kind != EventKind::slice && kind != EventKind::instant)) continue;
+    by_clock[of.clock].push_back(track);
+    sketches[of.clock].push_back({&tracks_[track].times, of.on_host});
+  }
+  for (const auto& [clock, tracks] : by_clock) {
+    const TimeBounds bounds = bounds_of(sketches[clock], use(tracks.front()).ticks_per_ns);
+    for (const std::uint32_t track : tracks) {
+      if (Result<void> done = set_aside(track, bounds, use(track).in_order); !done) return done;
+    }
+  }
+  if (!status_) return status_;
+  writer_.flush();
+  return writer_.status();
+}
+
+Result<void> TrackEvents::visit_times(TrackNumber track, const std::function<void(const HeldTime&)>& visit) {
+  for (const HeldSink::HeldLane& lane : held_.lanes()) {
+    if (lane.lane.track != track || lane.dropped) continue;
+    const Result<void> read = for_each_event(lane, held_.spill(), {}, [&](const HeldEvent& event) {
+      visit({event.begin, event.end - event.begin, event.name});
+    });
+    if (!read) return read;
+  }
+  return {};
+}
+
+// Most tracks need no more than a look at their sketch.
+Result<void> TrackEvents::set_aside(std::uint32_t track, const TimeBounds& bounds, bool in_order) {
+  const TimeSketch& times = tracks_[track].times;
+  if (times.count() == 0) return {};
+  bool any = times.first_start() < bounds.first || times.last_start() > bounds.last || times.last_end() > bounds.end;
+  LengthJudge lengths(times, bounds);
+  if (in_order && lengths.suspects()) {
+    const TrackNumber number = tracks_[track].number;
+    const auto look = [&](const HeldTime& event) { lengths.look(event.start, event.duration, event.name); };
+    if (Result<void> read = visit_times(number, look); !read) return read;
+    if (lengths.any_candidate()) {
+      const auto overlap = [&](const HeldTime& event) { lengths.overlap(event.start, event.duration); };
+      if (Result<void> read = visit_times(number, overlap); !read) return read;
+      any = any || lengths.any_belied();
+    }
+  }
+  if (!any) return {};
+  std::uint32_t aside = kNone;
+  rewrite(track, [&](TakenEvent& event) {
+    const bool doubtful =
+        !bounds.hold(event.start, event.duration) || lengths.is_doubtful(event.start, event.duration, event.name);
+    if (doubtful && aside == kNone) {
+      aside = add_track(tracks_[track].schema_number, *tracks_[track].schema);
+      tracks_[track].doubtful = tracks_[aside].number;
+    }
+    doubtful_count_ += doubtful ? 1 : 0;
+    place(doubtful ? aside : track, event);
+  });
+  return status_;
+}
+
+// After all events are sorted: they come by their starts.
+void TrackEvents::place(std::uint32_t track, const TakenEvent& event) {
+  TrackState& state = tracks_[track];
+  state.any = true;
+  state.times.add(event.start, event.duration);
+  const std::optional<std::uint32_t> lane = free_lane(state, event.start, event.duration);
+  if (!lane) return;
+  add_to_lane(state, *lane, event.start, event.duration, event.name, event.values.values(), event.values.texts());
 }
 
 // A source that writes one row of the file to the wrong table must not write beside that table's columns.

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "core/base/natural_order.h"
 #include "core/model/column_spec.h"
+#include "core/model/track_kinds.h"
 
 namespace accelscope::capture::sources::tracks {
 namespace {
@@ -53,20 +55,44 @@ std::uint32_t UnorderedSession::add_group(Track track, RowPlace place, std::uint
   return static_cast<std::uint32_t>(rows_.size() - 1);
 }
 
-void UnorderedSession::note_time(const SessionRow& row, std::int64_t start, std::int64_t& duration) {
+void UnorderedSession::note_time(const SessionRow& row, std::int64_t& duration) {
   if (duration < 0) {
     ++negative_durations_;
     duration = 0;
   }
-  if (row.track.clock != kNone || tables_[row.table].schema.kind == EventKind::table) return;
-  first_ = any_ ? std::min(first_, start) : start;
-  any_ = true;
+  any_ = any_ || (row.track.clock == kNone && tables_[row.table].schema.kind != EventKind::table);
+}
+
+Result<void> UnorderedSession::finish_events(double ticks_per_ns) {
+  std::vector<const SessionRow*> by_events(events_.size(), nullptr);
+  for (const SessionRow& row : rows_) {
+    if (row.events != kNone) by_events[row.events] = &row;
+  }
+  const auto use = [&](std::uint32_t events) {
+    const SessionRow& row = *by_events[events];
+    const WorkKind work = track_kind_of(row.track.kind).work;
+    TrackEvents::TimeUse of;
+    of.timed = tables_[row.table].schema.kind != EventKind::table;
+    of.clock = row.track.clock;
+    of.ticks_per_ns = row.track.clock == kNone ? ticks_per_ns : 1;
+    of.on_host = work == WorkKind::host;
+    of.in_order = is_in_order(row.track.kind, tables_[row.table].schema.name);
+    return of;
+  };
+  if (Result<void> done = events_.finish(use); !done) return done;
+  first_ = std::numeric_limits<std::int64_t>::max();
+  for (const SessionRow& row : rows_) {
+    const bool main = row.events != kNone && row.track.clock == kNone;
+    if (main && use(row.events).timed) first_ = std::min(first_, events_.first_start(row.events));
+  }
+  any_ = any_ && first_ != std::numeric_limits<std::int64_t>::max();
+  return {};
 }
 
 WrittenEvent UnorderedSession::write(std::uint32_t row, std::int64_t start, std::int64_t duration, StringId name,
                                      const EventValues& values) {
   const SessionRow& of = rows_[row];
-  note_time(of, start, duration);
+  note_time(of, duration);
   const EventId id = events_.write(of.events, start, duration, name, values.values(), values.texts());
   return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name, id};
 }
@@ -74,7 +100,7 @@ WrittenEvent UnorderedSession::write(std::uint32_t row, std::int64_t start, std:
 WrittenEvent UnorderedSession::write_at(std::uint32_t row, std::uint32_t depth, std::int64_t start,
                                         std::int64_t duration, StringId name, const EventValues& values) {
   const SessionRow& of = rows_[row];
-  note_time(of, start, duration);
+  note_time(of, duration);
   const EventId id = events_.write_at(of.events, depth, start, duration, name, values.values(), values.texts());
   return {of.events, static_cast<std::uint32_t>(events_written_++), start, duration, name, id};
 }
@@ -92,7 +118,7 @@ void UnorderedSession::add_flow(FlowSide side, std::uint64_t key, std::uint64_t 
 }
 
 Result<void> UnorderedSession::finish(const Finish& options) {
-  if (Result<void> done = events_.finish(); !done) return done;
+  if (Result<void> done = finish_events(options.ticks_per_ns); !done) return done;
   if (options.about_rows) options.about_rows();
   if (Result<void> done = write_flows(options); !done) return done;
   if (Result<void> done = writer_.finish(); !done) return done;
@@ -137,8 +163,11 @@ Result<void> UnorderedSession::write_flows(const Finish& options) {
                options.unjoined_sources.empty() ? 0 : flows_.counts().without_target);
   report_.note("flow_without_partner", std::string(options.unjoined_targets),
                options.unjoined_targets.empty() ? 0 : flows_.counts().without_source);
-  report_.note("flow_without_event", "flows begin or end at events that were left out, so there is no arrow for them",
-               flows_.counts().without_event);
+  report_.note(
+      "flow_without_event",
+      "flows begin or end at events that were left out or whose times cannot be true, so there is no arrow for "
+      "them",
+      flows_.counts().without_event);
   return {};
 }
 
@@ -185,6 +214,9 @@ Result<void> UnorderedSession::define_rows(ClockNumber clock) {
     row.track.parent = row.above == kNone ? kNone : rows_[row.above].track.number;
     row.track.order = order++;
     if (Result<void> done = sink_.define(row.track); !done) return done;
+    if (row.events == kNone || events_.doubtful(row.events) == kNone) continue;
+    const Track aside = doubtful_track(row.track, events_.doubtful(row.events), order++);
+    if (Result<void> done = sink_.define(aside); !done) return done;
   }
   return {};
 }
@@ -192,6 +224,7 @@ Result<void> UnorderedSession::define_rows(ClockNumber clock) {
 void UnorderedSession::report_losses() {
   report_.note("negative_duration", "events end before they begin; they are shown with no duration",
                negative_durations_);
+  report_.note("impossible_times", std::string(kDoubtfulTimesAreSetAside), events_.doubtful_count());
   report_.note(
       "too_many_overlaps",
       "events were left out because more than 1024 of one track, or more than 16,000 of all, lie over each other",

@@ -107,7 +107,8 @@ class UnorderedSession {
     std::uint32_t table = kNone;   // kNone: a group
     std::uint32_t events = kNone;  // its number in TrackEvents
   };
-  void note_time(const SessionRow& row, std::int64_t start, std::int64_t& duration);
+  void note_time(const SessionRow& row, std::int64_t& duration);
+  Result<void> finish_events(double ticks_per_ns);
   Result<void> write_flows(const Finish& options);
   Result<void> define_rows(ClockNumber clock);
   [[nodiscard]] std::vector<std::uint32_t> rows_in_order() const;
@@ -125,7 +126,7 @@ class UnorderedSession {
   EventValues sample_;
   StringId launch_ = 0;  // what flows are called that have no name of their own; 0: not asked for yet
   std::uint32_t counters_ = kNone;
-  std::int64_t first_ = 0;  // of the rows of the main clock
+  std::int64_t first_ = 0;  // of the rows of the main clock, once all are sorted
   bool any_ = false;
   std::uint64_t events_written_ = 0;
   std::uint64_t negative_durations_ = 0;

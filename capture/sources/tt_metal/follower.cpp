@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -72,6 +73,10 @@ struct DeviceLogFollower::Log {
   ChunkSpill spill{kLateMemoryBytes};
   std::vector<std::unique_ptr<HeldMarkers>> processors;  // by the dictionary's numbers
   std::map<std::uint32_t, Chip> chips;
+  // The log is written core by core, all that has happened since it was written last: a processor that comes again
+  // after others begins the next such stretch.
+  std::set<std::uint32_t> in_stretch;
+  std::optional<std::uint32_t> last_processor;
 };
 
 DeviceLogFollower::DeviceLogFollower(std::string name, SessionWriter& writer, std::vector<std::string> source_roots)
@@ -244,6 +249,7 @@ void DeviceLogFollower::place_chips(const std::vector<LogRow>& rows) {
 }
 
 void DeviceLogFollower::hold(const LogRow& row) {
+  note_stretch(row.processor);
   if (row.processor >= log_->processors.size()) log_->processors.resize(row.processor + 1);
   std::unique_ptr<HeldMarkers>& held = log_->processors[row.processor];
   if (!held) {
@@ -258,11 +264,20 @@ void DeviceLogFollower::hold(const LogRow& row) {
   late_ += in_time && !*in_time ? 1 : 0;
 }
 
+void DeviceLogFollower::note_stretch(std::uint32_t processor) {
+  if (log_->last_processor == processor) return;
+  log_->last_processor = processor;
+  if (log_->in_stretch.insert(processor).second) return;
+  log_->in_stretch = {processor};
+  log_->events.begin_stretch();
+}
+
 void DeviceLogFollower::settle() {
   if (!log_) return;
   for (const std::unique_ptr<HeldMarkers>& held : log_->processors) {
     if (held) held->hand_on_all();
   }
+  log_->events.write_runs_before_stretch();
 }
 
 void DeviceLogFollower::end_log() {
@@ -277,6 +292,7 @@ void DeviceLogFollower::end_log() {
   for (HeldMarkers* held : order) {
     if (const Result<void> done = held->finish(log_->spill); !done) failure_ = done.message();
   }
+  log_->events.write_runs();
   add_counts(counts_, log_->counts);
   counts_ = {};
   log_->counts.names_left_out = log_->dictionary.left_out();

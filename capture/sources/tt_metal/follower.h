@@ -66,6 +66,7 @@ class DeviceLogFollower {
   void place(Chip& chip, const DeviceLogLayout& layout) const;
   void place_chips(const std::vector<LogRow>& rows);
   void hold(const LogRow& row);
+  void note_stretch(std::uint32_t processor);
   void forget_found_row(std::string_view lines);
   void report_following();
 

@@ -102,6 +102,7 @@ Result<void> DeviceLogImport::write() {
     return key(processors[a]) < key(processors[b]);
   });
   DeviceLogWriter events(layout_, dictionary_, writer_, counts_);
+  events.name_runs(options_.operation_name);
   events.expect(static_cast<std::uint32_t>(order.size()));
   std::uint64_t done = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {

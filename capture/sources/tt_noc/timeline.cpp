@@ -19,13 +19,15 @@ using tracks::EventValues;
 using tracks::UnorderedSession;
 
 constexpr ColumnSpec kTransferColumns[] = {
-    {"total_bytes", kInt, "B", kTransfer, "Bytes", "Bytes that go this way.", Role::bytes},
+    {"total_bytes", kInt, "B", kTransfer, "Bytes", "Bytes of the transfer, told once: of the first part of its route.",
+     Role::bytes},
     {"id", kInt, "", kIds, "", "Number of the transfer in the file."},
     {"dst", kString, "", kTransfer, "To", "Where it goes: chip, row, column."},
     {"noc_type", kString, "", kTransfer, "Network", "Which of the chip's networks."},
     {"injection_rate", kReal, "B/cycle", kTransfer, "Injection rate", "Bytes that the core sends in a cycle."},
     {"links", kString, "", kTransfer, "Links", "The links of its route, as JSON."},
     {"part", kInt, "", kTransfer, "Part", "Of a transfer over several chips: which part of its route, from 0."},
+    {"part_bytes", kInt, "B", kTransfer, "Part's bytes", "Bytes that go over this part of the route."},
 };
 constexpr ColumnSpec kLinkColumns[] = {
     {"demand", kReal, "%", "Utilisation", "Demand", "Of what the link can carry; beyond 100 % transfers wait."},
@@ -73,7 +75,7 @@ class NpeTimelineImport {
   };
   [[nodiscard]] static bool read_part(std::string_view row, Part& part);
   [[nodiscard]] bool take_transfer(std::string_view row);
-  [[nodiscard]] bool write_part(const Part& part, std::int64_t number);
+  [[nodiscard]] bool write_part(const Part& part, std::int64_t number, std::optional<std::int64_t> transfer_bytes);
   [[nodiscard]] bool take_step(std::string_view row);
   void take_links(std::string_view links, std::int64_t begin, std::int64_t end);
   void take_figures(std::string_view figures, std::string_view of, std::int64_t begin);
@@ -156,19 +158,21 @@ bool NpeTimelineImport::take_transfer(std::string_view row) {
   (void)json::each_element(whole.route, [&](const json::JsonField& element) {
     Part part = whole;
     part.route.clear();
-    written = read_part(element.text, part) && write_part(part, number) && written;
+    written = read_part(element.text, part) && write_part(part, number, whole.bytes) && written;
     ++number;
     return true;
   });
-  if (number == 0) written = write_part(whole, 0);
+  if (number == 0) written = write_part(whole, 0, whole.bytes);
   transfer_count_ += written ? 1 : 0;
   return written;
 }
 
-bool NpeTimelineImport::write_part(const Part& part, std::int64_t number) {
+bool NpeTimelineImport::write_part(const Part& part, std::int64_t number, std::optional<std::int64_t> transfer_bytes) {
   if (!part.begin || !part.end || !part.source || *part.begin < 0 || *part.end < *part.begin) return false;
   values_.clear();
-  if (part.bytes) values_.integer(0, *part.bytes);
+  const std::optional<std::int64_t> bytes = transfer_bytes ? transfer_bytes : part.bytes;
+  if (bytes && number == 0) values_.integer(0, *bytes);
+  if (part.bytes) values_.integer(7, *part.bytes);
   if (part.id) values_.integer(1, *part.id);
   if (!part.destination.empty()) values_.string(2, session_.intern(part.destination));
   if (!part.noc.empty()) values_.string(3, session_.intern(part.noc));

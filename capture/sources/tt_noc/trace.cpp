@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "capture/json/json_cursor.h"
 #include "capture/json/table_reader.h"
@@ -96,20 +97,26 @@ class NocTraceImport {
 
  private:
   // What of a core's processor is still open.
+  struct Open {
+    std::int64_t begin = 0;
+    StringId name = 0;
+    NocRecord record;
+    std::optional<std::int64_t> chip;
+  };
   struct NocProcessor {
-    struct Open {
-      std::int64_t begin = 0;
-      StringId name = 0;
-      NocRecord record;
-    };
-    std::vector<Open> zones;
     std::vector<Open> barriers;
+    std::int64_t last = 0;
+  };
+  // Records of zones do not say of which chip they are: it is that of the requests within the zone.
+  struct ZoneStack {
+    std::vector<Open> zones;
+    std::optional<std::int64_t> chip;  // of the last request
     std::int64_t last = 0;
   };
   [[nodiscard]] static bool read(std::string_view row, NocRecord& record);
   void take(const NocRecord& record);
-  void take_zone(const NocRecord& record, const CorePlace& place, NocProcessor& processor);
-  void write_zone(const NocProcessor::Open& zone, const CorePlace& place, std::int64_t end, bool unfinished);
+  void take_zone(const NocRecord& record, ZoneStack& stack);
+  void write_zone(const Open& zone, const ZoneStack& stack, std::int64_t end, bool unfinished);
   void write_event(const NocRecord& record, const CorePlace& place, std::int64_t begin, std::int64_t duration,
                    std::string_view name);
   void finish_open();
@@ -123,6 +130,7 @@ class NocTraceImport {
   std::uint32_t events_ = kNone;
   std::uint32_t zones_ = kNone;
   std::map<std::pair<CorePlace, std::string>, NocProcessor> processors_;
+  std::map<std::tuple<std::int64_t, std::int64_t, std::string>, ZoneStack> zone_stacks_;  // by x, y and processor
   std::uint64_t records_ = 0;
   std::uint64_t unfinished_ = 0;
   std::uint64_t lone_ends_ = 0;
@@ -203,12 +211,20 @@ void NocTraceImport::take(const NocRecord& record) {
   absolute_ = absolute_ || *record.time >= kLeastAbsolute;
   const CorePlace place{record.numbers[10].value_or(named_device_.value_or(0)), record.number("sx"),
                         record.number("sy")};
+  ++records_;
+  ZoneStack& stack = zone_stacks_[{place.x, place.y, record.proc}];
+  stack.last = std::max(stack.last, *record.time);
+  if (record.type.empty()) return take_zone(record, stack);
+  if (record.numbers[10]) {
+    stack.chip = record.numbers[10];
+    for (Open& zone : stack.zones) {
+      if (!zone.chip) zone.chip = stack.chip;
+    }
+  }
   NocProcessor& processor = processors_[{place, record.proc}];
   processor.last = std::max(processor.last, *record.time);
-  ++records_;
-  if (record.type.empty()) return take_zone(record, place, processor);
   if (record.type.ends_with(kBarrierStart)) {
-    processor.barriers.push_back({*record.time, 0, record});
+    processor.barriers.push_back({*record.time, 0, record, std::nullopt});
     return;
   }
   if (record.type.ends_with(kBarrierEnd)) {
@@ -226,24 +242,25 @@ void NocTraceImport::take(const NocRecord& record) {
   write_event(record, place, *record.time, 0, record.type);
 }
 
-void NocTraceImport::take_zone(const NocRecord& record, const CorePlace& place, NocProcessor& processor) {
+void NocTraceImport::take_zone(const NocRecord& record, ZoneStack& stack) {
   const StringId name = session_.intern(record.zone);
-  if (record.phase == "begin") {
-    processor.zones.push_back({*record.time, name, record});
+  if (record.phase == "begin" || record.phase == "ZONE_START") {
+    const std::optional<std::int64_t> chip = record.numbers[10] ? record.numbers[10] : named_device_;
+    stack.zones.push_back({*record.time, name, record, chip});
     return;
   }
-  const auto open = std::find_if(processor.zones.rbegin(), processor.zones.rend(),
-                                 [&](const auto& begun) { return begun.name == name; });
-  if (open == processor.zones.rend()) {
+  const auto open =
+      std::find_if(stack.zones.rbegin(), stack.zones.rend(), [&](const Open& begun) { return begun.name == name; });
+  if (open == stack.zones.rend()) {
     ++lone_ends_;
     return;
   }
-  write_zone(*open, place, *record.time, false);
-  processor.zones.erase(std::next(open).base());
+  write_zone(*open, stack, *record.time, false);
+  stack.zones.erase(std::next(open).base());
 }
 
-void NocTraceImport::write_zone(const NocProcessor::Open& zone, const CorePlace& place, std::int64_t end,
-                                bool unfinished) {
+void NocTraceImport::write_zone(const Open& zone, const ZoneStack& stack, std::int64_t end, bool unfinished) {
+  const CorePlace place{zone.chip.value_or(stack.chip.value_or(0)), zone.record.number("sx"), zone.record.number("sy")};
   values_.clear();
   values_.integer(0, place.x);
   values_.integer(1, place.y);
@@ -271,14 +288,16 @@ void NocTraceImport::write_event(const NocRecord& record, const CorePlace& place
 
 void NocTraceImport::finish_open() {
   for (auto& [key, processor] : processors_) {
-    for (const NocProcessor::Open& zone : processor.zones) {
-      write_zone(zone, key.first, processor.last, true);
-      ++unfinished_;
-    }
-    for (const NocProcessor::Open& barrier : processor.barriers) {
+    for (const Open& barrier : processor.barriers) {
       const std::string_view type = barrier.record.type;
       write_event(barrier.record, key.first, barrier.begin, processor.last - barrier.begin,
                   type.substr(0, type.size() - std::string_view("_START").size()));
+      ++unfinished_;
+    }
+  }
+  for (auto& [key, stack] : zone_stacks_) {
+    for (const Open& zone : stack.zones) {
+      write_zone(zone, stack, stack.last, true);
       ++unfinished_;
     }
   }

@@ -47,6 +47,15 @@ std::vector<ClockAnchor> DeviceTime::following_anchors(double ticks_per_ns) cons
   std::vector<Operation> sorted = operations_;
   std::sort(sorted.begin(), sorted.end(),
             [](const Operation& a, const Operation& b) { return a.first_cycle < b.first_cycle; });
+  // An end that was stamped far too late says nothing of what ran.
+  constexpr std::int64_t kTooLong = 1024;  // times the usual length
+  std::vector<std::int64_t> lengths;
+  for (const Operation& operation : sorted) lengths.push_back(operation.last_cycle - operation.first_cycle);
+  const std::int64_t usual = std::max<std::int64_t>(middle_value(lengths), 1);
+  for (Operation& operation : sorted) {
+    if ((operation.last_cycle - operation.first_cycle) / usual >= kTooLong)
+      operation.last_cycle = operation.first_cycle;
+  }
   std::vector<ClockAnchor> anchors;
   std::int64_t busy_until = 0;  // the last cycle of the operations so far
   for (const Operation& operation : sorted) {

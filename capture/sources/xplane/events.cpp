@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "capture/sources/tracks/gpu_tables.h"
+#include "capture/sources/tracks/launch_details.h"
 #include "capture/sources/xplane/importer.h"
-#include "capture/sources/xplane/read/details.h"
 
 namespace accelscope::capture::sources::xplane {
 namespace {
@@ -201,7 +201,7 @@ void XPlaneImporter::bind_common(PlaneState& plane, LineState& line, const Metad
   } else if (to.table == XTable::runtime_call) {
     if (meanings.correlation) values_.integer(RuntimeColumns::correlation, *meanings.correlation);
     if (meanings.transfer_details.empty()) return;
-    const TransferDetails details = read_transfer_details(meanings.transfer_details);
+    const tracks::TransferDetails details = tracks::read_transfer_details(meanings.transfer_details);
     counts_.implausible += details.implausible;
     if (details.bytes && *details.bytes > 0) values_.integer(RuntimeColumns::bytes, *details.bytes);
     if (!details.kind.empty()) values_.string(RuntimeColumns::kind, session_.intern(details.kind));
@@ -212,7 +212,7 @@ const LaunchText& XPlaneImporter::launch_of(const Meanings& meanings) {
   Reference* const known = meanings.kernel_reference;
   if (known != nullptr && known->launch) return *known->launch;
   LaunchText& made = known != nullptr ? known->launch.emplace() : launch_;
-  made.details = read_kernel_details(meanings.kernel_details);
+  made.details = tracks::read_kernel_details(meanings.kernel_details);
   made.grid = made.details.grid.empty() ? 0 : session_.intern(made.details.grid);
   made.block = made.details.block.empty() ? 0 : session_.intern(made.details.block);
   return made;
@@ -226,7 +226,7 @@ void XPlaneImporter::bind_kernel(const PlaneState& plane, const LineState& line,
   if (line.role.stream) values_.integer(KernelColumns::stream, *line.role.stream);
   if (!meanings.is_kernel) return;
   const LaunchText& launch = launch_of(meanings);
-  const KernelDetails& details = launch.details;
+  const tracks::KernelDetails& details = launch.details;
   counts_.implausible += details.implausible;
   if (launch.grid != 0) values_.string(KernelColumns::grid, launch.grid);
   if (launch.block != 0) values_.string(KernelColumns::block, launch.block);
@@ -242,7 +242,7 @@ void XPlaneImporter::bind_transfer(const PlaneState& plane, const LineState& lin
   if (plane.role.ordinal >= 0) values_.integer(TransferColumns::device, plane.role.ordinal);
   if (meanings.context) values_.integer(TransferColumns::context, *meanings.context);
   if (line.role.stream) values_.integer(TransferColumns::stream, *line.role.stream);
-  const TransferDetails details = read_transfer_details(meanings.transfer_details);
+  const tracks::TransferDetails details = tracks::read_transfer_details(meanings.transfer_details);
   counts_.implausible += details.implausible;
   if (!details.kind.empty()) values_.string(TransferColumns::kind, session_.intern(details.kind));
   if (!details.bytes) return;

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "capture/sources/base/source.h"
+#include "capture/sources/tracks/launch_details.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "capture/sources/xplane/id_map.h"
-#include "capture/sources/xplane/read/details.h"
 #include "capture/sources/xplane/read/space_index.h"
 #include "capture/sources/xplane/rows.h"
 #include "capture/sources/xplane/stat_table.h"
@@ -24,7 +24,7 @@ namespace accelscope::capture::sources::xplane {
 
 // kernel_details, ready for the columns.
 struct LaunchText {
-  KernelDetails details;
+  tracks::KernelDetails details;
   StringId grid = 0, block = 0;
 };
 

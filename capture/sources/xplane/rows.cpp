@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-#include "capture/sources/xplane/read/details.h"
+#include "capture/sources/tracks/launch_details.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::xplane {
@@ -132,7 +132,7 @@ LineRole role_of_line(const PlaneRole& plane, std::string_view name, std::int64_
     role.table = known->table;
     role.place = known->place;
   }
-  role.stream = plane.kind == PlaneKind::gpu ? stream_of_line(name) : std::nullopt;
+  role.stream = plane.kind == PlaneKind::gpu ? tracks::stream_of_line(name) : std::nullopt;
   if (role.stream || (plane.kind == PlaneKind::gpu && name.empty())) {
     if (!role.stream) role.stream = id;
     role.of = LineClass::stream;

@@ -17,6 +17,9 @@ namespace {
   return type == ColumnType::int64 || type == ColumnType::uint64 || type == ColumnType::float64;
 }
 
+// One function for each stretch of time of a thread: they do not lie within each other.
+constexpr std::string_view kSampleTable = "cpu_sample";
+
 // Where a lane keeps what a row sums up.
 struct HotLane {
   WorkKind work = WorkKind::none;
@@ -84,11 +87,22 @@ class HotspotFinder {
   }
 
  private:
+  // Samples of a host's threads where nothing of a device was recorded.
+  [[nodiscard]] bool takes_part(std::uint32_t lane, bool samples_alone) const {
+    if (snapshot_.lanes[lane].event_count == 0) return false;
+    const WorkKind work = kinds_.of_lane(lane);
+    if (!samples_alone) return is_device_work(work);
+    return work == WorkKind::host && snapshot_.lanes[lane].schema->name == kSampleTable;
+  }
+
   void find_columns() {
     std::map<std::string, std::size_t> known;
+    bool samples_alone = true;
+    for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane)
+      samples_alone = samples_alone && !takes_part(lane, false);
     for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
       const WorkKind work = kinds_.of_lane(lane);
-      if (!is_device_work(work) || !kinds_.covers_time(lane) || snapshot_.lanes[lane].event_count == 0) continue;
+      if (!takes_part(lane, samples_alone) || !kinds_.covers_time(lane)) continue;
       const Schema& schema = *snapshot_.lanes[lane].schema;
       HotLane& to = lanes_[lane];
       to = {work, WaitNames(&schema, *snapshot_.strings), {}, {}, {}};

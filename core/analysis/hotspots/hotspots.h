@@ -4,7 +4,8 @@
 //
 // An event takes part when it shares time with the range and passes the query's mask; it is measured as a whole, as in
 // core/analysis/statistics. What only tells of others' work, and transfers whose packets are recorded too, take none.
-// Events that are waiting (Schema::wait_names) are counted apart. Bytes and waits below 0 count as nothing.
+// Where nothing of a device was recorded, sampled functions of a host's threads stand in their place. Events that are
+// waiting (Schema::wait_names) are counted apart. Bytes and waits below 0 count as nothing.
 #pragma once
 
 #include <cstdint>

@@ -68,6 +68,8 @@ class CsvRows {
     switch (cell.field) {
       case TableField::id:
         return append_csv_number(out, reader_.id(event));
+      case TableField::track_id:
+        return append_csv_number(out, track.number);
       case TableField::track:
         return append_csv_text(out, track.name);
       case TableField::device:
@@ -131,8 +133,8 @@ CsvFile file_of(const ExportTable& table) {
 CsvFile file_of_all(const ExportTables& tables) {
   CsvFile file;
   file.names_table = true;
-  constexpr std::array<std::string_view, 8> kCommon = {"event_id", "track", "device", "host",
-                                                       "lane",     "ts_ns", "dur_ns", "name"};
+  constexpr std::array<std::string_view, 9> kCommon = {"id",   "track_id", "track",  "device", "host",
+                                                       "lane", "ts_ns",    "dur_ns", "name"};
   file.header.assign(kCommon.begin(), kCommon.end());
   std::map<std::string, std::size_t> places;
   for (const ExportTable& table : tables.tables) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/base/text.h"
+#include "core/model/column_spec.h"
 
 namespace accelscope {
 namespace {
@@ -21,30 +22,29 @@ std::string table_file_name(std::string_view name) {
   return safe;
 }
 
-// A name that no column of the schema has: the vendor's own keeps it.
-std::string own_column(std::string_view name, const Schema& schema) {
-  std::string own(name);
-  while (schema.find(own)) own += '_';
-  return own;
-}
-
 std::vector<ExportColumn> columns_of(const Schema& schema) {
   std::vector<ExportColumn> columns;
   const auto add = [&](std::string_view name, TableField field, ColumnType type) {
-    columns.push_back({own_column(name, schema), field, 0, type});
+    columns.push_back({std::string(name), field, 0, type});
   };
-  add("event_id", TableField::id, ColumnType::int64);
-  add("track", TableField::track, ColumnType::string);
-  add("device", TableField::device, ColumnType::string);
-  add("host", TableField::host, ColumnType::string);
+  add("id", TableField::id, ColumnType::int64);
+  add("track_id", TableField::track_id, ColumnType::int64);
+  // What SQL has in the table of tracks alone: a column of the schema that is called so keeps its name, as in SQL.
+  const auto add_of_track = [&](const std::string& name, TableField field) {
+    add(schema.find(name) ? "track_" + name : name, field, ColumnType::string);
+  };
+  add_of_track("track", TableField::track);
+  add_of_track("device", TableField::device);
+  add_of_track("host", TableField::host);
   add("lane", TableField::lane, ColumnType::int64);
   if (schema.kind != EventKind::table) {
     add("ts_ns", TableField::begin, ColumnType::int64);
     add("dur_ns", TableField::duration, ColumnType::int64);
   }
-  add(schema.name_column.empty() ? "name" : schema.name_column, TableField::name, ColumnType::string);
+  add(table_name_column(schema), TableField::name, ColumnType::string);
   for (std::size_t i = 0; i < schema.columns.size(); ++i) {
-    columns.push_back({schema.columns[i].name, TableField::column, i, schema.columns[i].type});
+    const std::string name = table_column_name(schema, schema.columns[i].name);
+    columns.push_back({name, TableField::column, i, schema.columns[i].type});
   }
   return columns;
 }
@@ -58,7 +58,7 @@ Result<ExportTables> plan_tables(const ExportRequest& request, std::uint64_t pie
   ExportTables made;
   made.plan = std::move(*plan);
   std::map<const Schema*, std::size_t> places;
-  std::set<std::string> taken{std::string(kFlowTable)};
+  std::set<std::string> taken{std::string(kFlowTable), "track", "meta", "metric"};
   for (std::size_t index = 0; index < made.plan.pieces.size(); ++index) {
     const TrackSnapshot& track = *made.plan.tracks[made.plan.pieces[index].track].snapshot;
     const auto [place, added] = places.try_emplace(track.schema.get(), made.tables.size());

@@ -1,6 +1,6 @@
 // A session as tables of columns, as CSV and Parquet files have them: one for each table of the session, with what
 // every event has (its id, track, device, host, lane, time, duration and name) before the columns of the schema, and
-// one of the dependencies between events by their ids.
+// one of the dependencies between events by their ids. Tables and columns are called as in SQL.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace accelscope {
 
-enum class TableField : std::uint8_t { id, track, device, host, lane, begin, duration, name, column };
+enum class TableField : std::uint8_t { id, track_id, track, device, host, lane, begin, duration, name, column };
 
 struct ExportColumn {
   std::string name;

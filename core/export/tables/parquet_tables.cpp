@@ -1,6 +1,7 @@
 #include "core/export/tables/parquet_tables.h"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 
 #include "core/base/utf8.h"
@@ -9,6 +10,7 @@
 #include "core/export/base/track_groups.h"
 #include "core/export/tables/export_tables.h"
 #include "core/export/tables/parquet_file.h"
+#include "core/sql/base/sql.h"
 
 namespace accelscope {
 namespace {
@@ -42,11 +44,20 @@ void with_utf8(std::string_view text, Take&& take) {
   }
 }
 
+// By which tables of several sessions are told apart once they lie in one data frame.
+const ParquetField kSessionField{"session", ParquetType::text, false};
+
+[[nodiscard]] std::string session_name(const ExportRequest& request) {
+  const std::string_view name = request.query.snapshot->meta_value("name");
+  const std::string text = !request.title.empty() ? request.title : std::string(name);
+  return mended_utf8(text.empty() ? "session" : text);
+}
+
 // Makes the row groups of one thread.
 class GroupWriter {
  public:
-  GroupWriter(const ExportRequest& request, const ExportPlan& plan)
-      : plan_(plan), snapshot_(*request.query.snapshot), reader_(request.query, request.range) {}
+  GroupWriter(const ExportRequest& request, const ExportPlan& plan, std::string_view session)
+      : plan_(plan), snapshot_(*request.query.snapshot), session_(session), reader_(request.query, request.range) {}
 
   Result<ParquetGroup> write(const ExportTable& table, const EventPiece& piece, std::string& out) {
     const ExportTrack& track = plan_.tracks[piece.track];
@@ -54,6 +65,9 @@ class GroupWriter {
     if (Result<void> opened = reader_.open(track, piece); !opened) return opened.error();
     group.rows = static_cast<std::int64_t>(reader_.events().size());
     if (group.rows == 0) return group;
+    ParquetColumn session(ParquetType::text, false, true);
+    for (std::int64_t row = 0; row < group.rows; ++row) session.add_known(0, [&] { return session_; });
+    group.columns.push_back(session.finish(out));
     for (const ExportColumn& column : table.columns) {
       ParquetColumn values(parquet_type(column.type), !column.always(), column.type == ColumnType::string);
       add(column, *track.snapshot->track, snapshot_.lanes[piece.lane], values);
@@ -87,6 +101,8 @@ class GroupWriter {
   void add_own(const PieceEvent& event, TableField field, const LaneSnapshot& lane, ParquetColumn& values) {
     if (field == TableField::id) {
       values.add_word(reader_.id(event));
+    } else if (field == TableField::track_id) {
+      values.add_int64(lane.track);
     } else if (field == TableField::lane) {
       values.add_int64(lane.data->lane.depth);
     } else if (field == TableField::begin) {
@@ -123,6 +139,7 @@ class GroupWriter {
 
   const ExportPlan& plan_;
   const Snapshot& snapshot_;
+  std::string_view session_;
   PieceReader reader_;
   std::string text_;
 };
@@ -134,12 +151,13 @@ class ParquetWriter {
         tables_(tables),
         output_(output),
         facts_(session_facts(*request.query.snapshot)),
+        session_(session_name(request)),
         writers_(request.query.pool.concurrency()) {
     for (auto& [key, value] : facts_) value = mended_utf8(value);
   }
 
   Result<void> write(const ExportTable& table) {
-    std::vector<ParquetField> fields;
+    std::vector<ParquetField> fields = {kSessionField};
     for (const ExportColumn& column : table.columns) {
       fields.push_back({mended_utf8(column.name), parquet_type(column.type), !column.always()});
     }
@@ -148,7 +166,7 @@ class ParquetWriter {
     const Result<void> written = write_pieces(
         request_.query, table.pieces.size(),
         [&](std::size_t piece, std::size_t worker, std::string& out) -> Result<void> {
-          if (!writers_[worker]) writers_[worker] = std::make_unique<GroupWriter>(request_, tables_.plan);
+          if (!writers_[worker]) writers_[worker] = std::make_unique<GroupWriter>(request_, tables_.plan, session_);
           auto group = writers_[worker]->write(table, tables_.plan.pieces[table.pieces[piece]], out);
           if (!group) return group.error();
           made[piece] = std::move(*group);
@@ -168,14 +186,14 @@ class ParquetWriter {
   Result<void> write_flows(const FlowEnds& flows) {
     const StringPool& strings = *request_.query.snapshot->strings;
     if (Result<void> begun = begin_file(std::string(kFlowTable)); !begun) return begun;
-    ParquetColumn source(ParquetType::int64, false, false), target(ParquetType::int64, false, false),
-        kind(ParquetType::text, false, true);
+    ParquetColumn session(ParquetType::text, false, true), source(ParquetType::int64, false, false),
+        target(ParquetType::int64, false, false), kind(ParquetType::text, false, true);
     std::vector<ParquetGroup> groups;
     ParquetGroup group;
     const auto flush = [&]() -> Result<void> {
       if (group.rows == 0) return {};
       std::string bytes;
-      for (ParquetColumn* column : {&source, &target, &kind}) group.columns.push_back(column->finish(bytes));
+      for (ParquetColumn* column : {&session, &source, &target, &kind}) group.columns.push_back(column->finish(bytes));
       group.offset = at_;
       groups.push_back(std::move(group));
       group = {};
@@ -183,6 +201,7 @@ class ParquetWriter {
     };
     for (const ExportFlow& flow : flows.all()) {
       if (!flow.kept()) continue;
+      session.add_known(0, [&] { return std::string_view(session_); });
       source.add_word(flow.source);
       target.add_word(flow.target);
       kind.add_known(flow.kind, [&] { return mended_utf8(strings.text(flow.kind)); });
@@ -190,14 +209,71 @@ class ParquetWriter {
       if (Result<void> done = flush(); !done) return done;
     }
     if (Result<void> done = flush(); !done) return done;
-    return put(parquet_footer({{"src_id", ParquetType::int64, false},
+    return put(parquet_footer({kSessionField,
+                               {"src_id", ParquetType::int64, false},
                                {"dst_id", ParquetType::int64, false},
                                {"kind", ParquetType::text, false}},
                               groups, facts_));
   }
+
+  // What SQL answers of a table that holds no events.
+  Result<void> write_rows(const std::string& table) {
+    SqlSession sql(request_.query.store, request_.query.snapshot, request_.query.pool, request_.query.mask);
+    const Result<SqlResult> rows = sql.run("SELECT * FROM " + table, {}, request_.query.control);
+    if (!rows) return rows.error();
+    if (Result<void> begun = begin_file(table); !begun) return begun;
+    std::vector<ParquetField> fields = {kSessionField};
+    ParquetGroup group;
+    group.rows = static_cast<std::int64_t>(rows->row_count());
+    group.offset = at_;
+    std::string bytes;
+    ParquetColumn session(ParquetType::text, false, true);
+    for (std::size_t row = 0; row < rows->row_count(); ++row)
+      session.add_known(0, [&] { return std::string_view(session_); });
+    group.columns.push_back(session.finish(bytes));
+    for (std::size_t column = 0; column < rows->columns.size(); ++column) {
+      const ParquetType type = type_of(*rows, column);
+      fields.push_back({rows->columns[column], type, true});
+      ParquetColumn values(type, true, false);
+      for (std::size_t row = 0; row < rows->row_count(); ++row) add_cell(rows->at(row, column), values, type);
+      group.columns.push_back(values.finish(bytes));
+    }
+    if (Result<void> done = put(bytes); !done) return done;
+    std::vector<ParquetGroup> groups;
+    if (group.rows > 0) groups.push_back(std::move(group));
+    return put(parquet_footer(fields, groups, facts_));
+  }
   [[nodiscard]] ExportReport& report() noexcept { return report_; }
 
  private:
+  // Numbers where all cells are; texts else.
+  [[nodiscard]] static ParquetType type_of(const SqlResult& rows, std::size_t column) {
+    bool real = false;
+    bool any = false;
+    for (std::size_t row = 0; row < rows.row_count(); ++row) {
+      const SqlValue& cell = rows.at(row, column);
+      if (std::holds_alternative<std::monostate>(cell)) continue;
+      any = true;
+      real = real || std::holds_alternative<double>(cell);
+      if (!std::holds_alternative<double>(cell) && !std::holds_alternative<std::int64_t>(cell))
+        return ParquetType::text;
+    }
+    return !any ? ParquetType::text : real ? ParquetType::real : ParquetType::int64;
+  }
+  static void add_cell(const SqlValue& cell, ParquetColumn& values, ParquetType type) {
+    if (const auto* whole = std::get_if<std::int64_t>(&cell)) {
+      if (type == ParquetType::text) return values.add_text(std::to_string(*whole));
+      if (type == ParquetType::int64) return values.add_int64(*whole);
+      return values.add_word(std::bit_cast<std::uint64_t>(static_cast<double>(*whole)));
+    }
+    if (const auto* real = std::get_if<double>(&cell)) {
+      if (type == ParquetType::text) return values.add_text(std::to_string(*real));
+      return values.add_word(std::bit_cast<std::uint64_t>(*real));
+    }
+    if (const auto* text = std::get_if<std::string>(&cell))
+      return with_utf8(*text, [&](std::string_view utf8) { values.add_text(utf8); });
+    values.add_null();
+  }
   Result<void> begin_file(const std::string& name) {
     if (Result<void> begun = output_.begin_file(name + ".parquet"); !begun) return begun;
     at_ = 0;
@@ -213,6 +289,7 @@ class ParquetWriter {
   const ExportTables& tables_;
   ExportOutput& output_;
   std::vector<std::pair<std::string, std::string>> facts_;
+  std::string session_;
   std::vector<std::unique_ptr<GroupWriter>> writers_;  // by worker
   std::int64_t at_ = 0;                                // bytes of the file so far
   ExportReport report_;
@@ -226,6 +303,9 @@ Result<ExportReport> write_parquet(const ExportRequest& request, ExportOutput& o
   ParquetWriter writer(request, *tables, output);
   for (const ExportTable& table : tables->tables) {
     if (Result<void> done = writer.write(table); !done) return done.error();
+  }
+  for (const char* table : {"track", "meta", "metric"}) {
+    if (Result<void> done = writer.write_rows(table); !done) return done.error();
   }
   const Result<FlowEnds> flows = FlowEnds::build(request, tables->plan);
   if (!flows) return flows.error();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/model/column_spec.h"
 #include "core/sql/base/context.h"
 #include "core/sql/tables/tables.h"
 
@@ -102,25 +103,22 @@ void add_column(EventTableSpec& spec, std::set<std::string>& taken, EventColumn 
 
 void add_vendor_columns(EventTableSpec& spec, std::set<std::string>& taken, const Schema& schema) {
   for (const Column& column : schema.columns) {
+    const std::string name = table_column_name(schema, column.name);
     const auto known = std::find_if(spec.columns.begin(), spec.columns.end(), [&](const EventColumn& other) {
-      return lower_case(other.name) == lower_case(column.name);
+      return lower_case(other.name) == lower_case(name);
     });
     if (known == spec.columns.end()) {
-      add_column(spec, taken, {column.name, EventField::column, column.type});
+      add_column(spec, taken, {name, EventField::column, column.type});
     } else if (known->field == EventField::column && known->type != column.type) {
       known->mixed = true;
     }
   }
 }
 
-// Ours, unless the vendor has a column of that name; then it is hidden and
-// called event_<name>.
-void add_built_in(EventTableSpec& spec, std::set<std::string>& taken, std::string name, EventField field, bool hidden) {
-  if (taken.contains(lower_case(name))) {
-    name = "event_" + name;
-    hidden = true;
-  }
-  add_column(spec, taken, {std::move(name), field, ColumnType::int64, hidden});
+// Hidden, and called event_<name> where the vendor has a column of that name.
+void add_hidden(EventTableSpec& spec, std::set<std::string>& taken, std::string name, EventField field) {
+  if (taken.contains(lower_case(name))) name = "event_" + name;
+  add_column(spec, taken, {std::move(name), field, ColumnType::int64, true});
 }
 
 // SQLite allows no more.
@@ -133,28 +131,22 @@ EventTableSpec schema_table(const std::string& name, const std::vector<std::shar
   for (const auto& schema : schemas) add_vendor_columns(spec, taken, *schema);
   std::vector<EventColumn> vendor = std::move(spec.columns);
   spec.columns.clear();
-  // The vendor's word for an event's name is a column of the vendor's like any
-  // other.
-  const std::string& name_column = schemas.front()->name_column;
-  const bool vendor_named = !name_column.empty() && taken.insert(lower_case(name_column)).second;
-  add_built_in(spec, taken, "id", EventField::id, false);
-  add_built_in(spec, taken, "track_id", EventField::track_id, false);
-  add_built_in(spec, taken, "lane", EventField::lane, false);
-  add_built_in(spec, taken, "ts_ns", EventField::ts_ns, false);
-  add_built_in(spec, taken, "dur_ns", EventField::dur_ns, false);
-  if (vendor_named) spec.columns.push_back({name_column, EventField::name});
-  if (!vendor_named || lower_case(name_column) != "name")
-    add_built_in(spec, taken, "name", EventField::name, vendor_named);
-  // Always there, whatever the vendor's columns are called, so that any row can
-  // be found on the timeline.
-  const auto is_event_id = [](const EventColumn& column) { return column.name == "event_id"; };
-  if (std::none_of(spec.columns.begin(), spec.columns.end(), is_event_id))
-    add_built_in(spec, taken, "event_id", EventField::id, true);
-  add_built_in(spec, taken, "end_ns", EventField::end_ns, true);
-  const bool times_are_ours = std::count_if(spec.columns.begin(), spec.columns.end(), [](const EventColumn& column) {
-                                return column.name == "ts_ns" || column.name == "dur_ns";
-                              }) == 2;
-  if (times_are_ours && !taken.contains(std::string(kEndExpression))) spec.columns.push_back(end_expression());
+  for (const auto& [own, field] : {std::pair{"id", EventField::id},
+                                   {"track_id", EventField::track_id},
+                                   {"lane", EventField::lane},
+                                   {"ts_ns", EventField::ts_ns},
+                                   {"dur_ns", EventField::dur_ns}}) {
+    spec.columns.push_back({own, field});
+    taken.insert(own);
+  }
+  std::string name_column = table_name_column(*schemas.front());
+  // Another schema of that name may have a column of its own that is called so.
+  if (!taken.insert(lower_case(name_column)).second) name_column = "name";
+  spec.columns.push_back({name_column, EventField::name});
+  if (lower_case(name_column) != "name") add_hidden(spec, taken, "name", EventField::name);
+  if (!taken.contains("event_id")) add_hidden(spec, taken, "event_id", EventField::id);
+  add_hidden(spec, taken, "end_ns", EventField::end_ns);
+  if (!taken.contains(std::string(kEndExpression))) spec.columns.push_back(end_expression());
   spec.columns.insert(spec.columns.end(), std::make_move_iterator(vendor.begin()),
                       std::make_move_iterator(vendor.end()));
   if (spec.columns.size() > kMaxColumns) spec.columns.resize(kMaxColumns);
@@ -168,19 +160,21 @@ std::string allowed_name(const std::string& name) {
   return text.empty() || lower_case(text).starts_with("sqlite_") ? "event_" + text : text;
 }
 
-std::optional<std::size_t> find_ignoring_case(const Schema& schema, const std::string& name) {
+std::optional<std::size_t> find_table_column(const Schema& schema, const std::string& name) {
   for (std::size_t i = 0; i < schema.columns.size(); ++i) {
-    if (lower_case(schema.columns[i].name) == lower_case(name)) return i;
+    if (lower_case(table_column_name(schema, schema.columns[i].name)) == lower_case(name)) return i;
   }
   return std::nullopt;
 }
 
-// Tables that were renamed. Scripts that know the old name go on working, and new ones read old sessions.
+// Tables that have two names: those that were renamed, so that scripts that know the old name go on working and new
+// ones read old sessions, and Tracy's zones, which are zones like others.
 struct FormerName {
   std::string_view name, former;
   std::string_view column;  // that the former table had: others of that name are something else
 };
-constexpr std::array kFormerNames = {FormerName{"memcpy", "transfer", "direction"}};
+constexpr std::array kFormerNames = {FormerName{"memcpy", "transfer", "direction"},
+                                     FormerName{"zone", "tracy_zone", "zone_text"}};
 
 [[nodiscard]] const EventTableSpec* find_table(const std::vector<EventTableSpec>& tables, std::string_view name) {
   const auto found =
@@ -232,7 +226,7 @@ std::vector<EventTableSpec> event_tables(const Snapshot& snapshot, const std::ve
       if (lower_case(lane.schema->name) != lower_case(name)) continue;
       add_lane(spec, lane, i);
       map_schema(spec, *lane.schema, [&](const EventColumn& column) {
-        return column.field == EventField::column ? find_ignoring_case(*lane.schema, column.name) : std::nullopt;
+        return column.field == EventField::column ? find_table_column(*lane.schema, column.name) : std::nullopt;
       });
     }
     tables.push_back(std::move(spec));

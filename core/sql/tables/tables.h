@@ -12,9 +12,10 @@ namespace accelscope::sql {
 // slice, counter, and a table per schema name over every scope, with the columns of all schemas of that name (null
 // where one lacks a column; of no fixed type where they disagree). Names are compared without regard to case. A schema
 // that is named like another table is called <name>_event, one without a name or with one of SQLite's own (sqlite_*)
-// event_<name>. A vendor's column that is named like one of ours wins, the one that names the events too; ours is then
-// found as event_<name>. Tables that were renamed are there under both names: copies are memcpy, and transfer as
-// OpenCL's were once called. Names that are words of SQL stay: queries write them in double quotes.
+// event_<name>. Our own columns - id, track_id, lane, ts_ns, dur_ns, and the name of the event - always win: a vendor's
+// column that is named like one of them is found as arg_<name>. Tables that were renamed are there under both names:
+// copies are memcpy, and transfer as OpenCL's were once called. Names that are words of SQL stay: queries write them in
+// double quotes.
 [[nodiscard]] std::vector<EventTableSpec> event_tables(const Snapshot& snapshot,
                                                        const std::vector<RowTableSpec>& others);
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <map>
 #include <optional>
+#include <set>
 #include <variant>
 
 #include "core/export/tables/parquet_file.h"
@@ -256,6 +258,23 @@ TEST_CASE("Parquet files hold every value of every event, exact, and null where 
   std::sort(found.begin(), found.end());
   std::sort(expected.begin(), expected.end());
   CHECK((found == expected));
+
+  // As in SQL: ids, tracks, and what is no event; a column by which sessions are told apart in one data frame.
+  const ParquetReader tracks(output.files["track.parquet"]);
+  CHECK(tracks.column("name").size() == session.snapshot->tracks.size());
+  std::map<Cell, Cell> name_of_track;
+  for (std::size_t row = 0; row < tracks.column("id").size(); ++row)
+    name_of_track[tracks.column("id")[row]] = tracks.column("name")[row];
+  for (std::size_t row = 0; row < calls.column("id").size(); ++row)
+    CHECK((name_of_track[calls.column("track_id")[row]] == calls.column("track")[row]));
+  std::set<Cell> ids(calls.column("id").begin(), calls.column("id").end());
+  CHECK(ids.size() == calls.column("id").size());
+  for (const char* file : {"runtime_call.parquet", "track.parquet", "meta.parquet", "metric.parquet", "flow.parquet"}) {
+    CAPTURE(file);
+    const ParquetReader reader(output.files[file]);
+    const std::vector<Cell> sessions = reader.column("session");
+    CHECK(std::all_of(sessions.begin(), sessions.end(), [](const Cell& cell) { return cell && !cell->empty(); }));
+  }
 
   const ParquetReader flows(output.files["flow.parquet"]);
   CHECK(flows.column("src_id").size() == session.arrows.size());

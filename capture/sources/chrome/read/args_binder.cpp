@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <string>
 
 #include "capture/json/json_cursor.h"
 #include "capture/sources/tracks/gpu_tables.h"
+#include "capture/sources/tracks/launch_details.h"
 #include "core/base/checksum.h"
 #include "core/base/format.h"
 
@@ -68,6 +71,12 @@ ValueRange ArgsBinder::bind(const TableBinding& binding, std::string_view name, 
   for (const json::JsonField& field : beside) bind_field(binding, field, batch);
   if (binding.location != TableBinding::kNoColumn) add_location(binding, name, batch);
   if (binding.pool != TableBinding::kNoColumn) add_pool(binding, batch);
+  if (binding.layer != TableBinding::kNoColumn && value_of(batch, binding.layer) == nullptr) {
+    const std::string_view module = string_at(binding, batch, binding.module);
+    if (!module.empty()) batch.values.push_back({binding.layer, 0, strings_.intern(layer_path(module))});
+  }
+  if (binding.grid != TableBinding::kNoColumn) add_launch(binding, batch);
+  if (binding.transfer_details != TableBinding::kNoColumn) add_transfer(binding, batch);
   if (!rest_.empty()) {
     rest_ += '}';
     const TextRange range = batch.add_text(rest_);
@@ -128,12 +137,27 @@ std::string_view ArgsBinder::text_of(const json::JsonField& field, Role role) {
   return scratch_;
 }
 
+// "[8, 1, 1]" of "[8,1,1]", as every other source writes it.
+std::string_view ArgsBinder::spaced(std::string_view list) {
+  if (list.find(' ') != std::string_view::npos) return list;
+  spaced_.clear();
+  for (const char c : list) {
+    spaced_ += c;
+    if (c == ',') spaced_ += ' ';
+  }
+  return spaced_;
+}
+
 void ArgsBinder::bind_field(const TableBinding& binding, const json::JsonField& field, EventBatch& batch) {
   if (field.kind == json::JsonKind::null) return;
   if (const std::uint32_t column = column_of(binding, field.key); column != TableBinding::kNoColumn) {
     const Column& target = binding.schema().columns[column];
     const std::string_view text = text_of(field, target.role);
     if (target.type == ColumnType::string) {
+      if (column == binding.grid || column == binding.block) {
+        batch.values.push_back({column, 0, strings_.intern(spaced(text))});
+        return;
+      }
       if (target.role == Role::stack && text.empty()) return;
       batch.values.push_back({column, 0, strings_.intern(text)});
       return;
@@ -180,6 +204,66 @@ void ArgsBinder::add_location(const TableBinding& binding, std::string_view name
         fmt::format("{}:{}", strings_.text(static_cast<StringId>(file->value)), static_cast<std::int64_t>(line->value));
   }
   batch.values.push_back({binding.location, 0, strings_.intern(scratch_)});
+}
+
+std::string_view ArgsBinder::string_at(const TableBinding& binding, const EventBatch& batch,
+                                       std::uint32_t column) const {
+  const BoundValue* value = column == TableBinding::kNoColumn ? nullptr : value_of(batch, column);
+  if (value == nullptr || binding.schema().columns[column].type != ColumnType::string) return {};
+  return strings_.text(static_cast<StringId>(value->value));
+}
+
+// A grid and a block that the event tells by other words than the columns'.
+void ArgsBinder::add_launch(const TableBinding& binding, EventBatch& batch) {
+  const auto put = [&](std::uint32_t column, std::string_view text) {
+    if (column == TableBinding::kNoColumn || text.empty() || value_of(batch, column) != nullptr) return;
+    batch.values.push_back({column, 0, strings_.intern(text)});
+  };
+  const auto joined = [&](const std::array<std::uint32_t, 3>& parts) {
+    std::string all = "[";
+    for (const std::uint32_t part : parts) {
+      const BoundValue* value = part == TableBinding::kNoColumn ? nullptr : value_of(batch, part);
+      if (value == nullptr) return std::string();
+      if (all.size() > 1) all += ", ";
+      const ColumnType type = binding.schema().columns[part].type;
+      if (type != ColumnType::string && type != ColumnType::int64) return std::string();
+      all += type == ColumnType::string ? std::string(string_at(binding, batch, part))
+                                        : std::to_string(static_cast<std::int64_t>(value->value));
+    }
+    return all + "]";
+  };
+  if (binding.grid_parts.front() != TableBinding::kNoColumn) put(binding.grid, joined(binding.grid_parts));
+  if (binding.block_parts.front() != TableBinding::kNoColumn) put(binding.block, joined(binding.block_parts));
+  const std::string_view text = string_at(binding, batch, binding.kernel_details);
+  if (text.empty() || binding.table() != ChromeTable::kernel) return;
+  using Columns = tracks::KernelColumns;  // the table's first columns
+  const tracks::KernelDetails details = tracks::read_kernel_details(text);
+  put(binding.grid, details.grid);
+  put(binding.block, details.block);
+  const auto number = [&](std::size_t column, std::optional<std::int64_t> value) {
+    const auto place = static_cast<std::uint32_t>(column);
+    if (value && value_of(batch, place) == nullptr)
+      batch.values.push_back({place, 0, static_cast<std::uint64_t>(*value)});
+  };
+  number(Columns::registers, details.registers);
+  number(Columns::shared_memory, details.shared_memory);
+  if (details.occupancy) {
+    batch.values.push_back(
+        {static_cast<std::uint32_t>(Columns::occupancy), 0, std::bit_cast<std::uint64_t>(*details.occupancy)});
+  }
+}
+
+void ArgsBinder::add_transfer(const TableBinding& binding, EventBatch& batch) {
+  if (rule_of(binding.table()).place != TablePlace::dma_queue) return;
+  using Columns = tracks::TransferColumns;
+  const tracks::TransferDetails details =
+      tracks::read_transfer_details(string_at(binding, batch, binding.transfer_details));
+  const auto bytes = static_cast<std::uint32_t>(Columns::bytes);
+  if (details.bytes && value_of(batch, bytes) == nullptr)
+    batch.values.push_back({bytes, 0, static_cast<std::uint64_t>(*details.bytes)});
+  const auto kind = static_cast<std::uint32_t>(Columns::kind);
+  if (!details.kind.empty() && value_of(batch, kind) == nullptr)
+    batch.values.push_back({kind, 0, strings_.intern(details.kind)});
 }
 
 void ArgsBinder::add_pool(const TableBinding& binding, EventBatch& batch) {

@@ -57,6 +57,12 @@ class ArgsBinder {
   [[nodiscard]] std::string_view text_of(const json::JsonField& field, Role role);
   void add_location(const TableBinding& binding, std::string_view name, EventBatch& batch);
   void add_pool(const TableBinding& binding, EventBatch& batch);
+  void add_launch(const TableBinding& binding, EventBatch& batch);
+  void add_transfer(const TableBinding& binding, EventBatch& batch);
+  [[nodiscard]] std::string_view spaced(std::string_view list);  // valid until the next call
+  // The text that was bound to a column; "" if there is none.
+  [[nodiscard]] std::string_view string_at(const TableBinding& binding, const EventBatch& batch,
+                                           std::uint32_t column) const;
   [[nodiscard]] const BoundValue* value_of(const EventBatch& batch, std::uint32_t column) const noexcept;
 
   LocalStrings& strings_;
@@ -68,6 +74,7 @@ class ArgsBinder {
   std::size_t first_ = 0;  // value of the event at hand
   std::string rest_;       // JSON of what fits no column
   std::string scratch_;
+  std::string spaced_;
 };
 
 }  // namespace accelscope::capture::sources::chrome

@@ -241,7 +241,7 @@ ChromeTable ChromeRowReader::table_of(const Row& row) {
   if (place.category != record.category) {
     place = {record.category, table_of_category(vocabulary_.strings.text(record.category))};
   }
-  return place.table;
+  return place.table == ChromeTable::event && row.args != nullptr ? table_of_args(row.args->text) : place.table;
 }
 
 void ChromeRowReader::finish_row(Row& row) {

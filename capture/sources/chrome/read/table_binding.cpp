@@ -15,6 +15,13 @@ constexpr std::string_view kPoolColumn = "pool";
 constexpr std::array<std::string_view, 5> kFileKeys = {"file", "filename", "file_name", "src_file", "source_file"};
 constexpr std::array<std::string_view, 5> kLineKeys = {"line", "lineno", "line_number", "src_line", "source_line"};
 
+constexpr std::string_view kLayerColumn = "layer";
+// Keys under which tools say which module of the model the work was for.
+constexpr std::array<std::string_view, 6> kModuleKeys = {"module_fqn",  "Module Hierarchy", "module_path",
+                                                         "module_name", "nn_module",        "tf_op"};
+constexpr std::array<std::string_view, 3> kGridKeys = {"grid_x", "grid_y", "grid_z"};
+constexpr std::array<std::string_view, 3> kBlockKeys = {"block_x", "block_y", "block_z"};
+
 [[nodiscard]] bool is_one_of(std::span<const std::string_view> words, std::string_view word) noexcept {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -33,24 +40,32 @@ constexpr std::array<std::string_view, 5> kLineKeys = {"line", "lineno", "line_n
 
 void ArgsInference::add(const json::JsonField& field) {
   if (field.key == kLocationColumn) has_location_ = true;
+  if (is_one_of(kModuleKeys, field.key)) has_module_ = true;
   if (!field.key.empty() && !is_own(field.key)) found_.add(field.key, field);
 }
 
 Schema ArgsInference::schema(ChromeTable table) const {
   const ChromeTableRule& rule = rule_of(table);
   Schema schema = make_schema({rule.schema, rule.kind, "name", "", waiting_names(table)}, known_columns(table));
+  append_columns(schema, collective_columns(table));
   bool has_file = false;
   bool has_line = false;
   for (const std::string& key : found_.keys()) {
     if (holds(schema, key)) continue;
     has_file = has_file || is_one_of(kFileKeys, key);
     has_line = has_line || is_one_of(kLineKeys, key);
-    schema.columns.push_back(make_column({key, found_.type(key), "", "Arguments"}));
+    const bool layer = key == kLayerColumn && found_.type(key) == ColumnType::string;
+    schema.columns.push_back(make_column(
+        {.name = key, .type = found_.type(key), .group = "Arguments", .role = layer ? Role::layer : Role::none}));
   }
   const auto append = [&](const ColumnSpec& own) { schema.columns.push_back(make_column(own)); };
   append({kCategoryColumn, ColumnType::string, "", "", "", "The category in the file."});
   if ((has_file && has_line) || has_location_ || table == ChromeTable::python_function) {
     append({kLocationColumn, ColumnType::string, "", "Source", "", "File and line.", Role::source_location});
+  }
+  if (has_module_ && !holds(schema, kLayerColumn)) {
+    append({kLayerColumn, ColumnType::string, "", columns::kLayerAndSource, "Layer", "The module of the model.",
+            Role::layer});
   }
   if (table == ChromeTable::memory) {
     append({kPoolColumn, ColumnType::string, "", "Memory", "", "The device's memory.", Role::pool});
@@ -79,6 +94,19 @@ TableBinding::TableBinding(ChromeTable table, Schema schema) : table_(table), sc
       if (is_one_of(kFileKeys, name) && file == kNoColumn) file = i;
       if (is_one_of(kLineKeys, name) && line == kNoColumn) line = i;
       if (name == "Device Type") device_type = i;
+      if (is_one_of(kModuleKeys, name) && module == kNoColumn) module = i;
+      if (name == kLayerColumn && schema_.columns[i].group != "Arguments") layer = i;
+      if (name == "grid") grid = i;
+      if (name == "External id") external_id = i;
+      const auto facts = collective_columns(table);
+      if (!facts.empty() && name == facts.front().name) collective = i;
+      if (name == "block") block = i;
+      if (name == "kernel_details") kernel_details = i;
+      if (name == "memcpy_details" || name == "memset_details") transfer_details = i;
+      for (std::size_t axis = 0; axis < grid_parts.size(); ++axis) {
+        if (name == kGridKeys[axis]) grid_parts[axis] = i;
+        if (name == kBlockKeys[axis]) block_parts[axis] = i;
+      }
       if (name == "Device Id") device_id = i;
     }
   }
@@ -99,6 +127,26 @@ std::optional<CodePlace> parse_code_place(std::string_view text) noexcept {
   if (line.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   constexpr std::string_view kSeparator = "): ";
   return CodePlace{text.substr(0, open), line, text.substr(colon + kSeparator.size())};
+}
+
+std::string layer_path(std::string_view module) {
+  if (module.find('/') != std::string_view::npos) return std::string(module);
+  std::string path;
+  while (!module.empty()) {
+    // A part ends at a dot outside of its brackets.
+    std::size_t end = 0;
+    for (int open = 0; end < module.size() && (open > 0 || module[end] != '.'); ++end) {
+      open += module[end] == '(' ? 1 : module[end] == ')' ? -1 : 0;
+    }
+    const std::string_view part = module.substr(0, std::min({end, module.find('('), module.find("::")}));
+    const bool called = module.substr(0, end).find("::") != std::string_view::npos;
+    module.remove_prefix(std::min(end + 1, module.size()));
+    if (part.empty() || (called && part == "TOP")) continue;
+    const bool number = part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!path.empty()) path += number ? '.' : '/';
+    path += part;
+  }
+  return path;
 }
 
 std::string stack_lines(std::string_view call_stack) {

@@ -3,6 +3,7 @@
 // several threads bind with it.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +24,8 @@ class ArgsInference {
 
  private:
   InferredColumns found_{{.most_columns = 64, .any_text_recurs = true}};  // what is over goes into "args"
-  bool has_location_ = false;                                             // some event states its place in the source
+  bool has_module_ = false;
+  bool has_location_ = false;  // some event states its place in the source
 };
 
 class TableBinding {
@@ -44,6 +46,17 @@ class TableBinding {
   std::uint32_t pool = kNoColumn;  // of memory events, made from device_type and device_id
   std::uint32_t device_type = kNoColumn;
   std::uint32_t device_id = kNoColumn;
+  std::uint32_t grid = kNoColumn;
+  std::uint32_t block = kNoColumn;
+  // Numbers of their own that some tools write in place of a grid and a block.
+  std::array<std::uint32_t, 3> grid_parts = {kNoColumn, kNoColumn, kNoColumn};
+  std::array<std::uint32_t, 3> block_parts = {kNoColumn, kNoColumn, kNoColumn};
+  std::uint32_t external_id = kNoColumn;
+  std::uint32_t collective = kNoColumn;  // the first of collective_columns(), which follow one another
+  std::uint32_t layer = kNoColumn;       // a path of modules with a slash between them, made from `module`
+  std::uint32_t module = kNoColumn;
+  std::uint32_t kernel_details = kNoColumn;  // one text with the others in it: see tracks/launch_details.h
+  std::uint32_t transfer_details = kNoColumn;
 
  private:
   ChromeTable table_;
@@ -58,6 +71,10 @@ struct CodePlace {
   std::string_view function;
 };
 [[nodiscard]] std::optional<CodePlace> parse_code_place(std::string_view text) noexcept;
+
+// "layers.0/attention/wq" of "layers.0.attention.wq", and of the hierarchy that PyTorch's profiler writes,
+// "TOP(Net)::forward.layer1(Sequential)::forward.0(Block)::forward" : "layer1.0"; a path with slashes is one already.
+[[nodiscard]] std::string layer_path(std::string_view module);
 
 // "a.py(1): f;b.py(2): g" as "f (a.py:1)\ng (b.py:2)".
 [[nodiscard]] std::string stack_lines(std::string_view call_stack);

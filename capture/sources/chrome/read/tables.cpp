@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "capture/sources/tracks/gpu_tables.h"
 
@@ -73,7 +74,7 @@ constexpr CategoryRule kCategories[] = {
 };
 // Kinds of these devices that are not in the list yet.
 constexpr std::string_view kDevicePrefixes[] = {"mtia_", "hpu_", "xpu_", "privateuse1_"};
-constexpr std::string_view kLaunchFlows[] = {"ac2g", "async", "async_cpu_to_gpu", "async_gpu"};
+constexpr std::string_view kLaunchFlows[] = {"ac2g", "async", "async_cpu_to_gpu", "async_gpu", "cpu_to_cuda"};
 
 constexpr ColumnSpec kExternalId = {"External id", kInt, "", kIds, "", "Joins the framework's operator and its work."};
 constexpr ColumnSpec kCorrelation = {"correlation", kInt, "", kIds, "", "Joins a runtime call and what it started."};
@@ -114,6 +115,15 @@ constexpr ColumnSpec kMemoryColumns[] = {
     kEventIndex,
 };
 
+constexpr ColumnSpec kCollectiveColumns[] = {
+    {"Collective name", kString, "", kTransfer, "", "What the ranks do together."},
+    {"In msg nelems", kInt, "", kTransfer, "", "Elements that a rank brings in."},
+    {"Out msg nelems", kInt, "", kTransfer, "", "Elements that a rank gets."},
+    {"Group size", kInt, "", kTransfer, "", "Ranks that take part."},
+    {"dtype", kString, "", kTransfer, "", "Type of the elements."},
+    {"Process Group Ranks", kString, "", kTransfer, "", "The ranks that take part."},
+};
+
 constexpr std::string_view kWaitingStreams[] = {"event_wait"};
 
 }  // namespace
@@ -142,8 +152,27 @@ ChromeTable table_of_category(std::string_view category) noexcept {
                                                                          : ChromeTable::device_event;
 }
 
+ChromeTable table_of_args(std::string_view args) noexcept {
+  for (const auto& [key, table] : {std::pair{"\"kernel_details\"", ChromeTable::kernel},
+                                   {"\"memcpy_details\"", ChromeTable::memcpy},
+                                   {"\"memset_details\"", ChromeTable::memset}}) {
+    const std::size_t at = args.find(key);
+    if (at == std::string_view::npos) continue;
+    const std::size_t colon = args.find(':', at);
+    const std::size_t quote = colon == std::string_view::npos ? colon : args.find_first_not_of(" \t\r\n", colon + 1);
+    if (quote == std::string_view::npos || args[quote] != '"') continue;
+    if (quote + 1 < args.size() && args[quote + 1] != '"') return table;
+  }
+  return ChromeTable::event;
+}
+
 bool is_launch_flow(std::string_view category) noexcept {
   return std::find(std::begin(kLaunchFlows), std::end(kLaunchFlows), category) != std::end(kLaunchFlows);
+}
+
+std::span<const ColumnSpec> collective_columns(ChromeTable table) noexcept {
+  const bool has = table == ChromeTable::kernel || table == ChromeTable::cpu_op;
+  return has ? std::span<const ColumnSpec>(kCollectiveColumns) : std::span<const ColumnSpec>{};
 }
 
 std::span<const ColumnSpec> known_columns(ChromeTable table) noexcept {

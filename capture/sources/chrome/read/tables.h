@@ -57,10 +57,14 @@ struct ChromeTableRule {
 
 [[nodiscard]] const ChromeTableRule& rule_of(ChromeTable table) noexcept;
 [[nodiscard]] ChromeTable table_of_category(std::string_view category) noexcept;
+// Of an event whose category says nothing, by arguments that only work of a device has: those of XLA's profiler.
+[[nodiscard]] ChromeTable table_of_args(std::string_view args) noexcept;
 // Flows that lead from a runtime call to what it started on the device; their id is the correlation of both.
 [[nodiscard]] bool is_launch_flow(std::string_view category) noexcept;
 
 [[nodiscard]] std::span<const ColumnSpec> known_columns(ChromeTable table) noexcept;
+// What PyTorch tells of collectives, of the operator and the kernel alike: known wherever they first come in the file.
+[[nodiscard]] std::span<const ColumnSpec> collective_columns(ChromeTable table) noexcept;
 // Names of events that only wait: of calls, for what they have started before; of a device, for others of its streams.
 [[nodiscard]] std::span<const std::string_view> waiting_names(ChromeTable table) noexcept;
 

@@ -48,7 +48,9 @@ constexpr std::string_view kFlowExternalId = "External id";
 void FlowBinder::add(const EventRecord& record, bool launch) {
   End end;
   end.id = record.id;
-  end.key = mix(mix(mix(mix(record.category, record.name), record.scope), record.id), record.id_is_text ? 1 : 0);
+  // The profiler of 2020 calls the end of a launch as it calls the kernel.
+  const StringId name = launch ? 0 : record.name;
+  end.key = mix(mix(mix(mix(record.category, name), record.scope), record.id), record.id_is_text ? 1 : 0);
   end.ns = record.start;
   end.thread = record.thread;
   end.name = record.name;

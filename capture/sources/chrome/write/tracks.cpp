@@ -14,6 +14,7 @@
 #include "capture/sources/tracks/gpu_tables.h"
 #include "core/base/natural_order.h"
 #include "core/base/text.h"
+#include "core/model/track_kinds.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
@@ -24,6 +25,8 @@ constexpr std::size_t kMostRankDigits = 8;
   if (text.starts_with('-')) text.remove_prefix(1);
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
+
+constexpr std::string_view kNoNumber = "-1";
 
 [[nodiscard]] std::string device_label(ChromeTable table, const std::string& number) {
   if (table == ChromeTable::mtia_event) return "mtia " + number;
@@ -128,6 +131,12 @@ std::uint32_t ChromeTracks::beside(Planned planned, std::string name, const Chro
 std::uint32_t ChromeTracks::of_collective_kernels(std::uint32_t thread, const ChromeSchema& schema) {
   return beside({.thread = thread, .table = ChromeTable::kernel, .on_device = true, .collective = true},
                 "collective kernels", schema);
+}
+
+std::uint32_t ChromeTracks::of_stream(std::uint32_t thread, ChromeTable table, std::int64_t stream,
+                                      const ChromeSchema& schema) {
+  return beside({.thread = thread, .table = table, .on_device = true, .stream = stream},
+                fmt::format("{} of stream {}", rule_of(table).schema, stream), schema);
 }
 
 std::uint32_t ChromeTracks::of_unknown_thread(std::uint32_t thread, std::size_t slot, const ChromeSchema& schema) {
@@ -241,24 +250,59 @@ void ChromeTracks::for_each_label(
 }
 
 bool ChromeTracks::is_device_track(const Planned& planned, bool kineto) const {
-  if (planned.sort != Sort::thread || rule_of(planned.table).place == TablePlace::host_thread) return false;
+  if (planned.sort != Sort::thread) return false;
+  if (named_device(planned)) return true;
+  if (rule_of(planned.table).place == TablePlace::host_thread) return false;
   return kineto || own_ || planned.on_device;
+}
+
+std::optional<tracks::DeviceRow> ChromeTracks::named_device(const Planned& planned) const {
+  const bool told = planned.table == ChromeTable::event;
+  if (own_ || planned.sort != Sort::thread || planned.slot > 0) return std::nullopt;
+  const ThreadName thread = thread_name(planned.thread);
+  const auto process = processes_.find(thread.pid);
+  const Names none;
+  const Names& names = process == processes_.end() ? none : process->second;
+  const bool labelled = tracks::device_of_process(names.labels).has_value();  // "python", labelled "GPU 0"
+  const std::string& process_name = labelled ? names.labels : names.name.empty() ? thread.pid : names.name;
+  const auto row = threads_.find(thread_key(thread.pid, thread.tid));
+  const std::string& row_name = row == threads_.end() || row->second.name.empty() ? thread.tid : row->second.name;
+  if (told) return tracks::device_row(process_name, row_name);
+  // The table says what it is; the names still say of which device.
+  if (rule_of(planned.table).place == TablePlace::host_thread) return std::nullopt;
+  const std::optional<std::string> device = tracks::device_of_process(process_name);
+  if (!device || labelled) return std::nullopt;
+  return tracks::DeviceRow{*device, kind_of(rule_of(planned.table).place), {}};
+}
+
+std::string_view ChromeTracks::place_kind(const Planned& planned) const {
+  const auto named = named_device(planned);
+  return named ? named->kind : kind_of(rule_of(planned.table).place);
 }
 
 void ChromeTracks::describe_on_device(const Planned& planned, Track& track) const {
   const ChromeTableRule& rule = rule_of(planned.table);
   const ThreadName thread = thread_name(planned.thread);
-  track.kind = kind_of(rule.place);
+  const auto named_row = named_device(planned);
+  track.kind = place_kind(planned);
+  // ONNX Runtime writes -1 for all devices, Proton no process at all.
+  const bool nameless = thread.pid == kNoNumber || thread.pid.empty();
   const Rank* const rank = rank_of(thread.pid);
   const std::string number = rank == nullptr ? thread.pid : rank->device ? std::to_string(*rank->device) : rank->pid;
-  track.device = chrome_tracks_is_number(number) ? device_label(planned.table, number) : number;
+  track.device = named_row                         ? named_row->device
+                 : nameless                        ? "GPU"
+                 : chrome_tracks_is_number(number) ? device_label(planned.table, number)
+                                                   : number;
   if (rank != nullptr) track.device = rank->label + " " + track.device;
   const auto known = threads_.find(thread_key(thread.pid, thread.tid));
   const bool named = known != threads_.end() && !known->second.name.empty();
-  std::string stream = named ? known->second.name : thread.tid;
+  std::string stream = planned.stream ? std::to_string(*planned.stream) : named ? known->second.name : thread.tid;
+  if (stream == kNoNumber) stream = "kernels";
   if (chrome_tracks_is_number(stream)) stream = "stream " + stream;
   while (stream.ends_with(' ')) stream.pop_back();
-  track.name = rule.place == TablePlace::stream || own_ ? stream : fmt::format("{} {}", rule.label, stream);
+  const bool by_name = named_row && rule.place == TablePlace::host_thread;
+  track.name = rule.place == TablePlace::stream || own_ || by_name ? stream : fmt::format("{} {}", rule.label, stream);
+  if (named_row && !named_row->row_title.empty()) track.name = fmt::format("{}, {}", named_row->row_title, stream);
   if (planned.collective) {
     track.kind = "collective";
     if (!own_) track.name = "NCCL, " + stream;
@@ -472,6 +516,18 @@ const ChromeTracks::Rank* ChromeTracks::rank_of(const std::string& pid) const {
   return found == ranks_.end() ? nullptr : &found->second;
 }
 
+std::vector<tracks::TrackEvents::TimeUse> ChromeTracks::time_uses() const {
+  std::vector<tracks::TrackEvents::TimeUse> uses(events_.size());
+  for (const Planned& planned : planned_) {
+    tracks::TrackEvents::TimeUse& use = uses[planned.events_track];
+    const WorkKind work = track_kind_of(place_kind(planned)).work;
+    use.on_host = planned.sort == Sort::thread && work == WorkKind::host;
+    use.in_order = planned.sort == Sort::thread && !planned.collective &&
+                   tracks::is_in_order(place_kind(planned), rule_of(planned.table).schema);
+  }
+  return uses;
+}
+
 FlowBinder::Tracks ChromeTracks::bound_tracks() const {
   FlowBinder::Tracks tracks;
   std::unordered_map<std::string, std::uint32_t> processes;
@@ -514,6 +570,9 @@ Result<void> ChromeTracks::define_all(EventSink& sink, SessionWriter& writer, Cl
     track.clock = clock;
     track.order = place++;
     if (Result<void> done = sink.define(track); !done) return done;
+    if (events_.doubtful(planned.events_track) == kNone) continue;
+    const Track aside = tracks::doubtful_track(track, events_.doubtful(planned.events_track), place++);
+    if (Result<void> done = sink.define(aside); !done) return done;
   }
   return {};
 }

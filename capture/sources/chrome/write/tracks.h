@@ -14,6 +14,7 @@
 #include "capture/sources/chrome/read/row_reader.h"
 #include "capture/sources/chrome/read/tables.h"
 #include "capture/sources/chrome/write/flow_binder.h"
+#include "capture/sources/tracks/device_names.h"
 #include "capture/sources/tracks/track_events.h"
 #include "core/model/track_words.h"
 
@@ -39,6 +40,9 @@ class ChromeTracks {
                                         bool on_device);
   // Kernels of collectives have a row of their own beside the stream's.
   [[nodiscard]] std::uint32_t of_collective_kernels(std::uint32_t thread, const ChromeSchema& schema);
+  // Kernels and copies of a tool that tells the stream in the event alone, and not by its thread.
+  [[nodiscard]] std::uint32_t of_stream(std::uint32_t thread, ChromeTable table, std::int64_t stream,
+                                        const ChromeSchema& schema);
   // The profiler writes frames of threads that it does not know to one thread 0: `slot` tells them apart.
   [[nodiscard]] std::uint32_t of_unknown_thread(std::uint32_t thread, std::size_t slot, const ChromeSchema& schema);
   [[nodiscard]] std::uint32_t of_async(std::uint32_t thread, StringId category, const ChromeSchema& schema);
@@ -62,6 +66,8 @@ class ChromeTracks {
   // file.
   void find_ranks(bool has_devices);
 
+  // By the number that TrackEvents has for them.
+  [[nodiscard]] std::vector<tracks::TrackEvents::TimeUse> time_uses() const;
   [[nodiscard]] FlowBinder::Tracks bound_tracks() const;  // of all events of threads, asynchronous ones too
   // What the file calls processes beside their names, by pid: "GPU 0", "tab title".
   void for_each_label(const std::function<void(const std::string& pid, const std::string& labels)>& visit) const;
@@ -80,8 +86,9 @@ class ChromeTracks {
     SchemaNumber schema = kNone;
     std::string name;  // of all but a thread's
     bool on_device = false;
-    bool collective = false;  // kernels of collectives
-    std::size_t slot = 0;     // from 1: a thread that the profiler does not know
+    bool collective = false;             // kernels of collectives
+    std::optional<std::int64_t> stream;  // that the events tell in place of the thread
+    std::size_t slot = 0;                // from 1: a thread that the profiler does not know
   };
   struct Names {
     std::string name;
@@ -117,6 +124,9 @@ class ChromeTracks {
   void describe_on_device(const Planned& planned, Track& track) const;
   void describe_in_words(const Planned& planned, Track& track) const;
   void describe_on_host(const Planned& planned, bool kineto, Track& track) const;
+  // What the names of its process and thread say that it is; nothing: a row of the host, or one that its table places.
+  [[nodiscard]] std::optional<tracks::DeviceRow> named_device(const Planned& planned) const;
+  [[nodiscard]] std::string_view place_kind(const Planned& planned) const;
   [[nodiscard]] std::string process_label(const std::string& pid) const;
   [[nodiscard]] std::string host_label(const std::string& pid, bool kineto) const;
   [[nodiscard]] std::string own_name(const ThreadName& thread) const;

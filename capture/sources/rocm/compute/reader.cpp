@@ -31,9 +31,11 @@ constexpr ColumnSpec kRooflineColumns[] = {
     {"lds_cache_data", kReal, "B", kMemory, "LDS", "Bytes that the memory of groups moved."},
 };
 
-[[nodiscard]] std::uint32_t add_table_row(RocmRun& run, const char* name, std::span<const ColumnSpec> columns) {
-  const std::uint32_t table = run.session().add_table(
-      make_schema({name, EventKind::table, "kernel", "The function that it is said of."}, columns));
+[[nodiscard]] std::uint32_t add_table_row(RocmRun& run, const char* name, std::span<const ColumnSpec> columns,
+                                          const char* name_column = "kernel",
+                                          const char* explanation = "The function that it is said of.") {
+  const std::uint32_t table =
+      run.session().add_table(make_schema({name, EventKind::table, name_column, explanation}, columns));
   return run.session().add_track(table, {.name = name, .kind = "table"}, {tracks::kProfilerRows, 1});
 }
 
@@ -45,8 +47,10 @@ void ComputeReader::read() {
   read_kernels();
   read_launches();
   read_values();
+  read_workload_values();
   read_rooflines();
   const Result<std::int64_t> samples = database_.row_count("compute_pcsampling");
+  database_.count_as_read("compute_pcsampling");
   run_.report().note("rows_left_out", "samples of instructions are not read",
                      samples ? static_cast<std::uint64_t>(std::max<std::int64_t>(*samples, 0)) : 0);
 }
@@ -63,6 +67,7 @@ void ComputeReader::read_facts() {
       database_.rows("compute_workload", {"workload_id", "name", "sub_name", "sys_info_extdata"});
   while (workloads && workloads->next()) {
     const std::string prefix = fmt::format("workload.{}.", workloads->integer(0));
+    workloads_[workloads->integer(0)] = run_.intern(workloads->text(1));
     writer.set_meta(prefix + "name", std::string(workloads->text(1)));
     if (!workloads->text(2).empty()) writer.set_meta(prefix + "sub_name", std::string(workloads->text(2)));
     (void)json::each_member(workloads->text(3), [&](const json::JsonField& field) {
@@ -124,18 +129,43 @@ void ComputeReader::read_values() {
     const auto kernel = kernels_.find(rows->integer(0));
     const auto known = figures_.find(rows->integer(1));
     const Figure figure = known == figures_.end() ? Figure{} : known->second;
-    values.clear();
-    values.string(0, figure.id);
-    values.string(1, figure.name);
-    values.string(2, figure.table);
-    values.string(3, figure.part);
-    values.string(4, run_.intern(rows->text(2)));
+    put_figure(values, figure, run_.intern(rows->text(2)));
     if (rows->has(3)) values.real(5, rows->real(3));
-    values.string(6, figure.unit);
     run_.session().write(row, 0, 0, kernel == kernels_.end() ? 0 : kernel->second, values);
     ++progress_.done;
   }
   if (!rows->status()) run_.report().note("unreadable", "figures lie on damaged pages: " + rows->status().message());
+}
+
+// Of a whole workload: figures of all its launches together.
+void ComputeReader::read_workload_values() {
+  Result<ForeignRows> rows =
+      database_.rows("compute_workload_metric_value", {"workload_id", "metric_uuid", "value_name", "value"});
+  if (!rows || !rows->has_column(1)) return;
+  const std::uint32_t row = add_table_row(run_, "workload_metric", kFigureColumns, "workload", "The workload.");
+  tracks::EventValues values;
+  while (rows->next()) {
+    const auto known = figures_.find(rows->integer(1));
+    const auto workload = workloads_.find(rows->integer(0));
+    put_figure(values, known == figures_.end() ? Figure{} : known->second, run_.intern(rows->text(2)));
+    if (rows->has(3)) values.real(5, rows->real(3));
+    const bool only = workload == workloads_.end() && workloads_.size() == 1;
+    const StringId name = only ? workloads_.begin()->second : workload == workloads_.end() ? 0 : workload->second;
+    run_.session().write(row, 0, 0, name, values);
+    ++progress_.done;
+  }
+  if (!rows->status())
+    run_.report().note("unreadable", "figures of workloads lie on damaged pages: " + rows->status().message());
+}
+
+void ComputeReader::put_figure(tracks::EventValues& values, const Figure& figure, StringId kind) {
+  values.clear();
+  values.string(0, figure.id);
+  values.string(1, figure.name);
+  values.string(2, figure.table);
+  values.string(3, figure.part);
+  values.string(4, kind);
+  values.string(6, figure.unit);
 }
 
 void ComputeReader::read_rooflines() {

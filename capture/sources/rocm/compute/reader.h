@@ -25,12 +25,15 @@ class ComputeReader {
   void read_kernels();
   void read_launches();
   void read_values();
+  void read_workload_values();
+  static void put_figure(tracks::EventValues& values, const Figure& figure, StringId kind);
   void read_rooflines();
 
   const sqlite::ForeignDatabase& database_;
   RocmRun& run_;
   ReadingProgress& progress_;
   std::map<std::int64_t, StringId> kernels_;
+  std::map<std::int64_t, StringId> workloads_;
   std::map<std::int64_t, Figure> figures_;
   std::uint32_t process_ = 0;
 };

@@ -17,7 +17,9 @@ constexpr int kSureTable = 90;
 constexpr std::size_t kMostCounters = 400;
 
 [[nodiscard]] bool has_column(const std::vector<std::string>& columns, std::string_view name) {
-  return std::any_of(columns.begin(), columns.end(), [&](const std::string& each) { return trimmed(each) == name; });
+  // rocpd's own tool writes "Lds_Block_Size" where rocprofv3 does "LDS_Block_Size".
+  return std::any_of(columns.begin(), columns.end(),
+                     [&](const std::string& each) { return lower_case(trimmed(each)) == lower_case(name); });
 }
 
 // The first table of which a file has all these columns.
@@ -324,6 +326,10 @@ void CsvReader::report_file(const CsvTable& table, const File& file) {
                           file.path, table.first_bad_line()),
               table.bad_rows());
   report.add(table.blocks(), file.path);
+  report.note_unread(file.path, file.table == RocprofTable::allocations || file.table == RocprofTable::scratch ||
+                                        file.table == RocprofTable::counters
+                                    ? table.unknown_columns()
+                                    : std::vector<std::string>{});
 }
 
 void CsvReader::read_agents(CsvTable& table, Process& /*process*/) {
@@ -414,6 +420,8 @@ void CsvReader::read_kernel(const CsvTable& table, const Columns& columns, Proce
   RocmDispatch dispatch;
   if (!place(table, columns, process, dispatch)) return;
   describe_dispatch(table, columns, process, dispatch);
+  const std::string unknown = table.unknown_cells();
+  dispatch.arguments = unknown;
   std::vector<CounterValue> values;
   if (dispatch.dispatch_id) {
     process.traced.insert(*dispatch.dispatch_id);
@@ -490,6 +498,8 @@ void CsvReader::read_copy(const CsvTable& table, const Columns& columns, Process
   copy.source = agent_of(table.cell(columns.source), process);
   copy.destination = agent_of(table.cell(columns.destination), process);
   copy.bytes = table.integer(columns.bytes);
+  const std::string unknown = table.unknown_cells();
+  copy.arguments = unknown;
   run_.write(copy);
 }
 
@@ -519,6 +529,8 @@ void CsvReader::read_call(const CsvTable& table, const Columns& columns, Process
     call.table = RocmHostTable::mark;
     call.mark_kind = run_.intern(call.start == call.end ? "mark" : "range");
   }
+  const std::string unknown = table.unknown_cells();
+  call.arguments = unknown;
   run_.write(call);
 }
 

@@ -48,6 +48,7 @@ struct RocmDispatch : RocmOnDevice {
   MaybeNumber accum_vgprs;
   MaybeNumber sgprs;
   std::string_view further_counters;
+  std::string_view arguments;
 };
 
 struct RocmCopy : RocmOnDevice {  // `agent`: where there is no source and destination

@@ -194,6 +194,7 @@ void RocmRun::write(const RocmDispatch& dispatch, std::span<const CounterValue> 
   put(Columns::graph_exec_id, dispatch.graph_exec);
   put(Columns::graph_node_id, dispatch.graph_node);
   if (!dispatch.further_counters.empty()) values_.text(Columns::further_counters, dispatch.further_counters);
+  if (!dispatch.arguments.empty()) values_.text(Columns::arguments, dispatch.arguments);
   for (const CounterValue& counter : counters) values_.real(Columns::count + counter.counter, counter.value);
   begin_work(dispatch, session_.write(row, dispatch.start, dispatch.end - dispatch.start, dispatch.name, values_));
 }

@@ -35,6 +35,7 @@ constexpr ColumnSpec kKernelFurther[] = {
     kGraphExec,
     kGraphNode,
     {"further counters", kText, "", "Counters", "", "Counters that only few launches have."},
+    {"args", kText, "", kOperation, "Arguments", "What else the profiler says of the launch."},
 };
 constexpr ColumnSpec kCopyFurther[] = {
     {"src_agent", kString, "", kTransfer, "From", "The device that is read."},

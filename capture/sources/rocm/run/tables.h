@@ -21,7 +21,7 @@ struct RocmKernelColumns {
                                kernel_id = first + 4, grid_size = first + 5, private_segment_size = first + 6,
                                arch_vgpr_count = first + 7, accum_vgpr_count = first + 8, sgpr_count = first + 9,
                                region = first + 10, graph_exec_id = first + 11, graph_node_id = first + 12,
-                               further_counters = first + 13, count = first + 14;
+                               further_counters = first + 13, arguments = first + 14, count = first + 15;
 };
 struct RocmCopyColumns {
   static constexpr std::size_t first = tracks::TransferColumns::count;

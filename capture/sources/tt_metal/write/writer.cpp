@@ -47,7 +47,6 @@ DeviceLogWriter::DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogD
     return std::any_of(kDispatchKeys.begin(), kDispatchKeys.end(),
                        [&](const DispatchKey& key) { return !meta_data_field(text, key.name).empty(); });
   });
-  keeps_runs_ = true;
   add_schemas();
 }
 
@@ -283,7 +282,7 @@ void DeviceLogWriter::fill_meta_data(Row& row, const LogColumns& at, std::uint64
 
 void DeviceLogWriter::add_zone(const MatchedZone& zone) {
   if (zone.end == nullptr) ++at_->unfinished;
-  if (keeps_runs_ && zone.depth == 0) add_to_run(zone);
+  if (zone.depth == 0) add_to_run(zone);
   TrackState& track = track_of(LogTable::zone);
   if (!has_lane(track, zone.depth)) return;
   const LogMarker& begin = *zone.begin;
@@ -316,40 +315,60 @@ void DeviceLogWriter::add_to_run(const MatchedZone& zone) {
   }
   run.begin = std::min(run.begin, zone.begin->time);
   run.end = std::max(run.end, zone.end_time);
-  const std::int64_t core = order_of(at_->facts) / 16;  // processors come core by core
-  if (core != run.last_core) ++run.cores;
-  run.last_core = core;
+  run.stretch = stretch_;
+  const auto core = static_cast<std::uint32_t>(order_of(at_->facts) / 16);
+  const auto counted = std::lower_bound(run.cores.begin(), run.cores.end(), core);
+  if (counted == run.cores.end() || *counted != core) run.cores.insert(counted, core);
 }
 
 void DeviceLogWriter::write_runs() {
   std::vector<const Run*> runs;
   for (const auto& [key, run] : runs_) runs.push_back(&run);
+  write(std::move(runs));
+  runs_.clear();
+}
+
+void DeviceLogWriter::write_runs_before_stretch() {
+  std::vector<const Run*> runs;
+  for (const auto& [key, run] : runs_) {
+    if (run.stretch < stretch_) runs.push_back(&run);
+  }
+  write(std::move(runs));
+  std::erase_if(runs_, [&](const auto& each) { return each.second.stretch < stretch_; });
+}
+
+void DeviceLogWriter::write(std::vector<const Run*> runs) {
   std::sort(runs.begin(), runs.end(), [](const Run* a, const Run* b) {
     return std::tie(a->chip, a->begin, a->end, a->ids) < std::tie(b->chip, b->begin, b->end, b->ids);
   });
   if (runs.empty() || std::uint64_t{track_count_} + runs.back()->chip >= kMostTracks) return;
-  const SchemaNumber schema = writer_.add_schema(run_schema());
-  TrackNumber track = kNone;
-  std::uint32_t chip = 0;
+  if (run_schema_ == kNone) run_schema_ = writer_.add_schema(run_schema());
   for (const Run* run : runs) {
-    if (track == kNone || run->chip != chip) {
-      chip = run->chip;
+    const auto [place, added] = run_tracks_.try_emplace(run->chip, kNone);
+    if (added) {
       ++track_count_;
-      track = writer_.add_track(
-          {.name = "Runs", .kind = "layer", .device = label_ + chip_name(chip), .schema = schema, .clock = run->clock});
+      place->second = writer_.add_track({.name = "Runs",
+                                         .kind = "layer",
+                                         .device = label_ + chip_name(run->chip),
+                                         .schema = run_schema_,
+                                         .clock = run->clock});
     }
+    const TrackNumber track = place->second;
     const auto has = [run](std::size_t id) { return (run->present >> id & 1) != 0; };
     const std::size_t named_by = has(LogContext::run_host_id) ? LogContext::run_host_id : LogContext::run_id;
     std::string name = fmt::format("run {}", run->ids[named_by]);
     if (has(LogContext::trace_id_counter)) name += fmt::format(", replay {}", run->ids[LogContext::trace_id_counter]);
+    if (name_of_run_ && has(LogContext::run_host_id)) {
+      const std::string operation = name_of_run_(chip_name(run->chip), run->ids[LogContext::run_host_id]);
+      if (!operation.empty()) name = operation;
+    }
     Row row = writer_.begin_event(track, run->begin, run->end - run->begin, writer_.intern(name));
     for (std::size_t id = 0; id < LogContext::kIds; ++id) {
       if (has(id)) row.unsigned_integer(id, run->ids[id]);
     }
     row.integer(LogContext::kIds, run->end - run->begin);
-    row.integer(LogContext::kIds + 1, run->cores);
+    row.integer(LogContext::kIds + 1, static_cast<std::int64_t>(run->cores.size()));
   }
-  runs_.clear();
 }
 
 void DeviceLogWriter::add_instant(const LogMarker& marker, LogTable table, bool lone_end) {

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -64,8 +65,15 @@ class DeviceLogWriter {
   // The clock of a chip, before its processors: where in the session one of its ticks lies.
   Clock begin_chip(std::uint32_t chip, ClockAnchor anchor);
   Result<void> write(const LogProcessor& processor, MarkerRuns& markers, ChunkSpill& spill);
-  // After the last write(): a row for each chip with the runs of programs, from their first to their last zone.
+  // A row for each chip with the runs of programs, from their first to their last zone: those that had no zone since
+  // the stretch began (see begin_stretch()), or all, once no zone comes any more.
+  void write_runs_before_stretch();
   void write_runs();
+  // Zones of a growing log come stretch by stretch, each of them processor by processor, and a run lies within one.
+  void begin_stretch() noexcept { ++stretch_; }
+  // What a run is called whose number a report of the same run knows; "": "run 7".
+  using NameOfRun = std::function<std::string(const std::string& device, std::uint64_t run_host_id)>;
+  void name_runs(NameOfRun names) { name_of_run_ = std::move(names); }
 
   [[nodiscard]] std::unique_ptr<Processor> begin(const LogProcessor& processor, ClockNumber clock);
   // Markers of one time; the times never fall. Late ones, which came after later ones were added, make a second pass.
@@ -93,14 +101,15 @@ class DeviceLogWriter {
     ClockNumber clock = kNone;
     std::array<std::uint64_t, LogContext::kIds> ids{};
     std::uint8_t present = 0;
-    std::int64_t begin = 0, end = 0;  // ticks
-    std::int64_t cores = 0;
-    std::int64_t last_core = -1;  // that is counted
+    std::int64_t begin = 0, end = 0;   // ticks
+    std::vector<std::uint32_t> cores;  // by their places, in order
+    std::uint64_t stretch = 0;         // of its last zone so far
   };
   using RunKey = std::tuple<std::uint32_t, std::uint8_t, std::array<std::uint64_t, LogContext::kIds>>;
 
   void add_schemas();
   void add_to_run(const MatchedZone& zone);
+  void write(std::vector<const Run*> runs);
   [[nodiscard]] TrackNumber core_track();
   [[nodiscard]] TrackState& track_of(LogTable table);
   [[nodiscard]] TrackState& counter_track(const LogSite& site);
@@ -135,9 +144,12 @@ class DeviceLogWriter {
   std::uint32_t processors_left_ = 0;  // that have no lane yet
 
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, TrackNumber> cores_;  // by chip, x and y
-  bool keeps_runs_ = false;
   std::map<RunKey, Run> runs_;
-  Processor* at_ = nullptr;  // whose markers are written
+  std::uint64_t stretch_ = 0;
+  SchemaNumber run_schema_ = kNone;
+  NameOfRun name_of_run_;
+  std::map<std::uint32_t, TrackNumber> run_tracks_;  // by chip
+  Processor* at_ = nullptr;                          // whose markers are written
   std::vector<LogMarker> zone_markers_;
 };
 

@@ -61,7 +61,7 @@ std::vector<BadTrace> bad_traces() {
        "rows_mended", 1},
       {"NaN among the args", between(R"({"ph":"X","name":"a","ts":1,"dur":1,"args":{"i":NaN,"x":Infinity}})"), 3, "",
        0},
-      {"two documents", trace_of(slice(1)) + trace_of(slice(2)), 1, "trailing_bytes", 0},
+      {"two documents", trace_of(slice(1)) + trace_of(slice(2)), 2, "", 0},
       {"two tables of events", "{\"traceEvents\":[" + slice(1) + "],\"traceEvents\":[" + slice(2) + "]}", 2, "", 0},
       {"events that are not a list", "{\"traceEvents\":7,\"traceEvents\":[" + slice(1) + "]}", 1, "", 0},
       {"an array that is never closed in an object", "{\"traceEvents\":[" + slice(1) + "}", 1, "stray_bytes", 0},

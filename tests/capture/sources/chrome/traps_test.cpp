@@ -182,7 +182,7 @@ TEST_CASE("process 0, thread 0 of Python does not share a track with stream 0 of
   CHECK(kernel.kind == "stream");
   CHECK(kernel.device == "GPU 0");
   CHECK(kernel.track == "stream 0");
-  CHECK(kernel.string("grid") == "[1,2,3]");
+  CHECK(kernel.string("grid") == "[1, 2, 3]");
   CHECK(kernel.real("est. achieved occupancy %") == 50.0);
   CHECK(!kernel.integer("registers per thread").has_value());
   CHECK(copy.kind == "dma_queue");

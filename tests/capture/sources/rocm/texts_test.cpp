@@ -113,6 +113,21 @@ TEST_CASE("what encloses the tables of a result becomes blanks, whatever pieces 
   CHECK(depth == 0);
 }
 
+TEST_CASE("a table that rocpd's own tool wrote: columns in its spelling, and unknown ones as arguments") {
+  test::TemporaryFolder folder;
+  test::write_file(folder.file("9_kernel_trace.csv"),
+                   "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\","
+                   "\"Lds_Block_Size\",\"Vgpr_Count\",\"Sgpr_Count\",\"Odd_Fact\"\n"
+                   "\"KERNEL_DISPATCH\",\"Agent 4\",1,\"norm\",1000,2000,8456,16,32,7\n");
+  const Imported session = imported_input({folder.file("9_kernel_trace.csv")});
+  const auto kernels = session.events("kernel");
+  REQUIRE(kernels.size() == 1);
+  CHECK(kernels[0].integer("shared memory") == 8456);
+  CHECK(kernels[0].integer("arch_vgpr_count") == 16);
+  CHECK(kernels[0].integer("sgpr_count") == 32);
+  CHECK(kernels[0].string("args") == "Odd_Fact=7");
+}
+
 TEST_CASE("a result of rocprofv3: kernels with counters, calls, marks, copies and memory") {
   const Imported session = imported_result(result_file(result_of_one()));
   const auto kernels = session.events("kernel");

@@ -1,6 +1,8 @@
 // Profiles that tools print as text: VTune's intervals and reports, unitrace, perf script, collapsed stacks.
 #include <doctest/doctest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "capture/sources/base/import_report.h"
@@ -271,6 +273,43 @@ TEST_CASE("samples of perf script: exact times, names with blanks, frames withou
   CHECK(said(sink, "rows_skipped") == 1);
   CHECK(stacks::probe_perf_script("my tool 12/13 [003] 12.345678: cycles:u: \n\t 7f main (/bin/t)\n", "") > 0);
   CHECK(stacks::probe_perf_script("a;b 12\n", "") == 0);
+}
+
+TEST_CASE("perf script of one line a sample: as many samples as lines, each with its function and its time") {
+  RecordingSink sink;
+  import_text(stacks::import_perf_script,
+              "   timer_manager  7741 [002]  1480.000000:     250000 cpu-clock:  ffffffff9e9b0095 __lock_text+0x25 "
+              "([kernel.kallsyms])\n"
+              "          pytest  8461 [003]  1480.000100:     250000 cpu-clock:      7fac85f24247 "
+              "clock_nanosleep@@GLIBC_2.17+0xe7 (/usr/lib/libc.so)\n"
+              "          pytest  8461 [001]  1480.900000:     250000 cpu-clock:      7fac85f24247 spin+0xe7 (/x)\n",
+              sink);
+  CHECK(text_events(sink, "cpu_sample", "").size() == 3);
+  const auto locked = text_events(sink, "cpu_sample", "__lock_text");
+  REQUIRE(locked.size() == 1);
+  CHECK(string_value(sink, locked[0], "module") == "[kernel.kallsyms]");
+  CHECK(number_value(sink, locked[0], "cpu") == 2);
+  const auto spin = text_events(sink, "cpu_sample", "spin");
+  REQUIRE(spin.size() == 1);
+  CHECK(spin[0].end - spin[0].start == 250000);
+  CHECK(said(sink, "truncated") == 0);
+  CHECK(said(sink, "rows_skipped") == 0);
+}
+
+TEST_CASE("samples of perf stand for the time to the next one of their thread, and no longer than usual") {
+  RecordingSink sink;
+  std::string text;
+  for (const int ms : {0, 1, 2, 3, 4, 5, 900, 901}) {
+    text += fmt::format(
+        "python3  5007 [003]   100.{:03}000:     250000 cycles:u: \n"
+        "\t    55d0a0001000 gemm_inner+0x10 (/x/lib.so)\n\t    55d0a0002000 main+0x10 (/x/app)\n\n",
+        ms);
+  }
+  import_text(stacks::import_perf_script, text, sink);
+  const auto samples = text_events(sink, "cpu_sample", "gemm_inner");
+  REQUIRE(samples.size() == 8);
+  for (const RecordedEvent& sample : samples) CHECK(sample.end - sample.start == 1'000'000);
+  CHECK(sink.schema_of(samples[0]).kind == EventKind::slice);  // what hotspots and trees of stacks add up
 }
 
 TEST_CASE("collapsed stacks become a flame graph: frames that follow each other are one, counts are kept") {

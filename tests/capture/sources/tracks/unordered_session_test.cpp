@@ -54,6 +54,59 @@ TEST_CASE("events that come in any order lie sorted, nested ones below those tha
   }
 }
 
+TEST_CASE("a stamp that was never taken and an end taken late are set aside, and lengthen nothing") {
+  constexpr std::int64_t kBegin = 1'700'000'000'000'000'000;
+  RecordingSink sink;
+  UnorderedSession session(sink);
+  const std::uint32_t table = session.add_table(make_gpu_schema(GpuTable::kernel));
+  const std::uint32_t stream = session.add_track(table, {.name = "stream 7", .kind = "stream", .device = "GPU 0"});
+  const std::uint32_t calls = session.add_track(session.add_table(make_gpu_schema(GpuTable::runtime_call)),
+                                                {.name = "main", .kind = "host_thread"});
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    const std::int64_t at = kBegin + static_cast<std::int64_t>(i) * 1000;
+    session.add_flow(FlowSide::source, flow_key(1, i), i, session.write(calls, at, 100, session.intern("call"), {}));
+    const std::int64_t start = i == 5 ? 0 : at + 200;
+    const std::int64_t length = i == 5 ? 0 : i == 9 ? 1'600'000'000 : 500;
+    session.add_flow(FlowSide::target, flow_key(1, i), i,
+                     session.write(stream, start, length, session.intern(i == 9 ? "late" : "gemm"), {}));
+  }
+  REQUIRE(session.finish({}).ok());
+  CHECK(events_of_row(sink, "stream 7").size() == 18);
+  const auto aside = events_of_row(sink, "stream 7 (impossible times)");
+  REQUIRE(aside.size() == 2);
+  for (const RecordedEvent& event : aside) CHECK(sink.tracks.at(event.track).kind == "doubtful");
+  CHECK(events_of_row(sink, "main").size() == 20);
+  CHECK(sink.meta.at("trace_begin_ns") == std::to_string(kBegin));
+  std::map<std::string, std::uint64_t> said;
+  for (const QualityEntry& entry : sink.qualities) said[entry.kind] += entry.count;
+  CHECK(said["impossible_times"] == 2);
+  CHECK(events_of_row(sink, "flows").size() == 18);
+  CHECK(said["flow_without_event"] == 2);
+}
+
+TEST_CASE("long work that nothing belies is believed: alone, of its kind, or beside a host that waits for it") {
+  RecordingSink sink;
+  UnorderedSession session(sink);
+  const std::uint32_t table = session.add_table(make_gpu_schema(GpuTable::kernel));
+  const std::uint32_t stream = session.add_track(table, {.name = "stream 7", .kind = "stream", .device = "GPU 0"});
+  std::int64_t at = 1'000'000;
+  for (int i = 0; i < 50; ++i) {
+    session.write(stream, at, 500, session.intern("small"), {});
+    at += 1000;
+  }
+  session.write(stream, at, 3'000'000, session.intern("large"), {});  // nothing begins within it
+  at += 3'000'100;
+  session.write(stream, at, 500, session.intern("small"), {});
+  for (int i = 0; i < 4; ++i) {  // a kernel that is always long, with others beside it
+    session.write(stream, at, 900'000, session.intern("persistent"), {});
+    session.write(stream, at + 100, 500, session.intern("small"), {});
+    at += 1'000'000;
+  }
+  REQUIRE(session.finish({}).ok());
+  CHECK(events_of_row(sink, "stream 7").size() == 60);
+  for (const QualityEntry& entry : sink.qualities) CHECK(entry.kind != "impossible_times");
+}
+
 TEST_CASE("every source of a key is joined with every target of it, by the ids of the events that were written") {
   RecordingSink sink;
   UnorderedSession session(sink);

@@ -4,7 +4,7 @@ namespace accelscope::capture {
 
 std::string log_events(const Imported& session, bool depth) {
   std::string text;
-  for (const char* table : {"zone", "zone_total", "ts_data", "ts_event", "perf_counter"}) {
+  for (const char* table : {"zone", "zone_total", "ts_data", "ts_event", "perf_counter", "run"}) {
     std::vector<std::string> events;
     for (const EventValues& event : session.events(table)) {
       std::string line = event.track + "|" + event.device + "|" + event.name;

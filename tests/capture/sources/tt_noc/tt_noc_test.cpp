@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "capture/sources/tt_noc/source.h"
 #include "tests/capture/recording_sink.h"
@@ -75,6 +76,23 @@ TEST_CASE("times since a kernel's begin cannot be compared between cores, which 
   CHECK(sink.tracks.at(writes[0].track).device == "chip 6");
 }
 
+TEST_CASE("zones of a network trace lie on the chip of the requests within them, however their phases are spelt") {
+  RecordingSink sink;
+  import_network(import_noc_trace,
+                 R"([{"proc":"BRISC","zone":"K","zone_phase":"ZONE_START","sx":1,"sy":2,"timestamp":10},
+          {"proc":"BRISC","noc":"NOC_0","sx":1,"sy":2,"type":"READ","num_bytes":7,"timestamp":12,"src_device_id":2},
+          {"proc":"BRISC","zone":"K","zone_phase":"ZONE_END","sx":1,"sy":2,"timestamp":30},
+          {"proc":"BRISC","zone":"K","zone_phase":"ZONE_START","sx":1,"sy":2,"timestamp":15},
+          {"proc":"BRISC","noc":"NOC_0","sx":1,"sy":2,"type":"READ","num_bytes":7,"timestamp":16,"src_device_id":5},
+          {"proc":"BRISC","zone":"K","zone_phase":"ZONE_END","sx":1,"sy":2,"timestamp":25}])",
+                 sink);
+  std::map<std::string, std::int64_t> lengths;
+  for (const RecordedEvent& zone : named_events(sink, "core 1,2 BRISC", "K"))
+    lengths[sink.tracks.at(zone.track).device] = zone.end - zone.start;
+  CHECK(lengths == std::map<std::string, std::int64_t>{{"chip 2", 20}, {"chip 5", 10}});
+  CHECK(noted(sink, "begin_without_end") + noted(sink, "end_without_begin") == 0);
+}
+
 constexpr const char* kTimeline = R"({"chips":{"0":[0,0,0,0]},
   "common_info":{"arch":"blackhole","cycles_per_timestep":256,"congestion_model_name":"fast","link_util":4.5},
   "noc_transfers":[
@@ -92,7 +110,11 @@ TEST_CASE("a timeline of a simulated network: transfers by the parts of their ro
   REQUIRE(first.size() == 1);
   const ClockMap clock(sink.clocks.at(sink.tracks.at(first[0].track).clock));
   CHECK(clock.to_ns(first[0].end) - clock.to_ns(first[0].start) == 100);  // 135 cycles at 1.35 GHz
-  CHECK(named_events(sink, "core 4,4 network", "WRITE_").size() == 1);
+  const auto second = named_events(sink, "core 4,4 network", "WRITE_");
+  REQUIRE(second.size() == 1);
+  // A transfer's bytes are told once, not for each part of its route.
+  CHECK(sink.view(first[0]).int64(0, first[0].row) == 2048);
+  CHECK_FALSE(sink.view(second[0]).has_value(0, second[0].row));
   const auto links = named_events(sink, "core 3,1 links", "NOC1_IN");
   REQUIRE(links.size() == 1);
   CHECK(sink.view(links[0]).float64(0, links[0].row) == 12.25);

@@ -159,8 +159,8 @@ TEST_CASE("a GPU's streams hold kernels, copies and sets with what the profiler 
   CHECK(good.track == "stream 7");
   CHECK(good.kind == "stream");
   CHECK(good.device == "GPU 1");
-  CHECK(good.string("grid") == "[4,5,6]");
-  CHECK(good.string("block") == "[32,2,1]");
+  CHECK(good.string("grid") == "[4, 5, 6]");
+  CHECK(good.string("block") == "[32, 2, 1]");
   CHECK(good.integer("registers per thread") == 64);
   CHECK(good.integer("shared memory") == 1040);
   CHECK(good.real("est. achieved occupancy %") == 62.5);
@@ -169,7 +169,7 @@ TEST_CASE("a GPU's streams hold kernels, copies and sets with what the profiler 
   const EventValues garbage = by(32);
   CHECK_FALSE(garbage.integer("registers per thread"));
   CHECK(garbage.string("block").empty());
-  CHECK(garbage.string("grid") == "[1,1,1]");
+  CHECK(garbage.string("grid") == "[1, 1, 1]");
   CHECK(quality_count(session, "vendor_value_implausible") == 2);
   const EventValues copy = session.events("memcpy").at(0);
   CHECK(copy.track == "memcpy stream 7");

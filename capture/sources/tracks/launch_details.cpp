@@ -1,4 +1,4 @@
-#include "capture/sources/xplane/read/details.h"
+#include "capture/sources/tracks/launch_details.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "core/base/text.h"
 
-namespace accelscope::capture::sources::xplane {
+namespace accelscope::capture::sources::tracks {
 namespace {
 
 // No device has more. A profiler that reads a structure of another version writes what lies in memory there.
@@ -41,7 +41,7 @@ void each_detail(std::string_view text, Visit visit) {
   return std::nullopt;
 }
 
-// "[16,1,1]" of "16,1,1"; "" if one of the three is more than `most`, or there are not three.
+// "[16, 1, 1]" of "16,1,1"; "" if one of the three is more than `most`, or there are not three.
 [[nodiscard]] std::string three_of(std::string_view text, std::int64_t most, std::uint32_t& implausible) {
   std::array<std::int64_t, 3> all{};
   std::string_view rest = text;
@@ -53,7 +53,7 @@ void each_detail(std::string_view text, Visit visit) {
     }
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
-  return fmt::format("[{},{},{}]", all[0], all[1], all[2]);
+  return fmt::format("[{}, {}, {}]", all[0], all[1], all[2]);
 }
 
 }  // namespace
@@ -111,4 +111,4 @@ std::optional<std::int64_t> stream_of_line(std::string_view name) {
   return number;
 }
 
-}  // namespace accelscope::capture::sources::xplane
+}  // namespace accelscope::capture::sources::tracks

@@ -6,11 +6,11 @@
 #include <string>
 #include <string_view>
 
-namespace accelscope::capture::sources::xplane {
+namespace accelscope::capture::sources::tracks {
 
 // kernel_details. NVIDIA writes regs, static_shared, dynamic_shared; AMD private_mem, group_mem.
 struct KernelDetails {
-  std::string grid, block;  // "[16,1,1]"; "": not told
+  std::string grid, block;  // "[16, 1, 1]"; "": not told
   std::optional<std::int64_t> registers, shared_memory, private_memory;
   std::optional<double> occupancy;  // percent; 0 stands for not known
   std::uint32_t implausible = 0;    // values that no device has, left out
@@ -28,4 +28,4 @@ struct TransferDetails {
 // "16" of "Stream #16(Kernel)"; nothing: it is no stream's name.
 [[nodiscard]] std::optional<std::int64_t> stream_of_line(std::string_view name);
 
-}  // namespace accelscope::capture::sources::xplane
+}  // namespace accelscope::capture::sources::tracks

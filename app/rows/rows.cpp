@@ -45,6 +45,7 @@ namespace {
 
 // Of the lane's events, waits included.
 double covered_ns(const LaneSnapshot& lane) {
+  if (lane.data->kind == EventKind::counter) return 0;  // its tree has samples
   double ticks = 0;
   std::size_t begin = 0;  // leaves before it are done
   for (std::size_t level = kTreeLevels; level-- > 0;) {

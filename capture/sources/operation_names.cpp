@@ -1,5 +1,7 @@
 #include "capture/sources/operation_names.h"
 
+#include <optional>
+#include <string_view>
 #include <variant>
 
 #include "capture/sources/tt_ops/columns.h"
@@ -9,8 +11,13 @@ namespace accelscope::capture::sources {
 
 void OperationNames::see(const Definition& definition) {
   if (const auto* schema = std::get_if<Schema>(&definition); schema != nullptr && schema->name == "op") {
-    const auto column = schema->find(tt_ops::OpColumn::call_count);
-    if (column && schema->columns[*column].type == ColumnType::int64) call_columns_[schema->number] = *column;
+    for (const std::string_view name : tt_ops::OpColumn::call_count) {
+      const auto column = name.empty() ? std::nullopt : schema->find(name);
+      if (column && schema->columns[*column].type == ColumnType::int64) {
+        call_columns_[schema->number] = *column;
+        break;
+      }
+    }
   }
   if (call_columns_.empty()) return;
   if (const auto* track = std::get_if<Track>(&definition); track != nullptr && call_columns_.contains(track->schema)) {

@@ -12,6 +12,7 @@
 #include "capture/command_line/options.h"
 #include "capture/sim/output/simulator.h"
 #include "core/base/format.h"
+#include "core/scan/event_mask.h"
 
 namespace accelscope::app {
 namespace {
@@ -78,7 +79,7 @@ Result<SimulateCommand::Written> SimulateCommand::write_session(const std::strin
   if (!store) return store.error();
   if (auto saved = save_session(**store, path, run); !saved) return saved.error();
   const auto snapshot = (*store)->snapshot();
-  return Written{snapshot->event_count, snapshot->end_ns - snapshot->begin_ns};
+  return Written{count_passing(*snapshot, nullptr), snapshot->end_ns - snapshot->begin_ns};
 }
 
 Result<void> SimulateCommand::write_vendor_file(const std::string& path, const CommandRun& run) const {

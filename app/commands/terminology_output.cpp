@@ -34,9 +34,11 @@ void print_table(std::ostream& out) {
   }
 }
 
-void print_term(std::ostream& out, const std::string& metric, const FigureTerm& term) {
-  out << metric << (metric == term.name ? "" : fmt::format("  (one of {})", term.name)) << '\n';
-  out << fmt::format("  group     {}\n", metric_group(metric));
+void print_term(std::ostream& out, const std::string& asked, const FigureTerm& term) {
+  const bool is_word = find_term(asked) == nullptr;
+  const std::string_view named = is_word ? term.name : std::string_view(asked);
+  out << named << (named == term.name ? "" : fmt::format("  (one of {})", term.name)) << '\n';
+  out << fmt::format("  group     {}\n", metric_group(named));
   if (!term.unit.empty()) out << fmt::format("  unit      {}\n", term.unit == "share" ? "share (1 = all)" : term.unit);
   out << fmt::format("  meaning   {}\n", term.text);
   if (!term.how.empty()) {
@@ -60,7 +62,7 @@ Error unknown_metric(const std::string& metric) {
 
 Result<void> print_terminology(std::ostream& out, const std::string& metric, bool json) {
   if (!metric.empty()) {
-    const FigureTerm* term = find_term(metric);
+    const FigureTerm* term = find_word(metric);
     if (term == nullptr) return unknown_metric(metric);
     if (json) {
       out << term_json(*term) << '\n';

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <ostream>
 
 #include "app/export/text_table.h"
@@ -22,12 +23,13 @@ std::string quality_json(const Snapshot& snapshot) {
 
 std::vector<TableCount> table_counts(const Snapshot& snapshot, const EventMask* mask) {
   constexpr std::string_view kRowsPrefix = "source.rows.";
+  constexpr std::string_view kReadPrefix = "source.read.";
   std::vector<TableCount> counts;
   const auto place = [&](std::string_view name) -> TableCount& {
     for (TableCount& count : counts) {
       if (count.name == name) return count;
     }
-    return counts.emplace_back(TableCount{std::string(name), 0, ""});
+    return counts.emplace_back(TableCount{std::string(name), 0, "", ""});
   };
   for (const auto& schema : snapshot.schemas) (void)place(schema->name);
   for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
@@ -38,9 +40,28 @@ std::vector<TableCount> table_counts(const Snapshot& snapshot, const EventMask* 
   for (const MetaEntry& entry : snapshot.meta) {
     if (entry.key.starts_with(kRowsPrefix))
       place(std::string_view(entry.key).substr(kRowsPrefix.size())).source_rows = entry.value;
+    if (entry.key.starts_with(kReadPrefix))
+      place(std::string_view(entry.key).substr(kReadPrefix.size())).source_read = entry.value;
   }
   std::erase_if(counts, [](const TableCount& count) { return count.events == 0 && count.source_rows.empty(); });
   return counts;
+}
+
+std::string no_findings(const Snapshot& snapshot) {
+  std::string open;
+  std::uint64_t rows = 0;
+  for (const TableCount& count : table_counts(snapshot)) {
+    if (count.source_rows.empty()) continue;
+    const std::string read = count.source_read.empty() ? std::to_string(count.events) : count.source_read;
+    rows += std::strtoull(read.c_str(), nullptr, 10);
+    if (read == count.source_rows) continue;
+    open += fmt::format("{}{} of {} rows of {}", open.empty() ? "" : ", ", read, count.source_rows, count.name);
+  }
+  if (!open.empty()) return fmt::format("Nothing is known to have been skipped, but {} were read.", open);
+  if (rows == 0)
+    return "Nothing is known to have been skipped, estimated or missing; the rows of the source were not counted.";
+  return fmt::format("Nothing was skipped, estimated or missing: {} of {} rows were read.", format_count(rows),
+                     format_count(rows));
 }
 
 void print_quality_report(std::ostream& out, const Snapshot& snapshot) {
@@ -55,7 +76,7 @@ void print_quality_report(std::ostream& out, const Snapshot& snapshot) {
   std::stable_sort(entries.begin(), entries.end(),
                    [](const QualityEntry* a, const QualityEntry* b) { return a->severity > b->severity; });
   out << '\n';
-  if (entries.empty()) out << "Nothing was skipped, estimated or missing.\n";
+  if (entries.empty()) out << no_findings(snapshot) << '\n';
   for (const QualityEntry* entry : entries) {
     out << fmt::format("{:<8} {} × {}: {}\n", severity_name(entry->severity), format_count(entry->count), entry->kind,
                        entry->detail);

@@ -18,7 +18,12 @@ struct TableCount {
   std::string name;
   std::uint64_t events = 0;
   std::string source_rows;  // "" if the source does not say
+  std::string source_read;  // how many of them were read, where they are not all events of the table
 };
 [[nodiscard]] std::vector<TableCount> table_counts(const Snapshot& snapshot, const EventMask* mask = nullptr);
+
+// For a report without findings: that nothing was skipped is said only where what was read adds up to what the file
+// holds.
+[[nodiscard]] std::string no_findings(const Snapshot& snapshot);
 
 }  // namespace accelscope::app

@@ -49,7 +49,6 @@ struct TabPanels {
   std::vector<std::unique_ptr<Panel>> panels;  // of all_panels()
   SelectionFollower follower;
   bool verdict_closed = false;
-  bool figures_shown = false;  // of a session without anything for the timeline
   std::set<PanelId> older;  // the panels that showed answers of older data in the last frame
   CompareKept compared;     // with the session below
   TurnsKept turns;          // of the loop that both run
@@ -57,8 +56,8 @@ struct TabPanels {
   bool moved_below = false;
   bool has_lines = true;  // until it is known that no event names a source line
   bool lines_known = false;
-  std::size_t line_count = 0;      // once it is known
-  PlaceFronts chosen;              // that the user brought to the front here, whether or not they have anything to say
+  std::size_t line_count = 0;  // once it is known
+  std::set<PanelId> stays;     // in front: what the user brought there, and what had something to say of this session
   std::optional<EventId> noticed;  // the selection that Details has come forward for, or left in front what was there
 
   [[nodiscard]] Panel& of(PanelId id) const { return *panels[panel_index(id)]; }

@@ -103,6 +103,7 @@ void draw_place(AppState& state, const PanelContext& context, Place place, const
   std::size_t active = 0;
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const PanelInfo& info = panel_info(panels[i]);
+    if (panels[i] != front) own.older.erase(panels[i]);  // it shows nothing, and asks for nothing better
     tabs.push_back({.name = std::string(info.name),
                     .label = std::string(info.title),
                     .badge = badge_of(own, panels[i], context.tab),

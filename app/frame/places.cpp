@@ -105,21 +105,25 @@ void PanelLayout::prefer_summary(Place place) {
   if (is_open(kSummary) && this->place(kSummary) == place) front_[index(place)] = kSummary;
 }
 
-void PanelLayout::greet(bool other_session, const std::function<bool(PanelId)>& has_content) {
+void PanelLayout::greet(bool other_session, PanelId summary, const std::function<bool(PanelId)>& has_content) {
   for (std::size_t i = 0; i < kPlaceCount; ++i) {
-    if (!front_[i] || pinned_[i] == front_[i] || hidden_by_details_ || maximised_) continue;
+    if (!front_[i] || pinned_[i] == front_[i] || hidden_by_details_) continue;
+    const auto put = [&](PanelId id) {
+      if (maximised_ == front_[i]) maximised_ = id;
+      front_[i] = id;
+    };
     const PanelId wanted = set_aside_[i].value_or(*front_[i]);
     if (other_session && has_content(wanted)) {
-      front_[i] = wanted;
+      put(wanted);
       set_aside_[i].reset();
     }
     if (has_content(*front_[i])) continue;
     const std::vector<PanelId> open = panels_in(static_cast<Place>(i));
-    const auto other = std::find_if(open.begin(), open.end(), [&](PanelId id) { return id == "selection"; });
+    const auto other = std::find(open.begin(), open.end(), summary);
     const auto full = other != open.end() ? other : std::find_if(open.begin(), open.end(), has_content);
     if (full == open.end()) continue;
     set_aside_[i] = wanted;
-    front_[i] = *full;
+    put(*full);
   }
 }
 

@@ -73,9 +73,9 @@ class PanelLayout {
   [[nodiscard]] bool is_pinned(PanelId id) const noexcept { return pinned_[index(place(id))] == id; }
   void pin(PanelId id, bool pinned);
 
-  // Once per frame: where what is in front has nothing to say of the session, the summary or else the first panel that
+  // Once per frame: where what is in front has nothing to say of the session, its summary or else the first panel that
   // has stands there instead. What the user put there is remembered, and comes back with a session that it tells of.
-  void greet(bool other_session, const std::function<bool(PanelId)>& has_content);
+  void greet(bool other_session, PanelId summary, const std::function<bool(PanelId)>& has_content);
   // The panel of each place that was shown on wish since the last call.
   [[nodiscard]] PlaceFronts take_chosen() noexcept { return std::exchange(chosen_, {}); }
 

@@ -113,7 +113,7 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
   }
 
   std::string events = events_text(tab);
-  std::string explained = "Of every table, also of those whose rows have no time";
+  std::string explained = "Of all tracks; rows of tables without times are none";
   if (const auto counted = tab.analysis->passing()) {
     events = format_count(counted->passing) + " of " + format_count(counted->all) + " events pass";
     explained = "Rows of tables without time are not counted: no filter concerns them";

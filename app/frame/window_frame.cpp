@@ -52,20 +52,6 @@ bool column_says_something(AppState& state, SessionTab& tab) {
   });
 }
 
-// The panel that was used last may be empty for this session: then another one stands in front.
-void choose_by_content(AppState& state, const PanelContext& context) {
-  TabPanels& panels = state.panels_of(context.tab);
-  const PlaceFronts chosen = state.layout.take_chosen();
-  for (std::size_t i = 0; i < kPlaceCount; ++i) {
-    if (chosen[i]) panels.chosen[i] = chosen[i];
-  }
-  if (may_grow(context.tab)) return;  // it may still come
-  state.layout.greet(state.arranged_for != &context.tab, [&](PanelId id) {
-    const bool by_user = std::find(panels.chosen.begin(), panels.chosen.end(), id) != panels.chosen.end();
-    return by_user || panels.of(id).has_content(context).value_or(true);
-  });
-}
-
 // An event that is newly selected is explained, and what Details hid comes back when none is.
 void bring_details(AppState& state, SessionTab& tab) {
   std::optional<EventId>& noticed = state.panels_of(tab).noticed;
@@ -93,6 +79,23 @@ void leave_list_in_front(AppState& state, SessionTab& tab) {
            const TrackSnapshot* const track = snapshot.find_track(lane.track);
            return track != nullptr && lane.event_count > 0 && track_kind_of(track->track->kind).has_rows;
          });
+}
+
+// The panel that was used last may be empty for this session: then another one stands in front. What once had something
+// to say here, or was asked for, stays.
+void choose_by_content(AppState& state, const PanelContext& context, bool timeline) {
+  TabPanels& panels = state.panels_of(context.tab);
+  for (const auto& chosen : state.layout.take_chosen()) {
+    if (chosen) panels.stays.insert(*chosen);
+  }
+  if (may_grow(context.tab)) return;  // it may still come
+  const PanelId summary = timeline ? "selection" : context.tab.snapshot->metrics.empty() ? "tables" : "metrics";
+  state.layout.greet(state.arranged_for != &context.tab, summary, [&](PanelId id) {
+    if (panels.stays.contains(id)) return true;
+    const std::optional<bool> known = timeline ? panels.of(id).has_content(context) : id == summary;
+    if (known == true) panels.stays.insert(id);
+    return known.value_or(true);
+  });
 }
 
 }  // namespace
@@ -134,12 +137,9 @@ void draw_session(AppState& state, Ui& ui, const Rect& whole) {
   tab.beside ? draw_comparison_head(state, ui, area) : draw_verdict(state, ui, area);
   const PanelContext context{ui, in_hand(tab), state.actions};
   draw_filter_bar(context, area);
-  choose_by_content(state, context);
-  state.layout.arrange(area, ui.scale(), column_says_something(state, tab));
   const bool timeline = has_timeline(tab);
-  if (!timeline && !std::exchange(state.panels_of(tab).figures_shown, true)) {
-    state.layout.show(tab.snapshot->metrics.empty() ? "tables" : "metrics");
-  }
+  choose_by_content(state, context, timeline);
+  state.layout.arrange(area, ui.scale(), column_says_something(state, tab));
   const PanelLayout::Rects rects = state.layout.rects(area, ui.scale(), timeline);
   SessionTab& hand = in_hand(tab);
   for (const TimelineCommand* command : std::exchange(state.timeline_queue, {}))

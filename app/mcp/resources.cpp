@@ -29,7 +29,7 @@ std::string term_line(const FigureTerm& term) {
 
 Result<std::string> glossary(const std::string& figure) {
   if (!figure.empty()) {
-    const FigureTerm* term = find_term(figure);
+    const FigureTerm* term = find_word(figure);
     if (term == nullptr) return Error{fmt::format("{}: no figure has this name; {} has all", figure, kGlossary)};
     return term_line(*term);
   }

@@ -20,6 +20,7 @@ void put_in_order(const RowChoices& choices, const std::string& parent, std::vec
 [[nodiscard]] float shared_plot_height(RowSize row_size) noexcept;
 
 // A row for each of a group's derived counters, those of engines and streams below their device's.
+inline constexpr std::string_view kDerivedMark = " (derived)";
 [[nodiscard]] std::string derived_label(const DerivedCounter& counter);
 [[nodiscard]] std::vector<RowBlock> derived_rows(const DerivedCounters& counters, const std::string& group,
                                                  const RowChoices& choices,

@@ -94,7 +94,7 @@ std::string derived_label(const DerivedCounter& counter) {
   const std::string_view what = " utilisation";
   if (!counter.parent.empty() && name.ends_with(what)) name.remove_suffix(what.size());  // the row above says it
   if (counter.is_of_launches()) return std::string(name);                                // no source records it
-  return std::string(name) + " (derived)";
+  return std::string(name).append(kDerivedMark);
 }
 
 std::vector<RowBlock> derived_rows(const DerivedCounters& counters, const std::string& group, const RowChoices& choices,

@@ -179,8 +179,10 @@ std::size_t usual_levels(const TrackSnapshot& track) noexcept {
 
 std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
   std::vector<TrackPlace> places;
-  std::set<std::string> with_streams, with_engines;  // devices
+  std::set<std::string> with_streams, with_engines, with_collectives;  // devices
   for (const TrackSnapshot& track : snapshot.tracks) {
+    if (track.track->kind == "collective" || track.track->kind == "cc_core")
+      with_collectives.insert(device_name(track.track->host, track.track->device));
     if (track.track->kind == "engine") with_engines.insert(device_name(track.track->host, track.track->device));
     if (track.track->kind == "stream") with_streams.insert(device_name(track.track->host, track.track->device));
   }
@@ -190,7 +192,11 @@ std::vector<TrackPlace> placed_tracks(const Snapshot& snapshot) {
     const EventKind kind = track.schema ? track.schema->kind : EventKind::slice;
     if (kind == EventKind::flow || kind == EventKind::table) continue;
     std::string device = device_name(definition.host, definition.device);
-    KindPlace place = with_streams.contains(device) ? place_beside_streams(definition.kind) : place_of(definition.kind);
+    // Waits of a device that shows nothing else are those of its streams.
+    const bool waits =
+        definition.kind == "barrier" && !with_collectives.contains(device) && !with_engines.contains(device);
+    const bool beside_streams = with_streams.contains(device) || waits;
+    KindPlace place = beside_streams ? place_beside_streams(definition.kind) : place_of(definition.kind);
     // What the cores of a device did together lies above the cores: operations, and the runs that they were.
     const bool runs = is_runs(track);
     if (runs || (is_operations(track) && with_engines.contains(device)))

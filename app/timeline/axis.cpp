@@ -307,9 +307,10 @@ void draw_ruler(TimelineFrame& frame) {
     const bool major = !tick.label.empty();
     const float height = ui.px(major ? 8 : 4);
     fill(ui, {x, canvas.y1 - height, x + ui.px(1), canvas.y1}, ui.colour(major ? Colour::text3 : Colour::line2));
-    if (!major) continue;
-    draw_text(ui, {x + ui.px(5), canvas.y0, x + ui.px(200), canvas.y1 - ui.px(2)}, tick.label,
-              {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::clip});
+    const Rect place{x + ui.px(5), canvas.y0, x + ui.px(5) + text_width(ui, TextStyle::mono_small, tick.label),
+                     canvas.y1 - ui.px(2)};
+    if (!major || place.x0 < canvas.x0 || place.x1 > canvas.x1) continue;  // a part of a number is another number
+    draw_text(ui, place, tick.label, {.style = TextStyle::mono_small, .colour = Colour::text2, .fit = Fit::clip});
   }
   frame.list->PopClipRect();
   horizontal_line(ui, frame.ruler.x0, frame.ruler.x1, frame.ruler.y1 - ui.px(1), ui.colour(Colour::line1));

@@ -18,7 +18,9 @@ using namespace render;
 constexpr double kStretchPixels = 3;  // at 100 %: narrower ones would say when it is busy, and not how much
 
 [[nodiscard]] std::string value_text(const DerivedCounter& counter, double value) {
-  if (counter.kind == DerivedCounter::Kind::queue_depth) return format_value(value, "");
+  constexpr double kHardlyAny = 0.001;
+  if (counter.kind == DerivedCounter::Kind::queue_depth)
+    return value > 0 && value < kHardlyAny ? "<0.001" : format_value(value, "");
   return format_value(value, counter.kind == DerivedCounter::Kind::launch_latency ? "ns" : "share");
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/rows/arrangement.h"
 #include "app/timeline/frame.h"
 #include "app/view/settings.h"
 #include "core/base/format.h"
@@ -132,9 +133,13 @@ void draw_label(TimelineFrame& frame, const DrawnRow& drawn, const std::string& 
               TextStyle::icon12);
   }
   const TextStyle style = strong ? TextStyle::small_strong : TextStyle::small;
+  std::string_view text = row.label;
+  const auto has_no_room = [&] { return text_width(ui, style, text) > right - left; };
+  if (has_no_room() && text.ends_with(kDerivedMark))
+    text.remove_suffix(kDerivedMark.size());  // its tooltip says it too
   std::vector<std::string> beside;
-  if (text_width(ui, style, row.label) > right - left) beside = labels_beside(frame.state.rows, row);
-  draw_text(ui, {left, line.y0, right, line.y1}, row.label,
+  if (has_no_room()) beside = labels_beside(frame.state.rows, row);
+  draw_text(ui, {left, line.y0, right, line.y1}, text,
             {.style = style, .colour = strong ? Colour::text1 : Colour::text2, .beside = beside});
 }
 

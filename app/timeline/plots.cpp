@@ -102,10 +102,20 @@ void draw_legend(TimelineFrame& frame, const DrawnRow& drawn, const std::vector<
   Ui& ui = frame.ui;
   const Rect label = frame.label(drawn.rect);
   const std::size_t named = std::min<std::size_t>(names.size(), 6);
-  const std::size_t columns = std::clamp<std::size_t>((named + 1) / 2, 1, 3);
-  const float column_width =
-      (label.width() - ui.px(size::kLaneIndent + size::kLaneValueInset)) / static_cast<float>(columns);
-  for (std::size_t series = 0; series < named; ++series) {
+  const float width = label.width() - ui.px(size::kLaneIndent + size::kLaneValueInset);
+  const float swatch = ui.px(8 + 5 + 4);
+  // As many as can be read, the largest first.
+  std::size_t columns = std::clamp<std::size_t>((named + 1) / 2, 1, 3);
+  const auto cuts = [&](std::size_t of_columns) {
+    return std::any_of(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(named, 2 * of_columns)),
+                       [&](const std::string& name) {
+                         return text_width(ui, TextStyle::mono_small, name) + swatch >
+                                width / static_cast<float>(of_columns);
+                       });
+  };
+  while (columns > 1 && cuts(columns)) --columns;
+  const float column_width = width / static_cast<float>(columns);
+  for (std::size_t series = 0; series < std::min(named, 2 * columns); ++series) {
     const float column = static_cast<float>(series % columns) * column_width;
     const std::size_t line_number = series / columns;
     const float line = static_cast<float>(line_number) * ui.px(16);

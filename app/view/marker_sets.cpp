@@ -137,6 +137,8 @@ const MarkerSets& SessionMarkerSets::of(const SessionTab& tab) {
   return sets_;
 }
 
+bool SessionMarkerSets::any_in(const SessionTab& tab) { return !kept_value(tab, kMarkerSetsKey).empty(); }
+
 void SessionMarkerSets::keep(SessionTab& tab) {
   problem_.clear();
   note_kept_change(tab);

@@ -47,6 +47,7 @@ enum class LoadMarkers : std::uint8_t { replace, add };
 class SessionMarkerSets {
  public:
   [[nodiscard]] const MarkerSets& of(const SessionTab& tab);
+  [[nodiscard]] static bool any_in(const SessionTab& tab);
   // Why the sets that the session keeps cannot be read; they stay there until a set is saved.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 

@@ -138,7 +138,10 @@ void Workspace::refresh_link(OpenTab& tab, double now_s) {
   if (session.live == LiveState::failed && before != LiveState::failed && is_first_of_capture(tab)) {
     notify(Severity::error, session.capture.message, std::string(before == LiveState::connecting ? kConnecting : ""));
   }
-  if (session.live == LiveState::recording && before != LiveState::recording) withdraw(kConnecting);
+  // Shorter ones are over when they are first looked at.
+  const bool works =
+      session.live == LiveState::recording || (session.live == LiveState::ended && session.snapshot->event_count > 0);
+  if (works && before != session.live) withdraw(kConnecting);
   for (const capture::client::AgentStatus& agent : session.capture.agents) {
     session.capture_seconds = std::max(session.capture_seconds, agent.streaming_seconds);
   }

@@ -178,7 +178,8 @@ Result<std::int64_t> parse_share(std::string_view text, std::string_view number,
 
 }  // namespace
 
-std::string format_duration(double ns) { return in_unit(ns, kDurationUnits); }
+// A time of the clock and the same from a figure in seconds are written alike.
+std::string format_duration(double ns) { return in_unit(std::abs(ns) >= 1e3 ? std::round(ns) : ns, kDurationUnits); }
 std::string format_bytes(double bytes) { return in_unit(bytes, kByteUnits); }
 std::string format_rate(double bytes_per_second) { return in_unit(bytes_per_second, kRateUnits); }
 
@@ -200,7 +201,9 @@ std::string format_time_exact(std::int64_t ns) { return format_signed(ns) + " ns
 std::string format_share(double fraction) {
   if (!std::isfinite(fraction)) return "–";
   const double percent = std::abs(fraction) * 100;
-  std::string text = percent < 0.1 && percent > 0 ? fmt::format("{:.2g}", percent) : fmt::format("{:.1f}", percent);
+  if (percent < 1e-4 && percent > 0) return "<0.0001 %";
+  const std::string text =
+      percent < 0.1 && percent > 0 ? fmt::format("{:.2g}", percent) : fmt::format("{:.1f}", percent);
   return fmt::format("{}{} %", fraction < 0 && percent > 0 ? kMinus : "", text);
 }
 

@@ -136,6 +136,7 @@ void add_declaration(const Declaration& found, NameForms& forms) {
   forms.parts = words_of(found.arguments, false);
   std::string base = found.base;
   if (!found.arguments.empty() && names_only_a_wrapper(base)) {
+    mark_usual(forms);  // with what tells it from others, where no argument says more
     // "cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x64>": its first argument is what it is.
     const auto inner = std::find_if(forms.parts.begin(), forms.parts.end(), [](const std::string& part) {
       return part.size() > 3 && !is_digits(part) && !names_a_type(part);
@@ -155,7 +156,7 @@ void add_declaration(const Declaration& found, NameForms& forms) {
     return add_known(generic, forms);
   }
   add_form(forms, base);
-  mark_usual(forms);
+  if (base != found.base || !names_only_a_wrapper(base)) mark_usual(forms);
 }
 
 // "autograd::engine::evaluate_function: AddmmBackward0" -> "evaluate_function: AddmmBackward0", "AddmmBackward0".
@@ -175,6 +176,12 @@ void add_declaration(const Declaration& found, NameForms& forms) {
 }
 
 void add_forms(std::string_view name, NameForms& forms) {
+  constexpr std::string_view kDescriptor = ".kd";  // of a kernel's code object, as ROCm's tools write it
+  if (name.ends_with(kDescriptor) && name.size() > kDescriptor.size()) {
+    name.remove_suffix(kDescriptor.size());
+    add_form(forms, std::string(name));
+    mark_usual(forms);
+  }
   if (add_python_frame(name, forms) || add_built_in(name, forms)) return;
   if (const std::vector<std::string> known = known_name_forms(name); !known.empty()) return add_known(known, forms);
   if (add_path(name, forms)) return;

@@ -173,7 +173,10 @@ template <std::size_t Size>
 }  // namespace
 
 bool names_only_a_wrapper(std::string_view base) noexcept { return is_in(kWrappers, base); }
-bool names_a_type(std::string_view word) noexcept { return is_in(kTypes, word); }
+bool names_a_type(std::string_view word) noexcept {
+  return is_in(kTypes, word) ||
+         std::any_of(kElements.begin(), kElements.end(), [&](const Spelling& each) { return each.word == word; });
+}
 
 std::vector<std::string> known_kernel_forms(std::string_view base) {
   std::vector<std::string> forms = collective_forms(base);

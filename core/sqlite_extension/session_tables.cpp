@@ -6,6 +6,7 @@
 
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/scan/event_mask.h"
 #include "core/sql/tables/tables.h"
 
 namespace accelscope::sql {
@@ -134,7 +135,7 @@ Result<std::string> SessionFiles::create_all(sqlite3* database, const std::strin
     return Error{fmt::format("accelscope: {}: {}", path, reason)};
   }
   return fmt::format("{}: {} tables, {} events{}", path, made.size(),
-                     format_count((*session)->context.snapshot->event_count), left_out);
+                     format_count(count_passing(*(*session)->context.snapshot, nullptr)), left_out);
 }
 
 }  // namespace accelscope::sql

@@ -69,10 +69,11 @@ void write_text(std::ostream& out, const FoundAdvice& found, bool filtered) {
   if (advice.findings.empty()) out << "Nothing found. " << nothing_found_text(advice, filtered) << '\n';
   for (std::size_t i = 0; i < advice.findings.size(); ++i) {
     const Finding& finding = advice.findings[i];
-    out << fmt::format("{}. {}{}: {}{}, {} of {}\n", i + 1, names_device(finding) ? "" : finding.device + " ",
-                       finding.headline, finding.is_replayed ? "saves " : "up to ",
-                       format_duration(static_cast<double>(finding.saving_ns)), format_share(finding.share),
-                       finding.rule->base == CostBase::active ? "the active time" : "the time from first to last work");
+    out << fmt::format(
+        "{}. {}{}: {}{}, {} of {}\n", i + 1, names_device(finding) ? "" : finding.device + " ", finding.headline,
+        finding.is_replayed ? "saves " : "up to ", format_duration(static_cast<double>(finding.saving_ns)),
+        format_share(finding.share),
+        finding.rule->base == CostBase::active ? "the work's active time" : "the time from first to last work");
     if (!finding.source.empty()) out << fmt::format("   {:<14} {}\n", "Source line", finding.source);
     for (const FindingField& field : finding_fields(*found.snapshot, finding))
       if (!field.text.empty()) out << fmt::format("   {:<14} {}\n", field.label, field.text);

@@ -14,6 +14,7 @@
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
 #include "core/base/natural_order.h"
+#include "core/model/column_spec.h"
 #include "core/search/filter_mask.h"
 
 namespace accelscope::app {
@@ -38,6 +39,35 @@ std::string listing_names() {
       request.table, nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest), listing_names(),
       without_time.empty() ? "none" : fmt::format("{}", fmt::join(without_time, ", ")), request.inputs.front())};
 }
+
+// Rows of a table of the file, with the units that its columns have.
+class WithUnits final : public SqlRowVisitor {
+ public:
+  WithUnits(const Snapshot& snapshot, std::string_view table, QueryOutput& output)
+      : snapshot_(snapshot), table_(table), output_(output) {}
+  bool columns(const std::vector<std::string>& names) override {
+    std::vector<std::string> units;
+    for (const std::string& name : names) units.push_back(unit_of_column(name));
+    output_.units(std::move(units));
+    return output_.columns(names);
+  }
+  bool row(const std::vector<SqlValue>& values) override { return output_.row(values); }
+
+ private:
+  [[nodiscard]] std::string unit_of_column(std::string_view name) const {
+    if (name == "ts_ns" || name == "dur_ns") return "ns";
+    for (const auto& schema : snapshot_.schemas) {
+      if (schema->name != table_) continue;
+      for (const Column& column : schema->columns) {
+        if (table_column_name(*schema, column.name) == name) return column.unit;
+      }
+    }
+    return "";
+  }
+  const Snapshot& snapshot_;
+  std::string_view table_;
+  QueryOutput& output_;
+};
 
 // What a listing or SQL gives, as it is printed.
 class TableViewer {
@@ -76,7 +106,8 @@ class TableViewer {
 
  private:
   Result<void> print_sql(QueryOutput& rows, TaskControl& control) {
-    return sql_->visit(sql_of_table(*snapshot_, request_.table), rows, control);
+    WithUnits visitor(*snapshot_, request_.table, rows);
+    return sql_->visit(sql_of_table(*snapshot_, request_.table), visitor, control);
   }
   [[nodiscard]] PeakEdits entered_peaks() const {
     PeakBook book(peak_book_file(state_directory(process_environment())));

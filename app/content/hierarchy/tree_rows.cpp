@@ -59,10 +59,13 @@ void TreeRows::update(const std::shared_ptr<const TreeView>& view) {
   constexpr std::size_t kFirstRows = 18;
   if (view_ == view && !changed_) return;
   if (!view_ || view_->hits.text != view->hits.text) closed_.clear();
+  const bool other_tree = !view_ || view_->tree != view->tree;
+  const bool other_kind = opened_for_ != view->tree->kind;
   view_ = view;
   changed_ = false;
-  if (opened_for_ != view->tree->kind) {
+  if (other_kind || (other_tree && !touched_)) {
     opened_for_ = view->tree->kind;
+    touched_ = touched_ && !other_kind;
     open_.clear();
     open_first(kFirstRows);
   }
@@ -135,11 +138,12 @@ void TreeRows::toggle(std::size_t row) {
     open_.insert(at.path);
     closed_.erase(at.path);
   }
-  changed_ = true;
+  changed_ = touched_ = true;
 }
 
 void TreeRows::open_to(const NodeName& name) {
   std::uint64_t path = 0;
+  touched_ = true;
   for (std::size_t i = 0; i + 1 < name.size(); ++i) {
     path = node_hash(path, name[i]);
     changed_ = open_.insert(path).second || closed_.erase(path) > 0 || changed_;

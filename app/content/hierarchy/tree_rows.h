@@ -52,12 +52,12 @@ class TreeRows {
  public:
   static constexpr std::size_t kMostRows = 200'000;
 
-  // Makes the rows anew where something has changed. At the first tree of a kind the longest paths are opened, up to
-  // some rows.
+  // Makes the rows anew where something has changed. Of a tree of another kind the longest paths are opened, up to some
+  // rows; until the user opens or closes one, those of every tree that follows.
   void update(const std::shared_ptr<const TreeView>& view);
   void toggle(std::size_t row);
   void open_to(const NodeName& name);  // all above it
-  void close_all() { open_.clear(), changed_ = true; }
+  void close_all() { open_.clear(), changed_ = touched_ = true; }
   [[nodiscard]] const std::vector<TreeRow>& rows() const noexcept { return rows_; }
   [[nodiscard]] std::optional<std::size_t> row_of(std::uint32_t node) const;
   [[nodiscard]] std::optional<std::size_t> row_of_path(std::uint64_t path) const;  // node_hash
@@ -72,6 +72,7 @@ class TreeRows {
   std::unordered_set<std::uint64_t> closed_;  // that hits would open
   const PathKind* opened_for_ = nullptr;
   bool changed_ = true;
+  bool touched_ = false;  // by the user, since the first tree of the kind
   std::vector<TreeRow> rows_;
 };
 

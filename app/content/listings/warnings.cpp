@@ -21,19 +21,19 @@ std::string_view word_of(Alert alert) {
 }  // namespace
 
 Listing warnings_listing(const Advice& advice) {
-  Listing listing(
-      {{"rule", "Rule", "", "Which rule found it", false, true},
-       {"device", "Device", "", "", false, true},
-       {"headline", "What", "", ""},
-       {"source", "Source", "", "The line that it costs most"},
-       {"count", "Count", "", "Events or gaps that it rests on"},
-       {"saving_ns", "Saves up to", "ns", "What mending this alone would save at most"},
-       {"share", "Share", "share", "Of the device's active time; of gaps: of the time from its first to its last work"},
-       {"remedy", "What to try", "", "", false, true},
-       {"what_if", "What-if", "", "The change that mends it, for what-if", false, true},
-       {"begin_ns", "Begin", "ns", "Of where it is seen, or of the longest gap", false, true},
-       {"end_ns", "End", "ns", "", false, true},
-       {"event_id", "First event", "", "", false, true}});
+  Listing listing({{"rule", "Rule", "", "Which rule found it", false, true},
+                   {"device", "Device", "", "", false, true},
+                   {"headline", "What", "", ""},
+                   {"source", "Source", "", "The line that it costs most"},
+                   {"count", "Count", "", "Events or gaps that it rests on"},
+                   {"saving_ns", "Saves up to", "ns", "What mending this alone would save at most"},
+                   {"share", "Share", "share",
+                    "Of the device's active time in the work; of gaps: of the time from its first to its last work"},
+                   {"remedy", "What to try", "", "", false, true},
+                   {"what_if", "What-if", "", "The change that mends it, for what-if", false, true},
+                   {"begin_ns", "Begin", "ns", "Of where it is seen, or of the longest gap", false, true},
+                   {"end_ns", "End", "ns", "", false, true},
+                   {"event_id", "First event", "", "", false, true}});
   for (const Finding& each : advice.findings) {
     const TimeRange range = each.events.range.value_or(each.places.front().range);
     listing.add({std::string(each.rule->name), text_cell(each.device), each.headline, text_cell(each.source),

@@ -376,8 +376,7 @@ class ReportGatherer {
       quality.lines.emplace_back(tone_of(entry->severity),
                                  fmt::format("{} ({}): {}", entry->kind, format_count(entry->count), entry->detail));
     }
-    if (quality.lines.empty())
-      quality.lines.emplace_back(ReportTone::good, "Nothing was skipped, estimated or missing.");
+    if (quality.lines.empty()) quality.lines.emplace_back(ReportTone::good, no_findings(snapshot_));
     report_.sections.push_back({.title = "Data quality", .body = std::move(quality)});
   }
   [[nodiscard]] static std::optional<double> number_of(const std::string& text) {

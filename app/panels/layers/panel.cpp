@@ -97,11 +97,13 @@ void LayersPanel::take_view(const PanelContext& context) {
   shown_ = view_.value;
   if (other_kind) {
     names_ = std::make_unique<ShortNames>();
-    zoomed_ = name_of_node(shown(), first_fork(shown()));
     selected_.reset();
     table_ = {};
   }
   if (other_tree) {
+    const bool by_itself = other_kind || (context.tab.choices.filter.empty() && zoomed_ == fork_);
+    fork_ = name_of_node(shown(), first_fork(shown()));
+    if (by_itself) zoomed_ = fork_;
     code_.clear();
     sources_ = context.tab.snapshot->sources;
     make_columns();

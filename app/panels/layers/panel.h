@@ -116,7 +116,7 @@ class LayersPanel final : public Panel {
   std::unique_ptr<ShortNames> names_ = std::make_unique<ShortNames>();
   std::vector<std::shared_ptr<const SourceFile>> sources_;  // of the session
   std::unordered_map<std::uint32_t, std::string> code_;     // of lines, by label
-  NodeName zoomed_;
+  NodeName zoomed_, fork_;                                  // the latter where the flame graph begins by itself
   std::optional<NodeName> selected_;
   std::uint32_t zoomed_node_ = 0;  // of what is shown, as are the next two
   std::optional<std::uint32_t> selected_node_;

@@ -53,7 +53,7 @@ const Marker* find_marker(const SessionTab& tab, std::optional<std::int64_t> id)
 }  // namespace
 
 std::optional<bool> MarkersPanel::has_content(const PanelContext& context) const {
-  return !context.tab.markers.empty();
+  return !context.tab.markers.empty() || SessionMarkerSets::any_in(context.tab);
 }
 
 void MarkersPanel::draw(const PanelContext& context, const Rect& area) {

@@ -113,7 +113,7 @@ void SourcePanel::follow_selection(const PanelContext& context) {
 void SourcePanel::refresh_costs(const PanelContext& context) {
   const auto lines = context.analysis().source_lines();
   if (!lines || (lines == all_ && costs_heat_ == heat_)) return;
-  const bool first = file_ && costs_.empty();
+  const bool first = file_ && (costs_.empty() || hot_.empty());
   all_ = lines;
   costs_heat_ = heat_;
   const auto& sources = context.tab.snapshot->sources;

@@ -62,7 +62,8 @@ void TablesPanel::draw(const PanelContext& context, const Rect& area) {
   vertical_line(ui, list.x1 - ui.px(1), list.y0, list.y1, ui.colour(Colour::line2));
   list.x1 -= ui.px(1);
   if (const auto word = std::exchange(context.tab.looked_up, std::nullopt)) look_up(*context.tab.snapshot, *word);
-  if (chosen_.empty()) choose(context, tables_.empty() ? std::string(kGlossary) : tables_.front().name);
+  const std::string first = tables_.empty() ? std::string(kGlossary) : tables_.front().name;
+  if (!picked_ && chosen_ != first) choose(context, first);
   const auto grown = std::find_if(tables_.begin(), tables_.end(), [&](const FactTable& each) {
     return each.name == chosen_ && each.name == shown_.name && each.rows != shown_.rows;
   });
@@ -120,7 +121,9 @@ void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
                    "and device memory; Tracy files the totals of their zones.",
                    {.style = TextStyle::small, .colour = Colour::text3}, ui.px(16));
   }
-  if (wanted) choose(context, *wanted);
+  if (!wanted) return;
+  picked_ = true;
+  choose(context, *wanted);
 }
 
 void TablesPanel::draw_chosen(const PanelContext& context, Rect area) {
@@ -263,6 +266,7 @@ void TablesPanel::draw_fields(const PanelContext& context, const Rect& area) {
 // By its name, else by its title; a word that the glossary does not have is added with what stands where it was asked.
 void TablesPanel::look_up(const Snapshot& snapshot, const LookedUpWord& word) {
   chosen_ = kGlossary;
+  picked_ = true;
   make_terms(snapshot);
   const auto knows = [&](const std::string& wanted) {
     return std::any_of(terms_.begin(), terms_.end(), [lower = lower_case(wanted)](const Term& term) {

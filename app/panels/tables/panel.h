@@ -45,9 +45,10 @@ class TablesPanel final : public Panel {
   SqlConsole console_;
   std::uint64_t version_ = ~std::uint64_t{0};  // of the snapshot that the list is of
   std::vector<FactTable> tables_;
-  std::string asked_;   // in SQL
-  FactTable shown_;     // that the answer is of, as it was when it was asked for
-  std::string chosen_;  // "": the first of the list
+  std::string asked_;    // in SQL
+  FactTable shown_;      // that the answer is of, as it was when it was asked for
+  std::string chosen_;   // "": none yet
+  bool picked_ = false;  // by the user; else it is the first of the list, whatever has come before it
   std::shared_ptr<const Schema> schema_;
   AnswerTable rows_;
   LifeStrip life_;

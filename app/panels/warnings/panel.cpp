@@ -38,7 +38,7 @@ const std::array<TableColumn, 6>& finding_columns() {
       {.title = "Share",
        .width = 72,
        .align = Align::right,
-       .tooltip = "Of the device's active time; of gaps: of the time from its first to its last work",
+       .tooltip = "Of the device's active time in the work; of gaps: of the time from its first to its last work",
        .data_title = "share"},
       {.title = "What", .tooltip = "A click selects what it rests on, a double click goes there"},
       {.title = "Where", .width = 200, .tooltip = "The line of source that it costs most"},

@@ -23,6 +23,17 @@ std::string hole_in_words(std::uint64_t first_byte) {
       first_byte);
 }
 
+void set_row_counts(SessionWriter& writer, std::string_view table, std::uint64_t in_file, std::uint64_t read) {
+  writer.set_meta(fmt::format("source.rows.{}", table.substr(0, 80)), fmt::format("{}", in_file));
+  writer.set_meta(fmt::format("source.read.{}", table.substr(0, 80)), fmt::format("{}", read));
+}
+
+std::uint64_t ImportReport::skipped_rows(std::string_view table) const {
+  std::uint64_t count = 0;
+  for (const auto& [key, skipped] : skipped_) count += key.first == table.substr(0, 80) ? skipped.count : 0;
+  return count;
+}
+
 void ImportReport::note(QualityKind kind, std::string detail, std::uint64_t count) {
   if (count == 0) return;
   QualityEntry entry(kind, count, std::move(detail));

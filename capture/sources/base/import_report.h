@@ -27,12 +27,17 @@ inline constexpr std::string_view kLastLineIsOpen =
     "and "
     "rows may be missing; copy it completely, or let its writer end properly";
 
+// How many rows of a table the file holds, and how many of them were read, as events, facts or arrows: that nothing was
+// skipped is said only where these are the same. Not needed where each row is an event of that table.
+void set_row_counts(SessionWriter& writer, std::string_view table, std::uint64_t in_file, std::uint64_t read);
+
 class ImportReport {
  public:
   // The first detail of a kind is the one that is shown. Nothing is noted of a count of 0.
   void note(QualityKind kind, std::string detail, std::uint64_t count = 1);
   // A row that could not become an event. The offset is that of the first such row.
   void skipped_row(std::string_view table, std::string_view reason, std::uint64_t offset);
+  [[nodiscard]] std::uint64_t skipped_rows(std::string_view table) const;
   void add(const json::JsonProblem& problem);
   // Of a table with so many columns, of which only the first kMostFileColumns were read.
   void note_columns(std::string_view table, std::size_t columns);

@@ -18,7 +18,10 @@ namespace {
 
 constexpr std::string_view kBeginFact = "begin_unix_ns";
 constexpr std::string_view kSharedClock = "shared_clock.";
-constexpr std::string_view kRowCounts = "source.rows.";  // counts of rows by table: these add up
+// Counts of rows by table: these add up.
+[[nodiscard]] bool is_row_count(std::string_view fact) noexcept {
+  return fact.starts_with("source.rows.") || fact.starts_with("source.read.");
+}
 
 [[nodiscard]] std::optional<std::uint64_t> labelled_sink_whole_number(std::string_view text) {
   std::uint64_t value = 0;
@@ -34,7 +37,7 @@ std::string shared_clock_fact(std::string_view clock) { return fmt::format("{}{}
 MetaEntry SharedFacts::place(const MetaEntry& entry, const std::string& label) {
   const auto [known, is_new] = first_values_.emplace(entry.key, entry.value);
   if (is_new) return entry;
-  if (entry.key.starts_with(kRowCounts)) {
+  if (is_row_count(entry.key)) {
     const auto before = labelled_sink_whole_number(known->second);
     const auto more = labelled_sink_whole_number(entry.value);
     if (before && more) {

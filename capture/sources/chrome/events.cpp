@@ -281,7 +281,9 @@ void ChromeImporter::write_counters(const EventRecord& record, std::string_view 
     write_sample(tracks_.of_counter(owner, label, counter_schema()), record.start, *value);
     return true;
   });
-  if (!any) ++counts_.bad_counters;
+  if (any) return;
+  ++counts_.bad_counters;
+  --counts_.rows_read;
 }
 
 // Events of one id are of one category and, where the id says "local", of one process.

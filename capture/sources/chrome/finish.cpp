@@ -119,6 +119,7 @@ Result<void> ChromeImporter::write_flows() {
 }
 
 void ChromeImporter::write_report(const json::JsonTableReader& reader) {
+  set_row_counts(writer_, "traceEvents", counts_.rows, counts_.rows_read);
   for (const json::JsonProblem& problem : reader.problems()) {
     // The bracket at the end of an array of events may be left out.
     if (problem.kind != json::JsonProblem::Kind::unclosed) report_.add(problem);

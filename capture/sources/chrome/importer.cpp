@@ -161,6 +161,7 @@ void ChromeImporter::bind_rest(EventBatch& batch) {
 void ChromeImporter::take_event(EventRecord& record, EventBatch& batch) {
   const std::span<const BoundValue> values =
       std::span<const BoundValue>(batch.values).subspan(record.values.first, record.values.count);
+  ++counts_.rows_read;
   switch (record.phase) {
     case 'X':
       if (!record.has_duration) ++counts_.missing_durations;
@@ -203,6 +204,7 @@ void ChromeImporter::take_event(EventRecord& record, EventBatch& batch) {
       } else if (record.has_id) {
         flows_.add(record, is_launch_flow(vocabulary_.strings.text(record.category)));
       } else {
+        --counts_.rows_read;
         ++counts_.flows_without_id;
       }
       break;
@@ -213,6 +215,7 @@ void ChromeImporter::take_event(EventRecord& record, EventBatch& batch) {
       break;
     }
     default:
+      --counts_.rows_read;
       ++counts_.unknown_phases[record.phase];
   }
 }

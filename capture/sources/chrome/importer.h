@@ -35,6 +35,7 @@ class ChromeImporter {
  private:
   struct Counts {
     std::uint64_t rows = 0;
+    std::uint64_t rows_read = 0;  // that became events, or parts, ends or names of them
     std::uint64_t negative_durations = 0;
     std::uint64_t missing_durations = 0;
     std::uint64_t ends_without_begin = 0;

@@ -6,19 +6,21 @@
 
 #include "capture/sources/base/source_finder.h"
 #include "capture/sources/neuron/importer.h"
+#include "capture/sources/tracks/track_events.h"
 #include "core/analysis/selection/active_time.h"
 
 namespace accelscope::capture::sources::neuron {
 
 Result<void> NeuronImporter::finish() {
   if (first_ticks_ > last_ticks_) first_ticks_ = last_ticks_ = 0;
+  settle_bounds();
   settle_time_unit();
   cores_.settle(facts_.physical_cores(), facts_.core_number());
   derive_trigger_flows();
   derive_memory();
   facts_.write(writer_, report_, path_, is_parquet_ ? "neuron-parquet" : "neuron-json", cores_);
   for (const auto& [table, rows] : row_counts_)
-    writer_.set_meta("source.rows." + table.substr(0, 80), fmt::format("{}", rows));
+    set_row_counts(writer_, table, rows, rows - std::min(rows, report_.skipped_rows(table)));
   if (const Result<void> written = write_tables(); !written) return written;
   frames_.collect_files(source_files_);
   add_source_files(source_files_, options_.source_roots, "the profile names", writer_);
@@ -26,6 +28,15 @@ Result<void> NeuronImporter::finish() {
   report_bindings();
   report_.write(writer_);
   return writer_.finish();
+}
+
+void NeuronImporter::settle_bounds() {
+  std::vector<tracks::SketchedTrack> known;
+  for (const tracks::TimeSketch& sketch : sketches_) known.push_back({&sketch, false});
+  bounds_ = tracks::bounds_of(known, 1);
+  if (bounds_.hold(first_ticks_, 0) && bounds_.hold(last_ticks_, 0)) return;
+  first_ticks_ = extremes_.first_within(bounds_).value_or(0);
+  last_ticks_ = std::max(first_ticks_, extremes_.last_within(bounds_).value_or(0));
 }
 
 // The file is in ns if its last event ends at the last time stamp that the hardware gave; some exports are said to be
@@ -145,10 +156,11 @@ Result<void> NeuronImporter::write_tables() {
         }
       };
     }
-    if (const Result<void> written = into->write(plan_, writer_, ticks_per_ns_, visitor); !written) return written;
+    if (const Result<void> written = into->write(plan_, writer_, bounds_, ticks_per_ns_, visitor); !written)
+      return written;
   }
   for (const auto& [json_name, into] : inferred_) {
-    if (const Result<void> written = into->write(plan_, writer_, ticks_per_ns_, {}); !written) return written;
+    if (const Result<void> written = into->write(plan_, writer_, bounds_, ticks_per_ns_, {}); !written) return written;
   }
   for (const auto& [core, shares] : utilization_) {
     const TrackNumber track = plan_.written(utilization_tracks.at(core));
@@ -204,6 +216,10 @@ void NeuronImporter::report_quality() {
   report_.note("duplicate_dma",
                "DMA rows that the file marks as duplicates of others; sums over all rows count them twice",
                counts_.duplicate_moves);
+  std::uint64_t doubtful = 0;
+  for (const auto& into : tables_) doubtful += into == nullptr ? 0 : into->doubtful();
+  for (const auto& [json_name, into] : inferred_) doubtful += into->doubtful();
+  report_.note("impossible_times", std::string(tracks::kDoubtfulTimesAreSetAside), doubtful);
   report_.note("negative_durations", "events that end before they begin; they are shown with a duration of 0",
                counts_.negative_durations);
 }

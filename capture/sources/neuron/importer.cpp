@@ -210,6 +210,9 @@ void NeuronImporter::import_row(ImportTable& into, std::span<const json::JsonFie
   const std::uint32_t track = known ? track_of(into, kind, row) : track_of_plain(into);
   const StringId name = known ? name_of(kind, row) : writer_.intern(row.name);
   into.sorter().commit(track, row.start.value_or(0), row.duration.value_or(0), name);
+  if (into.schema().kind != EventKind::slice && into.schema().kind != EventKind::instant) return;
+  if (track >= sketches_.size()) sketches_.resize(track + 1);
+  sketches_[track].add(row.start.value_or(0), row.duration.value_or(0));
 }
 
 bool NeuronImporter::settle_times(const ImportTable& into, BoundRow& row, const json::RowPlace& place) {
@@ -235,6 +238,7 @@ bool NeuronImporter::settle_times(const ImportTable& into, BoundRow& row, const 
   }
   first_ticks_ = std::min(first_ticks_, *row.start);
   last_ticks_ = std::max(last_ticks_, *row.start + *row.duration);
+  extremes_.add(*row.start, *row.start + *row.duration);
   return true;
 }
 

@@ -26,6 +26,7 @@
 #include "capture/sources/neuron/write/derived_tracks.h"
 #include "capture/sources/neuron/write/import_table.h"
 #include "capture/sources/parquet/table_reader.h"
+#include "capture/sources/tracks/doubtful_times.h"
 
 namespace accelscope::capture::sources::neuron {
 
@@ -98,6 +99,7 @@ class NeuronImporter final : public json::JsonRowHandler {
 
   // Finishing.
   Result<void> finish();
+  void settle_bounds();
   void settle_time_unit();
   void derive_trigger_flows();
   void derive_memory();
@@ -147,6 +149,9 @@ class NeuronImporter final : public json::JsonRowHandler {
   std::unordered_map<StringId, std::string> stack_texts_;
   std::string scratch_;
 
+  std::vector<tracks::TimeSketch> sketches_;  // of slices and moments, by track of the plan
+  tracks::TimeExtremes extremes_;
+  tracks::TimeBounds bounds_;
   std::int64_t first_ticks_ = INT64_MAX;
   std::int64_t last_ticks_ = INT64_MIN;  // of device tables
   std::int64_t ticks_per_ns_ = 1;

@@ -49,6 +49,12 @@ void NsysImporter::tell_unread_tables() {
   }
 }
 
+void NsysImporter::tell_unread_columns() {
+  std::vector<std::string> unread = file_.unread_columns();
+  std::erase_if(unread, [](const std::string& column) { return describes(column.substr(0, column.find('.'))); });
+  session_.report().note_unread("the report", unread);
+}
+
 void NsysImporter::write_facts() {
   SessionWriter& writer = session_.writer();
   writer.set_meta("source_format", "Nsight Systems export (SQLite)");
@@ -74,7 +80,7 @@ void NsysImporter::write_facts() {
   if (const auto ranges = source_rows_.find("nvtx"); ranges != source_rows_.end()) {
     ranges->second -= counts_.naming_ranges;
   }
-  for (const auto& [table, rows] : source_rows_) writer.set_meta("source.rows." + table, std::to_string(rows));
+  for (const auto& [table, rows] : source_rows_) set_row_counts(writer, table, rows, rows);
 }
 
 void NsysImporter::write_report() {

@@ -70,6 +70,7 @@ Result<void> NsysImporter::run() {
     return status ? Error{fmt::format("{}: the import was cancelled", path_)} : status.error();
   }
   tell_unread_tables();
+  tell_unread_columns();
   rows_.name_all();
   write_facts();
   write_report();

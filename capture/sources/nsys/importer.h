@@ -95,6 +95,7 @@ class NsysImporter {
 
   // finish.cpp
   void tell_unread_tables();
+  void tell_unread_columns();
   void write_facts();
   void write_report();
   void saw(std::int64_t end) noexcept { last_ = any_time_ ? std::max(last_, end) : end, any_time_ = true; }

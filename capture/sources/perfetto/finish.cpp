@@ -90,10 +90,12 @@ Result<void> PerfettoImporter::finish(const PacketStream::Losses& losses) {
 void PerfettoImporter::write_report(const PacketStream::Losses& losses) {
   SessionWriter& writer = session_.writer();
   writer.set_meta("source_format", "Perfetto trace");
-  writer.set_meta("source.rows.packets", fmt::format("{}", counts_.packets));
-  writer.set_meta("source.rows.track_event", fmt::format("{}", counts_.track_events));
+  std::uint64_t unread = 0;
+  for (const auto& [field, count] : counts_.unread_packets) unread += count;
+  set_row_counts(writer, "packets", counts_.packets, counts_.packets - std::min(counts_.packets, unread));
+  set_row_counts(writer, "track_event", counts_.track_events, counts_.track_events);
   if (gpu_.counts().stages > 0) {
-    writer.set_meta("source.rows.gpu_render_stage_event", fmt::format("{}", gpu_.counts().stages));
+    set_row_counts(writer, "gpu_render_stage_event", gpu_.counts().stages, gpu_.counts().stages);
   }
   tracks::UnorderedSession& session = session_;
   ImportReport& report = session.report();

@@ -249,7 +249,7 @@ Result<void> HatchetImport::run(std::unique_ptr<json::ByteSource> bytes) {
   for (const json::JsonProblem& problem : reader.problems()) session_.report().add(problem);
   if (nodes_ == 0) return Error{name_ + ": holds no tree of Proton: nodes with \"frame\" and \"metrics\""};
   session_.writer().set_meta("source_format", "Proton (hatchet)");
-  session_.writer().set_meta("source.rows.scope", fmt::format("{}", nodes_ - deep_));
+  set_row_counts(session_.writer(), "scope", nodes_, nodes_ - deep_);
   session_.writer().set_meta("source.rows.kernel", fmt::format("{}", kernel_count_));
   ImportReport& report = session_.report();
   report.note("time_unit", "the file tells how long everything took and not when: it lies one after another");

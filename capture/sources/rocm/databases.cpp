@@ -130,6 +130,7 @@ Result<void> import_rocpd(const std::string& path, const ImportOptions& options,
       RocpdReader(file.database, *ahead, part, counters, run, progress).read();
     }
     run.report().note_unread(file.path, file.database.unread_tables(), "tables");
+    run.report().note_unread(file.path, file.database.unread_columns());
   }
   const std::string_view version = files.front().parts.front().fact("schema_version");
   if (Result<void> done = run.finish({"ROCm profile (rocpd " + std::string(version) + ")", path}); !done) return done;
@@ -152,6 +153,7 @@ Result<void> import_alone(const std::string& path, const ImportOptions& options,
   ReadingProgress progress{options.progress, 0, 0};
   read(*database, run, progress);
   run.report().note_unread(path, database->unread_tables(), "tables");
+  run.report().note_unread(path, database->unread_columns());
   if (Result<void> done = run.finish({source_format, path}); !done) return done;
   return receiver.finish();
 }

@@ -163,6 +163,22 @@ std::vector<std::string> ForeignDatabase::unread_tables() const {
   return unread;
 }
 
+std::vector<std::string> ForeignDatabase::unread_columns() const {
+  std::vector<std::string> unread;
+  const std::lock_guard lock(read_->mutex);
+  Result<ForeignRows> tables = select("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name");
+  while (tables && tables->next()) {
+    const std::string table(tables->text(0));
+    const auto read = read_->columns.find(table);
+    const Result<std::int64_t> rows = row_count(table);
+    if (read == read_->columns.end() || !rows || *rows == 0) continue;
+    for (const std::string& column : columns(table)) {
+      if (!read->second.contains(column)) unread.push_back(fmt::format("{}.{}", table, column));
+    }
+  }
+  return unread;
+}
+
 Result<ForeignRows> ForeignDatabase::rows(std::string_view table, std::span<const std::string_view> columns,
                                           std::string_view further) const {
   ForeignRows rows;
@@ -170,6 +186,17 @@ Result<ForeignRows> ForeignDatabase::rows(std::string_view table, std::span<cons
   if (!has_table(table)) return rows;
   count_as_read(table);
   const std::vector<std::string> there = this->columns(table);
+  {
+    // What rows are chosen or ordered by is read as well.
+    const std::lock_guard lock(read_->mutex);
+    auto& read = read_->columns[std::string(table)];
+    for (const std::string& column : there) {
+      if (std::find(columns.begin(), columns.end(), column) != columns.end() ||
+          further.find(quoted_name(column)) != std::string_view::npos) {
+        read.insert(column);
+      }
+    }
+  }
   std::string sql;
   int places = 0;
   for (std::size_t i = 0; i < columns.size(); ++i) {

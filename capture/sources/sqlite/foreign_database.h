@@ -7,6 +7,7 @@
 //   if (!rows->status()) ...   // a damaged page, say; the rows before it were good
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -78,6 +79,8 @@ class ForeignDatabase {
   // Tables with rows that were never asked for, here or through another way into the file: "NAME (7 rows)". Views are
   // none, they repeat what tables have.
   [[nodiscard]] std::vector<std::string> unread_tables() const;
+  // Columns that were never asked for, of tables that were and have rows: "TABLE.COLUMN".
+  [[nodiscard]] std::vector<std::string> unread_columns() const;
   // What is told of in other words counts as read.
   void count_as_read(std::string_view table) const;
 
@@ -111,6 +114,7 @@ class ForeignDatabase {
   struct ReadTables {
     std::mutex mutex;
     std::set<std::string, std::less<>> names;
+    std::map<std::string, std::set<std::string, std::less<>>, std::less<>> columns;  // by table that was read by name
   };
   std::shared_ptr<ReadTables> read_ = std::make_shared<ReadTables>();
   bool cut_ = false;

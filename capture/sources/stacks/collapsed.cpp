@@ -137,7 +137,7 @@ Result<void> import_collapsed(std::unique_ptr<json::ByteSource> bytes, const std
   graph.close_to(0);
   if (stacks == 0) return Error{name + ": holds no collapsed stacks: lines like \"main;work;read 12\""};
   writer.set_meta("source_format", "collapsed stacks");
-  writer.set_meta("source.rows.stack", fmt::format("{}", stacks));
+  set_row_counts(writer, "stack", stacks, stacks);
   writer.set_meta("counts", fmt::format("{}", graph.counts()));
   ImportReport report;
   report.note("time_unit", "collapsed stacks have no times: they lie one after another, and a count is shown as 1 us");

@@ -47,19 +47,16 @@ DeviceWriter::DeviceWriter(SnapshotFile& file, std::int64_t device, const BlockS
       report_(report),
       replay_(of_, sizes) {}
 
-void DeviceWriter::look(Times& times, bool& any) {
+void DeviceWriter::look(tracks::TimeExtremes& extremes) {
   std::string_view why;
-  std::uint64_t with_times = 0;
   for (const PickleValue value : of_.entries) {
     const auto entry = file_.entry(value, why);
     if (!entry || !entry->time_us) continue;
     const std::int64_t ns = *entry->time_us * 1000;
-    times.begin = any ? std::min(times.begin, ns) : ns;
-    times.end = any ? std::max(times.end, ns) : ns;
-    any = true;
-    ++with_times;
+    sketch_.add(ns, 0);
+    extremes.add(ns, ns);
   }
-  times_known_ = with_times > 0;
+  times_known_ = sketch_.count() > 0;
 }
 
 void DeviceWriter::add_tracks(const TorchTables& tables, ClockNumber clock, std::int64_t& order) {
@@ -104,6 +101,7 @@ void DeviceWriter::write(const Times& times, const std::function<void(std::uint6
       report_.skipped_row("device_traces", why, i);
       continue;
     }
+    ++entries_read_;
     file_.count_unknown(of_.entries[i]);
     now_ = time_of(i, *entry);
     write_entry(i, *entry);
@@ -123,6 +121,10 @@ std::int64_t DeviceWriter::time_of(std::size_t number, const TraceEntry& entry) 
     return now_;
   }
   const std::int64_t ns = *entry.time_us * 1000;
+  if (!bounds_.hold(ns, 0)) {
+    ++doubtful_times_;
+    return now_;
+  }
   if (ns < now_) ++late_times_;
   return std::max(ns, now_);
 }
@@ -411,6 +413,9 @@ void DeviceWriter::check_end() {
   report_.note("pairs_out_of_order", "entries say an earlier time than the one before; they lie at that one's time",
                late_times_);
   report_.note("rows_mended", "entries say no time; they lie at the one before", missing_times_);
+  report_.note("impossible_times",
+               "entries have times that all others belie by orders of magnitude; they lie at the one before",
+               doubtful_times_);
   report_.note("unknown_types",
                "entries are of actions that are not known here; they are marks among the memory snapshots",
                unknown_actions_);

@@ -12,6 +12,7 @@
 #include "capture/sources/torch_memory/allocator_replay.h"
 #include "capture/sources/torch_memory/snapshot_file.h"
 #include "capture/sources/torch_memory/stack_names.h"
+#include "capture/sources/tracks/doubtful_times.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::sources::torch_memory {
@@ -30,11 +31,14 @@ class DeviceWriter {
   DeviceWriter(SnapshotFile& file, std::int64_t device, const BlockSizes& sizes, SessionWriter& writer,
                StackNames& names, ImportReport& report);
 
-  // Its first and last time, where it has any.
-  void look(Times& times, bool& any);
+  // Looks at its times, where it has any. Those beyond the bounds of all devices' are taken for none.
+  void look(tracks::TimeExtremes& extremes);
+  [[nodiscard]] const tracks::TimeSketch& sketch() const noexcept { return sketch_; }
+  void set_bounds(const tracks::TimeBounds& bounds) noexcept { bounds_ = bounds; }
   void add_tracks(const TorchTables& tables, ClockNumber clock, std::int64_t& order);
   void write(const Times& times, const std::function<void(std::uint64_t entries)>& progress);
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
+  [[nodiscard]] std::uint64_t entries_read() const noexcept { return entries_read_; }
 
  private:
   static constexpr std::size_t kTotals = 6;
@@ -70,9 +74,11 @@ class DeviceWriter {
   std::map<std::uint64_t, std::uint64_t> pieces_;  // of segments as they were written: begins and ends
   std::int64_t now_ = 0;
   bool times_known_ = false;
+  tracks::TimeSketch sketch_;
+  tracks::TimeBounds bounds_;
   std::int64_t begin_ = 0;
   std::uint64_t events_ = 0;
-  std::uint64_t late_times_ = 0, missing_times_ = 0, unknown_actions_ = 0;
+  std::uint64_t entries_read_ = 0, late_times_ = 0, doubtful_times_ = 0, missing_times_ = 0, unknown_actions_ = 0;
   std::uint64_t peak_allocated_ = 0, peak_reserved_ = 0;
 };
 

@@ -41,6 +41,7 @@ class TorchMemoryImport {
   const ImportOptions& options_;
   SessionWriter writer_;
   ImportReport report_;
+  tracks::TimeBounds bounds_;
 };
 
 Result<void> TorchMemoryImport::run(json::ByteSource& source) {
@@ -78,17 +79,27 @@ Result<void> TorchMemoryImport::write(SnapshotFile& file) {
   StackNames names(file.data(), writer_);
   std::deque<DeviceWriter> devices;
   DeviceWriter::Times times;
-  bool any = false;
+  tracks::TimeExtremes extremes;
+  std::vector<tracks::SketchedTrack> sketches;
   std::uint64_t entries = 0;
   for (const auto& [number, device] : file.devices()) {
-    devices.emplace_back(file, number, sizes, writer_, names, report_).look(times, any);
+    devices.emplace_back(file, number, sizes, writer_, names, report_).look(extremes);
+    sketches.push_back({&devices.back().sketch(), false});
     entries += device.entries.size();
-    if (!any) times.end = std::max(times.end, static_cast<std::int64_t>(device.entries.size()) * kBeforeNs);
+    if (devices.back().sketch().count() == 0)
+      times.end = std::max(times.end, static_cast<std::int64_t>(device.entries.size()) * kBeforeNs);
   }
+  bounds_ = tracks::bounds_of(sketches, 1);
+  for (DeviceWriter& device : devices) device.set_bounds(bounds_);
+  const std::optional<std::int64_t> first = extremes.first_within(bounds_);
+  const bool any = first.has_value();
+  if (any) times.begin = *first;
+  if (any) times.end = extremes.last_within(bounds_).value_or(*first);
   times.known = any;
   for (const TorchAnnotation& annotation : file.annotations()) {
     const std::int64_t ns = annotation.time_us * 1000;
     if (entries > 0 && !any) break;  // the entries' order is no time
+    if (!bounds_.hold(ns, 0)) continue;
     times.begin = times.known ? std::min(times.begin, ns) : ns;
     times.end = times.known ? std::max(times.end, ns) : ns;
     times.known = true;
@@ -142,8 +153,16 @@ void TorchMemoryImport::write_annotations(const SnapshotFile& file, ClockNumber 
   std::vector<Range> ranges;
   std::map<std::pair<std::int64_t, std::string_view>, std::vector<std::size_t>> open;
   std::uint64_t without_begin = 0;
-  const std::int64_t last = file.annotations().back().time_us;
+  std::int64_t last = 0;
   for (const TorchAnnotation& each : file.annotations()) {
+    if (bounds_.hold(each.time_us * 1000, 0)) last = each.time_us;
+  }
+  std::uint64_t doubtful = 0;
+  for (const TorchAnnotation& each : file.annotations()) {
+    if (!bounds_.hold(each.time_us * 1000, 0)) {
+      ++doubtful;
+      continue;
+    }
     std::vector<std::size_t>& waiting = open[{each.device, each.name}];
     if (each.begins) {
       waiting.push_back(ranges.size());
@@ -158,6 +177,10 @@ void TorchMemoryImport::write_annotations(const SnapshotFile& file, ClockNumber 
   }
   std::uint64_t without_end = 0;
   for (const auto& [key, waiting] : open) without_end += waiting.size();
+  report_.note("impossible_times",
+               "begins and ends of annotations have times that all others belie by orders of magnitude; they were left "
+               "out",
+               doubtful);
   report_.note("begin_without_end", "annotations begin but never end; they are shown up to the last one", without_end);
   report_.note("end_without_begin", "annotations end but never begin; they are shown as moments", without_begin);
   std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
@@ -206,10 +229,13 @@ void TorchMemoryImport::write_facts(const SnapshotFile& file, const DeviceWriter
     segments += device.segments.size();
     for (const TorchSegment& segment : device.segments) blocks += segment.blocks.size();
   }
-  writer_.set_meta("source.rows.device_traces", std::to_string(entries));
-  writer_.set_meta("source.rows.segments", std::to_string(segments));
-  writer_.set_meta("source.rows.blocks", std::to_string(blocks));
-  writer_.set_meta("source.rows.external_annotations", std::to_string(file.annotations().size()));
+  const auto count = [&](std::string_view table, std::uint64_t read) {
+    set_row_counts(writer_, table, read + report_.skipped_rows(table), read);
+  };
+  count("device_traces", entries - report_.skipped_rows("device_traces"));
+  count("segments", segments);
+  count("blocks", blocks);
+  count("external_annotations", file.annotations().size());
   const PickleData& data = file.data();
   const auto keys = data.keys(data.shape(file.settings()));
   const auto values = data.values(file.settings());

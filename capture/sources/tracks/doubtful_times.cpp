@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -142,6 +143,37 @@ TimeBounds bounds_of(std::span<const SketchedTrack> tracks, double ticks_per_ns)
     if (ends) bounds.end_of_long = std::max(bounds.end_of_long, track.times->last_end());
   }
   return bounds;
+}
+
+void TimeExtremes::add(std::int64_t start, std::int64_t end) {
+  constexpr std::size_t kKept = 256;  // more than can be doubtful in any file that is worth reading
+  const auto keep = [&](std::vector<std::int64_t>& times, std::int64_t time, const auto& before) {
+    if (times.size() == kKept && !before(time, times.front())) return;
+    if (times.size() == kKept) {
+      std::pop_heap(times.begin(), times.end(), before);
+      times.pop_back();
+    }
+    times.push_back(time);
+    std::push_heap(times.begin(), times.end(), before);
+  };
+  keep(starts_, start, std::less<>());
+  keep(ends_, end, std::greater<>());
+}
+
+std::optional<std::int64_t> TimeExtremes::first_within(const TimeBounds& bounds) const {
+  std::optional<std::int64_t> first;
+  for (const std::int64_t start : starts_) {
+    if (bounds.hold(start, 0) && (!first || start < *first)) first = start;
+  }
+  return first;
+}
+
+std::optional<std::int64_t> TimeExtremes::last_within(const TimeBounds& bounds) const {
+  std::optional<std::int64_t> last;
+  for (const std::int64_t end : ends_) {
+    if (bounds.hold(end, 0) && (!last || end > *last)) last = end;
+  }
+  return last;
 }
 
 LengthJudge::LengthJudge(const TimeSketch& sketch, const TimeBounds& bounds)

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -62,6 +63,19 @@ struct TimeBounds {
   }
 };
 [[nodiscard]] TimeBounds bounds_of(std::span<const SketchedTrack> tracks, double ticks_per_ns);
+
+// The least starts and the greatest ends: where all that can be true begins and ends, once its bounds are known.
+class TimeExtremes {
+ public:
+  void add(std::int64_t start, std::int64_t end);
+  // Nothing if none lies within.
+  [[nodiscard]] std::optional<std::int64_t> first_within(const TimeBounds& bounds) const;
+  [[nodiscard]] std::optional<std::int64_t> last_within(const TimeBounds& bounds) const;
+
+ private:
+  std::vector<std::int64_t> starts_;  // the greatest on top
+  std::vector<std::int64_t> ends_;    // the least on top
+};
 
 // Lengths that an in-order track belies: far longer than others of their name, or of the track where the name is rare,
 // while events of the track begin and end within. Two passes over the track's events, each in any order.

@@ -6,12 +6,14 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/event_sorter.h"
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/base/line_blocks.h"
 #include "capture/sources/base/source_finder.h"
+#include "capture/sources/tracks/track_events.h"
 #include "capture/sources/tracy/read/tables.h"
 #include "capture/sources/tracy_csv/layout.h"
 #include "capture/sources/tracy_csv/schemas.h"
@@ -36,6 +38,8 @@ class TracyCsvImport {
   struct Lane {
     std::string name;
     TrackNumber track = kNone;
+    TrackNumber doubtful = kNone;  // of its events whose times cannot be true
+    Track of = {};
   };
   Result<void> read(LineBlocks& blocks, std::string_view first, std::vector<char>& buffer);
   void take_line(std::string_view line);
@@ -66,6 +70,7 @@ class TracyCsvImport {
   std::map<std::string, std::uint32_t, std::less<>> thread_numbers_;
   std::map<std::string, std::uint32_t, std::less<>> plot_numbers_;
   std::vector<Lane> threads_;
+  std::vector<tracks::TimeSketch> sketches_;  // of the same
   std::vector<Lane> plots_;
   std::vector<std::string> cells_;
   std::set<std::string> files_;
@@ -76,6 +81,7 @@ class TracyCsvImport {
   std::uint64_t rows_ = 0;
   std::uint64_t not_rows_ = 0;
   std::uint64_t bad_times_ = 0;
+  std::uint64_t doubtful_ = 0;
   std::uint64_t first_skipped_ = 0;
 };
 
@@ -190,7 +196,7 @@ std::uint32_t TracyCsvImport::lane_of(std::map<std::string, std::uint32_t, std::
   if (const auto found = numbers.find(name); found != numbers.end()) return found->second;
   if (lanes.size() == kMostTracks) return kMostTracks - 1;
   const auto number = static_cast<std::uint32_t>(lanes.size());
-  lanes.push_back({std::string(name), kNone});
+  lanes.push_back({.name = std::string(name)});
   numbers.emplace(name, number);
   return number;
 }
@@ -203,6 +209,8 @@ void TracyCsvImport::take_zone() {
   fill_zone();
   const std::uint32_t thread = lane_of(thread_numbers_, threads_, cell(TracyColumn::thread));
   events_->commit(thread, *start, *duration, writer_.intern(cells_[0]));
+  sketches_.resize(threads_.size());
+  sketches_[thread].add(*start, *duration);
 }
 
 void TracyCsvImport::fill_zone() {
@@ -268,6 +276,9 @@ Result<void> TracyCsvImport::write_events() {
   const Schema& schema = events_->schema();
   const SchemaNumber number = writer_.add_schema(schema);
   const bool messages = layout_.table == TracyTable::messages;
+  std::vector<tracks::SketchedTrack> known;
+  for (const tracks::TimeSketch& sketch : sketches_) known.push_back({&sketch, false});
+  const tracks::TimeBounds bounds = tracks::bounds_of(known, 1);
   const Result<void> done = events_->merge([&](const SortedEvent& event) {
     Lane& lane = threads_[event.track];
     if (lane.track == kNone) {
@@ -275,13 +286,18 @@ Result<void> TracyCsvImport::write_events() {
                                : layout_.table == TracyTable::gpu_zones ? "GPU"
                                : lane.name.empty()                      ? "Zones"
                                                                         : "Thread " + lane.name;
-      lane.track = writer_.add_track({.name = name,
-                                      .kind = layout_.table == TracyTable::gpu_zones ? "stream" : "host_thread",
-                                      .device = "Tracy",
-                                      .schema = number,
-                                      .clock = clock_});
+      lane.of = {.name = name,
+                 .kind = layout_.table == TracyTable::gpu_zones ? "stream" : "host_thread",
+                 .device = "Tracy",
+                 .schema = number,
+                 .clock = clock_};
+      lane.track = writer_.add_track(lane.of);
     }
-    Row row = writer_.begin_event(lane.track, event.start, event.duration, event.name);
+    const bool doubtful = !bounds.hold(event.start, event.duration);
+    if (doubtful && lane.doubtful == kNone)
+      lane.doubtful = writer_.add_track(tracks::doubtful_track(lane.of, kNone, lane.of.order));
+    doubtful_ += doubtful ? 1 : 0;
+    Row row = writer_.begin_event(doubtful ? lane.doubtful : lane.track, event.start, event.duration, event.name);
     copy_values(event, schema, row);
     return !writer_.cancelled();
   });
@@ -326,6 +342,8 @@ void TracyCsvImport::write_report() {
                                      "first in line {}; zones that had not ended look so",
                                      first_skipped_)});
   }
+  if (doubtful_ > 0)
+    writer_.add_quality({"impossible_times", doubtful_, std::string(tracks::kDoubtfulTimesAreSetAside)});
   if (rows_ == 0) {
     writer_.add_quality(
         {"no_rows", 1, "the file has a header but no rows; was the filter of tracy-csvexport too narrow?"});

@@ -1,8 +1,10 @@
 // The timeline that tt-npe writes: transfers by their routes, and the links' demand in equal steps of time.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 
 #include "capture/json/json_cursor.h"
 #include "capture/json/table_reader.h"
@@ -73,7 +75,8 @@ class NpeTimelineImport {
     std::optional<double> rate;
     std::string type, destination, noc, links, route;
   };
-  [[nodiscard]] static bool read_part(std::string_view row, Part& part);
+  [[nodiscard]] bool read_part(std::string_view row, Part& part);
+  void add_unread(std::string_view table, std::string_view field);
   [[nodiscard]] bool take_transfer(std::string_view row);
   [[nodiscard]] bool write_part(const Part& part, std::int64_t number, std::optional<std::int64_t> transfer_bytes);
   [[nodiscard]] bool take_step(std::string_view row);
@@ -88,6 +91,7 @@ class NpeTimelineImport {
   EventValues values_;
   std::uint32_t transfers_ = kNone;
   std::uint32_t links_ = kNone;
+  std::set<std::string, std::less<>> unread_;  // "TABLE.FIELD"
   std::uint64_t transfer_count_ = 0;
   std::uint64_t step_count_ = 0;
   std::uint64_t bad_links_ = 0;
@@ -112,6 +116,8 @@ Result<void> NpeTimelineImport::run(std::unique_ptr<json::ByteSource> bytes) {
         taken = take_step(row);
       } else if (window.table == "common_info") {
         take_info(row);
+      } else {
+        unread_.insert(window.table);
       }
       if (!taken) {
         session_.report().skipped_row(window.table, "it has no begin, end or place", window.rows[i].offset);
@@ -124,7 +130,9 @@ Result<void> NpeTimelineImport::run(std::unique_ptr<json::ByteSource> bytes) {
   if (transfer_count_ + step_count_ == 0) return Error{fmt::format("{}: holds no transfers of a network", name_)};
   session_.report().note("rows_skipped", "demands of links without a place or a value were skipped", bad_links_);
   session_.writer().set_meta("source_format", "tt-npe timeline");
-  session_.writer().set_meta("source.rows.noc_transfer", fmt::format("{}", transfer_count_));
+  session_.report().note_unread("the timeline", {unread_.begin(), unread_.end()});
+  const std::uint64_t skipped = session_.report().skipped_rows("noc_transfers");
+  set_row_counts(session_.writer(), "noc_transfer", transfer_count_ + skipped, transfer_count_);
   if (!clock_known_) {
     session_.report().note("frequency_missing",
                            "the timeline counts cycles of a chip that is not known: a cycle is shown as 1 ns");
@@ -145,8 +153,18 @@ bool NpeTimelineImport::read_part(std::string_view row, Part& part) {
     if (field.key == "noc_type") part.noc = field.text;
     if (field.key == "links") part.links = field.text;
     if (field.key == "route") part.route = field.text;
+    constexpr std::string_view kRead[] = {"start_cycle", "end_cycle",      "total_bytes", "id",
+                                          "src",         "injection_rate", "dst",         "noc_event_type",
+                                          "noc_type",    "links",          "route"};
+    if (std::find(std::begin(kRead), std::end(kRead), field.key) == std::end(kRead))
+      add_unread("noc_transfers", field.key);
     return true;
   });
+}
+
+void NpeTimelineImport::add_unread(std::string_view table, std::string_view field) {
+  constexpr std::size_t kMostUnread = 64;
+  if (unread_.size() < kMostUnread) unread_.insert(fmt::format("{}.{}", table, field));
 }
 
 // A transfer, by the parts of its route where it has any.
@@ -192,6 +210,11 @@ bool NpeTimelineImport::take_step(std::string_view row) {
     if (field.key == "end_cycle") end = json::to_int64(field);
     if (field.key == "link_demand") links = field.text;
     if (field.key == "noc") networks = field.text;
+    constexpr std::string_view kRead[] = {"start_cycle", "end_cycle", "link_demand", "noc"};
+    const bool figure =
+        std::any_of(kFigures.begin(), kFigures.end(), [&](const Figure& each) { return each.key == field.key; });
+    if (!figure && std::find(std::begin(kRead), std::end(kRead), field.key) == std::end(kRead))
+      add_unread("timestep_data", field.key);
     return true;
   });
   if (!whole || !begin || !end || *begin < 0 || *end < *begin) return false;

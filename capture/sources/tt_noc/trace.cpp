@@ -5,6 +5,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "capture/json/json_cursor.h"
@@ -50,6 +51,7 @@ constexpr ColumnSpec kNocColumns[] = {
     {"fabric_send", kString, "", kTransfer, "", "How it goes on between chips, as JSON."},
 };
 constexpr std::size_t kNocNumbers = 15;
+constexpr std::size_t kMostUnread = 64;  // names of fields that are remembered
 
 constexpr ColumnSpec kNocZoneColumns[] = {
     {"core_x", kInt, "", kOperation, "Core x", "Column of the core on the chip's network."},
@@ -113,7 +115,7 @@ class NocTraceImport {
     std::optional<std::int64_t> chip;  // of the last request
     std::int64_t last = 0;
   };
-  [[nodiscard]] static bool read(std::string_view row, NocRecord& record);
+  [[nodiscard]] bool read(std::string_view row, NocRecord& record);
   void take(const NocRecord& record);
   void take_zone(const NocRecord& record, ZoneStack& stack);
   void write_zone(const Open& zone, const ZoneStack& stack, std::int64_t end, bool unfinished);
@@ -131,6 +133,7 @@ class NocTraceImport {
   std::uint32_t zones_ = kNone;
   std::map<std::pair<CorePlace, std::string>, NocProcessor> processors_;
   std::map<std::tuple<std::int64_t, std::int64_t, std::string>, ZoneStack> zone_stacks_;  // by x, y and processor
+  std::set<std::string, std::less<>> unread_;                                             // fields
   std::uint64_t records_ = 0;
   std::uint64_t unfinished_ = 0;
   std::uint64_t lone_ends_ = 0;
@@ -158,8 +161,11 @@ bool NocTraceImport::read(std::string_view row, NocRecord& record) {
                                                                              {"zone", &record.zone},
                                                                              {"zone_phase", &record.phase}}};
     for (const auto& [key, text] : texts) {
-      if (key == field.key && field.kind != json::JsonKind::null) *text = trimmed(field.text);
+      if (key != field.key) continue;
+      if (field.kind != json::JsonKind::null) *text = trimmed(field.text);
+      return true;
     }
+    if (unread_.size() < kMostUnread) unread_.emplace(field.key);
     return true;
   });
   constexpr std::int64_t kLargest = std::int64_t{1} << 61;
@@ -192,7 +198,9 @@ Result<void> NocTraceImport::run(std::unique_ptr<json::ByteSource> bytes) {
   finish_open();
   if (records_ == 0) return Error{fmt::format("{}: holds no record of a network trace", name_)};
   session_.writer().set_meta("source_format", "tt-metal network trace");
-  session_.writer().set_meta("source.rows.noc_event", fmt::format("{}", records_));
+  session_.report().note_unread("noc_event", {unread_.begin(), unread_.end()});
+  const std::uint64_t skipped = session_.report().skipped_rows("noc_event");
+  set_row_counts(session_.writer(), "noc_event", records_ + skipped, records_ - lone_ends_);
   ImportReport& report = session_.report();
   report.note("frequency_missing", "the trace counts cycles and tells no frequency: a cycle is shown as 1 ns");
   report.note("begin_without_end", "zones begin but never end; they are shown up to their processor's last record",

@@ -389,7 +389,7 @@ void MemoryReportImport::write_facts() {
   while (said.next()) writer.set_meta("report." + std::string(said.text(0)), std::string(said.text(1)));
   writer.set_meta("source_format", "TTNN memory report");
   writer.set_meta("source.rows.ttnn_op", fmt::format("{}", operations_.size()));
-  writer.set_meta("source.rows.buffers", fmt::format("{}", buffer_rows_));
+  set_row_counts(writer, "buffers", buffer_rows_, buffer_rows_ - without_operation_);
 }
 
 void MemoryReportImport::report() {
@@ -398,6 +398,7 @@ void MemoryReportImport::report() {
   said.note("time_unit", "operations have no duration; they are shown with 1 us each", untimed_);
   said.note("rows_left_out", "buffers are listed behind operations that the file does not have", without_operation_);
   if (database_.is_cut()) said.note("truncated", "the file ends before its last page; what it still holds was read");
+  said.note_unread("the report", database_.unread_columns());
   constexpr std::array<std::string_view, 11> kRead = {
       "operations",     "operation_arguments", "stack_traces", "tensors", "device_tensors",
       "input_tensors",  "output_tensors",      "buffers",      "devices", "errors",

@@ -180,7 +180,7 @@ Result<void> UnitraceImport::run(std::unique_ptr<json::ByteSource> bytes) {
     return Error{name_ + ": holds neither commands of a device nor tables of unitrace"};
   printed_.write(session_);
   session_.writer().set_meta("source_format", "unitrace text");
-  session_.writer().set_meta("source.rows.commands", fmt::format("{}", commands_));
+  set_row_counts(session_.writer(), "commands", commands_ + broken_, commands_);
   ImportReport& report = session_.report();
   report.note("rows_skipped", "lines of commands that lack a time, or are cut, were skipped",
               broken_ + printed_.bad_rows() + blocks.long_lines());

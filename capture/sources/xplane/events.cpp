@@ -279,7 +279,8 @@ void XPlaneImporter::write_memory(PlaneState& /*plane*/, const MetadataSlot& met
     const std::size_t end = std::min(meanings.allocator.find('_', 4), meanings.allocator.size());
     device = tracks::gpu_name(meanings.allocator.substr(4, end - 4));
   }
-  const std::string pool = of_device                    ? fmt::format("device {} memory", *meanings.host_index)
+  const std::string pool = of_device && !device.empty() ? device + " memory"
+                           : of_device                  ? fmt::format("device {} memory", *meanings.host_index)
                            : meanings.allocator.empty() ? std::string("memory")
                                                         : std::string(meanings.allocator);
   const auto [row, is_new] = pools_.try_emplace(pool, kNone);

@@ -194,6 +194,9 @@ class GeneralMetrics {
   [[nodiscard]] static double seconds_of(const TimeRange& time) noexcept {
     return static_cast<double>(std::max<std::int64_t>(0, time.length_ns())) * 1e-9;
   }
+  [[nodiscard]] TimeRange span_of(const Group& group) const noexcept {
+    return spans_.empty() ? TimeRange{0, 0} : spans_[group.device];
+  }
   [[nodiscard]] double seconds_in_range(const TimeRange& time) const noexcept {
     return seconds_of(both_in(range_, time));
   }
@@ -206,13 +209,26 @@ class GeneralMetrics {
     const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
     if (found->stated_total_ns) add(terms::kStated, "s", *found->stated_total_ns * 1e-9, "");
     if (!found->work) return {};
-    span_ = found->span;
+    if (const Result<void> spans = find_spans(found->span); !spans) return spans.error();
     add(terms::kWork, "s", seconds(found->work->length_ns()), "");
-    add(terms::kSpan, "s", seconds(span_.length_ns()), "");
+    add(terms::kSpan, "s", seconds(found->span.length_ns()), "");
     const auto activity = range_activity(query_, {}, nullptr);
     if (!activity) return activity.error();
     add(terms::kActive, "s", seconds((*activity)->active_ns), "");
     add(terms::kIdle, "s", seconds(std::max<std::int64_t>(0, found->session.length_ns() - (*activity)->active_ns)), "");
+    return {};
+  }
+
+  // A device's is that of the session which its host alone would be.
+  Result<void> find_spans(const TimeRange& whole) {
+    const std::vector<SessionPart> parts = session_parts(query_.snapshot);
+    std::vector<TimeRange> of_parts;
+    for (const SessionPart& part : parts) {
+      const auto found = parts.size() > 1 ? session_terms(part_of(query_, part)) : SessionTerms{.span = whole};
+      if (!found) return found.error();
+      of_parts.push_back(found->span);
+    }
+    for (const auto part : part_numbers(parts, devices_)) spans_.push_back(part ? of_parts[*part] : whole);
     return {};
   }
 
@@ -261,8 +277,8 @@ class GeneralMetrics {
           if (!share) return share.error();
           group.event_count += share->event_count;
           group.lane_busy_ns += share->busy_ns;
-          if (!group.needs_scan() && !span_.empty()) {
-            const Result<LaneShare> in_span = lane_share(query_.store, *query_.snapshot, lane, span_);
+          if (!group.needs_scan() && !span_of(group).empty()) {
+            const Result<LaneShare> in_span = lane_share(query_.store, *query_.snapshot, lane, span_of(group));
             if (!in_span) return in_span.error();
             group.lane_span_ns += in_span->busy_ns;
           }
@@ -275,8 +291,9 @@ class GeneralMetrics {
     return scan_windows(query_, lanes, range_,
                         {.chunk =
                              [&](const ScannedChunk& chunk, const ScanWindow& window, std::size_t worker) {
+                               const std::size_t g = group_of_lane[chunk.lane_index];
                                ChunkTally(chunk, *query_.snapshot->strings)
-                                   .run(window, range_, span_, tallies_[worker][group_of_lane[chunk.lane_index]]);
+                                   .run(window, range_, span_of(groups_[g]), tallies_[worker][g]);
                              },
                          .end =
                              [&](const ScanWindow&, std::size_t worker) {
@@ -300,10 +317,10 @@ class GeneralMetrics {
     const auto busy_ns = static_cast<double>(group.needs_scan() ? all.busy.length_ns() : group.lane_busy_ns);
     add(group.table + "_busy_time", "s", busy_ns * 1e-9, device);
     // Of the time in which the device's host took part.
-    const bool whole = !span_.empty();
-    const std::int64_t worked_ns = !whole ? 0 : group.needs_scan() ? all.in_span.length_ns() : group.lane_span_ns;
-    const double of_s = whole ? seconds_of(both_in(span_, times_[group.device])) : seconds_in_range(times_[group.device]);
-    const double worked_s = whole ? static_cast<double>(worked_ns) * 1e-9 : busy_ns * 1e-9;
+    const TimeRange span = span_of(group);
+    const std::int64_t in_span_ns = group.needs_scan() ? all.in_span.length_ns() : group.lane_span_ns;
+    const double worked_s = span.empty() ? busy_ns * 1e-9 : static_cast<double>(in_span_ns) * 1e-9;
+    const double of_s = span.empty() ? seconds_in_range(times_[group.device]) : seconds_of(span);
     if (of_s > 0) add(group.table + "_busy_share", "share", worked_s / of_s, device);
     add(group.table + "_event_count", "", static_cast<double>(group.event_count), device);
     if (group.has_bytes) add(group.table + "_moved_bytes", "B", all.bytes, device);
@@ -317,7 +334,7 @@ class GeneralMetrics {
   std::vector<Group> groups_;
   std::shared_ptr<const EventMask> passing_;      // null: all events of the range
   std::vector<TimeRange> times_;                  // by device: in which its host took part
-  TimeRange span_{0, 0};                          // of the session, where the figures are of all of it
+  std::vector<TimeRange> spans_;                  // by device, where the figures are of the whole session
   std::vector<std::vector<GroupTally>> tallies_;  // by worker and group
   std::vector<SessionMetric> metrics_;
 };

@@ -172,6 +172,12 @@ class LoadMeasure {
     load_.active_ns = static_cast<std::int64_t>(mean_active_ns_);
   }
 
+  // Of another host nothing is here but the names.
+  [[nodiscard]] bool took_part(const TrackSnapshot& track) const {
+    return std::any_of(track.lanes.begin(), track.lanes.end(),
+                       [&](std::uint32_t lane) { return snapshot_.lanes[lane].event_count > 0; });
+  }
+
   // Sub-lanes hold what overlaps, so the fullest stands for its engine.
   Result<void> add_busiest_engine() {
     const TrackDevices devices(snapshot_);
@@ -180,6 +186,7 @@ class LoadMeasure {
     for (std::size_t t = 0; t < snapshot_.tracks.size(); ++t) {
       const TrackSnapshot& track = snapshot_.tracks[t];
       if (work_kind_of(track) != WorkKind::compute) continue;
+      if (!took_part(track)) continue;
       std::int64_t busy_ns = 0;
       for (const std::uint32_t lane : track.lanes) {
         const Result<LaneShare> share = lane_share(query_.store, snapshot_, lane, range_);
@@ -259,6 +266,10 @@ class LoadMeasure {
     const TrackDevices devices(snapshot_);
     const auto figures = vendor_figures(whole, devices, range_);
     if (!figures) return figures.error();
+    std::set<std::string> present;
+    for (std::size_t t = 0; t < snapshot_.tracks.size(); ++t) {
+      if (took_part(snapshot_.tracks[t])) present.insert(devices.label(devices.of_track(t)));
+    }
     std::set<std::string> parts;  // of devices that have figures as a whole
     for (std::size_t device = 0; device < devices.count(); ++device) {
       for (const std::size_t part : devices.parts(device)) parts.insert(devices.label(part));
@@ -267,7 +278,7 @@ class LoadMeasure {
     std::size_t known = 0;
     for (const DeviceFigures& each : *figures) {
       const DevicePeaks peaks = device_peaks(snapshot_, each.device);
-      if (peaks.flops <= 0 || parts.contains(each.device)) continue;
+      if (peaks.flops <= 0 || parts.contains(each.device) || !present.contains(each.device)) continue;
       const DeviceWork work = device_work(each.figures);
       const double compute_ns = work.flops / peaks.flops * 1e9;
       const double memory_ns = peaks.bandwidth > 0 ? work.memory_bytes / peaks.bandwidth * 1e9 : 0;

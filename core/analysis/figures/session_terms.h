@@ -10,8 +10,9 @@
 //   events   session_event_count   of all tracks, count_passing(); rows of tables without times are none
 //   stated   stated_total_time     what the maker of the device publishes as the time of the run, where its file does
 //
-// "Bound" is what the verdict (verdict.h) says of the whole session; a critical path and a roofline say what they are
-// mostly made of and use other words.
+// A wait is an event, or the part of one, that wait_names.h and its own wait column tell apart from work: it is never
+// active. "Bound" is what the verdict (verdict.h) says of the whole session; a critical path and a roofline say what
+// they are mostly made of and use other words.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/analysis/figures/session_terms.h"
 #include "core/base/text.h"
 
 namespace accelscope {
@@ -59,6 +60,18 @@ const FigureTerm* find_term(std::string_view metric) {
     if (family == nullptr) family = &term;
   }
   return family;
+}
+
+const FigureTerm* find_word(std::string_view word) {
+  using Meaning = std::pair<std::string_view, std::string_view>;
+  constexpr std::array<Meaning, 7> kMeanings = {Meaning{"total", terms::kTotal},  Meaning{"work", terms::kWork},
+                                                Meaning{"span", terms::kSpan},    Meaning{"active", terms::kActive},
+                                                Meaning{"idle", terms::kIdle},    Meaning{"events", terms::kEvents},
+                                                Meaning{"stated", terms::kStated}};
+  if (const FigureTerm* term = find_term(word)) return term;
+  const auto known = std::find_if(kMeanings.begin(), kMeanings.end(),
+                                  [&](const Meaning& each) { return same_letters(each.first, word); });
+  return known == kMeanings.end() ? nullptr : find_term(known->second);
 }
 
 std::string metric_group(std::string_view metric) {

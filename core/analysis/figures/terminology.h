@@ -24,6 +24,9 @@ struct FigureTerm {
 // The term of a metric: its own, else the family that it belongs to, else null. Case does not matter.
 [[nodiscard]] const FigureTerm* find_term(std::string_view metric);
 
+// The same of a word by which views speak of a session: "active" is active_time, "events" session_event_count.
+[[nodiscard]] const FigureTerm* find_word(std::string_view word);
+
 // The group of a metric: that of its term, with the family's word filled in; "overall_stats" for unknown names.
 [[nodiscard]] std::string metric_group(std::string_view metric);
 

@@ -267,12 +267,21 @@ constexpr FigureTerm kTerms[] = {
      "twice as long, the host's time too.",
      "Length of the work, or of all that devices and host recorded."},
     {"active_time", kGeneral, "s",
-     "Time in which at least one device worked, each moment once; of a session without a device, a thread of its host.",
+     "Time in which at least one device worked, each moment once; of a session without a device, a thread of its host. "
+     "Verdict and findings tell shares of the part of it that lies in the work.",
      "Length of the union of the events of device work that do not wait."},
     {"idle_time", kGeneral, "s", "Time of the session in which no device worked.", "session_time less active_time."},
     {"stated_total_time", kGeneral, "s", "Time of the run as the maker's own tool states it in the file.", ""},
     {"session_event_count", kGeneral, "", "Events of all tracks; rows of tables without times are not among them.",
      "Number of events, those cut by the edges of the range included."},
+    {"wait", kGeneral, "s",
+     "Time in which an event is under way and only waits for something else: it is neither busy nor active. Waits of "
+     "units that wait side by side add up.",
+     ""},
+    {"bound", kGeneral, "",
+     "What holds the session back most, as its verdict says; critical path and roofline say what they are mostly made "
+     "of.",
+     ""},
     {"<table>_busy_time", kGeneral, "s",
      "Time in which at least one event of the table was under way on the device, such as a kernel or a copy.",
      "Length of the union of its events, waits left out."},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/analysis/dependencies/launched_time.h"
+#include "core/analysis/memory/usage.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 
@@ -94,7 +95,7 @@ std::string engines_cause(const SessionLoad& load) {
   for (const BoundUnit& unit : units_of(load)) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", unit.name, format_share(unit.share));
   }
-  if (!text.empty()) text += " of the active time";
+  if (!text.empty()) text += " of the work's active time";
   return text;
 }
 
@@ -217,6 +218,20 @@ SourceLines own_lines(const HostTimes& host, const StringPool& strings) {
   return lines;
 }
 
+// What a session of memory alone says first; "" where nothing of it is known.
+std::string peak_text(const MemoryUsage& usage, const TimeRange& session) {
+  std::string text;
+  std::uint64_t most = 0;
+  for (std::uint32_t pool = 0; pool < usage.pools.size(); ++pool) {
+    const std::uint64_t bytes = usage.peak(pool, session).bytes;
+    if (bytes <= most) continue;
+    most = bytes;
+    text = fmt::format("{} peaks at {}, no work was recorded", usage.pools[pool].name,
+                       format_bytes(static_cast<double>(bytes)));
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<Verdict> session_verdict(const QueryContext& query, const std::optional<TimeRange>& active,
@@ -225,6 +240,12 @@ Result<Verdict> session_verdict(const QueryContext& query, const std::optional<T
   if (!load) return load.error();
   Verdict verdict;
   verdict.bound = bound_text(*load);
+  if (load->kind == SessionLoad::Kind::nothing) {
+    const auto usage = memory_usage(query);
+    if (!usage) return usage.error();
+    if (std::string memory = peak_text(**usage, {query.snapshot->begin_ns, query.snapshot->end_ns}); !memory.empty())
+      verdict.bound = std::move(memory);
+  }
   verdict.cause = cause_text(*load);
   if (host_bound(*load) && !load->gap.empty()) verdict.cause_range = load->gap;
   const bool host_alone = std::all_of(lines.lines.begin(), lines.lines.end(), [](const SourceLine& line) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "core/base/natural_order.h"
+
 namespace accelscope {
 
 MemoryInRange memory_in_range(const MemoryUsage& usage, const TimeRange& range) {
@@ -21,7 +23,8 @@ MemoryInRange memory_in_range(const MemoryUsage& usage, const TimeRange& range) 
   std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
     const bool sampled_a = a.second >= usage.pools.size(), sampled_b = b.second >= usage.pools.size();
     if (sampled_a != sampled_b) return sampled_b;
-    return a.first.peak_bytes > b.first.peak_bytes;
+    if (a.first.peak_bytes != b.first.peak_bytes) return a.first.peak_bytes > b.first.peak_bytes;
+    return natural_less(a.first.name, b.first.name);
   });
   for (const auto& [pool, number] : found) result.pools.push_back(pool);
   if (found.empty() || found.front().second >= usage.pools.size()) return result;

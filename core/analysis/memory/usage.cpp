@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "core/analysis/memory/sampled_pools.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/base/natural_order.h"
 #include "core/scan/column_values.h"
 
 namespace accelscope {
@@ -226,6 +228,22 @@ class ReservedMatcher {
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::size_t> open_;  // by pool and address
 };
 
+// Those of one device in the order of time.
+std::vector<std::string> pools_by_owner(const std::vector<MemoryEvent>& events,
+                                        const std::vector<const Collected*>& names_of,
+                                        const std::vector<std::uint32_t>& order) {
+  std::set<const std::string*> seen;
+  std::vector<std::string> texts;
+  for (const std::uint32_t index : order) {
+    const std::string& text = names_of[index]->pools.texts()[events[index].pool];
+    if (seen.insert(&text).second && std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+  }
+  const auto owner_of = [](std::string_view text) { return text.substr(0, text.rfind(kSeparator)); };
+  std::stable_sort(texts.begin(), texts.end(),
+                   [&](const std::string& a, const std::string& b) { return natural_less(owner_of(a), owner_of(b)); });
+  return texts;
+}
+
 // Pools of several devices or hosts are told apart by the owner in front of their name; their capacity is what the
 // session states for the one or for all of that name.
 void name_pools(const Snapshot& snapshot, MemoryUsage& usage) {
@@ -305,8 +323,9 @@ Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& quer
     return events[a].begin_ns != events[b].begin_ns ? events[a].begin_ns < events[b].begin_ns
                                                     : events[a].id < events[b].id;
   });
-  // Numbered anew in the order of time, so that the answer does not depend on the threads.
+  // Numbered anew in the order of time, so that the answer does not depend on the threads; pools by their owner first.
   Names pools;
+  for (const std::string& text : pools_by_owner(events, names_of, order)) (void)pools.number(text);
   Names tensors;
   Names sites;
   Names stacks;

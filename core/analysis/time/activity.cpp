@@ -90,7 +90,8 @@ class LaneSearch {
 bool takes_part(const Snapshot& snapshot, const LaneSnapshot& lane, const ActivityRule& rule) {
   if (lane.data->kind != EventKind::slice || lane.chunk_count == 0) return false;
   const TrackSnapshot* track = snapshot.find_track(lane.track);
-  if (rule.track_kinds.empty()) return track == nullptr || !tells_of_capture(*track->track);
+  if (rule.track_kinds.empty())
+    return track == nullptr || (!tells_of_capture(*track->track) && track->track->kind != kDoubtfulTrack);
   return track != nullptr && std::find(rule.track_kinds.begin(), rule.track_kinds.end(),
                                        std::string_view(track->track->kind)) != rule.track_kinds.end();
 }

@@ -161,15 +161,18 @@ Result<FirstLook> find_first_look(const QueryContext& query) {
     if (!alone) return alone.error();
     if (alone->active && alone->shown) works.push_back(*alone->shown);
   }
+  // Lanes are shown in the order of their hosts: the view shows work of the lanes that it begins with.
+  const auto is_shorter = [](const TimeRange& a, const TimeRange& b) { return a.length_ns() < b.length_ns(); };
+  const auto longest = std::max_element(works.begin(), works.end(), is_shorter);
+  if (longest == works.end()) return look;
+  const TimeRange first = *std::find_if(works.begin(), works.end(), [&](const TimeRange& stretch) {
+    return stretch.length_ns() >= longest->length_ns() / kLeastCovered;
+  });
   std::sort(works.begin(), works.end(), [](const TimeRange& a, const TimeRange& b) { return a.begin_ns < b.begin_ns; });
   CoveredTime covered;
-  const TimeRange* longest = nullptr;
-  for (const TimeRange& stretch : works) {
-    covered.add(stretch.begin_ns, stretch.end_ns);
-    if (longest == nullptr || stretch.length_ns() > longest->length_ns()) longest = &stretch;
-  }
+  for (const TimeRange& stretch : works) covered.add(stretch.begin_ns, stretch.end_ns);
   covered.close_window();
-  if (longest != nullptr && covered.length_ns() * kLeastCovered < look->shown->length_ns()) look->shown = *longest;
+  if (covered.length_ns() * kLeastCovered < look->shown->length_ns()) look->shown = first;
   return look;
 }
 
@@ -178,7 +181,7 @@ TimeRange recorded_stretch(const Snapshot& snapshot) {
   for (const LaneSnapshot& lane : snapshot.lanes) {
     if (lane.event_count == 0 || lane.data->kind == EventKind::table || lane.data->kind == EventKind::flow) continue;
     const TrackSnapshot* track = snapshot.find_track(lane.track);
-    if (track != nullptr && tells_of_capture(*track->track)) continue;
+    if (track != nullptr && (tells_of_capture(*track->track) || track->track->kind == kDoubtfulTrack)) continue;
     const TimeRange own{lane.clock->to_ns(lane.begin_ticks), lane.clock->to_ns(lane.end_ticks)};
     recorded = recorded ? both(*recorded, own) : own;
   }

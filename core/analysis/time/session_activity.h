@@ -20,7 +20,7 @@ struct FirstLook {
 // All work of the devices, copies and collectives included. Where that is a few hits in a session of other work, which
 // would be blown up to nothing, or so little of its own stretch that no pixel would show it, all work of hosts and
 // devices; where that is a few hits too, all that was recorded. Of hosts that lie so far apart that most of it were the
-// time between them, the one that works longest.
+// time between them, the first of them whose work is not much shorter than that of another.
 [[nodiscard]] Result<FirstLook> find_first_look(const QueryContext& query);
 
 // From the first to the last event, without what a capture or a profiler tells of itself: a pause is no record. All of

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "core/base/natural_order.h"
+
 namespace accelscope {
 namespace {
 
@@ -67,19 +69,30 @@ std::vector<SessionPart> session_parts(const std::shared_ptr<const Snapshot>& sn
     count_again(*alone);
     parts.push_back({host, alone});
   }
+  std::sort(parts.begin(), parts.end(),
+            [](const SessionPart& a, const SessionPart& b) { return natural_less(a.host, b.host); });
   return parts;
 }
 
-std::vector<TimeRange> times_of_devices(const std::shared_ptr<const Snapshot>& snapshot, const TrackDevices& devices) {
-  std::vector<TimeRange> times(devices.count(), {snapshot->begin_ns, snapshot->end_ns});
-  const std::vector<SessionPart> parts = session_parts(snapshot);
-  if (parts.size() == 1) return times;
-  for (const SessionPart& part : parts) {
-    for (std::size_t lane = 0; lane < part.snapshot->lanes.size(); ++lane) {
-      const bool own = devices.track_of_lane(lane).track->host == part.host;
-      if (own && part.snapshot->lanes[lane].event_count > 0)
-        times[devices.of_lane(lane)] = {part.snapshot->begin_ns, part.snapshot->end_ns};
+std::vector<std::optional<std::size_t>> part_numbers(const std::vector<SessionPart>& parts,
+                                                     const TrackDevices& devices) {
+  std::vector<std::optional<std::size_t>> found(devices.count());
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const std::vector<LaneSnapshot>& lanes = parts[part].snapshot->lanes;
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      const bool own = devices.track_of_lane(lane).track->host == parts[part].host;
+      if ((own || parts.size() == 1) && lanes[lane].event_count > 0) found[devices.of_lane(lane)] = part;
     }
+  }
+  return found;
+}
+
+std::vector<TimeRange> times_of_devices(const std::shared_ptr<const Snapshot>& snapshot, const TrackDevices& devices) {
+  const std::vector<SessionPart> parts = session_parts(snapshot);
+  std::vector<TimeRange> times;
+  for (const std::optional<std::size_t> part : part_numbers(parts, devices)) {
+    const Snapshot& of = part ? *parts[*part].snapshot : *snapshot;
+    times.push_back({of.begin_ns, of.end_ns});
   }
   return times;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,13 @@ struct SessionPart {
   std::shared_ptr<const Snapshot> snapshot;
 };
 
-// At least one; the snapshot itself where it is the only one. What belongs to no host of a device is in every part.
+// At least one, in the order of their names; the snapshot itself where it is the only one. What belongs to no host of a
+// device is in every part.
 [[nodiscard]] std::vector<SessionPart> session_parts(const std::shared_ptr<const Snapshot>& snapshot);
+
+// By device: the part that its host is; nothing where its host has no devices that work.
+[[nodiscard]] std::vector<std::optional<std::size_t>> part_numbers(const std::vector<SessionPart>& parts,
+                                                                   const TrackDevices& devices);
 
 // By device: the time in which its host took part.
 [[nodiscard]] std::vector<TimeRange> times_of_devices(const std::shared_ptr<const Snapshot>& snapshot,

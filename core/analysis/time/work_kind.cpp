@@ -65,14 +65,13 @@ WorkKinds::WorkKinds(const Snapshot& snapshot)
       any_[static_cast<std::size_t>(kind)] = true;
       if (kind != WorkKind::none) tables.emplace(devices.of_track(t), track.schema->name);
     }
-    auto thread = kind == WorkKind::host ? host_threads.of_track(track.track->number) : std::nullopt;
-    if (track.schema && nests_zones(kind, *track.schema)) {
-      thread = thread_count_++;
-      for (const std::uint32_t lane : track.lanes) zones_[lane] = true;
-    }
-    if (!thread) continue;
+    const bool zones = track.schema && nests_zones(kind, *track.schema);
+    const auto on_host = kind == WorkKind::host ? host_threads.of_track(track.track->number) : std::nullopt;
+    if (!zones && !on_host) continue;
+    const auto thread = zones ? thread_count_++ : on_host.value_or(0);
     for (const std::uint32_t lane : track.lanes) {
-      threads_[lane] = *thread;
+      zones_[lane] = zones;
+      threads_[lane] = thread;
       ranks_[lane] = track.track->order * 4096 + snapshot.lanes[lane].data->lane.depth;
     }
   }

@@ -18,6 +18,9 @@ namespace accelscope {
 namespace {
 
 Result<ExportReport> write_json(const ExportRequest& request, ExportOutput& output) {
+  if (!neuron::is_neuron_session(*request.query.snapshot)) {
+    return Error{"the session has no tables of a Neuron profile, which JSON tables are made of"};
+  }
   JsonExport json{request.query, {}, request.range, request.progress};
   json.forms = neuron::json_forms(*request.query.snapshot);
   const auto written = export_json(json, [&](std::string_view text) { return output.write(text); });

@@ -134,3 +134,16 @@ TEST_CASE("view --table: devices, gaps and lines of source are printed as any li
   REQUIRE(lines.code == kExitDone);
   CHECK(holds(lines.out, "source,busy_ns,wait_ns"));
 }
+
+TEST_CASE("view --table: times of a table of the file are read by people with their units, by programs as digits") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("trace.json");
+  write_file(path, R"({"traceEvents":[{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":0,"dur":1,
+    "args":{"device":0,"stream":7}},{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":250,"dur":4064.5,
+    "args":{"device":0,"stream":7}}]})");
+  const std::string people = run({"view", path, "--table", "kernel"}).out;
+  CHECK(holds(people, "4.064 ms"));
+  CHECK(holds(people, "250 µs"));
+  const std::string programs = run({"view", path, "--table", "kernel", "--output-format", "csv"}).out;
+  CHECK(holds(programs, ",250000,4064500,"));
+}

@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
+#include "app/mcp/server.h"
 #include "core/analysis/figures/session_terms.h"
 #include "core/analysis/figures/terminology.h"
 #include "core/base/format.h"
@@ -31,6 +33,28 @@ double number_after(const std::string& json, const std::string& key) {
   return at == std::string::npos ? std::nan("") : std::strtod(json.c_str() + at + key.size(), nullptr);
 }
 
+// What a coding agent is told of it.
+std::string answers_to_agents(const std::string& session) {
+  std::string input;
+  for (const auto& [tool, arguments] : {std::pair("open_session", fmt::format(R"({{"path":["{}"]}})", session)),
+                                        std::pair("summarise", std::string(R"({"session":"s1"})"))}) {
+    input += fmt::format(R"({{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{}","arguments":{}}}}})",
+                         tool, arguments) +
+             "\n";
+  }
+  std::istringstream in(input);
+  std::ostringstream out, err;
+  REQUIRE(serve_mcp(in, out, err, {}, {}));
+  return out.str();
+}
+
+// What bounds it, without findings and what follows: up to the first semicolon.
+std::string verdict_of(const std::string& summary) {
+  const std::size_t line = summary.find('\n', summary.find(" events over ")) + 1;
+  const std::size_t begin = summary.find_first_not_of(' ', line);
+  return summary.substr(begin, summary.find_first_of(";\n", begin) - begin);
+}
+
 void check_views(const std::string& folder, const std::string& session) {
   CAPTURE(session);
   const double work_ns = figure(session, terms::kWork) * 1e9, total_ns = figure(session, terms::kTotal) * 1e9;
@@ -53,6 +77,27 @@ void check_views(const std::string& folder, const std::string& session) {
   CHECK(holds(summary, count + " events over " + written(total_ns)));
   if (const std::size_t of_work = summary.find(" of work"); of_work != std::string::npos) {
     CHECK(summary.substr(0, of_work).ends_with(written(work_ns)));
+  }
+
+  const std::string report = run({"view", session, "--output-format", "markdown", "-o", "-"}).out;
+  CHECK(holds(report, "- Events: " + count));
+  CHECK(holds(report, "- Length: " + written(total_ns)));
+  CHECK_MESSAGE(holds(report, verdict_of(summary)), report.substr(0, 1000));
+
+  const std::string advice = run({"advise", session, "--format", "json"}).out;
+  for (std::size_t at = 0; (at = advice.find("\"saving_ns\": ", at)) != std::string::npos; ++at) {
+    CHECK(number_after(advice.substr(at), "\"saving_ns\": ") <= work_ns + 1);
+    CHECK(number_after(advice.substr(at), "\"share\": ") <= 1);
+  }
+
+  const std::string told = answers_to_agents(session);
+  CHECK(number_after(told, R"(\"events\":)") == events);
+  CHECK(number_after(told, R"(\"duration_ns\":)") == doctest::Approx(total_ns).epsilon(1e-9));
+  const std::string range = told.substr(told.find(R"(\"work_range_ns\":[)"));
+  CHECK(number_after(range, ",") - number_after(range, "[") == doctest::Approx(work_ns).epsilon(1e-9));
+  for (const std::string_view word : {terms::kWork, terms::kTotal, terms::kActive, terms::kIdle, terms::kEvents}) {
+    const std::string entry = told.substr(told.find(fmt::format(R"({{\"name\":\"{}\")", word)));
+    CHECK(number_after(entry, R"(\"value\":)") == doctest::Approx(figure(session, word)).epsilon(1e-9));
   }
 
   const std::string compared = run({"compare", session, session, "--group-by", "file"}).out;
@@ -106,6 +151,9 @@ TEST_CASE("each of the words has its entry in the glossary") {
     CHECK(term->name == word);
     CHECK_FALSE(term->text.empty());
   }
+  for (const char* word : {"total", "work", "span", "active", "idle", "events", "stated", "wait", "bound"}) {
+    CHECK_MESSAGE(holds(run({"view", "--terminology", word}).out, "meaning"), word);
+  }
 }
 
 TEST_CASE("two snapshots of memory are neither faster nor slower than each other") {
@@ -118,4 +166,6 @@ TEST_CASE("two snapshots of memory are neither faster nor slower than each other
   CHECK_FALSE(holds(text, "faster"));
   CHECK_FALSE(holds(text, "slower"));
   CHECK(holds(text, "the memory at the peak"));
+  CHECK(holds(run({"view", folder + "bcrafton__memory_snapshot.pickle"}).out,
+              "PyTorch memory peaks at 3.596 GiB, no work was recorded"));
 }

@@ -97,8 +97,9 @@ TEST_CASE("show-session reads the vendor's own listing, exact to the last digit"
 TEST_CASE("executors of a session of any source are its tracks") {
   const test::TemporaryFolder folder;
   const std::string session = test::save_small_session(folder.path());
-  const ProgramOutcome table = run({"show-session", session});
+  const ProgramOutcome table = run({"show-session", session, "--executors"});
   CHECK(table.code == kExitDone);
   CHECK(holds(table.out, "Tensor"));
+  CHECK_FALSE(holds(run({"show-session", session}).out, "Tensor"));
   CHECK(run({"show-session", folder.file("absent")}).code == kExitFailed);
 }

@@ -129,7 +129,7 @@ TEST_CASE("a summary begins with what bounds the session, its worst line and wha
   const std::string path = test::save_small_session(folder.path());
   const ProgramOutcome text = run({"view", path});
   REQUIRE(text.code == kExitDone);
-  const std::size_t verdict = text.out.find("of the work");
+  const std::size_t verdict = text.out.find(" of work");
   REQUIRE(verdict != std::string::npos);
   CHECK(verdict < text.out.find("instruction"));
   const std::string line = text.out.substr(verdict, text.out.find('\n', verdict) - verdict);

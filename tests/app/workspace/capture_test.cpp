@@ -448,7 +448,14 @@ TEST_CASE("capture: an error of a connection that failed goes when a later one w
   CHECK(live.workspace.notices()[0].severity == Severity::error);
   CHECK_FALSE(live.workspace.last_error().empty());
   live.fake.begin_error.clear();
-  live.connect();
+  SUBCASE("which is seen at work") { live.connect(); }
+  SUBCASE("which is over before it is looked at") {
+    live.workspace.connect(plan);
+    live.until([&] { return live.workspace.tab_count() > 0; });
+    live.fake.make_events(10);
+    live.fake.set_phase(CapturePhase::ended);
+    live.update();
+  }
   CHECK(live.workspace.notices().empty());
   CHECK(live.workspace.last_error().empty());
 }

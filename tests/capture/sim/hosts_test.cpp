@@ -161,7 +161,7 @@ TEST_CASE(
   REQUIRE(load.ok());
   CHECK(load->kind == SessionLoad::Kind::engines);
   CHECK(load->device == "2 devices");
-  double active = 0, longest = 0;
+  double active = 0, longest = 0, busiest = 0, of_peak = 0;
   for (const SimulatedHost& host : two_hosts()) {
     HostsSession alone({{"", host.options, 0}});
     const auto stretch = find_active_stretch(alone.query());
@@ -170,12 +170,19 @@ TEST_CASE(
     REQUIRE(own.ok());
     CHECK(load->idle_share() == doctest::Approx(own->idle_share()).epsilon(0.05));
     active += static_cast<double>(own->active_ns) / 2;
+    busiest += own->busiest_share / 2;
+    REQUIRE(own->of_peak.has_value());
+    of_peak += *own->of_peak / 2;
     const auto look = find_first_look(alone.query());
     REQUIRE((look.ok() && look->shown));
     longest = std::max(longest, static_cast<double>(look->shown->length_ns()));
   }
   CHECK(static_cast<double>(load->active_ns) == doctest::Approx(active).epsilon(0.01));
+  CHECK(load->busiest_share == doctest::Approx(busiest).epsilon(0.01));
+  REQUIRE(load->of_peak.has_value());
+  CHECK(*load->of_peak == doctest::Approx(of_peak).epsilon(0.01));
   CHECK(static_cast<double>(work->shown->length_ns()) == doctest::Approx(longest).epsilon(0.01));
+  CHECK(work->shown->end_ns < kFarApart);  // of the host whose lanes are on top
   const auto path = session_path(joined.query(), std::nullopt);
   REQUIRE(path.ok());
   CHECK(static_cast<double>(path->path.range.length_ns()) == doctest::Approx(longest).epsilon(0.01));

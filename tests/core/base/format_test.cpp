@@ -46,6 +46,7 @@ TEST_CASE("shares and plain numbers") {
   CHECK(format_share(0.656) == "65.6 %");
   CHECK(format_share(0) == "0.0 %");
   CHECK(format_share(0.0000123) == "0.0012 %");
+  CHECK(format_share(6.2e-7) == "<0.0001 %");  // nobody reads powers of ten
   CHECK(format_share(-0.25) == "−25.0 %");
   CHECK(format_number(1'234'567.8) == "1,234,568");
   CHECK(format_number(3.14159) == "3.142");

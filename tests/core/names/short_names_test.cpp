@@ -86,6 +86,7 @@ TEST_CASE("names that say nothing but themselves stay whole") {
   CHECK(usual("ncclDevKernel_Generic_1(ncclDevKernelArgsStorage<4096ul>)") == "ncclDevKernel_Generic_1");
   CHECK(usual("ncclDevKernel_Generic_1") == "ncclDevKernel_Generic_1");
   CHECK(usual("ProfilerStep#1009") == "ProfilerStep#1009");
+  CHECK(usual("void cutlass::Kernel2<tf32>") == "Kernel2<tf32>");  // a type names no kernel
   CHECK(usual("train_step/12") == "train_step/12");
   const std::string step = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__";
   CHECK(usual(step) == step);

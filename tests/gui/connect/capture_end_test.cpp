@@ -1,5 +1,8 @@
 // What a live session says once its capture has ended is what the saved file says when it is opened anew: verdict,
 // findings, figures, lanes that are derived, in every panel. While data come, every panel asks for its answers.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -40,7 +43,7 @@ struct SimulatedDevice {
 // Where the file is, what it is called, what it takes of memory and that it was captured are no answers.
 bool is_of_the_place(const std::string& line, const std::string& host) {
   const std::vector<std::string> parts = {"simulated", "accel", "aved", "Save", "Accelscope", "127.0.0.1", "in memory"};
-  return line == host || line == "ended" || line == "Follow" ||
+  return line == host || line == "ended" || line == "Follow" || line == "Record" ||
          std::any_of(parts.begin(), parts.end(),
                      [&](const std::string& part) { return line.find(part) != std::string::npos; });
 }
@@ -55,14 +58,21 @@ Lines shown_lines(const Viewer& viewer, const std::string& host) {
   return lines;
 }
 
-// With each panel in front in turn.
+void put_in_front(Viewer& viewer, PanelId panel) {
+  viewer.app.layout().show(panel);
+  viewer.shell.frame(3);
+  REQUIRE(viewer.shell.settle());
+  viewer.shell.frame(3);
+}
+
+// With each panel in front in turn. Some leave something beside them, as the critical path on the timeline: all have
+// been in front before the first is read.
 std::map<std::string, Lines> all_answers(Viewer& viewer, const std::string& host) {
   std::map<std::string, Lines> answers;
+  viewer.shell.resize(1600, 4000, 1);  // how far a list was scrolled is no answer
+  for (const PanelInfo& panel : all_panels()) put_in_front(viewer, panel.name);
   for (const PanelInfo& panel : all_panels()) {
-    viewer.app.layout().show(panel.name);
-    viewer.shell.frame(3);
-    REQUIRE(viewer.shell.settle());
-    viewer.shell.frame(3);
+    put_in_front(viewer, panel.name);
     answers[std::string(panel.name)] = shown_lines(viewer, host);
   }
   return answers;
@@ -85,8 +95,8 @@ void check_same(const std::map<std::string, Lines>& live, const std::map<std::st
     const Lines& others = saved.at(panel);
     std::set_difference(lines.begin(), lines.end(), others.begin(), others.end(), std::back_inserter(only_live));
     std::set_difference(others.begin(), others.end(), lines.begin(), lines.end(), std::back_inserter(only_saved));
-    CHECK(only_live == Lines());
-    CHECK(only_saved == Lines());
+    CHECK(fmt::format("{}", fmt::join(only_live, "\n")) == "");
+    CHECK(fmt::format("{}", fmt::join(only_saved, "\n")) == "");
   }
 }
 

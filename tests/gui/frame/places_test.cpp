@@ -188,17 +188,26 @@ TEST_CASE("places: the panel that was used last does not greet a session that it
   CHECK(second.app.layout().is_seen("markers"));
 }
 
+TEST_CASE("panel layout: a maximised panel that a session has nothing for makes room for one that tells of it") {
+  PanelLayout layout;
+  layout.maximise("collectives");
+  layout.greet(true, "metrics", [](PanelId id) { return id == "metrics"; });
+  CHECK(layout.maximised() == "metrics");
+  layout.greet(true, "selection", [](PanelId id) { return id == "collectives"; });
+  CHECK(layout.maximised() == "collectives");
+}
+
 TEST_CASE("panel layout: what is set aside for a session stays the user's choice, and comes back with another one") {
   PanelLayout layout;
   layout.show("collectives");
-  layout.greet(true, [](PanelId id) { return id != "collectives"; });
+  layout.greet(true, "selection", [](PanelId id) { return id != "collectives"; });
   CHECK(layout.front(Place::bottom) == "selection");
   CHECK(PanelLayout::from_text(layout.to_text()).front(Place::bottom) == "collectives");
-  layout.greet(false, [](PanelId) { return true; });
+  layout.greet(false, "selection", [](PanelId) { return true; });
   CHECK(layout.front(Place::bottom) == "selection");  // nothing jumps while one works
-  layout.greet(true, [](PanelId) { return true; });
+  layout.greet(true, "selection", [](PanelId) { return true; });
   CHECK(layout.front(Place::bottom) == "collectives");
   layout.pin("collectives", true);
-  layout.greet(true, [](PanelId id) { return id != "collectives"; });
+  layout.greet(true, "selection", [](PanelId id) { return id != "collectives"; });
   CHECK(layout.front(Place::bottom) == "collectives");
 }

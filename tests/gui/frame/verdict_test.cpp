@@ -1,4 +1,7 @@
 // The line above the timeline that says what bounds a session, with real input events.
+#include "core/analysis/figures/metrics.h"
+#include "core/analysis/figures/session_terms.h"
+#include "core/base/format.h"
 #include "tests/gui/viewer.h"
 #include "tests/support/files.h"
 
@@ -9,7 +12,7 @@ using namespace accelscope::test;
 TEST_CASE("verdict: the first view says what bounds the session, its worst line and what its data lack") {
   OpenViewer viewer;
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("verdict.line") != nullptr; }));
-  CHECK(viewer.shell.shows("of the work"));
+  CHECK(viewer.shell.shows(" of work"));
   CHECK(viewer.shell.shows("kernel.py:3 waits 40 ns"));
   CHECK(viewer.shell.shows("missing dge notifications"));
 }
@@ -46,9 +49,36 @@ TEST_CASE("a profile of figures alone greets with them, and without an empty tim
   write_file(path, R"({"n_0123456789abcdef0123456789abcdef01234567":{"total_time":0.0045,"mfu_estimated_percent":0.31,
     "tensor_engine_active_time_percent":0.5,"dma_active_time_percent":0.25}})");
   Viewer viewer;
+  viewer.open(save_small_session(folder.path()));
+  viewer.run("panel_statistics");
+  viewer.shell.frame(2);
   viewer.open(path);
   viewer.shell.frame(2);
   CHECK(viewer.app.layout().is_seen("metrics"));
   CHECK(viewer.shell.shows("mfu_estimated_percent"));
   CHECK(viewer.shell.find("timeline.filter") == nullptr);
+  viewer.open(save_small_session(folder.path()));
+  viewer.shell.frame(2);
+  CHECK(viewer.app.layout().is_seen("statistics"));  // what the user works with comes back with the work
+}
+
+TEST_CASE("verdict: status bar, verdict and the list of recent sessions show the session's own figures") {
+  OpenViewer viewer;
+  TaskControl control;
+  WorkerPool pool(1);
+  const QueryContext query{*viewer.tab().store, viewer.tab().snapshot, pool, control};
+  const auto metrics = session_metrics(query);
+  REQUIRE(metrics.ok());
+  const auto written = [&](std::string_view term) {
+    return format_duration(metric_value(*metrics, term).value_or(0) * 1e9);
+  };
+  const auto events = static_cast<std::uint64_t>(metric_value(*metrics, terms::kEvents).value_or(0));
+  CHECK(viewer.shell.shows(format_count(events) + " events"));
+  CHECK(viewer.wait_for(
+      [&] { return viewer.shell.shows("active " + written(terms::kActive) + " of " + written(terms::kTotal)); }));
+  CHECK(viewer.wait_for([&] { return viewer.shell.shows(written(terms::kSpan) + " of work"); }));
+  const auto& recent = viewer.app.workspace().recent().list();
+  REQUIRE(recent.size() == 1);
+  CHECK(recent.front().events == events);
+  CHECK(format_duration(static_cast<double>(recent.front().work_ns)) == written(terms::kWork));
 }

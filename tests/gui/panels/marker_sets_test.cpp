@@ -117,6 +117,8 @@ TEST_CASE_FIXTURE(MarkersViewer, "marker sets: exported to a file and imported i
   run("close");
   TemporaryFolder second;
   open(save_small_session(second.path()));
+  run("panel_markers");
+  shell.frame(3);
   CHECK(shell.shows("No sets yet"));
   click("markers.sets.import");
   shell.frame(3);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "capture/sources/tracks/track_events.h"
+
 namespace accelscope::capture::sources::neuron {
 
 ImportTable::ImportTable(Schema schema, std::span<const std::string_view> consumed, ChunkSpill& spill,
@@ -46,25 +48,33 @@ Result<void> ImportTable::join_tracks(const TrackPlan& plan) {
   return merged;
 }
 
-Result<void> ImportTable::write(const TrackPlan& plan, SessionWriter& writer, std::int64_t ticks_per_ns,
-                                const Visitor& visitor) {
+Result<void> ImportTable::write(const TrackPlan& plan, SessionWriter& writer, const tracks::TimeBounds& bounds,
+                                std::int64_t ticks_per_ns, const Visitor& visitor) {
   if (plan.has_joined(number_)) {
     if (Result<void> joined = join_tracks(plan); !joined) return joined;
   }
   const std::vector<Column>& columns = schema().columns;
   std::uint32_t track = kNone;
+  TrackNumber aside = kNone;  // for those of the track at hand whose times cannot be true
   const Result<void> merged = sorter_->merge([&](const SortedEvent& event) {
     // A track that is done needs its buffers no longer: a profile may have hundreds.
     if (event.track != track && track != kNone) writer.release_buffers();
+    if (event.track != track) aside = kNone;
     track = event.track;
-    Row row = writer.begin_event(plan.written(event.track), event.start, event.duration, event.name);
+    const bool doubtful = timed() && !bounds.hold(event.start, event.duration);
+    if (doubtful && aside == kNone) {
+      const Track& of = plan.defined(event.track);
+      aside = writer.add_track(tracks::doubtful_track(of, kNone, of.order));
+    }
+    doubtful_ += doubtful ? 1 : 0;
+    Row row = writer.begin_event(doubtful ? aside : plan.written(event.track), event.start, event.duration, event.name);
     copy_values(event, schema(), row);
     for (std::size_t i = 0; ticks_per_ns != 1 && i < columns.size(); ++i) {
       if (columns[i].type == ColumnType::int64 && columns[i].unit == "ns" && event.has(i)) {
         row.integer(i, event.int64(i) / ticks_per_ns);
       }
     }
-    if (visitor) visitor(event, row);
+    if (visitor && !doubtful) visitor(event, row);
     return !writer.cancelled();
   });
   if (!merged) return merged;

@@ -15,6 +15,7 @@
 #include "capture/sources/base/event_sorter.h"
 #include "capture/sources/neuron/read/row_binding.h"
 #include "capture/sources/neuron/write/track_plan.h"
+#include "capture/sources/tracks/doubtful_times.h"
 
 namespace accelscope::capture::sources::neuron {
 
@@ -37,8 +38,10 @@ class ImportTable {
 
   // Sees every event before it is written and may add columns to its row.
   using Visitor = std::function<void(const SortedEvent&, Row&)>;
-  // `ticks_per_ns` divides what the columns with unit "ns" hold.
-  Result<void> write(const TrackPlan& plan, SessionWriter& writer, std::int64_t ticks_per_ns, const Visitor& visitor);
+  // `ticks_per_ns` divides what the columns with unit "ns" hold. Events beyond the bounds are set aside, unseen.
+  Result<void> write(const TrackPlan& plan, SessionWriter& writer, const tracks::TimeBounds& bounds,
+                     std::int64_t ticks_per_ns, const Visitor& visitor);
+  [[nodiscard]] std::uint64_t doubtful() const noexcept { return doubtful_; }  // that were set aside
 
  private:
   // Where tracks were joined: sorts anew, each event on the track that stands for its own.
@@ -56,6 +59,7 @@ class ImportTable {
   SchemaNumber number_;
   std::vector<std::pair<std::int64_t, TracksByName>> tracks_;  // by place; a handful
   std::size_t last_place_ = 0;
+  std::uint64_t doubtful_ = 0;
 };
 
 }  // namespace accelscope::capture::sources::neuron

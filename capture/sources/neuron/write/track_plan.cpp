@@ -100,7 +100,8 @@ void TrackPlan::write(SessionWriter& writer, const CorePlan& cores, ClockNumber 
     track.clock = planned.timed ? clock : kNone;
     track.parent = parent_of(planned);  // comes first in natural order: its name begins this one's
     track.order = place++;
-    planned.number = writer.add_track(std::move(track));
+    planned.number = writer.add_track(track);
+    planned.track = std::move(track);
   }
   // The device of all cores has the figures of all, so there is one even where nothing else lies on it.
   if (!any_of_whole && cores.count() > 1) {

@@ -38,6 +38,8 @@ class TrackPlan {
   // Defines every track, each core a device. Call settle() before.
   void write(SessionWriter& writer, const CorePlan& cores, ClockNumber clock);
   [[nodiscard]] TrackNumber written(std::uint32_t track) const noexcept { return tracks_[canonical(track)].number; }
+  // As it is in the session, with its device and place. Call write() before.
+  [[nodiscard]] const Track& defined(std::uint32_t track) const noexcept { return tracks_[canonical(track)].track; }
   [[nodiscard]] std::size_t size() const noexcept { return tracks_.size(); }
 
  private:

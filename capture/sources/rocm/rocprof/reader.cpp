@@ -133,12 +133,16 @@ void RocprofReader::write_kernel(const KernelLayout& layout, const TextOf& text)
   for (const std::size_t place : layout.further) {
     further += fmt::format("{}{}={}", further.empty() ? "" : ", ", layout.names[place], text(place));
   }
-  dispatch.further_counters = further;
   std::vector<CounterValue> values;
   for (std::size_t i = 0; i < layout.counters.size(); ++i) {
     const std::optional<double> value = csv_real(text(layout.counters[i]));
     if (value) values.push_back({static_cast<std::uint32_t>(i), *value});
+    if (!value && !text(layout.counters[i]).empty()) {
+      further += fmt::format("{}{}={}", further.empty() ? "" : ", ", layout.names[layout.counters[i]],
+                             text(layout.counters[i]));
+    }
   }
+  dispatch.further_counters = further;
   run_.write(dispatch, values);
   ++progress_.done;
 }

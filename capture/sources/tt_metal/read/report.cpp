@@ -79,8 +79,8 @@ void write_facts(const DeviceLogCounts& counts, const DeviceLogLayout& layout, S
   writer.set_meta("device_log_rows", fmt::format("{}", counts.rows));
   for (std::size_t i = 0; i < kLogTableCount; ++i) {
     if (counts.table_rows[i] == 0) continue;
-    writer.set_meta(fmt::format("source.rows.{}", device_log_schema(static_cast<LogTable>(i), {}).name),
-                    fmt::format("{}", counts.table_rows[i]));
+    set_row_counts(writer, device_log_schema(static_cast<LogTable>(i), {}).name, counts.table_rows[i],
+                   counts.table_rows[i]);
   }
 }
 
@@ -121,6 +121,9 @@ void write_report(const DeviceLogCounts& counts, const DeviceLogLayout& layout, 
            "zones end that never began, on {}: the device's marker buffer dropped their begin. They are instants "
            "in ts_event; read the device's profile more often",
            counts.lone_ends.names()));
+  note("impossible_times", counts.doubtful,
+       "markers have times that all others of their chip belie, such as 0 or a day away; they are moments on rows of "
+       "their own (\"impossible times\") and count in no view");
   note("duplicate_rows", counts.duplicates, "rows that repeat another one to the last digit were counted once");
   note("unknown_types", counts.unknown_types,
        "rows of types that this version does not know; they are instants in ts_event with their type");

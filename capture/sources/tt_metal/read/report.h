@@ -43,6 +43,7 @@ struct DeviceLogCounts {
   bool ends_in_line = false;                               // the last line has no end
   std::array<std::uint64_t, kLogTableCount> table_rows{};  // a zone has two; ends without a begin count there too
   std::uint64_t duplicates = 0;
+  std::uint64_t doubtful = 0;  // markers whose times cannot be true
   std::uint64_t unknown_types = 0;
   std::uint64_t names_left_out = 0;
   CountByProcessor unfinished;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "capture/sources/tt_metal/read/log_meta_data.h"
+#include "core/model/track_kinds.h"
 
 namespace accelscope::capture::sources::tt_metal {
 namespace {
@@ -95,21 +96,37 @@ std::unique_ptr<DeviceLogWriter::Processor> DeviceLogWriter::begin(const LogProc
 Result<void> DeviceLogWriter::write(const LogProcessor& processor, MarkerRuns& markers, ChunkSpill& spill) {
   if (processors_left_ > 0) --processors_left_;
   const std::unique_ptr<Processor> to = begin(processor, clock_);
-  const std::int64_t last = markers.last_time();
+  std::int64_t last = markers.first_time();
   constexpr std::uint32_t kCancelInterval = 4096;  // asking costs a lock
   std::uint32_t until_asked = kCancelInterval;
   const Result<void> merged = markers.merge(spill, [&](std::vector<LogMarker>& of_one_time) {
     for (const LogMarker& marker : of_one_time)
       ++counts_.table_rows[static_cast<std::size_t>(table_of(dictionary_.site(marker.site).kind))];
-    add(*to, of_one_time);
+    if (bounds_.hold(of_one_time.front().time, 0)) {
+      last = of_one_time.front().time;
+      add(*to, of_one_time);
+    } else {
+      for (const LogMarker& marker : of_one_time) add_doubtful(*to, marker);
+    }
     if (--until_asked > 0) return true;
     until_asked = kCancelInterval;
     return !writer_.cancelled();
   });
   end(*to, last);
   for (const TrackState& track : to->tracks) seal(track);
+  seal(to->doubtful);
   for (const auto& [name, track] : to->counter_tracks) seal(track);
   return merged;
+}
+
+void DeviceLogWriter::add_doubtful(Processor& to, const LogMarker& marker) {
+  at_ = &to;
+  ++counts_.doubtful;
+  if (to.doubtful.number == kNone) {
+    to.doubtful.number = add_track(fmt::format("{} (impossible times)", processor_name(to.facts)),
+                                   std::string(kDoubtfulTrack), LogTable::ts_event, core_track());
+  }
+  add_instant(marker, LogTable::ts_event, to.doubtful, false);
 }
 
 void DeviceLogWriter::end(Processor& of, std::int64_t last_time) {
@@ -372,7 +389,10 @@ void DeviceLogWriter::write(std::vector<const Run*> runs) {
 }
 
 void DeviceLogWriter::add_instant(const LogMarker& marker, LogTable table, bool lone_end) {
-  TrackState& track = track_of(table);
+  add_instant(marker, table, track_of(table), lone_end);
+}
+
+void DeviceLogWriter::add_instant(const LogMarker& marker, LogTable table, TrackState& track, bool lone_end) {
   if (!has_lane(track, 0)) return;
   const LogColumns at(table);
   const SiteStrings& strings = strings_of(marker.site);

@@ -17,6 +17,7 @@
 #include <tuple>
 #include <vector>
 
+#include "capture/sources/tracks/doubtful_times.h"
 #include "capture/sources/tt_metal/read/report.h"
 #include "capture/sources/tt_metal/read/schemas.h"
 #include "capture/sources/tt_metal/write/marker_runs.h"
@@ -52,6 +53,7 @@ class DeviceLogWriter {
     std::uint64_t unfinished = 0;
     std::uint64_t lone_ends = 0;
     std::uint64_t left_out = 0;
+    TrackState doubtful;
   };
 
   DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogDictionary& dictionary, SessionWriter& writer,
@@ -60,6 +62,8 @@ class DeviceLogWriter {
   DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogDictionary& dictionary, SessionWriter& writer,
                   DeviceLogCounts& counts, const LiveLog& live);
 
+  // Markers of write() beyond these bounds, whose times cannot be true, become moments of a row of their own.
+  void set_bounds(const tracks::TimeBounds& bounds) noexcept { bounds_ = bounds; }
   // So many calls of write() will come: each of them finds a lane at least.
   void expect(std::uint32_t processors) noexcept { processors_left_ = processors; }
   // The clock of a chip, before its processors: where in the session one of its ticks lies.
@@ -120,6 +124,8 @@ class DeviceLogWriter {
   void add_event(const LogMarker& marker);
   void add_zone(const MatchedZone& zone);
   void add_instant(const LogMarker& marker, LogTable table, bool lone_end);
+  void add_instant(const LogMarker& marker, LogTable table, TrackState& track, bool lone_end);
+  void add_doubtful(Processor& to, const LogMarker& marker);
   void add_counter(const LogMarker& marker);
   void fill(Row& row, const LogColumns& at, const LogMarker& marker);
   void fill_meta_data(Row& row, const LogColumns& at, std::uint64_t number);
@@ -141,6 +147,7 @@ class DeviceLogWriter {
   ClockNumber clock_ = kNone;
   std::uint32_t track_count_ = 0;
   std::uint32_t lane_count_ = 0;
+  tracks::TimeBounds bounds_;
   std::uint32_t processors_left_ = 0;  // that have no lane yet
 
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, TrackNumber> cores_;  // by chip, x and y

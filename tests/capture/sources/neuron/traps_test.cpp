@@ -1,4 +1,6 @@
 // The ways in which real profiles differ from what one would expect of them.
+#include <algorithm>
+
 #include "tests/capture/sources/neuron/imported.h"
 
 namespace accelscope::capture {
@@ -225,6 +227,34 @@ TEST_CASE("summary-json alone is a session of figures") {
       Imported::text(R"({"n_0123456789abcdef0123456789abcdef01234567": {"total_time": 0.25, "dma_active_time": 0.1}})");
   REQUIRE(session.metric("total_time") != nullptr);
   CHECK(session.metric("total_time")->value == 0.25);
+}
+
+TEST_CASE("a time that is a day away lengthens neither the session nor its memory, and is kept and counted") {
+  std::string rows;
+  for (int i = 0; i < 12; ++i) {
+    const std::string time = i == 5 ? "1700000000000000000" : std::to_string(100 * i);
+    rows += std::string(i == 0 ? "" : ",") + R"({"timestamp":)" + time +
+            R"(,"duration":50,"opcode":"ADD","label":"Vector","subgroup":"Vector"})";
+  }
+  const Imported session =
+      Imported::text(R"({"instruction":[)" + rows + R"(],"neff_node":[{"name":"w","type":"WEIGHT","size":64}]})");
+  CHECK(session.snapshot().end_ns - session.snapshot().begin_ns <= 1'150);
+  REQUIRE(session.quality("impossible_times") != nullptr);
+  CHECK(session.quality("impossible_times")->count == 1);
+  const auto events = session.events("instruction");
+  REQUIRE(events.size() == 12);
+  CHECK(std::count_if(events.begin(), events.end(), [](const auto& event) { return event.kind == "doubtful"; }) == 1);
+  for (const EventValues& tensor : session.events("memory")) CHECK(tensor.end <= 1'150);
+  // A system profile counts from 1970, where 0 is a stamp that was never taken.
+  std::string system;
+  for (int i = 0; i < 8; ++i) {
+    const std::string time = i == 3 ? "0" : std::to_string(1'700'000'000'000'000'000 + 1000 * i);
+    system += std::string(i == 0 ? "" : ",") + R"({"timestamp":)" + time +
+              R"(,"duration":500,"name":"call","process_id":1,"thread_id":2,"instance_id":"host"})";
+  }
+  const Imported of_host = Imported::text(R"({"trace_events":[)" + system + "]}");
+  CHECK(of_host.snapshot().end_ns - of_host.snapshot().begin_ns <= 7'500);
+  CHECK(quality_count(of_host, "impossible_times") == 1);
 }
 
 }  // namespace accelscope::capture

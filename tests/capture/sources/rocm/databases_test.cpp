@@ -309,4 +309,29 @@ TEST_CASE("rpd: operations, the calls that started them, marks, stacks and monit
   CHECK(samples[0].device == "GPU 1");
 }
 
+TEST_CASE("rocprof-compute: tables and columns that nobody reads are named with their rows") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("analysis.db");
+  run_sql(path, R"(
+    CREATE TABLE compute_workload(workload_id INTEGER, name TEXT, sub_name TEXT, sys_info_extdata TEXT, profiled_by TEXT);
+    INSERT INTO compute_workload VALUES(1, 'vcopy', '', '{}', 'someone');
+    CREATE TABLE compute_kernel(kernel_uuid INTEGER, workload_id INTEGER, kernel_name TEXT);
+    INSERT INTO compute_kernel VALUES(1, 1, 'vecCopy');
+    CREATE TABLE compute_dispatch(dispatch_uuid INTEGER, kernel_uuid INTEGER, dispatch_id INTEGER, gpu_id INTEGER,
+                                  start_timestamp INTEGER, end_timestamp INTEGER);
+    INSERT INTO compute_dispatch VALUES(1, 1, 1, 0, 100, 200), (2, 1, 2, 0, 300, 400);
+    CREATE TABLE compute_novelty(a INTEGER);
+    INSERT INTO compute_novelty VALUES(1), (2), (3);
+    CREATE TABLE compute_empty(a INTEGER);)");
+  const Imported session =
+      Imported::by([&](EventSink& sink) { return sources::rocm::import_rocprof_compute(path, {}, sink); });
+  CHECK(session.count("kernel") == 2);
+  REQUIRE(session.quality("unknown_table") != nullptr);
+  CHECK(session.quality("unknown_table")->count == 1);
+  CHECK(session.quality("unknown_table")->detail.find("compute_novelty (3 rows)") != std::string::npos);
+  REQUIRE(session.quality("unknown_columns") != nullptr);
+  CHECK(session.quality("unknown_columns")->detail.find("compute_workload.profiled_by") != std::string::npos);
+  CHECK(session.quality("unknown_columns")->detail.find("kernel_name") == std::string::npos);
+}
+
 }  // namespace accelscope::capture

@@ -340,4 +340,49 @@ TEST_CASE("torch memory: the allocator's rounding is followed, with divisions of
   CHECK(plain.taken(2'000'000, 30'000'000, false) == 2'000'384);
 }
 
+TEST_CASE(
+    "torch memory: an entry whose time is 0 or a day away lies at the one before, and the session is as long as it "
+    "is") {
+  constexpr std::int64_t kAt = 1'700'000'000'000'000;  // us since 1970
+  for (const std::int64_t wrong : {std::int64_t{0}, kAt + 100'000'000'000}) {
+    for (const int at : {0, 9, 19}) {
+      CAPTURE(wrong);
+      CAPTURE(at);
+      test::PickleWriter writer;
+      writer.begin_dict();
+      writer.mark();
+      writer.text("segments");
+      writer.begin_list();
+      writer.text("device_traces");
+      writer.begin_list();
+      writer.begin_list();
+      writer.mark();
+      for (int i = 0; i < 20; ++i) {
+        writer.begin_dict();
+        writer.mark();
+        writer.text("action");
+        writer.text(i % 2 == 0 ? "alloc" : "free_completed");
+        writer.text("addr");
+        writer.address(4096);
+        writer.text("size");
+        writer.address(512);
+        writer.text("time_us");
+        writer.integer(i == at ? wrong : kAt + i);
+        writer.set_items();
+      }
+      writer.appends();
+      writer.append();
+      writer.set_items();
+      const Imported session = import_snapshot(writer.finish());
+      CHECK(session.snapshot().end_ns - session.snapshot().begin_ns <= 30'000);
+      CHECK(quality_count(session, "impossible_times") == 1);
+      std::size_t entries = 0;
+      for (const EventValues& event : session.events("memory")) entries += event.integer("entry") ? 1 : 0;
+      CHECK(entries == 20);
+      CHECK(session.snapshot().meta_value("source.rows.device_traces") == "20");
+      CHECK(session.snapshot().meta_value("source.read.device_traces") == "20");
+    }
+  }
+}
+
 }  // namespace accelscope::capture

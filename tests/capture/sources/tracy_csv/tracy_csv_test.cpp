@@ -204,6 +204,18 @@ TEST_CASE("what is broken is left out and counted with its first line") {
   CHECK(contains(failure_of_text("name,src_file\na,b\n"), "names neither zones, messages nor statistics"));
 }
 
+TEST_CASE("a zone a day away from all others is kept beside them, and the session is as long as the others are") {
+  std::string text(kZones);
+  for (int i = 0; i < 10; ++i)
+    text += fmt::format("K,a.cc,3,{},50,1,\n", i == 4 ? 1'700'000'000'000'000'000 : std::int64_t{100} * i);
+  const Imported session = import_text(text);
+  CHECK(session.snapshot().end_ns - session.snapshot().begin_ns <= 950);
+  CHECK(quality_count(session, "impossible_times") == 1);
+  const auto zones = session.events("tracy_zone");
+  REQUIRE(zones.size() == 10);
+  CHECK(std::count_if(zones.begin(), zones.end(), [](const auto& zone) { return zone.kind == "doubtful"; }) == 1);
+}
+
 TEST_CASE("a table of tracy-csvexport is recognised by its first line") {
   const auto sure = [](std::string_view text) { return sources::tracy_csv::probe_tracy_csv(text, ""); };
   CHECK(sure(kZones) == 95);

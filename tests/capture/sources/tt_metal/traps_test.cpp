@@ -253,4 +253,33 @@ TEST_CASE("runs of programs are a band of each chip, from the first to the last 
   }
 }
 
+TEST_CASE("a marker that was never stamped, or a day away, lengthens neither the session nor a zone") {
+  constexpr std::int64_t kUp = 11'017'522'886'706;  // cycles since the reset
+  const auto row = [](std::string_view type, std::int64_t time, std::string_view name) {
+    return "0,1,1,BRISC,7," + std::to_string(time) + ",0,1,,," + std::string(name) + "," + std::string(type) +
+           ",3,a.cc,\n";
+  };
+  std::string rows;
+  for (int i = 0; i < 10; ++i) {
+    rows += row("ZONE_START", kUp + 1000 * i, "K");
+    if (i != 4) rows += row("ZONE_END", kUp + 1000 * i + 500, "K");
+  }
+  for (const std::int64_t wrong : {std::int64_t{0}, kUp + 200'000'000'000'000}) {
+    CAPTURE(wrong);
+    const Imported session = import_log(log_of(rows + row("ZONE_END", wrong, "K")));
+    CHECK(session.snapshot().end_ns - session.snapshot().begin_ns < 20'000);
+    REQUIRE(session.quality("impossible_times") != nullptr);
+    CHECK(session.quality("impossible_times")->count == 1);
+    const auto kept = session.events("ts_event");
+    REQUIRE(kept.size() == 1);
+    CHECK(kept[0].kind == "doubtful");
+    CHECK(kept[0].integer("time_cycles") == wrong);
+    for (const PlainZone& zone : plain_zones(session)) CHECK(zone.end - zone.begin <= 10'000);
+  }
+  // A log that really begins at 0 is as it was.
+  const Imported fresh = import_log(log_of(begin(0, "K") + end(50, "K") + begin(60, "K") + end(90, "K")));
+  CHECK(fresh.quality("impossible_times") == nullptr);
+  CHECK(fresh.count("zone") == 2);
+}
+
 }  // namespace accelscope::capture

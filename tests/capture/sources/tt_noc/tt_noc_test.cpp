@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
@@ -121,8 +122,60 @@ TEST_CASE("a timeline of a simulated network: transfers by the parts of their ro
   CHECK(named_events(sink, "core 3,1 links", "NOC1_OUT").size() == 1);
   CHECK(named_events(sink, "NOC0 avg_link_demand", "").size() == 1);
   CHECK(sink.metrics.at("link_util").value == 4.5);
-  CHECK(sink.meta.at("source.rows.noc_transfer") == "1");
+  CHECK(sink.meta.at("source.rows.noc_transfer") == "2");
+  CHECK(sink.meta.at("source.read.noc_transfer") == "1");
   CHECK(noted(sink, "rows_skipped") == 2);  // the transfer without a begin, the link without a name
+}
+
+TEST_CASE("bytes of a simulated network are what its transfers state, however many chips their routes cross") {
+  RecordingSink sink;
+  std::string text = R"({"common_info":{"arch":"wormhole_b0","cycles_per_timestep":256},"noc_transfers":[)";
+  std::int64_t stated = 0;
+  for (int i = 0; i < 6; ++i) {
+    const int bytes = 1024 * (i + 1);
+    stated += bytes;
+    text += fmt::format(R"({}{{"id":{},"src":[0,1,1],"start_cycle":0,"end_cycle":90,"total_bytes":{},)",
+                        i == 0 ? "" : ",", i, bytes);
+    text += R"("noc_event_type":"WRITE_","route":[)";
+    for (int hop = 0; hop <= i % 3; ++hop)
+      text += fmt::format(R"({}{{"src":[{},1,1],"start_cycle":0,"end_cycle":90}})", hop == 0 ? "" : ",", hop);
+    text += "]}";
+  }
+  import_network(import_npe_timeline, text + "],\"colours\":[{\"a\":1}]}", sink);
+  std::int64_t found = 0;
+  std::size_t parts = 0;
+  for (const RecordedEvent& event : sink.events()) {
+    const Schema& schema = sink.schema_of(event);
+    if (schema.name != "noc_transfer") continue;
+    ++parts;
+    const std::size_t bytes = *schema.find(Role::bytes);
+    if (sink.view(event).has_value(bytes, event.row)) found += sink.view(event).int64(bytes, event.row);
+  }
+  CHECK(parts == 12);
+  CHECK(found == stated);
+  // What nobody reads is named.
+  REQUIRE(noted(sink, "unknown_columns") == 1);
+  const auto unread = std::find_if(sink.qualities.begin(), sink.qualities.end(),
+                                   [](const QualityEntry& entry) { return entry.kind == "unknown_columns"; });
+  CHECK(unread->detail.find("colours") != std::string::npos);
+}
+
+TEST_CASE("records of a network trace add up: events, zones and ends are all of them, and unknown fields are named") {
+  RecordingSink sink;
+  import_network(import_noc_trace,
+                 R"([{"proc":"BRISC","zone":"K","zone_phase":"begin","sx":1,"sy":2,"timestamp":0},
+                     {"proc":"BRISC","noc":"NOC_0","sx":1,"sy":2,"type":"READ","num_bytes":7,"timestamp":5,"colour":"red"},
+                     {"proc":"BRISC","noc":"NOC_0","sx":1,"sy":2,"type":"READ_BARRIER_START","timestamp":6},
+                     {"proc":"BRISC","noc":"NOC_0","sx":1,"sy":2,"type":"READ_BARRIER_END","timestamp":8},
+                     {"proc":"BRISC","zone":"K","zone_phase":"end","sx":1,"sy":2,"timestamp":9},
+                     {"proc":"BRISC"}])",
+                 sink);
+  CHECK(sink.meta.at("source.rows.noc_event") == "6");
+  CHECK(sink.meta.at("source.read.noc_event") == "5");
+  const auto unread = std::find_if(sink.qualities.begin(), sink.qualities.end(),
+                                   [](const QualityEntry& entry) { return entry.kind == "unknown_columns"; });
+  REQUIRE(unread != sink.qualities.end());
+  CHECK(unread->detail.find("colour") != std::string::npos);
 }
 
 TEST_CASE("a network trace that is cut at any byte gives what it holds, or an error that names the file") {

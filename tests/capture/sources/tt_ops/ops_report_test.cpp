@@ -197,6 +197,10 @@ TEST_CASE("the report and the device log of one run lie on one time, by the devi
   CHECK(session_ns(log, zones[0], zones[0].start) == session_ns(report, ops[0], ops[0].start) + 100);
   CHECK(session_ns(log, zones[0], zones[0].end) == session_ns(report, ops[0], ops[0].end) - 100);
   CHECK(!log.meta.contains("shared_clock.chip 0"));
+  // The log has the operation's number alone.
+  const std::vector<RecordedEvent> runs = events_of_table(log, "run");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].name == "Matmul");
 }
 
 TEST_CASE("what is no operations report is refused by name, and one without rows says so") {

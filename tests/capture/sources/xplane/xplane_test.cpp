@@ -233,7 +233,7 @@ TEST_CASE("texts of one event that are packed keep what each of them says") {
   CHECK(kernels[0].string("kernel_details") == details);
   CHECK(kernels[0].string("tf_op") == "jit(f)/layer/add:");
   CHECK(kernels[0].string("note").size() == 40'000);
-  CHECK(kernels[0].string("grid") == "[8,1,1]");
+  CHECK(kernels[0].string("grid") == "[8, 1, 1]");
 }
 
 TEST_CASE("lines that tell the time of day lie beside those that count from the profile's begin") {

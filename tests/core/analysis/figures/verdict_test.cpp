@@ -99,14 +99,14 @@ TEST_CASE("verdict: a device that is kept busy is bound by what it does, alone o
 TEST_CASE("verdict: of engines the unit that is under way most bounds them, beside the peak and the ideal") {
   SessionLoad load = engines(0.98, 0.44);
   CHECK(bound_text(load) == "DMA-bound, 400 µs of work");
-  CHECK(cause_text(load) == "DMA 98.0 %, Tensor 44.0 % of the active time");
+  CHECK(cause_text(load) == "DMA 98.0 %, Tensor 44.0 % of the work's active time");
   load.of_peak = 0.07;
   load.ideal_ns = 21'000;
   CHECK(bound_text(load) == "7.0 % of peak: DMA-bound, ideal 21 µs for 400 µs of work");
   CHECK(bound_text(engines(0.5, 0.9)) == "Bound by Tensor, 400 µs of work");
   CHECK(bound_text(engines(0.1, 0.2, 0.7)) == "Bound by communication, 400 µs of work");
   CHECK(bound_text(engines(0.38, 0.31)) == "Latency-bound, 400 µs of work");
-  CHECK(cause_text(engines(0.38, 0.31)) == "DMA 38.0 %, Tensor 31.0 % of the active time");
+  CHECK(cause_text(engines(0.38, 0.31)) == "DMA 38.0 %, Tensor 31.0 % of the work's active time");
 }
 
 TEST_CASE("verdict: it commits whatever was recorded, and says what is missing where nothing was") {

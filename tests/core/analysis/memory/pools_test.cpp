@@ -92,6 +92,18 @@ TEST_CASE("two devices with a pool of one name have two pools: equal addresses d
   CHECK(usage.sites.at(usage.allocations[0].site) == "kernel.py:7");
 }
 
+TEST_CASE("pools are in the order of their devices, whichever is used first") {
+  MemorySession session;
+  for (const char* device : {"TPU 10", "TPU 2", "TPU 0"}) {
+    session.change(session.track(device, "HBM"), 10, 100, 0);
+    session.change(session.track(device, "CMEM"), 20, 100, 0);
+  }
+  std::vector<std::string> names;
+  for (const PoolUsage& pool : session.usage().pools) names.push_back(pool.name);
+  CHECK(names ==
+        std::vector<std::string>{"TPU 0 HBM", "TPU 0 CMEM", "TPU 2 HBM", "TPU 2 CMEM", "TPU 10 HBM", "TPU 10 CMEM"});
+}
+
 TEST_CASE("the peak of a pool is what its source states as in use, with what was there before the recording began") {
   MemorySession session;
   session.change(session.track("nc0", "GPU 0 memory"), 10, 100, 0, 10);

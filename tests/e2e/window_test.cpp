@@ -243,7 +243,7 @@ struct DeviceHost {
       : agent(Process::start({accelscope::test::programs_folder() + "/accelscope-agent", "simulate", "--listen",
                               "127.0.0.1:0", "--once", "--seconds", "2", "--rate", "50k"})) {
     REQUIRE(agent.ok());
-    const std::optional<std::string> line = agent->wait_for("listening on ", 150s);
+    const std::optional<std::string> line = agent->wait_for("listening on ", test::kPatience);
     REQUIRE(line.has_value());
     address = line->substr(line->find("listening on ") + 13);
     address = address.substr(0, address.find(' '));
@@ -266,11 +266,14 @@ std::string host_name() {
 // What stands there with each of the panels in front, without how far a save is and what the session is called.
 std::vector<std::string> answers(Desk& desk) {
   std::vector<std::string> all;
-  desk.click_on("right.core-grid");  // how far the source was scrolled is no answer
   // Some leave something beside them, as the critical path on the timeline.
-  for (const std::string& panel : panels_with_answers()) desk.click_on("bottom." + panel);
   for (const std::string& panel : panels_with_answers()) {
     desk.click_on("bottom." + panel);
+    (void)desk.settle();
+  }
+  for (const std::string& panel : panels_with_answers()) {
+    desk.click_on("bottom." + panel);
+    desk.click_on("right.core-grid");  // how far the source was scrolled is no answer
     for (const std::string& text : desk.settle().texts()) {
       const bool is_name = text.find("127.0.0.1") != std::string::npos || text.find("live") != std::string::npos ||
                            text.find("aved") != std::string::npos || text.find("in memory") != std::string::npos ||

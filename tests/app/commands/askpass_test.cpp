@@ -42,7 +42,7 @@ Answered ask_through_program(reach::Prompter& prompter, const std::string& quest
   Answered answered;
   while (asker->read(answered.output)) {
   }
-  REQUIRE(asker->wait(test::kPatience, [] { return false; }));
+  REQUIRE(asker->wait(accelscope::test::kPatience, [] { return false; }));
   answered.code = asker->exit_code();
   return answered;
 }

@@ -253,6 +253,6 @@ TEST_CASE("a question whose asker is gone fails for ssh instead of waiting") {
   }
   auto asker = reach::Tool::start({.argv = {program, "Enter passphrase"}, .environment = environment});
   REQUIRE(asker.ok());
-  REQUIRE(asker->wait(test::kPatience, [] { return false; }));
+  REQUIRE(asker->wait(accelscope::test::kPatience, [] { return false; }));
   CHECK(asker->exit_code() == 1);
 }

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "capture/sources/chrome/source.h"
-#include "core/store/store.h"
 #include "tests/bench/base/figures.h"
+#include "tests/bench/import/import_cost.h"
 
 namespace accelscope::bench {
 namespace {
@@ -153,21 +153,9 @@ std::uint64_t count_fields(const std::string& path) {
 
 void measure(const std::string& name, const std::string& shape, const std::string& path, std::uint64_t events,
              std::uint64_t bytes, const char* must_rate) {
-  Result<std::unique_ptr<Store>> store = Store::create();
-  if (!store) return;
-  StoreSink sink(*store.value());
-  forget_peak_memory();
-  const std::uint64_t before = current_memory_bytes();
-  const double taken = seconds([&] {
-    if (const Result<void> done = capture::sources::chrome::import_chrome_json(path, {}, sink); !done) {
-      fmt::print(stderr, "{}\n", done.message());
-    }
-  });
-  const double peak = static_cast<double>(peak_memory_bytes() - before);
-  const std::uint64_t imported = store.value()->snapshot()->event_count;
-  const auto kept = static_cast<double>(store.value()->status().memory_bytes);
-  store.value().reset();
-  if (imported < events) fmt::print(stderr, "{}: {} of {} events arrived\n", name, imported, events);
+  const auto cost = import_cost(
+      name, events, [&](EventSink& sink) { return capture::sources::chrome::import_chrome_json(path, {}, sink); });
+  if (!cost) return;
   std::uint64_t fields = 0;
   const double parsing = best_seconds(2, [&] { fields = count_fields(path); });
   const double megabytes = static_cast<double>(bytes) / 1e6;
@@ -175,10 +163,11 @@ void measure(const std::string& name, const std::string& shape, const std::strin
   const std::string recipe = fmt::format(
       "{} events, {:.0f} MB: {}; yardstick: simdjson stepping over the {} fields of the whole file in memory", events,
       megabytes, shape, fields);
-  report({name, millions / taken, "M events/s", must_rate, "simdjson alone", millions / parsing, recipe});
-  report({name + "_bytes", megabytes / taken, "MB/s", "at least 350", "simdjson alone", megabytes / parsing, recipe});
-  report({name + "_memory", peak / 1e6, "MB", "at most twice the final and 128 MB", "the store afterwards", kept / 1e6,
+  report({name, millions / cost->seconds, "M events/s", must_rate, "simdjson alone", millions / parsing, recipe});
+  report({name + "_bytes", megabytes / cost->seconds, "MB/s", "at least 350", "simdjson alone", megabytes / parsing,
           recipe});
+  report({name + "_memory", cost->grown_bytes / 1e6, "MB", "at most twice the final and 128 MB", "the store afterwards",
+          cost->kept_bytes / 1e6, recipe});
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "capture/sources/neuron/source.h"
-#include "core/store/store.h"
 #include "tests/bench/base/figures.h"
+#include "tests/bench/import/import_cost.h"
 #include "tests/support/neuron/simulated_profile.h"
 
 namespace accelscope::bench {
@@ -49,18 +49,10 @@ void bench_neuron_import(const BenchOptions& options) {
   const std::string path = options.work_folder + "/neuron_import.json";
   const std::uint64_t bytes = write_file(path, kFileBytes * options.scale);
   if (bytes == 0) return;
-  Result<std::unique_ptr<Store>> store = Store::create();
-  if (!store) return;
-  StoreSink sink(*store.value());
-  forget_peak_memory();
-  const double taken = seconds([&] {
-    if (const Result<void> done = capture::sources::neuron::import_neuron_json(path, {}, sink); !done) {
-      fmt::print(stderr, "{}\n", done.message());
-    }
+  const auto cost = import_cost("neuron_import", 0, [&](EventSink& sink) {
+    return capture::sources::neuron::import_neuron_json(path, {}, sink);
   });
-  const std::uint64_t peak = peak_memory_bytes();
-  const std::uint64_t events = store.value()->snapshot()->event_count;
-  store.value().reset();
+  if (!cost) return;
   std::uint64_t fields = 0;
   const double parsing = best_seconds(2, [&] { fields = count_fields(path); });
   std::filesystem::remove(path);
@@ -68,9 +60,10 @@ void bench_neuron_import(const BenchOptions& options) {
   const std::string recipe = fmt::format(
       "{:.0f} MB written by the simulator, {} events of all tables, {} fields; yardstick: simdjson stepping over the "
       "fields of the whole file in memory",
-      megabytes, events, fields);
-  report({"neuron_import", megabytes / taken, "MB/s", "at least 200", "simdjson alone", megabytes / parsing, recipe});
-  report({"neuron_import_memory", static_cast<double>(peak) / 1e6, "MB", "at most 1000", "size of the file", megabytes,
+      megabytes, cost->events, fields);
+  report({"neuron_import", megabytes / cost->seconds, "MB/s", "at least 200", "simdjson alone", megabytes / parsing,
+          recipe});
+  report({"neuron_import_memory", cost->peak_bytes / 1e6, "MB", "at most 1000", "size of the file", megabytes,
           recipe + "; peak of the process with the store"});
 }
 

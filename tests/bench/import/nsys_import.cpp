@@ -9,8 +9,8 @@
 
 #include "capture/sources/nsys/source.h"
 #include "core/database/database.h"
-#include "core/store/store.h"
 #include "tests/bench/base/figures.h"
+#include "tests/bench/import/import_cost.h"
 
 namespace accelscope::bench {
 namespace {
@@ -103,21 +103,9 @@ void bench_nsys_import(const BenchOptions& options) {
     fmt::print(stderr, "{}\n", done.message());
     return;
   }
-  Result<std::unique_ptr<Store>> store = Store::create();
-  if (!store) return;
-  StoreSink sink(*store.value());
-  forget_peak_memory();
-  const std::uint64_t before = current_memory_bytes();
-  const double taken = seconds([&] {
-    if (const Result<void> done = capture::sources::nsys::import_nsys(path, {}, sink); !done) {
-      fmt::print(stderr, "{}\n", done.message());
-    }
-  });
-  const double peak = static_cast<double>(peak_memory_bytes() - before);
-  const std::uint64_t imported = store.value()->snapshot()->event_count;
-  const auto kept = static_cast<double>(store.value()->status().memory_bytes);
-  store.value().reset();
-  if (imported < rows) fmt::print(stderr, "nsys_import: {} of {} rows arrived\n", imported, rows);
+  const auto cost = import_cost("nsys_import", rows,
+                                [&](EventSink& sink) { return capture::sources::nsys::import_nsys(path, {}, sink); });
+  if (!cost) return;
   std::uint64_t values = 0;
   const double stepping = best_seconds(2, [&] { values = step_rows(path); });
   const double millions = static_cast<double>(rows) / 1e6;
@@ -125,9 +113,10 @@ void bench_nsys_import(const BenchOptions& options) {
       "{} rows, {:.0f} MB: a fifth kernels of 32 columns, a third calls, nested ranges with a text of their own each, "
       "copies, metrics; yardstick: SQLite stepping over the {} values of these tables",
       rows, static_cast<double>(std::filesystem::file_size(path)) / 1e6, values);
-  report({"nsys_import", millions / taken, "M rows/s", "at least 3", "SQLite alone", millions / stepping, recipe});
-  report({"nsys_import_memory", peak / 1e6, "MB", "at most twice the final and 128 MB", "the store afterwards",
-          kept / 1e6, recipe});
+  report(
+      {"nsys_import", millions / cost->seconds, "M rows/s", "at least 3", "SQLite alone", millions / stepping, recipe});
+  report({"nsys_import_memory", cost->grown_bytes / 1e6, "MB", "at most twice the final and 128 MB",
+          "the store afterwards", cost->kept_bytes / 1e6, recipe});
   std::filesystem::remove(path);
 }
 

@@ -12,8 +12,8 @@
 
 #include "capture/sources/perfetto/read/wire.h"
 #include "capture/sources/perfetto/source.h"
-#include "core/store/store.h"
 #include "tests/bench/base/figures.h"
+#include "tests/bench/import/import_cost.h"
 #include "tests/support/perfetto_writer.h"
 
 namespace accelscope::bench {
@@ -90,30 +90,19 @@ std::uint64_t count_trace_fields(const std::string& path) {
 }
 
 void measure(const std::string& name, const std::string& shape, const std::string& path, std::uint64_t slices) {
-  Result<std::unique_ptr<Store>> store = Store::create();
-  if (!store) return;
-  StoreSink sink(*store.value());
-  forget_peak_memory();
-  const std::uint64_t before = current_memory_bytes();
-  const double taken = seconds([&] {
-    if (const Result<void> done = capture::sources::perfetto::import_perfetto(path, {}, sink); !done) {
-      fmt::print(stderr, "{}\n", done.message());
-    }
-  });
-  const double peak = static_cast<double>(peak_memory_bytes() - before);
-  const std::uint64_t imported = store.value()->snapshot()->event_count;
-  const auto kept = static_cast<double>(store.value()->status().memory_bytes);
-  store.value().reset();
-  if (imported < slices) fmt::print(stderr, "{}: {} of {} slices arrived\n", name, imported, slices);
+  const auto cost = import_cost(
+      name, slices, [&](EventSink& sink) { return capture::sources::perfetto::import_perfetto(path, {}, sink); });
+  if (!cost) return;
   std::uint64_t fields = 0;
   const double stepping = best_seconds(2, [&] { fields = count_trace_fields(path); });
   const double millions = static_cast<double>(slices) / 1e6;
   const std::string recipe = fmt::format(
       "{} slices of two packets each, {:.0f} MB: {}; yardstick: stepping over the {} fields of the whole file", slices,
       static_cast<double>(std::filesystem::file_size(path)) / 1e6, shape, fields);
-  report({name, millions / taken, "M slices/s", "at least 4", "stepping over fields", millions / stepping, recipe});
-  report({name + "_memory", peak / static_cast<double>(slices), "B a slice at peak", "at most 60",
-          "the store afterwards", kept / static_cast<double>(slices), recipe});
+  report({name, millions / cost->seconds, "M slices/s", "at least 4", "stepping over fields", millions / stepping,
+          recipe});
+  report({name + "_memory", cost->grown_bytes / static_cast<double>(slices), "B a slice at peak", "at most 60",
+          "the store afterwards", cost->kept_bytes / static_cast<double>(slices), recipe});
 }
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 #include "capture/sources/rocm/source.h"
 #include "core/database/database.h"
-#include "core/store/store.h"
 #include "tests/bench/base/figures.h"
+#include "tests/bench/import/import_cost.h"
 
 namespace accelscope::bench {
 namespace {
@@ -89,29 +89,18 @@ void bench_rocpd_import(const BenchOptions& options) {
   const std::string path = options.work_folder + "/rocpd_import.db";
   const auto launches = static_cast<std::uint64_t>(1e6 * options.scale);
   if (!make_rocpd(path, launches)) return;
-  Result<std::unique_ptr<Store>> store = Store::create();
-  if (!store) return;
-  StoreSink sink(*store.value());
-  forget_peak_memory();
-  const std::uint64_t before = current_memory_bytes();
-  const double taken = seconds([&] {
-    if (const Result<void> done = capture::sources::rocm::import_rocpd(path, {}, sink); !done) {
-      fmt::print(stderr, "{}\n", done.message());
-    }
-  });
-  const double peak = static_cast<double>(peak_memory_bytes() - before);
-  const std::uint64_t imported = store.value()->snapshot()->event_count;
-  const auto kept = static_cast<double>(store.value()->status().memory_bytes);
-  store.value().reset();
-  if (imported != launches * 3) fmt::print(stderr, "rocpd_import: {} of {} events arrived\n", imported, launches * 3);
+  const auto cost = import_cost("rocpd_import", launches * 3,
+                                [&](EventSink& sink) { return capture::sources::rocm::import_rocpd(path, {}, sink); });
+  if (!cost) return;
   const double stepping = best_seconds(2, [&] { step_over(path); });
   const double millions = static_cast<double>(launches) * 4 / 1e6;
   const std::string recipe = fmt::format(
       "{} calls and as many kernels, with their events, {} rows; yardstick: SQLite stepping over all columns", launches,
       launches * 4);
-  report({"rocpd_import", millions / taken, "M rows/s", "at least 2", "SQLite alone", millions / stepping, recipe});
-  report({"rocpd_import_memory", peak / 1e6, "MB", "at most twice the final and 128 MB", "the store afterwards",
-          kept / 1e6, recipe});
+  report({"rocpd_import", millions / cost->seconds, "M rows/s", "at least 2", "SQLite alone", millions / stepping,
+          recipe});
+  report({"rocpd_import_memory", cost->grown_bytes / 1e6, "MB", "at most twice the final and 128 MB",
+          "the store afterwards", cost->kept_bytes / 1e6, recipe});
   std::filesystem::remove(path);
 }
 

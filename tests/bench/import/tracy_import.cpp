@@ -9,8 +9,8 @@
 
 #include "capture/sources/tracy/read/tracy_blocks.h"
 #include "capture/sources/tracy/source.h"
-#include "core/store/store.h"
 #include "tests/bench/base/figures.h"
+#include "tests/bench/import/import_cost.h"
 #include "tests/support/tracy_trace.h"
 
 namespace accelscope::bench {
@@ -38,17 +38,9 @@ void import_zones(const BenchOptions& options, bool zstd) {
     megabytes = static_cast<double>(trace.size()) / 1e6;
     std::ofstream(path, std::ios::binary) << trace;
   }
-  forget_peak_memory();
-  Result<std::unique_ptr<Store>> store = Store::create();
-  if (!store) return;
-  StoreSink sink(*store.value());
-  const double taken = seconds([&] {
-    if (const Result<void> done = capture::sources::tracy::import_tracy(path, {}, sink); !done) {
-      fmt::print(stderr, "{}\n", done.message());
-    }
-  });
-  const std::uint64_t peak = peak_memory_bytes();
-  const std::uint64_t kept = store.value()->status().memory_bytes;
+  const auto cost = import_cost(zstd ? "tracy_import_zstd" : "tracy_import", zones,
+                                [&](EventSink& sink) { return capture::sources::tracy::import_tracy(path, {}, sink); });
+  if (!cost) return;
   const double unpacking = unpacking_seconds(path);
   std::filesystem::remove(path);
   const double millions = static_cast<double>(zones) / 1e6;
@@ -56,11 +48,11 @@ void import_zones(const BenchOptions& options, bool zstd) {
       "{:.1f} M zones of 40 places in the source, nine in one, on one thread, {:.0f} MB packed by {}; yardstick: "
       "unpacking the file in one thread",
       millions, megabytes, zstd ? "zstd in four streams" : "LZ4");
-  report({zstd ? "tracy_import_zstd" : "tracy_import", millions / taken, "M zones/s", "at least 8", "unpacking alone",
-          millions / unpacking, recipe});
-  report({zstd ? "tracy_import_zstd_memory" : "tracy_import_memory", static_cast<double>(peak) / 1e6, "MB",
-          fmt::format("at most {:.0f}", 2 * static_cast<double>(kept) / 1e6 + 128), "the store that was made",
-          static_cast<double>(kept) / 1e6, recipe + "; peak of the process with the store"});
+  report({zstd ? "tracy_import_zstd" : "tracy_import", millions / cost->seconds, "M zones/s", "at least 8",
+          "unpacking alone", millions / unpacking, recipe});
+  report({zstd ? "tracy_import_zstd_memory" : "tracy_import_memory", cost->peak_bytes / 1e6, "MB",
+          fmt::format("at most {:.0f}", 2 * cost->kept_bytes / 1e6 + 128), "the store that was made",
+          cost->kept_bytes / 1e6, recipe + "; peak of the process with the store"});
 }
 
 }  // namespace

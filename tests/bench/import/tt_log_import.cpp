@@ -7,8 +7,8 @@
 
 #include "capture/json/byte_source.h"
 #include "capture/sources/tt_metal/source.h"
-#include "core/store/store.h"
 #include "tests/bench/base/figures.h"
+#include "tests/bench/import/import_cost.h"
 #include "tests/support/tt_log_generator.h"
 
 namespace accelscope::bench {
@@ -60,17 +60,10 @@ void bench_tt_log_import(const BenchOptions& options) {
     return;
   }
   const double megabytes = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
-  Result<std::unique_ptr<Store>> store = Store::create();
-  if (!store) return;
-  StoreSink sink(*store.value());
-  const double taken = seconds([&] {
-    if (const Result<void> done = capture::sources::tt_metal::import_device_log(path, {}, sink); !done)
-      fmt::print(stderr, "{}\n", done.message());
+  const auto cost = import_cost("tt_log_import", 0, [&](EventSink& sink) {
+    return capture::sources::tt_metal::import_device_log(path, {}, sink);
   });
-  const std::uint64_t peak = peak_memory_bytes();
-  const std::uint64_t kept = store.value()->status().memory_bytes;
-  const std::uint64_t events = store.value()->snapshot()->event_count;
-  store.value().reset();
+  if (!cost) return;
   std::uint64_t cells = 0;
   const double cutting = best_seconds(2, [&] { cells = count_cells(path); });
   std::filesystem::remove(path);
@@ -79,11 +72,11 @@ void bench_tt_log_import(const BenchOptions& options) {
       "{:.1f} M rows of 15 columns, {:.0f} MB, 640 processors of two chips, {} events; yardstick: finding all {} ends "
       "of "
       "cells with memchr in one thread",
-      million_rows, megabytes, events, cells);
-  report({"tt_log_import", million_rows / taken, "M rows/s", "at least 3", "memchr alone", million_rows / cutting,
-          recipe});
-  report({"tt_log_import_memory", static_cast<double>(peak) / 1e6, "MB", "", "the store that was made",
-          static_cast<double>(kept) / 1e6, recipe + "; peak of the process with the store"});
+      million_rows, megabytes, cost->events, cells);
+  report({"tt_log_import", million_rows / cost->seconds, "M rows/s", "at least 3", "memchr alone",
+          million_rows / cutting, recipe});
+  report({"tt_log_import_memory", cost->peak_bytes / 1e6, "MB", "", "the store that was made", cost->kept_bytes / 1e6,
+          recipe + "; peak of the process with the store"});
 }
 
 }  // namespace accelscope::bench

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "capture/sources/xplane/source.h"
-#include "core/store/store.h"
 #include "tests/bench/base/figures.h"
+#include "tests/bench/import/import_cost.h"
 
 namespace accelscope::bench {
 namespace {
@@ -304,34 +304,25 @@ void bench_xplane_import(const BenchOptions& options) {
   const double megabytes = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
   std::uint64_t fields = 0;
   const double stepping = best_seconds(2, [&] { fields = step_file(path); });
-  Result<std::unique_ptr<Store>> store = Store::create();
-  if (!store) return;
-  StoreSink sink(*store.value());
-  forget_peak_memory();
-  const std::uint64_t before = current_memory_bytes();
-  const double processor_before = processor_seconds();
-  const double taken = seconds([&] {
-    if (const Result<void> done = capture::sources::xplane::import_xplane(path, {}, sink); !done) {
-      fmt::print(stderr, "{}\n", done.message());
-    }
+  double processor = 0;
+  const auto cost = import_cost("xplane_import", events, [&](EventSink& sink) {
+    const double before = processor_seconds();
+    Result<void> done = capture::sources::xplane::import_xplane(path, {}, sink);
+    processor = processor_seconds() - before;
+    return done;
   });
-  const double processor = processor_seconds() - processor_before;
-  const double peak = static_cast<double>(peak_memory_bytes() - before);
-  const std::uint64_t imported = store.value()->snapshot()->event_count;
-  const auto kept = static_cast<double>(store.value()->status().memory_bytes);
-  store.value().reset();
-  if (imported < events) fmt::print(stderr, "xplane_import: {} of {} events arrived\n", imported, events);
+  if (!cost) return;
   const std::string recipe = fmt::format(
       "{} events, {:.0f} MB: kernels and calls of 7 stats, TPU operations of 2, nested functions of Python without "
       "any, "
       "threads that hand over to each other; {} arrows; yardstick: reading the file, stepping over its {} fields",
-      events, megabytes, imported - events, fields);
-  report({"xplane_import", megabytes / taken, "MB/s", "at least 150", "stepping over the fields", megabytes / stepping,
-          recipe});
+      events, megabytes, cost->events - events, fields);
+  report({"xplane_import", megabytes / cost->seconds, "MB/s", "at least 150", "stepping over the fields",
+          megabytes / stepping, recipe});
   report({"xplane_import_processor", megabytes / processor, "MB/s of processor time", "", "stepping over the fields",
           megabytes / stepping, recipe});
-  report({"xplane_import_memory", peak / 1e6, "MB", "at most twice the final and 128 MB", "the store afterwards",
-          kept / 1e6, recipe});
+  report({"xplane_import_memory", cost->grown_bytes / 1e6, "MB", "at most twice the final and 128 MB",
+          "the store afterwards", cost->kept_bytes / 1e6, recipe});
   std::filesystem::remove(path);
 }
 

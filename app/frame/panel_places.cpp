@@ -81,13 +81,6 @@ void draw_place_buttons(AppState& state, Ui& ui, const std::string& place_name, 
   }
 }
 
-// What a panel shows is marked in one place where better answers are to come: the data have grown.
-std::string badge_of(const TabPanels& panels, PanelId id, const SessionTab& tab) {
-  const std::string badge = panels.of(id).badge(tab);
-  if (!panels.older.contains(id)) return badge;
-  return badge.empty() ? "updating" : badge + ", updating";
-}
-
 // dropped: a tab of this place that has been let go.
 void draw_place(AppState& state, const PanelContext& context, Place place, const Rect& area,
                 std::optional<PanelId>& dropped) {
@@ -106,8 +99,9 @@ void draw_place(AppState& state, const PanelContext& context, Place place, const
     if (panels[i] != front) own.older.erase(panels[i]);  // it shows nothing, and asks for nothing better
     tabs.push_back({.name = std::string(info.name),
                     .label = std::string(info.title),
-                    .badge = badge_of(own, panels[i], context.tab),
-                    .pinned = state.layout.is_pinned(panels[i])});
+                    .badge = own.of(panels[i]).badge(context.tab),
+                    .pinned = state.layout.is_pinned(panels[i]),
+                    .updating = own.older.contains(panels[i])});
     if (panels[i] == front) active = i;
   }
   const TabStripResult result =

@@ -143,12 +143,21 @@ void AnswerTable::take_order(std::shared_ptr<const AnswerOrder> order) {
     table_.cursor = static_cast<std::size_t>(place - order->rows.begin());
   }
   shown_ = std::move(order);
-  if (!std::exchange(fresh_, false)) return;
-  std::vector<bool> hidden(hides_.size());
-  for (std::size_t column = 0; column < hidden.size(); ++column)
-    hidden[column] = (hides_[column] && shown_->empty[column]) || aside_[column];
-  if (std::find(hidden.begin(), hidden.end(), false) == hidden.end()) hidden.clear();
-  table_.hidden = std::move(hidden);
+  if (std::exchange(fresh_, false)) {
+    std::vector<bool> hidden(hides_.size());
+    silent_.assign(hides_.size(), false);
+    for (std::size_t column = 0; column < hidden.size(); ++column) {
+      silent_[column] = hides_[column] && !aside_[column] && shown_->empty[column];
+      hidden[column] = silent_[column] || aside_[column];
+    }
+    if (std::find(hidden.begin(), hidden.end(), false) == hidden.end()) hidden.clear();
+    table_.hidden = std::move(hidden);
+  }
+  // While a capture runs a column gets its first value late.
+  for (std::size_t column = 0; column < std::min(silent_.size(), table_.hidden.size()); ++column) {
+    if (!silent_[column] || (table_.hidden[column] && shown_->empty[column])) continue;
+    silent_[column] = table_.hidden[column] = false;
+  }
 }
 
 AnswerTable::Hand AnswerTable::draw_shown(const PanelContext& context, std::string_view name, const Rect& whole,

@@ -73,6 +73,7 @@ class AnswerTable {
   std::vector<float> natural_;                               // widths of columns, units, as wide as what they hold
   std::vector<AnswerForm> forms_;                            // of columns
   std::vector<bool> hides_, aside_;                          // columns, at first
+  std::vector<bool> silent_;                                 // columns, hidden as long as nothing has a value
   std::vector<bool> named_;                                  // columns that names are shortened in
   ShortNames names_;                                         // of the answer that was given, all of its rows
   bool fresh_ = false;                                       // nothing has been hidden yet

@@ -19,7 +19,8 @@ struct Tab {
   std::string badge = {};  // a count: "3"
   bool closable = false;
   std::string tooltip = {};
-  bool pinned = false;  // a small pin behind the label
+  bool pinned = false;    // a small pin behind the label
+  bool updating = false;  // a clock on its margin, STRIP.NAME.updating: it comes and goes, and moves no tab
 };
 struct TabStripOptions {
   bool can_add = false;      // a plus behind the last tab (STRIP.add)

@@ -77,6 +77,12 @@ TabHits draw_tab(Ui& ui, const std::string& name, const Rect& rect, const Tab& t
     draw_icon(ui, {inside.x1 - ui.px(kTabStripPadding), inside.y0, inside.x1, inside.y1}, icon::kPin,
               ui.colour(Colour::text3), TextStyle::icon12);
   }
+  if (tab.updating) {
+    const Rect margin = {rect.x1 - ui.px(kTabStripPadding), rect.y0, rect.x1, rect.y1};
+    const Interaction at_clock = interact(ui, name + ".updating", margin);
+    draw_icon(ui, margin, icon::kClock, ui.colour(Colour::text3), TextStyle::icon12);
+    tooltip(ui, at_clock, margin, "Updating: more has been recorded since");
+  }
   if (!tab.tooltip.empty()) tooltip(ui, at, rect, tab.tooltip);
   hits.chosen = at.pressed && !hits.closed;
   hits.right_clicked = at.right_clicked;

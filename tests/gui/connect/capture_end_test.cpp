@@ -115,7 +115,9 @@ TEST_CASE("end of a capture: every panel says what it says of the saved file, wh
     REQUIRE_FALSE(live.tab().capture.agents.empty());
     const std::string host = live.tab().capture.agents.front().host;
     const auto of_live = all_answers(live, host);
-    CHECK_FALSE(live.shell.shows("updating"));
+    const auto& widgets = live.shell.ui().widgets();
+    CHECK(std::none_of(widgets.begin(), widgets.end(),
+                       [](const auto& each) { return each.first.ends_with(".updating"); }));
     live.app.workspace().save(0, folder.file("simulated.accel"));
     REQUIRE(live.shell.settle());
 

@@ -8,8 +8,10 @@
 #include <random>
 
 #include "core/chunk/session_writer.h"
+#include "core/model/column_spec.h"
 #include "tests/gui/held_pool.h"
 #include "tests/gui/viewer.h"
+#include "tests/support/fake_capture.h"
 
 using namespace accelscope;
 using namespace accelscope::app;
@@ -199,4 +201,27 @@ TEST_CASE("answer table: while heads of 65,536 rows are clicked, no frame takes 
   const double median = frames[frames.size() / 2], p99 = frames[frames.size() * 99 / 100];
   MESSAGE("CPU time of the UI thread: median ", median, " ms, p99 ", p99, " ms, worst ", frames.back(), " ms");
   CHECK(p99 < 4);
+}
+
+TEST_CASE("answer table: a column that nothing had a value in comes with its first, while a capture runs") {
+  Viewer viewer;
+  FakeCapture fake;
+  const std::shared_ptr<Store> store = std::move(Store::create()).value();
+  auto link = fake.link({.places = {"trn1-07:7420"}}, store);
+  using namespace columns;
+  const SchemaNumber moves = fake.writer().add_schema(
+      make_schema({"dma", EventKind::slice, "transfer"}, {{"size", kInt, "B", kMemory, "", "", Role::bytes}}));
+  const TrackNumber queue =
+      fake.writer().add_track({.name = "q0", .kind = "dma_queue", .device = "nc0", .schema = moves});
+  fake.make_events(50);
+  viewer.app.workspace().adopt_live(std::move(link), store, "live");
+  fake.set_phase(capture::client::CapturePhase::streaming);
+  viewer.app.layout().show("hotspots");
+  viewer.app.layout().maximise("hotspots");
+  REQUIRE(viewer.frames_until([&] { return viewer.shell.find("hotspots.rows.row.0") != nullptr; }));
+  CHECK_FALSE(viewer.shell.shows("Bytes"));
+  fake.writer().begin_event(queue, 10, 500, fake.writer().intern("load")).integer(0, 4096);
+  fake.writer().flush();
+  REQUIRE(viewer.frames_until([&] { return viewer.shell.find("hotspots.rows.row.1") != nullptr; }));
+  CHECK(viewer.shell.shows("Bytes"));
 }

@@ -67,7 +67,7 @@ class JsonTableReader {
     std::size_t window_bytes = 4U << 20;
     std::size_t max_row_bytes = 16U << 20;
     std::uint32_t max_depth = 128;
-    std::string_view opened_table;               // if it is an object, its members are tables as well; "": none
+    std::string_view opened_table;   // if it is an object, its members are tables as well; "": none
     bool further_documents = false;  // objects behind the first are read as if their tables were of the same
     std::size_t first_buffer_bytes = 64U << 10;  // most files are small; the buffer grows with what comes
   };

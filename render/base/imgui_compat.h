@@ -65,6 +65,7 @@ inline constexpr KeyName kKeyNames[] = {
 inline constexpr ImGuiButtonFlags kAllowOverlap = ImGuiButtonFlags_AllowItemOverlap;
 inline void allow_overlap_of_last_item() { ImGui::SetItemAllowOverlap(); }
 inline void allow_overlap_of_next_item() {}
+inline void focus_next_item() { ImGui::SetKeyboardFocusHere(); }
 
 inline void map_keys(ImGuiIO& io) {
   for (const KeyName& name : kKeyNames) io.KeyMap[name.theirs] = static_cast<int>(name.ours);
@@ -90,6 +91,11 @@ inline void feed(ImGuiIO& io, const Input& input) {
 inline constexpr ImGuiButtonFlags kAllowOverlap = 0;
 inline void allow_overlap_of_last_item() {}
 inline void allow_overlap_of_next_item() { ImGui::SetNextItemAllowOverlap(); }
+// The wish is lost while another window, as that of the rows last clicked, has the keyboard.
+inline void focus_next_item() {
+  if (GImGui->NavWindow != GImGui->CurrentWindow) ImGui::FocusWindow(GImGui->CurrentWindow);
+  ImGui::SetKeyboardFocusHere();
+}
 
 inline void map_keys(ImGuiIO& io) { io.ConfigInputTrickleEventQueue = false; }  // InputQueue does it
 

@@ -78,7 +78,7 @@ TabHits draw_tab(Ui& ui, const std::string& name, const Rect& rect, const Tab& t
               ui.colour(Colour::text3), TextStyle::icon12);
   }
   if (tab.updating) {
-    const Rect margin = {rect.x1 - ui.px(kTabStripPadding), rect.y0, rect.x1, rect.y1};
+    const Rect margin = {rect.x1 - ui.px(kTabStripPadding - 3), rect.y0, rect.x1 + ui.px(3), rect.y1};
     const Interaction at_clock = interact(ui, name + ".updating", margin);
     draw_icon(ui, margin, icon::kClock, ui.colour(Colour::text3), TextStyle::icon12);
     tooltip(ui, at_clock, margin, "Updating: more has been recorded since");

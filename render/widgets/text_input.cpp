@@ -56,7 +56,7 @@ EditedText edit_in_place(Ui& ui, const Rect& inside, TextStyle style, float padd
   ImGui::PushFont(ui.fonts()[style]);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0, padding_y));
   ImGui::SetNextItemWidth(inside.width());
-  if (options.focus_now) ImGui::SetKeyboardFocusHere();
+  if (options.focus_now) compat::focus_next_item();
   ImGui::BeginDisabled(options.disabled);
   result.submitted = edit();
   result.focused = ImGui::IsItemActive();

@@ -12,6 +12,7 @@
 
 #include "capture/sim/output/simulator.h"
 #include "core/store/store.h"
+#include "tests/support/wait.h"
 
 using namespace accelscope;
 
@@ -145,10 +146,11 @@ TEST_CASE("a save while a capture goes on at full rate ends before it and costs 
     const std::string path = (folder.path / "saved.accel").string();
     const Result<void> saved = store.save(path);
     const std::uint64_t events_after = store.snapshot()->event_count;
+    const bool goes_on = test::step_until([&] { return store.snapshot()->event_count > events_before; }, [] {});
     stop = true;
     source.join();
     REQUIRE_MESSAGE(saved.ok(), (saved.ok() ? "" : saved.message()));
-    CHECK(events_after > events_before);  // it went on
+    CHECK(goes_on);
     const Result<std::unique_ptr<Store>> opened = Store::open_unchanged(path);
     REQUIRE(opened.ok());
     const std::uint64_t in_file = gapless_events(**opened);

@@ -25,7 +25,9 @@ void check_same(const PlainRun& captured, const PlainRun& plain) {
 TEST_CASE("python: every call of a program is a slice, in order and nested, with its place and its caller") {
   const PythonFolder folder{{"script.py", R"py(class Model:
     def forward(self, n):
-        return [double(i) for i in range(n)]
+        def twice():
+            return [double(0), double(1)]
+        return twice()
 
 def double(i):
     return i * 2
@@ -60,7 +62,7 @@ print(main())
     Model
   main
     Model.forward
-      Model.forward.<locals>.<listcomp>
+      Model.forward.<locals>.twice
         double
         double
     numbers
@@ -84,8 +86,8 @@ print(main())
   };
   using Row = std::vector<std::string>;
   CHECK(facts("Model.forward") == Row{script + ":2", "__main__", "function", "main", ""});
-  CHECK(facts("fails") == Row{script + ":12", "__main__", "function", "main", "1"});
-  CHECK(facts("numbers") == Row{script + ":8", "__main__", "generator", "main", ""});
+  CHECK(facts("fails") == Row{script + ":14", "__main__", "function", "main", "1"});
+  CHECK(facts("numbers") == Row{script + ":10", "__main__", "generator", "main", ""});
   CHECK(facts("Model")[2] == "class body");
   CHECK(facts("len") == Row{"", "builtins", "built-in", "main", ""});
   CHECK(run.count("SELECT count(*) FROM python_call WHERE partial IS NOT NULL") == 0);

@@ -87,7 +87,8 @@ TEST_CASE("PyTorch's list of 2020: work of its CUDA functions, joined with the c
   CHECK(quality_count(session, "flow_without_partner") == 0);
 }
 
-TEST_CASE("Proton within a kernel: warps are engines of the device, and a file of one object for each stream is whole") {
+TEST_CASE(
+    "Proton within a kernel: warps are engines of the device, and a file of one object for each stream is whole") {
   const Imported warps = imported_trace(trace_of(
       R"json({"cat":"matmul","name":"load","ph":"X","pid":"matmul Core0 CTA0","tid":"warp 0 (line 0)","ts":0,"dur":0.4,"args":{}},
          {"cat":"matmul","name":"mma","ph":"X","pid":"matmul Core1 CTA1","tid":"warp 0 (line 0)","ts":0,"dur":0.7,"args":{}})json"));

@@ -23,9 +23,7 @@ FigureMark mark_of(const SessionMetric& metric) {
   return difference && std::abs(*difference) > kExactMargin ? FigureMark::close : FigureMark::none;
 }
 
-double value_of(const FigureRow& row) {
-  return row.metric->value ? *row.metric->value : row.metric->vendor.value_or(0);
-}
+double value_of(const FigureRow& row) { return shown_value(*row.metric).value_or(0); }
 
 // Figures that cannot be compared come last.
 double distance_of(const FigureRow& row) {
@@ -37,7 +35,7 @@ double distance_of(const FigureRow& row) {
 }  // namespace
 
 std::string amount_per_second(double amount, double ns, std::string_view unit) {
-  return format_scaled(ns > 0 ? amount / ns * 1e9 : 0, unit);
+  return format_value(ns > 0 ? amount / ns * 1e9 : 0, unit);
 }
 
 std::string exact_figure(double value, std::string_view unit) {
@@ -75,6 +73,8 @@ std::vector<FigureRow> figure_rows(const std::vector<SessionMetric>& metrics, co
       row.group = fmt::format("{} · {}", metric.device.empty() ? "all" : metric.device, row.group);
     row.stated = metric.vendor ? format_value(*metric.vendor, metric.unit) : metric.vendor_text;
     if (metric.value) row.computed = format_value(*metric.value, metric.unit);
+    const std::optional<double> shown = shown_value(metric);
+    row.shown = shown ? format_value(*shown, metric.unit) : row.stated;
     row.difference = difference_text(metric);
     row.mark = mark_of(metric);
   }

@@ -25,6 +25,7 @@ struct FigureRow {
       group;  // "nc1 · tensor engine"; the device where there are several; "key figures" of those that come first
   std::string title;  // for people, "Active time"; the metric has the vendor's name
   std::string stated, computed, difference;
+  std::string shown;  // the one of the two that stands where there is room for one, see shown_value()
   FigureMark mark = FigureMark::none;
 };
 

@@ -234,12 +234,14 @@ void RowComposer::find_quiet(RowSection& section) const {
   if (!is_stream_group(section.group_index) || !choices_.name_filter.empty()) return;
   constexpr std::size_t kLeastQuiet = 4;
   constexpr double kLeastShare = 0.001;  // of the events and of the time of the whole group
+  constexpr double kFewEvents = 4;       // are next to nothing beside a row that is busy for a hundred times as long
+  constexpr double kLeastOfBusiest = 0.01;
   struct Work {
     TrackNumber track = 0;
     double events = 0, time_ns = 0;
   };
   std::vector<Work> works;
-  Work all;
+  Work all, most;
   for (const TrackPlace* place : section.tracks) {
     if (belongs_to_track(snapshot_, *place) || is_bundle(*place->track)) continue;
     Work& work = works.emplace_back(Work{place->track->track->number});
@@ -248,10 +250,12 @@ void RowComposer::find_quiet(RowSection& section) const {
       work.time_ns += covered_ns(snapshot_.lanes[lane]);
     }
     all.events += work.events, all.time_ns += work.time_ns;
+    most.time_ns = std::max(most.time_ns, work.time_ns);
   }
   if (works.size() <= kManyRows) return;
   for (const Work& work : works) {
-    if (work.events < kLeastShare * all.events && work.time_ns < kLeastShare * all.time_ns)
+    const bool few = work.events <= kFewEvents && work.time_ns < kLeastOfBusiest * most.time_ns;
+    if (few || (work.events < kLeastShare * all.events && work.time_ns < kLeastShare * all.time_ns))
       section.quiet.insert(work.track);
   }
   if (section.quiet.size() < kLeastQuiet) section.quiet.clear();

@@ -9,16 +9,15 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include "app/session/analysis.h"
 #include "capture/ingest/frame_import.h"
 #include "capture/sources/base/source.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/other_formats.h"
+#include "core/analysis/figures/session_terms.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/track_devices.h"
-#include "core/analysis/time/work_kind.h"
 #include "core/base/file_system.h"
 #include "core/base/format.h"
 #include "core/store/other_database.h"
@@ -188,25 +187,14 @@ std::string title_of_path(const std::string& path) {
 
 std::string device_of(const Snapshot& snapshot) {
   const TrackDevices devices(snapshot);
-  std::set<std::size_t> named, working;
-  for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
-    const TrackSnapshot& track = snapshot.tracks[t];
-    if (track.track->device.empty()) continue;
-    named.insert(devices.of_track(t));
-    if (is_device_work(work_kind_of(track))) working.insert(devices.of_track(t));
-  }
-  std::set<std::size_t>& counted = working.empty() ? named : working;
-  for (std::size_t device = 0; device < devices.count(); ++device) {  // one made of others stands for them
-    if (devices.parts(device).empty() || !named.contains(device)) continue;
-    for (const std::size_t part : devices.parts(device)) counted.erase(part);
-    counted.insert(device);
-  }
-  if (counted.empty()) return "";
-  if (counted.size() > 1) return std::to_string(counted.size()) + " devices";
-  const std::string& label = devices.label(*counted.begin());
+  const std::vector<std::size_t> counted = session_devices(snapshot, devices);
+  std::vector<std::string> names;
+  for (const std::size_t device : counted) names.push_back(devices.name(device));
+  if (counted.size() != 1) return name_of_devices(names);
+  const std::string& label = devices.label(counted.front());
   for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
     const Track& track = *snapshot.tracks[t].track;
-    if (devices.of_track(t) != *counted.begin() || track.host.empty()) continue;
+    if (devices.of_track(t) != counted.front() || track.host.empty()) continue;
     return label.starts_with(track.host) ? label : track.host + " " + label;
   }
   return label;

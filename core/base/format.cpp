@@ -30,7 +30,8 @@ constexpr std::array<Unit, 6> kByteUnits = {{{1, "B"},
                                              {1024.0 * 1024 * 1024, "GiB"},
                                              {1024.0 * 1024 * 1024 * 1024, "TiB"},
                                              {1024.0 * 1024 * 1024 * 1024 * 1024, "PiB"}}};
-constexpr std::array<Unit, 5> kRateUnits = {{{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}}};
+constexpr std::array<Unit, 6> kRateUnits = {
+    {{1, "B/s"}, {1e3, "kB/s"}, {1e6, "MB/s"}, {1e9, "GB/s"}, {1e12, "TB/s"}, {1e15, "PB/s"}}};
 
 std::string with_commas(std::string_view digits) {
   std::string out;

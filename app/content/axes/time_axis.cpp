@@ -15,7 +15,7 @@ struct TimeUnit {
 };
 constexpr std::array kUnits = {TimeUnit{1e9, "s"}, TimeUnit{1e6, "ms"}, TimeUnit{1e3, "µs"}, TimeUnit{1, "ns"}};
 
-const TimeUnit& unit_of(double ns) {
+const TimeUnit& time_unit_of(double ns) {
   for (const TimeUnit& unit : kUnits) {
     if (ns >= unit.ns) return unit;
   }
@@ -47,7 +47,7 @@ std::vector<TimeTick> time_ticks(const TimeRange& range, std::size_t most) {
     step *= factor;
   }
   const auto step_ns = static_cast<std::int64_t>(std::llround(step));
-  const TimeUnit& unit = unit_of(step);
+  const TimeUnit& unit = time_unit_of(step);
   std::int64_t at = range.begin_ns / step_ns * step_ns;
   while (at < range.begin_ns) at += step_ns;
   for (; at <= range.end_ns && ticks.size() <= most; at += step_ns) {
@@ -59,7 +59,7 @@ std::vector<TimeTick> time_ticks(const TimeRange& range, std::size_t most) {
 
 std::string range_text(double begin_ns, double end_ns) {
   const double span = std::max(end_ns - begin_ns, 1.0);
-  const TimeUnit& unit = unit_of(span);
+  const TimeUnit& unit = time_unit_of(span);
   const int most = static_cast<int>(std::lround(std::log10(unit.ns)));  // not below a ns
   const int wanted = static_cast<int>(std::ceil(-std::log10(span / unit.ns / 1000) - 1e-9));
   const int decimals = std::clamp(wanted, 0, most);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "core/base/format.h"
+#include "core/model/unit.h"
 #include "render/timeline/ruler.h"
 
 namespace accelscope::app {
@@ -24,10 +25,20 @@ constexpr double kTickSlack = 1e-9;  // of a step or a value: what is lost in ro
 }  // namespace
 
 std::string axis_text(double value, double step, std::string_view unit) {
-  if (unit == "ns") return time_text(value, step);
-  if (unit == "B") return format_bytes(value);
-  if (unit == "FLOP/s") return format_scaled(value, "");
   if (unit == "FLOP/B") return ratio_text(value);
+  switch (unit_of(unit)) {
+    case ValueUnit::nanoseconds:
+      return time_text(value, step);
+    case ValueUnit::none:
+    case ValueUnit::other:  // the axis itself is named with it
+      break;
+    case ValueUnit::flop_per_second: {
+      std::string text = format_value(value, unit);  // the axis itself is named with the unit, "10 T" remains
+      return text.substr(0, text.size() - unit.size());
+    }
+    default:
+      return format_value(value, unit);
+  }
   return std::trunc(value) == value && std::abs(value) < 1e9 ? format_signed(static_cast<std::int64_t>(value))
                                                              : fmt::format("{:.6g}", value);
 }

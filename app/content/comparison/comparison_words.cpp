@@ -26,6 +26,8 @@ std::string samples_text(const Change& change) {
 std::string speed_text(double ratio) {
   const double factor = ratio < 1 ? 1 / ratio : ratio;
   const std::string_view word = ratio < 1 ? "faster" : "slower";
+  constexpr double kLeastWritten = 1.0005;  // below it the share reads 0.0
+  if (factor < kLeastWritten) return "the same";
   if (factor < 1.1) return fmt::format("{:.1f} % {}", (factor - 1) * 100, word);
   return fmt::format("{:.2f}× {}", factor, word);
 }

@@ -9,6 +9,7 @@
 #include "app/content/comparison/comparison_words.h"
 #include "app/content/why/critical_path.h"
 #include "core/analysis/comparison/compared_metrics.h"
+#include "core/analysis/replay/bounds.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 

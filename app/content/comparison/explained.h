@@ -34,7 +34,7 @@ struct Explained {
   std::string base_title, other_title;
   std::string_view total;  // the term that the totals are: kStatedTime or kWorkTime
   std::int64_t base_ns = 0, other_ns = 0;
-  std::string base_bound, other_bound;  // "Most of the critical path: DMA, 66.8 %"
+  std::string base_bound, other_bound;  // "Most of the critical path: memory, 66.8 %"
   std::vector<ExplainedPart> parts;
 };
 [[nodiscard]] Result<Explained> explain_difference(const QueryContext& base, const QueryContext& other,

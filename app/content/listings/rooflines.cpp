@@ -39,8 +39,9 @@ void add_level_path(Listing& listing, const DeviceLevels& levels, const LevelPat
   listing.add({levels.device, fmt::format("{} to {}", path.from, path.to), path.bytes, busy,
                number_or_null(path.bandwidth),
                has_busy ? SqlValue(path.bytes / static_cast<double>(*path.busy_ns) * 1e9) : SqlValue(),
-               number_or_null(path.peak_value), number_or_null(path.share), number_or_null(path.ideal_ns),
-               std::string(path.limiting ? "yes" : ""), path.limiting ? levels.reason : std::string()});
+               number_or_null(path.peak_value), SqlValue(), SqlValue(), number_or_null(path.share),
+               number_or_null(path.ideal_ns), std::string(path.limiting ? "yes" : ""),
+               path.limiting ? levels.reason : std::string()});
 }
 
 void add_compute(Listing& listing, const DeviceLevels& levels) {
@@ -49,9 +50,9 @@ void add_compute(Listing& listing, const DeviceLevels& levels) {
   const auto active = static_cast<double>(levels.active_ns);
   const std::optional<double> peak = compute == nullptr ? std::nullopt : compute->value;
   listing.add({levels.device, compute == nullptr ? std::string("Compute") : compute->title, SqlValue(),
-               levels.active_ns, active > 0 ? SqlValue(levels.flops / active * 1e9) : SqlValue(), SqlValue(),
-               number_or_null(peak), number_or_null(levels.compute_share),
-               peak ? SqlValue(levels.flops / *peak * 1e9) : SqlValue(),
+               levels.active_ns, SqlValue(), SqlValue(), SqlValue(),
+               active > 0 ? SqlValue(levels.flops / active * 1e9) : SqlValue(), number_or_null(peak),
+               number_or_null(levels.compute_share), peak ? SqlValue(levels.flops / *peak * 1e9) : SqlValue(),
                std::string(levels.compute_limits ? "yes" : ""), levels.compute_limits ? levels.reason : std::string()});
 }
 
@@ -97,11 +98,13 @@ Result<Listing> list_memory_levels(const QueryContext& query, const ListingReque
       {{"device", "Device", "", ""},
        {"path", "Path", "", "From one memory or engine to another; the last row of a device is compute"},
        {"bytes", "Bytes", "B", "Moved on the path; events that the range cuts count in proportion"},
-       {"busy_ns", "Busy", "ns", "Time in which something moves on it, a union"},
-       {"bandwidth", "Bandwidth", "B/s", "Bytes over the time in which the device is active; of compute FLOP/s"},
+       {"busy_ns", "Busy", "ns", "Time in which something moves on it, a union; of compute the device's active time"},
+       {"bandwidth", "Bandwidth", "B/s", "Bytes over the time in which the device is active"},
        {"busy_bandwidth", "While busy", "B/s", "Bytes over the time in which something moves"},
-       {"peak", "Peak", "B/s", "What the path can do at most; of compute FLOP/s"},
-       {"share", "Share of peak", "share", "Bandwidth over peak"},
+       {"peak", "Peak", "B/s", "What the path can do at most"},
+       {"achieved", "Achieved", "FLOP/s", "Of compute: operations over the time in which the device is active"},
+       {"peak_compute", "Peak of compute", "FLOP/s", "What compute can do at most"},
+       {"share", "Share of peak", "share", "Bandwidth or achieved over its peak"},
        {"ideal_ns", "Ideal", "ns", "How long it would take at its peak"},
        {"limiting", "Limits", "", "It bounds the work"},
        {"reason", "Reason", "", ""}});

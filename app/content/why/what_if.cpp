@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "core/analysis/replay/bounds.h"
+
 namespace accelscope::app {
 namespace {
 

@@ -200,7 +200,7 @@ class ReportGatherer {
     for (const FigureRow& row : rows_) {
       if (row.group.find("key figures") == std::string::npos) continue;
       key.figures.push_back({.title = row.title,
-                             .value = row.computed.empty() ? row.stated : row.computed,
+                             .value = row.shown,
                              .name = row.metric->name,
                              .exact = exact_text(*row.metric),
                              .explanation = row.metric->how,
@@ -208,14 +208,14 @@ class ReportGatherer {
     }
     if (!key.figures.empty())
       report_.sections.push_back({.title = "Key figures",
-                                  .note = "computed from the events, as far as they tell; what the file itself states "
-                                          "is in the table of all figures",
+                                  .note = "computed from the events, as far as they tell; the time of the run is what "
+                                          "the file states, where it does, see the table of all figures",
                                   .body = std::move(key)});
     return {};
   }
   [[nodiscard]] static std::string exact_text(const SessionMetric& metric) {
-    if (metric.value) return exact_figure(*metric.value, metric.unit);
-    return metric.vendor ? exact_figure(*metric.vendor, metric.unit) : "";
+    const std::optional<double> shown = shown_value(metric);
+    return shown ? exact_figure(*shown, metric.unit) : "";
   }
   void add_all_figures() {
     ReportTable table{.columns = {{"Device", "", false},

@@ -253,8 +253,8 @@ void CoreGridPanel::draw_cell(const PanelContext& context, std::size_t cell, con
   }
 }
 
-// What ran on the core becomes what is selected; one more with Ctrl; a second click takes it back. Pinned: its row
-// comes to the top of the timeline, and the range of the grid into view.
+// What ran on the core becomes what is selected, and the timeline shows its row; one more with Ctrl; a second click
+// takes it back. Pinned: its row comes to the top of the timeline, and the range of the grid into view.
 void CoreGridPanel::select_core(const PanelContext& context, std::size_t cell, bool adds, bool pins,
                                 const Shown& shown) const {
   SessionTab& tab = context.tab;
@@ -273,6 +273,9 @@ void CoreGridPanel::select_core(const PanelContext& context, std::size_t cell, b
     tab.region.reset();
   } else {
     tab.region = wanted;
+    const TrackSnapshot* const row = had ? nullptr : tab.snapshot->find_track(tracks.front());
+    if (row != nullptr && !row->lanes.empty())
+      context.actions.reveal(make_event_id(tab.snapshot->lanes[row->lanes.front()].number(), 0));
   }
   if (!pins) return;
   const std::string key = row_key(TrackNames(*tab.snapshot), shown.frames.grid.cells[cell].track);

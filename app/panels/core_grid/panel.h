@@ -1,6 +1,7 @@
 // Any measure of the cores by their places: each chip a picture of cells with their values, a table of the cores beside
 // or below it, and the range of time that both are of, which can be dragged and played. A click on a cell selects what
-// ran on the core, in every panel; a double click pins its rows. The core of the selected event is ringed.
+// ran on the core, in every panel, and brings its row into sight on the timeline; a double click pins its rows. The
+// core of the selected event is ringed.
 #pragma once
 
 #include <memory>

@@ -159,8 +159,7 @@ void MetricsPanel::draw_table(const PanelContext& context, const Rect& area, boo
   if (result.menu_choice) context.look_up(rows_[result.menu_row].metric->name);
   if (result.double_clicked) {
     const FigureRow& row = rows_[*result.double_clicked];
-    const std::string& value = row.computed.empty() ? row.stated : row.computed;
-    context.copy(row.metric->name + "\t" + value, "the metric");
+    context.copy(row.metric->name + "\t" + row.shown, "the metric");
   }
   if (!result.hovered || *result.hovered >= rows_.size()) return;
   const std::string name = fmt::format("metrics.table.row.{}", *result.hovered);

@@ -8,6 +8,7 @@
 
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/model/unit.h"
 #include "imgui.h"
 #include "render/base/icons.h"
 #include "render/widgets/popup.h"
@@ -23,7 +24,7 @@ constexpr float kThinnest = 2, kThickest = 12;  // units of an arrow
 constexpr std::string_view kNothing = "–";
 
 [[nodiscard]] std::string rate_text(const std::optional<double>& value, std::string_view unit) {
-  return value ? format_peak(*value, unit) : std::string(kNothing);
+  return value ? format_value(*value, unit) : std::string(kNothing);
 }
 [[nodiscard]] std::string share_text(const std::optional<double>& share) {
   constexpr double kLeastShare = 1e-4;
@@ -97,7 +98,7 @@ struct BoxLine {
     lines.push_back({"events", format_count(box.count)});
     if (levels.flops > 0 && levels.active_ns > 0 && box.is_matrix)
       lines.push_back({"achieved",
-                       format_peak(levels.flops / static_cast<double>(levels.active_ns) * 1e9, kFlopsPerSecond),
+                       format_value(levels.flops / static_cast<double>(levels.active_ns) * 1e9, kFlopsPerSecond),
                        "rate"});
   }
   return lines;
@@ -120,9 +121,9 @@ struct BoxLine {
 
 [[nodiscard]] std::string corner_text(const DeviceLevels& levels, const LevelBox& box) {
   if (box.capacity_bytes) return format_bytes(static_cast<double>(*box.capacity_bytes));
-  if (box.kind == MemoryBox::Kind::mover) return box.peak_value ? format_peak(*box.peak_value, kBytesPerSecond) : "";
+  if (box.kind == MemoryBox::Kind::mover) return box.peak_value ? format_value(*box.peak_value, kBytesPerSecond) : "";
   const Peak* compute = levels.peaks.best_compute();
-  return box.is_matrix && compute != nullptr ? format_peak(*compute->value, kFlopsPerSecond) : "";
+  return box.is_matrix && compute != nullptr ? format_value(*compute->value, kFlopsPerSecond) : "";
 }
 
 }  // namespace
@@ -415,9 +416,9 @@ void LevelsView::draw_table(const PanelContext& context, const Rect& area, const
       case bytes:
         return cell(row.bytes, format_bytes(row.bytes.value_or(0)));
       case achieved:
-        return cell(row.rate, format_peak(row.rate.value_or(0), row.unit));
+        return cell(row.rate, format_value(row.rate.value_or(0), row.unit));
       case peak:
-        return cell(row.peak, format_peak(row.peak.value_or(0), row.unit));
+        return cell(row.peak, format_value(row.peak.value_or(0), row.unit));
       case ideal:
         return cell(row.ideal, format_duration(row.ideal.value_or(0)));
       case share: {

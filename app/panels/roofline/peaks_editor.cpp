@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/text.h"
+#include "core/model/unit.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
@@ -48,7 +49,7 @@ bool PeaksEditor::draw(const PanelContext& context, Rect area, const PeakList& p
 void PeaksEditor::draw_row(const PanelContext& context, Rect row, const PeakList& peaks, const Peak& peak) {
   Ui& ui = context.ui;
   Field& field = fields_[peak.what];
-  if (!field.touched) field.text = peak.value ? format_peak(*peak.value, peak.unit) : "";
+  if (!field.touched) field.text = peak.value ? format_value(*peak.value, peak.unit) : "";
   draw_text(ui, row.cut_left(ui.px(kTitleWidth)), peak.title);
   const std::string name = "roofline.peak." + peak.what;
   const TextInputResult hand =
@@ -66,7 +67,7 @@ void PeaksEditor::draw_row(const PanelContext& context, Rect row, const PeakList
   row.cut_left(ui.px(4));
   const Rect reset = row.cut_left(ui.px(size::kControl)).middle(ui.px(size::kControl));
   if (peak.origin == PeakOrigin::user) {
-    const std::string back = peak.built_in ? fmt::format("Back to {}", format_peak(*peak.built_in, peak.unit))
+    const std::string back = peak.built_in ? fmt::format("Back to {}", format_value(*peak.built_in, peak.unit))
                                            : std::string("Forget it: nothing is built in");
     if (icon_button(ui, name + ".reset", reset, icon::kUndo, back)) {
       told(context, book_.forget(peaks.model, peak.what));

@@ -10,6 +10,7 @@
 #include "app/content/listings/rooflines.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"
+#include "core/model/unit.h"
 
 namespace accelscope::app {
 
@@ -161,7 +162,7 @@ void RoofLayer::label_ceiling(const RoofCeiling& ceiling) {
   const bool is_limit = ceiling.kind == RoofCeiling::Kind::limit;
   const std::string text =
       fmt::format("{}{} {}", is_limit && ceiling.title.find(',') != std::string::npos ? "≈ " : "", ceiling.title,
-                  format_peak(ceiling.value, ceiling.is_compute ? kFlopsPerSecond : kBytesPerSecond));
+                  format_value(ceiling.value, ceiling.is_compute ? kFlopsPerSecond : kBytesPerSecond));
   const auto add = [&](Point at, bool ends_there) {
     const float width = width_of_(text) + px(2 * kLabelPadding);
     const float x = ends_there ? at.x - width : at.x;

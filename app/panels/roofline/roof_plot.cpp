@@ -8,6 +8,7 @@
 #include "app/panels/targets.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
+#include "core/model/unit.h"
 #include "imgui.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/popup.h"
@@ -169,17 +170,17 @@ void RoofPlot::draw_card(const PanelContext& context, const Shown& shown, const 
                  .whole = point.text,
                  .swatch = context.ui.theme().slice(dot.slot)};
   card.rows.push_back({"Events", format_count(point.count)});
-  card.rows.push_back({"Operations", format_scaled(point.flops, "FLOP")});
+  card.rows.push_back({"Operations", format_value(point.flops, "FLOP")});
   card.rows.push_back({memory, format_bytes(point.bytes[shown.memory])});
   card.rows.push_back({"Intensity", fmt::format("{} FLOP/B", format_number(intensity))});
-  card.rows.push_back({"Achieved", format_peak(point.rate(), kFlopsPerSecond)});
+  card.rows.push_back({"Achieved", format_value(point.rate(), kFlopsPerSecond)});
   if (const auto roof = roof_at(shown.ceilings, intensity)) {
-    card.rows.push_back({"Roof here", format_peak(*roof, kFlopsPerSecond)});
+    card.rows.push_back({"Roof here", format_value(*roof, kFlopsPerSecond)});
     card.rows.push_back({"Of its roof", format_share(point.rate() / *roof)});
   }
   card.rows.push_back(
       {memory + " rate",
-       format_peak(point.bytes[shown.memory] / static_cast<double>(point.busy_ns) * 1e9, kBytesPerSecond)});
+       format_value(point.bytes[shown.memory] / static_cast<double>(point.busy_ns) * 1e9, kBytesPerSecond)});
   card.footer = "Click selects its events, a double click zooms to them";
   hover_card(context.ui, card, on_screen(dot.box()));
 }

@@ -290,7 +290,6 @@ std::optional<double> SelectionPanel::copy_rate() const {
 std::vector<SelectionPanel::Fact> SelectionPanel::facts_of() const {
   const SelectionSummary& summary = *answer_->summary;
   const std::int64_t span_ns = summary.range.length_ns();
-  const auto span = static_cast<double>(span_ns);
   std::vector<Fact> facts;
   const auto time = [&](const char* name, std::int64_t ns, const char* explanation) {
     facts.push_back({name, format_duration(static_cast<double>(ns)), format_time_exact(ns), explanation});
@@ -310,9 +309,13 @@ std::vector<SelectionPanel::Fact> SelectionPanel::facts_of() const {
   if (summary.flops > 0) {
     const auto flops = static_cast<double>(summary.flops);
     facts.push_back({"Work", amount_per_second(flops, 1e9, "FLOP"), format_count(summary.flops) + " FLOP",
-                     "Floating-point operations of the events."});
-    facts.push_back({"Achieved", amount_per_second(flops, span, "FLOP/s"),
-                     fmt::format("{:.0f} FLOP/s", span > 0 ? flops / span * 1e9 : 0), "Work by the span."});
+                     "Floating-point operations as the events state them, transposes too."});
+    if (report_ && report_->activity->filter == summary.filter && report_->activity->active_ns > 0) {
+      const auto active = static_cast<double>(report_->activity->active_ns);
+      facts.push_back({"Achieved", amount_per_second(flops, active, "FLOP/s"),
+                       fmt::format("{:.0f} FLOP/s", flops / active * 1e9),
+                       "Work by the active time; a roofline leaves transposes out."});
+    }
   }
   return facts;
 }

@@ -2,9 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <set>
 
 #include "capture/kinds/opencl/process.h"
 #include "capture/kinds/opencl/schemas.h"
+#include "core/model/time_range.h"
 
 namespace accelscope::capture::kinds::opencl {
 namespace {
@@ -66,14 +69,67 @@ void OpenclProcess::write_done() {
                                        done.command->end_ns);
   }
   session_.update_clocks(process_.clock->last_ns());
+  judge_times();
   // Mostly they are in order already, and sorting them would take memory for as many again.
-  const auto earlier = [](const Done& a, const Done& b) { return a.times.start < b.times.start; };
+  const auto earlier = [](const Done& a, const Done& b) { return a.start < b.start; };
   if (!std::is_sorted(done_.begin(), done_.end(), earlier)) std::stable_sort(done_.begin(), done_.end(), earlier);
   for (const Done& done : done_) {
     write_command(done);
     open_.erase(done.times.command);
   }
   done_.clear();
+}
+
+// Of the commands of a turn, by all that the device has done so far.
+void OpenclProcess::judge_times() {
+  // No session has room for later ones.
+  const auto ticks = [](std::uint64_t time) {
+    return static_cast<std::int64_t>(std::min(time, static_cast<std::uint64_t>(kFarthestTime)));
+  };
+  std::set<std::uint32_t> in_turn;
+  for (Done& done : done_) {
+    done.start = ticks(done.times.start);
+    done.end = std::max(done.start, ticks(done.times.end));
+    const auto queue = queues_.find(done.command->record.queue);
+    if (queue == queues_.end() || queue->second.device == nullptr || done.times.end == 0) continue;
+    in_turn.insert(queue->first);
+    queue->second.times.add(done.start, done.end - done.start);
+    queue->second.device->times.add(done.start, done.end - done.start);
+    if (done.times.queued != 0) queue->second.device->queued.add(ticks(done.times.queued), 0);
+  }
+  for (const std::uint32_t number : in_turn) {
+    SessionDevice& device = *queues_.at(number).device;
+    const std::array<sources::tracks::SketchedTrack, 2> sketches = {{{&device.times, false}, {&device.queued, true}}};
+    device.bounds = sources::tracks::bounds_of(sketches, 1);
+  }
+  for (Done& done : done_) {
+    const auto queue = queues_.find(done.command->record.queue);
+    if (queue == queues_.end() || queue->second.device == nullptr || done.times.end == 0) continue;
+    done.doubtful = !queue->second.device->bounds.hold(done.start, done.end - done.start);
+  }
+  for (const std::uint32_t number : in_turn) judge_lengths(number, queues_.at(number));
+}
+
+// Commands of an in-order queue that later ones of the turn lie within.
+void OpenclProcess::judge_lengths(std::uint32_t number, const Queue& queue) {
+  sources::tracks::LengthJudge judge(queue.times, queue.device->bounds);
+  if (!queue.in_order || !judge.suspects()) return;
+  constexpr StringId kKinds = 16;
+  const auto name = [](const Done& done) {
+    return static_cast<StringId>(done.command->record.kernel * kKinds +
+                                 static_cast<unsigned>(done.command->record.kind));
+  };
+  const auto each = [&](const auto& visit) {
+    for (Done& done : done_) {
+      if (done.command->record.queue == number && done.times.end != 0) visit(done);
+    }
+  };
+  each([&](const Done& done) { judge.look(done.start, done.end - done.start, name(done)); });
+  if (!judge.any_candidate()) return;
+  each([&](const Done& done) { judge.overlap(done.start, done.end - done.start); });
+  each([&](Done& done) {
+    done.doubtful = done.doubtful || judge.is_doubtful(done.start, done.end - done.start, name(done));
+  });
 }
 
 void OpenclProcess::write_command(const Done& done) {
@@ -86,28 +142,27 @@ void OpenclProcess::write_command(const Done& done) {
     ++without_times_;
     return;
   }
-  const auto start = static_cast<std::int64_t>(done.times.start);
-  const auto end = std::max(start, static_cast<std::int64_t>(done.times.end));
   const CommandKind kind = done.command->record.kind;
+  doubtful_times_ += done.doubtful ? 1 : 0;
   if (is_kernel(kind)) {
-    write_kernel(done, queue->second, start, end);
+    write_kernel(done, queue->second);
   } else if (is_transfer(kind) || is_map(kind)) {
-    write_transfer(done, queue->second, start, end);
+    write_transfer(done, queue->second);
   } else {
-    write_sync(done, queue->second, start, end);
+    write_sync(done, queue->second);
   }
-  queue->second.last_end_ticks = std::max(queue->second.last_end_ticks, end);
+  if (!done.doubtful) queue->second.last_end_ticks = std::max(queue->second.last_end_ticks, done.end);
 }
 
-void OpenclProcess::write_kernel(const Done& done, Queue& queue, std::int64_t start, std::int64_t end) {
+void OpenclProcess::write_kernel(const Done& done, Queue& queue) {
   const Command& command = *done.command;
   const auto known = kernels_.find(command.record.kernel);
   const Kernel* kernel = known == kernels_.end() ? nullptr : &known->second;
-  if (kernel != nullptr && command.first_launch) write_first_launch(done, queue, *kernel);
+  if (kernel != nullptr && command.first_launch && !done.doubtful) write_first_launch(done, queue, *kernel);
   const StringId name = kernel == nullptr ? writer_.intern(operation_name(command.record.kind)) : kernel->name_id;
-  Row row =
-      writer_.begin_event(queue_track(queue, queue.kernels, "", "stream", session_.tables[OpenclTable::kernels], 0),
-                          start, end - start, name);
+  const SchemaNumber table = session_.tables[OpenclTable::kernels];
+  Row row = writer_.begin_event(queue_track(queue, queue.kernels, done.doubtful, "", "stream", table, 0), done.start,
+                                done.end - done.start, name);
   const Launch& launch = command.launch;
   row.unsigned_integer(kKernelCommand, command_key(command.record.command));
   if (launch.global_id != 0) row.string(kKernelGlobal, launch.global_id);
@@ -122,20 +177,20 @@ void OpenclProcess::write_kernel(const Done& done, Queue& queue, std::int64_t st
   write_waits(row, kKernelQueued, done);
 }
 
-void OpenclProcess::write_transfer(const Done& done, Queue& queue, std::int64_t start, std::int64_t end) {
+void OpenclProcess::write_transfer(const Done& done, Queue& queue) {
   const CommandRecord& record = done.command->record;
   const TransferRecord& transfer = done.command->transfer;
+  const SchemaNumber table = session_.tables[is_map(record.kind) ? OpenclTable::maps : OpenclTable::transfers];
   const TrackNumber track =
-      is_map(record.kind)
-          ? queue_track(queue, queue.maps, " maps", "dma_queue", session_.tables[OpenclTable::maps], 2)
-          : queue_track(queue, queue.transfers, " transfers", "dma_queue", session_.tables[OpenclTable::transfers], 1);
-  Row row = writer_.begin_event(track, start, end - start, writer_.intern(operation_name(record.kind)));
+      is_map(record.kind) ? queue_track(queue, queue.maps, done.doubtful, " maps", "dma_queue", table, 2)
+                          : queue_track(queue, queue.transfers, done.doubtful, " transfers", "dma_queue", table, 1);
+  Row row = writer_.begin_event(track, done.start, done.end - done.start, writer_.intern(operation_name(record.kind)));
   row.unsigned_integer(kTransferCommand, command_key(record.command));
   row.string(kTransferDirection, writer_.intern(direction_name(record.kind, record.flags)));
   if (record.kind != CommandKind::unmap) {
     row.integer(kTransferBytes, static_cast<std::int64_t>(transfer.bytes));
-    if (end > start)
-      row.real(kTransferBandwidth, static_cast<double>(transfer.bytes) / static_cast<double>(end - start));
+    if (done.end > done.start)
+      row.real(kTransferBandwidth, static_cast<double>(transfer.bytes) / static_cast<double>(done.end - done.start));
   }
   if (transfer.source != 0) {
     row.string(kTransferFrom, done.command->source_id);
@@ -149,11 +204,11 @@ void OpenclProcess::write_transfer(const Done& done, Queue& queue, std::int64_t 
   write_waits(row, kTransferQueued, done);
 }
 
-void OpenclProcess::write_sync(const Done& done, Queue& queue, std::int64_t start, std::int64_t end) {
+void OpenclProcess::write_sync(const Done& done, Queue& queue) {
   const CommandRecord& record = done.command->record;
-  Row row =
-      writer_.begin_event(queue_track(queue, queue.syncs, " markers", "sync", session_.tables[OpenclTable::syncs], 3),
-                          start, end - start, writer_.intern(operation_name(record.kind)));
+  const SchemaNumber table = session_.tables[OpenclTable::syncs];
+  Row row = writer_.begin_event(queue_track(queue, queue.syncs, done.doubtful, " markers", "sync", table, 3),
+                                done.start, done.end - done.start, writer_.intern(operation_name(record.kind)));
   row.unsigned_integer(kSyncCommand, command_key(record.command));
   write_waits(row, kSyncQueued, done);
 }

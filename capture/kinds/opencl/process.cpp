@@ -7,6 +7,7 @@
 
 #include "capture/kinds/base/findings.h"
 #include "capture/kinds/opencl/schemas.h"
+#include "capture/sources/tracks/track_events.h"
 
 namespace accelscope::capture::kinds::opencl {
 namespace {
@@ -289,6 +290,7 @@ void OpenclProcess::ended(const probes::ProbeEnd& end) {
        {{"opencl_unfinished", open_.size(), unfinished},
         {"opencl_without_times", without_times_,
          "commands of which the driver tells no times; they are missing in the queues' rows"},
+        {"impossible_times", doubtful_times_, std::string(sources::tracks::kDoubtfulTimesAreSetAside)},
         {"opencl_without_calls", without_calls_, "commands whose calls were dropped; --buffer makes more room"},
         {"opencl_long_lists", cut_, "commands with more dependencies or arguments than are kept"},
         {"opencl_malformed", malformed_, "records that cannot be read"}});
@@ -319,14 +321,16 @@ TrackNumber OpenclProcess::host_track(TrackNumber& track, const char* name, cons
   return track;
 }
 
-TrackNumber OpenclProcess::queue_track(Queue& queue, TrackNumber& track, const char* suffix, const char* kind,
-                                       SchemaNumber schema, std::int64_t order) {
+TrackNumber OpenclProcess::queue_track(Queue& queue, Queue::Rows& rows, bool doubtful, const char* suffix,
+                                       const char* kind, SchemaNumber schema, std::int64_t order) {
+  TrackNumber& track = doubtful ? rows.doubtful : rows.track;
   if (track != kNone) return track;
   Track made{.name = queue.name + suffix, .kind = kind, .schema = schema, .order = order};
   if (queue.device != nullptr) {
     made.device = queue.device->name;
     made.clock = queue.device->clock.number;
   }
+  if (doubtful) made = sources::tracks::doubtful_track(made, kNone, order);
   track = writer_.add_track(std::move(made));
   return track;
 }

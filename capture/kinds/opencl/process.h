@@ -19,6 +19,7 @@
 #include "capture/probe/bodies.h"
 #include "capture/probe/host/reader.h"
 #include "capture/probe/opencl/format.h"
+#include "capture/sources/tracks/doubtful_times.h"
 
 namespace accelscope::capture::kinds::opencl {
 
@@ -40,8 +41,13 @@ class OpenclProcess final : public probes::ProcessReader {
     SessionDevice* device = nullptr;
     bool in_order = true;
     bool has_times = true;
-    TrackNumber kernels = kNone, transfers = kNone, maps = kNone, syncs = kNone;
+    struct Rows {
+      TrackNumber track = kNone;
+      TrackNumber doubtful = kNone;  // of commands whose times cannot be true
+    };
+    Rows kernels, transfers, maps, syncs;
     std::int64_t last_end_ticks = 0;
+    sources::tracks::TimeSketch times;
   };
   // What a kernel was launched with.
   struct Launch {
@@ -78,6 +84,8 @@ class OpenclProcess final : public probes::ProcessReader {
   struct Done {
     const Command* command = nullptr;  // in open_
     probe::opencl::CompletionRecord times{};
+    std::int64_t start = 0, end = 0;  // ticks
+    bool doubtful = false;            // its times cannot be true
   };
   struct MemoryEvent {
     std::int64_t ns = 0;
@@ -118,10 +126,12 @@ class OpenclProcess final : public probes::ProcessReader {
 
   void forget_early();
   void write_done();
+  void judge_times();
+  void judge_lengths(std::uint32_t number, const Queue& queue);
   void write_command(const Done& done);
-  void write_kernel(const Done& done, Queue& queue, std::int64_t start, std::int64_t end);
-  void write_transfer(const Done& done, Queue& queue, std::int64_t start, std::int64_t end);
-  void write_sync(const Done& done, Queue& queue, std::int64_t start, std::int64_t end);
+  void write_kernel(const Done& done, Queue& queue);
+  void write_transfer(const Done& done, Queue& queue);
+  void write_sync(const Done& done, Queue& queue);
   void write_waits(Row& row, std::size_t queued_column, const Done& done);
   void write_first_launch(const Done& done, const Queue& queue, const Kernel& kernel);
   void write_memory();
@@ -129,8 +139,8 @@ class OpenclProcess final : public probes::ProcessReader {
 
   [[nodiscard]] StringId call_name(std::uint32_t function);
   [[nodiscard]] TrackNumber call_track(const probes::ProbeThread& thread);
-  [[nodiscard]] TrackNumber queue_track(Queue& queue, TrackNumber& track, const char* suffix, const char* kind,
-                                        SchemaNumber schema, std::int64_t order);
+  [[nodiscard]] TrackNumber queue_track(Queue& queue, Queue::Rows& rows, bool doubtful, const char* suffix,
+                                        const char* kind, SchemaNumber schema, std::int64_t order);
   [[nodiscard]] TrackNumber host_track(TrackNumber& track, const char* name, const char* kind, SchemaNumber schema);
   [[nodiscard]] std::string memory_name(std::uint64_t memory) const;
   [[nodiscard]] StringId memory_id(std::uint64_t memory);  // 0: not known
@@ -170,6 +180,7 @@ class OpenclProcess final : public probes::ProcessReader {
   StringId launch_ = 0, wait_list_ = 0;
   std::int64_t last_flow_ns_ = 0;
   std::uint64_t without_times_ = 0;
+  std::uint64_t doubtful_times_ = 0;
   std::uint64_t malformed_ = 0;
   std::uint64_t cut_ = 0;
 };

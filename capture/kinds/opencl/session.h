@@ -10,6 +10,7 @@
 
 #include "capture/kinds/opencl/device_clock.h"
 #include "capture/kinds/opencl/schemas.h"
+#include "capture/sources/tracks/doubtful_times.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::kinds::opencl {
@@ -21,6 +22,9 @@ struct SessionDevice {
   ClockMap map;                 // of `clock`
   std::int64_t updated_ns = 0;  // when the viewer was last told of `clock`
   TrackNumber memory = kNone;
+  // What the times of its commands are held against: each other, and when they were asked for.
+  sources::tracks::TimeSketch times, queued;
+  sources::tracks::TimeBounds bounds;
 };
 
 class OpenclSession {

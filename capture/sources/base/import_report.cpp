@@ -13,6 +13,12 @@ constexpr std::size_t kImportReportMaxEntries = 512;  // a hostile file must not
   return table.empty() ? std::string("at the top level") : fmt::format("in table \"{}\"", table.substr(0, 80));
 }
 
+[[nodiscard]] std::string first_names(std::span<const std::string> names) {
+  constexpr std::size_t kMostNamed = 12;
+  const std::string listed = fmt::format("{}", fmt::join(names.first(std::min(names.size(), kMostNamed)), ", "));
+  return names.size() <= kMostNamed ? listed : fmt::format("{} and {} more", listed, names.size() - kMostNamed);
+}
+
 }  // namespace
 
 std::string hole_in_words(std::uint64_t first_byte) {
@@ -108,23 +114,17 @@ void ImportReport::add(const json::JsonProblem& problem) {
 }
 
 void ImportReport::note_unread(std::string_view where, const std::vector<std::string>& names, std::string_view what) {
-  constexpr std::size_t kMostNamed = 12;
-  std::string listed;
-  for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
-    if (i > 0) listed += ", ";
-    listed += names[i];
-  }
-  if (names.size() > kMostNamed) listed += fmt::format(" and {} more", names.size() - kMostNamed);
   note(what == "columns" ? QualityKind("unknown_columns") : QualityKind("unknown_table"),
-       fmt::format("{}: {} that are not known here were not read: {}", where, what, listed), names.size());
+       fmt::format("{}: {} that are not read here: {}", where, what, first_names(names)), names.size());
 }
 
-void ImportReport::note_columns(std::string_view table, std::size_t columns) {
-  if (columns <= kMostFileColumns) return;
+void ImportReport::note_columns(std::string_view table, std::span<const std::string> columns) {
+  if (columns.size() <= kMostFileColumns) return;
   note(QualityKind("values_left_out").as(Severity::warning),
-       fmt::format("\"{}\" has {} columns, and a session holds {} of a table: those behind them were left out",
-                   table.substr(0, 80), columns, kMostFileColumns),
-       columns - kMostFileColumns);
+       fmt::format("\"{}\" has {} columns, and a session holds {} of a table: those behind them were left out: {}",
+                   table.substr(0, 80), columns.size(), kMostFileColumns,
+                   first_names(columns.subspan(kMostFileColumns))),
+       columns.size() - kMostFileColumns);
 }
 
 void ImportReport::add(const LineBlocks& blocks, const std::string& file) {

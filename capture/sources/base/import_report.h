@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,7 @@ inline constexpr std::string_view kLastLineIsOpen =
     "rows may be missing; copy it completely, or let its writer end properly";
 
 // How many rows of a table the file holds, and how many of them were read, as events, facts or arrows: that nothing was
-// skipped is said only where these are the same. Not needed where each row is an event of that table.
+// skipped is said only where these are the same. Each row of the file belongs to one table.
 void set_row_counts(SessionWriter& writer, std::string_view table, std::uint64_t in_file, std::uint64_t read);
 
 class ImportReport {
@@ -39,8 +40,8 @@ class ImportReport {
   void skipped_row(std::string_view table, std::string_view reason, std::uint64_t offset);
   [[nodiscard]] std::uint64_t skipped_rows(std::string_view table) const;
   void add(const json::JsonProblem& problem);
-  // Of a table with so many columns, of which only the first kMostFileColumns were read.
-  void note_columns(std::string_view table, std::size_t columns);
+  // Of a table with these columns, of which only the first kMostFileColumns were read.
+  void note_columns(std::string_view table, std::span<const std::string> columns);
   // Columns, tables or records of the input that nobody here reads: named, so that nothing is left out unsaid.
   void note_unread(std::string_view where, const std::vector<std::string>& names, std::string_view what = "columns");
   // Of a file of lines that was read to its end: a part that could not be read, holes, a last line that may be cut.

@@ -243,8 +243,11 @@ void ChromeImporter::write_memory(const EventRecord& record, std::span<const Bou
   saw_time(record.start, record.start);
   any_memory_ = true;
   any_memory_address_ = any_memory_address_ || integer_of(*schema.schema, values, "Addr").has_value();
-  events_.write(tracks_.of_pool(record.thread, pool, schema), record.start, 0, record.name, values, text);
-  if (facts_.is_own()) return;  // its counters are in the trace
+  const bool own = facts_.is_own();
+  const std::uint32_t track = own ? tracks_.of_thread(record.thread, record.table, schema, false)
+                                  : tracks_.of_pool(record.thread, pool, schema);
+  events_.write(track, record.start, 0, record.name, values, text);
+  if (own) return;  // its counters are in the trace
   for (const std::string_view total : {"Total Allocated", "Total Reserved"}) {
     if (const auto bytes = integer_of(*schema.schema, values, total)) {
       write_sample(tracks_.of_pool_counter(record.thread, pool, total, counter_schema()), record.start,

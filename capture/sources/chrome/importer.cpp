@@ -99,6 +99,9 @@ Result<void> ChromeImporter::check_document(const json::JsonTableReader& reader)
 
 void ChromeImporter::take_batch(EventBatch& batch) {
   binder_.begin_batch();
+  for (const EventRecord& record : batch.records) {
+    if (record.phase == 'M') take_metadata(record, batch);  // it says which columns are what
+  }
   make_bindings(batch);
   bind_rest(batch);
   counts_.rows += batch.records.size() + batch.problems.size();
@@ -140,7 +143,9 @@ void ChromeImporter::make_bindings(const EventBatch& batch) {
   for (std::size_t table = 0; table < kChromeTableCount; ++table) {
     if (inferences[table] == nullptr) continue;
     const auto which = static_cast<ChromeTable>(table);
-    bindings_[table] = std::make_unique<TableBinding>(which, inferences[table]->schema(which));
+    const AllocationColumns& allocations = tracks_.allocation_columns();
+    bindings_[table] =
+        std::make_unique<TableBinding>(which, inferences[table]->schema(which, allocations), allocations);
     vocabulary_.bindings[table].store(bindings_[table].get(), std::memory_order_release);
   }
 }
@@ -156,6 +161,12 @@ void ChromeImporter::bind_rest(EventBatch& batch) {
         binder_.bind(binding, named ? vocabulary_.strings.text(record.name) : std::string_view{}, args, {}, batch);
     record.bound = true;
   }
+}
+
+void ChromeImporter::take_metadata(const EventRecord& record, const EventBatch& batch) {
+  const std::string_view name = vocabulary_.strings.text(record.name);
+  const std::string_view args = batch.text_at(record.raw_args);
+  if (!tracks_.add_metadata(name, record.thread, args)) facts_.add_metadata_event(name, args);
 }
 
 void ChromeImporter::take_event(EventRecord& record, EventBatch& batch) {
@@ -208,12 +219,8 @@ void ChromeImporter::take_event(EventRecord& record, EventBatch& batch) {
         ++counts_.flows_without_id;
       }
       break;
-    case 'M': {
-      const std::string_view name = vocabulary_.strings.text(record.name);
-      const std::string_view args = batch.text_at(record.raw_args);
-      if (!tracks_.add_metadata(name, record.thread, args)) facts_.add_metadata_event(name, args);
-      break;
-    }
+    case 'M':
+      break;  // it came before all others of the batch
     default:
       --counts_.rows_read;
       ++counts_.unknown_phases[record.phase];

@@ -50,6 +50,7 @@ class ChromeImporter {
   void take_batch(EventBatch& batch);
   void make_bindings(const EventBatch& batch);
   void bind_rest(EventBatch& batch);
+  void take_metadata(const EventRecord& record, const EventBatch& batch);
   void take_event(EventRecord& record, EventBatch& batch);
 
   // Single events: chrome/events.cpp

@@ -78,9 +78,10 @@ void NsysImporter::write_facts() {
     }
   }
   if (const auto ranges = source_rows_.find("nvtx"); ranges != source_rows_.end()) {
-    ranges->second -= counts_.naming_ranges;
+    ranges->second.all -= counts_.naming_ranges;
+    ranges->second.read -= counts_.naming_ranges;
   }
-  for (const auto& [table, rows] : source_rows_) set_row_counts(writer, table, rows, rows);
+  for (const auto& [table, rows] : source_rows_) set_row_counts(writer, table, rows.all, rows.read);
 }
 
 void NsysImporter::write_report() {

@@ -97,6 +97,7 @@ void NsysImporter::each_row(std::string_view table, std::string_view becomes, Co
   if (!file_.has_table(table) || session_.cancelled()) return;
   sqlite::RowsAhead rows(events_, table, columns, further);
   std::uint64_t count = 0;
+  const std::uint64_t left_out = counts_.left_out();
   while (const Row* row = rows.next()) {
     visit(*row);
     if (++count % kRowsBetweenLooks != 0) continue;
@@ -105,7 +106,11 @@ void NsysImporter::each_row(std::string_view table, std::string_view becomes, Co
   }
   rows_done_ += count;
   read_tables_[std::string(table)] += count;
-  if (count > 0) source_rows_[std::string(becomes)] += count;
+  if (count > 0) {
+    auto& [all, read] = source_rows_[std::string(becomes)];
+    all += count;
+    read += count - std::min(count, counts_.left_out() - left_out);
+  }
   if (!session_.cancelled() && !rows.status()) {
     session_.report().note("lost_events",
                            fmt::format("table {} is damaged behind its first {} rows, which were read: {}; export the "

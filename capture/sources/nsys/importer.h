@@ -116,8 +116,12 @@ class NsysImporter {
   std::uint64_t rows_done_ = 0;
   std::uint64_t rows_total_ = 0;
   std::map<std::string, std::uint64_t, std::less<>> read_tables_;  // of the file
-  std::map<std::string, std::uint64_t, std::less<>> source_rows_;  // of them, by the table that they become
-  std::vector<std::uint64_t> launched_;                            // keys of what ran on devices
+  struct SourceRows {
+    std::uint64_t all = 0;
+    std::uint64_t read = 0;
+  };
+  std::map<std::string, SourceRows, std::less<>> source_rows_;  // of them, by the table that they become
+  std::vector<std::uint64_t> launched_;                         // keys of what ran on devices
   std::vector<bool> may_launch_;  // by the lower bits of a key: whether it may be among them
   std::map<std::pair<NsysEnum, std::int64_t>, StringId> interned_words_;
   std::map<std::array<std::int64_t, 3>, StringId> interned_dimensions_;
@@ -144,6 +148,9 @@ class NsysImporter {
     std::uint64_t unknown_states = 0;
     std::uint64_t renamed_waits = 0;
     std::uint64_t missing_times = 0;  // rows whose start is no number
+    [[nodiscard]] std::uint64_t left_out() const noexcept {
+      return not_collected + before_session + unknown_ranges + missing_times;
+    }
   };
   Counts counts_;
   std::int64_t last_ = 0;

@@ -90,13 +90,17 @@ Result<void> PerfettoImporter::finish(const PacketStream::Losses& losses) {
 void PerfettoImporter::write_report(const PacketStream::Losses& losses) {
   SessionWriter& writer = session_.writer();
   writer.set_meta("source_format", "Perfetto trace");
-  std::uint64_t unread = 0;
+  const auto& gpu = gpu_.counts();
+  const auto set_counts = [&](std::string_view table, std::uint64_t packets, std::uint64_t left_out) {
+    if (packets > 0) set_row_counts(writer, table, packets, packets - std::min(packets, left_out));
+  };
+  set_counts("track_event", counts_.track_events,
+             counts_.bad_times + counts_.without_type + counts_.async_without_id + counts_.states_without_track +
+                 counts_.counters_without_value + counts_.counters_without_track);
+  set_counts("gpu_render_stage_event", gpu.stages, gpu.without_queue);
+  std::uint64_t unread = counts_.without_state;
   for (const auto& [field, count] : counts_.unread_packets) unread += count;
-  set_row_counts(writer, "packets", counts_.packets, counts_.packets - std::min(counts_.packets, unread));
-  set_row_counts(writer, "track_event", counts_.track_events, counts_.track_events);
-  if (gpu_.counts().stages > 0) {
-    set_row_counts(writer, "gpu_render_stage_event", gpu_.counts().stages, gpu_.counts().stages);
-  }
+  set_counts("other_packet", counts_.packets - std::min(counts_.packets, counts_.track_events + gpu.stages), unread);
   tracks::UnorderedSession& session = session_;
   ImportReport& report = session.report();
   const SliceStacks::Counts& slices = slices_.counts();

@@ -192,6 +192,9 @@ void PerfettoImporter::take_message(const PacketFields& packet, SequenceState& s
       return take_process_tree(packet.message, packet.machine);
     case PacketFields::kTraceUuid:
       return take_uuid(packet.message);
+    case PacketFields::kChromeEvents:
+      if (!take_chrome_facts(packet.message)) ++counts_.unread_packets[packet.field];
+      return;
     case PacketFields::kGpuInfo:
       return gpu_.take_info(packet.message);
     case PacketFields::kGpuStage:
@@ -268,6 +271,29 @@ void PerfettoImporter::take_uuid(std::string_view message) {
     if (fields.number() == 2) least = fields.whole();
   }
   session_.writer().set_meta("trace_uuid", fmt::format("{:016x}{:016x}", most, least));
+}
+
+bool PerfettoImporter::take_chrome_facts(std::string_view message) {
+  constexpr std::uint32_t kFact = 2, kName = 1, kText = 2, kFlag = 3, kNumber = 4, kJson = 5;
+  bool whole = true;
+  Fields fields(message);
+  while (fields.next()) {
+    if (fields.number() != kFact) {
+      whole = false;
+      continue;
+    }
+    std::string_view name;
+    std::string value;
+    Fields fact(fields.bytes());
+    while (fact.next()) {
+      if (fact.number() == kName) name = fact.bytes();
+      if (fact.number() == kText || fact.number() == kJson) value = fact.bytes();
+      if (fact.number() == kFlag) value = fact.flag() ? "yes" : "no";
+      if (fact.number() == kNumber) value = fmt::format("{}", fact.integer());
+    }
+    session_.writer().set_meta(fmt::format("chrome.{}", name), value);
+  }
+  return whole;
 }
 
 }  // namespace accelscope::capture::sources::perfetto

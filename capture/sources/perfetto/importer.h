@@ -70,6 +70,8 @@ class PerfettoImporter {
   void take_thread_descriptor(std::string_view message, bool sandboxed, SequenceState& state);
   void take_process_tree(std::string_view message, std::int64_t machine);
   void take_uuid(std::string_view message);
+  // Facts of Chrome's, which other writers use too. False: it holds what is not read.
+  [[nodiscard]] bool take_chrome_facts(std::string_view message);
   void saw(std::int64_t ns) noexcept { last_ns_ = any_time_ ? std::max(last_ns_, ns) : ns, any_time_ = true; }
 
   // Track events: events.cpp

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "capture/json/json_cursor.h"
@@ -86,6 +87,10 @@ class HatchetImport {
   void write_scope(const ProtonNode& node, std::int64_t begin, std::int64_t end);
   [[nodiscard]] std::uint32_t kernel_row(std::int64_t device);
   void take_devices(std::string_view text);
+  void add_unread(std::string_view name) {
+    constexpr std::size_t kMostNames = 1'000;
+    if (unread_.size() < kMostNames && !unread_.contains(name)) unread_.emplace(name);
+  }
 
   std::string name_;
   const ImportOptions& options_;
@@ -94,10 +99,10 @@ class HatchetImport {
   std::uint32_t scopes_ = kNone, kernels_ = kNone;  // tables
   std::uint32_t scope_row_ = kNone;
   std::map<std::string, std::uint32_t> kernel_rows_;
+  std::set<std::string, std::less<>> unread_;  // members of nodes
   std::uint64_t nodes_ = 0;
   std::uint64_t broken_ = 0;
   std::uint64_t deep_ = 0;
-  std::uint64_t kernel_count_ = 0;
 };
 
 std::uint32_t HatchetImport::kernel_row(std::int64_t number) {
@@ -121,7 +126,6 @@ void HatchetImport::write_kernel(const ProtonNode& node, const ProtonMetrics& me
   if (metrics.bytes) values_.integer(kBytes, *metrics.bytes);
   values_.text(kMetrics, node.metrics);
   session_.write(kernel_row(metrics.device.value_or(0)), begin, metrics.time_ns, node.name, values_);
-  ++kernel_count_;
 }
 
 void HatchetImport::write_scope(const ProtonNode& node, std::int64_t begin, std::int64_t end) {
@@ -142,10 +146,12 @@ bool HatchetImport::read_member(json::JsonCursor& cursor, ProtonNode& node) {
   const json::JsonField field = cursor.value();
   if (!cursor.ok()) return false;
   if (key == "metrics") node.metrics = field.text;
+  if (key != "metrics" && key != "frame" && key != "children") add_unread(key);
   if (key != "frame") return false;
   const bool whole = json::each_member(field.text, [&](const json::JsonField& part) {
     if (part.key == "name") node.name = session_.intern(part.text);
     if (part.key == "type" && !part.text.empty()) node.type = session_.intern(part.text);
+    if (part.key != "name" && part.key != "type") add_unread(fmt::format("frame.{}", part.key));
     return true;
   });
   broken_ += whole ? 0 : 1;
@@ -250,9 +256,9 @@ Result<void> HatchetImport::run(std::unique_ptr<json::ByteSource> bytes) {
   if (nodes_ == 0) return Error{name_ + ": holds no tree of Proton: nodes with \"frame\" and \"metrics\""};
   session_.writer().set_meta("source_format", "Proton (hatchet)");
   set_row_counts(session_.writer(), "scope", nodes_, nodes_ - deep_);
-  session_.writer().set_meta("source.rows.kernel", fmt::format("{}", kernel_count_));
   ImportReport& report = session_.report();
   report.note("time_unit", "the file tells how long everything took and not when: it lies one after another");
+  report.note_unread("nodes", {unread_.begin(), unread_.end()});
   report.note("broken_args", "nodes were read in part, for the rest of them is no JSON", broken_);
   report.note(
       "rows_left_out",

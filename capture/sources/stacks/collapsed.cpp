@@ -27,6 +27,7 @@ constexpr ColumnSpec kFrameColumns[] = {
 struct CollapsedLine {
   std::vector<std::string_view> frames;  // outermost first
   std::int64_t count = 0;
+  bool is_cut = false;  // it has more frames
 };
 
 [[nodiscard]] bool read_collapsed(std::string_view line, CollapsedLine& found) {
@@ -38,11 +39,13 @@ struct CollapsedLine {
   found.count = static_cast<std::int64_t>(*count);
   found.frames.clear();
   const std::string_view stack = trimmed(line.substr(0, blank));
-  for (std::size_t at = 0; at <= stack.size() && found.frames.size() < kMostDepth;) {
+  std::size_t at = 0;
+  while (at <= stack.size() && found.frames.size() < kMostDepth) {
     const std::size_t end = std::min(stack.find(';', at), stack.size());
     found.frames.push_back(stack.substr(at, end - at));
     at = end + 1;
   }
+  found.is_cut = at <= stack.size();
   return !stack.empty();
 }
 
@@ -121,6 +124,7 @@ Result<void> import_collapsed(std::unique_ptr<json::ByteSource> bytes, const std
   CollapsedLine line;
   std::uint64_t stacks = 0;
   std::uint64_t strange = 0;
+  std::uint64_t cut = 0;
   for (std::string_view text = blocks.next(buffer); !text.empty(); text = blocks.next(buffer)) {
     for_each_line(text, [&](std::string_view row) {
       if (trimmed(row).empty()) return;
@@ -130,6 +134,7 @@ Result<void> import_collapsed(std::unique_ptr<json::ByteSource> bytes, const std
       }
       graph.take(line);
       ++stacks;
+      cut += line.is_cut ? 1 : 0;
     });
     if (writer.cancelled()) return Error{fmt::format("{}: the import was cancelled", name)};
     if (options.progress) options.progress(blocks.file_bytes_read(), blocks.file_bytes());
@@ -137,11 +142,14 @@ Result<void> import_collapsed(std::unique_ptr<json::ByteSource> bytes, const std
   graph.close_to(0);
   if (stacks == 0) return Error{name + ": holds no collapsed stacks: lines like \"main;work;read 12\""};
   writer.set_meta("source_format", "collapsed stacks");
-  set_row_counts(writer, "stack", stacks, stacks);
+  strange += blocks.long_lines();
+  set_row_counts(writer, "stack", stacks + strange, stacks);
   writer.set_meta("counts", fmt::format("{}", graph.counts()));
   ImportReport report;
   report.note("time_unit", "collapsed stacks have no times: they lie one after another, and a count is shown as 1 us");
-  report.note("rows_skipped", "lines that are no stack with a count were skipped", strange + blocks.long_lines());
+  report.note("rows_skipped", "lines that are no stack with a count were skipped", strange);
+  report.note(QualityKind("values_left_out").as(Severity::warning),
+              fmt::format("stacks are deeper than {} frames; those further in were left out", kMostDepth), cut);
   report.add(blocks);
   report.write(writer);
   if (Result<void> done = writer.finish(); !done) return done;

@@ -34,9 +34,15 @@ constexpr ColumnSpec kSampleColumns[] = {
     {"cpu", kInt, "", kIds, "CPU", "The processor that it ran on."},
     {"pid", kInt, "", kIds, "Process", "The process."},
     {"tid", kInt, "", kIds, "Thread", "The thread."},
+    {"fields", kText, "", kDetails, "Fields", "What else the sample's line says, such as a tracepoint's fields."},
 };
 constexpr std::size_t kStackColumn = 0, kModuleColumn = 1, kEventColumn = 2, kPeriodColumn = 3, kCpuColumn = 4,
-                      kPidColumn = 5, kTidColumn = 6;
+                      kPidColumn = 5, kTidColumn = 6, kFieldsColumn = 7;
+
+// What is printed of frames, as perf calls it, and not kept.
+enum FramePart : std::uint8_t { kAddress = 1, kOffset = 2, kSourceLine = 4 };
+constexpr std::pair<FramePart, const char*> kFrameParts[] = {
+    {kAddress, "ip"}, {kOffset, "symoff"}, {kSourceLine, "srcline"}};
 
 struct PerfSample {
   std::string command;
@@ -46,8 +52,11 @@ struct PerfSample {
   std::string stack;
   std::string innermost;
   std::string module;
+  std::string fields;  // what stands behind the event
   std::size_t frames = 0;
-  bool on_one_line = false;  // the frame stands behind the event
+  bool on_one_line = false;   // the frame stands behind the event
+  bool is_cut = false;        // it has more frames
+  unsigned unread_parts = 0;  // of FramePart
 };
 
 // "12.345678901" in s, exactly.
@@ -70,10 +79,21 @@ struct PerfSample {
   return !word.empty() && word.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
+// "work.c:31": below the frame that it is of.
+[[nodiscard]] bool is_source_line(std::string_view line) noexcept {
+  const std::size_t colon = line.rfind(':');
+  return colon != std::string_view::npos && colon > 0 && line[colon - 1] != ':' && colon + 1 < line.size() &&
+         line.find_first_not_of("0123456789", colon + 1) == std::string_view::npos;
+}
+
 // "    7f12ab34 do_work+0x12 (/usr/lib/libwork.so)" below a sample's line.
 void take_frame(std::string_view line, PerfSample& sample) {
   std::string_view frame = trimmed(line);
   if (frame.empty()) return;
+  if (sample.frames > 0 && is_source_line(frame)) {
+    sample.unread_parts |= kSourceLine;
+    return;
+  }
   std::string_view module;
   if (frame.ends_with(')')) {
     const std::size_t open = frame.rfind(" (");
@@ -86,14 +106,19 @@ void take_frame(std::string_view line, PerfSample& sample) {
   const std::string_view address = frame.substr(0, blank);
   if (is_address(address)) {
     frame = blank == std::string_view::npos ? std::string_view{} : trimmed(frame.substr(blank));
+    sample.unread_parts |= kAddress;
   }
-  if (const std::size_t offset = frame.rfind("+0x"); offset != std::string_view::npos) frame = frame.substr(0, offset);
+  if (const std::size_t offset = frame.rfind("+0x"); offset != std::string_view::npos) {
+    frame = frame.substr(0, offset);
+    sample.unread_parts |= kOffset;
+  }
   std::string name(frame.empty() || frame == "[unknown]" ? (module.empty() ? address : module) : frame);
   if (sample.frames++ == 0) {
     sample.innermost = name;
     sample.module = module;
   } else if (sample.frames > kMostFrames || sample.stack.size() + name.size() > kMostStackBytes) {
-    return;  // what lies further out is cut
+    sample.is_cut = true;
+    return;
   } else {
     sample.stack += '\n';
   }
@@ -148,6 +173,7 @@ void take_frame(std::string_view line, PerfSample& sample) {
   const std::string_view frame =
       name_end == std::string_view::npos ? std::string_view{} : trimmed(after.substr(name_end + 1));
   sample.on_one_line = is_address(frame.substr(0, frame.find(' ')));
+  sample.fields = frame;
   if (sample.on_one_line) take_frame(frame, sample);
   return true;
 }
@@ -175,16 +201,20 @@ class PerfScriptImport {
   PerfSample sample_;
   bool open_ = false;
   bool ended_by_blank_ = false;  // a sample was
+  bool in_strange_ = false;
   struct KeptSample {
     std::uint32_t row = 0;
     std::int64_t time_ns = 0;
     StringId name = 0, stack = 0, module = 0, event = 0;
+    std::string fields;
     std::optional<std::int64_t> period, cpu, pid;
     std::int64_t tid = 0;
     bool counts_clock = false;
   };
   std::vector<KeptSample> kept_;
   std::uint64_t strange_lines_ = 0;
+  std::uint64_t cut_stacks_ = 0;
+  unsigned unread_parts_ = 0;
 };
 
 std::uint32_t PerfScriptImport::row_of(const PerfSample& sample) {
@@ -206,8 +236,10 @@ void PerfScriptImport::write() {
   const auto text = [&](const std::string& of) { return of.empty() ? StringId{0} : session_.intern(of); };
   const std::string& name = sample_.innermost.empty() ? sample_.event : sample_.innermost;
   kept_.push_back({row_of(sample_), sample_.time_ns, text(name), text(sample_.stack), text(sample_.module),
-                   text(sample_.event), sample_.period, sample_.cpu, sample_.pid, *sample_.tid,
-                   sample_.event.find("clock") != std::string::npos});
+                   text(sample_.event), sample_.on_one_line ? std::string() : std::move(sample_.fields), sample_.period,
+                   sample_.cpu, sample_.pid, *sample_.tid, sample_.event.find("clock") != std::string::npos});
+  cut_stacks_ += sample_.is_cut ? 1 : 0;
+  unread_parts_ |= sample_.unread_parts;
 }
 
 // How far a running thread's samples lie apart at most, as a rule: half of all distances are no longer.
@@ -238,6 +270,7 @@ void PerfScriptImport::write_all() {
     if (sample.cpu) values_.integer(kCpuColumn, *sample.cpu);
     if (sample.pid) values_.integer(kPidColumn, *sample.pid);
     values_.integer(kTidColumn, sample.tid);
+    if (!sample.fields.empty()) values_.text(kFieldsColumn, sample.fields);
     session_.write(sample.row, sample.time_ns, duration, sample.name, values_);
   }
 }
@@ -245,14 +278,26 @@ void PerfScriptImport::write_all() {
 void PerfScriptImport::take(std::string_view line) {
   if (trimmed(line).empty()) {
     ended_by_blank_ = ended_by_blank_ || open_;
+    in_strange_ = false;
     return write();
   }
   if (line.starts_with('#')) return;
   PerfSample next;
   const bool head = read_sample_head(line, next);
-  if (!head && open_ && is_blank(line.front())) return take_frame(line, sample_);
+  if (!head && open_ && is_blank(line.front())) {
+    // What stands behind the event of a sample with a stack is no frame, but the address of data.
+    if (sample_.on_one_line) {
+      sample_.stack.clear();
+      sample_.frames = 0;
+      sample_.on_one_line = false;
+    }
+    return take_frame(line, sample_);
+  }
+  // Frames below a line that is no sample are of what it was.
+  if (!head && in_strange_ && is_blank(line.front())) return;
   write();
   open_ = head;
+  in_strange_ = !head;
   if (head) sample_ = std::move(next);
   strange_lines_ += head ? 0 : 1;
 }
@@ -277,10 +322,19 @@ Result<void> PerfScriptImport::run(std::unique_ptr<json::ByteSource> bytes) {
                  "comm,pid,tid,cpu,time,period,event,ip,sym,dso"};
   }
   session_.writer().set_meta("source_format", "perf script");
-  session_.writer().set_meta("source.rows.cpu_sample", fmt::format("{}", kept_.size()));
+  strange_lines_ += blocks.long_lines();
+  set_row_counts(session_.writer(), "cpu_sample", kept_.size() + strange_lines_, kept_.size());
   ImportReport& report = session_.report();
-  report.note("rows_skipped", "lines that are neither a sample nor a frame of one were skipped",
-              strange_lines_ + blocks.long_lines());
+  report.note("rows_skipped", "lines that are neither a sample nor a frame of one were skipped", strange_lines_);
+  report.note(QualityKind("values_left_out").as(Severity::warning),
+              fmt::format("stacks are deeper than {} frames, or longer than {} KiB; those further out were left out",
+                          kMostFrames, kMostStackBytes >> 10),
+              cut_stacks_);
+  std::vector<std::string> unread;
+  for (const auto& [part, name] : kFrameParts) {
+    if ((unread_parts_ & part) != 0) unread.emplace_back(name);
+  }
+  report.note_unread("the frames of samples", unread);
   report.add(blocks);
   if (cut && !blocks.ends_in_line()) {
     report.note(QualityKind("truncated").as(Severity::warning),

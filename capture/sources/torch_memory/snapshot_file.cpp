@@ -37,6 +37,12 @@ constexpr std::string_view kEntryFields[] = {"action",        "addr",    "size",
                                              "time_us",       "frames",  "device_free", "compile_context",
                                              "user_metadata", "category"};
 
+// What a segment has asked for is the sum of its blocks; old blocks have the rest in their history.
+constexpr std::string_view kSegmentFields[] = {"device",        "address", "total_size",   "allocated_size",
+                                               "active_size",   "stream",  "segment_type", "segment_pool_id",
+                                               "is_expandable", "frames",  "blocks",       "requested_size"};
+constexpr std::string_view kBlockFields[] = {"address", "size", "requested_size", "state", "frames", "history"};
+
 struct StateRow {
   std::string_view name;
   BlockState state;
@@ -147,6 +153,7 @@ void SnapshotFile::read_segment(PickleValue value, ImportReport& report) {
   if (!devices_.contains(device) && devices_.size() >= kMostDevices) {
     return report.skipped_row("segments", "there are more devices than can be", 0);
   }
+  note_unknown(value, "segments", kSegmentFields, report);
   segment.address = *address;
   segment.size = *size;
   segment.stream = number(value, "stream").value_or(0);
@@ -177,6 +184,7 @@ void SnapshotFile::read_blocks(PickleValue value, TorchSegment& segment, ImportR
       report.skipped_row("blocks", "it has no size", 0);
       continue;
     }
+    note_unknown(row, "blocks", kBlockFields, report);
     block.size = *size;
     block.address = number(row, "address").value_or(next);
     const std::string_view name = data_->text(data_->find(row, "state"));
@@ -282,6 +290,19 @@ std::optional<TraceEntry> SnapshotFile::entry(PickleValue value, std::string_vie
   entry.user_metadata = field(kUserMetadata);
   entry.category = field(kCategory);
   return entry;
+}
+
+void SnapshotFile::note_unknown(PickleValue dict, std::string_view what, std::span<const std::string_view> known,
+                                ImportReport& report) {
+  const std::uint32_t number = data_->shape(dict);
+  const auto [further, is_new] = further_fields_.try_emplace(number);
+  for (const PickleValue key : is_new ? data_->keys(number) : std::span<const PickleValue>()) {
+    const std::string_view name = data_->text(key);
+    if (std::find(known.begin(), known.end(), name) == known.end()) further->second.emplace_back(name);
+  }
+  for (const std::string& name : further->second) {
+    report.note("unknown_fields", fmt::format("{} have a field \"{}\" that is not known here", what, name));
+  }
 }
 
 void SnapshotFile::count_unknown(PickleValue entry) {

@@ -119,6 +119,9 @@ class SnapshotFile {
   void read_segment(PickleValue value, ImportReport& report);
   void read_blocks(PickleValue value, TorchSegment& segment, ImportReport& report);
   void read_annotations(PickleValue value, ImportReport& report);
+  // Names the fields of a dictionary that are not among these.
+  void note_unknown(PickleValue dict, std::string_view what, std::span<const std::string_view> known,
+                    ImportReport& report);
   [[nodiscard]] const EntryShape& shape_of(PickleValue entry);
   [[nodiscard]] std::optional<std::uint64_t> number(PickleValue dict, std::string_view key) const;
 
@@ -130,6 +133,7 @@ class SnapshotFile {
   PickleValue settings_;
   std::unordered_map<std::uint32_t, EntryShape> shapes_;
   std::map<std::string, std::uint64_t, std::less<>> unknown_fields_;
+  std::unordered_map<std::uint32_t, std::vector<std::string>> further_fields_;  // of segments and blocks, by shape
 };
 
 }  // namespace accelscope::capture::sources::torch_memory

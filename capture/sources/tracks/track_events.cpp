@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "capture/sources/tracks/held_events.h"
+#include "core/model/time_range.h"
 #include "core/model/track_kinds.h"
 
 namespace accelscope::capture::sources::tracks {
@@ -42,6 +43,12 @@ void set_value(Target& target, ColumnType type, const BoundValue& value, std::st
 
 }  // namespace
 
+// No session has room for more; whatever the file says, such a time is told of as one that cannot be true.
+static void bound_times(std::int64_t& start, std::int64_t& duration) noexcept {
+  start = std::clamp(start, -kFarthestTime, kFarthestTime);
+  duration = std::min(duration, kFarthestTime - start);
+}
+
 bool is_in_order(std::string_view kind, std::string_view table) noexcept {
   constexpr std::string_view kTables[] = {"kernel", "memcpy", "memset", "op"};
   return (kind == "stream" || kind == "dma_queue") &&
@@ -69,6 +76,7 @@ std::uint32_t TrackEvents::add_track(SchemaNumber number, const Schema& schema) 
 EventId TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
                            std::span<const BoundValue> values, std::string_view text) {
   TrackState& state = tracks_[track];
+  bound_times(start, duration);
   const bool late =
       state.any && (start < state.last_start || (start == state.last_start && duration > state.last_duration));
   if (late && !state.unordered) take_back(track);
@@ -87,6 +95,7 @@ EventId TrackEvents::write(std::uint32_t track, std::int64_t start, std::int64_t
 EventId TrackEvents::write_at(std::uint32_t track, std::uint32_t depth, std::int64_t start, std::int64_t duration,
                               StringId name, std::span<const BoundValue> values, std::string_view text) {
   TrackState& state = tracks_[track];
+  bound_times(start, duration);
   state.times.add(start, duration);
   if (state.unordered) {
     add_to_sorter(track, start, duration, name, values, text);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "capture/sources/tracks/flow_ends.h"
+#include "capture/sources/tracks/track_events.h"
 #include "capture/sources/tracy/importer.h"
 
 namespace accelscope::capture::sources::tracy {
@@ -45,6 +46,14 @@ struct TracyImport::GpuEvents {
   std::vector<Track> call_rows;
   std::vector<Track> marker_rows;
   std::map<std::uint64_t, std::uint32_t> rows_of_threads;  // among those of calls
+  // What the times of a context's zones are held against: each other and the calls, for contexts have clocks of their
+  // own.
+  struct Times {
+    tracks::TimeSketch zones, calls;
+    tracks::TimeBounds bounds;
+  };
+  std::vector<Times> contexts;
+  std::vector<std::size_t> context_of_row;  // by row of zones
 };
 
 void TracyImport::read_gpu() {
@@ -54,6 +63,7 @@ void TracyImport::read_gpu() {
   const std::uint64_t contexts = reader_.count();
   for (std::uint64_t number = 0; number < contexts && !stopped(); ++number) {
     GpuContext context = read_gpu_context(number);
+    events.contexts.emplace_back();
     std::vector<std::pair<std::int64_t, std::uint32_t>> note_names;
     for (std::uint64_t left = layout_.gpu_notes ? reader_.count() : 0; left > 0; --left) {
       TraceRecord record = reader_.record(11);
@@ -112,6 +122,7 @@ void TracyImport::read_gpu_zones(const GpuContext& context, std::uint64_t thread
                                  GpuEvents& events) {
   const auto row = static_cast<std::uint32_t>(events.zone_rows.size());
   events.zone_rows.push_back(gpu_track(context, thread, TracyTableKind::gpu_zone));
+  events.context_of_row.push_back(events.contexts.size() - 1);
   std::vector<OpenGpuZone> open;
   std::uint64_t cpu = 0;
   std::uint64_t gpu = 0;
@@ -181,6 +192,9 @@ void TracyImport::hold_gpu_zone(const OpenGpuZone& zone, std::uint32_t row, std:
   events.zones.integer(GpuZoneColumns::cpu_begin, zone.cpu_begin);
   events.zones.integer(GpuZoneColumns::cpu_end, cpu_end);
   if (query) events.zones.integer(GpuZoneColumns::query, *query);
+  GpuEvents::Times& times = events.contexts[events.context_of_row[row]];
+  times.zones.add(zone.begin, end - zone.begin);
+  if (called) times.calls.add(zone.cpu_begin, std::max<std::int64_t>(cpu_end - zone.cpu_begin, 0));
   if (zone.callstack != 0) events.zones.integer(GpuZoneColumns::callstack, zone.callstack);
   if (called) {
     gpu_flows_.push_back({kNoEvent, kNoEvent});
@@ -254,13 +268,21 @@ void TracyImport::read_gpu_markers(const GpuContext& context, GpuEvents& events)
 }
 
 void TracyImport::write_gpu(GpuEvents& events) {
+  for (GpuEvents::Times& context : events.contexts) {
+    const std::array<tracks::SketchedTrack, 2> sketches = {{{&context.zones, false}, {&context.calls, true}}};
+    context.bounds = tracks::bounds_of(sketches, 1);
+  }
   std::vector<std::pair<std::int64_t, std::size_t>> order;  // of flows, by the target's begin
-  write_sorted(events.zones, events.zone_rows, TracyTableKind::gpu_zone, [&](const SortedEvent& event, const Row& row) {
+  const auto add_flow = [&](const SortedEvent& event, const Row& row) {
     if (!event.has(GpuZoneColumns::correlation)) return;
     const auto flow = static_cast<std::size_t>(event.int64(GpuZoneColumns::correlation) - 1);
     gpu_flows_[flow][1] = row.id();
     order.emplace_back(event.start, flow);
-  });
+  };
+  const auto is_doubtful = [&](const SortedEvent& event) {
+    return !events.contexts[events.context_of_row[event.track]].bounds.hold(event.start, event.duration);
+  };
+  write_sorted(events.zones, events.zone_rows, TracyTableKind::gpu_zone, add_flow, is_doubtful);
   write_sorted(events.calls, events.call_rows, TracyTableKind::gpu_call, [&](const SortedEvent& event, const Row& row) {
     gpu_flows_[static_cast<std::size_t>(event.int64(GpuCallColumns::correlation) - 1)][0] = row.id();
   });

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "capture/sources/base/source_finder.h"
+#include "capture/sources/tracks/track_events.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::tracy {
@@ -260,19 +262,24 @@ const TracyImport::PlaceIds& TracyImport::place(std::int16_t number) {
 }
 
 void TracyImport::write_sorted(EventSorter& sorter, const std::vector<Track>& tracks, TracyTableKind table,
-                               const std::function<void(const SortedEvent&, const Row&)>& made) {
+                               const std::function<void(const SortedEvent&, const Row&)>& made,
+                               const std::function<bool(const SortedEvent&)>& is_doubtful) {
   const Schema& schema = sorter.schema();
-  std::vector<std::optional<TrackNumber>> numbers(tracks.size());
-  std::vector<bool> asked(tracks.size());
+  std::map<std::pair<std::uint32_t, bool>, std::optional<TrackNumber>> numbers;  // by track, and whether doubtful
   const Result<void> done = sorter.merge([&](const SortedEvent& event) {
-    if (!asked[event.track]) numbers[event.track] = lanes_.add_track(tracks[event.track]);
-    asked[event.track] = true;
-    if (!numbers[event.track]) return true;
-    std::optional<Row> row = lanes_.put(*numbers[event.track], event.start, event.duration, event.name);
+    const bool doubtful = is_doubtful && is_doubtful(event);
+    const auto [number, added] = numbers.try_emplace({event.track, doubtful});
+    if (added) {
+      const Track& track = tracks[event.track];
+      number->second = lanes_.add_track(doubtful ? tracks::doubtful_track(track, kNone, track.order) : track);
+    }
+    if (!number->second) return true;
+    std::optional<Row> row = lanes_.put(*number->second, event.start, event.duration, event.name);
     if (!row) return !writer_.cancelled();
     count_row(table);
     copy_values(event, schema, *row);
-    if (made) made(event, *row);
+    doubtful_times_ += doubtful ? 1 : 0;
+    if (made && !doubtful) made(event, *row);
     return !writer_.cancelled();
   });
   if (!done) report_.note("spill_failed", done.message());
@@ -328,6 +335,7 @@ void TracyImport::write_report() {
   report_.note("missing_duration", "GPU zones whose times never came from the device were left out",
                gpu_without_times_);
   report_.note("rows_skipped", "events at times that no trace has were left out", bad_times_);
+  report_.note("impossible_times", std::string(tracks::kDoubtfulTimesAreSetAside), doubtful_times_);
   report_.note("missing_source_locations", "zones are of places in the source that the trace does not have",
                unknown_places_);
   report_.note("names_left_out", "messages after many different ones are called \"message\"; their text is whole",

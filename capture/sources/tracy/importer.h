@@ -159,9 +159,11 @@ class TracyImport {
   void write_report();
   void report_end();
 
-  // Writes what a sorter holds whose tracks are places in `tracks`; `made` sees every event and its row.
+  // Writes what a sorter holds whose tracks are places in `tracks`; `made` sees every event and its row, but for those
+  // whose times cannot be true, which are set aside.
   void write_sorted(EventSorter& sorter, const std::vector<Track>& tracks, TracyTableKind table,
-                    const std::function<void(const SortedEvent&, const Row&)>& made = {});
+                    const std::function<void(const SortedEvent&, const Row&)>& made = {},
+                    const std::function<bool(const SortedEvent&)>& is_doubtful = {});
 
   [[nodiscard]] SchemaNumber schema(TracyTableKind kind);
   void count_row(TracyTableKind kind, std::uint64_t rows = 1) { rows_[static_cast<std::size_t>(kind)] += rows; }
@@ -201,6 +203,7 @@ class TracyImport {
   std::uint64_t unfinished_zones_ = 0;
   std::uint64_t negative_zones_ = 0;
   std::uint64_t bad_times_ = 0;
+  std::uint64_t doubtful_times_ = 0;
   std::uint64_t unknown_places_ = 0;
   std::uint64_t gpu_without_times_ = 0;
   std::uint64_t symbols_ = 0;

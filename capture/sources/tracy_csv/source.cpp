@@ -326,9 +326,10 @@ Result<void> TracyCsvImport::write_samples() {
 void TracyCsvImport::write_report() {
   writer_.set_meta("source_format", "tracy-csvexport");
   const std::uint64_t of_plots = samples_->event_count();
-  if (rows_ > of_plots)
-    writer_.set_meta("source.rows." + events_->schema().name, fmt::format("{}", rows_ - of_plots - bad_times_));
-  if (of_plots > 0) writer_.set_meta("source.rows.tracy_plot", fmt::format("{}", of_plots));
+  const std::uint64_t of_events = rows_ - of_plots;
+  if (of_events + not_rows_ > 0)
+    set_row_counts(writer_, events_->schema().name, of_events + not_rows_, of_events - bad_times_);
+  if (of_plots > 0) set_row_counts(writer_, "tracy_plot", of_plots, of_plots);
   if (not_rows_ > 0) {
     writer_.add_quality(
         {"rows_skipped", not_rows_,

@@ -13,6 +13,7 @@
 
 #include "capture/sources/base/line_blocks.h"
 #include "capture/sources/tt_metal/write/held_markers.h"
+#include "capture/sources/tt_metal/write/marker_times.h"
 #include "core/base/checksum.h"
 
 namespace accelscope::capture::sources::tt_metal {
@@ -72,7 +73,13 @@ struct DeviceLogFollower::Log {
   SeenRows seen;
   ChunkSpill spill{kLateMemoryBytes};
   std::vector<std::unique_ptr<HeldMarkers>> processors;  // by the dictionary's numbers
+  std::vector<MarkerTimes> times;                        // of the same
   std::map<std::uint32_t, Chip> chips;
+  // Of a processor's markers, of those whose times can be true.
+  [[nodiscard]] std::int64_t last_time(std::uint32_t processor) const {
+    const auto chip = chips.find(dictionary.processors()[processor].chip);
+    return chip == chips.end() ? 0 : times[processor].extremes.last_within(chip->second.bounds).value_or(0);
+  }
   // The log is written core by core, all that has happened since it was written last: a processor that comes again
   // after others begins the next such stretch.
   std::set<std::uint32_t> in_stretch;
@@ -178,9 +185,7 @@ bool DeviceLogFollower::is_another_log() {
   bool is_older = false;
   for (const LogRow& row : block_.rows) {
     repeats = repeats || log_->seen.knows(hash_of(row));
-    const HeldMarkers* const known =
-        row.processor < log_->processors.size() ? log_->processors[row.processor].get() : nullptr;
-    is_older = is_older || (known != nullptr && row.marker.time < known->last());
+    is_older = is_older || (row.processor < log_->times.size() && row.marker.time < log_->last_time(row.processor));
   }
   if (is_older && !repeats) return true;
   // The file as it is now says how many rows there are, if it repeats what was there.
@@ -221,19 +226,41 @@ void DeviceLogFollower::place(Chip& chip, const DeviceLogLayout& layout) const {
   anchor.ns = ns;
 }
 
+// Most logs lie within so short a time that nothing in them can be far from the rest.
+void DeviceLogFollower::judge_times(std::uint32_t number, Chip& chip) {
+  constexpr double kHourUs = 3600 * 1e6;
+  const double mhz = log_->layout.frequency_mhz > 0 ? log_->layout.frequency_mhz : 1000;
+  chip.first = chip.least;
+  chip.last = chip.greatest;
+  const double range = static_cast<double>(chip.greatest) - static_cast<double>(chip.least);
+  if (chip.least > 0 && range < kHourUs * mhz) return;
+  std::vector<const MarkerTimes*> processors;
+  for (std::size_t i = 0; i < log_->times.size(); ++i) {
+    if (log_->dictionary.processors()[i].chip == number) processors.push_back(&log_->times[i]);
+  }
+  const ChipTimes times = times_of_chip(processors, mhz);
+  log_->events.set_bounds(number, times.bounds);
+  chip.bounds = times.bounds;
+  chip.first = times.first.value_or(chip.least);
+  chip.last = times.last.value_or(chip.greatest);
+}
+
 void DeviceLogFollower::place_chips(const std::vector<LogRow>& rows) {
-  std::map<std::uint32_t, bool> touched;
+  std::set<std::uint32_t> touched;
   for (const LogRow& row : rows) {
     const std::uint32_t number = log_->dictionary.processors()[row.processor].chip;
-    touched[number] = true;
+    touched.insert(number);
+    if (row.processor >= log_->times.size()) log_->times.resize(row.processor + 1);
+    log_->times[row.processor].add(row.marker.time);
     const auto [place, is_new] = log_->chips.try_emplace(number);
     Chip& chip = place->second;
-    if (is_new) chip.first = chip.last = row.marker.time;
-    chip.first = std::min(chip.first, row.marker.time);
-    chip.last = std::max(chip.last, row.marker.time);
+    if (is_new) chip.least = chip.greatest = row.marker.time;
+    chip.least = std::min(chip.least, row.marker.time);
+    chip.greatest = std::max(chip.greatest, row.marker.time);
   }
-  for (const auto& [number, ignored] : touched) {
+  for (const std::uint32_t number : touched) {
     Chip& chip = log_->chips.at(number);
+    judge_times(number, chip);
     if (!chip.placed) chip.clock.anchors = {{.ticks = chip.first, .ns = 0}};
     const std::int64_t before = chip.clock.anchors.front().ns;
     place(chip, log_->layout);
@@ -281,16 +308,17 @@ void DeviceLogFollower::settle() {
 }
 
 void DeviceLogFollower::end_log() {
-  std::vector<HeldMarkers*> order;
-  for (const std::unique_ptr<HeldMarkers>& held : log_->processors) {
-    if (held) order.push_back(held.get());
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < log_->processors.size(); ++i) {
+    if (log_->processors[i]) order.push_back(i);
   }
-  std::sort(order.begin(), order.end(), [](const HeldMarkers* a, const HeldMarkers* b) {
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     const auto key = [](const LogProcessor& of) { return std::tie(of.chip, of.core_x, of.core_y, of.risc); };
-    return key(a->processor()) < key(b->processor());
+    return key(log_->processors[a]->processor()) < key(log_->processors[b]->processor());
   });
-  for (HeldMarkers* held : order) {
-    if (const Result<void> done = held->finish(log_->spill); !done) failure_ = done.message();
+  for (const std::uint32_t processor : order) {
+    const Result<void> done = log_->processors[processor]->finish(log_->spill, log_->last_time(processor));
+    if (!done) failure_ = done.message();
   }
   log_->events.write_runs();
   add_counts(counts_, log_->counts);

@@ -49,8 +49,9 @@ class DeviceLogFollower {
  private:
   struct Chip {
     Clock clock;
-    std::int64_t first = 0;
-    std::int64_t last = 0;
+    std::int64_t least = 0, greatest = 0;  // of all times
+    std::int64_t first = 0, last = 0;      // of those that can be true
+    tracks::TimeBounds bounds;
     bool placed = false;
   };
   struct Log;
@@ -64,6 +65,7 @@ class DeviceLogFollower {
   void count_lines();
   [[nodiscard]] std::vector<LogRow> new_rows();
   void place(Chip& chip, const DeviceLogLayout& layout) const;
+  void judge_times(std::uint32_t number, Chip& chip);
   void place_chips(const std::vector<LogRow>& rows);
   void hold(const LogRow& row);
   void note_stretch(std::uint32_t processor);

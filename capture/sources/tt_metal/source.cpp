@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
-#include <optional>
-#include <span>
 #include <tuple>
 
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/labelled_sink.h"
-#include "capture/sources/tracks/doubtful_times.h"
 #include "capture/sources/tt_metal/reader.h"
+#include "capture/sources/tt_metal/write/marker_times.h"
 #include "capture/sources/tt_metal/write/writer.h"
 
 namespace accelscope::capture::sources::tt_metal {
@@ -31,7 +28,6 @@ class DeviceLogImport {
   Result<void> read(LineBlocks blocks, std::string_view first, std::uint64_t lines);
   Result<void> add(const LogRowBlock& block);
   Result<void> write();
-  [[nodiscard]] tracks::TimeBounds bounds_of_chip(std::span<const std::size_t> chip) const;
   void progress(double share) const;
   [[nodiscard]] Error cancelled() const { return Error{fmt::format("{}: the import was cancelled", name_)}; }
 
@@ -41,9 +37,8 @@ class DeviceLogImport {
   ChunkSpill spill_;
   DeviceLogLayout layout_;
   DeviceLogDictionary dictionary_;
-  std::vector<MarkerRuns> markers_;             // by processor
-  std::vector<tracks::TimeSketch> sketches_;    // of the same
-  std::vector<tracks::TimeExtremes> extremes_;  // of the same
+  std::vector<MarkerRuns> markers_;  // by processor
+  std::vector<MarkerTimes> times_;   // of the same
   DeviceLogCounts counts_;
   std::uint64_t bytes_total_ = 0;
 };
@@ -91,35 +86,12 @@ Result<void> DeviceLogImport::add(const LogRowBlock& block) {
   for (const LogRow& row : block.rows) {
     if (row.processor >= markers_.size()) {
       markers_.resize(row.processor + 1);
-      sketches_.resize(row.processor + 1);
-      extremes_.resize(row.processor + 1);
+      times_.resize(row.processor + 1);
     }
-    sketches_[row.processor].add(row.marker.time, 0);
-    extremes_[row.processor].add(row.marker.time, row.marker.time);
+    times_[row.processor].add(row.marker.time);
     if (const Result<void> added = markers_[row.processor].add(row.marker, spill_); !added) return added;
   }
   return {};
-}
-
-// A chip counts since its reset, so a marker at 0 was never stamped where the others lie far behind.
-tracks::TimeBounds DeviceLogImport::bounds_of_chip(std::span<const std::size_t> chip) const {
-  constexpr std::int64_t kFarther = 100;  // times as long as all the others last
-  std::vector<tracks::SketchedTrack> known;
-  for (const std::size_t processor : chip) known.push_back({&sketches_[processor], false});
-  const double ticks_per_ns = layout_.frequency_mhz > 0 ? layout_.frequency_mhz / 1000 : 1;
-  tracks::TimeBounds bounds = tracks::bounds_of(known, ticks_per_ns);
-  tracks::TimeBounds stamped = bounds;
-  stamped.first = std::max<std::int64_t>(bounds.first, 1);
-  std::optional<std::int64_t> first;
-  std::optional<std::int64_t> last;
-  for (const std::size_t processor : chip) {
-    const auto begin = extremes_[processor].first_within(stamped);
-    const auto end = extremes_[processor].last_within(stamped);
-    if (begin && (!first || *begin < *first)) first = begin;
-    if (end && (!last || *end > *last)) last = end;
-  }
-  if (first && last && *first / kFarther > *last - *first) bounds.first = stamped.first;
-  return bounds;
 }
 
 Result<void> DeviceLogImport::write() {
@@ -146,12 +118,11 @@ Result<void> DeviceLogImport::write() {
     if (counts_.chips == 0 || processors[order[i - 1]].chip != processor.chip) {
       std::size_t end = i;
       while (end < order.size() && processors[order[end]].chip == processor.chip) ++end;
-      const tracks::TimeBounds bounds = bounds_of_chip(std::span(order).subspan(i, end - i));
-      events.set_bounds(bounds);
-      std::int64_t first = std::numeric_limits<std::int64_t>::max();
-      for (std::size_t k = i; k < end; ++k)
-        first = std::min(first, extremes_[order[k]].first_within(bounds).value_or(first));
-      const Clock clock = events.begin_chip(processor.chip, {.ticks = first, .ns = 0});
+      std::vector<const MarkerTimes*> of_chip;
+      for (std::size_t k = i; k < end; ++k) of_chip.push_back(&times_[order[k]]);
+      const ChipTimes times = times_of_chip(of_chip, layout_.frequency_mhz);
+      events.set_bounds(processor.chip, times.bounds);
+      const Clock clock = events.begin_chip(processor.chip, {.ticks = times.first.value_or(0), .ns = 0});
       writer_.set_meta(shared_clock_fact(clock.name), kOwnClock);
       ++counts_.chips;
     }

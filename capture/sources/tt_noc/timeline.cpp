@@ -133,6 +133,8 @@ Result<void> NpeTimelineImport::run(std::unique_ptr<json::ByteSource> bytes) {
   session_.report().note_unread("the timeline", {unread_.begin(), unread_.end()});
   const std::uint64_t skipped = session_.report().skipped_rows("noc_transfers");
   set_row_counts(session_.writer(), "noc_transfer", transfer_count_ + skipped, transfer_count_);
+  const std::uint64_t steps = step_count_ + session_.report().skipped_rows("timestep_data");
+  if (steps > 0) set_row_counts(session_.writer(), "timestep_data", steps, step_count_);
   if (!clock_known_) {
     session_.report().note("frequency_missing",
                            "the timeline counts cycles of a chip that is not known: a cycle is shown as 1 ns");

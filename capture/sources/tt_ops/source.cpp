@@ -59,7 +59,7 @@ class OpsReportImport {
   void write_row(const CsvTable& table, const Places& at);
   void write_signpost(const CsvTable& table, const Places& at, std::int64_t host);
   tracks::WrittenEvent write_on_host(const CsvTable& table, const Places& at, std::int64_t host, std::int64_t duration);
-  void fill(const CsvTable& table);
+  void fill(const CsvTable& table, std::span<const std::size_t> places);  // of the file's columns
   [[nodiscard]] std::optional<std::int64_t> time_of(const CsvTable& table, std::optional<std::size_t> column) const;
   [[nodiscard]] static std::string device_of(const CsvTable& table, const Places& at);
   [[nodiscard]] static std::string name_of(const CsvTable& table, const Places& at);
@@ -73,7 +73,9 @@ class OpsReportImport {
   UnorderedSession session_;
   std::vector<CellKind> kinds_;
   std::vector<Column> columns_;
-  std::map<std::string, Device> devices_;  // by number, as the file writes it
+  std::vector<std::size_t> op_places_;        // in the file: all
+  std::vector<std::size_t> signpost_places_;  // those that signposts have something in
+  std::map<std::string, Device> devices_;     // by number, as the file writes it
   EventValues values_;
   std::uint32_t ops_ = kNone;  // tables
   std::uint32_t host_ops_ = kNone;
@@ -162,8 +164,12 @@ Result<void> OpsReportImport::look() {
     return Error{table.message() + "; an operations report has columns OP CODE or OP NAME, and DEVICE FW START CYCLE"};
   const Places at(*table);
   kinds_.assign(table->names().size(), CellKind::none);
+  std::vector<bool> of_signposts(kinds_.size());
   while (table->next()) {
     for (std::size_t i = 0; i < kinds_.size(); ++i) kinds_[i] = wider(kinds_[i], table->cell(i));
+    if (table->cell(at.type) == kSignpost) {
+      for (std::size_t i = 0; i < kinds_.size(); ++i) of_signposts[i] = of_signposts[i] || !table->cell(i).empty();
+    }
     const std::optional<std::int64_t> host = time_of(*table, at.host_start);
     if (host) first_host_ = std::min(first_host_, *host);
     if (const std::optional<std::int64_t> cycle = time_of(*table, at.fw_start)) {
@@ -176,6 +182,10 @@ Result<void> OpsReportImport::look() {
   }
   columns_ = op_columns(table->names(), kinds_);
   columns_.resize(std::min(columns_.size(), kMostFileColumns));
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    op_places_.push_back(i);
+    if (of_signposts[i] && i != at.code && i != at.type && i != at.host_start) signpost_places_.push_back(i);
+  }
   return {};
 }
 
@@ -218,8 +228,9 @@ Result<void> OpsReportImport::write() {
   ops_ = session_.add_table(std::move(ops));
   host_ops_ =
       session_.add_table(make_schema({"host_op", EventKind::slice, "OP CODE", "The operation."}, kHostOpColumns));
-  signposts_ =
-      session_.add_table(make_schema({"signpost", EventKind::instant, "OP CODE", "What the program called it."}));
+  Schema signposts = make_schema({"signpost", EventKind::instant, "OP CODE", "What the program called it."});
+  for (const std::size_t place : signpost_places_) signposts.columns.push_back(columns_[place]);
+  signposts_ = session_.add_table(std::move(signposts));
   add_devices();
   Result<CsvTable> table = open_table();
   if (!table) return table.error();
@@ -256,14 +267,14 @@ void OpsReportImport::write_row(const CsvTable& table, const Places& at) {
       ++untimed_;
       return;
     }
-    fill(table);
+    fill(table, op_places_);
     session_.write(host_row(host_only_row_, ops_, "Operations without a device", 1), *host, host_duration, name,
                    values_);
     ++ops_written_;
     return;
   }
   const std::optional<std::int64_t> last = time_of(table, at.fw_end);
-  fill(table);
+  fill(table, op_places_);
   const tracks::WrittenEvent op =
       session_.write(devices_[device_of(table, at)].row, *cycle, last.value_or(*cycle) - *cycle, name, values_);
   ++ops_written_;
@@ -276,7 +287,7 @@ void OpsReportImport::write_row(const CsvTable& table, const Places& at) {
 }
 
 void OpsReportImport::write_signpost(const CsvTable& table, const Places& at, std::int64_t host) {
-  values_.clear();
+  fill(table, signpost_places_);
   session_.write(host_row(signpost_row_, signposts_, "Signposts", 2), host, 0, session_.intern(table.cell(at.code)),
                  values_);
   ++signposts_written_;
@@ -292,14 +303,15 @@ tracks::WrittenEvent OpsReportImport::write_on_host(const CsvTable& table, const
                         session_.intern(table.cell(at.code)), values_);
 }
 
-void OpsReportImport::fill(const CsvTable& table) {
+void OpsReportImport::fill(const CsvTable& table, std::span<const std::size_t> places) {
   values_.clear();
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    const std::string_view cell = table.cell(i);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::string_view cell = table.cell(places[i]);
+    const ColumnType type = columns_[places[i]].type;
     if (cell.empty()) continue;
-    if (columns_[i].type == ColumnType::string) {
+    if (type == ColumnType::string) {
       values_.string(i, session_.intern(cell));
-    } else if (columns_[i].type == ColumnType::int64) {
+    } else if (type == ColumnType::int64) {
       if (const auto value = csv_integer(cell)) values_.integer(i, *value);
     } else if (const auto value = csv_real(cell)) {
       values_.real(i, *value);
@@ -310,8 +322,8 @@ void OpsReportImport::fill(const CsvTable& table) {
 void OpsReportImport::report(const CsvTable& table) {
   SessionWriter& writer = session_.writer();
   writer.set_meta("source_format", "tt-metal operations report");
-  writer.set_meta("source.rows.op", fmt::format("{}", ops_written_));
-  writer.set_meta("source.rows.signpost", fmt::format("{}", signposts_written_));
+  set_row_counts(writer, "op", table.rows() + table.bad_rows() - signposts_written_, ops_written_);
+  if (signposts_written_ > 0) set_row_counts(writer, "signpost", signposts_written_, signposts_written_);
   ImportReport& said = session_.report();
   said.note("rows_skipped",
             fmt::format("lines that fit the file's header in no way were skipped, the first is line {}",
@@ -319,7 +331,7 @@ void OpsReportImport::report(const CsvTable& table) {
             table.bad_rows());
   said.note("rows_skipped", "operations that tell neither a time of the host nor of a device were skipped", untimed_);
   said.add(table.blocks());
-  said.note_columns("op", table.names().size());
+  said.note_columns("op", table.names());
   if (table.rows() == 0) said.note("no_rows", "the report has a header but no operations");
   if (first_host_ == INT64_MAX && devices_.size() > 1) {
     said.note("device_clock_estimated",

@@ -117,6 +117,8 @@ class MemoryReportImport {
   void write_buffer(const BufferKey& key, const LiveBuffer& buffer);
   [[nodiscard]] StringId name_of(const BufferKey& key, const LiveBuffer& buffer);
   [[nodiscard]] std::uint32_t pool_row(const BufferKey& key);
+  // Counts a row that is told of an operation; false: the file does not have that one.
+  [[nodiscard]] bool count_part(std::string_view table, std::int64_t operation);
   void write_facts();
   void report();
   [[nodiscard]] std::string tensor_text(std::int64_t tensor) const;
@@ -138,6 +140,11 @@ class MemoryReportImport {
   std::uint64_t untimed_ = 0;
   std::uint64_t without_operation_ = 0;
   std::uint64_t buffer_rows_ = 0;
+  struct PartRows {
+    std::uint64_t all = 0;
+    std::uint64_t lost = 0;
+  };
+  std::map<std::string, PartRows, std::less<>> parts_;  // of what is told of operations and tensors, by table
 };
 
 ForeignRows MemoryReportImport::rows(std::string_view table, std::initializer_list<std::string_view> columns,
@@ -193,12 +200,24 @@ void MemoryReportImport::read_tensors() {
     }
     if (found.has(7)) values_.string(7, session_.intern(word_of(kMemories, found.number(7))));
     session_.write(row, 0, 0, session_.intern(text), values_);
+    ++parts_["tensor"].all;
     tensors_.emplace(id, std::move(text));
   }
   ForeignRows copies = rows("device_tensors", {"tensor_id", "device_id", "address"});
   while (copies.next()) {
+    auto& [all, lost] = parts_["device_tensors"];
+    ++all;
+    lost += copies.has(2) ? 0 : 1;
     if (copies.has(2)) homes_[copies.integer(0)].emplace_back(copies.integer(1), copies.integer(2));
   }
+}
+
+bool MemoryReportImport::count_part(std::string_view table, std::int64_t operation) {
+  PartRows& rows = parts_[std::string(table)];
+  ++rows.all;
+  if (places_.contains(operation)) return true;
+  ++rows.lost;
+  return false;
 }
 
 void MemoryReportImport::read_uses(std::string_view table, std::string_view index,
@@ -208,6 +227,7 @@ void MemoryReportImport::read_uses(std::string_view table, std::string_view inde
   while (found.next()) {
     const std::int64_t operation = found.integer(0);
     const std::int64_t tensor = found.integer(2);
+    if (!count_part(table, operation)) continue;
     std::string& text = texts[operation];
     text += fmt::format("{}{}", text.empty() ? "" : "\n", tensor_text(tensor));
     const auto home = homes_.find(tensor);
@@ -219,11 +239,14 @@ void MemoryReportImport::read_uses(std::string_view table, std::string_view inde
 void MemoryReportImport::read_texts() {
   ForeignRows arguments = rows("operation_arguments", {"operation_id", "name", "value"});
   while (arguments.next()) {
+    if (!count_part("operation_arguments", arguments.integer(0))) continue;
     std::string& text = arguments_[arguments.integer(0)];
     text += fmt::format("{}{}={}", text.empty() ? "" : "\n", arguments.text(1), arguments.text(2));
   }
   ForeignRows stacks = rows("stack_traces", {"operation_id", "stack_trace"});
-  while (stacks.next()) stacks_[stacks.integer(0)] = stacks.text(1);
+  while (stacks.next()) {
+    if (count_part("stack_traces", stacks.integer(0))) stacks_[stacks.integer(0)] = stacks.text(1);
+  }
   read_uses("input_tensors", "input_index", inputs_);
   read_uses("output_tensors", "output_index", outputs_);
 }
@@ -262,6 +285,7 @@ void MemoryReportImport::write_errors() {
           session_.add_table(make_schema({"error", EventKind::instant, "type", "What went wrong."}, kErrorColumns));
       row = session_.add_track(table, {.name = "Errors", .kind = "error", .host = "host"}, {tracks::kHostRows, 0});
     }
+    ++parts_["error"].all;
     const auto place = places_.find(found.integer(0));
     const std::int64_t at = place == places_.end() ? (operations_.empty() ? 0 : operations_.back().end)
                                                    : operations_[static_cast<std::size_t>(place->second)].end;
@@ -388,8 +412,11 @@ void MemoryReportImport::write_facts() {
   ForeignRows said = rows("report_metadata", {"key", "value"});
   while (said.next()) writer.set_meta("report." + std::string(said.text(0)), std::string(said.text(1)));
   writer.set_meta("source_format", "TTNN memory report");
-  writer.set_meta("source.rows.ttnn_op", fmt::format("{}", operations_.size()));
+  const Result<std::int64_t> operations = database_.row_count("operations");
+  set_row_counts(writer, "ttnn_op", operations ? static_cast<std::uint64_t>(*operations) : operations_.size(),
+                 operations_.size());
   set_row_counts(writer, "buffers", buffer_rows_, buffer_rows_ - without_operation_);
+  for (const auto& [table, rows] : parts_) set_row_counts(writer, table, rows.all, rows.all - rows.lost);
 }
 
 void MemoryReportImport::report() {
@@ -397,6 +424,11 @@ void MemoryReportImport::report() {
   said.note("time_unit", "the file tells how long operations took and not when: they lie one after another");
   said.note("time_unit", "operations have no duration; they are shown with 1 us each", untimed_);
   said.note("rows_left_out", "buffers are listed behind operations that the file does not have", without_operation_);
+  for (const auto& [table, rows] : parts_) {
+    said.note("rows_left_out",
+              fmt::format("rows of the table {} name no address, or an operation that the file does not have", table),
+              rows.lost);
+  }
   if (database_.is_cut()) said.note("truncated", "the file ends before its last page; what it still holds was read");
   said.note_unread("the report", database_.unread_columns());
   constexpr std::array<std::string_view, 11> kRead = {

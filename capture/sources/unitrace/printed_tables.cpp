@@ -79,22 +79,34 @@ bool PrintedTables::take(std::string_view line) {
   // "Total Execution Time (ns):    5579618203"
   if (const std::size_t colon = line.find("(ns):"); colon != std::string_view::npos && at_ == SIZE_MAX) {
     const auto value = csv_real(line.substr(colon + 5));
-    if (value) totals_.push_back({std::string(trimmed(line.substr(0, colon))), *value});
-    return value.has_value();
+    if (!value) return take_unknown();
+    totals_.push_back({std::string(trimmed(line.substr(0, colon))), *value});
+    return true;
   }
   if (at_ != SIZE_MAX) return take_row(line);
   std::vector<std::string> cells;
   if (!split_csv(line, ',', cells) || cells.size() < 2 || cells.size() > kMostTableColumns ||
       (cells.front() != "Kernel" && cells.front() != "Function")) {
-    return false;
+    return take_unknown();
   }
   std::string name = table_name(heading_.empty() || part_.ends_with("Metrics") ? part_ : heading_);
   const auto known = std::find_if(tables_.begin(), tables_.end(), [&](const PrintedTable& table) {
     return table.name == name && table.columns == cells;
   });
-  if (known == tables_.end() && tables_.size() == kMostTables) return false;
+  if (known == tables_.end() && tables_.size() == kMostTables) return take_unknown();
   at_ = static_cast<std::size_t>(known - tables_.begin());
-  if (known == tables_.end()) tables_.push_back({std::move(name), std::move(cells), {}});
+  if (known == tables_.end())
+    tables_.push_back({std::move(name), part_.empty() ? heading_ : part_, std::move(cells), {}});
+  return true;
+}
+
+// What follows the tables is a program's own.
+bool PrintedTables::take_unknown() {
+  const std::string& heading = part_.empty() ? heading_ : part_;
+  const bool read =
+      std::any_of(tables_.begin(), tables_.end(), [&](const PrintedTable& table) { return table.heading == heading; });
+  if (read || (unread_.size() == kMostTables && !unread_.contains(heading))) return false;
+  ++unread_[heading];
   return true;
 }
 
@@ -105,7 +117,7 @@ bool PrintedTables::take_row(std::string_view line) {
   const bool fits = split_csv(line, ',', cells);
   kept_bytes_ += line.size() + std::min(cells.size(), wanted) * sizeof(std::string);
   if (!fits || kept_bytes_ > kMostTableBytes) {
-    ++bad_rows_;
+    ++table.bad_rows;
     return true;
   }
   if (cells.size() < wanted) {
@@ -113,7 +125,7 @@ bool PrintedTables::take_row(std::string_view line) {
     std::vector<std::string> words = words_of(cells.back());
     cells.pop_back();
     if (cells.size() + words.size() < wanted) {
-      ++bad_rows_;
+      ++table.bad_rows;
       return true;
     }
     cells.insert(cells.end(), words.begin(), words.end());
@@ -121,13 +133,19 @@ bool PrintedTables::take_row(std::string_view line) {
   // What is too much are commas of the name.
   const std::size_t further = cells.size() - wanted;
   if (further > 0 && !commas_are_inside(cells, further)) {
-    ++bad_rows_;
+    ++table.bad_rows;
     return true;
   }
   for (std::size_t i = 1; i <= further; ++i) cells[0].append(", ").append(cells[i]);
   cells.erase(cells.begin() + 1, cells.begin() + 1 + static_cast<std::ptrdiff_t>(further));
   table.rows.push_back(std::move(cells));
   return true;
+}
+
+std::uint64_t PrintedTables::bad_rows() const noexcept {
+  std::uint64_t count = 0;
+  for (const PrintedTable& table : tables_) count += table.bad_rows;
+  return count;
 }
 
 std::uint64_t PrintedTables::rows() const noexcept {
@@ -138,6 +156,7 @@ std::uint64_t PrintedTables::rows() const noexcept {
 
 void PrintedTables::write(tracks::UnorderedSession& session) const {
   tracks::EventValues values;
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> rows;  // of the tables of a name: all, read
   for (const PrintedTable& table : tables_) {
     Schema schema;
     schema.name = table.name;
@@ -176,8 +195,12 @@ void PrintedTables::write(tracks::UnorderedSession& session) const {
       }
       session.write(row, 0, 0, session.intern(cells.front()), values);
     }
-    session.writer().set_meta("source.rows." + table.name, fmt::format("{}", table.rows.size()));
+    auto& [all, read] = rows[table.name];
+    all += table.rows.size() + table.bad_rows;
+    read += table.rows.size();
   }
+  for (const auto& [name, counts] : rows) set_row_counts(session.writer(), name, counts.first, counts.second);
+  if (!totals_.empty()) set_row_counts(session.writer(), "total", totals_.size(), totals_.size());
   for (const Total& total : totals_) {
     Metric metric;
     metric.name = total.name;

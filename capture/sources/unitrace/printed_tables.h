@@ -2,6 +2,7 @@
 // columns, and rows up to an empty line. Names of kernels hold commas, so rows are cut from their ends.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,26 +18,31 @@ class PrintedTables {
   // A row without time for each row, a track for each table, and figures for lines of totals.
   void write(tracks::UnorderedSession& session) const;
   [[nodiscard]] std::uint64_t rows() const noexcept;
-  [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }
+  [[nodiscard]] std::uint64_t bad_rows() const noexcept;
+  // Lines under headings of tables that are not known here, by heading.
+  [[nodiscard]] const std::map<std::string, std::uint64_t>& unread() const noexcept { return unread_; }
 
  private:
   struct PrintedTable {
     std::string name;
+    std::string heading;  // the nearest one above
     std::vector<std::string> columns;
     std::vector<std::vector<std::string>> rows;
+    std::uint64_t bad_rows = 0;
   };
   struct Total {
     std::string name;
     double value = 0;
   };
   [[nodiscard]] bool take_row(std::string_view line);
+  [[nodiscard]] bool take_unknown();
 
   std::string heading_;
   std::string part_;  // "L0 Backend"
   std::vector<PrintedTable> tables_;
   std::vector<Total> totals_;
   std::size_t at_ = SIZE_MAX;  // the table whose rows come
-  std::uint64_t bad_rows_ = 0;
+  std::map<std::string, std::uint64_t> unread_;
   std::size_t kept_bytes_ = 0;
 };
 

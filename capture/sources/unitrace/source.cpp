@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/csv_table.h"
@@ -26,6 +27,7 @@ using tracks::TransferColumns;
 using tracks::UnorderedSession;
 
 constexpr std::int64_t kLargestStamp = std::int64_t{1} << 62;
+constexpr std::size_t kMostUnread = 1'000;  // values of other names
 
 constexpr ColumnSpec kCommandColumns[] = {
     {"append", kInt, "ns", kTiming, "Append", "When it was put into its list, on the file's own clock."},
@@ -42,6 +44,7 @@ struct CommandLine {
   std::uint64_t device = 0;
   std::string_view name;
   std::optional<std::int64_t> append, submit, start, end;
+  std::vector<std::string_view> unread;  // what else it says, by name
 };
 
 // Takes the number behind a word.
@@ -65,6 +68,9 @@ template <typename Number>
   const std::size_t begin = line.find('"');
   const std::size_t end = line.rfind('"');
   if (begin == std::string_view::npos || end == begin) return std::nullopt;
+  // " Queue 3 : " may stand before the name.
+  const std::string_view further = trimmed(line.substr(0, std::min(begin, line.find(" :"))));
+  if (!further.empty()) found.unread.push_back(further.substr(0, further.find(' ')));
   found.name = line.substr(begin + 1, end - begin - 1);
   line.remove_prefix(end + 1);
   const std::size_t unit = line.find("[ns]");
@@ -82,9 +88,12 @@ template <typename Number>
     if (open == std::string_view::npos || close == std::string_view::npos) break;
     const std::optional<std::int64_t> value = csv_integer(line.substr(0, open));
     const std::string_view word = line.substr(open + 1, close - open - 1);
+    bool known = false;
     for (const auto& [name, time] : times) {
+      known = known || name == word;
       if (name == word && value && *value >= 0 && *value < kLargestStamp) *time = value;
     }
+    if (!known) found.unread.push_back(word);
     line.remove_prefix(close + 1);
   }
   return found.start && found.end ? std::optional(found) : std::nullopt;
@@ -113,6 +122,7 @@ class UnitraceImport {
   tracks::EventValues values_;
   std::uint64_t commands_ = 0;
   std::uint64_t broken_ = 0;
+  std::set<std::string, std::less<>> unread_;
   std::uint64_t other_lines_ = 0;
 };
 
@@ -152,6 +162,9 @@ void UnitraceImport::write(const CommandLine& line) {
   if (name.simd) values_.integer(own + kSimd, *name.simd);
   session_.write(row_of(line, name.kind), *line.start, *line.end - *line.start, session_.intern(name.name), values_);
   ++commands_;
+  for (const std::string_view other : line.unread) {
+    if (unread_.size() < kMostUnread && !unread_.contains(other)) unread_.emplace(other);
+  }
 }
 
 void UnitraceImport::take(std::string_view line) {
@@ -180,10 +193,18 @@ Result<void> UnitraceImport::run(std::unique_ptr<json::ByteSource> bytes) {
     return Error{name_ + ": holds neither commands of a device nor tables of unitrace"};
   printed_.write(session_);
   session_.writer().set_meta("source_format", "unitrace text");
-  set_row_counts(session_.writer(), "commands", commands_ + broken_, commands_);
+  if (commands_ + broken_ > 0) set_row_counts(session_.writer(), "commands", commands_ + broken_, commands_);
   ImportReport& report = session_.report();
   report.note("rows_skipped", "lines of commands that lack a time, or are cut, were skipped",
               broken_ + printed_.bad_rows() + blocks.long_lines());
+  report.note_unread("lines of commands", {unread_.begin(), unread_.end()});
+  for (const auto& [heading, lines] : printed_.unread()) {
+    report.note("unknown_table",
+                fmt::format("lines under the heading \"{}\" are of no table that is known here and "
+                            "were not read",
+                            heading.substr(0, 80)),
+                lines);
+  }
   report.note("rows_left_out",
               "lines that are neither commands nor tables, such as a program's own output, were left out",
               other_lines_);

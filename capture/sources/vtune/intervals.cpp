@@ -67,8 +67,6 @@ class IntervalImport {
   std::map<std::pair<std::optional<std::int64_t>, std::optional<std::int64_t>>, std::uint32_t> rows_;
   tracks::EventValues values_;
   std::uint64_t bad_times_ = 0;
-  std::uint64_t task_count_ = 0;
-  std::uint64_t frame_count_ = 0;
 };
 
 std::optional<std::int64_t> IntervalImport::time_of(std::string_view cell) const {
@@ -103,17 +101,17 @@ void IntervalImport::take(const CsvTable& table) {
   if (process) values_.integer(kProcessColumn, *process);
   if (thread) values_.integer(kThreadColumn, *thread);
   session_.write(row_of(process, thread), *begin, *end - *begin, session_.intern(table.cell(std::size_t{0})), values_);
-  ++(thread ? task_count_ : frame_count_);
 }
 
 Result<void> IntervalImport::run(std::unique_ptr<json::ByteSource> bytes) {
   Result<CsvTable> table = CsvTable::open(std::move(bytes), name_, {});
   if (!table) return table.error();
   constexpr std::size_t kIntervalColumnCount = 5;
-  if (table->names().size() != kIntervalColumnCount || !table->names()[1].starts_with("start_tsc.")) {
+  const std::vector<std::string>& names = table->names();
+  if (names.size() < kIntervalColumnCount || !names[1].starts_with("start_tsc.")) {
     return Error{name_ + ": its first line is not name,start_tsc.CLOCK,end_tsc,pid,tid"};
   }
-  const std::string clock = table->names()[1].substr(std::string_view("start_tsc.").size());
+  const std::string clock = names[1].substr(std::string_view("start_tsc.").size());
   clock_ = clock_of(clock);
   tasks_ = session_.add_table(
       make_schema({"task", EventKind::slice, "name", "What the program calls it."}, kIntervalColumns));
@@ -126,9 +124,9 @@ Result<void> IntervalImport::run(std::unique_ptr<json::ByteSource> bytes) {
   }
   session_.writer().set_meta("source_format", "VTune external intervals");
   session_.writer().set_meta("clock", clock);
-  session_.writer().set_meta("source.rows.task", fmt::format("{}", task_count_));
-  session_.writer().set_meta("source.rows.frame", fmt::format("{}", frame_count_));
+  set_row_counts(session_.writer(), "interval", table->rows() + table->bad_rows(), table->rows() - bad_times_);
   ImportReport& report = session_.report();
+  report.note_unread("the table of intervals", {names.begin() + kIntervalColumnCount, names.end()});
   report.note("rows_skipped",
               fmt::format("lines that fit the file's header in no way were skipped, the first is line {}",
                           table->first_bad_line()),

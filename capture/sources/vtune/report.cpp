@@ -150,7 +150,8 @@ Result<void> import_report(std::unique_ptr<json::ByteSource> bytes, const std::s
   }
   if (names.empty()) return Error{fmt::format("{}: the file is empty; was its writer stopped early?", name)};
 
-  const std::size_t columns = names.size() - 1;
+  ImportReport report;
+  report.note_columns("report", std::span(names).subspan(1));
   names.resize(std::min(names.size(), kMostFileColumns + 1));
   Schema schema = make_schema({"report", EventKind::table, names.front(), "What the row is of."});
   std::vector<bool> whole(names.size(), true);
@@ -187,13 +188,11 @@ Result<void> import_report(std::unique_ptr<json::ByteSource> bytes, const std::s
     }
   }
   writer.set_meta("source_format", "VTune report");
-  writer.set_meta("source.rows.report", fmt::format("{}", found.rows.size()));
-  ImportReport report;
-  report.note("rows_skipped", "lines that fit the file's header in no way were skipped",
-              found.bad + blocks.long_lines());
+  const std::uint64_t bad = found.bad + blocks.long_lines();
+  set_row_counts(writer, "report", found.rows.size() + found.outside + bad, found.rows.size());
+  report.note("rows_skipped", "lines that fit the file's header in no way were skipped", bad);
   report.note("rows_left_out", "rows of time outside any task were left out: they are of no task", found.outside);
   report.add(blocks);
-  report.note_columns("report", columns);
   if (found.rows.empty()) report.note("no_rows", "the report has a header but no rows");
   report.write(writer);
   return writer.finish();

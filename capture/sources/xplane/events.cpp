@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/tracks/launch_details.h"
@@ -79,7 +80,8 @@ void XPlaneImporter::write_event(PlaneState& plane, LineState& line, const Event
 // In ns an event ends where its last ps does.
 std::int64_t XPlaneImporter::start_of_end(const LineState& line, const EventRecord& event) const noexcept {
   EventRecord end;
-  end.offset_ps = event.offset_ps + event.duration_ps;
+  const bool too_long = __builtin_add_overflow(event.offset_ps, event.duration_ps, &end.offset_ps);
+  if (too_long) end.offset_ps = std::numeric_limits<std::int64_t>::max();
   return start_of(line, end).value_or(0);
 }
 

@@ -127,7 +127,7 @@ Result<std::vector<ComparedMetric>> compared_metrics(const QueryContext& query) 
   std::map<std::string_view, std::size_t> times;
   for (const SessionMetric& each : *metrics) ++times[each.name];
   for (const SessionMetric& each : *metrics) {
-    const std::optional<double> value = each.value ? each.value : each.vendor;
+    const std::optional<double> value = shown_value(each);
     if (!value) continue;
     ComparedMetric metric = made_metric(each.name, each.group, each.unit, *value);
     if (times[each.name] > 1 && !each.device.empty()) {

@@ -1,7 +1,5 @@
 #include "core/analysis/critical_path/critical_path.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -158,17 +156,6 @@ Result<std::vector<std::int64_t>> event_slack(const WorkGraph& graph, const Task
     if (before != kNoNode) slack[before] = std::min(slack[before], of_begin + explained - free);
   }
   return slack;
-}
-
-std::string path_most_text(const WorkGraph& graph, const CriticalPath& path) {
-  const std::vector<PathShare> shares = path_shares(graph, path, PathBy::kind);
-  if (shares.empty() || path.range.empty()) return {};
-  const double share = 100.0 * static_cast<double>(shares[0].length_ns) / static_cast<double>(path.range.length_ns());
-  if (shares[0].is_gap && shares[0].label == "unknown") {
-    return fmt::format("Unknown: {:.1f} % of the critical path is time that nothing recorded explains", share);
-  }
-  return fmt::format("Most of the critical path: {}{}, {:.1f} %", shares[0].is_gap ? "waiting for " : "",
-                     shares[0].label, share);
 }
 
 }  // namespace accelscope

@@ -66,7 +66,4 @@ enum class PathBy : std::uint8_t {
 // By how much each event could end later without moving the end of the session, all else as it was: by node.
 [[nodiscard]] Result<std::vector<std::int64_t>> event_slack(const WorkGraph& graph, const TaskControl& control);
 
-// "Most of the critical path: DMA, 66.8 %"; "" where the path is empty. What bounds the session is the verdict's word.
-[[nodiscard]] std::string path_most_text(const WorkGraph& graph, const CriticalPath& path);
-
 }  // namespace accelscope

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/analysis/figures/general_metrics.h"
+#include "core/analysis/figures/session_terms.h"
 #include "core/analysis/figures/terminology.h"
 #include "core/analysis/figures/vendor_figures.h"
 
@@ -143,13 +144,17 @@ Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, co
   return list.take();
 }
 
+std::optional<double> shown_value(const SessionMetric& metric) noexcept {
+  if (metric.vendor && metric.name == terms::kVendorTotal) return metric.vendor;
+  return metric.value ? metric.value : metric.vendor;
+}
+
 std::optional<double> metric_value(const std::vector<SessionMetric>& metrics, std::string_view name) {
   const SessionMetric* found = nullptr;
   for (const SessionMetric& each : metrics) {
     if (each.name == name && (found == nullptr || (each.device.empty() && !found->device.empty()))) found = &each;
   }
-  if (found == nullptr) return std::nullopt;
-  return found->value ? found->value : found->vendor;
+  return found == nullptr ? std::nullopt : shown_value(*found);
 }
 
 std::optional<double> input_reads(const std::vector<SessionMetric>& metrics) {

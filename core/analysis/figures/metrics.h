@@ -43,7 +43,10 @@ struct SessionMetric {
 [[nodiscard]] Result<std::vector<SessionMetric>> session_metrics(const QueryContext& query, const TimeRange& range = {},
                                                                  const MemoryUsage* memory = nullptr);
 
-// Of the whole session, or of the first device that has it: ours, else the vendor's.
+// The one value that stands where there is room for one: ours, else the vendor's; of the total what the vendor
+// publishes, see session_terms.h.
+[[nodiscard]] std::optional<double> shown_value(const SessionMetric& metric) noexcept;
+// Of the whole session, or of the first device that has it.
 [[nodiscard]] std::optional<double> metric_value(const std::vector<SessionMetric>& metrics, std::string_view name);
 // How often HBM was read for each byte of inputs and weights: above 1, something was read again.
 [[nodiscard]] std::optional<double> input_reads(const std::vector<SessionMetric>& metrics);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 
 #include "core/analysis/selection/active_time.h"
 #include "core/analysis/time/track_devices.h"
@@ -23,6 +24,7 @@ std::optional<Unit> unit_of(WorkKind kind) noexcept {
 // A device's part of a piece. Nothing is known of what lies outside of the piece.
 struct DevicePart {
   std::array<std::int64_t, 1U << kUnits> times_ns{};
+  std::uint64_t stretches = 0;             // gapless ones that its work consists of
   std::int64_t first_ns = 0, last_ns = 0;  // of its work
   StringId last_name = 0;                  // that ends at last_ns
   TimeRange gap{0, 0};
@@ -61,6 +63,7 @@ struct ActivityIndex::Piece {
   static void append(DevicePart& part, const DevicePart& next) {
     if (!next.any()) return;
     for (std::size_t i = 0; i < part.times_ns.size(); ++i) part.times_ns[i] += next.times_ns[i];
+    part.stretches += next.stretches;
     const auto offer = [&](const TimeRange& gap, StringId before) {
       if (gap.length_ns() > part.gap.length_ns()) part.gap = gap, part.before_gap = before;
     };
@@ -298,6 +301,7 @@ class PieceGatherer {
     if (work.empty()) return part;
     std::sort(work.begin(), work.end(), [](const Work& a, const Work& b) { return a.begin_ns < b.begin_ns; });
     part.first_ns = part.last_ns = work.front().begin_ns;
+    part.stretches = 1;
     std::array<std::int64_t, kUnits> until{};  // when what is under way of each unit ends
     until.fill(part.first_ns);
     std::int64_t reached = part.first_ns;
@@ -316,6 +320,7 @@ class PieceGatherer {
     };
     for (const Work& each : work) {
       advance(each.begin_ns);
+      if (each.begin_ns > part.last_ns) ++part.stretches;
       if (each.begin_ns - part.last_ns > part.gap.length_ns()) {
         part.gap = {part.last_ns, each.begin_ns};
         part.before_gap = part.last_name;
@@ -345,17 +350,18 @@ struct ActivitySubject {
   TrackDevices devices;
   CoveredRows rows;
   LaneIndices device_lanes, host_lanes;
-  LaneIndices other_lanes;     // which do not work, but show that something happened, or say the same time again
-  std::vector<bool> counts;    // by lane: one of device_lanes
-  std::vector<bool> has_work;  // by device
-  bool has_engine = false;
+  LaneIndices other_lanes;       // which do not work, but show that something happened, or say the same time again
+  std::vector<bool> counts;      // by lane: one of device_lanes
+  std::vector<bool> has_work;    // by device
+  std::vector<bool> has_engine;  // by device: one that takes part
 
   ActivitySubject(const Snapshot& snapshot, const EventFilter& filter)
       : kinds(snapshot),
         devices(snapshot),
         rows(snapshot, kinds),
         counts(snapshot.lanes.size(), false),
-        has_work(devices.count(), false) {
+        has_work(devices.count(), false),
+        has_engine(devices.count(), false) {
     for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
       const WorkKind kind = kinds.of_lane(lane);
       if (is_device_work(kind)) has_work[devices.of_lane(lane)] = true;
@@ -369,7 +375,7 @@ struct ActivitySubject {
       if (!is_device_work(kinds.of_lane(lane)) || snapshot.lanes[lane].event_count == 0) continue;
       device_lanes.push_back(lane);
       counts[lane] = true;
-      has_engine = has_engine || kinds.of_lane(lane) == WorkKind::compute;
+      if (kinds.of_lane(lane) == WorkKind::compute) has_engine[devices.of_lane(lane)] = true;
     }
     for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
       if (counts[lane] || !is_device_work(kinds.of_lane(lane)) || snapshot.lanes[lane].event_count == 0) continue;
@@ -431,9 +437,7 @@ std::string_view queue_of_ring(std::string_view track) noexcept {
 }
 
 std::int64_t DeviceActivity::active_ns() const noexcept {
-  std::int64_t sum = 0;
-  for (const std::int64_t each : times_ns) sum += each;
-  return sum;
+  return std::accumulate(times_ns.begin(), times_ns.end(), cut_ns);
 }
 
 std::int64_t DeviceActivity::active_ns(Unit unit) const noexcept {
@@ -517,18 +521,25 @@ Result<std::shared_ptr<const RangeActivity>> range_activity(const QueryContext& 
     all = std::move(*sums);
   }
   all.devices.resize(subject.devices.count());
+  const bool cut = has_cut_times(snapshot);
   for (std::size_t d = 0; d < subject.devices.count(); ++d) {
     if (!subject.has_work[d]) continue;
     const DevicePart& part = all.devices[d];
-    answer->devices.push_back({.device = subject.devices.label(d),
-                               .times_ns = part.times_ns,
-                               .stretch = {part.first_ns, part.last_ns},
-                               .gap = part.gap,
-                               .before_gap = part.before_gap});
+    DeviceActivity& device = answer->devices.emplace_back(DeviceActivity{.device = subject.devices.label(d),
+                                                                         .times_ns = part.times_ns,
+                                                                         .stretch = {part.first_ns, part.last_ns},
+                                                                         .gap = part.gap,
+                                                                         .before_gap = part.before_gap});
+    if (cut && subject.has_engine[d]) {
+      device.cut_ns = std::min(static_cast<std::int64_t>(part.stretches / 2),
+                               std::max<std::int64_t>(0, device.stretch.length_ns() - device.active_ns()));
+    }
   }
-  const bool cut = has_cut_times(snapshot) && subject.has_engine;
-  answer->active_ns =
-      subject.device_lanes.empty() ? all.host_ns : std::min(active_ns(all.active, cut), answer->range.length_ns());
+  const bool any_engine =
+      std::find(subject.has_engine.begin(), subject.has_engine.end(), true) != subject.has_engine.end();
+  answer->active_ns = subject.device_lanes.empty()
+                          ? all.host_ns
+                          : std::min(active_ns(all.active, cut && any_engine), answer->range.length_ns());
   answer->working_ns = all.working_ns;
   answer->transfer_ns = all.transfer_ns;
   answer->host_ns = all.host_ns;

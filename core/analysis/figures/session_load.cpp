@@ -1,8 +1,7 @@
 // What verdict.h measures of a session; the words for it are in verdict.cpp.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
@@ -20,36 +19,18 @@
 namespace accelscope {
 namespace {
 
-// "GPU" of "gpu 0", "MTIA" of "mtia 17"; other devices by their own names.
-std::string kind_of_device(const std::string& label) {
-  const std::size_t space = label.find(' ');
-  const bool numbered = space != std::string::npos && space + 1 < label.size() && space <= 5 &&
-                        label.find_first_not_of("0123456789", space + 1) == std::string::npos;
-  if (!numbered) return label;
-  std::string kind = label.substr(0, space);
-  constexpr std::size_t kAbbreviation = 3;  // "gpu"; "chip" is a word
-  for (char& c : kind) c = kind.size() <= kAbbreviation && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return kind;
-}
-
-// "GPU 0" of "trn1 GPU 0" and "rank 3 GPU 0".
-std::string without_owner(const std::string& label) {
-  const std::size_t space = label.rfind(' ');
-  const std::size_t before = space == std::string::npos || space == 0 ? space : label.rfind(' ', space - 1);
-  return before == std::string::npos ? label : label.substr(before + 1);
-}
-
-std::string name_of_devices(const std::vector<DeviceActivity>& devices) {
-  if (devices.empty()) return "";
-  if (devices.size() == 1) {
-    const std::string kind = kind_of_device(devices.front().device);
-    return kind.empty() ? "device" : kind;
+// As sentences speak of the devices that work: "GPU", "nc4+nc5", "2 GPUs".
+std::string spoken_devices(const Snapshot& snapshot, const std::vector<DeviceActivity>& active) {
+  const TrackDevices devices(snapshot);
+  std::vector<std::string> labels;
+  for (const std::size_t device : session_devices(snapshot, devices)) labels.push_back(devices.name(device));
+  if (labels.empty()) {
+    std::transform(active.begin(), active.end(), std::back_inserter(labels),
+                   [](const DeviceActivity& each) { return each.device; });
   }
-  const std::string kind = kind_of_device(without_owner(devices.front().device));
-  const bool alike = std::all_of(devices.begin(), devices.end(), [&](const DeviceActivity& each) {
-    return kind_of_device(without_owner(each.device)) == kind;
-  });
-  return fmt::format("{} {}", devices.size(), alike && !kind.empty() ? kind + "s" : "devices");
+  if (labels.size() != 1) return name_of_devices(labels);
+  const std::string kind = kind_of_device(labels.front());
+  return kind.empty() ? "device" : kind;
 }
 
 class LoadMeasure {
@@ -69,7 +50,7 @@ class LoadMeasure {
     for (const TimeRange& gap : (*activity)->gaps) load_.empty_ns += gap.length_ns();
     if (load_.kind == SessionLoad::Kind::host_only) return host_only(**activity);
     if (devices_.empty()) return SessionLoad{};
-    load_.device = name_of_devices(devices_);
+    load_.device = spoken_devices(snapshot_, devices_);
     if (are_parts_of_one()) {
       add_shares_of_parts((*activity)->active_ns);
     } else {
@@ -274,21 +255,29 @@ class LoadMeasure {
     for (std::size_t device = 0; device < devices.count(); ++device) {
       for (const std::size_t part : devices.parts(device)) parts.insert(devices.label(part));
     }
-    double ideal_ns = 0, of_peak = 0;
-    std::size_t known = 0;
-    for (const DeviceFigures& each : *figures) {
-      const DevicePeaks peaks = device_peaks(snapshot_, each.device);
-      if (peaks.flops <= 0 || parts.contains(each.device) || !present.contains(each.device)) continue;
-      const DeviceWork work = device_work(each.figures);
-      const double compute_ns = work.flops / peaks.flops * 1e9;
+    const auto for_each_known = [&](const std::vector<DeviceFigures>& all, const auto& visit) {
+      for (const DeviceFigures& each : all) {
+        const DevicePeaks peaks = device_peaks(snapshot_, each.device);
+        if (peaks.flops <= 0 || parts.contains(each.device) || !present.contains(each.device)) continue;
+        visit(device_work(each.figures), peaks);
+      }
+    };
+    double ideal_ns = 0;
+    for_each_known(*figures, [&](const DeviceWork& work, const DevicePeaks& peaks) {
       const double memory_ns = peaks.bandwidth > 0 ? work.memory_bytes / peaks.bandwidth * 1e9 : 0;
-      ideal_ns = std::max({ideal_ns, compute_ns, memory_ns});
-      of_peak += compute_ns;
-      ++known;
-    }
-    if (known == 0 || mean_active_ns_ <= 0) return {};
-    if (of_peak > 0) load_.of_peak = of_peak / static_cast<double>(known) / mean_active_ns_;
+      ideal_ns = std::max({ideal_ns, work.flops / peaks.flops * 1e9, memory_ns});
+    });
     if (ideal_ns > 0 && ideal_ns <= mean_active_ns_) load_.ideal_ns = ideal_ns;
+    if (ideal_ns <= 0 || mean_active_ns_ <= 0) return {};
+    const auto of_session = vendor_figures(whole, devices, {});
+    if (!of_session) return of_session.error();
+    double of_peak = 0;
+    std::size_t known = 0;
+    for_each_known(*of_session, [&](const DeviceWork& work, const DevicePeaks& peaks) {
+      if (work.active_ns > 0) of_peak += work.flops / peaks.flops * 1e9 / work.active_ns;
+      ++known;
+    });
+    if (of_peak > 0) load_.of_peak = of_peak / static_cast<double>(known);
     return {};
   }
 
@@ -318,7 +307,7 @@ struct PartLoad {
 };
 
 // Means over the devices of all hosts, each measured in the time in which its host took part; gaps are the longest.
-SessionLoad joined_load(const std::vector<PartLoad>& parts) {
+SessionLoad joined_load(const Snapshot& snapshot, const std::vector<PartLoad>& parts) {
   const auto& largest = std::max_element(parts.begin(), parts.end(), [](const PartLoad& a, const PartLoad& b) {
                           return std::tie(a.load.kind, a.load.active_ns) < std::tie(b.load.kind, b.load.active_ns);
                         })->load;
@@ -348,7 +337,7 @@ SessionLoad joined_load(const std::vector<PartLoad>& parts) {
     joined.before_gap = load.before_gap;
     joined.host_in_gap = load.host_in_gap;
   }
-  if (!devices.empty()) joined.device = name_of_devices(devices);
+  if (!devices.empty()) joined.device = spoken_devices(snapshot, devices);
   for (std::size_t u = 0; u < kUnits; ++u) {
     joined.shares[u] /= std::max(1.0, counts[u]);
     joined.alone_shares[u] /= std::max(1.0, counts[u]);
@@ -379,7 +368,7 @@ Result<SessionLoad> session_load(const QueryContext& query, const TimeRange& act
     if (!load) return load.error();
     loads.push_back({std::move(*load), measure.devices()});
   }
-  return joined_load(loads);
+  return joined_load(*query.snapshot, loads);
 }
 
 }  // namespace accelscope

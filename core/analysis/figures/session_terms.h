@@ -9,6 +9,7 @@
 //   idle     idle_time             the total less the active time
 //   events   session_event_count   of all tracks, count_passing(); rows of tables without times are none
 //   stated   stated_total_time     what the maker of the device publishes as the time of the run, where its file does
+//   devices  session_devices()     those that work; one that is made of others counts in place of its parts
 //
 // A wait is an event, or the part of one, that wait_names.h and its own wait column tell apart from work: it is never
 // active. "Bound" is what the verdict (verdict.h) says of the whole session; a critical path and a roofline say what
@@ -17,8 +18,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 
 namespace accelscope {
@@ -31,6 +35,8 @@ inline constexpr std::string_view kActive = "active_time";
 inline constexpr std::string_view kIdle = "idle_time";
 inline constexpr std::string_view kEvents = "session_event_count";
 inline constexpr std::string_view kStated = "stated_total_time";
+// The maker's own name of what is stated, as a figure of a device.
+inline constexpr std::string_view kVendorTotal = "total_time";
 }  // namespace terms
 
 struct SessionTerms {
@@ -48,5 +54,14 @@ struct SessionTerms {
 
 // For whoever knows the work already.
 [[nodiscard]] TimeRange span_of(const Snapshot& snapshot, const WorkKinds& kinds, const TimeRange& work);
+
+// By their places in `devices`: those that have done any work; where none has, those that could; else all that tracks
+// name.
+[[nodiscard]] std::vector<std::size_t> session_devices(const Snapshot& snapshot, const TrackDevices& devices);
+
+// "GPU" of "GPU 0", "trn1 GPU 0" and "rank 3 GPU 0"; other devices by their own names.
+[[nodiscard]] std::string kind_of_device(const std::string& label);
+// "2 GPUs", "4 devices"; of a single one its label; "" of none.
+[[nodiscard]] std::string name_of_devices(const std::vector<std::string>& labels);
 
 }  // namespace accelscope

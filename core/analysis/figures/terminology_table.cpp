@@ -278,6 +278,12 @@ constexpr FigureTerm kTerms[] = {
      "Time in which an event is under way and only waits for something else: it is neither busy nor active. Waits of "
      "units that wait side by side add up.",
      ""},
+    {"of peak", kGeneral, "share",
+     "The floating point operations of the session, of what its devices could do at their peak while they are active: "
+     "in the verdict as in a roofline of the whole session.",
+     ""},
+    {"devices", kGeneral, "",
+     "Those of the session that work; a logical core that is made of physical ones counts in their place.", ""},
     {"bound", kGeneral, "",
      "What holds the session back most, as its verdict says; critical path and roofline say what they are mostly made "
      "of.",

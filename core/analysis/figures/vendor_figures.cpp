@@ -14,10 +14,14 @@ struct VendorFigures {
                                                 const TimeRange& range);
   std::string_view flops, other_flops;           // names of figures: all, and those that only move data about
   std::array<std::string_view, 2> memory_bytes;  // read and written
+  std::string_view active;                       // in seconds
 };
 
-constexpr std::array<VendorFigures, 1> kVendors = {
-    {{neuron::summary, "hardware_flops", "transpose_flops", {"hbm_read_bytes", "hbm_write_bytes"}}}};
+constexpr std::array<VendorFigures, 1> kVendors = {{{neuron::summary,
+                                                     "hardware_flops",
+                                                     "transpose_flops",
+                                                     {"hbm_read_bytes", "hbm_write_bytes"},
+                                                     "total_active_time"}}};
 
 }  // namespace
 
@@ -50,6 +54,7 @@ DeviceWork device_work(const Figures& figures) {
   for (const VendorFigures& vendor : kVendors) {
     work.flops += value(vendor.flops) - value(vendor.other_flops);
     for (const std::string_view name : vendor.memory_bytes) work.memory_bytes += value(name);
+    work.active_ns += value(vendor.active) * 1e9;
   }
   return work;
 }

@@ -27,6 +27,7 @@ struct DevicePeaks {
 struct DeviceWork {
   double flops = 0;
   double memory_bytes = 0;  // from and to its memory
+  double active_ns = 0;     // in which it did anything
 };
 [[nodiscard]] DeviceWork device_work(const Figures& figures);
 

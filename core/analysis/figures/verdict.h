@@ -23,14 +23,16 @@ namespace accelscope {
 struct SessionLoad {
   enum class Kind : std::uint8_t { nothing, host_only, streams, engines };
   Kind kind = Kind::nothing;
-  std::string device;                   // "GPU", "2 GPUs", "nc0"
+  std::string device;                   // "GPU", "2 GPUs", "nc0", see session_devices()
   std::int64_t span_ns = 0;             // see SessionTerms::span
   std::int64_t active_ns = 0;           // of that, in which a device does anything; of a host alone: in which it works
   std::array<double, kUnits> shares{};  // of the active time in which a unit is under way
   std::array<double, kUnits> alone_shares{};  // and nothing else of the device
   std::string busiest;                        // engine, "Tensor"; of streams: the name with the longest time
   double busiest_share = 0;                   // of the active time
-  std::optional<double> of_peak;              // floating point operations, of what the active time would allow
+  // Floating point operations, of what the device's active time (session_terms.h) would allow at its peak: as a
+  // roofline of the whole session has it.
+  std::optional<double> of_peak;
   std::optional<double> ideal_ns;  // what operations and bytes take at the device's peaks, the longer of both
   std::int64_t empty_ns = 0;       // of the span: the longest gaps in which nothing is under way, waits neither
   TimeRange gap{0, 0};             // the longest in which a device does nothing

@@ -188,6 +188,4 @@ Result<double> parse_peak(std::string_view text, std::string_view unit) {
   return *value;
 }
 
-std::string format_peak(double value, std::string_view unit) { return format_scaled(value, unit); }
-
 }  // namespace accelscope

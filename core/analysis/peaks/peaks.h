@@ -54,6 +54,5 @@ struct PeakList {
 
 // "2.9 TB/s", "78.6 TFLOP/s", "435G", "5e11": with or without the unit, decimal prefixes from k to P. More than 0.
 [[nodiscard]] Result<double> parse_peak(std::string_view text, std::string_view unit);
-[[nodiscard]] std::string format_peak(double value, std::string_view unit);  // "435 GB/s", "78.6 TFLOP/s"
 
 }  // namespace accelscope

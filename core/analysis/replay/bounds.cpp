@@ -9,6 +9,7 @@
 #include "core/analysis/replay/what_if.h"
 #include "core/analysis/roofline/memory_levels.h"
 #include "core/analysis/time/covered_time.h"
+#include "core/model/unit.h"
 
 namespace accelscope {
 namespace {
@@ -119,14 +120,14 @@ class BoundIdeals {
           continue;
         }
         set(PathBound::memory, *level.ideal_ns,
-            fmt::format("{} to {} at {}", level.from, level.to, format_peak(*level.peak_value, kBytesPerSecond)));
+            fmt::format("{} to {} at {}", level.from, level.to, format_value(*level.peak_value, kBytesPerSecond)));
       }
       const Peak* compute = device.peaks.best_compute();
       if (compute == nullptr || !compute->value || device.flops <= 0) continue;
       const double ideal_ns = device.flops / *compute->value * 1e9;
       if (at(PathBound::compute).ideal_ns.value_or(0) >= ideal_ns) continue;
       set(PathBound::compute, ideal_ns,
-          fmt::format("{} at {}", compute->title, format_peak(*compute->value, kFlopsPerSecond)));
+          fmt::format("{} at {}", compute->title, format_value(*compute->value, kFlopsPerSecond)));
     }
   }
 
@@ -134,6 +135,18 @@ class BoundIdeals {
   const CriticalPath& path_;
   std::vector<BoundFigure>& bounds_;
 };
+
+// By what the path is put down to, the longest first, the unknown last.
+std::vector<BoundFigure> parts_of_path(const WorkGraph& graph, const CriticalPath& path) {
+  std::vector<BoundFigure> parts(kPathBounds);
+  for (std::size_t i = 0; i < kPathBounds; ++i) parts[i].bound = static_cast<PathBound>(i);
+  for (const PathSegment& segment : path.segments) {
+    parts[static_cast<std::size_t>(bound_of(graph, segment))].path_ns += segment.length_ns();
+  }
+  std::stable_sort(parts.begin(), parts.end() - 1,
+                   [](const BoundFigure& a, const BoundFigure& b) { return a.path_ns > b.path_ns; });
+  return parts;
+}
 
 std::vector<PathGap> grouped_gaps(const WorkGraph& graph, const CriticalPath& path,
                                   std::vector<std::vector<NodeIndex>>& nodes) {
@@ -173,16 +186,14 @@ PathBound bound_of(const WorkGraph& graph, const PathSegment& segment) noexcept 
 
 Result<std::vector<BoundFigure>> bounds_of_path(const QueryContext& query, const WorkGraph& graph,
                                                 const CriticalPath& path, const PeakEdits& edits) {
-  std::vector<BoundFigure> bounds(kPathBounds);
-  for (std::size_t i = 0; i < kPathBounds; ++i) bounds[i].bound = static_cast<PathBound>(i);
-  for (const PathSegment& segment : path.segments) {
-    bounds[static_cast<std::size_t>(bound_of(graph, segment))].path_ns += segment.length_ns();
-  }
+  std::vector<BoundFigure> bounds = parts_of_path(graph, path);
   if (const Result<void> found = BoundIdeals(graph, path, bounds).find(query, edits); !found) return found.error();
   bounds.back().rests_on = "nothing recorded explains it";
-  std::stable_sort(bounds.begin(), bounds.end() - 1,
-                   [](const BoundFigure& a, const BoundFigure& b) { return a.path_ns > b.path_ns; });
   return bounds;
+}
+
+std::string path_most_text(const WorkGraph& graph, const CriticalPath& path) {
+  return bounds_text(parts_of_path(graph, path));
 }
 
 std::string bounds_text(const std::vector<BoundFigure>& bounds) {

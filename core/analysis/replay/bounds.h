@@ -43,6 +43,8 @@ struct BoundFigure {
                                                               const CriticalPath& path, const PeakEdits& edits);
 // "Most of the critical path: memory, 66.8 %"; says so where most of it is unknown.
 [[nodiscard]] std::string bounds_text(const std::vector<BoundFigure>& bounds);
+// The same of a path alone; "" where it is empty. What bounds the session is the verdict's word.
+[[nodiscard]] std::string path_most_text(const WorkGraph& graph, const CriticalPath& path);
 
 // Gaps of one cause, of events of one name and line.
 struct PathGap {

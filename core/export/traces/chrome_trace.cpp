@@ -49,8 +49,10 @@ struct ChromeColumns {
   explicit ChromeColumns(const Schema& schema) : category(schema.find("cat")), rest(schema.find("args")) {
     if (category && schema.columns[*category].type != ColumnType::string) category.reset();
     if (rest && schema.columns[*rest].type != ColumnType::text) rest.reset();
+    const bool allocations = schema.kind == EventKind::memory && schema.find(Role::allocation);
+    if (allocations) category.reset();
     for (const Column& column : schema.columns) keys.push_back(json_quote(column.name) + ":");
-    table = json_quote(schema.name);
+    table = json_quote(allocations ? kOwnChromeAllocation : schema.name);
   }
   std::optional<std::size_t> category;  // the event's own, of sessions that were read from such a trace
   std::optional<std::size_t> rest;      // JSON of what had no column
@@ -285,11 +287,8 @@ void ChromeHead::place_tracks() {
         place.thread = ",\"tid\":" + json_quote(thread);
         add_metadata("thread_name", place.process + place.thread, "name", json_quote(thread));
         add_metadata("thread_sort_index", place.process + place.thread, "sort_index", std::to_string(order++));
-        // Events of memory come in again as moments.
-        if (track.snapshot->schema->kind != EventKind::memory) {
-          add_metadata("thread_words", place.process + place.thread, "words",
-                       json_quote(track_description(words_of_track(of, nullptr))));
-        }
+        add_metadata("thread_words", place.process + place.thread, "words",
+                     json_quote(track_description(words_of_track(of, track.snapshot->schema.get()))));
       }
       plan_.places[lane] = std::move(place);
       if (track.nested) break;  // one thread for all levels

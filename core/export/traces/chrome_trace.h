@@ -11,6 +11,10 @@ namespace accelscope {
 // name, begin and length ("args" of "s" and "f"), and there are no others than these.
 inline constexpr std::string_view kOwnChromeKey = "accelscope";
 
+// The category of moments that are allocations. The metadata "thread_words" of their thread says which argument is
+// what.
+inline constexpr std::string_view kOwnChromeAllocation = "accelscope allocation";
+
 [[nodiscard]] Result<ExportReport> write_chrome(const ExportRequest& request, ExportOutput& output);
 
 }  // namespace accelscope

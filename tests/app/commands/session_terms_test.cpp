@@ -55,6 +55,40 @@ std::string verdict_of(const std::string& summary) {
   return summary.substr(begin, summary.find_first_of(";\n", begin) - begin);
 }
 
+// What is printed behind a listing: the first sentence of its note.
+std::string first_said(const std::string& session, const char* table) {
+  const std::string said = run({"view", session, "--table", table}).err;
+  const std::size_t begin = std::min(said.find("accel: "), said.size());
+  return said.substr(begin, said.find_first_of(";\n", begin) - begin);
+}
+
+// Whose peak the verdict speaks of, how long each device is active, what the devices are called together.
+void check_devices(const std::string& session, const std::string& verdict, const std::string& device) {
+  const std::string levels = run({"view", session, "--table", "memory-levels", "--output-format", "json"}).out;
+  const std::size_t compute = levels.find("\"path\": \"Compute");
+  const bool alone =
+      compute != std::string::npos && levels.find("\"path\": \"Compute", compute + 1) == std::string::npos;
+  if (const std::size_t peak = verdict.find(" of peak"); peak != std::string::npos && alone) {
+    CHECK(verdict.substr(0, peak) == format_share(number_after(levels.substr(compute), "\"share\": ")));
+  }
+  const std::string devices = run({"view", session, "--table", "devices", "--output-format", "csv"}).out;
+  std::istringstream stated(
+      csv(session, "SELECT device, round(value * 1e9) FROM metric WHERE name = 'total_active_time' AND device <> ''"));
+  for (std::string row; std::getline(stated, row);) {
+    const std::string name = row.substr(0, row.find(','));
+    const std::size_t at = devices.find("\n" + name + ",");
+    if (at == std::string::npos) continue;  // one that is made of those in the table
+    const std::size_t active = devices.find(',', at + name.size() + 2) + 1;
+    CHECK(std::strtod(devices.c_str() + active, nullptr) == std::strtod(row.c_str() + name.size() + 1, nullptr));
+  }
+  const std::size_t verb = std::min(verdict.find(" busy "), verdict.find(" idle "));
+  const bool several = !device.empty() && device[0] >= '0' && device[0] <= '9';
+  if (several && verb != std::string::npos) CHECK(verdict.substr(0, verb) == device);
+  const std::string told = answers_to_agents(session);
+  CHECK(holds(told, "\\\"device\\\":\\\"" + device));
+  CHECK(holds(told, "\\\"verdict\\\":\\\"" + verdict));
+}
+
 void check_views(const std::string& folder, const std::string& session) {
   CAPTURE(session);
   const double work_ns = figure(session, terms::kWork) * 1e9, total_ns = figure(session, terms::kTotal) * 1e9;
@@ -72,6 +106,8 @@ void check_views(const std::string& folder, const std::string& session) {
   CHECK(number_after(list, "\"events\": ") == events);
   CHECK(number_after(list, "\"duration_ns\": ") == doctest::Approx(total_ns).epsilon(1e-9));
   CHECK(holds(run({"list", folder}).out, written(work_ns)));
+  constexpr std::string_view kDevice = "\"device\": \"";
+  const std::size_t device = list.find(kDevice) + kDevice.size();
 
   const std::string summary = run({"view", session, "--output-format", "summary-text"}).out;
   CHECK(holds(summary, count + " events over " + written(total_ns)));
@@ -83,6 +119,11 @@ void check_views(const std::string& folder, const std::string& session) {
   CHECK(holds(report, "- Events: " + count));
   CHECK(holds(report, "- Length: " + written(total_ns)));
   CHECK_MESSAGE(holds(report, verdict_of(summary)), report.substr(0, 1000));
+  if (const std::string run_time = "Time of the run | "; !std::isnan(stated) && holds(report, run_time)) {
+    CHECK(holds(report, run_time + written(stated * 1e9)));
+  }
+  CHECK(first_said(session, "bounds") == first_said(session, "critical-path"));
+  check_devices(session, verdict_of(summary), list.substr(device, list.find('"', device) - device));
 
   const std::string advice = run({"advise", session, "--format", "json"}).out;
   for (std::size_t at = 0; (at = advice.find("\"saving_ns\": ", at)) != std::string::npos; ++at) {
@@ -100,9 +141,12 @@ void check_views(const std::string& folder, const std::string& session) {
     CHECK(number_after(entry, R"(\"value\":)") == doctest::Approx(figure(session, word)).epsilon(1e-9));
   }
 
-  const std::string compared = run({"compare", session, session, "--group-by", "file"}).out;
+  const test::TemporaryFolder other;
+  std::filesystem::copy_file(session, other.file("other.accel"));
+  const std::string compared = run({"compare", session, other.file("other.accel")}).out;
   const double headline_ns = std::isnan(stated) ? work_ns : stated * 1e9;
-  CHECK_MESSAGE((compared.empty() || holds(compared, fmt::format("{0} to {0}", written(headline_ns)))), compared);
+  CHECK_MESSAGE(holds(compared, fmt::format("{0} to {0}", written(headline_ns))), compared);
+  CHECK_MESSAGE(holds(compared, fmt::format("active {0} to {0}", written(active_ns))), compared);
 }
 
 }  // namespace
@@ -119,8 +163,14 @@ TEST_CASE("every view of ten sessions shows the same number under the same word"
 TEST_CASE("every view of real profiles shows the same number under the same word") {
   const char* root = std::getenv("ACCELSCOPE_REAL_DATA");
   if (root == nullptr) return;
-  for (const char* file : {"neuron/allenkchau__baseline_bf16_s512.json", "neuron/profile_128x128x512.json",
-                           "kineto/TraceLens__h100__Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz"}) {
+  for (const char* file :
+       {"neuron/allenkchau__baseline_bf16_s512.json", "neuron/profile_128x128x512.json",
+        "kineto/TraceLens__h100__Qwen_Qwen1.5-0.5B-Chat__1016005.json.gz",
+        "kineto/TraceLens__mi210__gpu_only_trace__gpu_only_trace.json.gz", "nsys/nsysai__h100_2gpu_1s.sqlite",
+        "rocpd/ammarwa__test_rocm_database.db", "rocprof/TraceLens__rocprof__908_results.json.gz",
+        "tenstorrent/ttperfreport__bh_p100_dlv3.csv", "xplane/xprof__tpu_v6e_inference_2.xplane.pb",
+        "perfetto/GENERATED_torch_cupti_monitor_layout.pftrace", "reported/fused_ranks.json",
+        "reported/proton_intra.chrome_trace"}) {
     const test::TemporaryFolder folder;
     const std::string session = folder.file("s.accel");
     REQUIRE(run({"import", std::string(root) + "/" + file, "-o", session}).code == kExitDone);
@@ -151,7 +201,8 @@ TEST_CASE("each of the words has its entry in the glossary") {
     CHECK(term->name == word);
     CHECK_FALSE(term->text.empty());
   }
-  for (const char* word : {"total", "work", "span", "active", "idle", "events", "stated", "wait", "bound"}) {
+  for (const char* word :
+       {"total", "work", "span", "active", "idle", "events", "stated", "wait", "of peak", "devices", "bound"}) {
     CHECK_MESSAGE(holds(run({"view", "--terminology", word}).out, "meaning"), word);
   }
 }

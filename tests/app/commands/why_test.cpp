@@ -110,7 +110,7 @@ TEST_CASE("what-if: totals and both paths as text and JSON, and what is no chang
   const ProgramOutcome text = run({"what-if", file.path, "--change", "dma bandwidth x1.5"});
   CHECK(text.code == app::kExitDone);
   CHECK(text.out.find("as fast") != std::string::npos);
-  CHECK(text.out.find("Most of the critical path: DMA") != std::string::npos);
+  CHECK(text.out.find("Most of the critical path: memory") != std::string::npos);
   const ProgramOutcome json = run(
       {"what-if", file.path, "--change", "opcode MATMUL x0.5", "--change", "dma bandwidth x1.5", "--format", "json"});
   CHECK(json.code == app::kExitDone);

@@ -33,7 +33,7 @@ TEST_CASE("devices are counted by what works, whatever else of them was recorded
     put_track(ranks, "stream", fmt::format("rank {} GPU {}", rank, rank % 8));
     put_track(ranks, "counter", fmt::format("rank {} GPU {}", rank, rank % 8), fmt::format("python3 ({})", 100 + rank));
   }
-  CHECK(device_of(ranks) == "64 devices");
+  CHECK(device_of(ranks) == "64 GPUs");
 
   Snapshot physical;
   put_track(physical, "engine", "nc4");

@@ -279,6 +279,87 @@ std::vector<QualityEntry> news(const RecordingSink& cut, const RecordingSink& wh
   return found;
 }
 
+struct RowSums {
+  std::uint64_t rows = 0;  // that the source says the file has
+  std::uint64_t read = 0;  // into an event of their table, or into something else, which is counted too
+};
+
+RowSums row_sums(const RecordingSink& session) {
+  constexpr std::string_view kRows = "source.rows.";
+  std::map<std::string, std::uint64_t> events;
+  for (const RecordedEvent& event : session.events()) ++events[session.schema_of(event).name];
+  RowSums sums;
+  for (const auto& [key, rows] : session.meta) {
+    if (!key.starts_with(kRows)) continue;
+    const std::string table = key.substr(kRows.size());
+    const auto read = session.meta.find("source.read." + table);
+    sums.rows += std::stoull(rows);
+    sums.read += read == session.meta.end() ? events[table] : std::stoull(read->second);
+  }
+  return sums;
+}
+
+// Rows that the report says were left out.
+std::uint64_t left_out(const RecordingSink& session) {
+  std::uint64_t rows = 0;
+  for (const QualityEntry& entry : session.qualities) {
+    for (const char* const kind : {"rows_skipped", "rows_left_out", "times_out_of_capture", "unknown_types"})
+      rows += entry.kind == kind ? entry.count : 0;
+  }
+  return rows;
+}
+
+// What the files that are made here hold, and how one row of each is spoilt, or gets a value more than it should have.
+struct FileRows {
+  std::string_view format;
+  std::uint64_t rows;
+  std::string_view good, bad;
+  std::string_view first, more;    // in the header, if there is one
+  std::string_view value, valued;  // in a row
+};
+constexpr FileRows kFileRows[] = {
+    {"vtune-csv", 40, "task7,700,", "task7,x,", "pid,tid\n", "pid,tid,Surprise\n", "78\n", "78,7\n"},
+    {"vtune-report", 40, "f7\t8.25", "f7\t\"8.25", "Module\n", "Module\tSurprise\n", "work.so\n", "work.so\t7\n"},
+    {"unitrace", 30, "7200 (start)", "", "", "", "(submit)", "(submit) 7 (Surprise)"},
+    {"perf-script", 15, "tool 7/8 [001] 12.000700:", "tool", "", "", "cycles:u: \n", "cycles:u: Surprise=7\n"},
+    {"collapsed", 40, "leaf7 107", "leaf7 many", "", "", "leaf7", "Surprise"},
+    {"tracy-csv", 40, ",700,90", ",x,90", ",thread\n", ",thread,Surprise\n", ",5\n", ",5,7\n"},
+    {"rocprofv3-csv", 40, ",700,790", ",,790", "Timestamp\"\n", "Timestamp\",\"Surprise\"\n", "90\n", "90,7\n"},
+    {"rocprof-csv", 40, ",700,790", ",,790", "EndNs\n", "EndNs,Surprise\n", "90\n", "90,7\n"},
+    {"tt-ops", 30, ",7000,7500,9700,9790", ",,,,", "ns]\n", "ns],Surprise\n", ",90\n", ",90,7\n"},
+    {"tt-device-report", 30, "90,9700,9790", "90,,", "END CYCLE\n", "END CYCLE,Surprise\n", "90\n", "90,7\n"},
+    {"neuron-json", 21, R"("timestamp":70,)", "", "", "", R"("duration":9)", R"("duration":9,"Surprise":7)"},
+    {"chrome-json", 0, R"("ph":"X")", R"("ph":"?")", "", "", R"("ph":"X")", R"("ph":"X","Surprise":7)"},
+    {"rocprofv3-json", 20, R"("start_timestamp": 700,)", "", "", "", R"("thread_id")", R"("Surprise": 7, "thread_id")"},
+    {"tt-noc-trace", 20, R"("timestamp":1035,)", "", "", "", R"("sx":1)", R"("sx":1,"Surprise":7)"},
+    {"tt-npe", 21, R"("start_cycle":700,)", "", "", "", R"("total_bytes")", R"("Surprise":7,"total_bytes")"},
+    {"proton", 0, "", "", "", "", R"("children":[])", R"("children":[],"Surprise":7)"},
+};
+
+std::string replaced(std::string text, std::string_view from, std::string_view to, bool all) {
+  for (std::size_t at = text.find(from); !from.empty() && at != std::string::npos; at = text.find(from, at)) {
+    text.replace(at, from.size(), to);
+    if (!all) break;
+    at += to.size();
+  }
+  return text;
+}
+
+// Whether a word of the file is anywhere in its session, in the report at least.
+bool tells_of(const RecordingSink& session, std::string_view word) {
+  const auto holds = [&](std::string_view text) { return text.find(word) != std::string_view::npos; };
+  for (const auto& [number, schema] : session.schemas) {
+    if (std::any_of(schema.columns.begin(), schema.columns.end(), [&](const auto& each) { return holds(each.name); }))
+      return true;
+  }
+  return std::any_of(session.strings.begin(), session.strings.end(), holds) ||
+         std::any_of(session.qualities.begin(), session.qualities.end(),
+                     [&](const QualityEntry& entry) { return holds(entry.detail); }) ||
+         std::any_of(session.chunks.begin(), session.chunks.end(), [&](const SealedChunk& chunk) {
+           return holds({reinterpret_cast<const char*>(chunk.bytes.data()), chunk.bytes.size()});
+         });
+}
+
 std::set<std::size_t> cuts_of(const WholeFile& file) {
   const std::size_t size = file.bytes.size();
   std::set<std::size_t> cuts = {size - 1, size - 2, size - 5};
@@ -289,9 +370,53 @@ std::set<std::size_t> cuts_of(const WholeFile& file) {
   return cuts;
 }
 
+void import_bytes(const test::TemporaryFolder& folder, const WholeFile& file, const std::string& bytes,
+                  RecordingSink& session) {
+  const auto format = std::find_if(source_formats().begin(), source_formats().end(),
+                                   [&](const SourceFormat& each) { return each.name == file.format; });
+  REQUIRE(format != source_formats().end());
+  const std::string path = folder.file(file.name);
+  test::write_file(path, bytes);
+  const Result<void> done = format->run(path, {}, session);
+  REQUIRE_MESSAGE(done.ok(), done.message());
+  fs::remove(path);
+}
+
 }  // namespace
 
-TEST_CASE("a file of any format that ends early is refused by name, or its session says that something is missing") {
+TEST_CASE("a row that cannot be read is in the sum of its file, and a value that nobody knows is kept or named") {
+  const test::TemporaryFolder folder;
+  std::vector<WholeFile> files;
+  add_texts(files);
+  add_json(files);
+  for (const FileRows& rows : kFileRows) {
+    CAPTURE(rows.format);
+    const auto file =
+        std::find_if(files.begin(), files.end(), [&](const auto& each) { return each.format == rows.format; });
+    REQUIRE(file != files.end());
+    RecordingSink whole;
+    import_bytes(folder, *file, file->bytes, whole);
+    const RowSums of_whole = row_sums(whole);
+    if (rows.rows > 0) CHECK(of_whole.rows == rows.rows);
+    if (!rows.good.empty()) {
+      REQUIRE(file->bytes.find(rows.good) != std::string::npos);
+      RecordingSink spoilt;
+      import_bytes(folder, *file, replaced(file->bytes, rows.good, rows.bad, false), spoilt);
+      const RowSums sums = row_sums(spoilt);
+      CHECK(sums.rows == of_whole.rows);
+      CHECK(sums.read + 1 == of_whole.read);
+      CHECK(!news(spoilt, whole).empty());
+    }
+    REQUIRE(file->bytes.find(rows.value) != std::string::npos);
+    const std::string header = replaced(file->bytes, rows.first, rows.more, false);
+    CHECK(!tells_of(whole, "Surprise"));
+    RecordingSink further;
+    import_bytes(folder, *file, replaced(header, rows.value, rows.valued, true), further);
+    CHECK(tells_of(further, "Surprise"));
+  }
+}
+
+TEST_CASE("a file of any format adds up to what it holds, and one that ends early is refused by name or says so") {
   const test::TemporaryFolder folder;
   std::vector<WholeFile> files;
   add_texts(files);
@@ -316,6 +441,12 @@ TEST_CASE("a file of any format that ends early is refused by name, or its sessi
     REQUIRE_MESSAGE(read.ok(), read.message());
     CHECK(whole.event_count > 0);
     for (const QualityEntry& entry : whole.qualities) CHECK(entry.kind != "truncated");
+    if (file.format != "session") {
+      const RowSums sums = row_sums(whole);
+      CHECK(sums.rows > 0);
+      CHECK(sums.read <= sums.rows);
+      CHECK(sums.read + left_out(whole) >= sums.rows);
+    }
     for (const std::size_t cut : cuts_of(file)) {
       CAPTURE(cut);
       const std::string begin = file.bytes.substr(0, cut);

@@ -253,8 +253,7 @@ TEST_CASE("a session that goes out as a Perfetto trace and comes in again is the
   }
 }
 
-TEST_CASE(
-    "engines that go out as a Perfetto trace come in again as engines of their device, and allocations as memory") {
+TEST_CASE("engines that go out as a trace come in again as engines of their device, and allocations as memory") {
   const auto store = std::move(Store::create().value());
   StoreSink sink(*store);
   SessionWriter writer(sink);
@@ -262,10 +261,17 @@ TEST_CASE(
   const Schema blocks = make_schema({"memory_event", EventKind::memory, "tensor_name"},
                                     {{"allocation_bytes", ColumnType::int64, "B", "", "", "", Role::allocation},
                                      {"start", ColumnType::uint64, "", "", "", "", Role::address}});
+  // As another tool calls the same, in one session with it.
+  const Schema other_blocks = make_schema({"memory", EventKind::memory, "name"},
+                                          {{"Bytes", ColumnType::int64, "B", "", "", "", Role::allocation},
+                                           {"Addr", ColumnType::uint64, "", "", "", "", Role::address},
+                                           {"pool", ColumnType::string, "", "", "", "", Role::pool}});
   const TrackNumber engine = writer.add_track(
       {.name = "Tensor", .kind = "engine", .device = "nc0; a", .host = "trn1", .schema = writer.add_schema(work)});
   const TrackNumber pool = writer.add_track(
       {.name = "SBUF", .kind = "memory", .device = "nc0; a", .host = "trn1", .schema = writer.add_schema(blocks)});
+  const TrackNumber other_pool = writer.add_track(
+      {.name = "GPU 1 memory", .kind = "memory", .device = "GPU 1", .schema = writer.add_schema(other_blocks)});
   for (std::int64_t i = 0; i < 3; ++i) (void)writer.begin_event(engine, 100 * i, 50, writer.intern("MATMUL"));
   const auto block = [&](std::int64_t at, std::int64_t bytes) {
     Row row = writer.begin_event(pool, at, 0, writer.intern("weights"));
@@ -274,43 +280,47 @@ TEST_CASE(
   };
   block(10, 2048);
   block(210, -2048);
+  Row kept = writer.begin_event(other_pool, 20, 0, writer.intern("[memory]"));
+  kept.integer(0, 512);
+  kept.unsigned_integer(1, 0xFFFF'8000'0000'1000);
+  kept.string(2, writer.intern("GPU 1 memory"));
   REQUIRE(writer.finish().ok());
 
   WorkerPool workers(1);
   TaskControl control;
   ExportReport report;
-  const std::string trace = exported_by({{*store, store->snapshot(), workers, control}}, write_perfetto, report);
-  const Imported again = from_perfetto(trace);
-  const auto track = [&](std::string_view name) {
-    for (const TrackSnapshot& each : again.snapshot().tracks) {
-      if (each.track->name == name) return *each.track;
+  const ExportRequest request{{*store, store->snapshot(), workers, control}};
+  const auto check = [&](const Imported& again) {
+    const auto track = [&](std::string_view name) {
+      for (const TrackSnapshot& each : again.snapshot().tracks) {
+        if (each.track->name == name) return *each.track;
+      }
+      return Track{};
+    };
+    CHECK(track("Tensor").kind == "engine");
+    CHECK(track("SBUF").kind == "memory");
+    for (const Track& each : {track("Tensor"), track("SBUF")}) {
+      CHECK(each.device == "nc0; a");
+      CHECK(each.host == "trn1");
     }
-    return Track{};
+    CHECK(track("GPU 1 memory").device == "GPU 1");
+    const auto usage = memory_usage(
+        {.store = again.store(), .snapshot = again.shared_snapshot(), .pool = workers, .control = control});
+    REQUIRE(usage.ok());
+    REQUIRE((*usage)->pools.size() == 2);
+    std::map<std::string, std::int64_t> peaks;
+    for (const auto& each : (*usage)->pools) peaks[each.base_name] = each.peak_bytes;
+    CHECK(peaks == std::map<std::string, std::int64_t>{{"SBUF", 2048}, {"GPU 1 memory", 512}});
+    REQUIRE((*usage)->allocations.size() == 2);
+    std::map<std::uint64_t, bool> released;  // by address
+    for (const auto& each : (*usage)->allocations) released[each.address.value_or(0)] = each.end_ns.has_value();
+    CHECK(released == std::map<std::uint64_t, bool>{{4096, true}, {0xFFFF'8000'0000'1000, false}});
+    CHECK(again.count("instant") == 0);
   };
-  CHECK(track("Tensor").kind == "engine");
-  CHECK(track("Tensor").device == "nc0; a");
-  CHECK(track("Tensor").host == "trn1");
-  CHECK(track("SBUF").kind == "memory");
-  const auto usage =
-      memory_usage({.store = again.store(), .snapshot = again.shared_snapshot(), .pool = workers, .control = control});
-  REQUIRE(usage.ok());
-  REQUIRE((*usage)->pools.size() == 1);
-  CHECK((*usage)->pools[0].base_name == "SBUF");
-  CHECK((*usage)->pools[0].peak_bytes == 2048);
-  REQUIRE((*usage)->allocations.size() == 1);
-  CHECK((*usage)->allocations[0].address == 4096);
-  CHECK((*usage)->allocations[0].end_ns.has_value());
-
-  const std::string chrome = exported_by({{*store, store->snapshot(), workers, control}}, write_chrome, report);
-  const Imported third = imported_from(chrome, [](auto bytes, EventSink& to) {
+  check(from_perfetto(exported_by(request, write_perfetto, report)));
+  check(imported_from(exported_by(request, write_chrome, report), [](auto bytes, EventSink& to) {
     return sources::chrome::import_chrome_json(std::move(bytes), "test.json", {}, to);
-  });
-  for (const TrackSnapshot& each : third.snapshot().tracks) {
-    if (each.track->name != "Tensor") continue;
-    CHECK(each.track->kind == "engine");
-    CHECK(each.track->device == "nc0; a");
-    CHECK(each.track->host == "trn1");
-  }
+  }));
 }
 
 TEST_CASE("a session that goes out as a Chrome trace and comes in again is the same") {

@@ -81,4 +81,14 @@ TEST_CASE("verdict: status bar, verdict and the list of recent sessions show the
   REQUIRE(recent.size() == 1);
   CHECK(recent.front().events == events);
   CHECK(format_duration(static_cast<double>(recent.front().work_ns)) == written(terms::kWork));
+  CHECK(recent.front().device == viewer.tab().device);
+  viewer.app.layout().show("selection");
+  EventFilter all;
+  all.range = TimeRange{viewer.tab().snapshot->begin_ns, viewer.tab().snapshot->end_ns};
+  viewer.tab().region = all;
+  CHECK(viewer.wait_for([&] {
+    const std::string shown = viewer.shell.visible_text();
+    return shown.find("Active\n" + written(terms::kActive) + "\n") != std::string::npos &&
+           shown.find("Span\n" + written(terms::kTotal) + "\n") != std::string::npos;
+  }));
 }

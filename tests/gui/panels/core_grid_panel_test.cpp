@@ -1,6 +1,7 @@
 // The Core grid panel with real clicks, drags and keys: cells select what ran on their cores, the brush is the range of
 // map and table, playing moves it and ends, and what the panel says where there is nothing.
 #include "app/session/analysis.h"
+#include "app/timeline/state.h"
 #include "tests/gui/held_pool.h"
 #include "tests/gui/viewer.h"
 #include "tests/support/core_session.h"
@@ -78,6 +79,53 @@ TEST_CASE("core grid panel: a click on a core selects what ran on it, Ctrl adds 
   REQUIRE(viewer.shell.click("grid.cell.1.1.7"));
   viewer.shell.frame(2);
   CHECK_FALSE(viewer.tab().region);
+}
+
+// An operations report and the device log of the same run, opened as one session.
+TEST_CASE("core grid panel: a click on a core of a joined session brings the core's row into sight on the timeline") {
+  constexpr int kColumns = 8, kRows = 8;
+  const TemporaryFolder folder;
+  write_file(folder.file("ops_perf_results.csv"),
+             "OP CODE,OP TYPE,GLOBAL CALL COUNT,DEVICE ID,ATTRIBUTES,CORE COUNT,HOST START TS,HOST END TS,"
+             "HOST DURATION [ns],DEVICE FW START CYCLE,DEVICE FW END CYCLE,DEVICE FW DURATION [ns]\n"
+             "Matmul,tt_dnn_device,1024,0,{},64,1000,1500,500,90000,94000,4000\n"
+             "Softmax,tt_dnn_device,2048,0,{},64,8000,8500,500,97500,98500,1000\n");
+  std::string log =
+      "ARCH: wormhole_b0, CHIP_FREQ[MHz]: 1000\n"
+      "PCIe slot, core_x, core_y, RISC processor type, timer_id, time[cycles since reset], data, run host ID,"
+      "  zone name, type, source line, source file, meta data\n";
+  for (int x = 1; x <= kColumns; ++x) {
+    for (int y = 1; y <= kRows; ++y) {
+      for (const char* part : {"BRISC", "NCRISC"}) {
+        const std::string core = "0," + std::to_string(x) + "," + std::to_string(y) + "," + part + ",1,";
+        log += core + "90100,0,1024,KERNEL,ZONE_START,1,k.cc,\n" + core + "93900,0,1024,KERNEL,ZONE_END,1,k.cc,\n";
+      }
+    }
+  }
+  write_file(folder.file("profile_log_device.csv"), log);
+  Viewer viewer;
+  viewer.open(folder.path());
+  viewer.shell.resize(1600, 1000, 1);
+  viewer.app.layout().show("core-grid");
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("grid.cell.0.7.8") != nullptr; }));
+  CHECK(viewer.shell.find("grid.cell.1.7.8") == nullptr);  // one chip, of both files
+  const auto is_seen = [&](const std::string& core) {
+    const TimelineState& timeline = *viewer.tab().timeline;
+    return std::any_of(timeline.drawn_rows.begin(), timeline.drawn_rows.end(), [&](const DrawnRow& drawn) {
+      const Track* const track = timeline.rows[drawn.row].track;
+      return track != nullptr && track->name == core && drawn.clip.contains(drawn.rect.centre());
+    });
+  };
+  for (const auto& [cell, core] : {std::pair{"grid.cell.0.7.8", "core 7,8 BRISC"},
+                                   {"grid.cell.0.1.1", "core 1,1 BRISC"},
+                                   {"grid.cell.0.8.4", "core 8,4 BRISC"}}) {
+    CAPTURE(core);
+    CHECK_FALSE(is_seen(core));
+    viewer.shell.wait(1);  // else it would be a double click
+    REQUIRE(viewer.shell.click(cell));
+    REQUIRE(viewer.shell.settle());
+    CHECK(is_seen(core));
+  }
 }
 
 TEST_CASE("core grid panel: a double click pins the rows of the core on the timeline") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "capture/json/json_cursor.h"
+#include "core/export/traces/chrome_trace.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {
@@ -186,7 +187,11 @@ void ChromeRowReader::take_time(const json::JsonField& field, Row& row, ExactTim
   has = false;
   if (field.kind == json::JsonKind::null) return;
   const bool may_be = field.kind == json::JsonKind::number || field.kind == json::JsonKind::string;
-  const TimeReading reading = may_be ? read_microseconds(field.text, time) : TimeReading::not_a_number;
+  TimeReading reading = may_be ? read_microseconds(field.text, time) : TimeReading::not_a_number;
+  if (reading == TimeReading::out_of_range && &time == &duration_ && !field.text.starts_with('-')) {
+    time = {kMaxTimeNs, 0};  // longer than any: its end cannot be true
+    reading = TimeReading::ok;
+  }
   has = reading == TimeReading::ok;
   if (reading == TimeReading::not_a_number) row.time_problem = "a time is not a number";
   if (reading == TimeReading::out_of_range) row.time_problem = "a time is out of any range";
@@ -236,11 +241,13 @@ std::uint32_t ChromeRowReader::thread_of(const Row& row) {
 ChromeTable ChromeRowReader::table_of(const Row& row) {
   const EventRecord& record = row.record;
   if (record.phase == 'T' && record.has_duration) return ChromeTable::thread_state;
-  if (is_instant(record.phase)) return row.name == "[memory]" ? ChromeTable::memory : ChromeTable::instant;
   CategoryPlace& place = categories_[record.category % categories_.size()];
   if (place.category != record.category) {
-    place = {record.category, table_of_category(vocabulary_.strings.text(record.category))};
+    const std::string_view category = vocabulary_.strings.text(record.category);
+    place = {record.category, table_of_category(category), category == kOwnChromeAllocation};
   }
+  if (is_instant(record.phase))
+    return place.allocation || row.name == "[memory]" ? ChromeTable::memory : ChromeTable::instant;
   return place.table == ChromeTable::event && row.args != nullptr ? table_of_args(row.args->text) : place.table;
 }
 

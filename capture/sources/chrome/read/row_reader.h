@@ -80,6 +80,7 @@ class ChromeRowReader final : public json::JsonRowHandler {
   struct CategoryPlace {
     StringId category = 0;
     ChromeTable table = ChromeTable::event;
+    bool allocation = false;  // of a trace that was exported from a session
   };
   std::array<CategoryPlace, 256> categories_{};
 };

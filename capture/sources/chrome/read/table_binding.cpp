@@ -44,14 +44,21 @@ void ArgsInference::add(const json::JsonField& field) {
   if (!field.key.empty() && !is_own(field.key)) found_.add(field.key, field);
 }
 
-Schema ArgsInference::schema(ChromeTable table) const {
+Schema ArgsInference::schema(ChromeTable table, const AllocationColumns& allocations) const {
   const ChromeTableRule& rule = rule_of(table);
   Schema schema = make_schema({rule.schema, rule.kind, "name", "", waiting_names(table)}, known_columns(table));
   append_columns(schema, collective_columns(table));
+  const bool stated = table == ChromeTable::memory && !allocations.empty();
+  if (stated) std::erase_if(schema.columns, [](const Column& column) { return column.role != Role::none; });
+  for (const auto& [role, name] : allocations) {
+    if (stated && !schema.find(role) && !holds(schema, name)) schema.columns.push_back(allocation_column(role, name));
+  }
   bool has_file = false;
   bool has_line = false;
   for (const std::string& key : found_.keys()) {
-    if (holds(schema, key)) continue;
+    const bool is_role = stated && std::any_of(allocations.begin(), allocations.end(),
+                                               [&](const auto& each) { return each.second == key; });
+    if (is_role || holds(schema, key)) continue;
     has_file = has_file || is_one_of(kFileKeys, key);
     has_line = has_line || is_one_of(kLineKeys, key);
     const bool layer = key == kLayerColumn && found_.type(key) == ColumnType::string;
@@ -60,14 +67,15 @@ Schema ArgsInference::schema(ChromeTable table) const {
   }
   const auto append = [&](const ColumnSpec& own) { schema.columns.push_back(make_column(own)); };
   append({kCategoryColumn, ColumnType::string, "", "", "", "The category in the file."});
-  if ((has_file && has_line) || has_location_ || table == ChromeTable::python_function) {
+  const bool has_place = (has_file && has_line) || has_location_ || table == ChromeTable::python_function;
+  if (has_place && !holds(schema, kLocationColumn)) {
     append({kLocationColumn, ColumnType::string, "", "Source", "", "File and line.", Role::source_location});
   }
   if (has_module_ && !holds(schema, kLayerColumn)) {
     append({kLayerColumn, ColumnType::string, "", columns::kLayerAndSource, "Layer", "The module of the model.",
             Role::layer});
   }
-  if (table == ChromeTable::memory) {
+  if (table == ChromeTable::memory && !stated) {
     append({kPoolColumn, ColumnType::string, "", "Memory", "", "The device's memory.", Role::pool});
   }
   append({kRestColumn, ColumnType::text, "", "Arguments", "",
@@ -75,7 +83,8 @@ Schema ArgsInference::schema(ChromeTable table) const {
   return schema;
 }
 
-TableBinding::TableBinding(ChromeTable table, Schema schema) : table_(table), schema_(std::move(schema)) {
+TableBinding::TableBinding(ChromeTable table, Schema schema, const AllocationColumns& allocations)
+    : table_(table), schema_(std::move(schema)) {
   for (std::uint32_t i = 0; i < schema_.columns.size(); ++i) {
     const std::string& name = schema_.columns[i].name;
     if (name == kCategoryColumn) {
@@ -109,6 +118,11 @@ TableBinding::TableBinding(ChromeTable table, Schema schema) : table_(table), sc
       }
       if (name == "Device Id") device_id = i;
     }
+  }
+  for (const auto& [role, name] : allocations) {
+    const auto column = table == ChromeTable::memory ? schema_.find(role) : std::nullopt;
+    if (column) by_key_.emplace(name, static_cast<std::uint32_t>(*column));
+    if (column) pool = kNoColumn;  // the trace states it, or there is none
   }
 }
 

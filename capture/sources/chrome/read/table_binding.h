@@ -20,7 +20,7 @@ class ArgsInference {
  public:
   void add(const json::JsonField& field);
   // What is known of the table, then what was seen, then the product's own columns.
-  [[nodiscard]] Schema schema(ChromeTable table) const;
+  [[nodiscard]] Schema schema(ChromeTable table, const AllocationColumns& allocations) const;
 
  private:
   InferredColumns found_{{.most_columns = 64, .any_text_recurs = true}};  // what is over goes into "args"
@@ -30,7 +30,7 @@ class ArgsInference {
 
 class TableBinding {
  public:
-  TableBinding(ChromeTable table, Schema schema);
+  TableBinding(ChromeTable table, Schema schema, const AllocationColumns& allocations);
 
   [[nodiscard]] ChromeTable table() const noexcept { return table_; }
   [[nodiscard]] const Schema& schema() const noexcept { return schema_; }

@@ -170,6 +170,12 @@ bool is_launch_flow(std::string_view category) noexcept {
   return std::find(std::begin(kLaunchFlows), std::end(kLaunchFlows), category) != std::end(kLaunchFlows);
 }
 
+Column allocation_column(Role role, const std::string& name) {
+  const bool bytes = role == Role::allocation || role == Role::requested;
+  const ColumnType type = bytes ? kInt : role == Role::address || role == Role::key ? kUnsigned : kString;
+  return make_column({name, type, bytes ? "B" : "", kMemory, "", "", role});
+}
+
 std::span<const ColumnSpec> collective_columns(ChromeTable table) noexcept {
   const bool has = table == ChromeTable::kernel || table == ChromeTable::cpu_op;
   return has ? std::span<const ColumnSpec>(kCollectiveColumns) : std::span<const ColumnSpec>{};

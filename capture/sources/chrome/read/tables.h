@@ -5,7 +5,10 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "core/model/column_spec.h"
 
@@ -63,6 +66,10 @@ struct ChromeTableRule {
 [[nodiscard]] bool is_launch_flow(std::string_view category) noexcept;
 
 [[nodiscard]] std::span<const ColumnSpec> known_columns(ChromeTable table) noexcept;
+// Which columns of allocations are what, by the names of arguments: of traces that were exported from a session. Of
+// several names for one role the first is the column's.
+using AllocationColumns = std::vector<std::pair<Role, std::string>>;
+[[nodiscard]] Column allocation_column(Role role, const std::string& name);
 // What PyTorch tells of collectives, of the operator and the kernel alike: known wherever they first come in the file.
 [[nodiscard]] std::span<const ColumnSpec> collective_columns(ChromeTable table) noexcept;
 // Names of events that only wait: of calls, for what they have started before; of a device, for others of its streams.

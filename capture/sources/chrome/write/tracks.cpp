@@ -194,6 +194,12 @@ bool ChromeTracks::add_metadata(std::string_view name, std::uint32_t thread, std
       names.labels = value.text;
     } else if (what == "words") {
       names.words = read_track_description(value.text);
+      if (!names.words) return false;
+      for (const auto& column : names.words->columns) {
+        const bool known =
+            std::find(allocation_columns_.begin(), allocation_columns_.end(), column) != allocation_columns_.end();
+        if (!known) allocation_columns_.push_back(column);
+      }
     } else {
       names.order = json::to_int64(value);
     }

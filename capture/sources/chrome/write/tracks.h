@@ -59,6 +59,9 @@ class ChromeTracks {
   // A metadata event; false if it is none about processes and threads.
   [[nodiscard]] bool add_metadata(std::string_view name, std::uint32_t thread, std::string_view args);
 
+  // Of tracks of a session that was exported: which of their events' arguments are what of an allocation.
+  [[nodiscard]] const AllocationColumns& allocation_columns() const noexcept { return allocation_columns_; }
+
   // What events say of their process: its rank, and the device's number there. Asked for until it is known.
   [[nodiscard]] bool wants_facts(std::uint32_t thread) noexcept;
   void add_facts(std::uint32_t thread, std::optional<std::int64_t> rank, std::optional<std::int64_t> device);
@@ -147,6 +150,7 @@ class ChromeTracks {
   std::unordered_map<std::string, std::uint32_t> pool_threads_;  // by pid
   std::string first_pool_pid_;
   std::unordered_map<std::string, Names> threads_;  // by thread_key
+  AllocationColumns allocation_columns_;
   bool own_ = false;
 };
 

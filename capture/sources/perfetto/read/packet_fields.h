@@ -13,6 +13,7 @@ struct PacketFields {
   // Messages of packets, by their fields.
   enum Message : std::uint32_t {
     kProcessTree = 2,
+    kChromeEvents = 5,
     kClockSnapshot = 6,
     kTrackEvent = 11,
     kProcessDescriptor = 43,

@@ -57,12 +57,6 @@ constexpr std::uint32_t kMostCached = 253;
 }
 
 // Of allocations.
-[[nodiscard]] Column column_of_role(Role role, const std::string& name) {
-  const bool bytes = role == Role::allocation || role == Role::requested;
-  const ColumnType type = bytes ? kInt : role == Role::address || role == Role::key ? kUnsigned : kString;
-  return make_column({name, type, bytes ? "B" : "", kMemory, "", "", role});
-}
-
 [[nodiscard]] bool is_own_name(std::string_view name) {
   return std::any_of(kOwnColumns.begin(), kOwnColumns.end(),
                      [&](const ColumnSpec& spec) { return lower_case(spec.name) == lower_case(name); });
@@ -86,18 +80,24 @@ const EventTable& EventTables::make(EventTableKind kind) {
     std::erase_if(schema.columns, [](const Column& column) { return column.role != Role::none; });
   }
   for (const auto& [role, name] : learnt.roles) {
-    if (!holds_column(schema, name)) schema.columns.push_back(column_of_role(role, name));
+    if (!schema.find(role) && !holds_column(schema, name))
+      schema.columns.push_back(chrome::allocation_column(role, name));
   }
   auto made = std::make_unique<EventTable>();
   made->kind = kind;
   made->own.fill(EventTable::kNoColumn);
   for (const std::string& name : learnt.found.keys()) {
-    if (holds_column(schema, name) || is_own_name(name)) continue;
+    const bool is_role =
+        std::any_of(learnt.roles.begin(), learnt.roles.end(), [&](const auto& each) { return each.second == name; });
+    if (is_role || holds_column(schema, name) || is_own_name(name)) continue;
     schema.columns.push_back(make_column({name, learnt.found.type(name), "", "Arguments"}));
   }
   for (std::size_t i = 0; i < schema.columns.size(); ++i) {
     made->by_name.emplace(schema.columns[i].name, static_cast<std::uint32_t>(i));
     made->by_name.emplace(lower_case(schema.columns[i].name), static_cast<std::uint32_t>(i));
+  }
+  for (const auto& [role, name] : learnt.roles) {
+    if (const auto column = schema.find(role)) made->by_name.emplace(name, static_cast<std::uint32_t>(*column));
   }
   for (std::size_t i = 0; i < kOwnColumnCount; ++i) {
     const auto own = static_cast<OwnColumn>(i);

@@ -2,6 +2,7 @@
 // learn() for each of their arguments, then open(). What comes later and fits none of them is kept as JSON.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -72,9 +73,13 @@ class EventTables {
   void learn(EventTableKind kind, OwnColumn column) {
     learnt_[index(kind)].own[static_cast<std::size_t>(column)] = true;
   }
-  // Columns that mean something, under the names that they have in the trace.
-  void set_roles(EventTableKind kind, std::vector<std::pair<Role, std::string>> columns) {
-    learnt_[index(kind)].roles = std::move(columns);
+  // Columns that mean something, under the names that they have in the trace. Of several names for one role the first
+  // is the column's.
+  void add_roles(EventTableKind kind, const chrome::AllocationColumns& columns) {
+    chrome::AllocationColumns& roles = learnt_[index(kind)].roles;
+    for (const auto& column : columns) {
+      if (std::find(roles.begin(), roles.end(), column) == roles.end()) roles.push_back(column);
+    }
   }
   [[nodiscard]] const EventTable& open(EventTableKind kind) {
     const std::unique_ptr<EventTable>& table = tables_[index(kind)];
@@ -98,7 +103,7 @@ class EventTables {
   struct Learnt {
     InferredColumns found{{.most_columns = 64, .any_text_recurs = true}};
     std::array<bool, kOwnColumnCount> own{};
-    std::vector<std::pair<Role, std::string>> roles;
+    chrome::AllocationColumns roles;
   };
   [[nodiscard]] static std::size_t index(EventTableKind kind) noexcept { return static_cast<std::size_t>(kind); }
   const EventTable& make(EventTableKind kind);

@@ -199,7 +199,7 @@ void TrackBook::learn(std::string_view message) {
   }
   std::optional<TrackWords> words = read_track_description(description);
   if (!words) return;
-  if (!words->columns.empty()) tables_.set_roles(EventTableKind::memory, words->columns);
+  if (!words->columns.empty()) tables_.add_roles(EventTableKind::memory, words->columns);
   at(uuid).own = std::move(words);
 }
 
@@ -298,7 +298,7 @@ void TrackBook::describe(std::string_view message, std::int64_t machine, bool fi
     track.description = read.description;
     track.own = read_track_description(read.description);
     const bool late = track.holds_allocations() && !tables_.is_open(EventTableKind::memory);
-    if (late) tables_.set_roles(EventTableKind::memory, track.own->columns);
+    if (late) tables_.add_roles(EventTableKind::memory, track.own->columns);
   }
   if (read.ordering != PerfettoTrack::Ordering::unknown) track.ordering = read.ordering;
   if (read.rank != 0) track.rank = read.rank;

@@ -112,6 +112,7 @@ void ComputeReader::read_launches() {
     ++progress_.done;
   }
   progress_.say();
+  run_.count_skipped(RocmTable::kernel, without_time);
   run_.report().note("rows_skipped", "launches have no begin and end, and were left out", without_time);
   if (rows && !rows->status())
     run_.report().note("unreadable", "launches lie on damaged pages: " + rows->status().message());

@@ -39,6 +39,22 @@ constexpr std::array kRocprofTables = {
     RocprofTableRow{RocprofTable::statistics, {"Name", "Calls", "TotalDurationNs"}},
 };
 
+[[nodiscard]] RocmTable becomes(RocprofTable table) noexcept {
+  switch (table) {
+    case RocprofTable::copies:
+      return RocmTable::memcpy;
+    case RocprofTable::allocations:
+    case RocprofTable::scratch:
+      return RocmTable::memory;
+    case RocprofTable::calls:
+      return RocmTable::call;
+    case RocprofTable::samples:
+      return RocmTable::sample;
+    default:
+      return RocmTable::kernel;
+  }
+}
+
 // In which order the tables are read: what others need comes first.
 [[nodiscard]] int reading_order(RocprofTable table) {
   constexpr std::array kOrder = {RocprofTable::agents, RocprofTable::kernels,     RocprofTable::counters,
@@ -177,7 +193,8 @@ struct CsvReader::Columns {
 
 Result<void> CsvReader::find_tables(const std::vector<std::string>& paths) {
   Error first;
-  std::uint64_t statistics = 0;
+  std::vector<std::string> statistics;
+  std::vector<std::string> unknown;
   for (const std::string& path : paths) {
     Result<std::unique_ptr<json::ByteSource>> source = open_(path);
     Result<CsvTable> table = source ? CsvTable::open(std::move(*source), path, {}) : source.error();
@@ -189,7 +206,7 @@ Result<void> CsvReader::find_tables(const std::vector<std::string>& paths) {
     }
     const RocprofTable is = rocprof_table_of(table->names());
     if (is == RocprofTable::statistics) {
-      ++statistics;
+      statistics.push_back(file_name(path));
     } else if (is != RocprofTable::none) {
       files_.push_back({path, rocprof_process_of(path), is});
     } else if (paths.size() == 1) {
@@ -197,10 +214,15 @@ Result<void> CsvReader::find_tables(const std::vector<std::string>& paths) {
           fmt::format("{}: this is no table that rocprofv3 writes: it has no columns Start_Timestamp and "
                       "End_Timestamp beside those of a trace",
                       path)};
+    } else {
+      unknown.push_back(file_name(path));
     }
   }
-  run_.report().note("files_skipped", "tables of statistics were passed over: the traces beside them say the same",
-                     statistics);
+  run_.report().note_unread("the folder", unknown, "tables");
+  run_.report().note("files_skipped",
+                     fmt::format("tables of statistics were passed over, the traces beside them say the same: {}",
+                                 fmt::join(statistics, ", ")),
+                     statistics.size());
   if (files_.empty()) return first.message.empty() ? Error{paths.front() + ": no trace among these tables"} : first;
   std::stable_sort(files_.begin(), files_.end(),
                    [](const File& a, const File& b) { return reading_order(a.table) < reading_order(b.table); });
@@ -276,6 +298,7 @@ void CsvReader::read_file(const File& file) {
   CsvTable& table = *opened;
   Process& process = process_of(file);
   const Columns columns(table);
+  becomes_ = becomes(file.table);
   if (file.table == RocprofTable::agents) {
     read_agents(table, process);
   } else if (file.table == RocprofTable::counters) {
@@ -325,6 +348,9 @@ void CsvReader::report_file(const CsvTable& table, const File& file) {
                           "the file cut?",
                           file.path, table.first_bad_line()),
               table.bad_rows());
+  // Launches have several rows in a table of counters.
+  const bool of_events = file.table != RocprofTable::agents && file.table != RocprofTable::counters;
+  if (of_events) run_.count_skipped(becomes_, table.bad_rows());
   report.add(table.blocks(), file.path);
   report.note_unread(file.path, file.table == RocprofTable::allocations || file.table == RocprofTable::scratch ||
                                         file.table == RocprofTable::counters
@@ -365,11 +391,16 @@ MaybeNumber CsvReader::agent_of(std::string_view cell, Process& process) {
   return id;
 }
 
+void CsvReader::skip_without_time(const CsvTable& table) {
+  if (without_time_++ == 0) first_without_time_ = table.line();
+  run_.count_skipped(becomes_);
+}
+
 bool CsvReader::place(const CsvTable& table, const Columns& columns, const Process& process, RocmRecord& record) {
   const MaybeNumber start = table.integer(columns.start);
   const MaybeNumber end = table.integer(columns.end);
   if (!start || !end) {
-    if (without_time_++ == 0) first_without_time_ = table.line();
+    skip_without_time(table);
     return false;
   }
   ++events_;
@@ -523,6 +554,7 @@ void CsvReader::read_allocation(const CsvTable& table, const Columns& columns, P
 
 void CsvReader::read_call(const CsvTable& table, const Columns& columns, Process& process, bool mark) {
   RocmOnHost call;
+  becomes_ = mark ? RocmTable::mark : RocmTable::call;
   if (!place(table, columns, process, call)) return;
   call.name = run_.intern(table.cell(columns.function));
   if (mark) {
@@ -537,10 +569,7 @@ void CsvReader::read_call(const CsvTable& table, const Columns& columns, Process
 // Of instructions: which one a wave was at.
 void CsvReader::read_sample(const CsvTable& table, const Columns& columns, Process& process) {
   const MaybeNumber time = table.integer(columns.sampled);
-  if (!time) {
-    if (without_time_++ == 0) first_without_time_ = table.line();
-    return;
-  }
+  if (!time) return skip_without_time(table);
   ++events_;
   RocmOnHost sample;
   sample.process = process.number;

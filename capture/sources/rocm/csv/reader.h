@@ -80,6 +80,7 @@ class CsvReader {
   [[nodiscard]] bool place(const CsvTable& table, const Columns& columns, const Process& process, RocmRecord& record);
   [[nodiscard]] MaybeNumber agent_of(std::string_view cell, Process& process);
   [[nodiscard]] Process& process_of(const File& file, MaybeNumber pid = {});
+  void skip_without_time(const CsvTable& table);
   void report_file(const CsvTable& table, const File& file);
 
   RocmRun& run_;
@@ -88,6 +89,7 @@ class CsvReader {
   std::vector<File> files_;
   std::map<std::string, Process> processes_;  // by prefix
   std::unordered_map<std::string, std::uint32_t> counter_places_;
+  RocmTable becomes_ = RocmTable::kernel;  // what the row at hand
   std::uint64_t without_time_ = 0;
   std::uint64_t first_without_time_ = 0;
   std::uint64_t events_ = 0;

@@ -105,10 +105,30 @@ Result<void> ResultsReader::read(std::unique_ptr<json::ByteSource> source,
   report.note("rows_skipped", "records have no begin and end, and were left out", without_time_);
   report.note("duplicate_events", "launches are listed twice, by the trace and with their counters; shown once",
               twice_);
+  report.note_unread("records", {fields_.unread().begin(), fields_.unread().end()});
   for (const auto& [table, rows] : not_read_) {
     report.note("rows_left_out", fmt::format("records of \"{}\" are not read", table), rows);
   }
   return {};
+}
+
+// A record of the table at hand that would have become an event.
+void ResultsReader::count_skipped() {
+  switch (table_) {
+    case Table::dispatches:
+    case Table::dispatches_with_counters:
+      return run_.count_skipped(RocmTable::kernel);
+    case Table::calls:
+      return run_.count_skipped(RocmTable::call);
+    case Table::marks:
+      return run_.count_skipped(RocmTable::mark);
+    case Table::copies:
+      return run_.count_skipped(RocmTable::memcpy);
+    case Table::allocations:
+      return run_.count_skipped(RocmTable::memory);
+    default:
+      return;
+  }
 }
 
 // Facts are single values, and come before the tables that need them.
@@ -205,10 +225,7 @@ void ResultsReader::on_row(std::span<const JsonField> fields, bool is_object, co
     ++not_read_[table_name_];
     return;
   }
-  if (!is_object) {
-    ++bad_rows_;
-    return;
-  }
+  if (!is_object) return on_bad_row({}, {});
   if (!any_process_) {
     process_ = run_.add_process({});
     any_process_ = true;
@@ -218,7 +235,11 @@ void ResultsReader::on_row(std::span<const JsonField> fields, bool is_object, co
   if (table_ == Table::kernel_symbols) return take_symbol(fields);
   fields_.clear();
   for (const JsonField& field : fields) {
-    if (field.kind != JsonKind::array) fields_.add(field);
+    if (field.kind != JsonKind::array) {
+      fields_.add(field);
+    } else if (field.key != "records" || table_ != Table::dispatches_with_counters) {
+      fields_.add_unread(field.key);
+    }
   }
   switch (table_) {
     case Table::dispatches_with_counters:
@@ -236,7 +257,10 @@ void ResultsReader::on_row(std::span<const JsonField> fields, bool is_object, co
   }
 }
 
-void ResultsReader::on_bad_row(std::string_view /*text*/, const json::RowPlace& /*place*/) { ++bad_rows_; }
+void ResultsReader::on_bad_row(std::string_view /*text*/, const json::RowPlace& /*place*/) {
+  ++bad_rows_;
+  count_skipped();
+}
 void ResultsReader::on_mended_row(const json::RowPlace& /*place*/) { ++mended_rows_; }
 
 void ResultsReader::take_agent(std::span<const JsonField> fields) {
@@ -251,15 +275,25 @@ void ResultsReader::take_agent(std::span<const JsonField> fields) {
   if (id) run_.add_agent(process_, *id, std::move(agent));
 }
 
+void ResultsReader::add_unread(std::span<const JsonField> fields, std::initializer_list<std::string_view> known) {
+  for (const JsonField& field : fields) {
+    if (std::find(known.begin(), known.end(), field.key) == known.end())
+      fields_.add_unread(fmt::format("{}.{}", table_name_, field.key));
+  }
+}
+
 void ResultsReader::take_counter(std::span<const JsonField> fields) {
   const MaybeNumber id = handle_in(text_of(fields, "id"));
   if (!id) return;
+  add_unread(fields, {"id", "name", "description"});
   counters_[*id] = {std::string(text_of(fields, "name")), {}, std::string(text_of(fields, "description"))};
 }
 
 void ResultsReader::take_symbol(std::span<const JsonField> fields) {
   const MaybeNumber id = number_of(fields, "kernel_id");
   if (!id) return;
+  add_unread(fields, {"kernel_id", "formatted_kernel_name", "demangled_kernel_name", "kernel_name", "arch_vgpr_count",
+                      "accum_vgpr_count", "sgpr_count"});
   Symbol symbol;
   for (const std::string_view key : {"formatted_kernel_name", "demangled_kernel_name", "kernel_name"}) {
     if (symbol.text.empty()) symbol.text = text_of(fields, key);
@@ -328,6 +362,7 @@ const ResultsReader::Operation& ResultsReader::operation_of(MaybeNumber kind, Ma
 bool ResultsReader::place(RocmRecord& record) {
   if (!fields_[RecordField::start] || !fields_[RecordField::end]) {
     ++without_time_;
+    count_skipped();
     return false;
   }
   ++events_;

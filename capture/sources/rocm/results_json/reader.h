@@ -61,6 +61,7 @@ class ResultsReader final : private json::JsonRowHandler {
   void on_mended_row(const json::RowPlace& place) override;
 
   [[nodiscard]] static Table table_of(std::string_view name);
+  void count_skipped();
   void begin_table(const json::JsonWindow& window);
   void take_metadata(std::string_view object);
   void take_strings(std::string_view object);
@@ -69,6 +70,7 @@ class ResultsReader final : private json::JsonRowHandler {
   void take_agent(std::span<const json::JsonField> fields);
   void take_counter(std::span<const json::JsonField> fields);
   void take_symbol(std::span<const json::JsonField> fields);
+  void add_unread(std::span<const json::JsonField> fields, std::initializer_list<std::string_view> known);
   void choose_counters(const json::JsonWindow& window);
   void write_dispatch(bool with_counters);
   void write_call(bool mark);

@@ -76,6 +76,11 @@ void RecordFields::add(const json::JsonField& field) {
   add(path_, field, 0);
 }
 
+void RecordFields::add_unread(std::string_view path) {
+  constexpr std::size_t kMostUnread = 1'000;
+  if (unread_.size() < kMostUnread && !unread_.contains(path)) unread_.emplace(path);
+}
+
 void RecordFields::add(std::string& path, const json::JsonField& field, unsigned depth) {
   constexpr unsigned kDeepest = 4;
   constexpr std::string_view kAround = "dispatch_data";
@@ -84,8 +89,9 @@ void RecordFields::add(std::string& path, const json::JsonField& field, unsigned
     if (!path.empty()) path += '.';
     path += field.key;
   }
-  if (field.kind == json::JsonKind::object && depth < kDeepest) {
-    if (path == "args") arguments_ = field.text == "{}" ? std::string_view{} : field.text;
+  if (field.kind == json::JsonKind::object && path == "args") {
+    arguments_ = field.text == "{}" ? std::string_view{} : field.text;
+  } else if (field.kind == json::JsonKind::object && depth < kDeepest) {
     const unsigned deeper = path.empty() ? 0 : depth + 1;
     (void)json::each_member(field.text, [&](const json::JsonField& inner) {
       add(path, inner, deeper);
@@ -99,6 +105,8 @@ void RecordFields::add(std::string& path, const json::JsonField& field, unsigned
         if (const auto bits = json::to_uint64(field)) number = static_cast<std::int64_t>(*bits);  // addresses
       }
       numbers_[static_cast<std::size_t>(known->second)] = number;
+    } else {
+      add_unread(path);
     }
   }
   path.resize(before);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -57,12 +58,15 @@ class RecordFields {
   }
   // A field of the record and, if it is an object, all within it.
   void add(const json::JsonField& field);
+  void add_unread(std::string_view path);
 
   [[nodiscard]] const MaybeNumber& operator[](RecordField field) const noexcept {
     return numbers_[static_cast<std::size_t>(field)];
   }
   [[nodiscard]] std::int64_t integer(RecordField field) const noexcept { return (*this)[field].value_or(0); }
   [[nodiscard]] const std::string& arguments() const noexcept { return arguments_; }  // as JSON; or ""
+  // Values that mean nothing here, of all records: "dispatch_info.size".
+  [[nodiscard]] const std::set<std::string, std::less<>>& unread() const noexcept { return unread_; }
 
  private:
   void add(std::string& path, const json::JsonField& field, unsigned depth);
@@ -70,6 +74,7 @@ class RecordFields {
   std::array<MaybeNumber, static_cast<std::size_t>(RecordField::count)> numbers_;
   std::string arguments_;
   std::string path_;
+  std::set<std::string, std::less<>> unread_;
 };
 
 }  // namespace accelscope::capture::sources::rocm

@@ -108,7 +108,7 @@ void RocprofReader::write_kernel(const KernelLayout& layout, const TextOf& text)
   const MaybeNumber end = number(layout.end);
   if (!begin || !end) {
     ++without_time_;
-    return;
+    return run_.count_skipped(RocmTable::kernel);
   }
   RocmDispatch dispatch;
   dispatch.process = process_of(number(layout.pid));
@@ -170,6 +170,7 @@ Result<void> RocprofReader::read(CsvTable& table, const std::string& name) {
                                  "was the file cut?",
                                  table.first_bad_line()),
                      table.bad_rows());
+  run_.count_skipped(RocmTable::kernel, table.bad_rows());
   run_.report().add(table.blocks());
   report();
   return {};
@@ -216,11 +217,12 @@ void RocprofReader::read_kernels(const sqlite::ForeignDatabase& database) {
   progress_.say();
 }
 
-bool RocprofReader::place(const ForeignRows& rows, RocmRecord& record) {
+bool RocprofReader::place(const ForeignRows& rows, RocmTable becomes, RocmRecord& record) {
   const MaybeNumber begin = rows.number(0);
   const MaybeNumber end = rows.number(1);
   if (!begin || !end) {
     ++without_time_;
+    run_.count_skipped(becomes);
     return false;
   }
   record.start = *begin;
@@ -236,7 +238,7 @@ void RocprofReader::read_operations(const sqlite::ForeignDatabase& database) {
                                                              "queue-id", "stream-id", "roctx-range", "Index"});
   while (rows && rows->next() && !run_.session().cancelled()) {
     RocmDispatch dispatch;
-    if (!place(*rows, dispatch)) continue;
+    if (!place(*rows, RocmTable::kernel, dispatch)) continue;
     dispatch.name = run_.intern_kernel(without_quotes(rows->text(4)));
     dispatch.agent = agent_of(dispatch.process, rows->number(5));
     dispatch.queue = rows->number(6);
@@ -254,7 +256,7 @@ void RocprofReader::read_copies(const sqlite::ForeignDatabase& database, bool jo
       kCopyTable, {"BeginNs", "EndNs", "pid", "tid", "Name", "dev-id", "queue-id", "stream-id", "Data", "Index"});
   while (rows && rows->next() && !run_.session().cancelled()) {
     RocmCopy copy;
-    if (!place(*rows, copy)) continue;
+    if (!place(*rows, RocmTable::memcpy, copy)) continue;
     const std::string_view name = without_quotes(rows->text(4));
     copy.fills = name.find("Fill") != std::string_view::npos;
     copy.name = run_.intern(name);
@@ -274,7 +276,7 @@ void RocprofReader::read_calls(const sqlite::ForeignDatabase& database, std::str
   const StringId category = run_.intern(fmt::format("{}_API", table));
   while (rows && rows->next() && !run_.session().cancelled()) {
     RocmOnHost call;
-    if (!place(*rows, call)) continue;
+    if (!place(*rows, RocmTable::call, call)) continue;
     call.category = category;
     call.name = run_.intern(without_quotes(rows->text(4)));
     call.arguments = rows->text(5);
@@ -288,7 +290,7 @@ void RocprofReader::read_marks(const sqlite::ForeignDatabase& database) {
   Result<ForeignRows> rows = database.rows(kMarkTable, {"BeginNs", "EndNs", "pid", "tid", "Name"});
   while (rows && rows->next() && !run_.session().cancelled()) {
     RocmOnHost mark;
-    if (!place(*rows, mark)) continue;
+    if (!place(*rows, RocmTable::mark, mark)) continue;
     mark.table = RocmHostTable::mark;
     mark.mark_kind = run_.intern(mark.start == mark.end ? "mark" : "range");
     mark.name = run_.intern(without_quotes(rows->text(4)));

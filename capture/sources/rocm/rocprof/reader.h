@@ -39,7 +39,7 @@ class RocprofReader {
   void read_marks(const sqlite::ForeignDatabase& database);
   void leave_out(const sqlite::ForeignDatabase& database, std::string_view table, std::string_view why);
   // Columns 0 and 1 are the begin and the end, 2 the process, 3 the thread.
-  [[nodiscard]] bool place(const sqlite::ForeignRows& rows, RocmRecord& record);
+  [[nodiscard]] bool place(const sqlite::ForeignRows& rows, RocmTable becomes, RocmRecord& record);
   [[nodiscard]] std::uint32_t process_of(MaybeNumber pid);
   [[nodiscard]] MaybeNumber agent_of(std::uint32_t process, MaybeNumber gpu);
   void report();

@@ -152,9 +152,9 @@ void RocmRun::write_facts(const Finish& options) {
     for (const auto& [key, value] : device.agent.facts) writer.set_meta(prefix + key, value);
   }
   for (std::size_t table = 0; table < kRocmTableCount; ++table) {
-    if (rows_written_[table] == 0) continue;
-    const std::string name = session_.table(tables_[table]).name;
-    writer.set_meta("source.rows." + name, std::to_string(rows_written_[table]));
+    const std::uint64_t written = rows_written_[table];
+    const std::uint64_t rows = written + rows_skipped_[table];
+    if (rows > 0) set_row_counts(writer, session_.table(table_of(static_cast<RocmTable>(table))).name, rows, written);
   }
 }
 

@@ -67,6 +67,10 @@ class RocmRun {
   void write(const RocmCopy& copy);
   void write(const RocmOnHost& event);
   void write(const RocmAllocation& allocation);
+  // Rows of the source that would have become some of this table, and cannot be shown.
+  void count_skipped(RocmTable table, std::uint64_t rows = 1) noexcept {
+    rows_skipped_[static_cast<std::size_t>(table)] += rows;
+  }
 
   // Whether work with this correlation was written: calls that started none need no flow.
   [[nodiscard]] bool has_work(std::uint32_t process, std::int64_t correlation) const {
@@ -154,6 +158,7 @@ class RocmRun {
   std::vector<RocmCounter> counters_;
   std::array<std::uint32_t, kRocmTableCount> tables_;
   std::array<std::uint64_t, kRocmTableCount> rows_written_{};
+  std::array<std::uint64_t, kRocmTableCount> rows_skipped_{};
   std::unordered_map<RowKey, std::size_t, RowKeyHash> row_numbers_;  // place in rows_
   std::vector<WorkRow> rows_;
   std::map<std::string, std::uint32_t, std::less<>> counter_rows_;

@@ -16,7 +16,11 @@ void HeldMarkers::hand_on_before(std::int64_t time) {
 }
 
 Result<bool> HeldMarkers::add(const LogMarker& marker, ChunkSpill& spill) {
-  last_ = std::max(last_, marker.time);
+  if (!events_->bounds->hold(marker.time, 0)) {
+    std::vector<LogMarker> alone = {marker};
+    writer_->add(*events_, alone);
+    return true;
+  }
   if (marker.time <= written_) {
     if (const Result<void> kept = late_.add(marker, spill); !kept) return kept.error();
     return false;
@@ -41,14 +45,13 @@ void HeldMarkers::hand_on(std::size_t count) {
   for (auto at = markers_.begin(); at != more;) {
     const auto next = std::find_if(at, more, [&](const LogMarker& marker) { return marker.time != at->time; });
     of_one_time.assign(at, next);
-    writer_->add(*events_, of_one_time);
+    if (writer_->add(*events_, of_one_time)) written_ = of_one_time.front().time;
     at = next;
   }
-  written_ = last;
   markers_.erase(markers_.begin(), more);
 }
 
-Result<void> HeldMarkers::finish(ChunkSpill& spill) {
+Result<void> HeldMarkers::finish(ChunkSpill& spill, std::int64_t last_time) {
   hand_on_all();
   Result<void> done;
   if (late_.count() > 0) done = late_.finish(spill);
@@ -58,7 +61,7 @@ Result<void> HeldMarkers::finish(ChunkSpill& spill) {
       return true;
     });
   }
-  writer_->end(*events_, last_);
+  writer_->end(*events_, last_time);
   return done;
 }
 

@@ -22,21 +22,18 @@ class HeldMarkers {
   // False: it came after later ones had been handed on.
   Result<bool> add(const LogMarker& marker, ChunkSpill& spill);
   void hand_on_all() { hand_on(markers_.size()); }
-  // No more comes.
-  Result<void> finish(ChunkSpill& spill);
+  // No more comes; `last_time`: of those whose times can be true.
+  Result<void> finish(ChunkSpill& spill, std::int64_t last_time);
 
-  [[nodiscard]] std::int64_t last() const noexcept { return last_; }
   [[nodiscard]] const LogProcessor& processor() const noexcept { return events_->facts; }
 
  private:
   void hand_on(std::size_t count);
 
-  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
   DeviceLogWriter* writer_;
   std::unique_ptr<DeviceLogWriter::Processor> events_;
   std::vector<LogMarker> markers_;
-  std::int64_t written_ = kNever;  // the time of the newest that was handed on
-  std::int64_t last_ = kNever;
+  std::int64_t written_ = std::numeric_limits<std::int64_t>::min();  // the time of the newest that was handed on
   MarkerRuns late_;
 };
 

@@ -90,6 +90,7 @@ std::unique_ptr<DeviceLogWriter::Processor> DeviceLogWriter::begin(const LogProc
       });
   begun->clock = clock;
   begun->risc = writer_.intern(processor.risc);
+  begun->bounds = &bounds_[processor.chip];
   return begun;
 }
 
@@ -102,12 +103,7 @@ Result<void> DeviceLogWriter::write(const LogProcessor& processor, MarkerRuns& m
   const Result<void> merged = markers.merge(spill, [&](std::vector<LogMarker>& of_one_time) {
     for (const LogMarker& marker : of_one_time)
       ++counts_.table_rows[static_cast<std::size_t>(table_of(dictionary_.site(marker.site).kind))];
-    if (bounds_.hold(of_one_time.front().time, 0)) {
-      last = of_one_time.front().time;
-      add(*to, of_one_time);
-    } else {
-      for (const LogMarker& marker : of_one_time) add_doubtful(*to, marker);
-    }
+    if (add(*to, of_one_time)) last = of_one_time.front().time;
     if (--until_asked > 0) return true;
     until_asked = kCancelInterval;
     return !writer_.cancelled();
@@ -119,14 +115,14 @@ Result<void> DeviceLogWriter::write(const LogProcessor& processor, MarkerRuns& m
   return merged;
 }
 
-void DeviceLogWriter::add_doubtful(Processor& to, const LogMarker& marker) {
-  at_ = &to;
+void DeviceLogWriter::add_doubtful(const LogMarker& marker) {
   ++counts_.doubtful;
-  if (to.doubtful.number == kNone) {
-    to.doubtful.number = add_track(fmt::format("{} (impossible times)", processor_name(to.facts)),
-                                   std::string(kDoubtfulTrack), LogTable::ts_event, core_track());
+  TrackState& track = at_->doubtful;
+  if (track.number == kNone) {
+    track.number = add_track(fmt::format("{} (impossible times)", processor_name(at_->facts)),
+                             std::string(kDoubtfulTrack), LogTable::ts_event, core_track());
   }
-  add_instant(marker, LogTable::ts_event, to.doubtful, false);
+  add_instant(marker, LogTable::ts_event, track, false);
 }
 
 void DeviceLogWriter::end(Processor& of, std::int64_t last_time) {
@@ -142,7 +138,7 @@ void DeviceLogWriter::seal(const TrackState& track) {
   if (track.number != kNone) writer_.flush(track.number);
 }
 
-void DeviceLogWriter::add(Processor& to, std::vector<LogMarker>& of_one_time, bool late) {
+bool DeviceLogWriter::add(Processor& to, std::vector<LogMarker>& of_one_time, bool late) {
   at_ = &to;
   if (of_one_time.size() > 1) {
     std::sort(of_one_time.begin(), of_one_time.end(),
@@ -150,6 +146,10 @@ void DeviceLogWriter::add(Processor& to, std::vector<LogMarker>& of_one_time, bo
     const auto repeated = std::unique(of_one_time.begin(), of_one_time.end());
     counts_.duplicates += static_cast<std::uint64_t>(of_one_time.end() - repeated);
     of_one_time.erase(repeated, of_one_time.end());
+  }
+  if (!to.bounds->hold(of_one_time.front().time, 0)) {
+    for (const LogMarker& marker : of_one_time) add_doubtful(marker);
+    return false;
   }
   zone_markers_.clear();
   for (const LogMarker& marker : of_one_time) {
@@ -161,6 +161,7 @@ void DeviceLogWriter::add(Processor& to, std::vector<LogMarker>& of_one_time, bo
     }
   }
   if (!zone_markers_.empty()) (late ? to.late : to.matcher).add(zone_markers_);
+  return true;
 }
 
 void DeviceLogWriter::add_event(const LogMarker& marker) {

@@ -53,6 +53,7 @@ class DeviceLogWriter {
     std::uint64_t unfinished = 0;
     std::uint64_t lone_ends = 0;
     std::uint64_t left_out = 0;
+    const tracks::TimeBounds* bounds = nullptr;  // of its chip
     TrackState doubtful;
   };
 
@@ -62,8 +63,9 @@ class DeviceLogWriter {
   DeviceLogWriter(const DeviceLogLayout& layout, const DeviceLogDictionary& dictionary, SessionWriter& writer,
                   DeviceLogCounts& counts, const LiveLog& live);
 
-  // Markers of write() beyond these bounds, whose times cannot be true, become moments of a row of their own.
-  void set_bounds(const tracks::TimeBounds& bounds) noexcept { bounds_ = bounds; }
+  // Markers of a chip beyond these bounds, whose times cannot be true, become moments of a row of their own. As far as
+  // is known: those of a log that grows may change.
+  void set_bounds(std::uint32_t chip, const tracks::TimeBounds& bounds) { bounds_[chip] = bounds; }
   // So many calls of write() will come: each of them finds a lane at least.
   void expect(std::uint32_t processors) noexcept { processors_left_ = processors; }
   // The clock of a chip, before its processors: where in the session one of its ticks lies.
@@ -81,7 +83,8 @@ class DeviceLogWriter {
 
   [[nodiscard]] std::unique_ptr<Processor> begin(const LogProcessor& processor, ClockNumber clock);
   // Markers of one time; the times never fall. Late ones, which came after later ones were added, make a second pass.
-  void add(Processor& to, std::vector<LogMarker>& of_one_time, bool late = false);
+  // False: that time cannot be true.
+  bool add(Processor& to, std::vector<LogMarker>& of_one_time, bool late = false);
   // Closes the zones that are open, and counts.
   void end(Processor& of, std::int64_t last_time);
   [[nodiscard]] LiveLog used() const { return {label_, track_count_, lane_count_}; }
@@ -125,7 +128,7 @@ class DeviceLogWriter {
   void add_zone(const MatchedZone& zone);
   void add_instant(const LogMarker& marker, LogTable table, bool lone_end);
   void add_instant(const LogMarker& marker, LogTable table, TrackState& track, bool lone_end);
-  void add_doubtful(Processor& to, const LogMarker& marker);
+  void add_doubtful(const LogMarker& marker);
   void add_counter(const LogMarker& marker);
   void fill(Row& row, const LogColumns& at, const LogMarker& marker);
   void fill_meta_data(Row& row, const LogColumns& at, std::uint64_t number);
@@ -147,8 +150,8 @@ class DeviceLogWriter {
   ClockNumber clock_ = kNone;
   std::uint32_t track_count_ = 0;
   std::uint32_t lane_count_ = 0;
-  tracks::TimeBounds bounds_;
-  std::uint32_t processors_left_ = 0;  // that have no lane yet
+  std::map<std::uint32_t, tracks::TimeBounds> bounds_;  // by chip
+  std::uint32_t processors_left_ = 0;                   // that have no lane yet
 
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, TrackNumber> cores_;  // by chip, x and y
   std::map<RunKey, Run> runs_;

@@ -160,7 +160,7 @@ TEST_CASE("rank files: one that is cut takes none of the others with it, and sev
   workspace.open(files);
   settle();
   REQUIRE(workspace.tab_count() == 1);
-  CHECK(workspace.tab(0).device == "2 devices");
+  CHECK(workspace.tab(0).device == "2 GPUs");
   const auto& quality = workspace.tab(0).snapshot->quality;
   const auto lost = std::find_if(quality.begin(), quality.end(),
                                  [](const QualityEntry& entry) { return entry.kind == "unreadable_input"; });
@@ -191,7 +191,7 @@ TEST_CASE("rank files: the viewer opens the files of a job in one tab, and other
   settle();
   REQUIRE(workspace.tab_count() == 1);
   CHECK(workspace.tab(0).title == "mlp");
-  CHECK(workspace.tab(0).device == "4 devices");
+  CHECK(workspace.tab(0).device == "4 GPUs");
   test::write_file(folder.file("x.json"), trace_of({.says_rank = false}));
   test::write_file(folder.file("y.json"), trace_of({.says_rank = false}));
   workspace.open(std::vector<std::string>{folder.file("x.json"), folder.file("y.json")});

@@ -24,6 +24,10 @@ TEST_CASE("listings: roofline, memory levels and peaks are printed, with what th
   REQUIRE(levels.code == kExitDone);
   CHECK(holds(levels.out, "HBM to SBUF"));
   CHECK(holds(levels.out, "\"Compute, bf16\""));
+  const std::string printed = run({"view", path, "--table", "memory-levels"}).out;
+  const std::string compute = printed.substr(printed.find("Compute, bf16"));
+  CHECK(holds(compute, " TFLOP/s"));
+  CHECK_FALSE(holds(compute, "B/s"));
   const auto by_layer = run({"view", path, "--table", "roofline", "--output-format", "csv"});
   CHECK(holds(by_layer.out, "layers.0/"));
   const auto by_line = run({"view", path, "--table", "roofline", "--by", "line", "--output-format", "csv"});

@@ -42,7 +42,7 @@ std::vector<BadTrace> bad_traces() {
       {"a time that is a list", between(R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":[1],"dur":1})"), 2, "rows_skipped",
        1},
       {"a huge time", between(R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1e40,"dur":1})"), 2, "rows_skipped", 1},
-      {"a huge duration", between(R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1e40})"), 3, "missing_duration",
+      {"a huge duration", between(R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1e40})"), 3, "impossible_times",
        1},
       {"a duration that is a word", between(R"({"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":"x"})"), 3,
        "missing_duration", 1},

@@ -23,7 +23,7 @@ constexpr std::string_view kFacts = R"json("metadata": {"node": {"machine_id": "
    {"kind": "MEMORY_ALLOCATION", "operations": ["MEMORY_ALLOCATION_ALLOCATE", "MEMORY_ALLOCATION_FREE"]}],
   "marker_api": [{"key": 9, "value": "step \"1\", [x]"}], "correlation_id": {"external": [{"key": 44, "value": "layer"}]}},
  "kernel_symbols": [{"kernel_id": 8, "formatted_kernel_name": "gemm<{4}>(float*)",
-   "kernel_name": "_Z4gemm", "arch_vgpr_count": 128, "accum_vgpr_count": 4, "sgpr_count": 96}],)json";
+   "kernel_name": "_Z4gemm", "kernel_object": 77, "arch_vgpr_count": 128, "accum_vgpr_count": 4, "sgpr_count": 96}],)json";
 
 std::string dispatch(std::int64_t id, std::int64_t start, bool inside = false) {
   return fmt::format(
@@ -165,6 +165,9 @@ TEST_CASE("a result of rocprofv3: kernels with counters, calls, marks, copies an
   CHECK(session.count("dependency") == 1);
   CHECK(quality_count(session, "rows_left_out") == 2);  // samples of instructions
   CHECK(quality_count(session, "stray_bytes") == 0);
+  const QualityEntry* unread = session.quality("unknown_columns");
+  REQUIRE(unread != nullptr);
+  CHECK(unread->detail.find("kernel_symbols.kernel_object") != std::string::npos);
   CHECK(session.snapshot().meta_value("device.2.totalGlobalMem") == "309220868096");
   // Two processes in one file.
   const Imported both = imported_result(result_file(result_of_one(false) + "," + result_of_one(false)));

@@ -45,6 +45,12 @@ std::uint64_t said(const RecordingSink& sink, const std::string& kind) {
   return count;
 }
 
+std::string said_of(const RecordingSink& sink, const std::string& kind) {
+  std::string details;
+  for (const QualityEntry& entry : sink.qualities) details += entry.kind == kind ? entry.detail + "\n" : "";
+  return details;
+}
+
 TEST_CASE("external intervals: tasks on their threads, frames on their own, the host from the file's name") {
   RecordingSink sink;
   import_text(
@@ -151,6 +157,7 @@ TEST_CASE("a table with more columns than a session holds is read without those,
   REQUIRE(rows.size() == 1);
   CHECK(sink.schema_of(rows[0]).columns.size() == kMostFileColumns);
   CHECK(said(sink, "values_left_out") == 60'001 - kMostFileColumns);
+  CHECK(said_of(sink, "values_left_out").find(fmt::format("c{}, ", kMostFileColumns - 1)) != std::string::npos);
   // Tables of unitrace have no such number; a name of so many commas is one name.
   RecordingSink printed;
   std::string name = "f(";
@@ -329,6 +336,54 @@ TEST_CASE("collapsed stacks become a flame graph: frames that follow each other 
   CHECK(said(sink, "time_unit") == 1);
   CHECK(stacks::probe_collapsed("a;b 12\n", "") > 0);
   CHECK(stacks::probe_collapsed("plain words of a text\nmore of them\n", "") == 0);
+}
+
+TEST_CASE("perf script: a tracepoint's fields are kept, and what of frames is not is named") {
+  RecordingSink sink;
+  import_text(stacks::import_perf_script,
+              "tool 7/8 [001] 12.000100: sched:sched_switch: prev_comm=tool prev_state=R ==> next_comm=idle\n"
+              "\t 7f12ab34 schedule+0x12 ([kernel.kallsyms])\n"
+              "  core.c:31\n"
+              "\t 55aa main (/bin/tool)\n\n"
+              "tool 7/8 [001] 12.000200: 1000 cache-misses: ffff8800aabb\n"
+              "\t 7f12ab35 touch (/lib/w.so)\n\n",
+              sink);
+  const auto switched = text_events(sink, "cpu_sample", "schedule");
+  REQUIRE(switched.size() == 1);
+  const auto fields = sink.schema_of(switched[0]).find("fields");
+  REQUIRE(fields);
+  CHECK(sink.view(switched[0]).text(*fields, switched[0].row) == "prev_comm=tool prev_state=R ==> next_comm=idle");
+  CHECK(string_value(sink, switched[0], "stack") == "schedule\nmain");
+  const auto touched = text_events(sink, "cpu_sample", "touch");
+  REQUIRE(touched.size() == 1);
+  CHECK(sink.view(touched[0]).text(*fields, touched[0].row) == "ffff8800aabb");
+  CHECK(said(sink, "unknown_columns") == 3);
+  CHECK(said_of(sink, "unknown_columns").find("ip, symoff, srcline") != std::string::npos);
+}
+
+TEST_CASE("unitrace: tables under headings that are not known, and times of other names, are told of") {
+  RecordingSink sink;
+  import_text(unitrace::import_unitrace,
+              "Thread 4 Device 5 Queue 6 : \"k\" [ns] 1 (append) 2 (submit) 3 (start) 40 (end) 41 (retired)\n"
+              "=== Device Timing Summary ===\n\n Kernel, Calls, Time (ns)\n k, 1, 20\n cut\n\n"
+              "=== Power Summary ===\n\n Domain, Joules\n card, 7\n package, 9\n",
+              sink);
+  CHECK(said_of(sink, "unknown_columns").find("Queue, retired") != std::string::npos);
+  CHECK(said(sink, "unknown_table") == 3);
+  CHECK(said_of(sink, "unknown_table").find("Power Summary") != std::string::npos);
+  CHECK(said(sink, "rows_left_out") == 0);
+  CHECK(sink.meta.at("source.rows.device_timing_summary") == "2");
+  CHECK(sink.meta.at("source.read.device_timing_summary") == "1");
+}
+
+TEST_CASE("an interval's further columns are named, and every row of the table is in its sum") {
+  RecordingSink sink;
+  import_text(vtune::import_intervals,
+              "name,start_tsc.TSC,end_tsc,pid,tid,color,shape\na,1,2,7,8,red,round\nb,x,2,7,8,red,round\n", sink);
+  CHECK(text_events(sink, "task", "a").size() == 1);
+  CHECK(said_of(sink, "unknown_columns").find("color, shape") != std::string::npos);
+  CHECK(sink.meta.at("source.rows.interval") == "2");
+  CHECK(sink.meta.at("source.read.interval") == "1");
 }
 
 TEST_CASE("texts that hold nothing of a tool are refused by name") {

@@ -177,8 +177,12 @@ TEST_CASE("torch memory: what an empty, an old or a cut file holds is read, and 
   bare.mark();
   bare.begin_dict();
   bare.mark();
-  for (const auto& [key, value] : std::map<std::string, std::int64_t>{
-           {"device", 1}, {"address", 4096}, {"total_size", 2097152}, {"allocated_size", 512}, {"active_size", 512}}) {
+  for (const auto& [key, value] : std::map<std::string, std::int64_t>{{"device", 1},
+                                                                      {"address", 4096},
+                                                                      {"total_size", 2097152},
+                                                                      {"allocated_size", 512},
+                                                                      {"active_size", 512},
+                                                                      {"numa", 3}}) {
     bare.text(key);
     bare.integer(value);
   }
@@ -192,6 +196,8 @@ TEST_CASE("torch memory: what an empty, an old or a cut file holds is read, and 
     bare.integer(active ? 512 : 2096640);
     bare.text("state");
     bare.text(active ? "active_allocated" : "inactive");
+    bare.text("owner");
+    bare.integer(7);
     bare.set_items();
   }
   bare.appends();
@@ -202,6 +208,12 @@ TEST_CASE("torch memory: what an empty, an old or a cut file holds is read, and 
   CHECK(old.events("memory")[0].device == "GPU 1");
   CHECK(old.events("memory")[0].integer("Bytes") == 512);
   CHECK(old.quality("no_trace") != nullptr);
+  std::map<std::string, std::uint64_t> unknown;
+  for (const QualityEntry& entry : old.snapshot().quality) {
+    if (entry.kind == "unknown_fields") unknown[entry.detail] += entry.count;
+  }
+  CHECK(unknown["segments have a field \"numa\" that is not known here"] == 1);
+  CHECK(unknown["blocks have a field \"owner\" that is not known here"] == 2);
 
   const test::TorchModel model({.seed = 8, .requests = 300});
   const std::string& whole = model.pickle();

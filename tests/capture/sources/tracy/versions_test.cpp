@@ -207,6 +207,32 @@ TEST_CASE("a trace is the same whether LZ4 or zstd packed it, in one stream or s
   }
 }
 
+TEST_CASE("zones of a GPU at times that their calls and the others belie are set aside") {
+  test::TracyModel model;
+  model.places = {{"pass", "draw", "a.cc", 3}};
+  constexpr std::int64_t kBegin = 5'000'000'000'000;
+  test::TracyModelGpu gpu{.name = "stream"};
+  constexpr std::int64_t kFarAhead = kBegin + 30 * 86'400 * std::int64_t{1'000'000'000};
+  for (std::int64_t i = 0; i < 20; ++i) {
+    test::TracyModelGpuZone zone{.place = 0, .cpu_begin = kBegin + i * 1000, .cpu_end = kBegin + i * 1000 + 100};
+    zone.begin = i == 3 ? 0 : zone.cpu_begin + 300;  // the stamp was never taken
+    zone.end = i == 3 ? 0 : i == 7 ? kFarAhead : zone.begin + 500;
+    zone.thread = 1;
+    gpu.threads[1].push_back(zone);
+  }
+  model.gpus = {gpu};
+  const Imported session = import_tracy_trace(test::tracy_trace(model, test::tracy_releases().back()));
+  CHECK(session.snapshot().end_ns - session.snapshot().begin_ns < 30'000);
+  CHECK(quality_count(session, "impossible_times") == 2);
+  const std::vector<EventValues> zones = session.events("tracy_gpu_zone");
+  CHECK(zones.size() == 20);
+  for (const EventValues& zone : zones) {
+    CAPTURE(*zone.integer("cpu_begin"));
+    const std::int64_t which = (*zone.integer("cpu_begin") - kBegin) / 1000;
+    CHECK((zone.kind == "doubtful") == (which == 3 || which == 7));
+  }
+}
+
 TEST_CASE("a trace is recognised by its first bytes") {
   const test::TracyModel model = test::rich_tracy_model(2);
   for (const test::TracyPacking packing : {test::TracyPacking{false, 0}, {true, 0}, {false, 4}, {true, 4}}) {

@@ -59,7 +59,7 @@ test::TtLogOptions options_of(test::TtLogEra era, std::uint64_t seed) {
 
 void check_same_reports(const Imported& followed, const Imported& imported) {
   for (const char* kind : {"unmatched_begins", "unmatched_ends", "duplicate_rows", "rows_skipped", "truncated",
-                           "repeated_header", "values_left_out"}) {
+                           "repeated_header", "values_left_out", "impossible_times"}) {
     CAPTURE(kind);
     CHECK(quality_count(followed, kind) == quality_count(imported, kind));
   }
@@ -89,6 +89,42 @@ TEST_CASE("a log that grows by any pieces gives the events of its import, in eve
       CHECK(log_events(followed) == log_events(imported));
       CHECK(followed.count("zone") > 0);
       check_same_reports(followed, imported);
+    }
+  }
+}
+
+TEST_CASE("markers whose times cannot be true are set aside while a log is followed, as they are by its import") {
+  constexpr std::int64_t kUp = 11'017'522'886'706;  // cycles since the reset
+  const std::string header = test::tt_log_header(options_of(test::TtLogEra::h, 1));
+  const auto row = [](std::string_view type, std::int64_t time, std::string_view name) {
+    return fmt::format("0,1,1,BRISC,7,{},0,1,,,{},{},3,a.cc,\n", time, name, type);
+  };
+  std::mt19937_64 random(15);
+  for (const std::int64_t wrong : {std::int64_t{0}, kUp + 200'000'000'000'000}) {
+    for (const int at : {0, 5, 9}) {  // where in the log it comes
+      CAPTURE(wrong);
+      CAPTURE(at);
+      std::string text = header;
+      for (int i = 0; i < 10; ++i) {
+        if (i == at) text += row("ZONE_END", wrong, "BRISC-FW");
+        text += row("ZONE_START", kUp + 1000 * i, "BRISC-FW") + row("ZONE_START", kUp + 1000 * i + 10, "BRISC-KERNEL");
+        text += row("ZONE_END", kUp + 1000 * i + 400, "BRISC-KERNEL");
+        if (i != at) text += row("ZONE_END", kUp + 1000 * i + 500, "BRISC-FW");
+      }
+      const Imported imported = import_log(text);
+      REQUIRE(quality_count(imported, "impossible_times") == 1);
+      const Imported followed = follow([&](sources::tt_metal::DeviceLogFollower& follower) {
+        follower.begin_anew();
+        // A log begins with more than a row.
+        const std::size_t first = header.size() + 600;
+        follower.feed(std::string_view(text).substr(0, first), 0);
+        feed_in_pieces(follower, std::string_view(text).substr(first), random);
+      });
+      CHECK(log_events(followed) == log_events(imported));
+      check_same_reports(followed, imported);
+      CHECK(followed.snapshot().end_ns - followed.snapshot().begin_ns ==
+            imported.snapshot().end_ns - imported.snapshot().begin_ns);
+      CHECK(quality_count(followed, "rows_late") == 0);
     }
   }
 }

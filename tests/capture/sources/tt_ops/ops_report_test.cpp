@@ -39,7 +39,7 @@ TEST_CASE("an operations report: a row for each call, on its device and on the h
   RecordingSink sink;
   import_report(std::string(kOpsHeader) +
                     "Matmul,tt_dnn_device,1024,0,\"{'a': 1, 'b': 2}\",64,1000,1500,500,90000,94000,4000,31.5,32[19]\n"
-                    "sign,signpost,,,,,1600,,,,,,,\n"
+                    "sign,signpost,,,at start,,1600,,,,,,,\n"
                     "ttnn.to_torch,python_fallback,2,,{},,1700,1900,200,,,,,\n"
                     "Softmax,tt_dnn_device,3072,0,{},8,2000,2100,100,95000,96000,1000,,32[32]\n"
                     "torn row,tt_dnn\n"
@@ -48,7 +48,13 @@ TEST_CASE("an operations report: a row for each call, on its device and on the h
   const std::vector<RecordedEvent> ops = events_of_table(sink, "op");
   REQUIRE(ops.size() == 3);
   CHECK(events_of_table(sink, "host_op").size() == 2);
-  CHECK(events_of_table(sink, "signpost").size() == 1);
+  const std::vector<RecordedEvent> signposts = events_of_table(sink, "signpost");
+  REQUIRE(signposts.size() == 1);
+  const auto said = sink.schema_of(signposts[0]).find("ATTRIBUTES");
+  REQUIRE(said);
+  CHECK(sink.strings.at(sink.view(signposts[0]).stored(*said, signposts[0].row)) == "at start");
+  CHECK(sink.meta.at("source.rows.op") == "5");
+  CHECK(sink.meta.at("source.read.op") == "3");
   CHECK(events_of_table(sink, "dependency").size() == 2);
   const auto matmul = std::find_if(ops.begin(), ops.end(), [](const auto& op) { return op.name == "Matmul"; });
   REQUIRE(matmul != ops.end());

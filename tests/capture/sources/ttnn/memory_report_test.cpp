@@ -40,6 +40,23 @@ TEST_CASE("a report of TTNN: operations lie one after another, with arguments, t
       }));
 }
 
+TEST_CASE("a report of TTNN: every table's rows are in its sum, those of operations that it does not have too") {
+  const Imported session = imported_report(ttnn_report_sql() +
+                                           "INSERT INTO operation_arguments VALUES(9, 'a', 'b');"
+                                           "INSERT INTO stack_traces VALUES(9, 'lost.py:1'), (8, 'lost.py:2');");
+  const auto fact = [&](const std::string& key) { return std::string(session.snapshot().meta_value(key)); };
+  CHECK(fact("source.rows.operation_arguments") == "3");
+  CHECK(fact("source.read.operation_arguments") == "2");
+  CHECK(fact("source.rows.stack_traces") == "3");
+  CHECK(fact("source.read.stack_traces") == "1");
+  CHECK(fact("source.rows.output_tensors") == "2");
+  CHECK(fact("source.read.output_tensors") == "2");
+  CHECK(std::count_if(session.snapshot().quality.begin(), session.snapshot().quality.end(),
+                      [](const QualityEntry& entry) {
+                        return entry.detail.find("stack_traces") != std::string::npos && entry.count == 2;
+                      }) == 1);
+}
+
 TEST_CASE("a report of TTNN: what lies in L1 over time is in the memory tracker, by tensor and with L1's size") {
   const Imported session = imported_report(ttnn_report_sql());
   WorkerPool pool(1);

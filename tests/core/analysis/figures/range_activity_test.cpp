@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/analysis/dependencies/range_waits.h"
+#include "core/analysis/selection/active_time.h"
 #include "core/scan/event_mask.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/random_session.h"
@@ -50,6 +51,7 @@ class Traced {
   void add(TrackNumber track, std::int64_t begin, std::int64_t end, const char* name) {
     writer_.begin_event(track, begin, end - begin, writer_.intern(name));
   }
+  void cuts_times() { writer_.set_meta(kCutTimesFact, "1"); }
   QueryContext context() {
     if (!snapshot_) {
       REQUIRE(writer_.finish().ok());
@@ -186,6 +188,20 @@ TEST_CASE("activity: what of a device is under way, alone and together, and its 
   CHECK(activity->active_ns == 300);
   CHECK(activity->working_ns == 250);
   CHECK(activity->transfer_ns == 100);
+}
+
+TEST_CASE("activity: what cut times lack is lacking of each device as of all of them") {
+  Traced traced;
+  traced.cuts_times();
+  for (std::int64_t begin = 0; begin < 1'000; begin += 100) {
+    traced.add(traced.stream_, begin, begin + 40, "gemm");
+    traced.add(traced.copies_, begin + 20, begin + 50, "HtoD");
+  }
+  const auto activity = traced.activity();
+  CHECK(activity->active_ns == 10 * 50 + 10 / 2);
+  REQUIRE(activity->devices.size() == 1);
+  CHECK(activity->devices[0].active_ns() == activity->active_ns);
+  CHECK(traced.activity(TimeRange{0, 50})->devices[0].active_ns() == 50);  // no more than there is
 }
 
 TEST_CASE("activity: by name, by track and by queue each moment counts once, and fills move nothing") {

@@ -6,6 +6,7 @@
 #include "core/analysis/figures/vendor_figures.h"
 #include "core/analysis/peaks/peak_table.h"
 #include "core/chunk/session_writer.h"
+#include "core/model/unit.h"
 #include "core/store/store.h"
 
 using namespace accelscope;
@@ -80,7 +81,7 @@ TEST_CASE("peaks: rates are read with or without their unit, and nonsense is tol
     CHECK_FALSE(parse_peak(wrong, kFlopsPerSecond).ok());
   CHECK_FALSE(parse_peak("12 GB/s", kFlopsPerSecond).ok());
   CHECK_FALSE(parse_peak("12 TFLOP/s", kBytesPerSecond).ok());
-  CHECK(*parse_peak(format_peak(83.4e12, kFlopsPerSecond), kFlopsPerSecond) == doctest::Approx(83.4e12));
+  CHECK(*parse_peak(format_value(83.4e12, kFlopsPerSecond), kFlopsPerSecond) == doctest::Approx(83.4e12));
 }
 
 TEST_CASE("peaks: what a profile states of a device as figures goes before the table, in its own units") {

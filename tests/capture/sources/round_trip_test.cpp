@@ -308,9 +308,9 @@ TEST_CASE("engines that go out as a trace come in again as engines of their devi
         {.store = again.store(), .snapshot = again.shared_snapshot(), .pool = workers, .control = control});
     REQUIRE(usage.ok());
     REQUIRE((*usage)->pools.size() == 2);
-    std::map<std::string, std::int64_t> peaks;
+    std::map<std::string, std::uint64_t> peaks;
     for (const auto& each : (*usage)->pools) peaks[each.base_name] = each.peak_bytes;
-    CHECK(peaks == std::map<std::string, std::int64_t>{{"SBUF", 2048}, {"GPU 1 memory", 512}});
+    CHECK(peaks == std::map<std::string, std::uint64_t>{{"SBUF", 2048}, {"GPU 1 memory", 512}});
     REQUIRE((*usage)->allocations.size() == 2);
     std::map<std::uint64_t, bool> released;  // by address
     for (const auto& each : (*usage)->allocations) released[each.address.value_or(0)] = each.end_ns.has_value();

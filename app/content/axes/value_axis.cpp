@@ -32,10 +32,8 @@ std::string axis_text(double value, double step, std::string_view unit) {
     case ValueUnit::none:
     case ValueUnit::other:  // the axis itself is named with it
       break;
-    case ValueUnit::flop_per_second: {
-      std::string text = format_value(value, unit);  // the axis itself is named with the unit, "10 T" remains
-      return text.substr(0, text.size() - unit.size());
-    }
+    case ValueUnit::flop_per_second:
+      return format_scaled(value, "");  // the axis itself is named with the unit
     default:
       return format_value(value, unit);
   }

@@ -73,8 +73,9 @@ SessionRow row_of(const LibraryEntry& entry) {
   row.work = head.work_ns > 0 ? format_duration(static_cast<double>(head.work_ns)) : "–";
   row.events = format_count(head.events);
   row.activity = head.activity;
-  row.warnings = head.warnings;
-  row.is_fine = head.warnings == 0;
+  row.warnings = head.findings.value_or(head.warnings);
+  row.is_fine = row.warnings == 0;
+  if (!head.error.empty()) row.below = head.error;  // before where it lies, for which there is no room then
   return row;
 }
 
@@ -174,7 +175,7 @@ void LibraryView::begin_edit(Edit edit, const LibraryEntry& entry) {
   edit_ = edit;
   edit_begins_ = true;
   edited_path_ = entry.path;
-  edit_text_ = edit == Edit::title ? entry.name : edit == Edit::tags ? joined(entry.tags) : entry.project;
+  edit_text_ = edit == Edit::title ? entry.name : edit == Edit::tags ? join_tags(entry.tags) : entry.project;
 }
 
 void LibraryView::draw_edit(const Parts& parts, Rect row) {
@@ -183,7 +184,7 @@ void LibraryView::draw_edit(const Parts& parts, Rect row) {
   row = row.inset(ui.px(12), 0);
   const bool erases = edit_ == Edit::erase;
   const std::string what = edit_ == Edit::title     ? "Name of "
-                           : edit_ == Edit::tags    ? "Tags, with commas, of "
+                           : edit_ == Edit::tags    ? "Tags, with commas between, of "
                            : edit_ == Edit::project ? "Project of "
                                                     : "Delete for good: ";
   const ButtonOptions cancel{.label = "Cancel", .kind = ButtonKind::flat};

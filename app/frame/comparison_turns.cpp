@@ -86,8 +86,9 @@ void draw_turn(Ui& ui, const TimeStrip& strip, SessionTab& comparison, bool is_b
 std::string end_text(const SessionTab& comparison, const SessionTab& side) {
   const std::int64_t length = side.active->length_ns();
   std::string text = "end " + format_duration(static_cast<double>(length));
-  if (&side == &comparison || !comparison.active) return text;
-  const std::int64_t more = length - comparison.active->length_ns();
+  const SessionTab& base = comparison.beside_is_base ? *comparison.beside : comparison;
+  if (&side == &base || !base.active) return text;
+  const std::int64_t more = length - base.active->length_ns();
   if (more == 0) return text + ", the same";
   return text + fmt::format(" ({}{})", more < 0 ? "\u2212" : "+", format_duration(std::abs(static_cast<double>(more))));
 }
@@ -197,9 +198,11 @@ void draw_turn_links(Ui& ui, const Rect& area, const SessionTab& comparison) {
     const float bend = room.height() * 0.6F;
     list->AddBezierCubic({from, room.y0}, {from, room.y0 + bend}, {to, room.y1 - bend}, {to, room.y1},
                          ui.colour(Colour::text3), ui.px(1));
-    const double length = static_cast<double>(turns.base[turn].length_ns());
+    double length = static_cast<double>(turns.base[turn].length_ns());
+    double other_length = static_cast<double>(turns.other[turn].length_ns());
+    if (comparison.beside_is_base) std::swap(length, other_length);
     if (length <= 0) continue;
-    const double ratio = static_cast<double>(turns.other[turn].length_ns()) / length;
+    const double ratio = other_length / length;
     const std::string text = fmt::format("{:.2f}×", ratio);
     const float half = text_width(ui, TextStyle::mono_small, text) / 2 + ui.px(2), x = middle(turn);
     if (x - half < text_to || x - half < std::max(from, to)) continue;  // it would lie on the link

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/content/comparison/comparison_words.h"
 #include "app/frame/app_state.h"
 #include "app/frame/comparison_turns.h"
 #include "app/session/analysis.h"
@@ -117,7 +118,14 @@ void draw_comparison_head(AppState& state, Ui& ui, Rect& area) {
   draw_alignments(ui, tab, row);
   TabPanels& panels = state.panels_of(tab);
   const bool grows = state.workspace.grows(*tab.beside->store);
-  const CompareQuestion question{tab.beside->store, grows, own_title(tab), tab.beside->title, "metric"};
+  CompareQuestion question{tab.beside->store, grows, tab.beside_is_base, own_title(tab), tab.beside->title, "metric"};
+  if (tab.beside_is_base) std::swap(question.base_title, question.other_title);
+  const auto results = ask_results(*tab.analysis, panels.results, question);
+  if (results && results->with_checksums > 0 && results->other_with_checksums > 0) {
+    const std::string text(results_headline(*results));
+    draw_text(ui, row.cut_left(std::min(row.width(), text_width(ui, TextStyle::heading, text) + ui.px(16))), text,
+              {.style = TextStyle::heading, .colour = colour_of_results(*results)});
+  }
   const auto compared = ask_compared(*tab.analysis, panels.compared, question);
   if (compared) {
     draw_compared_verdict(ui, row, compared->comparison);
@@ -145,7 +153,7 @@ void draw_comparison(AppState& state, Ui& ui, const Rect& area) {
   const bool held_below = tab.beside_in_hand;
   tab.turns = ask_shared_turns(*tab.analysis, panels.turns, below, state.workspace.grows(*below.store));
   tab.turns_error = panels.turns.error;
-  draw_side_head(ui, upper.cut_top(ui.px(kSideHead)), "A", tab, !held_below);
+  draw_side_head(ui, upper.cut_top(ui.px(kSideHead)), tab.beside_is_base ? "B" : "A", tab, !held_below);
   const bool has_turns = area.height() >= ui.px(kRoomForTurns), linked = has_turns && has_links(tab);
   const Rect links = linked ? upper.cut_bottom(ui.px(kTurnLinks)) : Rect{};
   const Rect upper_turns = has_turns ? upper.cut_bottom(ui.px(kTurnStrip)) : Rect{};
@@ -160,7 +168,7 @@ void draw_comparison(AppState& state, Ui& ui, const Rect& area) {
   below.follow = false;
   const ViewRange as_above = below.view;
   share_cursor(tab, along);
-  draw_side_head(ui, lower_head, "B", below, held_below);
+  draw_side_head(ui, lower_head, tab.beside_is_base ? "A" : "B", below, held_below);
   state.timeline_below.draw(ui, below, rest);
   if (has_turns) draw_turns(ui, lower_turns, tab, below, {TimelinePanel::rows_top(below), rest.y1});
   if (linked) draw_turn_links(ui, links, tab);

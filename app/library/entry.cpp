@@ -121,17 +121,31 @@ Result<void> move_file(const std::string& from, const std::string& to) {
 }  // namespace
 
 std::vector<std::string> split_tags(std::string_view text) {
-  std::vector<std::string> tags;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    std::string tag(trimmed(text.substr(0, comma)));
-    if (!tag.empty() && std::find(tags.begin(), tags.end(), tag) == tags.end()) tags.push_back(std::move(tag));
-    text.remove_prefix(std::min(comma + 1, text.size()));
+  std::vector<std::string> found, tags;
+  if (auto names = names_of_list(text)) {
+    found = std::move(*names);
+  } else {
+    found.emplace_back(text);  // a quote without an end belongs to the tag
   }
+  for (std::string& tag : found)
+    if (std::find(tags.begin(), tags.end(), tag) == tags.end()) tags.push_back(std::move(tag));
   return tags;
 }
 
-std::string join_tags(const std::vector<std::string>& tags) { return joined(tags, ","); }
+std::string join_tags(const std::vector<std::string>& tags) {
+  std::string text;
+  for (const std::string& tag : tags) {
+    text += text.empty() ? "" : ",";
+    if (tag.find(',') == std::string::npos && !tag.starts_with('"') && trimmed(tag) == tag) {
+      text += tag;
+      continue;
+    }
+    text += '"';
+    for (const char c : tag) text += c == '"' ? std::string("\"\"") : std::string(1, c);
+    text += '"';
+  }
+  return text;
+}
 
 void take_headline(LibraryEntry& entry, const Headline& headline) {
   entry.headline = headline;

@@ -55,7 +55,8 @@ struct LibraryScan {
 // the case.
 [[nodiscard]] bool matches(const LibraryEntry& entry, std::string_view text);
 
-[[nodiscard]] std::vector<std::string> split_tags(std::string_view text);  // "a, b,c"
+// As tags are kept and typed: "a, b,c". One that holds a comma stands in double quotes, "config=b=1, s=128".
+[[nodiscard]] std::vector<std::string> split_tags(std::string_view text);
 [[nodiscard]] std::string join_tags(const std::vector<std::string>& tags);
 
 // Changes of what lies on the disk. Errors name the file and what to try.

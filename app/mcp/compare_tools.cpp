@@ -37,6 +37,10 @@ Result<ToolAnswer> compare_tool(ToolCall& call) {
   if (!by) return by.error();
   const auto group_by = call.arguments.text("group_by");
   if (!group_by) return group_by.error();
+  const auto pair_by = call.arguments.text("pair_by");
+  if (!pair_by) return pair_by.error();
+  const auto columns = call.arguments.text("columns");
+  if (!columns) return columns.error();
   const auto rows = call.arguments.integer("max_rows", 12, 1, 5'000);
   if (!rows) return rows.error();
   std::vector<std::string> words = {"compare"};
@@ -50,6 +54,8 @@ Result<ToolAnswer> compare_tool(ToolCall& call) {
   words.insert(words.end(), {"--format", "json", "--quiet", "--rows", std::to_string(*rows)});
   for (const std::string& each : *by) words.insert(words.end(), {"--by", each});
   if (!group_by->empty()) words.insert(words.end(), {"--group-by", *group_by});
+  if (!pair_by->empty()) words.insert(words.end(), {"--pair-by", *pair_by});
+  if (!columns->empty()) words.insert(words.end(), {"--columns", *columns});
   return answer_of_command(call, words);
 }
 
@@ -92,13 +98,18 @@ std::vector<Tool> compare_tools() {
   return {
       {"compare",
        "Compare sessions",
-       "Two or more sessions side by side: verdict, figures with their ratio and confidence, and what costs more or "
-       "less "
-       "by kernel, opcode, layer, line or finding. Captures of one configuration (tags) are one sample.",
+       "Two or more sessions side by side: first whether their results differ (checksums), then verdict, kernel "
+       "against "
+       "kernel by config, figures with their ratio and confidence, and what costs more or less by kernel, opcode, "
+       "layer, line or finding, of memory by allocating line at the pools' peaks. Captures of equal tags are one "
+       "sample.",
        {{"base", ArgumentType::text, "Session that the others are set against (s1, or a path)", true},
         {"others", ArgumentType::texts, "The other sessions", true},
-        {"by", ArgumentType::texts, "metric, kernel, opcode, operation, layer, line, finding or any column"},
-        {"group_by", ArgumentType::text, "Tag whose values make a configuration"},
+        {"by", ArgumentType::texts,
+         "metric, kernel, opcode, operation, layer, line, finding, memory, memory_stack or any column"},
+        {"group_by", ArgumentType::text, "Tag whose values make a side; without it kernel, else all tags"},
+        {"pair_by", ArgumentType::text, "Tag within which sides are compared before pooling; without it config"},
+        {"columns", ArgumentType::text, "Figures beside the total, kernel by kernel: tensor, dma, mfu or any figure"},
         kMaxRowsArgument},
        compare_tool},
       {"explain_difference",

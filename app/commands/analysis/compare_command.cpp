@@ -4,10 +4,12 @@
 #include <charconv>
 #include <memory>
 #include <ostream>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "app/content/comparison/comparison_output.h"
+#include "app/content/comparison/comparison_words.h"
 #include "app/content/comparison/divergence_output.h"
 #include "app/content/comparison/explained.h"
 #include "app/export/output_file.h"
@@ -19,6 +21,7 @@
 #include "app/terminal/session_input.h"
 #include "app/workspace/headline.h"
 #include "capture/command_line/options.h"
+#include "core/base/natural_order.h"
 #include "core/base/text.h"
 #include "core/export/report/html_report.h"
 
@@ -28,14 +31,14 @@ namespace {
 struct CompareCommand {
   std::vector<std::string> inputs;
   std::vector<std::string> by;
-  std::string group_by;
+  std::string group_by, pair_by, columns;
   std::string format = "text";
   std::string output_file;
   std::vector<std::string> fail_above, metrics;
   std::string noise;
   static constexpr std::uint64_t kUsualRows = 30, kNotAsked = UINT64_MAX;
   std::uint64_t asked_rows = kNotAsked;
-  bool force = false, divergence = false, explain = false;
+  bool force = false, divergence = false, explain = false, report = false, swap = false;
   OpenSessionOptions input_options;
 
   int run(const CommandRun& run) const;
@@ -54,13 +57,14 @@ struct CompareCommand {
   [[nodiscard]] Result<std::vector<Limit>> limits() const;
   [[nodiscard]] Result<std::vector<std::string>> kinds() const;
   [[nodiscard]] Result<std::vector<ExplainedBy>> explained_by() const;
-  template <typename Ask, typename Write>
-  int print_of_two(const CommandRun& run, const char* flag, const Ask& ask, const Write& write) const;
+  [[nodiscard]] Result<std::vector<std::string>> chosen_columns(std::span<const CaptureFigures> captures) const;
+  [[nodiscard]] bool explains() const { return explain || report || format == "html"; }
   int print_divergence(const CommandRun& run) const;
-  int print_explained(const CommandRun& run) const;
-  [[nodiscard]] Result<std::string> page(const Comparison& comparison, const std::vector<ComparisonGate>& gates,
-                                         bool with_metrics, const CommandRun& run) const;
-  int print(const Comparison& comparison, const std::vector<ComparisonGate>& gates, const CommandRun& run) const;
+  [[nodiscard]] Result<void> check_results(ComparisonParts& parts, std::span<const CaptureFigures> captures,
+                                           const CommandRun& run) const;
+  [[nodiscard]] Result<void> explain_pairs(ComparisonParts& parts, const CommandRun& run) const;
+  [[nodiscard]] Result<std::string> page(const ComparisonParts& parts, const CommandRun& run) const;
+  int print(const ComparisonParts& parts, const CommandRun& run) const;
 };
 
 // "3%", "3 %", "0.5%"
@@ -100,7 +104,11 @@ Result<std::vector<std::string>> CompareCommand::kinds() const {
     if (!names) return Error{"--by: " + names.message()};
     out.insert(out.end(), names->begin(), names->end());
   }
-  if (by.empty()) out = {"metric", "kernel"};
+  if (explain) return std::vector<std::string>{"metric"};
+  if (by.empty()) {
+    out = {"metric", "kernel", "memory"};
+    if (report || format == "html") out.insert(out.end(), {"opcode", "layer", "line", "memory_stack"});
+  }
   return out;
 }
 
@@ -119,91 +127,204 @@ Result<CaptureFigures> read_capture(const std::string& path, const OpenSessionOp
   return figures;
 }
 
-// Once more the first capture of the base and that of the other: for their timelines, and what the difference between
-// them is made of.
-Result<std::string> CompareCommand::page(const Comparison& comparison, const std::vector<ComparisonGate>& gates,
-                                         bool with_metrics, const CommandRun& run) const {
-  ComparisonReportParts parts{comparison, gates, with_metrics, rows(run), {}, {}, {}};
-  std::vector<OpenedSession> sessions;
-  for (std::size_t side = 0; side < 2; ++side) {
-    auto session = open_input({inputs[comparison.configurations[side].captures.front()]}, input_options, run);
-    if (!session) return session.error();
-    sessions.push_back(std::move(*session));
+// What --columns may say instead of a figure's name.
+struct ColumnAlias {
+  std::string_view name, figure;
+};
+constexpr ColumnAlias kColumnAliases[] = {
+    {"total", ""},
+    {"tensor", "tensor_engine_active_time"},
+    {"vector", "vector_engine_active_time"},
+    {"scalar", "scalar_engine_active_time"},
+    {"gpsimd", "gpsimd_engine_active_time"},
+    {"dma", "dma_active_time"},
+    {"mfu", "mfu_estimated_percent"},
+    {"kernels", "kernel_busy_time"},
+    {"copies", "memcpy_busy_time"},
+};
+
+Result<std::vector<std::string>> CompareCommand::chosen_columns(std::span<const CaptureFigures> captures) const {
+  const auto names = names_of_list(columns);
+  if (!names) return Error{names.message()};
+  std::vector<std::string> out, known;
+  for (const CaptureFigures& capture : captures)
+    for (const ComparedMetric& metric : capture.metrics) {
+      known.push_back(metric.name);
+      known.emplace_back(name_without_device(metric.name));
+    }
+  for (const std::string& name : *names) {
+    std::string figure = name;
+    for (const ColumnAlias& alias : kColumnAliases)
+      if (lower_case(name) == alias.name) figure = alias.figure;
+    if (figure.empty()) continue;  // the total comes first anyway
+    if (std::find(known.begin(), known.end(), figure) == known.end()) {
+      const std::string nearest = nearest_name(figure, known);
+      return Error{fmt::format("{}: no capture has it{}; accelscope query FILE \"SELECT name FROM metric\" lists them",
+                               name, nearest.empty() ? "" : fmt::format(", did you mean {}?", nearest))};
+    }
+    out.push_back(std::move(figure));
   }
-  WorkerPool pool;
-  const Interruptible interruptible;
-  TaskControl control;
-  const QueryWatch watch(control, interruptible, run);
-  const QueryContext base{*sessions[0].store, sessions[0].store->snapshot(), pool, control};
-  const QueryContext other{*sessions[1].store, sessions[1].store->snapshot(), pool, control};
-  auto explained = explain_difference(base, other, {std::begin(kExplainedBy), std::end(kExplainedBy)});
-  if (control.cancelled()) return cancelled_error();
-  if (explained) {
-    explained->base_title = sessions[0].title;
-    explained->other_title = sessions[1].title;
-    parts.explained.push_back(std::move(*explained));
-  } else {
-    parts.unexplained.push_back(explained.message());
-  }
-  parts.timelines.push_back(capture_timeline(base, "A, " + sessions[0].title));
-  parts.timelines.push_back(capture_timeline(other, "B, " + sessions[1].title));
-  return html_report(comparison_report(parts));
+  return out;
 }
 
-int CompareCommand::print(const Comparison& comparison, const std::vector<ComparisonGate>& gates,
-                          const CommandRun& run) const {
-  const auto wanted = kinds();
-  const bool figures = std::find(wanted->begin(), wanted->end(), "metric") != wanted->end();
-  const bool is_page = !run.json && format == "html";
-  const Result<std::string> html = is_page ? page(comparison, gates, figures, run) : std::string();
+// Sessions that are open at the same time, with what asks them.
+class OpenedCaptures {
+ public:
+  explicit OpenedCaptures(const CommandRun& run) : watch_(control_, interruptible_, run) {}
+  [[nodiscard]] Result<void> open(const std::string& path, const OpenSessionOptions& options, const CommandRun& run) {
+    auto session = open_input({path}, options, run);
+    if (!session) return session.error();
+    sessions_.push_back(std::move(*session));
+    return {};
+  }
+  [[nodiscard]] QueryContext query(std::size_t number) {
+    return {*sessions_[number].store, sessions_[number].store->snapshot(), pool_, control_};
+  }
+  [[nodiscard]] const std::string& title(std::size_t number) const { return sessions_[number].title; }
+  [[nodiscard]] bool cancelled() const { return control_.cancelled(); }
+
+ private:
+  std::vector<OpenedSession> sessions_;
+  WorkerPool pool_;
+  Interruptible interruptible_;
+  TaskControl control_;
+  QueryWatch watch_;
+};
+
+// Of each pair the first capture of the base and that of the other.
+Result<void> CompareCommand::check_results(ComparisonParts& parts, std::span<const CaptureFigures> captures,
+                                           const CommandRun& run) const {
+  const CapturePairs& pairs = parts.comparison.pairs;
+  for (const std::size_t pair : pairs.shared()) {
+    for (std::size_t g = 1; g < pairs.cells[pair].size(); ++g) {
+      const std::size_t base = pairs.cells[pair].front().front(), other = pairs.cells[pair][g].front();
+      if (!captures[base].has_checksums || !captures[other].has_checksums) continue;
+      OpenedCaptures opened(run);
+      for (const std::size_t each : {base, other})
+        if (auto done = opened.open(inputs[each], input_options, run); !done) return done;
+      auto found = find_divergence(opened.query(0), opened.query(1));
+      if (!found) return found.error();
+      if (found->with_checksums == 0 || found->other_with_checksums == 0) continue;
+      parts.results.push_back({pair, g, std::move(*found)});
+    }
+  }
+  return {};
+}
+
+// Of each pair what the difference of its totals is made of, which stand in the table of pairs.
+Result<void> CompareCommand::explain_pairs(ComparisonParts& parts, const CommandRun& run) const {
+  const auto wanted =
+      explain ? explained_by() : Result(std::vector<ExplainedBy>(std::begin(kExplainedBy), std::end(kExplainedBy)));
+  if (!wanted) return wanted.error();
+  const Comparison& comparison = parts.comparison;
+  for (const std::size_t pair : comparison.pairs.shared()) {
+    std::vector<ExplainedSide> sides;
+    std::string why;
+    for (const std::vector<std::size_t>& cell : comparison.pairs.cells[pair]) {
+      std::vector<ExplainedSide> of_side;
+      for (const std::size_t capture : cell) {
+        OpenedCaptures opened(run);
+        if (auto done = opened.open(inputs[capture], input_options, run); !done) return done;
+        auto side = explained_side(opened.query(0), comparison.headline, *wanted);
+        if (opened.cancelled()) return cancelled_error();
+        if (side) of_side.push_back(std::move(*side));
+        if (!side) why = fmt::format("{}: {}", inputs[capture], side.message());
+      }
+      if (of_side.size() == cell.size()) sides.push_back(mean_side(of_side));
+    }
+    if (sides.size() < comparison.configurations.size()) {
+      parts.unexplained.push_back(why);
+      continue;
+    }
+    for (std::size_t g = 1; g < sides.size(); ++g) {
+      Explained explained = explain_sides(sides.front(), sides[g], comparison.headline, *wanted);
+      const std::string of = comparison.pairs.names.size() > 1 ? ", " + pair_title(comparison, pair) : "";
+      const auto title = [&](std::size_t side) {
+        const std::vector<std::size_t>& cell = comparison.pairs.cells[pair][side];
+        if (cell.size() == 1 && comparison.pairs.by.empty()) return file_name(inputs[cell.front()]);
+        return side_title(comparison, side) + of;
+      };
+      explained.base_title = title(0);
+      explained.other_title = title(g);
+      parts.explained.push_back(std::move(explained));
+    }
+  }
+  return {};
+}
+
+// With the timelines of the first captures of the base and of the other.
+Result<std::string> CompareCommand::page(const ComparisonParts& parts, const CommandRun& run) const {
+  OpenedCaptures opened(run);
+  std::vector<ReportSection> timelines;
+  const CapturePairs& pairs = parts.comparison.pairs;
+  for (std::size_t side = 0; side < 2; ++side) {
+    const std::string& path = inputs[pairs.cells[pairs.shared().front()][side].front()];
+    if (auto done = opened.open(path, input_options, run); !done) return done.error();
+    timelines.push_back(capture_timeline(opened.query(side), (side == 0 ? "A, " : "B, ") + opened.title(side)));
+    if (opened.cancelled()) return cancelled_error();
+  }
+  return html_report(comparison_report(parts, timelines));
+}
+
+void write_explained_alone(std::ostream& out, const std::vector<Explained>& all, const std::string& format,
+                           std::size_t rows) {
+  const bool is_json = format == "json";
+  if (is_json && all.size() > 1) out << "{\"explained\": [\n";
+  for (const Explained& each : all) {
+    const bool first = &each == &all.front();
+    if (!first) out << (is_json ? ",\n" : "\n");
+    if (is_json) {
+      write_explained_json(out, each, rows);
+    } else if (format == "markdown") {
+      write_explained_markdown(out, each, rows);
+    } else {
+      write_explained_text(out, each, rows);
+    }
+  }
+  if (is_json && all.size() > 1) out << "]}\n";
+}
+
+int CompareCommand::print(const ComparisonParts& parts, const CommandRun& run) const {
+  const std::string written = run.json ? "json" : format;
+  const bool is_page = written == "html";
+  const Result<std::string> html = is_page ? page(parts, run) : std::string();
   if (!html) return run.fail(html.message());
   const std::string path = output_file.empty() ? std::string(kStandardOutput) : output_file;
   const auto output = OutputFile::open(path, is_data(format) || is_page ? run.data_out() : run.streams.out);
   if (!output) return run.fail(output.message());
-  const ComparisonOutputOptions options{figures, rows(run)};
+  std::ostream& out = (*output)->stream();
   if (is_page) {
-    (*output)->stream() << *html;
-  } else if (run.json || format == "json") {
-    write_comparison_json((*output)->stream(), comparison, gates, options);
-  } else if (format == "markdown") {
-    write_comparison_markdown((*output)->stream(), comparison, gates, options);
+    out << *html;
+  } else if (explain) {
+    if (written != "json")
+      for (const CheckedResults& each : parts.results) out << results_text(parts.comparison, each) << '\n';
+    write_explained_alone(out, parts.explained, written, parts.most_rows);
+  } else if (written == "json") {
+    write_comparison_json(out, parts);
+  } else if (written == "markdown") {
+    write_comparison_markdown(out, parts);
   } else {
-    write_comparison_text((*output)->stream(), comparison, gates, options);
+    write_comparison_text(out, parts);
   }
-  const Result<void> finished = (*output)->finish();
-  return finished ? kExitDone : run.fail(finished.message());
-}
-
-// Opens both sessions, asks and writes the answer.
-template <typename Ask, typename Write>
-int CompareCommand::print_of_two(const CommandRun& run, const char* flag, const Ask& ask, const Write& write) const {
-  if (inputs.size() != 2)
-    return run.fail_usage("compare", fmt::format("{} is of two sessions: name one capture of each side", flag));
-  const auto base = open_input({inputs[0]}, input_options, run);
-  if (!base) return run.fail(base.message());
-  const auto other = open_input({inputs[1]}, input_options, run);
-  if (!other) return run.fail(other.message());
-  WorkerPool pool;
-  const Interruptible interruptible;
-  TaskControl control;
-  const auto found = [&] {
-    const QueryWatch watch(control, interruptible, run);
-    return ask(QueryContext{*base->store, base->store->snapshot(), pool, control},
-               QueryContext{*other->store, other->store->snapshot(), pool, control});
-  }();
-  if (!found) return run.fail(found.message());
-  const auto output = OutputFile::open(output_file.empty() ? std::string(kStandardOutput) : output_file,
-                                       is_data(format) ? run.data_out() : run.streams.out);
-  if (!output) return run.fail(output.message());
-  write((*output)->stream(), *found);
   const Result<void> finished = (*output)->finish();
   return finished ? kExitDone : run.fail(finished.message());
 }
 
 int CompareCommand::print_divergence(const CommandRun& run) const {
-  return print_of_two(run, "--divergence", find_divergence, [&](std::ostream& out, const Divergence& found) {
-    run.json || format == "json" ? write_divergence_json(out, found) : write_divergence_text(out, found, rows(run));
-  });
+  if (inputs.size() != 2)
+    return run.fail_usage("compare", "--divergence is of two sessions: name one capture of each side");
+  OpenedCaptures opened(run);
+  for (const std::size_t side : {swap ? 1U : 0U, swap ? 0U : 1U})
+    if (auto done = opened.open(inputs[side], input_options, run); !done) return run.fail(done.message());
+  const auto found = find_divergence(opened.query(0), opened.query(1));
+  if (!found) return run.fail(found.message());
+  const auto output = OutputFile::open(output_file.empty() ? std::string(kStandardOutput) : output_file,
+                                       is_data(format) ? run.data_out() : run.streams.out);
+  if (!output) return run.fail(output.message());
+  std::ostream& out = (*output)->stream();
+  run.json || format == "json" ? write_divergence_json(out, *found) : write_divergence_text(out, *found, rows(run));
+  const Result<void> finished = (*output)->finish();
+  return finished ? kExitDone : run.fail(finished.message());
 }
 
 // What --by may name here, all that are told where it is not given; nothing: what is wrong has been said.
@@ -224,26 +345,6 @@ Result<std::vector<ExplainedBy>> CompareCommand::explained_by() const {
   return chosen;
 }
 
-int CompareCommand::print_explained(const CommandRun& run) const {
-  const auto wanted = explained_by();
-  if (!wanted) return run.fail_usage("compare", wanted.message());
-  const auto ask = [&](const QueryContext& base, const QueryContext& other) {
-    Result<Explained> found = explain_difference(base, other, *wanted);
-    if (found) found->base_title = file_name(inputs[0]);
-    if (found) found->other_title = file_name(inputs[1]);
-    return found;
-  };
-  return print_of_two(run, "--explain", ask, [&](std::ostream& out, const Explained& found) {
-    if (run.json || format == "json") {
-      write_explained_json(out, found, rows(run));
-    } else if (format == "markdown") {
-      write_explained_markdown(out, found, rows(run));
-    } else {
-      write_explained_text(out, found, rows(run));
-    }
-  });
-}
-
 int CompareCommand::run(const CommandRun& run) const {
   if (inputs.size() < 2) return run.fail_usage("compare", "name two sessions or more: BASE OTHER...");
   if (!output_file.empty())
@@ -251,7 +352,9 @@ int CompareCommand::run(const CommandRun& run) const {
   if (format == "html" && (divergence || explain))
     return run.fail_usage("compare", "--format html holds what --explain tells; --divergence is text or json");
   if (divergence) return print_divergence(run);
-  if (explain) return print_explained(run);
+  if (explain) {
+    if (const auto named = explained_by(); !named) return run.fail_usage("compare", named.message());
+  }
   const auto held = limits();
   if (!held) return run.fail_usage("compare", held.message());
   const auto wanted = kinds();
@@ -270,19 +373,42 @@ int CompareCommand::run(const CommandRun& run) const {
     labels.push_back(capture->label);
     captures.push_back(std::move(*capture));
   }
-  const auto groups = group_captures(labels, group_by);
+  auto groups = group_captures(labels, group_by);
   if (!groups) return run.fail_usage("compare", "--group-by " + group_by + ": " + groups.message());
   if (groups->size() < 2)
     return run.fail_usage(
         "compare", fmt::format("all are of one configuration, {}: choose another --group-by", groups->front().name));
-  const Comparison comparison = compare_captures(captures, *groups, options);
+  if (swap) std::reverse(groups->begin(), groups->end());
+  auto pairs = pair_captures(labels, *groups, pair_by, group_by);
+  if (!pairs) return run.fail_usage("compare", pairs.message());
+  auto shown = chosen_columns(captures);
+  if (!shown) return run.fail_usage("compare", "--columns " + shown.message());
+  Comparison comparison =
+      compare_captures(captures, *groups, std::move(*pairs), {.change = options, .columns = std::move(*shown)});
+  if (by.empty()) {
+    // Of a kernel's run memory is told where the whole report is asked for.
+    const bool works = comparison.find_metric(kWorkTime) != nullptr && !report && format != "html";
+    std::erase_if(comparison.costs, [&](const ComparedCosts& costs) {
+      const bool no_stacks = costs.kind == "memory_stack" &&
+                             std::none_of(costs.rows.begin(), costs.rows.end(), [](const ComparedCost& row) {
+                               return row.name.find(" < ") != std::string::npos;
+                             });
+      return costs.rows.empty() || no_stacks || (works && costs.kind.starts_with("memory"));
+    });
+  }
   std::vector<ComparisonGate> gates;
   for (const Limit& each : *held) {
     auto gate = judged_gate(comparison, each.metric, each.above);
     if (!gate) return run.fail_usage("compare", gate.message());
     gates.push_back(std::move(*gate));
   }
-  if (const int status = print(comparison, gates, run); status != kExitDone) return status;
+  const bool figures = std::find(wanted->begin(), wanted->end(), "metric") != wanted->end();
+  ComparisonParts parts{comparison, gates, figures, rows(run), {}, {}, {}};
+  if (auto done = check_results(parts, captures, run); !done) return run.fail(done.message());
+  if (explains())
+    if (auto done = explain_pairs(parts, run); !done) return run.fail(done.message());
+  if (explain && parts.explained.empty()) return run.fail(parts.unexplained.empty() ? "" : parts.unexplained.front());
+  if (const int status = print(parts, run); status != kExitDone) return status;
   const auto any = [&](auto is) { return std::any_of(gates.begin(), gates.end(), is); };
   if (any([](const ComparisonGate& gate) { return gate.failed(); })) return kExitFailed;
   if (any([](const ComparisonGate& gate) { return !gate.is_known(); })) {
@@ -298,16 +424,27 @@ int CompareCommand::run(const CommandRun& run) const {
 CommandAction declare_compare(command_line::OptionSet& options) {
   auto command = std::make_shared<CompareCommand>();
   options.add_option("FILE", command->inputs,
-                     "Sessions or profiles; the configuration of the first is what the others are set against");
+                     "Sessions or profiles; the side of the first, A, is what the others are set against");
   options
       .add_option(
           "--by", command->by,
-          "What costs are set beside each other by: metric, kernel, opcode, operation, layer, line, finding, or "
-          "any column; several with commas between them. Without it metric,kernel")
+          "What costs are set beside each other by: metric, kernel, opcode, operation, layer, line, finding, memory "
+          "(allocating lines at the pools' peaks), memory_stack, or any column; several with commas between them. "
+          "Without it metric,kernel, of memory snapshots metric,memory")
       .repeats();
   options.add_option("--group-by", command->group_by,
-                     "Tags whose values make a configuration, such as config, folder or file; captures of one are one "
-                     "sample. Without it those whose tags are all alike");
+                     "Tags whose values make a side, such as kernel, config, folder or file; captures of one are one "
+                     "sample. Without it kernel, or where that tells nothing apart all tags");
+  options.add_option("--pair-by", command->pair_by,
+                     "Tags within which sides are set against each other before anything is pooled. Without it those "
+                     "of kernel and config that do not make the sides; none: all together");
+  options.add_option("--columns", command->columns,
+                     "Figures of the table of sides beside the total: tensor, dma, mfu or any figure's name, with "
+                     "commas between. Without it tensor,dma, of GPUs kernels,copies");
+  options.add_flag("--swap", command->swap, "The last side named is the base, not the first");
+  options.add_flag("--report", command->report,
+                   "The whole report: verdict, sides by config, figures, costs by kernel, opcode, layer and line, what "
+                   "the difference is made of, method, noise and versions");
   options
       .add_option("--format", command->format,
                   "text, markdown for a pull request, html (one page that needs nothing else), or json")
@@ -326,9 +463,10 @@ CommandAction declare_compare(command_line::OptionSet& options) {
   options.add_flag("--divergence", command->divergence,
                    "Instead: where the checksums of two runs (crc columns) first differ, by tensor, instruction and "
                    "line, with what produced them");
-  options.add_flag("--explain", command->explain,
-                   "Instead: what the difference of the totals is made of, along both critical paths; --by line, wait, "
-                   "resource, name. The terms add up exactly");
+  options.add_flag(
+      "--explain", command->explain,
+      "Instead: what the difference of the totals is made of, along both critical paths, of each pair; --by "
+      "line, wait, resource, name. The terms add up exactly");
   options.add_flag("--force", command->force, "Replace existing output");
   options
       .add_option("--nki-source-root,--framework-source-root", command->input_options.source_roots,

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "app/content/comparison/comparison_output.h"
 #include "app/content/comparison/comparison_words.h"
 #include "core/base/format.h"
 #include "core/model/unit.h"
@@ -23,11 +24,11 @@ bool differs_at_all(const Change& change) {
 Listing metrics_listing(const Comparison& comparison, std::size_t other) {
   Listing listing({{"metric", "Metric", "", "The figure's name, as scripts have it"},
                    {"title", "What", "", ""},
-                   {"base", comparison.configurations.front().name, "", "A, the base"},
-                   {"other", comparison.configurations[other].name, "", "B"},
+                   {"base", side_title(comparison, 0), "", "A, the base"},
+                   {"other", side_title(comparison, other), "", "B"},
                    {"difference", "Difference", "", "B less A"},
                    {"ratio", "Ratio B : A", "", "Below 1: B has less"},
-                   {"told", "Means", "", "Better or worse beyond noise; one capture a side does not tell"}});
+                   {"told", "Means", "", "Better or worse beyond noise; with one capture a side noise is not known"}});
   std::size_t alike = 0;
   for (const ComparedFigure& figure : comparison.metrics) {
     if (figure.is_missing[other - 1] != 0) continue;
@@ -41,7 +42,7 @@ Listing metrics_listing(const Comparison& comparison, std::size_t other) {
                  format_value(change.other, unit), signed_figure(change.difference(), unit), ratio_cell(change),
                  std::string(told_text(change, figure.metric.better, unit == "s"))});
   }
-  if (alike > 0) listing.note = fmt::format("{} more figures do not differ beyond noise", format_count(alike));
+  listing.note = alike_text(comparison, alike);
   return listing;
 }
 
@@ -49,16 +50,18 @@ Listing costs_listing(const Comparison& comparison, const ComparedCosts& costs, 
   Listing listing(
       {{"name", costs.title, "", costs.measured, false, false, costs.kind == "kernel"},
        {"text", "Code", "", "What stands there, where the source is known", false, costs.kind != "line"},
-       {"base_ns", comparison.configurations.front().name, "ns", "A, the base: " + costs.measured},
-       {"other_ns", comparison.configurations[other].name, "ns", "B: " + costs.measured},
-       {"difference_ns", "Difference", "ns", "B less A"},
+       {costs.unit == "B" ? "base_bytes" : "base_ns", side_title(comparison, 0), costs.unit,
+        "A, the base: " + costs.measured},
+       {costs.unit == "B" ? "other_bytes" : "other_ns", side_title(comparison, other), costs.unit,
+        "B: " + costs.measured},
+       {costs.unit == "B" ? "difference_bytes" : "difference_ns", "Difference", costs.unit, "B less A"},
        {"ratio", "Ratio B : A", "", "Below 1: B takes less"},
        {"base_count", "Events of A", "", "Of a capture on average"},
        {"other_count", "Events of B", "", "Of a capture on average"},
        {"match", "Matched", "", "By the whole name, or without the numbers in it; or where a line is now"}});
   for (const ComparedCost& cost : costs.rows) {
-    const Change& change = cost.time_ns[other - 1];
-    std::string match = cost.match == MatchKind::exact ? "" : "without numbers";
+    const Change& change = cost.amounts[other - 1];
+    std::string match = cost.match == MatchKind::exact ? "" : costs.unit == "B" ? "end of the path" : "without numbers";
     if (cost.is_there[0] == 0) match = "B alone";
     if (cost.is_there[other] == 0) match = "A alone";
     if (!cost.moved_to.empty()) match = "now " + cost.moved_to;

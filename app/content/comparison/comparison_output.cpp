@@ -23,6 +23,7 @@ struct PrintedTable {
   std::vector<std::string> columns;  // the first is on the left, the others are numbers
   std::vector<std::vector<std::string>> rows;
   std::size_t left_out = 0;
+  std::size_t left_columns = 1;
 };
 
 std::string change_text(const Change& change, Better better, bool is_time) {
@@ -34,9 +35,9 @@ std::string change_text(const Change& change, Better better, bool is_time) {
 }
 
 std::vector<std::string> columns_of(const Comparison& comparison, std::string first) {
-  std::vector<std::string> columns{std::move(first), comparison.configurations.front().name};
+  std::vector<std::string> columns{std::move(first), side_title(comparison, 0)};
   for (std::size_t g = 1; g < comparison.configurations.size(); ++g) {
-    columns.push_back(comparison.configurations[g].name);
+    columns.push_back(side_title(comparison, g));
     columns.push_back("ratio");
   }
   return columns;
@@ -81,7 +82,7 @@ ShownMetrics shown_metrics(const Comparison& comparison, std::size_t most) {
 }
 
 PrintedTable metric_table(const Comparison& comparison, std::size_t most) {
-  PrintedTable table{"Figures", "", columns_of(comparison, "figure"), {}, 0};
+  PrintedTable table{"Figures", "", columns_of(comparison, "figure"), {}, 0, 1};
   const ShownMetrics shown = shown_metrics(comparison, most);
   table.left_out = shown.left_out;
   for (const ComparedFigure* each : shown.figures) {
@@ -94,14 +95,17 @@ PrintedTable metric_table(const Comparison& comparison, std::size_t most) {
     }
     table.rows.push_back(std::move(row));
   }
-  if (shown.alike > 0)
-    table.note = fmt::format("{} more figures do not differ beyond noise, or stand on one side alone", shown.alike);
+  table.note = alike_text(comparison, shown.alike);
   return table;
 }
 
 PrintedTable cost_table(const Comparison& comparison, const ComparedCosts& costs, std::size_t most) {
-  PrintedTable table{
-      fmt::format("By {}, {}", costs.kind, costs.measured), "", columns_of(comparison, costs.title), {}, 0};
+  PrintedTable table{fmt::format("By {}, {}", with_blanks(costs.kind), costs.measured),
+                     "",
+                     columns_of(comparison, costs.title),
+                     {},
+                     0,
+                     1};
   if (costs.rows.empty()) {
     table.note = costs.missing;
     return table;
@@ -117,14 +121,15 @@ PrintedTable cost_table(const Comparison& comparison, const ComparedCosts& costs
     std::string name = shortens ? names.usual(cost.name) : cost.name;
     if (!cost.moved_to.empty()) name += fmt::format(" (now {})", shortens ? usual_name(cost.moved_to) : cost.moved_to);
     if (!cost.text.empty()) name += "  " + cost.text;
-    const auto cell = [&](std::size_t g, double ns) {
-      return cost.is_there[g] == 0 ? std::string("–")
-                                   : fmt::format("{} in {}", format_duration(ns), format_number(cost.counts[g]));
+    const auto cell = [&](std::size_t g, double amount) {
+      return cost.is_there[g] == 0
+                 ? std::string("–")
+                 : fmt::format("{} in {}", format_value(amount, costs.unit), format_number(cost.counts[g]));
     };
-    std::vector<std::string> row{std::move(name), cell(0, cost.time_ns.front().base)};
-    for (std::size_t i = 0; i < cost.time_ns.size(); ++i) {
-      row.push_back(cell(i + 1, cost.time_ns[i].other));
-      row.push_back(change_text(cost.time_ns[i], Better::lower, true));
+    std::vector<std::string> row{std::move(name), cell(0, cost.amounts.front().base)};
+    for (std::size_t i = 0; i < cost.amounts.size(); ++i) {
+      row.push_back(cell(i + 1, cost.amounts[i].other));
+      row.push_back(change_text(cost.amounts[i], Better::lower, costs.unit == "ns"));
     }
     table.rows.push_back(std::move(row));
   }
@@ -132,48 +137,42 @@ PrintedTable cost_table(const Comparison& comparison, const ComparedCosts& costs
   return table;
 }
 
-std::vector<std::string> kernel_columns(const KernelTable& kernels) {
-  std::vector<std::string> columns{"kernel"};
-  columns.insert(columns.end(), kernels.configurations.begin(), kernels.configurations.end());
-  return columns;
-}
-
-double mean_of_cell(const KernelTable::Cell& cell) {
-  double sum = 0;
-  for (const double each : cell.work_ns) sum += each;
-  return cell.work_ns.empty() ? 0 : sum / static_cast<double>(cell.work_ns.size());
-}
-
-PrintedTable kernel_by_configuration(const Comparison& comparison) {
-  const KernelTable& kernels = comparison.kernels;
-  PrintedTable table{
-      "Kernel x config, " + lower_case(compared_title(comparison.headline)), "", kernel_columns(kernels), {}, 0};
-  for (std::size_t kernel = 0; kernel < kernels.kernels.size(); ++kernel) {
-    std::vector<std::string> row{kernels.kernels[kernel]};
-    for (std::size_t config = 0; config < kernels.configurations.size(); ++config) {
-      const KernelTable::Cell& cell = kernels.cells[kernel * kernels.configurations.size() + config];
-      std::string text = cell.work_ns.empty() ? "–" : format_duration(mean_of_cell(cell));
-      if (cell.change) text += "  " + change_text(*cell.change, Better::lower, true);
-      row.push_back(std::move(text));
-    }
+// Rows of a pair follow each other; its name stands in the first of them.
+PrintedTable paired_table(const Comparison& comparison) {
+  const PairedFigures& paired = comparison.paired;
+  const std::string& by = comparison.pairs.by;
+  PrintedTable table{by.empty() ? "Side against side" : "Kernel against kernel, by " + by, "", {}, {}, 0, 1};
+  if (!by.empty()) {
+    table.columns.push_back(by);
+    table.left_columns = 2;
+  }
+  table.columns.emplace_back(comparison.configurations.front().name.starts_with("kernel=") ? "kernel" : "side");
+  for (const ComparedMetric& column : paired.columns) table.columns.push_back(column_title(comparison, column.name));
+  const PairedFigures::Row* last = nullptr;
+  for (const PairedFigures::Row& each : paired.rows) {
+    std::vector<std::string> row;
+    const bool goes_on = last != nullptr && last->pair == each.pair;
+    if (!by.empty()) row.push_back(goes_on ? "" : pair_title(comparison, each.pair));
+    row.push_back(side_title(comparison, each.configuration));
+    for (std::size_t i = 0; i < each.cells.size(); ++i) row.push_back(paired_text(paired.columns[i], each.cells[i]));
     table.rows.push_back(std::move(row));
+    last = &each;
   }
   return table;
 }
 
-std::vector<PrintedTable> printed_tables(const Comparison& comparison, const ComparisonOutputOptions& options) {
+std::vector<PrintedTable> printed_tables(const ComparisonParts& parts) {
   std::vector<PrintedTable> tables;
-  const bool is_table = comparison.kernels.kernels.size() * comparison.kernels.configurations.size() > 1;
-  if (is_table) tables.push_back(kernel_by_configuration(comparison));
-  if (options.with_metrics) tables.push_back(metric_table(comparison, options.most_rows));
-  for (const ComparedCosts& costs : comparison.costs)
-    tables.push_back(cost_table(comparison, costs, options.most_rows));
+  if (!parts.comparison.paired.columns.empty()) tables.push_back(paired_table(parts.comparison));
+  if (parts.with_metrics) tables.push_back(metric_table(parts.comparison, parts.most_rows));
+  for (const ComparedCosts& costs : parts.comparison.costs)
+    tables.push_back(cost_table(parts.comparison, costs, parts.most_rows));
   return tables;
 }
 
 std::string configuration_text(const Comparison& comparison, std::size_t g) {
   const CaptureGroup& group = comparison.configurations[g];
-  return fmt::format("{} ({} {})", group.name, group.captures.size(),
+  return fmt::format("{} ({} {})", side_title(comparison, g), group.captures.size(),
                      group.captures.size() == 1 ? "capture" : "captures");
 }
 
@@ -195,8 +194,9 @@ void print_table(std::ostream& out, const PrintedTable& table) {
     std::string line = "  ";
     for (std::size_t i = 0; i < row.size(); ++i) {
       const std::string blanks(widths[i] - std::min(widths[i], characters(row[i])), ' ');
-      const bool is_left = i == 0;
-      line += (is_left ? row[i] + blanks : "  " + blanks + row[i]);
+      const bool is_left = i < table.left_columns;
+      if (i > 0) line += "  ";
+      line += is_left ? row[i] + blanks : blanks + row[i];
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out << line << '\n';
@@ -223,7 +223,7 @@ void markdown_table(std::ostream& out, const PrintedTable& table) {
     std::string line = "|", rule = "|";
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
       line += " " + markdown_cell(table.columns[i]) + " |";
-      rule += i == 0 ? " --- |" : " ---: |";
+      rule += i < table.left_columns ? " --- |" : " ---: |";
     }
     out << line << '\n' << rule << '\n';
     for (const auto& row : table.rows) {
@@ -288,6 +288,7 @@ void write_json_costs(std::ostream& out, const Comparison& comparison, std::size
   JsonList tables(out, "costs");
   for (const ComparedCosts& costs : comparison.costs) {
     std::string rows;
+    const std::string_view amount_name = costs.unit == "B" ? "bytes" : "time_ns";
     const std::size_t shown = most == 0 ? costs.rows.size() : std::min(most, costs.rows.size());
     for (std::size_t i = 0; i < shown; ++i) {
       const ComparedCost& cost = costs.rows[i];
@@ -295,16 +296,16 @@ void write_json_costs(std::ostream& out, const Comparison& comparison, std::size
       for (const double count : cost.counts) counts += (counts.empty() ? "" : ", ") + json_number(count);
       rows += fmt::format(
           "{}{{\"name\": {}, \"text\": {}, \"moved_to\": {}, \"match\": \"{}\", \"counts\": [{}], "
-          "\"time_ns\": {}}}",
+          "\"{}\": {}}}",
           rows.empty() ? "\n    " : ",\n    ", json_quote(cost.name), json_quote(cost.text), json_quote(cost.moved_to),
-          cost.match == MatchKind::exact ? "exact" : "without_numbers", counts,
-          json_changes(comparison, cost.time_ns, {}));
+          cost.match == MatchKind::exact ? "exact" : "without_numbers", counts, amount_name,
+          json_changes(comparison, cost.amounts, {}));
     }
     std::string alone;
     for (std::size_t g = 0; g < costs.unmatched.size(); ++g) {
-      alone += fmt::format("{}{{\"configuration\": {}, \"rows\": {}, \"time_ns\": {}}}", g > 0 ? ", " : "",
-                           json_quote(comparison.configurations[g].name), costs.unmatched[g],
-                           json_number(costs.unmatched_ns[g]));
+      alone += fmt::format("{}{{\"configuration\": {}, \"rows\": {}, \"{}\": {}}}", g > 0 ? ", " : "",
+                           json_quote(comparison.configurations[g].name), costs.unmatched[g], amount_name,
+                           json_number(costs.unmatched_amount[g]));
     }
     tables.add(
         fmt::format("{{\"by\": {}, \"measured\": {}, \"missing\": {}, \"matched_exactly\": {}, "
@@ -330,18 +331,43 @@ void write_json_metrics(std::ostream& out, const Comparison& comparison, std::si
   if (most > 0) out << fmt::format(",\n \"metrics_left_out\": {}", comparison.metrics.size() - count);
 }
 
-void write_json_kernels(std::ostream& out, const KernelTable& kernels) {
+void write_json_paired(std::ostream& out, const Comparison& comparison) {
+  const PairedFigures& paired = comparison.paired;
   JsonList list(out, "kernels");
-  for (std::size_t i = 0; i < kernels.cells.size(); ++i) {
-    const KernelTable::Cell& cell = kernels.cells[i];
-    if (cell.work_ns.empty()) continue;
-    list.add(fmt::format("{{\"kernel\": {}, \"config\": {}, \"captures\": {}, \"work_ns\": {}{}}}",
-                         json_quote(kernels.kernels[i / kernels.configurations.size()]),
-                         json_quote(kernels.configurations[i % kernels.configurations.size()]), cell.work_ns.size(),
-                         json_number(mean_of_cell(cell)),
-                         cell.change ? fmt::format(", \"change\": {{{}}}", json_of(*cell.change)) : ""));
+  for (const PairedFigures::Row& row : paired.rows) {
+    std::string figures;
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const PairedFigures::Cell& cell = row.cells[i];
+      if (cell.captures == 0) continue;
+      figures += fmt::format("{}{}: {{\"value\": {}, \"unit\": {}, \"captures\": {}, \"deviation\": {}{}}}",
+                             figures.empty() ? "" : ", ", json_quote(paired.columns[i].name), json_number(cell.value),
+                             json_quote(paired.columns[i].unit), cell.captures, optional_number(cell.deviation),
+                             cell.change ? fmt::format(", \"change\": {{{}}}", json_of(*cell.change)) : "");
+    }
+    list.add(fmt::format("{{\"kernel\": {}, \"config\": {}, \"pooled\": {}, \"figures\": {{{}}}}}",
+                         json_quote(side_title(comparison, row.configuration)),
+                         json_quote(pair_title(comparison, row.pair)), row.pair == comparison.pairs.names.size(),
+                         figures));
   }
   list.end();
+}
+
+void write_json_results(std::ostream& out, const ComparisonParts& parts) {
+  static constexpr std::array<std::string_view, 5> kAnswers = {"unknown", "same", "no", "yes", "other"};
+  out << fmt::format("{{\"results_differ\": [");
+  for (const CheckedResults& each : parts.results) {
+    const DivergentPair* first = each.found.first_instruction();
+    if (first == nullptr && !each.found.events.empty()) first = &each.found.events.front();
+    out << fmt::format(
+        "{}\n  {{\"config\": {}, \"configuration\": {}, \"differ\": \"{}\", \"text\": {}, \"compared\": {}, "
+        "\"differing\": {}, \"first\": {}, \"first_in_other\": {}}}",
+        &each == &parts.results.front() ? "" : ",", json_quote(pair_title(parts.comparison, each.pair)),
+        json_quote(side_title(parts.comparison, each.configuration)),
+        kAnswers[static_cast<std::size_t>(results_judgement(each.found))], json_quote(results_text(each.found)),
+        each.found.compared, each.found.differing, first == nullptr ? "null" : std::to_string(first->base.id),
+        first == nullptr ? "null" : std::to_string(first->other));
+  }
+  out << "],\n";
 }
 
 }  // namespace
@@ -366,7 +392,7 @@ Result<ComparisonGate> judged_gate(const Comparison& comparison, const std::stri
   for (const ComparedCosts& costs : comparison.costs) {
     if (!metric.starts_with(costs.kind + ":")) continue;
     for (const ComparedCost& cost : costs.rows)
-      if (metric.substr(costs.kind.size() + 1) == cost.name) changes = &cost.time_ns;
+      if (metric.substr(costs.kind.size() + 1) == cost.name) changes = &cost.amounts;
   }
   if (changes == nullptr) {
     std::vector<std::string> names;
@@ -400,21 +426,53 @@ std::string gate_text(const ComparisonGate& gate, const ComparisonGate::Outcome&
                      outcome.failed ? "FAILED" : "passed");
 }
 
-void write_comparison_text(std::ostream& out, const Comparison& comparison, const std::vector<ComparisonGate>& gates,
-                           const ComparisonOutputOptions& options) {
+std::vector<std::string> method_lines(const ComparisonParts& parts) {
+  return method_lines(parts.comparison, parts.results, ACCELSCOPE_VERSION);
+}
+
+std::string paired_text(const ComparedMetric& column, const PairedFigures::Cell& cell) {
+  if (cell.captures == 0) return "–";
+  std::string text = format_value(cell.value, column.unit);
+  if (cell.deviation) text += fmt::format(" ±{}", format_share(*cell.deviation));
+  if (cell.change) text += "  " + change_text(*cell.change, column.better, column.unit == "s");
+  return text;
+}
+
+std::string alike_text(const Comparison& comparison, std::size_t count) {
+  if (count == 0) return "";
+  bool has_sample = false;
+  for (const ComparedFigure& figure : comparison.metrics)
+    for (const Change& change : figure.changes) has_sample = has_sample || change.told != Told::no_sample;
+  return fmt::format("{} more figures {}, or stand on one side alone", format_count(count),
+                     has_sample ? "do not differ beyond noise"
+                                : fmt::format("differ by less than {}", format_share(ChangeOptions::kLeastTold)));
+}
+
+void write_comparison_text(std::ostream& out, const ComparisonParts& parts) {
+  const Comparison& comparison = parts.comparison;
+  for (const CheckedResults& each : parts.results) out << results_text(comparison, each) << '\n';
   for (std::size_t g = 1; g < comparison.configurations.size(); ++g) {
     out << fmt::format("{} against {}\n", configuration_text(comparison, g), configuration_text(comparison, 0));
     out << "  " << comparison_verdict(comparison, g).text() << '\n';
     for (const ComparisonReason& reason : comparison_reasons(comparison, g)) out << "  - " << reason.text << '\n';
   }
-  for (const PrintedTable& table : printed_tables(comparison, options)) print_table(out, table);
-  if (!gates.empty()) out << '\n';
-  for (const ComparisonGate& gate : gates)
+  for (const PrintedTable& table : printed_tables(parts)) print_table(out, table);
+  for (const Explained& explained : parts.explained) {
+    out << '\n';
+    write_explained_text(out, explained, parts.most_rows);
+  }
+  for (const std::string& why : parts.unexplained)
+    out << "\nWhat the difference is made of is unknown: " << why << '\n';
+  if (!parts.gates.empty()) out << '\n';
+  for (const ComparisonGate& gate : parts.gates)
     for (const auto& outcome : gate.outcomes) out << gate_text(gate, outcome) << '\n';
+  out << "\nMethod\n";
+  for (const std::string& line : method_lines(parts)) out << "  " << line << '\n';
 }
 
-void write_comparison_markdown(std::ostream& out, const Comparison& comparison,
-                               const std::vector<ComparisonGate>& gates, const ComparisonOutputOptions& options) {
+void write_comparison_markdown(std::ostream& out, const ComparisonParts& parts) {
+  const Comparison& comparison = parts.comparison;
+  for (const CheckedResults& each : parts.results) out << markdown_cell(results_text(comparison, each)) << "\n\n";
   for (std::size_t g = 1; g < comparison.configurations.size(); ++g) {
     const ComparisonVerdict verdict = comparison_verdict(comparison, g);
     out << fmt::format("{}## {} against {}\n\n", g > 1 ? "\n" : "", markdown_cell(configuration_text(comparison, g)),
@@ -427,15 +485,24 @@ void write_comparison_markdown(std::ostream& out, const Comparison& comparison,
     if (!reasons.empty()) out << '\n';
     for (const ComparisonReason& reason : reasons) out << "- " << markdown_cell(reason.text) << '\n';
   }
-  for (const PrintedTable& table : printed_tables(comparison, options)) markdown_table(out, table);
-  if (!gates.empty()) out << '\n';
-  for (const ComparisonGate& gate : gates)
+  for (const PrintedTable& table : printed_tables(parts)) markdown_table(out, table);
+  for (const Explained& explained : parts.explained) {
+    out << '\n';
+    write_explained_markdown(out, explained, parts.most_rows);
+  }
+  for (const std::string& why : parts.unexplained)
+    out << "\nWhat the difference is made of is unknown: " << markdown_cell(why) << ".\n";
+  if (!parts.gates.empty()) out << '\n';
+  for (const ComparisonGate& gate : parts.gates)
     for (const auto& outcome : gate.outcomes) out << "- " << markdown_cell(gate_text(gate, outcome)) << '\n';
+  out << "\n### Method\n\n";
+  for (const std::string& line : method_lines(parts)) out << "- " << markdown_cell(line) << '\n';
 }
 
-void write_comparison_json(std::ostream& out, const Comparison& comparison, const std::vector<ComparisonGate>& gates,
-                           const ComparisonOutputOptions& options) {
-  out << "{\"confidence\": " << json_number(ChangeOptions::kConfidence);
+void write_comparison_json(std::ostream& out, const ComparisonParts& parts) {
+  const Comparison& comparison = parts.comparison;
+  write_json_results(out, parts);
+  out << " \"confidence\": " << json_number(ChangeOptions::kConfidence);
   JsonList configurations(out, "configurations");
   for (const CaptureGroup& group : comparison.configurations) {
     std::string files;
@@ -461,11 +528,11 @@ void write_comparison_json(std::ostream& out, const Comparison& comparison, cons
                     json_quote(verdict.detail), json_quote(verdict.beside), json_quote(verdict.basis), reasons));
   }
   verdicts.end();
-  if (!comparison.kernels.kernels.empty()) write_json_kernels(out, comparison.kernels);
-  if (options.with_metrics) write_json_metrics(out, comparison, options.most_rows);
-  write_json_costs(out, comparison, options.most_rows);
+  write_json_paired(out, comparison);
+  if (parts.with_metrics) write_json_metrics(out, comparison, parts.most_rows);
+  write_json_costs(out, comparison, parts.most_rows);
   JsonList limits(out, "limits");
-  for (const ComparisonGate& gate : gates) {
+  for (const ComparisonGate& gate : parts.gates) {
     for (const auto& outcome : gate.outcomes) {
       limits.add(
           fmt::format("{{\"metric\": {}, \"configuration\": {}, \"allowed\": {}, \"known\": {}, \"failed\": {}, "
@@ -475,6 +542,17 @@ void write_comparison_json(std::ostream& out, const Comparison& comparison, cons
     }
   }
   limits.end();
+  if (!parts.explained.empty()) {
+    out << ",\n \"explained\": [";
+    for (const Explained& explained : parts.explained) {
+      out << (&explained == &parts.explained.front() ? "\n" : ",\n");
+      write_explained_json(out, explained, parts.most_rows);
+    }
+    out << ']';
+  }
+  JsonList method(out, "method");
+  for (const std::string& line : method_lines(parts)) method.add(json_quote(line));
+  method.end();
   out << "}\n";
 }
 

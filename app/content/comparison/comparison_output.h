@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/content/comparison/comparison_words.h"
+#include "app/content/comparison/explained.h"
 #include "core/analysis/comparison/comparison.h"
 
 namespace accelscope::app {
@@ -31,16 +33,28 @@ struct ComparisonGate {
 // "work_time 1.7 % worse, allowed 3 %: passed"
 [[nodiscard]] std::string gate_text(const ComparisonGate& gate, const ComparisonGate::Outcome& outcome);
 
-struct ComparisonOutputOptions {
+// What is told of a comparison, in this order: whether results differ, the verdicts, what is set against what, figures,
+// costs, what the difference is made of, limits, method.
+struct ComparisonParts {
+  const Comparison& comparison;
+  const std::vector<ComparisonGate>& gates;
   bool with_metrics = true;
-  std::size_t most_rows = 30;  // of a table; 0: all. JSON says how many it leaves out
+  std::size_t most_rows = 30;            // of a table; 0: all. JSON says how many it leaves out
+  std::vector<CheckedResults> results;   // of pairs of which both sides have checksums
+  std::vector<Explained> explained;      // of a pair each
+  std::vector<std::string> unexplained;  // why there is none
 };
 
-void write_comparison_text(std::ostream& out, const Comparison& comparison, const std::vector<ComparisonGate>& gates,
-                           const ComparisonOutputOptions& options);
-void write_comparison_markdown(std::ostream& out, const Comparison& comparison,
-                               const std::vector<ComparisonGate>& gates, const ComparisonOutputOptions& options);
-void write_comparison_json(std::ostream& out, const Comparison& comparison, const std::vector<ComparisonGate>& gates,
-                           const ComparisonOutputOptions& options);
+void write_comparison_text(std::ostream& out, const ComparisonParts& parts);
+void write_comparison_markdown(std::ostream& out, const ComparisonParts& parts);
+void write_comparison_json(std::ostream& out, const ComparisonParts& parts);
+
+// The method and versions, of this program too.
+[[nodiscard]] std::vector<std::string> method_lines(const ComparisonParts& parts);
+
+// A cell of what is set against what: "36.35 µs ±0.3 %  0.67× faster"; "–" where there is none.
+[[nodiscard]] std::string paired_text(const ComparedMetric& column, const PairedFigures::Cell& cell);
+// How many rows do not differ, and by what that is judged; "" for none.
+[[nodiscard]] std::string alike_text(const Comparison& comparison, std::size_t count);
 
 }  // namespace accelscope::app

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/content/comparison/divergence_output.h"
 #include "app/content/figure_titles.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
@@ -15,12 +16,27 @@ namespace {
 
 constexpr double kNotableChange = 0.05;
 
+struct ColumnWord {
+  std::string_view figure, title;
+};
+constexpr ColumnWord kColumnWords[] = {{"tensor_engine_active_time", "Tensor"},
+                                       {"vector_engine_active_time", "Vector"},
+                                       {"scalar_engine_active_time", "Scalar"},
+                                       {"gpsimd_engine_active_time", "GpSimd"},
+                                       {"dma_active_time", "DMA"},
+                                       {"mfu_estimated_percent", "MFU"},
+                                       {"kernel_busy_time", "Kernels"},
+                                       {"memcpy_busy_time", "Copies"}};
+
 std::string samples_text(const Change& change) {
   const auto captures = [](std::size_t count) {
     return fmt::format("{} {}", count, count == 1 ? "capture" : "captures");
   };
-  if (change.base_count == change.other_count) return captures(change.base_count) + " each";
-  return fmt::format("{} against {}", captures(change.base_count), captures(change.other_count));
+  std::string text = change.base_count == change.other_count
+                         ? captures(change.base_count) + " each"
+                         : fmt::format("{} against {}", captures(change.base_count), captures(change.other_count));
+  if (change.pair_count > 1) text += fmt::format(" in {} pairs", change.pair_count);
+  return text;
 }
 
 std::string speed_text(double ratio) {
@@ -96,6 +112,29 @@ ComparisonVerdict memory_verdict(const Comparison& comparison, std::size_t other
 
 }  // namespace
 
+namespace {
+
+std::string plural(std::string name) { return name.empty() ? "problems" : name + "s"; }
+
+// Where the problems do not agree a mean over them hides it.
+struct PairVotes {
+  std::size_t better = 0, worse = 0, all = 0;
+  [[nodiscard]] bool mixed() const noexcept { return better > 0 && worse > 0; }
+};
+PairVotes pair_votes(const Comparison& comparison, std::size_t other, Better better) {
+  PairVotes votes;
+  for (const std::size_t pair : comparison.pairs.shared()) {
+    const PairedFigures::Cell* cell = comparison.paired.find(pair, other, 0);
+    if (cell == nullptr || !cell->change) continue;
+    ++votes.all;
+    votes.better += is_better(better, *cell->change) ? 1U : 0U;
+    votes.worse += cell->change->is_told() && is_worse(better, *cell->change) ? 1U : 0U;
+  }
+  return votes;
+}
+
+}  // namespace
+
 ComparisonVerdict comparison_verdict(const Comparison& comparison, std::size_t other) {
   const ComparedFigure* time = comparison.find_metric(comparison.headline);
   if (time == nullptr || time->is_missing[other - 1] != 0) return memory_verdict(comparison, other);
@@ -115,7 +154,186 @@ ComparisonVerdict comparison_verdict(const Comparison& comparison, std::size_t o
   } else {
     out.headline = speed_text(*change.ratio);
   }
+  if (change.pair_count > 1) {
+    const std::string& by = comparison.pairs.by;
+    const PairVotes votes = pair_votes(comparison, other, time->metric.better);
+    if (votes.mixed()) {
+      out.headline = fmt::format("mixed: faster in {} of {} {}, slower in {}; all together {}", votes.better, votes.all,
+                                 plural(by), votes.worse, out.headline);
+    }
+    out.detail += fmt::format(", {} mean of {} {}", change.is_geometric ? "geometric" : "arithmetic", change.pair_count,
+                              plural(by));
+  }
   return out;
+}
+
+std::string pair_title(const Comparison& comparison, std::size_t pair) {
+  if (pair < comparison.pairs.names.size()) return comparison.pairs.names[pair];
+  return fmt::format("all {} {}", comparison.pairs.shared().size(), plural(comparison.pairs.by));
+}
+
+std::string side_title(const Comparison& comparison, std::size_t configuration) {
+  const std::string& name = comparison.configurations[configuration].name;
+  constexpr std::string_view kKernel = "kernel=";
+  return name.starts_with(kKernel) ? name.substr(kKernel.size()) : name;
+}
+
+std::string column_title(const Comparison& comparison, std::string_view name) {
+  if (name == comparison.headline) return "Total";
+  for (const ColumnWord& word : kColumnWords)
+    if (word.figure == name) return std::string(word.title);
+  return compared_title(name);
+}
+
+Judgement results_judgement(const Divergence& divergence) noexcept {
+  if (divergence.compared == 0 || !divergence.is_one_program()) return Judgement::unknown;
+  return divergence.differing == 0 ? Judgement::better : Judgement::worse;
+}
+
+std::string_view results_headline(const Divergence& divergence) noexcept {
+  switch (results_judgement(divergence)) {
+    case Judgement::better:
+      return "Results agree";
+    case Judgement::worse:
+      return "Results differ";
+    default:
+      return "Results unknown";
+  }
+}
+
+std::string results_text(const Divergence& divergence) {
+  if (divergence.compared == 0)
+    return "Whether the results differ is unknown: no event with a checksum has a counterpart on the other side";
+  if (!divergence.is_one_program()) {
+    return fmt::format(
+        "Whether the results differ is unknown: these are two programs; of {} and {} events with checksums {} have a "
+        "counterpart by place, and {} of them differ",
+        format_count(divergence.with_checksums), format_count(divergence.other_with_checksums),
+        format_count(divergence.compared), format_count(divergence.differing));
+  }
+  if (divergence.differing == 0) {
+    return fmt::format("The results agree: {} events with checksums carry the same data on both sides",
+                       format_count(divergence.compared));
+  }
+  std::string text = fmt::format("The results differ: {} of {} events with checksums",
+                                 format_count(divergence.differing), format_count(divergence.compared));
+  const DivergentPair* first = divergence.first_instruction();
+  if (first == nullptr && !divergence.events.empty()) first = &divergence.events.front();
+  if (first != nullptr) text += "; first " + divergent_text(*first);
+  return text;
+}
+
+std::string results_text(const Comparison& comparison, const CheckedResults& results) {
+  std::string of;
+  if (comparison.configurations.size() > 2) of = side_title(comparison, results.configuration);
+  if (comparison.pairs.names.size() > 1) of += (of.empty() ? "" : ", ") + pair_title(comparison, results.pair);
+  return (of.empty() ? "" : of + ": ") + results_text(results.found);
+}
+
+namespace {
+
+// "profiler_version 2.28 (all), neff hash 7b13 (A), 9c21 (B)"
+std::string facts_text(const Comparison& comparison) {
+  std::vector<std::string> names;
+  for (const CaptureFacts& facts : comparison.facts)
+    for (const CaptureFact& fact : facts)
+      if (std::find(names.begin(), names.end(), fact.name) == names.end()) names.push_back(fact.name);
+  std::string text;
+  for (const std::string& name : names) {
+    std::vector<std::pair<std::string, std::string>> values;  // with the configurations that have it
+    std::size_t sides = 0;
+    for (std::size_t g = 0; g < comparison.configurations.size(); ++g) {
+      const auto& captures = comparison.configurations[g].captures;
+      sides += std::any_of(captures.begin(), captures.end(),
+                           [&](std::size_t capture) {
+                             return std::any_of(comparison.facts[capture].begin(), comparison.facts[capture].end(),
+                                                [&](const CaptureFact& fact) { return fact.name == name; });
+                           })
+                   ? 1U
+                   : 0U;
+      for (const std::size_t capture : comparison.configurations[g].captures) {
+        for (const CaptureFact& fact : comparison.facts[capture]) {
+          if (fact.name != name) continue;
+          auto known =
+              std::find_if(values.begin(), values.end(), [&](const auto& each) { return each.first == fact.text; });
+          if (known == values.end()) known = values.insert(values.end(), {fact.text, ""});
+          const std::string side = side_title(comparison, g);
+          if (known->second != side && !known->second.ends_with(", " + side))
+            known->second += (known->second.empty() ? "" : ", ") + side;
+        }
+      }
+    }
+    text += fmt::format("{}{} ", text.empty() ? "" : "; ", name);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      text += fmt::format("{}{}", i > 0 ? ", " : "", values[i].first);
+      if (values.size() > 1 || sides < comparison.configurations.size()) text += fmt::format(" ({})", values[i].second);
+    }
+  }
+  return text;
+}
+
+// "base 0.3 % of 3 captures, fused 0.2 % of 3"
+std::string noise_text(const Comparison& comparison, std::size_t pair) {
+  const auto& cells = comparison.pairs.cells[pair];
+  if (!comparison.paired.columns.empty() &&
+      std::none_of(cells.begin(), cells.end(), [](const auto& cell) { return cell.size() > 1; }))
+    return "not known, one capture a side";
+  std::string text;
+  for (std::size_t g = 0; g < comparison.configurations.size(); ++g) {
+    const PairedFigures::Cell* cell = comparison.paired.find(pair, g, 0);
+    if (cell == nullptr || cell->captures == 0) continue;
+    text +=
+        fmt::format("{}{} {}", text.empty() ? "" : ", ", side_title(comparison, g),
+                    cell->deviation ? fmt::format("{} over {} captures", format_share(*cell->deviation), cell->captures)
+                                    : std::string("unknown, one capture"));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> method_lines(const Comparison& comparison, const std::vector<CheckedResults>& results,
+                                      std::string_view program_version) {
+  std::vector<std::string> lines;
+  for (std::size_t g = 0; g < comparison.configurations.size(); ++g) {
+    std::string files;
+    for (const std::size_t capture : comparison.configurations[g].captures)
+      files += (files.empty() ? "" : ", ") + file_name(comparison.paths[capture]);
+    lines.push_back(fmt::format("{} is {}: {}",
+                                g == 0   ? "A, the base,"
+                                : g == 1 ? "B"
+                                         : fmt::format("No. {}", g + 1),
+                                side_title(comparison, g), files));
+  }
+  if (!comparison.paired.columns.empty())
+    lines.push_back(fmt::format("Total: {}", lower_case(compared_title(comparison.headline))));
+  const std::vector<std::size_t> shared = comparison.pairs.shared();
+  if (!comparison.pairs.by.empty()) {
+    lines.push_back(
+        fmt::format("Pairs: captures of one {} against each other first; {} of {} {} have captures of all sides. "
+                    "Figures are pooled "
+                    "as the geometric mean of the ratios, costs as the mean of the times",
+                    comparison.pairs.by, shared.size(), comparison.pairs.names.size(), plural(comparison.pairs.by)));
+  }
+  for (std::size_t pair = 0; pair < comparison.pairs.names.size(); ++pair) {
+    const std::string& name = comparison.pairs.names[pair];
+    if (const std::string noise = noise_text(comparison, pair); !noise.empty())
+      lines.push_back(fmt::format("Noise{}: {}", name.empty() ? "" : " of " + name, noise));
+  }
+  bool has_sample = false;
+  for (const ComparedFigure& figure : comparison.metrics)
+    for (const Change& change : figure.changes) has_sample = has_sample || change.told != Told::no_sample;
+  lines.push_back(
+      has_sample
+          ? fmt::format(
+                "Judged: a difference counts from {:.1f} % confidence (Welch's t test within the pairs) and {:.1f} "
+                "% of the base on; intervals are of {:.0f} %",
+                100 * ChangeOptions::kConfidence, 100 * ChangeOptions::kLeastTold, 100 * ChangeOptions::kShown)
+          : std::string("Judged: nothing; one capture a side tells no noise, so every difference stands as measured"));
+  if (results.empty()) lines.emplace_back("Results: not checked, not both sides have checksums (crc columns)");
+  const std::string facts = facts_text(comparison);
+  lines.push_back(fmt::format("Versions: Accelscope {}{}{}", program_version, facts.empty() ? "" : "; ", facts));
+  return lines;
 }
 
 std::vector<ComparisonReason> comparison_reasons(const Comparison& comparison, std::size_t other, std::size_t most) {
@@ -197,11 +415,14 @@ std::string matching_text(const Comparison& comparison, const ComparedCosts& cos
   };
   std::string text =
       fmt::format("{} matched {}", rows(costs.exact), costs.kind == "line" ? "by what stands there" : "by name");
-  if (costs.by_form > 0) text += fmt::format(", {} without their numbers", format_count(costs.by_form));
+  if (costs.by_form > 0) {
+    text += fmt::format(", {} {}", format_count(costs.by_form),
+                        costs.unit == "B" ? "by the end of their path" : "without their numbers");
+  }
   for (std::size_t g = 0; g < costs.unmatched.size(); ++g) {
     if (costs.unmatched[g] == 0) continue;
-    text += fmt::format("; {} in {} alone ({})", rows(costs.unmatched[g]), comparison.configurations[g].name,
-                        format_duration(costs.unmatched_ns[g]));
+    text += fmt::format("; {} in {} alone ({})", rows(costs.unmatched[g]), side_title(comparison, g),
+                        format_value(costs.unmatched_amount[g], costs.unit));
   }
   return text;
 }

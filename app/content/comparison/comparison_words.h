@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/analysis/comparison/comparison.h"
+#include "core/analysis/comparison/divergence.h"
 
 namespace accelscope::app {
 
@@ -24,6 +25,23 @@ struct ComparisonVerdict {
 
 // `other`: of Comparison::configurations, from 1 on.
 [[nodiscard]] ComparisonVerdict comparison_verdict(const Comparison& comparison, std::size_t other);
+
+// What the checksums of a capture of each side say of the results.
+struct CheckedResults {
+  std::size_t pair = 0, configuration = 1;  // of Comparison
+  Divergence found;
+};
+// Said before anything else: "The results differ: 3 of 960 events with checksums; first MATMUL on Tensor ...".
+[[nodiscard]] std::string results_text(const Divergence& divergence);
+[[nodiscard]] std::string_view results_headline(const Divergence& divergence) noexcept;  // "Results differ"
+[[nodiscard]] Judgement results_judgement(const Divergence& divergence) noexcept;
+// "fused against base, b=1, s=128: The results ..."; the sides only where there are several.
+[[nodiscard]] std::string results_text(const Comparison& comparison, const CheckedResults& results);
+
+// What of it is judged how, and by what: pairs, noise of each side, tests, versions; a line each.
+[[nodiscard]] std::vector<std::string> method_lines(const Comparison& comparison,
+                                                    const std::vector<CheckedResults>& results,
+                                                    std::string_view program_version);
 
 // What changed most of the figures that are better or worse: "HBM read: 65.0 MiB to 17.0 MiB (0.26×)". Those
 // that are told; without a sample those that differ by 5 % and more.
@@ -47,6 +65,12 @@ struct ComparisonReason {
 [[nodiscard]] std::string_view told_text(const Change& change, Better better, bool is_time) noexcept;
 // "-98.1 µs", "+7.9 pp"
 [[nodiscard]] std::string signed_figure(double value, std::string_view unit);
+// "b=1, s=128" of CapturePairs::names; of their number "all 3 configs".
+[[nodiscard]] std::string pair_title(const Comparison& comparison, std::size_t pair);
+// "fused" of "kernel=fused", where all are of that tag.
+[[nodiscard]] std::string side_title(const Comparison& comparison, std::size_t configuration);
+// "Total", "Tensor", "DMA"; others as everywhere.
+[[nodiscard]] std::string column_title(const Comparison& comparison, std::string_view name);
 // "12 rows by name, 3 by names without their numbers; base alone has 2 (1.2 µs), resident 1 (300 ns)"
 [[nodiscard]] std::string matching_text(const Comparison& comparison, const ComparedCosts& costs);
 

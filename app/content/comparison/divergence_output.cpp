@@ -67,8 +67,21 @@ std::string divergence_verdict(const Divergence& divergence) {
   if (divergence.compared == 0) return "unknown: no event with a checksum has a counterpart in the other run";
   if (divergence.events.empty())
     return fmt::format("no difference in {} checksummed events", format_count(divergence.compared));
-  const DivergentPair& first = divergence.events.front();
-  return fmt::format("first at {}: {}", place_text(first.base), cause_of(first));
+  return "first at " + divergent_text(divergence.events.front());
+}
+
+std::string divergent_text(const DivergentPair& pair) {
+  return fmt::format("{}: {}", place_text(pair.base), cause_of(pair));
+}
+
+std::string divergent_details(const DivergentPair& pair) {
+  std::string text =
+      fmt::format("read {}, wrote {}", crc_pair(pair.base_in, pair.other_in), crc_pair(pair.base_out, pair.other_out));
+  if (!pair.base.source.empty()) text += "; " + pair.base.source;
+  if (!pair.base.tensor.empty()) text += "; tensor " + pair.base.tensor;
+  if (!pair.base.instruction.empty()) text += "; " + pair.base.instruction;
+  if (pair.produced_by) text += "; handed on by " + place_text(*pair.produced_by);
+  return text;
 }
 
 void write_divergence_text(std::ostream& out, const Divergence& divergence, std::size_t most_rows) {

@@ -41,8 +41,26 @@ std::vector<PathShare> shares_of_total(const SessionPath& found, PathBy by, std:
   return shares;
 }
 
-std::string signed_ns(std::int64_t ns) { return signed_figure(static_cast<double>(ns), "ns"); }
-std::string plain_ns(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
+// The sums of several captures divided so that what is left of the divisions goes to the largest rests: the parts then
+// add up to `whole`.
+void divide(std::vector<PathShare>& shares, std::int64_t count, std::int64_t whole) {
+  std::vector<std::pair<std::int64_t, std::size_t>> rests;
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    std::int64_t floor = shares[i].length_ns / count, rest = shares[i].length_ns % count;
+    if (rest < 0) {
+      --floor;
+      rest += count;
+    }
+    shares[i].length_ns = floor;
+    const auto of = static_cast<std::uint64_t>(count);
+    shares[i].count = std::max<std::uint64_t>(shares[i].count == 0 ? 0 : 1, (shares[i].count + of / 2) / of);
+    sum += floor;
+    rests.emplace_back(-rest, i);
+  }
+  std::sort(rests.begin(), rests.end());
+  for (std::size_t i = 0; i < rests.size() && sum < whole; ++i, ++sum) ++shares[rests[i].second].length_ns;
+}
 
 // Rows that are told, and what the others are together.
 struct ToldTerms {
@@ -86,44 +104,112 @@ std::string cell_text(std::string text) {
 
 }  // namespace
 
-Result<Explained> explain_difference(const QueryContext& base, const QueryContext& other,
+Result<ExplainedSide> explained_side(const QueryContext& query, std::string_view total,
                                      const std::vector<ExplainedBy>& by) {
-  const auto base_terms = session_terms(base);
-  if (!base_terms) return base_terms.error();
-  const auto other_terms = session_terms(other);
-  if (!other_terms) return other_terms.error();
-  const bool stated = base_terms->stated_total_ns && other_terms->stated_total_ns;
-  const auto here = path_of(base, stated ? std::nullopt : base_terms->work);
-  if (!here) return here.error();
-  const auto there = path_of(other, stated ? std::nullopt : other_terms->work);
-  if (!there) return there.error();
-  Explained out;
-  out.total = stated ? kStatedTime : kWorkTime;
-  out.base_ns = total_of(*base_terms, stated, here->path);
-  out.other_ns = total_of(*other_terms, stated, there->path);
-  out.base_bound = path_most_text(*here->graph, here->path);
-  out.other_bound = path_most_text(*there->graph, there->path);
+  const auto terms = session_terms(query);
+  if (!terms) return terms.error();
+  const bool stated = total == kStatedTime && terms->stated_total_ns;
+  const auto path = path_of(query, stated ? std::nullopt : terms->work);
+  if (!path) return path.error();
+  ExplainedSide out;
+  out.total_ns = total_of(*terms, stated, path->path);
+  out.bound = path_most_text(*path->graph, path->path);
   for (const ExplainedBy& each : by) {
-    ExplainedPart part{each, path_difference(shares_of_total(*here, each.by, out.base_ns),
-                                             shares_of_total(*there, each.by, out.other_ns), each.by)};
-    for (const PathTerm& term : part.difference.terms) {
-      part.base_events.push_back(event_of(*here->graph, term.base_first));
-      part.other_events.push_back(event_of(*there->graph, term.other_first));
+    ExplainedSide::Part part{shares_of_total(*path, each.by, out.total_ns), {}};
+    for (PathShare& share : part.shares) {
+      const EventId event = event_of(*path->graph, share.first);
+      share.first = event == kNoEvent ? kNoNode : static_cast<NodeIndex>(part.events.size());
+      if (event != kNoEvent) part.events.push_back(event);
     }
     out.parts.push_back(std::move(part));
   }
   return out;
 }
 
-std::string explained_headline(const Explained& explained) {
-  const std::int64_t difference = explained.other_ns - explained.base_ns;
-  const std::string totals = fmt::format("{} to {}, {}", plain_ns(explained.base_ns), plain_ns(explained.other_ns),
-                                         lower_case(compared_title(explained.total)));
-  if (difference == 0) return "as long: " + plain_ns(explained.base_ns);
-  return fmt::format("{} by {}: {}", difference > 0 ? "slower" : "faster", plain_ns(std::abs(difference)), totals);
+ExplainedSide mean_side(const std::vector<ExplainedSide>& captures) {
+  ExplainedSide out = captures.front();
+  if (captures.size() == 1) return out;
+  const auto count = static_cast<std::int64_t>(captures.size());
+  std::int64_t sum = 0;
+  for (const ExplainedSide& each : captures) sum += each.total_ns;
+  out.total_ns = std::llround(static_cast<double>(sum) / static_cast<double>(count));
+  for (std::size_t i = 0; i < out.parts.size(); ++i) {
+    std::vector<PathShare>& shares = out.parts[i].shares;
+    for (std::size_t capture = 1; capture < captures.size(); ++capture) {
+      for (PathShare share : captures[capture].parts[i].shares) {
+        const auto known = std::find_if(shares.begin(), shares.end(), [&](const PathShare& each) {
+          return each.label == share.label && each.is_gap == share.is_gap;
+        });
+        share.first = kNoNode;  // its event is another session's
+        if (known == shares.end()) {
+          shares.push_back(std::move(share));
+        } else {
+          known->length_ns += share.length_ns;
+          known->count += share.count;
+        }
+      }
+    }
+    divide(shares, count, out.total_ns);
+  }
+  return out;
 }
 
-std::string explained_sum(const PathDifference& difference) {
+Explained explain_sides(const ExplainedSide& base, const ExplainedSide& other, std::string_view total,
+                        const std::vector<ExplainedBy>& by) {
+  Explained out;
+  out.total = total;
+  out.base_ns = base.total_ns;
+  out.other_ns = other.total_ns;
+  out.base_bound = base.bound;
+  out.other_bound = other.bound;
+  const auto event = [](const ExplainedSide::Part& part, NodeIndex first) {
+    return first == kNoNode ? kNoEvent : part.events[first];
+  };
+  for (std::size_t i = 0; i < by.size(); ++i) {
+    ExplainedPart part{by[i], path_difference(base.parts[i].shares, other.parts[i].shares, by[i].by), {}, {}};
+    for (const PathTerm& term : part.difference.terms) {
+      part.base_events.push_back(event(base.parts[i], term.base_first));
+      part.other_events.push_back(event(other.parts[i], term.other_first));
+    }
+    out.parts.push_back(std::move(part));
+  }
+  return out;
+}
+
+Result<Explained> explain_difference(const QueryContext& base, const QueryContext& other,
+                                     const std::vector<ExplainedBy>& by) {
+  const auto base_terms = session_terms(base);
+  if (!base_terms) return base_terms.error();
+  const auto other_terms = session_terms(other);
+  if (!other_terms) return other_terms.error();
+  const std::string_view total = base_terms->stated_total_ns && other_terms->stated_total_ns ? kStatedTime : kWorkTime;
+  const auto here = explained_side(base, total, by);
+  if (!here) return here.error();
+  const auto there = explained_side(other, total, by);
+  if (!there) return there.error();
+  return explain_sides(*here, *there, total, by);
+}
+
+std::string exact_time(const Explained& explained, std::int64_t ns, bool is_signed) {
+  constexpr std::int64_t kInMilliseconds = 10'000'000;
+  const bool is_long = std::max(std::abs(explained.base_ns), std::abs(explained.other_ns)) >= kInMilliseconds;
+  const std::int64_t unit = is_long ? 1'000'000 : 1'000;
+  const auto size = static_cast<std::uint64_t>(std::abs(ns)), per = static_cast<std::uint64_t>(unit);
+  const std::string_view sign = ns < 0 ? "-" : is_signed && ns > 0 ? "+" : "";
+  return fmt::format("{}{}.{:0{}} {}", sign, format_count(size / per), size % per, is_long ? 6 : 3,
+                     is_long ? "ms" : "µs");
+}
+
+std::string explained_headline(const Explained& explained) {
+  const std::int64_t difference = explained.other_ns - explained.base_ns;
+  const auto time = [&](std::int64_t ns) { return exact_time(explained, ns); };
+  if (difference == 0) return "as long: " + time(explained.base_ns);
+  return fmt::format("{} by {}: {} to {}, {}", difference > 0 ? "slower" : "faster", time(std::abs(difference)),
+                     time(explained.base_ns), time(explained.other_ns), lower_case(compared_title(explained.total)));
+}
+
+std::string explained_sum(const Explained& explained, const PathDifference& difference) {
+  const auto signed_ns = [&](std::int64_t ns) { return exact_time(explained, ns, true); };
   const std::int64_t whole = difference.other_ns - difference.base_ns;
   const std::int64_t left = whole - difference.longer_ns - difference.shorter_ns;
   return fmt::format("Longer {}, shorter {}, together {}. {}", signed_ns(difference.longer_ns),
@@ -150,6 +236,8 @@ std::string explained_why(const PathTerm& term) {
 void write_explained_text(std::ostream& out, const Explained& explained, std::size_t most_rows) {
   out << fmt::format("{} against {}: {}\n", explained.other_title, explained.base_title, explained_headline(explained))
       << fmt::format("A: {}\nB: {}\n", explained.base_bound, explained.other_bound);
+  const auto plain_ns = [&](std::int64_t ns) { return exact_time(explained, ns); };
+  const auto signed_ns = [&](std::int64_t ns) { return exact_time(explained, ns, true); };
   for (const ExplainedPart& part : explained.parts) {
     out << '\n';
     ToldTerms told;
@@ -159,9 +247,9 @@ void write_explained_text(std::ostream& out, const Explained& explained, std::si
     for (const PathTerm* term : terms) width = std::max(width, explained_label(*term, part.by).size());
     const auto row = [&](std::string_view label, const std::string& a, const std::string& b, std::int64_t difference,
                          const std::string& why) {
-      out << fmt::format("{:<{}}  {:>12}  {:>12}  {:>13}  {}\n", label, width, a, b, signed_ns(difference), why);
+      out << fmt::format("{:<{}}  {:>14}  {:>14}  {:>15}  {}\n", label, width, a, b, signed_ns(difference), why);
     };
-    out << fmt::format("{:<{}}  {:>12}  {:>12}  {:>13}\n", title, width, "A", "B", "difference");
+    out << fmt::format("{:<{}}  {:>14}  {:>14}  {:>15}\n", title, width, "A", "B", "difference");
     for (const PathTerm* term : terms) {
       row(explained_label(*term, part.by), plain_ns(term->base_ns), plain_ns(term->other_ns), term->difference_ns(),
           explained_why(*term));
@@ -169,13 +257,15 @@ void write_explained_text(std::ostream& out, const Explained& explained, std::si
     if (told.left > 0) row(left_text(told), "", "", told.left_ns, "");
     row("total", plain_ns(part.difference.base_ns), plain_ns(part.difference.other_ns),
         part.difference.other_ns - part.difference.base_ns, "");
-    out << explained_sum(part.difference) << '\n';
+    out << explained_sum(explained, part.difference) << '\n';
   }
 }
 
 void write_explained_markdown(std::ostream& out, const Explained& explained, std::size_t most_rows) {
   out << fmt::format("## {} against {}: {}\n\n- A: {}\n- B: {}\n", explained.other_title, explained.base_title,
                      explained_headline(explained), explained.base_bound, explained.other_bound);
+  const auto plain_ns = [&](std::int64_t ns) { return exact_time(explained, ns); };
+  const auto signed_ns = [&](std::int64_t ns) { return exact_time(explained, ns, true); };
   for (const ExplainedPart& part : explained.parts) {
     out << fmt::format("\n### By {}\n\n| {} | A | B | Difference | |\n|---|---:|---:|---:|---|\n", part.by.name,
                        part.by.title);
@@ -186,7 +276,7 @@ void write_explained_markdown(std::ostream& out, const Explained& explained, std
                          explained_why(*term));
     }
     if (told.left > 0) out << fmt::format("| {} | | | {} | |\n", left_text(told), signed_ns(told.left_ns));
-    out << fmt::format("\n{}\n", explained_sum(part.difference));
+    out << fmt::format("\n{}\n", explained_sum(explained, part.difference));
   }
 }
 

@@ -1,6 +1,7 @@
-// A regression explained: the difference of the totals of two sessions along both critical paths, as text, Markdown and
-// JSON. The totals are those that a comparison is headed by: what the maker publishes where both sessions state it,
-// else from the first work to the last. What of it lies before or after the path is a term of its own.
+// A regression explained: the difference of the totals of two sides along their critical paths, as text, Markdown and
+// JSON. The totals are those that a comparison is headed by: what the maker publishes where both sides state it, else
+// from the first work to the last; of several captures a side their mean, as in the comparison. What of it lies before
+// or after the path is a term of its own. All is written to the ns: what is printed adds up.
 #pragma once
 
 #include <iosfwd>
@@ -40,10 +41,31 @@ struct Explained {
 [[nodiscard]] Result<Explained> explain_difference(const QueryContext& base, const QueryContext& other,
                                                    const std::vector<ExplainedBy>& by);
 
-// "slower by 23.3 µs: 295.1 µs to 318.4 µs"
+// What the path of one capture is made of; of several of a side their mean.
+struct ExplainedSide {
+  struct Part {
+    std::vector<PathShare> shares;  // `first` is a place in events
+    std::vector<EventId> events;
+  };
+  std::int64_t total_ns = 0;
+  std::string bound;
+  std::vector<Part> parts;  // by what was asked for
+};
+// `total`: kStatedTime, which the session states then, or kWorkTime.
+[[nodiscard]] Result<ExplainedSide> explained_side(const QueryContext& query, std::string_view total,
+                                                   const std::vector<ExplainedBy>& by);
+// At least one. Events and bound are those of the first.
+[[nodiscard]] ExplainedSide mean_side(const std::vector<ExplainedSide>& captures);
+[[nodiscard]] Explained explain_sides(const ExplainedSide& base, const ExplainedSide& other, std::string_view total,
+                                      const std::vector<ExplainedBy>& by);
+
+// A time of it with every ns: "17.932 µs", with a sign "-2.567143 ms"; one unit for all of it.
+[[nodiscard]] std::string exact_time(const Explained& explained, std::int64_t ns, bool is_signed = false);
+
+// "slower by 23.312 µs: 295.100 µs to 318.412 µs"
 [[nodiscard]] std::string explained_headline(const Explained& explained);
-// "Longer +34.3 µs, shorter -11 µs, together +23.3 µs. Nothing left over."
-[[nodiscard]] std::string explained_sum(const PathDifference& difference);
+// "Longer +34.312 µs, shorter -11.000 µs, together +23.312 µs. Nothing left over."
+[[nodiscard]] std::string explained_sum(const Explained& explained, const PathDifference& difference);
 // "mlp.py:33", "waiting: dma", "(no line)"
 [[nodiscard]] std::string explained_label(const PathTerm& term, const ExplainedBy& by);
 // "64 to 16 on the path"; "new on the path"

@@ -11,16 +11,8 @@
 
 namespace accelscope::app {
 
-struct ComparisonReportParts {
-  const Comparison& comparison;
-  const std::vector<ComparisonGate>& gates;
-  bool with_metrics = true;
-  std::size_t most_rows = 30;            // of a table; 0: as many as a report holds
-  std::vector<Explained> explained;      // of captures of the base and of another configuration
-  std::vector<std::string> unexplained;  // why there is none
-  std::vector<ReportSection> timelines;
-};
-[[nodiscard]] Report comparison_report(const ComparisonReportParts& parts);
+// With the timelines of a capture of each side.
+[[nodiscard]] Report comparison_report(const ComparisonParts& parts, const std::vector<ReportSection>& timelines);
 
 // Of one capture, for the above: the timeline with what the capture is called as its title.
 [[nodiscard]] ReportSection capture_timeline(const QueryContext& query, const std::string& title);

@@ -1,9 +1,11 @@
 #include "app/panels/compare/sides.h"
 
 #include <array>
+#include <utility>
 
 #include "app/content/comparison/comparison_listing.h"
 #include "app/content/comparison/comparison_words.h"
+#include "app/view/selection.h"
 #include "render/base/draw.h"
 
 namespace accelscope::app {
@@ -25,9 +27,10 @@ Colour colour_of(Judgement judgement) {
 
 SessionAnalysis::Found<ComparedSides> compare_sides(const QueryContext& query, const CompareQuestion& question) {
   const std::vector<std::string> by = {question.kind};
-  auto base = capture_figures(query, by);
+  const AskedSides sides = asked_sides(query, question);
+  auto base = capture_figures(sides.base, by);
   if (!base) return base.error();
-  auto other = capture_figures({*question.other, question.other->snapshot(), query.pool, query.control}, by);
+  auto other = capture_figures(sides.other, by);
   if (!other) return other.error();
   base->label.path = question.base_title;
   other->label.path = question.other_title;
@@ -41,10 +44,39 @@ SessionAnalysis::Found<ComparedSides> compare_sides(const QueryContext& query, c
 
 }  // namespace
 
-std::shared_ptr<const ComparedSides> ask_compared(SessionAnalysis& base, CompareKept& kept,
+AskedSides asked_sides(const QueryContext& own, const CompareQuestion& question) {
+  const QueryContext other{*question.other, question.other->snapshot(), own.pool, own.control};
+  return question.other_is_base ? AskedSides{other, own} : AskedSides{own, other};
+}
+
+std::shared_ptr<const Divergence> ask_results(SessionAnalysis& own, ResultsKept& kept, CompareQuestion question) {
+  question.kind = "results";
+  return own.ask(kept, question, question.renewal(),
+                 [question](const QueryContext& query) -> SessionAnalysis::Found<Divergence> {
+                   const AskedSides sides = asked_sides(query, question);
+                   if (!has_checksums(*sides.base.snapshot) || !has_checksums(*sides.other.snapshot))
+                     return std::make_shared<const Divergence>();
+                   auto found = find_divergence(sides.base, sides.other);
+                   if (!found) return found.error();
+                   return std::make_shared<const Divergence>(std::move(*found));
+                 });
+}
+
+Colour colour_of_results(const Divergence& divergence) {
+  const Judgement judgement = results_judgement(divergence);
+  return judgement == Judgement::unknown ? Colour::warning : colour_of(judgement);
+}
+
+std::shared_ptr<const ComparedSides> ask_compared(SessionAnalysis& own, CompareKept& kept,
                                                   const CompareQuestion& question) {
-  return base.ask(kept, question, question.renewal(),
-                  [question](const QueryContext& query) { return compare_sides(query, question); });
+  return own.ask(kept, question, question.renewal(),
+                 [question](const QueryContext& query) { return compare_sides(query, question); });
+}
+
+void select_on_both(SessionTab& tab, const CompareQuestion& question, EventId base, EventId other) {
+  if (question.other_is_base) std::swap(base, other);
+  if (base != kNoEvent) select_event(tab, base);
+  if (other != kNoEvent && tab.beside && tab.beside->store == question.other) tab.beside->selected = other;
 }
 
 void draw_compared_verdict(Ui& ui, Rect& line, const Comparison& comparison) {

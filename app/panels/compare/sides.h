@@ -7,19 +7,23 @@
 
 #include "app/content/listings/base/listing.h"
 #include "app/session/analysis.h"
+#include "app/session/tab.h"
 #include "core/analysis/comparison/comparison.h"
+#include "core/analysis/comparison/divergence.h"
 #include "render/base/geometry.h"
 #include "render/base/ui.h"
 
 namespace accelscope::app {
 
 struct CompareQuestion {
-  std::shared_ptr<const Store> other;
+  std::shared_ptr<const Store> other;  // than the analysis' own session
   bool other_grows = false;
-  std::string base_title, other_title;
-  std::string kind;  // "metric", "line" ...
+  bool other_is_base = false;           // A, what the analysis' own session, B, is set against
+  std::string base_title, other_title;  // of A and B
+  std::string kind;                     // "metric", "line" ...
   bool operator==(const CompareQuestion& b) const {
-    return std::tie(other, base_title, other_title, kind) == std::tie(b.other, b.base_title, b.other_title, b.kind);
+    return std::tie(other, other_is_base, base_title, other_title, kind) ==
+           std::tie(b.other, b.other_is_base, b.base_title, b.other_title, b.kind);
   }
   [[nodiscard]] SessionAnalysis::Renewal renewal() const {
     return {.beside = {other->version(), other_grows}, .tells_itself = true};
@@ -31,9 +35,24 @@ struct ComparedSides {
 };
 using CompareKept = SessionAnalysis::Kept<ComparedSides, CompareQuestion>;
 
-// Null until it is known; the base is the analysis' own session.
-[[nodiscard]] std::shared_ptr<const ComparedSides> ask_compared(SessionAnalysis& base, CompareKept& kept,
+// A and B as they are asked, of the analysis' own session and the other.
+struct AskedSides {
+  QueryContext base, other;
+};
+[[nodiscard]] AskedSides asked_sides(const QueryContext& own, const CompareQuestion& question);
+
+// What checksums say of the results of both.
+using ResultsKept = SessionAnalysis::Kept<Divergence, CompareQuestion>;
+// Null until it is known, and where not both have checksums.
+[[nodiscard]] std::shared_ptr<const Divergence> ask_results(SessionAnalysis& own, ResultsKept& kept,
+                                                            CompareQuestion question);
+[[nodiscard]] render::Colour colour_of_results(const Divergence& divergence);
+
+// Null until it is known.
+[[nodiscard]] std::shared_ptr<const ComparedSides> ask_compared(SessionAnalysis& own, CompareKept& kept,
                                                                 const CompareQuestion& question);
+// Selects an event of A and one of B, each where its session is; kNoEvent: it has none.
+void select_on_both(SessionTab& tab, const CompareQuestion& question, EventId base, EventId other);
 // "1.33× faster   393.2 µs to 295.1 µs": what is left of the line comes back.
 void draw_compared_verdict(render::Ui& ui, render::Rect& line, const Comparison& comparison);
 // What goes with it: "HBM read: 65.0 MiB to 17.0 MiB (0.26×)", as many as given.

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/content/comparison/comparison_words.h"
-#include "app/view/selection.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
@@ -21,7 +20,7 @@ using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
-constexpr float kWaterfallRow = 24, kTermWidth = 96, kWhyWidth = 190, kLabelShare = 0.30F;
+constexpr float kWaterfallRow = 24, kTermWidth = 116, kWhyWidth = 190, kLabelShare = 0.30F;
 
 // From which time to which the bars go: cut, so that the terms are seen beside totals that are much longer.
 struct WaterfallAxis {
@@ -57,8 +56,9 @@ WaterfallCells cells_of(const Ui& ui, Rect row) {
   return cells;
 }
 
-void draw_total(Ui& ui, const Rect& row, bool is_base, const std::string& title, std::int64_t total,
-                const WaterfallAxis& axis) {
+void draw_total(Ui& ui, const Rect& row, bool is_base, const Explained& explained, const WaterfallAxis& axis) {
+  const std::string& title = is_base ? explained.base_title : explained.other_title;
+  const std::int64_t total = is_base ? explained.base_ns : explained.other_ns;
   fill(ui, row, ui.colour(Colour::bg3));
   WaterfallCells cells = cells_of(ui, row);
   const Rect badge = cells.label.cut_left(ui.px(18)).middle(ui.px(16));
@@ -75,13 +75,13 @@ void draw_total(Ui& ui, const Rect& row, bool is_base, const std::string& title,
     for (const float from : {8.0F, 13.0F})
       fill(ui, {bar.x0 + ui.px(from), bar.y0, bar.x0 + ui.px(from + 2), bar.y1}, ui.colour(Colour::bg3));
   }
-  draw_text(ui, cells.term, format_duration(static_cast<double>(total)),
-            {.style = TextStyle::mono_strong, .align = Align::right});
+  draw_text(ui, cells.term, exact_time(explained, total), {.style = TextStyle::mono_strong, .align = Align::right});
 }
 
 }  // namespace
 
-void Waterfall::draw_part(const PanelContext& context, const Rect& area, const ExplainedPart& part) {
+void Waterfall::draw_part(const PanelContext& context, const Rect& area, const CompareQuestion& question,
+                          const ExplainedPart& part) {
   Ui& ui = context.ui;
   Rect rest = area;
   const Explained& explained = *kept_.value;
@@ -91,18 +91,18 @@ void Waterfall::draw_part(const PanelContext& context, const Rect& area, const E
   }
   const Rect foot = rest.cut_bottom(ui.px(kWaterfallRow)).inset(ui.px(size::kPanelPadding), 0);
   const WaterfallAxis axis = axis_of(part, cells_of(ui, rest).bars);
-  draw_text(ui, foot, explained_sum(part.difference), {.style = TextStyle::small_strong});
+  draw_text(ui, foot, explained_sum(explained, part.difference), {.style = TextStyle::small_strong});
   if (axis.low > 0) {
     draw_text(ui, foot, "the axis starts at " + format_duration(axis.low),
               {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
   }
   const float row_height = ui.px(kWaterfallRow);
-  draw_total(ui, rest.cut_top(row_height), true, explained.base_title, part.difference.base_ns, axis);
+  draw_total(ui, rest.cut_top(row_height), true, explained, axis);
   const float wanted = row_height * static_cast<float>(rows.size());
   const Rect other_total = rest.height() > wanted + row_height
                                ? Rect{rest.x0, rest.y0 + wanted, rest.x1, rest.y0 + wanted + row_height}
                                : rest.cut_bottom(row_height);
-  draw_total(ui, other_total, false, explained.other_title, part.difference.other_ns, axis);
+  draw_total(ui, other_total, false, explained, axis);
   ScrollArea scroll(ui, "compare.waterfall", {rest.x0, rest.y0, rest.x1, other_total.y0}, wanted);
   double at = static_cast<double>(part.difference.base_ns);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -121,14 +121,11 @@ void Waterfall::draw_part(const PanelContext& context, const Rect& area, const E
       const float x0 = axis.x(std::min(at, next)), x1 = std::max(axis.x(std::max(at, next)), x0 + 1);
       fill(ui, Rect{x0, row.y0, x1, row.y1}.middle(ui.px(14)), ui.colour(colour));
       fill(ui, {axis.x(next), row.y1 - ui.px(5), axis.x(next) + 1, row.y1 + ui.px(5)}, ui.colour(Colour::text3));
-      draw_text(ui, cells.term, signed_figure(static_cast<double>(term.difference_ns()), "ns"),
+      draw_text(ui, cells.term, exact_time(explained, term.difference_ns(), true),
                 {.style = TextStyle::mono, .colour = colour, .align = Align::right});
       if (touch.clicked) {
         chosen_ = static_cast<int>(rows[i]);
-        SessionTab& tab = context.tab;
-        if (const EventId event = part.base_events[rows[i]]; event != kNoEvent) select_event(tab, event);
-        if (const EventId event = part.other_events[rows[i]]; event != kNoEvent && tab.beside)
-          tab.beside->selected = event;
+        select_on_both(context.tab, question, part.base_events[rows[i]], part.other_events[rows[i]]);
       }
     }
     at = next;
@@ -138,8 +135,8 @@ void Waterfall::draw_part(const PanelContext& context, const Rect& area, const E
 void Waterfall::draw(const PanelContext& context, const Rect& area, const CompareQuestion& question) {
   Ui& ui = context.ui;
   const auto work = [question](const QueryContext& query) -> SessionAnalysis::Found<Explained> {
-    auto found = explain_difference(query, {*question.other, question.other->snapshot(), query.pool, query.control},
-                                    {std::begin(kExplainedBy), std::end(kExplainedBy)});
+    const AskedSides sides = asked_sides(query, question);
+    auto found = explain_difference(sides.base, sides.other, {std::begin(kExplainedBy), std::end(kExplainedBy)});
     if (!found) return found.error();
     found->base_title = question.base_title;
     found->other_title = question.other_title;
@@ -161,7 +158,7 @@ void Waterfall::draw(const PanelContext& context, const Rect& area, const Compar
             {.style = TextStyle::heading});
   draw_text(ui, head, "along both critical paths; the terms add up exactly. A: " + shown->base_bound,
             {.style = TextStyle::small, .colour = Colour::text3});
-  draw_part(context, rest, shown->parts[static_cast<std::size_t>(by_)]);
+  draw_part(context, rest, question, shown->parts[static_cast<std::size_t>(by_)]);
 }
 
 }  // namespace accelscope::app

@@ -15,7 +15,8 @@ class Waterfall {
   [[nodiscard]] bool pending() const { return kept_.task.valid(); }
 
  private:
-  void draw_part(const PanelContext& context, const render::Rect& area, const ExplainedPart& part);
+  void draw_part(const PanelContext& context, const render::Rect& area, const CompareQuestion& question,
+                 const ExplainedPart& part);
 
   SessionAnalysis::Kept<Explained, CompareQuestion> kept_;
   int by_ = 0;

@@ -17,12 +17,22 @@ struct CapturedCosts {
   std::string title;     // "Source line"
   std::string measured;  // what its time is
   std::string missing;   // why there are no rows; "" where there are
-  bool is_line = false;
+  std::string unit = "ns";
+  bool is_line = false;  // or a place of another kind: see CostKind::is_place
   std::vector<CostRow> rows;
 };
 
+// "profiler_version": "2.28.23.0"; what a report says of where a capture comes from.
+struct CaptureFact {
+  std::string name, text;
+  bool operator==(const CaptureFact&) const = default;
+};
+using CaptureFacts = std::vector<CaptureFact>;
+
 struct CaptureFigures {
   CaptureLabel label;
+  CaptureFacts facts;          // device, format, versions of what made and ran it
+  bool has_checksums = false;  // a table has crc columns: divergence.h
   std::uint64_t event_count = 0;
   std::vector<ComparedMetric> metrics;
   std::vector<CapturedCosts> costs;  // as they were asked for

@@ -98,6 +98,43 @@ std::optional<RatioInterval> interval_of(std::span<const double> base, std::span
   return RatioInterval{*change.ratio - reach, *change.ratio + reach};
 }
 
+// Of a cell: a side of a problem. Variances in the scale in which the pairs are pooled.
+struct PooledCell {
+  SampleMoments moments;
+  double scale = 1;  // by which a share of the mean becomes that scale
+};
+
+// The noise of the mean over the problems of the differences within them.
+std::optional<Noise> pooled_noise(const std::vector<PooledCell>& cells, std::size_t pairs,
+                                  const ChangeOptions& options) {
+  const bool single =
+      std::any_of(cells.begin(), cells.end(), [](const PooledCell& cell) { return cell.moments.count < 2; });
+  double freedom = 0, common = 0;  // squared share of the mean
+  for (const PooledCell& cell : cells) {
+    if (cell.moments.count < 2 || cell.moments.mean == 0) continue;
+    freedom += cell.moments.count - 1;
+    common += (cell.moments.count - 1) * cell.moments.variance / (cell.moments.mean * cell.moments.mean);
+  }
+  if (options.noise) {
+    freedom = 1e6;
+    common = *options.noise * *options.noise;
+  } else {
+    if (single && freedom == 0) return std::nullopt;
+    common = freedom > 0 ? common / freedom : 0;
+  }
+  double variance = 0, below = 0, count = 0;
+  for (const PooledCell& cell : cells) {
+    const double mean = cell.moments.mean;
+    const double share = single || options.noise ? common : mean != 0 ? cell.moments.variance / (mean * mean) : 0;
+    const double part = share * cell.scale * cell.scale / cell.moments.count;
+    variance += part;
+    if (cell.moments.count > 1) below += part * part / (cell.moments.count - 1);
+    count += cell.moments.count - 1;
+  }
+  if (!single && !options.noise) freedom = below > 0 ? variance * variance / below : count;
+  return Noise{std::sqrt(variance) / static_cast<double>(pairs), freedom};
+}
+
 }  // namespace
 
 Change change_of(std::span<const double> base, std::span<const double> other, const ChangeOptions& options) {
@@ -122,6 +159,53 @@ Change change_of(std::span<const double> base, std::span<const double> other, co
   const bool counts = size > 0 ? difference >= ChangeOptions::kLeastTold * size : difference > 0;
   out.told =
       out.chance <= 1 - ChangeOptions::kConfidence && counts ? (b.mean > a.mean ? Told::more : Told::less) : Told::same;
+  return out;
+}
+
+Change pooled_change(std::span<const SamplePair> pairs, Pooling pooling, const ChangeOptions& options) {
+  if (pairs.size() == 1) return change_of(pairs.front().base, pairs.front().other, options);
+  std::vector<PooledCell> cells;
+  bool above_zero = true;
+  Change out;
+  out.pair_count = pairs.size();
+  for (const SamplePair& pair : pairs) {
+    for (const std::vector<double>* side : {&pair.base, &pair.other}) {
+      PooledCell cell{sample_moments(*side), 1};
+      above_zero = above_zero && cell.moments.mean > 0;
+      (side == &pair.base ? out.base_count : out.other_count) += side->size();
+      cells.push_back(cell);
+    }
+  }
+  out.is_geometric = pooling == Pooling::geometric && above_zero;
+  const auto count = static_cast<double>(pairs.size());
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const double mean = cells[i].moments.mean;
+    if (!out.is_geometric) cells[i].scale = mean;
+    (i % 2 == 0 ? out.base : out.other) += (out.is_geometric ? std::log(mean) : mean) / count;
+  }
+  const double difference = out.other - out.base;
+  const std::optional<Noise> noise = pooled_noise(cells, pairs.size(), options);
+  if (out.is_geometric) {
+    out.base = std::exp(out.base);
+    out.other = std::exp(out.other);
+  }
+  if (out.base != 0) out.ratio = out.other / out.base;
+  if (!noise) return out;
+  const double size = out.is_geometric ? 1 : std::abs(out.base);
+  const double shown = student_bound(ChangeOptions::kShown, noise->freedom) * noise->error;
+  const double told = student_bound(ChangeOptions::kConfidence, noise->freedom) * noise->error;
+  if (out.ratio) {
+    out.interval = out.is_geometric ? RatioInterval{*out.ratio * std::exp(-shown), *out.ratio * std::exp(shown)}
+                                    : RatioInterval{*out.ratio - shown / size, *out.ratio + shown / size};
+    out.least_visible = std::max(ChangeOptions::kLeastTold, out.is_geometric ? std::expm1(told) : told / size);
+  }
+  if (difference != 0) {
+    out.chance = noise->error > 0 ? student_chance(std::abs(difference) / noise->error, noise->freedom) : 0;
+  }
+  const bool counts = !out.ratio || std::abs(*out.ratio - 1) >= ChangeOptions::kLeastTold;
+  out.told = difference != 0 && counts && out.chance <= 1 - ChangeOptions::kConfidence
+                 ? (difference > 0 ? Told::more : Told::less)
+                 : Told::same;
   return out;
 }
 

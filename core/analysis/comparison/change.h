@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace accelscope {
 
@@ -34,6 +35,8 @@ struct RatioInterval {
 
 struct Change {
   std::size_t base_count = 0, other_count = 0;     // captures
+  std::size_t pair_count = 1;                      // problems of which both have captures
+  bool is_geometric = false;                       // base and other are geometric means over the problems
   double base = 0, other = 0;                      // their means
   double base_deviation = 0, other_deviation = 0;  // of the captures (n - 1)
   std::optional<double> ratio;                     // other / base; none of a base of 0
@@ -61,5 +64,18 @@ struct ChangeOptions {
 // One value or more on each side.
 [[nodiscard]] Change change_of(std::span<const double> base, std::span<const double> other,
                                const ChangeOptions& options = {});
+
+// Captures of one problem, such as a batch size, on each side.
+struct SamplePair {
+  std::vector<double> base, other;
+};
+enum class Pooling : std::uint8_t { geometric, arithmetic };
+// Several problems, each side's captures of a problem set against the other's of the same first, so that how problems
+// differ is no noise. Geometric: the mean of the logarithms of the ratios, where all values are above 0; arithmetic,
+// for what adds up: the difference of the means of the problems. The noise is that within the problems alone, Welch's
+// degrees of freedom over all of them; where one has a single capture on a side, the deviation as a share of the mean
+// that the others have in common. Without any repeated capture nothing is told. Of one problem it is change_of.
+[[nodiscard]] Change pooled_change(std::span<const SamplePair> pairs, Pooling pooling,
+                                   const ChangeOptions& options = {});
 
 }  // namespace accelscope

@@ -12,16 +12,27 @@ constexpr char kPart = '\x1f';
 
 using CaptureValues = std::vector<std::optional<double>>;
 
-// The values of a group, captures without one left out.
-std::vector<double> values_of_group(const CaptureValues& values, const CaptureGroup& group) {
+// Captures without a value left out.
+std::vector<double> values_of(const CaptureValues& values, const std::vector<std::size_t>& captures) {
   std::vector<double> out;
-  for (const std::size_t capture : group.captures)
+  for (const std::size_t capture : captures)
     if (values[capture]) out.push_back(*values[capture]);
   return out;
 }
 
+// Of the problems that all groups have, the values of both sides; a problem of which a side has none is left out.
+std::vector<SamplePair> sample_pairs(const CaptureValues& values, const CapturePairs& pairs, std::size_t other) {
+  std::vector<SamplePair> out;
+  for (const std::size_t pair : pairs.shared()) {
+    SamplePair sample{values_of(values, pairs.cells[pair].front()), values_of(values, pairs.cells[pair][other])};
+    if (!sample.base.empty() && !sample.other.empty()) out.push_back(std::move(sample));
+  }
+  return out;
+}
+
 std::vector<ComparedFigure> compared_figures(std::span<const CaptureFigures> captures,
-                                             const std::vector<CaptureGroup>& groups, const ChangeOptions& options) {
+                                             const std::vector<CaptureGroup>& groups, const CapturePairs& pairs,
+                                             const ChangeOptions& options) {
   std::vector<ComparedFigure> figures;
   std::vector<CaptureValues> values;
   std::map<std::string_view, std::size_t> numbers;
@@ -38,12 +49,11 @@ std::vector<ComparedFigure> compared_figures(std::span<const CaptureFigures> cap
     }
   }
   for (std::size_t i = 0; i < figures.size(); ++i) {
-    const std::vector<double> base = values_of_group(values[i], groups.front());
     for (std::size_t g = 1; g < groups.size(); ++g) {
-      const std::vector<double> other = values_of_group(values[i], groups[g]);
-      const bool missing = base.empty() || other.empty();
+      const std::vector<SamplePair> samples = sample_pairs(values[i], pairs, g);
+      const bool missing = samples.empty();
       figures[i].is_missing.push_back(missing ? 1 : 0);
-      figures[i].changes.push_back(missing ? Change{} : change_of(base, other, options));
+      figures[i].changes.push_back(missing ? Change{} : pooled_change(samples, Pooling::geometric, options));
       if (!missing) figures[i].metric.value = figures[i].changes.back().base;
     }
   }
@@ -55,6 +65,19 @@ std::vector<ComparedFigure> compared_figures(std::span<const CaptureFigures> cap
 std::string form_of_line(std::string_view key) {
   const std::size_t text = key.find(kPart);
   return text == std::string_view::npos ? std::string(key) : name_form(key.substr(text + 1));
+}
+
+// Without sources the place: programs lie in other folders on other machines, so that of the path the last two parts
+// count, "model/linear.py:15", after the pool where one is named before it.
+std::string form_of_place(std::string_view key) {
+  if (key.find(" < ") != std::string_view::npos) return std::string(key);  // a stack
+  const std::size_t pool = key.find(": ");
+  const std::size_t path = pool == std::string_view::npos ? 0 : pool + 2;
+  std::size_t slash = key.rfind('/');
+  if (slash == std::string_view::npos || slash <= path) return std::string(key);
+  slash = key.rfind('/', slash - 1);
+  if (slash == std::string_view::npos || slash < path) return std::string(key);
+  return std::string(key.substr(0, path)) + std::string(key.substr(slash + 1));
 }
 
 std::vector<std::string> line_keys(const std::vector<CostRow>& rows) {
@@ -76,10 +99,23 @@ bool has_texts(const CapturedCosts& costs) {
 
 class CostsJoin {
  public:
-  CostsJoin(std::span<const CaptureFigures> captures, const std::vector<CaptureGroup>& groups, std::size_t number)
-      : captures_(captures), groups_(groups), number_(number), group_of_(captures.size(), groups.size()) {
-    for (std::size_t g = 0; g < groups.size(); ++g)
-      for (const std::size_t capture : groups[g].captures) group_of_[capture] = g;
+  CostsJoin(std::span<const CaptureFigures> captures, const std::vector<CaptureGroup>& groups,
+            const CapturePairs& pairs, std::size_t number)
+      : captures_(captures),
+        groups_(groups),
+        pairs_(pairs),
+        number_(number),
+        group_of_(captures.size(), groups.size()),
+        weights_(captures.size(), 0) {
+    const std::vector<std::size_t> shared = pairs.shared();
+    for (const std::size_t pair : shared) {
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        for (const std::size_t capture : pairs.cells[pair][g]) {
+          group_of_[capture] = g;
+          weights_[capture] = 1.0 / static_cast<double>(pairs.cells[pair][g].size() * shared.size());
+        }
+      }
+    }
   }
 
   ComparedCosts run(const ChangeOptions& options) {
@@ -88,14 +124,15 @@ class CostsJoin {
     out.kind = first.kind;
     out.title = first.title;
     out.measured = first.measured;
+    out.unit = first.unit;
     out.unmatched.assign(groups_.size(), 0);
-    out.unmatched_ns.assign(groups_.size(), 0);
+    out.unmatched_amount.assign(groups_.size(), 0);
     for (const MatchedName& matched : matched_rows(first.is_line)) out.rows.push_back(made_row(matched, out, first));
     if (out.rows.empty()) out.missing = first.missing;
     for (std::size_t i = 0; i < out.rows.size(); ++i) set_changes(out.rows[i], times_[i], false, options);
     const auto most = [](const ComparedCost& row) {
       double largest = 0;
-      for (const Change& each : row.time_ns) largest = std::max(largest, std::abs(each.difference()));
+      for (const Change& each : row.amounts) largest = std::max(largest, std::abs(each.difference()));
       return largest;
     };
     std::vector<std::pair<double, std::size_t>> order;
@@ -131,10 +168,7 @@ class CostsJoin {
     std::vector<std::vector<std::string>> chosen;
     for (std::size_t i = 0; i < keys.size(); ++i)
       if (group_of_[i] < groups_.size()) chosen.push_back(std::move(keys[i]));
-    std::vector<MatchedName> rows = match_names(
-        chosen, !is_line  ? name_form
-                : by_text ? form_of_line
-                          : +[](std::string_view name) { return std::string(name); });
+    std::vector<MatchedName> rows = match_names(chosen, !is_line ? name_form : by_text ? form_of_line : form_of_place);
     for (MatchedName& row : rows) {
       std::vector<std::vector<std::size_t>> places(captures_.size());
       for (std::size_t i = 0, at = 0; i < captures_.size(); ++i)
@@ -151,33 +185,33 @@ class CostsJoin {
     row.counts.assign(groups_.size(), 0);
     row.is_there.assign(groups_.size(), 0);
     std::vector<double>& times = times_.emplace_back(captures_.size(), 0);
-    std::vector<double> group_ns(groups_.size(), 0);
+    std::vector<double> group_amount(groups_.size(), 0);
     for (std::size_t capture = 0; capture < captures_.size(); ++capture) {
       const std::size_t group = group_of_[capture];
       if (group == groups_.size()) continue;
-      const auto share = 1.0 / static_cast<double>(groups_[group].captures.size());
+      const double share = weights_[capture];
       for (const std::size_t place : matched.places[capture]) {
         const CostRow& cost = costs(capture).rows[place];
-        times[capture] += cost.time_ns;
+        times[capture] += cost.amount;
         row.counts[group] += cost.count * share;
         row.is_there[group] = 1;
-        group_ns[group] += cost.time_ns * share;
+        group_amount[group] += cost.amount * share;
         if (first.is_line) name_line(row, cost);
         if (row.text.empty()) row.text = cost.text;
       }
     }
-    count_match(row, group_ns, table);
+    count_match(row, group_amount, table);
     return row;
   }
 
   // A line is called after the first place at which it is met.
   static void name_line(ComparedCost& row, const CostRow& cost) {
-    if (row.text.empty() && row.name != cost.key) row.name = cost.key;
-    row.moved_to = row.name == cost.key ? "" : cost.key;
+    if (row.text.empty() && row.name != cost.key && form_of_place(cost.key) != row.name) row.name = cost.key;
+    row.moved_to = row.name == cost.key || form_of_place(cost.key) == row.name ? "" : cost.key;
     if (row.text.empty()) row.text = cost.text;
   }
 
-  void count_match(const ComparedCost& row, const std::vector<double>& group_ns, ComparedCosts& table) const {
+  void count_match(const ComparedCost& row, const std::vector<double>& group_amount, ComparedCosts& table) const {
     const auto there = std::count(row.is_there.begin(), row.is_there.end(), 1);
     if (there > 1) {
       ++(row.match == MatchKind::exact ? table.exact : table.by_form);
@@ -186,32 +220,35 @@ class CostsJoin {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       if (row.is_there[g] == 0) continue;
       ++table.unmatched[g];
-      table.unmatched_ns[g] += group_ns[g];
+      table.unmatched_amount[g] += group_amount[g];
     }
   }
 
   void set_changes(ComparedCost& row, const std::vector<double>& times, bool resamples, ChangeOptions options) const {
     options.resamples = resamples && options.resamples;
-    const auto of = [&](const CaptureGroup& group) {
-      std::vector<double> out;
-      for (const std::size_t capture : group.captures) out.push_back(times[capture]);
-      return out;
-    };
-    const std::vector<double> base = of(groups_.front());
-    row.time_ns.clear();
-    for (std::size_t g = 1; g < groups_.size(); ++g) row.time_ns.push_back(change_of(base, of(groups_[g]), options));
+    const CaptureValues values(times.begin(), times.end());
+    row.amounts.clear();
+    for (std::size_t g = 1; g < groups_.size(); ++g)
+      row.amounts.push_back(pooled_change(sample_pairs(values, pairs_, g), Pooling::arithmetic, options));
   }
 
   std::span<const CaptureFigures> captures_;
   const std::vector<CaptureGroup>& groups_;
+  const CapturePairs& pairs_;
   std::size_t number_;
-  std::vector<std::size_t> group_of_;       // by capture; groups_.size(): of none
+  std::vector<std::size_t> group_of_;       // by capture; groups_.size(): of none that is compared
+  std::vector<double> weights_;             // by capture, of its group's mean over the problems
   std::vector<std::vector<double>> times_;  // by row and capture
 };
 
+// By its name, of several devices the first where none is named.
 const ComparedMetric* find_figure(const CaptureFigures& capture, std::string_view name) {
-  const auto found = std::find_if(capture.metrics.begin(), capture.metrics.end(),
-                                  [&](const ComparedMetric& metric) { return metric.name == name; });
+  const auto find = [&](auto name_of) {
+    return std::find_if(capture.metrics.begin(), capture.metrics.end(),
+                        [&](const ComparedMetric& metric) { return name_of(metric.name) == name; });
+  };
+  auto found = find([](std::string_view whole) { return whole; });
+  if (found == capture.metrics.end()) found = find(name_without_device);
   return found == capture.metrics.end() ? nullptr : &*found;
 }
 
@@ -222,34 +259,95 @@ std::string_view headline_of(std::span<const CaptureFigures> captures) {
   return all_state ? kStatedTime : kWorkTime;
 }
 
-std::size_t number_of_label(std::vector<std::string>& names, std::string_view name) {
-  const auto known = std::find(names.begin(), names.end(), name);
-  if (known != names.end()) return static_cast<std::size_t>(known - names.begin());
-  names.emplace_back(name);
-  return names.size() - 1;
-}
+class PairedTable {
+ public:
+  PairedTable(std::span<const CaptureFigures> captures, const CapturePairs& pairs, const ComparisonOptions& options)
+      : captures_(captures), pairs_(pairs), options_(options) {}
 
-KernelTable kernel_table(std::span<const CaptureFigures> captures, std::string_view headline,
-                         const ChangeOptions& options) {
-  KernelTable table;
-  std::map<std::pair<std::size_t, std::size_t>, std::vector<double>> values;
-  for (const CaptureFigures& capture : captures) {
-    const std::string_view kernel = tag_value(capture.label, "kernel"), config = tag_value(capture.label, "config");
-    const ComparedMetric* time = find_figure(capture, headline);
-    if (kernel.empty() || config.empty() || time == nullptr) continue;
-    values[{number_of_label(table.kernels, kernel), number_of_label(table.configurations, config)}].push_back(
-        time->value * 1e9);
+  PairedFigures run(std::string_view headline) {
+    add_column(headline);
+    if (options_.columns.empty()) {
+      for (const std::string_view name : kUsualColumns) add_column(name);
+    }
+    for (const std::string& name : options_.columns)
+      if (name != headline) add_column(name);
+    for (std::size_t pair = 0; pair < pairs_.names.size(); ++pair) add_pair(pair);
+    if (pairs_.shared().size() > 1) add_all();
+    return std::move(out_);
   }
-  for (std::size_t kernel = 0; kernel < table.kernels.size(); ++kernel) {
-    const std::vector<double>* base = nullptr;
-    for (std::size_t config = 0; config < table.configurations.size(); ++config) {
-      KernelTable::Cell cell{values[{kernel, config}], std::nullopt};
-      if (base != nullptr && !cell.work_ns.empty()) cell.change = change_of(*base, cell.work_ns, options);
-      if (base == nullptr && !cell.work_ns.empty()) base = &values[{kernel, config}];
-      table.cells.push_back(std::move(cell));
+
+ private:
+  void add_column(std::string_view name) {
+    CaptureValues values(captures_.size());
+    const ComparedMetric* first = nullptr;
+    for (std::size_t i = 0; i < captures_.size(); ++i) {
+      const ComparedMetric* figure = find_figure(captures_[i], name);
+      if (figure == nullptr) continue;
+      values[i] = figure->value;
+      if (first == nullptr) first = figure;
+    }
+    if (first == nullptr) return;
+    out_.columns.push_back(*first);
+    out_.columns.back().name = name;
+    values_.push_back(std::move(values));
+  }
+
+  void add_pair(std::size_t pair) {
+    std::vector<std::vector<double>> bases(values_.size());
+    for (std::size_t g = 0; g < pairs_.cells[pair].size(); ++g) {
+      if (pairs_.cells[pair][g].empty()) continue;
+      PairedFigures::Row row{pair, g, {}};
+      for (std::size_t i = 0; i < values_.size(); ++i) {
+        const std::vector<double> values = values_of(values_[i], pairs_.cells[pair][g]);
+        PairedFigures::Cell cell;
+        if (!values.empty()) {
+          const Change spread = change_of(values, values);
+          cell = {values.size(), spread.base, std::nullopt, std::nullopt};
+          if (values.size() > 1 && spread.base != 0) cell.deviation = spread.base_deviation / std::abs(spread.base);
+          if (bases[i].empty()) {
+            bases[i] = values;
+          } else {
+            cell.change = change_of(bases[i], values, options_.change);
+          }
+        }
+        row.cells.push_back(cell);
+      }
+      out_.rows.push_back(std::move(row));
     }
   }
-  return table;
+
+  void add_all() {
+    const std::size_t groups = pairs_.cells.front().size();
+    for (std::size_t g = 0; g < groups; ++g) {
+      PairedFigures::Row row{pairs_.names.size(), g, {}};
+      for (const CaptureValues& values : values_) {
+        PairedFigures::Cell cell;
+        // Of the base what the next one is set against.
+        const std::vector<SamplePair> samples = sample_pairs(values, pairs_, std::max<std::size_t>(g, 1));
+        if (!samples.empty()) {
+          const Change change = pooled_change(samples, Pooling::geometric, options_.change);
+          cell.captures = g == 0 ? change.base_count : change.other_count;
+          cell.value = g == 0 ? change.base : change.other;
+          if (g > 0) cell.change = change;
+        }
+        row.cells.push_back(cell);
+      }
+      out_.rows.push_back(std::move(row));
+    }
+  }
+
+  std::span<const CaptureFigures> captures_;
+  const CapturePairs& pairs_;
+  const ComparisonOptions& options_;
+  std::vector<CaptureValues> values_;  // by column
+  PairedFigures out_;
+};
+
+// Without tags that pair them all captures are of one problem.
+CapturePairs one_problem(const std::vector<CaptureGroup>& groups) {
+  CapturePairs pairs{"", {""}, {{}}};
+  for (const CaptureGroup& group : groups) pairs.cells.front().push_back(group.captures);
+  return pairs;
 }
 
 }  // namespace
@@ -263,16 +361,28 @@ const ComparedFigure* Comparison::find_metric(std::string_view name) const noexc
   return nullptr;
 }
 
+const PairedFigures::Cell* PairedFigures::find(std::size_t pair, std::size_t configuration,
+                                               std::size_t column) const noexcept {
+  for (const Row& row : rows)
+    if (row.pair == pair && row.configuration == configuration && column < row.cells.size()) return &row.cells[column];
+  return nullptr;
+}
+
 Comparison compare_captures(std::span<const CaptureFigures> captures, const std::vector<CaptureGroup>& groups,
-                            const ChangeOptions& options) {
+                            CapturePairs pairs, const ComparisonOptions& options) {
   Comparison out;
   out.configurations = groups;
-  for (const CaptureFigures& each : captures) out.paths.push_back(each.label.path);
-  out.metrics = compared_figures(captures, groups, options);
+  out.pairs = pairs.names.empty() ? one_problem(groups) : std::move(pairs);
+  for (const CaptureFigures& each : captures) {
+    out.paths.push_back(each.label.path);
+    out.facts.push_back(each.facts);
+  }
+  out.metrics = compared_figures(captures, groups, out.pairs, options.change);
   const std::size_t kinds = captures[groups.front().captures.front()].costs.size();
-  for (std::size_t i = 0; i < kinds; ++i) out.costs.push_back(CostsJoin(captures, groups, i).run(options));
+  for (std::size_t i = 0; i < kinds; ++i)
+    out.costs.push_back(CostsJoin(captures, groups, out.pairs, i).run(options.change));
   out.headline = headline_of(captures);
-  out.kernels = kernel_table(captures, out.headline, options);
+  out.paired = PairedTable(captures, out.pairs, options).run(out.headline);
   return out;
 }
 

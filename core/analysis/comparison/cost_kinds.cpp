@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/analysis/advice/advice.h"
+#include "core/analysis/comparison/memory_costs.h"
 #include "core/analysis/hierarchy/hierarchy.h"
 #include "core/analysis/hotspots/hotspots.h"
 #include "core/analysis/source/source_lines.h"
@@ -25,7 +26,7 @@ Result<std::vector<CostRow>> costs_by_kernel(const QueryContext& query) {
   for (const Hotspot& each : found->rows) {
     CostRow& row = rows[each.name];
     row.key = query.snapshot->strings->text(each.name);
-    row.time_ns += static_cast<double>(each.total_ns);
+    row.amount += static_cast<double>(each.total_ns);
     row.count += static_cast<double>(each.count);
     row.bytes += static_cast<double>(each.bytes);
   }
@@ -94,13 +95,27 @@ Result<std::vector<CostRow>> costs_by_finding(const QueryContext& query) {
   return out;
 }
 
+Result<std::vector<CostRow>> costs_by_memory_line(const QueryContext& query) {
+  return memory_costs(query, UsageGrouping::site);
+}
+Result<std::vector<CostRow>> costs_by_memory_stack(const QueryContext& query) {
+  return memory_costs(query, UsageGrouping::stack);
+}
+
 constexpr std::array kCostKinds = {
-    CostKind{"kernel", "Kernel or operation", "total time", "no work of a device is recorded", costs_by_kernel},
-    CostKind{"opcode", "Opcode", "total time", "no table has a column opcode", costs_by_opcode},
-    CostKind{"operation", "Operation", "busy time", "no graph operators are recorded", costs_by_operation},
-    CostKind{"layer", "Layer", "busy time", "no layers are recorded", costs_by_layer},
-    CostKind{"line", "Source line", "busy and waiting time", "no lines of source are recorded", costs_by_line},
-    CostKind{"finding", "Finding", "what it would save at most", "no rule found anything", costs_by_finding},
+    CostKind{"kernel", "Kernel or operation", "total time", "no work of a device is recorded", "ns", false,
+             costs_by_kernel},
+    CostKind{"opcode", "Opcode", "total time", "no table has a column opcode", "ns", false, costs_by_opcode},
+    CostKind{"operation", "Operation", "busy time", "no graph operators are recorded", "ns", false, costs_by_operation},
+    CostKind{"layer", "Layer", "busy time", "no layers are recorded", "ns", false, costs_by_layer},
+    CostKind{"line", "Source line", "busy and waiting time", "no lines of source are recorded", "ns", true,
+             costs_by_line},
+    CostKind{"finding", "Finding", "what it would save at most", "no rule found anything", "ns", false,
+             costs_by_finding},
+    CostKind{"memory", "Pool and allocating line", "in use at the pool's peak", "no allocations are recorded", "B",
+             true, costs_by_memory_line},
+    CostKind{"memory_stack", "Pool and allocating stack", "in use at the pool's peak", "no allocations are recorded",
+             "B", true, costs_by_memory_stack},
 };
 
 std::string key_text(const FieldValue& value) {
@@ -142,7 +157,7 @@ Result<std::vector<CostRow>> costs_by_column(const QueryContext& query, const st
     if (key.empty()) continue;
     CostRow& row = rows[key];
     row.key = key;
-    row.time_ns += each.figures.total;
+    row.amount += each.figures.total;
     row.count += static_cast<double>(each.figures.count);
   }
   for (auto& [key, row] : rows) out.push_back(std::move(row));

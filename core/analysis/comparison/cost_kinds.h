@@ -11,9 +11,9 @@
 namespace accelscope {
 
 struct CostRow {
-  std::string key;   // the name, path or place, "file.py:33"
-  std::string text;  // of a line: what stands there, where the session has its source
-  double time_ns = 0;
+  std::string key;    // the name, path or place, "file.py:33"
+  std::string text;   // of a line: what stands there, where the session has its source
+  double amount = 0;  // ns, or what the kind's unit says
   double count = 0;
   double bytes = 0;
 };
@@ -23,6 +23,8 @@ struct CostKind {
   std::string_view title;     // "Opcode"
   std::string_view measured;  // what its time is
   std::string_view missing;   // what a session without any would need
+  std::string_view unit;      // "ns"; "B" of memory
+  bool is_place = false;      // rows are places of a program: their numbers are not a run's
   Result<std::vector<CostRow>> (*read)(const QueryContext& query);
 };
 [[nodiscard]] std::span<const CostKind> cost_kinds() noexcept;

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/analysis/dependencies/dependencies.h"
+#include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_reader.h"
 
@@ -29,17 +30,26 @@ struct ChecksumRow {
   std::uint32_t turn = 0;  // of those with this key, by time
 };
 
-std::optional<std::size_t> numeric_column(const Schema& schema, std::string_view name) {
+std::optional<std::size_t> column_of(const Schema& schema, std::string_view name, bool as_text) noexcept {
   for (std::size_t i = 0; i < schema.columns.size(); ++i)
-    if (schema.columns[i].name == name && !is_text(schema.columns[i].type)) return i;
+    if (schema.columns[i].name == name && is_text(schema.columns[i].type) == as_text) return i;
   return std::nullopt;
+}
+
+// Whose table of single transfers this is.
+const Vendor* vendor_of_packets(const Schema& schema) {
+  for (const Vendor& vendor : vendors())
+    if (!vendor.packet_table.empty() && vendor.packet_table == schema.name) return &vendor;
+  return nullptr;
 }
 
 struct ChecksumColumns {
   std::optional<std::size_t> in, out, pc;
-  explicit ChecksumColumns(const Schema& schema)
-      : in(numeric_column(schema, "crc_in")), out(numeric_column(schema, "crc_out")), pc(numeric_column(schema, "pc")) {
-    if (!out) out = numeric_column(schema, "crc");
+  explicit ChecksumColumns(const Schema& schema) noexcept
+      : in(column_of(schema, "crc_in", false)),
+        out(column_of(schema, "crc_out", false)),
+        pc(column_of(schema, "pc", false)) {
+    if (!out) out = column_of(schema, "crc", false);
   }
   [[nodiscard]] bool any() const noexcept { return in || out; }
 };
@@ -56,12 +66,20 @@ std::vector<ChecksumRow> rows_of_chunk(const ScannedChunk& chunk, const Snapshot
   const std::uint64_t place = text_hash(track == nullptr ? "" : track->track->name, text_hash(schema.name));
   std::unordered_map<StringId, std::uint64_t> names;
   std::vector<ChecksumRow> rows;
+  const Vendor* vendor = vendor_of_packets(schema);
+  const std::optional<std::size_t> purpose =
+      vendor == nullptr ? std::nullopt : column_of(schema, vendor->purpose_column, true);
+  const auto fetches_program = [&](std::uint32_t row) {
+    return purpose &&
+           text_at(chunk, *snapshot.strings, *purpose, schema.columns[*purpose].type, row) == vendor->program_purpose;
+  };
   NumberBlock in, out, pc;
   chunk.for_each_block([&](const ScannedBlock& block) {
     if (columns.in) in.read(block.reader, *columns.in, schema.columns[*columns.in].type);
     if (columns.out) out.read(block.reader, *columns.out, schema.columns[*columns.out].type);
     if (columns.pc) pc.read(block.reader, *columns.pc, schema.columns[*columns.pc].type);
     for (std::uint32_t i = block.first; i < block.last; ++i) {
+      if (fetches_program(block.row(i))) continue;
       const auto [name, is_new] = names.try_emplace(block.name(i), 0);
       if (is_new) name->second = text_hash(snapshot.strings->text(block.name(i)), place);
       ChecksumRow row;
@@ -120,9 +138,9 @@ std::vector<RowPair> differing_pairs(const std::vector<ChecksumRow>& base, const
     const bool base_first = b == other.size() || (a < base.size() && place(base[a]) < place(other[b]));
     const bool other_first = !base_first && (a == base.size() || place(other[b]) < place(base[a]));
     if (base_first) {
-      out.base_alone += is_taken(base[a++]) ? 1 : 0;
+      out.base_alone += is_taken(base[a++]) ? 1U : 0U;
     } else if (other_first) {
-      out.other_alone += is_taken(other[b++]) ? 1 : 0;
+      out.other_alone += is_taken(other[b++]) ? 1U : 0U;
     } else {
       const ChecksumRow &one = base[a++], &two = other[b++];
       if (!is_taken(one) || !is_taken(two)) continue;
@@ -218,13 +236,30 @@ class ProducerSearch {
 
 }  // namespace
 
+bool Divergence::is_one_program() const noexcept {
+  constexpr std::uint64_t kMostAlone = 10;  // percent
+  return base_alone * 100 <= with_checksums * kMostAlone && other_alone * 100 <= other_with_checksums * kMostAlone;
+}
+
+const DivergentPair* Divergence::first_instruction() const noexcept {
+  const auto found = std::find_if(events.begin(), events.end(),
+                                  [](const DivergentPair& pair) { return !pair.base.instruction.empty(); });
+  return found == events.end() ? nullptr : &*found;
+}
+
+bool has_checksums(const Snapshot& snapshot) noexcept {
+  return std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
+                     [](const auto& schema) { return ChecksumColumns(*schema).any(); });
+}
+
 Result<Divergence> find_divergence(const QueryContext& base, const QueryContext& other) {
   const auto base_rows = checksum_rows(base);
   if (!base_rows) return base_rows.error();
   const auto other_rows = checksum_rows(other);
   if (!other_rows) return other_rows.error();
   Divergence out;
-  for (const ChecksumRow& row : *base_rows) out.with_checksums += is_taken(row) ? 1 : 0;
+  for (const ChecksumRow& row : *base_rows) out.with_checksums += is_taken(row) ? 1U : 0U;
+  for (const ChecksumRow& row : *other_rows) out.other_with_checksums += is_taken(row) ? 1U : 0U;
   const std::vector<RowPair> pairs = differing_pairs(*base_rows, *other_rows, out);
   if (pairs.empty()) return out;
   const auto dependencies = Dependencies::build(base);

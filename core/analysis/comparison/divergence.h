@@ -7,7 +7,8 @@
 // Events are paired by table, track, name and program counter, and of those that are alike in all of it in their order:
 // the first with the first. What stands on one side alone is counted. A checksum of 65535 was not taken. An event whose
 // input agrees and whose output does not is where numbers went apart; one whose input differs was handed them by what
-// it waited for, as far as the session tells of dependencies.
+// it waited for, as far as the session tells of dependencies. What fetches the program is left out: that programs
+// differ says nothing of their results.
 #pragma once
 
 #include <optional>
@@ -49,13 +50,21 @@ struct DivergentPlace {
 struct Divergence {
   static constexpr std::size_t kMostEvents = 1'000;    // that are described
   static constexpr std::size_t kMostPlaced = 100'000;  // whose tensor and line are looked up
-  std::uint64_t with_checksums = 0;                    // events of the base
-  std::uint64_t compared = 0;                          // pairs of which both have one
+  std::uint64_t with_checksums = 0, other_with_checksums = 0;
+  std::uint64_t compared = 0;  // pairs of which both have one
   std::uint64_t differing = 0;
   std::uint64_t base_alone = 0, other_alone = 0;  // events with checksums that have no counterpart
   std::vector<DivergentPair> events;              // by the time of the base's, the first ones
   std::vector<DivergentPlace> tensors, lines;     // by their first difference
+
+  // Enough of both has a counterpart for the pairs to be of one program; else which event is which is a guess.
+  [[nodiscard]] bool is_one_program() const noexcept;
+  // The first that is an instruction, where numbers are made; null: only transfers differ.
+  [[nodiscard]] const DivergentPair* first_instruction() const noexcept;
 };
+
+// Whether a table of the session has columns of checksums.
+[[nodiscard]] bool has_checksums(const Snapshot& snapshot) noexcept;
 
 // Fails where a chunk cannot be read or when cancelled. Keeps 40 bytes for each event with a checksum.
 [[nodiscard]] Result<Divergence> find_divergence(const QueryContext& base, const QueryContext& other);

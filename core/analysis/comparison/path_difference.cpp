@@ -34,7 +34,8 @@ PathDifference path_difference(const std::vector<PathShare>& base, const std::ve
   PathDifference out;
   for (const bool gaps : {false, true}) {
     const std::vector<const PathShare*> of_base = shares_of(base, gaps), of_other = shares_of(other, gaps);
-    const auto form = by == PathBy::name && !gaps ? name_form : whole_name;
+    // Lines are places; of all others the numbers are those of a run: streams, queues, kernels.
+    const auto form = by == PathBy::line || (by == PathBy::name && gaps) ? whole_name : name_form;
     for (MatchedName& row : match_names({labels_of(base, gaps), labels_of(other, gaps)}, form)) {
       PathTerm term;
       term.label = std::move(row.name);

@@ -30,7 +30,7 @@ struct PathDifference {
   std::int64_t longer_ns = 0, shorter_ns = 0;  // sums of the terms above and below 0: they add up to the difference
 };
 
-// Names of PathBy::name are matched without their numbers where the whole is not on both paths.
+// What is not on both paths is matched without its numbers, lines excepted: "stream 7" with "stream 0".
 [[nodiscard]] PathDifference path_difference(const std::vector<PathShare>& base, const std::vector<PathShare>& other,
                                              PathBy by);
 

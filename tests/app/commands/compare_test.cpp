@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "capture/sim/output/simulator.h"
 #include "core/store/store.h"
@@ -127,6 +128,10 @@ TEST_CASE("compare: the fused attention has fewer DMAs and fewer reloads than th
   CHECK(told.code == app::kExitDone);
   CHECK(holds(told.out, "DMAs (nc4): 2,661 to 968"));
   CHECK(holds(told.out, "HBM reads per byte of input: 5.267 to 1"));
+  // The kernels differ, so that no checksum of one tells of the other's results; fetching them is left out of it.
+  CHECK(told.out.starts_with("Whether the results differ is unknown: these are two programs"));
+  CHECK(holds(told.out, "Tensor"));
+  CHECK_FALSE(holds(told.out, "beyond noise"));
 }
 
 TEST_CASE("compare --explain: the terms of a slower kernel add up to its difference, by line, wait and resource") {
@@ -158,7 +163,101 @@ TEST_CASE("compare --explain: the terms of a slower kernel add up to its differe
     CHECK(number_after("sum_ns", part) == whole);
   }
   CHECK(run({"compare", "--explain", a, b, "--by", "moon"}).code == app::kExitUsage);
-  CHECK(run({"compare", "--explain", a, b, b}).code == app::kExitUsage);
+}
+
+TEST_CASE("compare --explain: of several captures a side the terms add up to the difference of their means") {
+  const ComparedFiles files(2);
+  const ProgramOutcome text =
+      run(files.arguments({"--group-by", "folder", "--explain", "--by", "resource", "--rows", "0"}));
+  CHECK(text.code == app::kExitDone);
+  // Every digit is written, so that a reader can add them up.
+  std::istringstream lines(text.out);
+  double sum = 0, whole = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t unit = line.rfind(" µs"),
+                      digits = unit == std::string::npos ? unit : line.find_last_of("+-", unit);
+    const bool is_total = line.starts_with("total");
+    if (digits == std::string::npos || line.starts_with("Longer") || line.find("slower by") != std::string::npos)
+      continue;
+    std::string number = line.substr(line.find_last_of("+-"));
+    std::erase(number, ',');
+    (is_total ? whole : sum) += std::strtod(number.c_str(), nullptr);
+  }
+  CHECK(whole > 0);
+  CHECK(sum == doctest::Approx(whole).epsilon(1e-9));
+  const ProgramOutcome json = run(files.arguments({"--group-by", "folder", "--json"}));
+  const std::size_t at = json.out.find("\"name\": \"stated_total_time\"");
+  REQUIRE(at != std::string::npos);
+  const auto value = [&](const std::string& key) {
+    return std::strtod(json.out.c_str() + json.out.find("\"" + key + "\": ", at) + key.size() + 4, nullptr);
+  };
+  CHECK((value("value") - value("base")) * 1e6 == doctest::Approx(whole).epsilon(1e-4));
+}
+
+TEST_CASE("compare: tags are taken whole, kernels stand against kernels by config, and swap turns them round") {
+  const ComparedFiles files(2);
+  std::vector<std::string> tagged{"compare"};
+  for (const auto* side : {&files.base, &files.slower}) {
+    for (std::size_t i = 0; i < side->size(); ++i) {
+      const std::string to = (*side)[i] + ".tagged.accel", config = i == 0 ? "config=b=1, s=128" : "config=b=2; \"x\"";
+      REQUIRE(run({"import", (*side)[i], "-o", to, "--tag", side == &files.base ? "kernel=plain" : "kernel=fused",
+                   "--tag", config})
+                  .code == app::kExitDone);
+      tagged.push_back(to);
+    }
+  }
+  const ProgramOutcome told = run(tagged);
+  CHECK(told.code == app::kExitDone);
+  CHECK(holds(told.out, "fused (2 captures) against plain (2 captures)"));
+  CHECK(holds(told.out, "Kernel against kernel, by config"));
+  CHECK(holds(told.out, "b=1, s=128"));
+  CHECK(holds(told.out, "b=2; \"x\""));
+  CHECK(holds(told.out, "geometric mean of 2 configs"));
+  CHECK(holds(told.out, "Tensor"));
+  CHECK(holds(told.out, "Versions: Accelscope "));
+  CHECK_FALSE(holds(told.out, "beyond noise"));  // one capture of each kernel in each config
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> all = tagged;
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  };
+  CHECK(holds(with({"--swap"}).out, "plain (2 captures) against fused (2 captures)"));
+  CHECK(holds(with({"--columns", "mfu,hbm_read_bytes"}).out, "HBM read"));
+  const ProgramOutcome unknown = with({"--columns", "hbm_reed_bytes"});
+  CHECK(unknown.code == app::kExitUsage);
+  CHECK(holds(unknown.err, "did you mean hbm_read_bytes"));
+  const ProgramOutcome json = with({"--json"});
+  CHECK(holds(json.out, "\"config\": \"b=1, s=128\""));
+  for (const char* format : {"text", "markdown"}) {
+    CAPTURE(format);
+    const ProgramOutcome report = with({"--report", "--format", format});
+    CHECK(report.code == app::kExitDone);
+    for (const char* part :
+         {"Kernel against kernel", "By opcode", "By line", "Nothing left over.", "Method", "Noise of "})
+      CHECK_MESSAGE(holds(report.out, part), part);
+  }
+}
+
+TEST_CASE("compare: whether the results differ is the first thing said, with the instruction where they part") {
+  const TemporaryFolder folder;
+  std::vector<std::string> paths;
+  for (const std::uint32_t diverging : {0U, 0U, 70U}) {
+    auto store = std::move(Store::create()).value();
+    StoreSink sink(*store);
+    capture::sim::SimulationOptions options{.seed = 1 + paths.size(), .kernels = 1};
+    if (diverging > 0) options.diverging_operation = diverging;
+    REQUIRE(capture::sim::simulate(options, sink).ok());
+    paths.push_back(folder.file(std::to_string(paths.size()) + ".accel"));
+    REQUIRE(store->save(paths.back()).ok());
+  }
+  CHECK(run({"compare", paths[0], paths[1]}).out.starts_with("The results agree: "));
+  const ProgramOutcome differ = run({"compare", paths[0], paths[2]});
+  CHECK(differ.out.starts_with("The results differ: "));
+  CHECK(holds(differ.out.substr(0, differ.out.find('\n')), "; first "));
+  CHECK(run({"compare", paths[0], paths[2], "--explain"}).out.starts_with("The results differ: "));
+  CHECK(run({"compare", paths[0], paths[2], "--format", "markdown"}).out.starts_with("The results differ: "));
+  CHECK(run({"compare", paths[0], paths[2], "--json"}).out.starts_with("{\"results_differ\": [\n  {"));
+  CHECK(holds(run({"compare", paths[0], paths[2], "--format", "html"}).out, "Do the results differ?"));
 }
 
 TEST_CASE("compare --format html: one page with the verdict, what explains it, tables, limits and both timelines") {

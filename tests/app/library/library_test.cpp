@@ -10,6 +10,7 @@
 #include "app/library/found_headlines.h"
 #include "app/library/library.h"
 #include "capture/sim/output/simulator.h"
+#include "core/analysis/advice/advice.h"
 #include "core/chunk/session_writer.h"
 #include "core/scan/event_mask.h"
 #include "core/store/overlay.h"
@@ -39,6 +40,16 @@ const LibraryEntry& entry_of(const LibraryScan& scan, const std::string& path) {
 
 }  // namespace
 
+TEST_CASE("library: tags come back as they were given, whatever stands in them") {
+  const std::vector<std::string> tags = {"kernel=mlp", "config=b=1, s=128", "\"quoted\"",
+                                         " blank ",    "a=\"x\", b",        "plain"};
+  CHECK(split_tags(join_tags(tags)) == tags);
+  CHECK(join_tags({"mlp", "first"}) == "mlp,first");  // as ever
+  CHECK(split_tags(" mlp, first ,,mlp") == std::vector<std::string>{"mlp", "first"});
+  CHECK(split_tags("\"no end") == std::vector<std::string>{"\"no end"});
+  CHECK(split_tags("").empty());
+}
+
 TEST_CASE("library: a session's headline is what opening it tells, and a save that is repeated keeps its time") {
   const test::TemporaryFolder folder;
   const std::string path = simulate_into(folder, "a.accel");
@@ -54,6 +65,15 @@ TEST_CASE("library: a session's headline is what opening it tells, and a save th
   const auto told = find_headline({**store, (*store)->snapshot(), pool, control}, entry.headline.saved_unix_s);
   REQUIRE(told.ok());
   CHECK(*told == entry.headline);
+  // WARNINGS of a list counts what the Warnings panel tells, an error of the hardware first.
+  const auto advice = find_advice({**store, (*store)->snapshot(), pool, control}, {});
+  REQUIRE(advice.ok());
+  REQUIRE(reported_error(**advice) != nullptr);
+  CHECK(entry.headline.findings == (*advice)->findings.size());
+  CHECK(entry.headline.error == reported_error(**advice)->tab);
+  CHECK(headline_of(to_text(entry.headline)) == entry.headline);
+  const std::string list = run({"list", folder.path()}).out;
+  CHECK(holds(list, entry.headline.error + "; " + std::to_string((*advice)->findings.size())));
   CHECK(told->events == count_passing(*(*store)->snapshot(), nullptr));  // rows without times are none
   REQUIRE((*store)->set_overlay_value(kHeadlineKey, to_text(Headline{.name = "x", .saved_unix_s = 17})).ok());
   keep_headline(**store, pool);

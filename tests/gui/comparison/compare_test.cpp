@@ -8,10 +8,13 @@ using namespace accelscope::test;
 
 namespace {
 
-std::string saved_simulation(const TemporaryFolder& folder, const std::string& name, double slower) {
+std::string saved_simulation(const TemporaryFolder& folder, const std::string& name, double slower,
+                             std::uint32_t diverging = 0) {
   auto store = std::move(Store::create()).value();
   StoreSink sink(*store);
-  REQUIRE(capture::sim::simulate({.seed = 3, .kernels = 1, .slower = slower}, sink).ok());
+  capture::sim::SimulationOptions options{.seed = 3, .kernels = 1, .slower = slower};
+  if (diverging > 0) options.diverging_operation = diverging;
+  REQUIRE(capture::sim::simulate(options, sink).ok());
   REQUIRE(store->save(folder.file(name)).ok());
   return folder.file(name);
 }
@@ -34,4 +37,25 @@ TEST_CASE("compare panel: alone it says what to open, and with another session i
     REQUIRE(viewer.shell.settle());
     CHECK(viewer.wait_for([&] { return viewer.shell.find("compare.rows.row.0") != nullptr; }));
   }
+}
+
+TEST_CASE("compare panel: what was opened first is A, a click swaps, and one on the results selects where they part") {
+  const TemporaryFolder folder;
+  Viewer viewer;
+  viewer.open(saved_simulation(folder, "first.accel", 0));
+  viewer.open(saved_simulation(folder, "second.accel", 0.1, 70));
+  viewer.app.layout().show("compare");
+  const auto verdict = [&](const std::string& text) {
+    return viewer.wait_for([&] { return viewer.shell.shows(text); });
+  };
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("compare.results") != nullptr; }));
+  CHECK(verdict("slower"));
+  REQUIRE(viewer.shell.click("compare.swap"));
+  CHECK(verdict("faster"));
+  REQUIRE(viewer.shell.click("compare.swap"));
+  CHECK(verdict("slower"));
+  REQUIRE(viewer.wait_for([&] { return viewer.shell.find("compare.results") != nullptr; }));
+  REQUIRE(viewer.shell.click("compare.results"));
+  REQUIRE(viewer.shell.settle());
+  CHECK(viewer.tab().selected.has_value());
 }

@@ -25,8 +25,8 @@ struct SideBySide {
   TemporaryFolder folder;
   Viewer viewer;
   SideBySide() {
-    viewer.open(simulated_file(folder, "first.accel", 0));
-    viewer.open(simulated_file(folder, "second.accel", 0.3));
+    viewer.open(simulated_file(folder, "first.accel", 0.3));
+    viewer.open(simulated_file(folder, "second.accel", 0));
     viewer.app.layout().show("compare");
     REQUIRE(viewer.shell.settle());
     REQUIRE(viewer.shell.click("compare.side_by_side"));
@@ -43,7 +43,7 @@ double shift(const SessionTab& tab) { return tab.beside->view.begin_ns - tab.vie
 TEST_CASE("side by side: a wheel over either timeline moves both, and back undoes it in both") {
   SideBySide pair;
   SessionTab& tab = pair.tab();
-  CHECK(tab.title == "second : first");
+  CHECK(tab.title == "first : second");  // A is what was opened first
   CHECK(pair.viewer.shell.find("timeline.canvas") != nullptr);
   REQUIRE(pair.viewer.shell.find("timeline_below.canvas") != nullptr);
   const double apart = shift(tab);

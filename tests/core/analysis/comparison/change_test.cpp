@@ -142,3 +142,30 @@ TEST_CASE("comparison: values without any noise, zeros and tiny differences") {
   CHECK_FALSE(appeared.ratio);
   CHECK(change_of(same, none).told == Told::less);
 }
+
+TEST_CASE("changes: problems are paired first, so that how they differ is no noise") {
+  std::mt19937_64 random(3);
+  int found = 0, alarms = 0;
+  for (int i = 0; i < 100; ++i) {
+    std::vector<SamplePair> slower, equal;
+    for (const double mean : {2e4, 3e5, 8e6}) {
+      slower.push_back({sampled_captures(random, 3, mean, 0.01), sampled_captures(random, 3, mean * 1.093, 0.01)});
+      equal.push_back({sampled_captures(random, 3, mean, 0.01), sampled_captures(random, 3, mean, 0.01)});
+    }
+    found += pooled_change(slower, Pooling::geometric).told == Told::more ? 1 : 0;
+    alarms += pooled_change(equal, Pooling::geometric).is_told() ? 1 : 0;
+  }
+  CHECK(found >= 98);
+  CHECK(alarms <= 1);
+  // A problem with a single capture a side takes the noise that the others show.
+  const std::vector<SamplePair> some = {{{100}, {120}}, {{10, 10.1, 9.9, 10}, {12, 12.1, 11.9, 12}}};
+  CHECK(pooled_change(some, Pooling::geometric).told == Told::more);
+  CHECK(*pooled_change(some, Pooling::arithmetic).ratio == doctest::Approx(1.2));
+  const std::vector<SamplePair> single = {{{100}, {120}}, {{10}, {12}}};
+  CHECK(pooled_change(single, Pooling::geometric).told == Told::no_sample);
+  CHECK(*pooled_change(single, Pooling::geometric).ratio == doctest::Approx(1.2));
+  // Where a side has none of it the means stand for the logarithms.
+  const std::vector<SamplePair> gone = {{{5, 5}, {0, 0}}, {{3, 3}, {0, 0}}};
+  CHECK_FALSE(pooled_change(gone, Pooling::geometric).is_geometric);
+  CHECK(pooled_change(gone, Pooling::geometric).told == Told::less);
+}

@@ -107,6 +107,9 @@ TEST_CASE("comparison: captures of equal tags are one sample, and each file by i
   REQUIRE(folders->size() == 2);
   CHECK((*folders)[0].name == "base");
   CHECK((*folders)[0].captures.size() == 2);
+  // A tag with a comma is not two tags.
+  CHECK(group_captures(std::vector<CaptureLabel>{{"1", {"a, b"}}, {"2", {"a", "b"}}, {"3", {"a, b"}}}, "")->size() ==
+        2);
   // All alike by their tags: then they are set against each other.
   const std::vector<CaptureLabel> alike = {{"1.accel", {"x"}}, {"2.accel", {"x"}}};
   CHECK(group_captures(alike, "")->size() == 2);
@@ -120,10 +123,10 @@ TEST_CASE("comparison: costs add up by row, with what stands on one side alone c
   CHECK(costs.exact == 1);
   CHECK(costs.by_form == 1);
   CHECK(costs.unmatched == std::vector<std::size_t>{1, 1});
-  CHECK(costs.unmatched_ns == std::vector<double>{7, 9});
+  CHECK(costs.unmatched_amount == std::vector<double>{7, 9});
   CHECK(costs.rows.front().name == "gemm");  // the largest difference first
-  CHECK(*row_of(comparison, "gemm").time_ns[0].ratio == doctest::Approx(1.5));
-  CHECK(*row_of(comparison, "fusion").time_ns[0].ratio == doctest::Approx(0.4));
+  CHECK(*row_of(comparison, "gemm").amounts[0].ratio == doctest::Approx(1.5));
+  CHECK(*row_of(comparison, "fusion").amounts[0].ratio == doctest::Approx(0.4));
   CHECK(row_of(comparison, "added").is_there == std::vector<char>{0, 1});
   CHECK(row_of(comparison, "added").counts == std::vector<double>{0, 3});
 }
@@ -140,7 +143,7 @@ TEST_CASE("comparison: lines are matched by what stands in them, wherever that h
   const ComparedCost& load = row_of(comparison, "/x/mlp.py:10");
   CHECK(load.moved_to == "/y/mlp.py:14");
   CHECK(load.match == MatchKind::exact);
-  CHECK(*load.time_ns[0].ratio == doctest::Approx(0.3));
+  CHECK(*load.amounts[0].ratio == doctest::Approx(0.3));
   CHECK(row_of(comparison, "/x/mlp.py:11").match == MatchKind::by_form);
   CHECK(comparison.costs.front().unmatched == std::vector<std::size_t>{0, 1});
 }
@@ -153,23 +156,96 @@ TEST_CASE("comparison: lines without sources are matched by their places and nev
   CHECK(comparison.costs.front().unmatched == std::vector<std::size_t>{1, 1});
 }
 
-TEST_CASE("comparison: kernels by configurations come from the tags, each against its own base") {
+namespace {
+
+// Three captures a side of problems whose times lie far apart; the other kernel takes `ratio` of the base's time.
+std::vector<CaptureFigures> kernels_by_config(double ratio) {
   std::vector<CaptureFigures> captures;
-  for (int i = 0; i < 5; ++i) {
-    const double noise = 1 + 0.001 * i;
-    captures.push_back(one_capture("a", {"kernel=mlp", "config=base"}, 1e-3 * noise, {}));
-    captures.push_back(one_capture("b", {"kernel=mlp", "config=new"}, 0.5e-3 * noise, {}));
-    captures.push_back(one_capture("c", {"kernel=attn", "config=base"}, 2e-3 * noise, {}));
+  for (const char* kernel : {"base", "fused"}) {
+    double time = 20e-6;
+    for (const char* config : {"b=1, s=128", "b=1, s=512", "b=8, s=512"}) {
+      for (int i = 0; i < 3; ++i) {
+        const double noise = 1 + 0.002 * (i - 1);
+        const double work = time * noise * (std::string(kernel) == "base" ? 1 : ratio);
+        captures.push_back(one_capture("x", {std::string("kernel=") + kernel, std::string("config=") + config}, work,
+                                       {{"gemm", "", work * 1e9, 1, 0}}));
+        ComparedMetric dma = captures.back().metrics.front();
+        dma.name = "dma_active_time (nc4)";
+        dma.value = work / 2;
+        captures.back().metrics.push_back(dma);
+      }
+      time *= 10;
+    }
   }
-  const Comparison comparison = compared(captures);
-  const KernelTable& table = comparison.kernels;
-  CHECK(table.kernels == std::vector<std::string>{"mlp", "attn"});
-  CHECK(table.configurations == std::vector<std::string>{"base", "new"});
-  REQUIRE(table.cells.size() == 4);
-  REQUIRE(table.cells[1].change);
-  CHECK(*table.cells[1].change->ratio == doctest::Approx(0.5));
-  CHECK(table.cells[1].change->told == Told::less);
-  CHECK(table.cells[3].work_ns.empty());
+  return captures;
+}
+
+Comparison compared_in_pairs(const std::vector<CaptureFigures>& captures) {
+  std::vector<CaptureLabel> labels;
+  for (const CaptureFigures& each : captures) labels.push_back(each.label);
+  const auto groups = group_captures(labels, "");
+  REQUIRE(groups.ok());
+  auto pairs = pair_captures(labels, *groups, "", "");
+  REQUIRE(pairs.ok());
+  return compare_captures(captures, *groups, std::move(*pairs));
+}
+
+}  // namespace
+
+TEST_CASE("comparison: kernel stands against kernel within each config, and a config's tag is taken whole") {
+  const Comparison comparison = compared_in_pairs(kernels_by_config(0.5));
+  REQUIRE(comparison.configurations.size() == 2);
+  CHECK(comparison.configurations[0].name == "kernel=base");  // of the first file named
+  CHECK(comparison.pairs.by == "config");
+  CHECK(comparison.pairs.names == std::vector<std::string>{"b=1, s=128", "b=1, s=512", "b=8, s=512"});
+  const PairedFigures& paired = comparison.paired;
+  REQUIRE(paired.columns.size() == 2);
+  CHECK(paired.columns[1].name == "dma_active_time");  // found whatever the device
+  REQUIRE(paired.rows.size() == 8);                    // each kernel in each config, and in all of them
+  const PairedFigures::Cell* base = paired.find(1, 0, 0);
+  REQUIRE(base != nullptr);
+  CHECK(base->value == doctest::Approx(200e-6));
+  CHECK_FALSE(base->change);
+  const PairedFigures::Cell* fused = paired.find(1, 1, 0);
+  REQUIRE((fused != nullptr && fused->change));
+  CHECK(*fused->change->ratio == doctest::Approx(0.5));
+  CHECK(fused->change->told == Told::less);
+  const PairedFigures::Cell* all = paired.find(3, 1, 1);
+  REQUIRE((all != nullptr && all->change));
+  CHECK(*all->change->ratio == doctest::Approx(0.5));
+}
+
+TEST_CASE("comparison: a regression of 9.3 % in every config is told, however far the configs lie apart") {
+  const Comparison slower = compared_in_pairs(kernels_by_config(1.093));
+  const Change& change = slower.find_metric(kWorkTime)->changes.front();
+  CHECK(change.told == Told::more);
+  CHECK(*change.ratio == doctest::Approx(1.093));
+  CHECK(change.pair_count == 3);
+  CHECK(change.interval->low > 1.08);
+  CHECK(change.interval->high < 1.11);
+  CHECK(row_of(slower, "gemm").amounts.front().told == Told::more);
+  CHECK(compared_in_pairs(kernels_by_config(1)).find_metric(kWorkTime)->changes.front().told == Told::same);
+  // What one side alone has is left out, and told of.
+  std::vector<CaptureFigures> captures = kernels_by_config(1.093);
+  captures.push_back(one_capture("x", {"kernel=fused", "config=b=64"}, 5, {{"gemm", "", 5e9, 1, 0}}));
+  const Comparison uneven = compared_in_pairs(captures);
+  CHECK(*uneven.find_metric(kWorkTime)->changes.front().ratio == doctest::Approx(1.093));
+  CHECK(uneven.pairs.shared().size() == 3);
+  CHECK(uneven.paired.find(3, 1, 0)->value == doctest::Approx(5));
+}
+
+TEST_CASE("comparison: kernels without a config in common are no pair, and one capture of each tells no noise") {
+  const std::vector<CaptureLabel> apart = {{"a", {"kernel=x", "config=1"}}, {"b", {"kernel=y", "config=2"}}};
+  const auto groups = group_captures(apart, "");
+  REQUIRE(groups.ok());
+  const auto pairs = pair_captures(apart, *groups, "", "");
+  REQUIRE_FALSE(pairs.ok());
+  CHECK(pairs.message().find("no config has captures of all") != std::string::npos);
+  std::vector<CaptureFigures> single;
+  for (const CaptureFigures& each : kernels_by_config(1.5))
+    if (single.empty() || single.back().label.tags != each.label.tags) single.push_back(each);
+  REQUIRE(single.size() == 6);
+  CHECK(compared_in_pairs(single).find_metric(kWorkTime)->changes.front().told == Told::no_sample);
 }
 
 TEST_CASE("comparison: which way a figure is better") {

@@ -56,6 +56,13 @@ TEST_CASE(
   CHECK(term_of(path_difference(base, other, PathBy::line), "fusion.12").other_ns == 0);
 }
 
+TEST_CASE("a difference along two paths: one stream is one term, whatever number it has in either run") {
+  const std::vector<PathShare> base = {path_share("stream 7", 40), path_share("dma, on stream 7", 3, 1, true)};
+  const std::vector<PathShare> other = {path_share("stream 0", 30), path_share("dma, on stream 0", 5, 1, true)};
+  CHECK(term_of(path_difference(base, other, PathBy::resource), "stream #").difference_ns() == -10);
+  CHECK(term_of(path_difference(base, other, PathBy::wait), "dma, on stream #", true).difference_ns() == 2);
+}
+
 TEST_CASE("a difference along two paths adds up exactly, whatever the paths hold") {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {

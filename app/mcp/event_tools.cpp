@@ -4,18 +4,26 @@
 #include "app/mcp/json_text.h"
 #include "app/mcp/tool_rows.h"
 #include "core/analysis/dependencies/chain.h"
+#include "core/analysis/dependencies/launch_stack.h"
+#include "core/names/name_forms.h"
 
 namespace accelscope::app {
 namespace {
 
 constexpr std::size_t kChain = 6;
 
+std::vector<std::string> short_names(const std::vector<std::string>& names) {
+  std::vector<std::string> all;
+  for (const std::string& name : names) all.push_back(usual_name(name));
+  return all;
+}
+
 std::string linked_event(EventReader& reader, const Dependency& link, EventId event) {
   JsonObject json;
   json.number("event", static_cast<std::uint64_t>(event));
   if (const auto record = reader.read(event)) {
     const TrackSnapshot* track = reader.snapshot().find_track(record->lane->track);
-    json.text("name", record->name_text);
+    json.text("name", usual_name(record->name_text));
     if (track != nullptr) json.text("track", track->track->name);
     json.number("begin_ns", record->begin_ns).number("end_ns", record->end_ns);
   }
@@ -34,10 +42,17 @@ Result<ToolAnswer> event_tool(ToolCall& call) {
   if (!record) return Error{fmt::format("{}: {}", **id, record.message())};
   const EventDetails details = describe_event(*record, *(*session)->snapshot);
   JsonObject answer;
-  answer.number("event", static_cast<std::uint64_t>(details.id)).text("name", details.name);
+  answer.number("event", static_cast<std::uint64_t>(details.id)).text("name", details.title);
+  if (details.title != details.name) answer.text("full_name", details.name);
   answer.text("track", details.track).number("begin_ns", details.begin_ns).number("end_ns", details.end_ns);
-  answer.text_if("source", details.source);
-  if (!details.stack.empty()) answer.raw("stack", json_texts(details.stack));
+  const auto dependencies = Dependencies::build(query_of(call, **session));
+  if (!dependencies) return dependencies.error();
+  // Work of a device that names no line has that of its launch.
+  const LaunchStack launch = launch_stack(**dependencies, details.id, reader);
+  answer.text_if("source", details.source.empty() ? launch.source : details.source);
+  if (launch.call != kNoEvent) answer.number("launched_by", static_cast<std::uint64_t>(launch.call));
+  const std::vector<std::string>& stack = details.stack.empty() ? launch.frames : details.stack;
+  if (!stack.empty()) answer.raw("stack", json_texts(short_names(stack)));
   JsonObject groups;
   for (const DetailGroup& group : details.groups) {
     JsonObject fields;
@@ -45,8 +60,6 @@ Result<ToolAnswer> event_tool(ToolCall& call) {
     groups.raw(group.title, fields.done());
   }
   answer.raw("fields", groups.done());
-  const auto dependencies = Dependencies::build(query_of(call, **session));
-  if (!dependencies) return dependencies.error();
   const DependencyChain chain = dependency_chain(**dependencies, details.id, reader, kChain, call.control.task);
   JsonList before, after;
   for (const Dependency& each : chain.before) before.raw(linked_event(reader, each, each.source));
@@ -62,8 +75,8 @@ std::vector<Tool> event_tools() {
   return {
       {"event",
        "One event",
-       "All that is known of an event by its id: times, every field with its unit, source line and stack, the chain of "
-       "events that it waited for, and those that followed from it.",
+       "All that is known of an event by its id: times, every field with its unit, source line and stack (of a kernel "
+       "those of its launch), the chain of events that it waited for, and those that followed from it.",
        {kSessionArgument, {"event", ArgumentType::integer, "Id, as slice.id and other answers have it", true}},
        event_tool},
   };

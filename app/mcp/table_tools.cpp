@@ -10,6 +10,7 @@
 #include "app/mcp/tool_rows.h"
 #include "core/analysis/advice/advice.h"
 #include "core/base/natural_order.h"
+#include "core/names/short_names.h"
 #include "core/search/filter_mask.h"
 
 namespace accelscope::app {
@@ -62,9 +63,24 @@ Result<ToolAnswer> answer_listing(ToolCall& call, const ShelvedSession& session,
   LimitedRows rows(*limits);
   const SqlResult& all = listing->rows;
   (void)rows.columns(all.columns);
+  ShortNames names;  // of the rows that are answered: a whole name may be longer than all the rest of its row
+  const std::size_t answered = std::min(all.row_count(), limits->rows);
+  const auto name_in = [&](std::size_t row, std::size_t i) {
+    const bool shortens = row < answered && listing->columns[i].names;
+    return shortens ? std::get_if<std::string>(&all.at(row, i)) : nullptr;
+  };
+  for (std::size_t row = 0; row < answered; ++row) {
+    for (std::size_t i = 0; i < all.columns.size(); ++i) {
+      if (const std::string* name = name_in(row, i)) names.add(*name);
+    }
+  }
   for (std::size_t row = 0; row < all.row_count(); ++row) {
     const auto first = all.cells.begin() + static_cast<std::ptrdiff_t>(row * all.columns.size());
-    if (!rows.row({first, first + static_cast<std::ptrdiff_t>(all.columns.size())})) break;
+    std::vector<SqlValue> cells(first, first + static_cast<std::ptrdiff_t>(all.columns.size()));
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (const std::string* name = name_in(row, i)) cells[i] = names.usual(*name);
+    }
+    if (!rows.row(cells)) break;
   }
   JsonObject answer;
   answer.text("table", kind.name);
@@ -217,7 +233,7 @@ Result<ToolAnswer> advise_tool(ToolCall& call) {
         .real("share", each.share)
         .text_if("line", each.source)
         .text_if("what_if", each.change);
-    row.text("try", each.rule->remedy).raw("evidence", evidence_json(each, *(*session)->snapshot));
+    row.text("try", each.remedy).raw("evidence", evidence_json(each, *(*session)->snapshot));
     findings.raw(row.done());
   }
   JsonObject answer;

@@ -153,6 +153,7 @@ void ChromeImporter::write_slice(const EventRecord& record, std::span<const Boun
   with_category_.assign(values.begin(), values.end());
   if (record.category != 0) with_category_.push_back({binding.category, 0, record.category});
   share_collective_facts(record, with_category_);
+  note_work(record, track, duration, with_category_);
   saw_time(record.start, record.start + duration);
   events_.write(track, record.start, duration, record.name, with_category_, text);
   if (record.has_bind_id) flows_.add_bound(record, track, vocabulary_.strings.intern("flow").id);

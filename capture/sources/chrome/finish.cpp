@@ -83,6 +83,7 @@ Result<void> ChromeImporter::finish(const json::JsonTableReader& reader) {
 }
 
 Result<void> ChromeImporter::finish_events() {
+  amend_kernels();
   const auto uses = tracks_.time_uses();
   if (Result<void> done = events_.finish([&](std::uint32_t track) { return uses[track]; }); !done) return done;
   if (events_.doubtful_count() == 0) return {};

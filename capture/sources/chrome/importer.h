@@ -19,6 +19,7 @@
 #include "capture/sources/chrome/write/tracks.h"
 #include "capture/sources/chrome/write/unknown_threads.h"
 #include "capture/sources/tracks/held_sink.h"
+#include "capture/sources/tracks/kernel_work.h"
 #include "capture/sources/tracks/track_events.h"
 
 namespace accelscope::capture::sources::chrome {
@@ -58,6 +59,13 @@ class ChromeImporter {
                    bool asynchronous);
   // Kernels of collectives whose facts only the operator that launched them has get those.
   void share_collective_facts(const EventRecord& record, std::vector<BoundValue>& values);
+  // What operators compute, for the kernels that they launch, and calls and kernels by which they find each other.
+  void note_work(const EventRecord& record, std::uint32_t track, std::int64_t duration,
+                 std::vector<BoundValue>& values);
+  void note_operator(const EventRecord& record, std::int64_t duration, std::span<const BoundValue> values);
+  [[nodiscard]] const tracks::KernelWork::Operator* work_of(const TableBinding& binding, const EventRecord& record,
+                                                            std::span<const BoundValue> values);
+  void amend_kernels();
   void write_kept(const KeptEvent& event, bool asynchronous);
   void write_instant(const EventRecord& record, std::span<const BoundValue> values, std::string_view text);
   void add_stated_flow(const EventRecord& record, std::string_view args);
@@ -101,7 +109,13 @@ class ChromeImporter {
   ChromeSchema counters_;
   std::vector<BoundValue> with_category_;
   std::unordered_map<std::uint64_t, std::vector<BoundValue>> collectives_;  // by the operator's External id
-  EventBatch end_batch_;                                                    // the values of an end's args
+  tracks::KernelWork work_{[this](StringId id) { return vocabulary_.strings.text(id); },
+                           [this](std::string_view text) { return vocabulary_.strings.intern(text).id; }};
+  std::vector<std::uint32_t> kernel_tracks_;                               // that may have work
+  std::unordered_map<StringId, bool> may_have_work_;                       // operators by name
+  std::unordered_map<StringId, tracks::KernelPart> parts_;                 // kernels by name
+  std::map<std::array<StringId, 4>, tracks::KernelWork::Operator> works_;  // by name, shapes, types and values
+  EventBatch end_batch_;                                                   // the values of an end's args
   std::int64_t first_ns_ = 0;
   std::int64_t last_ns_ = 0;
   bool any_time_ = false;

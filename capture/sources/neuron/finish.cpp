@@ -188,9 +188,11 @@ void NeuronImporter::report_quality() {
     report_.note(
         "missing_dge_notifications",
         fmt::format("{} of {} DMA packets have no tensor, source or destination: they were described while running "
-                    "and their notifications were not captured. Capture again with neuron-profile capture "
+                    "and their notifications were not captured. Tensors loaded twice, spills, transfers by tensor, "
+                    "what waits for which transfer and dma_transfer_count are told of the other {} alone; bytes and "
+                    "times of packets, and all of the engines, are whole. Capture again with neuron-profile capture "
                     "--enable-dge-notifs, or set NEURON_RT_ENABLE_DGE_NOTIFICATIONS=1",
-                    counts_.undescribed_packets, counts_.packets),
+                    counts_.undescribed_packets, counts_.packets, counts_.packets - counts_.undescribed_packets),
         counts_.undescribed_packets);
   }
   if (counts_.without_location > 0) {

@@ -6,6 +6,7 @@
 
 #include "capture/sources/nsys/importer.h"
 #include "capture/sources/tracks/gpu_tables.h"
+#include "capture/sources/tracks/operator_work.h"
 
 namespace accelscope::capture::sources::nsys {
 namespace {
@@ -88,6 +89,20 @@ bool NsysImporter::is_collective(std::int64_t name) {
   return known->second;
 }
 
+// Without shapes of operators: what a kernel's own name and grid tell.
+void NsysImporter::set_work(std::int64_t name, StringId grid, const std::array<std::int64_t, 3>& blocks) {
+  const auto [known, is_new] = works_.try_emplace({name, grid});
+  if (is_new) {
+    const auto work =
+        tracks::attention_of_grid(strings_.text(name), fmt::format("[{}, {}, {}]", blocks[0], blocks[1], blocks[2]));
+    if (work) known->second = {work->flops, session_.intern(work->type), session_.intern(work->basis)};
+  }
+  if (!(known->second.flops > 0)) return;
+  values_.real(KernelColumns::flops, known->second.flops);
+  values_.string(KernelColumns::precision, known->second.precision);
+  values_.string(KernelColumns::work_from, known->second.basis);
+}
+
 void NsysImporter::read_kernels() {
   enum : std::size_t {
     kDemangled = kWorkFields,
@@ -119,7 +134,9 @@ void NsysImporter::read_kernels() {
     values_.integer(KernelColumns::stream, work.stream);
     const std::int64_t blocks = row.integer(kGrid) * row.integer(kGrid + 1) * row.integer(kGrid + 2);
     const std::int64_t threads = row.integer(kBlock) * row.integer(kBlock + 1) * row.integer(kBlock + 2);
-    values_.string(KernelColumns::grid, dimensions(row.integer(kGrid), row.integer(kGrid + 1), row.integer(kGrid + 2)));
+    const StringId grid = dimensions(row.integer(kGrid), row.integer(kGrid + 1), row.integer(kGrid + 2));
+    values_.string(KernelColumns::grid, grid);
+    set_work(row.integer(name_field), grid, {row.integer(kGrid), row.integer(kGrid + 1), row.integer(kGrid + 2)});
     values_.string(KernelColumns::block,
                    dimensions(row.integer(kBlock), row.integer(kBlock + 1), row.integer(kBlock + 2)));
     values_.integer(KernelColumns::shared_memory, row.integer(kStatic) + row.integer(kDynamic));

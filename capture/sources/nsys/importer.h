@@ -64,6 +64,7 @@ class NsysImporter {
   void add_target(const Work& work, const tracks::WrittenEvent& event);
   [[nodiscard]] StringId dimensions(std::int64_t x, std::int64_t y, std::int64_t z);
   [[nodiscard]] bool is_collective(std::int64_t name);
+  void set_work(std::int64_t name, StringId grid, const std::array<std::int64_t, 3>& blocks);
   void read_kernels();
   void read_copies();
   void read_sets();
@@ -126,6 +127,11 @@ class NsysImporter {
   std::map<std::pair<NsysEnum, std::int64_t>, StringId> interned_words_;
   std::map<std::array<std::int64_t, 3>, StringId> interned_dimensions_;
   std::map<std::pair<std::int64_t, std::int64_t>, StringId> copy_names_;
+  struct KnownWork {
+    double flops = 0;
+    StringId precision = 0, basis = 0;
+  };
+  std::map<std::pair<std::int64_t, StringId>, KnownWork> works_;                  // of kernels by name and grid
   std::unordered_map<std::int64_t, bool> collectives_;                            // by the number of a kernel's name
   std::set<std::tuple<std::int64_t, std::uint64_t, std::int64_t>> memory_users_;  // GPU, process and context
 

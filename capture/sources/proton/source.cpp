@@ -30,13 +30,9 @@ constexpr std::size_t kLargestTree = std::size_t{1} << 30;
 
 constexpr ColumnSpec kKernelMetrics[] = {
     {"count", kInt, "", kOperation, "Launches", "How often it was launched."},
-    {"flops", kReal, "FLOP", kOperation, "Operations", "Floating point operations of all widths, of all launches.",
-     Role::flops},
-    {"bytes", kInt, "B", kTransfer, "Bytes", "Bytes read and written, of all launches.", Role::bytes},
     {"metrics", kText, "", kDetails, "Metrics", "All metrics of the node, as JSON."},
 };
-constexpr std::size_t kLaunches = KernelColumns::count, kFlops = kLaunches + 1, kBytes = kLaunches + 2,
-                      kMetrics = kLaunches + 3;
+constexpr std::size_t kLaunches = KernelColumns::count, kMetrics = kLaunches + 1;
 constexpr ColumnSpec kScopeColumns[] = {
     {"type", kString, "", kOperation, "Type", "What kind of scope it is to the profiler."},
     {"metrics", kText, "", kDetails, "Metrics", "Its own metrics, as JSON."},
@@ -122,8 +118,8 @@ void HatchetImport::write_kernel(const ProtonNode& node, const ProtonMetrics& me
   values_.clear();
   if (metrics.device) values_.integer(KernelColumns::device, *metrics.device);
   if (metrics.count) values_.integer(kLaunches, *metrics.count);
-  if (metrics.flops > 0) values_.real(kFlops, metrics.flops);
-  if (metrics.bytes) values_.integer(kBytes, *metrics.bytes);
+  if (metrics.flops > 0) values_.real(KernelColumns::flops, metrics.flops);
+  if (metrics.bytes) values_.integer(KernelColumns::bytes, *metrics.bytes);
   values_.text(kMetrics, node.metrics);
   session_.write(kernel_row(metrics.device.value_or(0)), begin, metrics.time_ns, node.name, values_);
 }

@@ -36,6 +36,13 @@ constexpr ColumnSpec kKernelColumns[] = {
     {"blocks per SM", kReal, "", kLaunch, "", "Blocks that a multiprocessor holds at once."},
     {"warps per SM", kReal, "", kLaunch, "", "Warps that a multiprocessor holds at once."},
     {"est. achieved occupancy %", kReal, "%", kLaunch, "", "Estimated share of the warps that were active."},
+    {"flops", kReal, "FLOP", kOperation, "Operations",
+     "Floating point operations: of what the operator that launched it was to compute, by the shapes of its inputs.",
+     Role::flops},
+    {"bytes", kInt, "B", kTransfer, "Bytes",
+     "Bytes that it has to move at least: inputs and outputs once each; of a collective its message.", Role::bytes},
+    {"precision", kString, "", kOperation, "Precision", "The type that it multiplies in."},
+    {"work from", kString, "", kOperation, "Operations from", "What its operations and bytes rest on."},
 };
 constexpr ColumnSpec kTransferColumns[] = {kExternalId, kCorrelation, kDevice, kContext,
                                            kStream,     kKind,        kBytes,  kBandwidth};

@@ -24,7 +24,8 @@ enum class GpuTable : std::uint8_t {
 struct KernelColumns {
   static constexpr std::size_t external_id = 0, correlation = 1, device = 2, context = 3, stream = 4, kind = 5,
                                grid = 6, block = 7, shared_memory = 8, queued = 9, registers = 10, blocks_per_sm = 11,
-                               warps_per_sm = 12, occupancy = 13, count = 14;
+                               warps_per_sm = 12, occupancy = 13, flops = 14, bytes = 15, precision = 16,
+                               work_from = 17, count = 18;
 };
 struct TransferColumns {  // of memcpy and memset
   static constexpr std::size_t external_id = 0, correlation = 1, device = 2, context = 3, stream = 4, kind = 5,

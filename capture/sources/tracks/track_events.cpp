@@ -117,6 +117,7 @@ EventId TrackEvents::add_to_lane(TrackState& track, std::uint32_t lane, std::int
   if (!fit(values, *track.schema)) return kNoEvent;
   Row row = writer_.begin_event_at(track.number, lane, start, duration, name);
   for (const BoundValue& value : values) set_value(row, columns[value.column].type, value, text);
+  if (amending_ != nullptr) (*amending_)(start, name, row);
   const EventId id = track.taken ? kNoEvent : row.id();
   bound_buffers(3 + values.size());
   return id;
@@ -324,6 +325,15 @@ void TrackEvents::add_to_sorter(std::uint32_t track, EventSorter& sorter, const 
   sorter.commit(track, begin, end - begin, chunk.name(row));
 }
 
+void TrackEvents::amend_ordered() {
+  for (const auto& [track, amend] : amends_) {
+    if (tracks_[track].unordered) continue;
+    amending_ = &amend;
+    rewrite(track, [&, number = track](TakenEvent& event) { place(number, event); });
+    amending_ = nullptr;
+  }
+}
+
 Result<void> TrackEvents::sort_unordered() {
   if (!status_) return status_;
   for (TrackState& track : tracks_) {
@@ -338,6 +348,8 @@ Result<void> TrackEvents::sort_unordered() {
       if (!lane) return !writer_.cancelled();
       Row row = writer_.begin_event_at(track.number, *lane, event.start, event.duration, event.name);
       copy_values(event, sorter->schema(), row);
+      if (const auto amend = amends_.find(event.track); amend != amends_.end())
+        amend->second(event.start, event.name, row);
       return !writer_.cancelled();
     });
     if (!done) return done;
@@ -347,6 +359,7 @@ Result<void> TrackEvents::sort_unordered() {
 }
 
 Result<void> TrackEvents::finish(const std::function<TimeUse(std::uint32_t track)>& use) {
+  amend_ordered();
   if (Result<void> done = sort_unordered(); !done) return done;
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_clock;
   std::map<std::uint32_t, std::vector<SketchedTrack>> sketches;

@@ -60,6 +60,10 @@ class TrackEvents {
   [[nodiscard]] bool ids_hold(std::uint32_t track) const noexcept {
     return !tracks_[track].unordered && !tracks_[track].taken;
   }
+  // Values that only the whole file tells: `amend` adds them to the events of a track as finish() gives those their
+  // places, or sets others in the place of those that were written.
+  using Amend = std::function<void(std::int64_t start, StringId name, Row& row)>;
+  void amend(std::uint32_t track, Amend amend) { amends_[track] = std::move(amend); }
   // What the times of a track can be held against.
   struct TimeUse {
     bool timed = true;  // false: a row without times
@@ -107,6 +111,7 @@ class TrackEvents {
   void add_to_sorter(std::uint32_t track, std::int64_t start, std::int64_t duration, StringId name,
                      std::span<const BoundValue> values, std::string_view text);
   void take_back(std::uint32_t track);
+  void amend_ordered();
   Result<void> sort_unordered();
   struct HeldTime {
     std::int64_t start = 0;
@@ -127,6 +132,8 @@ class TrackEvents {
   HeldSink& held_;
   std::vector<TrackState> tracks_;
   std::map<SchemaNumber, std::unique_ptr<EventSorter>> sorters_;
+  std::map<std::uint32_t, Amend> amends_;
+  const Amend* amending_ = nullptr;
   std::size_t lane_count_ = 0;
   std::uint64_t without_lane_ = 0;
   std::uint64_t doubtful_count_ = 0;

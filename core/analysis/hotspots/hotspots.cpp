@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "core/analysis/roofline/event_amounts.h"
 #include "core/analysis/selection/amount_block.h"
 #include "core/analysis/source/event_part.h"
 #include "core/model/column_spec.h"
@@ -19,12 +20,15 @@ namespace {
 
 // One function for each stretch of time of a thread: they do not lie within each other.
 constexpr std::string_view kSampleTable = "cpu_sample";
+constexpr std::string_view kPrecision = "precision", kWorkFrom = "work from";
 
 // Where a lane keeps what a row sums up.
 struct HotLane {
   WorkKind work = WorkKind::none;
   WaitNames waits;
   std::vector<std::size_t> wait_columns, byte_columns;
+  bool computes = false;  // its events may state operations
+  std::optional<std::size_t> precision, work_from;
   std::vector<std::pair<std::size_t, std::size_t>> launch;  // column of the schema, of the list
 };
 
@@ -37,6 +41,8 @@ struct HotSum {
     std::string text;
   };
   std::vector<FirstText> texts;
+  FirstText precision, work_from;
+  bool varies = false;  // its events compute in several
 };
 using HotKey = std::pair<StringId, WorkKind>;
 struct HotHash {
@@ -70,10 +76,11 @@ void add_text(LaunchValue& value, HotSum::FirstText& first, EventId event, std::
 
 class HotspotFinder {
  public:
-  HotspotFinder(const QueryContext& query, const TimeRange& range)
+  HotspotFinder(const QueryContext& query, const TimeRange& range, const PeakEdits& edits)
       : query_(query),
         snapshot_(*query.snapshot),
         range_(range),
+        edits_(edits),
         kinds_(snapshot_),
         workers_(query.pool.concurrency()) {}
 
@@ -105,7 +112,14 @@ class HotspotFinder {
       if (!takes_part(lane, samples_alone) || !kinds_.covers_time(lane)) continue;
       const Schema& schema = *snapshot_.lanes[lane].schema;
       HotLane& to = lanes_[lane];
-      to = {work, WaitNames(&schema, *snapshot_.strings), {}, {}, {}};
+      to = {work, WaitNames(&schema, *snapshot_.strings)};
+      to.computes = schema.find(Role::flops).has_value() || vendor_of_work(snapshot_.lanes[lane]) != nullptr;
+      const auto text_column = [&](std::string_view name) {
+        const auto found = schema.find(name);
+        return found && schema.columns[*found].type == ColumnType::string ? found : std::nullopt;
+      };
+      to.precision = text_column(kPrecision);
+      to.work_from = text_column(kWorkFrom);
       wanted_.push_back(lane);
       for (std::size_t column = 0; column < schema.columns.size(); ++column) {
         const Column& own = schema.columns[column];
@@ -125,9 +139,16 @@ class HotspotFinder {
     const HotLane& lane = lanes_.at(chunk.lane_index);
     const Schema& schema = *chunk.lane.schema;
     AmountBlock waits, bytes;
+    std::optional<EventAmounts> work;
+    if (lane.computes) work.emplace(chunk, DeviceLane{.vendor = vendor_of_work(chunk.lane)}, *snapshot_.strings);
     chunk.for_each_block([&](const ScannedBlock& block) {
       waits.read(block.reader, schema, lane.wait_columns);
       bytes.read(block.reader, schema, lane.byte_columns);
+      if (work) work->read(block.reader);
+      const auto texts = [&](const std::optional<std::size_t>& column) {
+        return column ? block.reader.column(*column, ColumnType::string) : BlockValues{};
+      };
+      const BlockValues precision = texts(lane.precision), work_from = texts(lane.work_from);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         const StringId name = block.name(i);
         const std::int64_t length = block.end_ns(i) - block.begin_ns(i);
@@ -143,6 +164,13 @@ class HotspotFinder {
           sum.row.wait_ns += static_cast<std::int64_t>(std::min(waits[i], most_ns));
         }
         sum.row.bytes = capped_sum(sum.row.bytes, bytes[i]);
+        if (bytes[i] > 0) sum.row.bytes_ns += length;
+        if (const double flops = work ? work->flops(i) : 0; flops > 0) {
+          sum.row.flops += flops;
+          sum.row.flops_ns += length;
+          if (precision.has(i)) keep_first(sum.precision, block.id(i), precision.values[i], &sum.varies);
+        }
+        if (work_from.has(i)) keep_first(sum.work_from, block.id(i), work_from.values[i], nullptr);
       }
       for (const auto& [column, to] : lane.launch) add_launch(chunk, block, column, to, worker);
     });
@@ -166,6 +194,11 @@ class HotspotFinder {
     }
     const auto place = std::lower_bound(row.tracks.begin(), row.tracks.end(), track);
     if (place == row.tracks.end() || *place != track) row.tracks.insert(place, track);
+  }
+
+  static void keep_first(HotSum::FirstText& first, EventId event, std::uint64_t value, bool* varies) {
+    if (varies != nullptr && first.event != kNoEvent && first.value != value) *varies = true;
+    if (first.event == kNoEvent || event < first.event) first = {event, value, {}};
   }
 
   void add_launch(const ScannedChunk& chunk, const ScannedBlock& block, std::size_t column, std::size_t to,
@@ -197,6 +230,7 @@ class HotspotFinder {
     }
     std::vector<bool> any(list_.columns.size());
     for (auto& [key, sum] : all) {
+      name_work(sum);
       list_.total_ns += sum.row.total_ns;
       for (std::size_t i = 0; i < any.size(); ++i) {
         LaunchValue& value = sum.row.launch[i];
@@ -218,6 +252,25 @@ class HotspotFinder {
     list_.rows.resize(HotspotList::kMost);
   }
 
+  [[nodiscard]] std::size_t index_of(TrackNumber number) const {
+    return static_cast<std::size_t>(snapshot_.find_track(number) - snapshot_.tracks.data());
+  }
+
+  void name_work(HotSum& sum) {
+    const auto text = [&](const HotSum::FirstText& of) {
+      return of.event == kNoEvent ? std::string()
+                                  : std::string(snapshot_.strings->text(static_cast<StringId>(of.value)));
+    };
+    sum.row.work_from = text(sum.work_from);
+    if (sum.row.flops <= 0 || sum.row.tracks.empty()) return;
+    if (!sum.varies) sum.row.precision = text(sum.precision);
+    if (sum.varies) return;
+    const std::string& device = devices_.label(devices_.of_track(index_of(sum.row.tracks.front())));
+    const auto [peaks, is_new] = peaks_.try_emplace(device);
+    if (is_new) peaks->second = peaks_of_device(snapshot_, device, edits_);
+    if (const Peak* peak = peaks->second.compute_in(sum.row.precision)) sum.row.peak = peak->value;
+  }
+
   static void join(HotSum& to, const HotSum& from) {
     Hotspot& a = to.row;
     const Hotspot& b = from.row;
@@ -231,6 +284,13 @@ class HotspotFinder {
     a.wait_ns += b.wait_ns;
     a.has_wait = a.has_wait || b.has_wait;
     a.bytes = capped_sum(a.bytes, b.bytes);
+    a.flops += b.flops;
+    a.flops_ns += b.flops_ns;
+    a.bytes_ns += b.bytes_ns;
+    to.varies = to.varies || from.varies;
+    if (from.precision.event != kNoEvent)
+      keep_first(to.precision, from.precision.event, from.precision.value, &to.varies);
+    if (from.work_from.event != kNoEvent) keep_first(to.work_from, from.work_from.event, from.work_from.value, nullptr);
     std::vector<TrackNumber> tracks;
     std::set_union(a.tracks.begin(), a.tracks.end(), b.tracks.begin(), b.tracks.end(), std::back_inserter(tracks));
     a.tracks = std::move(tracks);
@@ -265,7 +325,10 @@ class HotspotFinder {
   const QueryContext& query_;
   const Snapshot& snapshot_;
   TimeRange range_;
+  const PeakEdits& edits_;
   WorkKinds kinds_;
+  TrackDevices devices_{snapshot_};
+  std::map<std::string, PeakList> peaks_;  // by device
   std::map<std::uint32_t, HotLane> lanes_;
   LaneIndices wanted_;
   std::vector<HotWorker> workers_;
@@ -274,8 +337,8 @@ class HotspotFinder {
 
 }  // namespace
 
-Result<HotspotList> find_hotspots(const QueryContext& query, const TimeRange& range) {
-  return HotspotFinder(query, range).run();
+Result<HotspotList> find_hotspots(const QueryContext& query, const TimeRange& range, const PeakEdits& edits) {
+  return HotspotFinder(query, range, edits).run();
 }
 
 }  // namespace accelscope

@@ -9,9 +9,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/analysis/peaks/peaks.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/scan/chunk_scan.h"
 
@@ -39,6 +41,11 @@ struct Hotspot {
   std::int64_t wait_ns = 0;  // that they waited before they began (Role::wait_ns), while their lanes were free
   bool has_wait = false;
   std::uint64_t bytes = 0;
+  double flops = 0;
+  std::int64_t flops_ns = 0, bytes_ns = 0;  // of the events that say so
+  std::string precision;                    // that they compute in; "": not known, or several
+  std::optional<double> peak;               // FLOP/s of their device in it
+  std::string work_from;                    // what operations and bytes rest on, of the first that says so
   EventId longest = kNoEvent;
   std::vector<TrackNumber> tracks;  // sorted
   std::vector<LaunchValue> launch;  // as HotspotList::columns
@@ -53,6 +60,7 @@ struct HotspotList {
   std::uint64_t left_out = 0;         // rows of the least total beyond kMost
 };
 
-[[nodiscard]] Result<HotspotList> find_hotspots(const QueryContext& query, const TimeRange& range);
+[[nodiscard]] Result<HotspotList> find_hotspots(const QueryContext& query, const TimeRange& range,
+                                                const PeakEdits& edits = {});
 
 }  // namespace accelscope

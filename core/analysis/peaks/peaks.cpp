@@ -22,6 +22,7 @@ constexpr std::array kPeakKinds = std::to_array<PeakKind>({
     {"fp16", "Compute, fp16", kFlopsPerSecond},
     {"tf32", "Compute, tf32", kFlopsPerSecond},
     {"fp32", "Compute, fp32", kFlopsPerSecond},
+    {"fp8", "Compute, fp8", kFlopsPerSecond},
     {"hifi4", "Compute, HiFi4", kFlopsPerSecond},
     {"hifi2", "Compute, HiFi2", kFlopsPerSecond},
     {"lofi", "Compute, LoFi", kFlopsPerSecond},
@@ -31,6 +32,8 @@ constexpr std::array kPeakKinds = std::to_array<PeakKind>({
     {"psum", "PSUM", kBytesPerSecond},
     {"link", "Link to the host", kBytesPerSecond},
 });
+// Work in it says so: it is no peak of other work.
+constexpr std::string_view kNarrow = "fp8";
 // What a device of which nothing is known can be given.
 constexpr std::array<std::string_view, 4> kUnknownDevice = {"bf16", "fp32", "hbm", "link"};
 
@@ -80,6 +83,20 @@ void set_peak(PeakList& list, std::string_view what, double value, std::string s
   return true;
 }
 
+// Where a process sees some of a machine's devices alone their numbers differ from those of its properties: then what
+// all stated devices are called. Nothing where they differ.
+[[nodiscard]] std::optional<std::string> only_model(const Snapshot& snapshot) {
+  constexpr std::string_view kPrefix = "device.", kSuffix = ".name";
+  std::optional<std::string> found;
+  for (const auto& [key, value] : snapshot.meta) {
+    if (!std::string_view(key).starts_with(kPrefix) || !std::string_view(key).ends_with(kSuffix) || value.empty())
+      continue;
+    if (found && *found != value) return std::nullopt;
+    found = value;
+  }
+  return found;
+}
+
 // "GPU 3" is device.3 of the metadata; a chip may be named for the whole session.
 [[nodiscard]] std::string stated_model(const Snapshot& snapshot, const std::string& device) {
   const std::size_t space = device.rfind(' ');
@@ -87,7 +104,7 @@ void set_peak(PeakList& list, std::string_view what, double value, std::string s
   for (const std::string& key : {fmt::format("device.{}.name", number), std::string("arch")}) {
     if (const std::string_view name = snapshot.meta_value(key); !name.empty()) return std::string(name);
   }
-  return device;
+  return only_model(snapshot).value_or(device);
 }
 
 // What a profile states of its devices as figures, in units of its own: XLA's of TPUs and GPUs.
@@ -121,7 +138,7 @@ void add_stated_peaks(const Snapshot& snapshot, PeakList& list) {
 void add_sheet_peaks(const Snapshot& snapshot, PeakList& list) {
   list.model = stated_model(snapshot, list.device);
   const DeviceSheet* sheet = find_sheet(list.model);
-  if (sheet == nullptr) {
+  if (sheet == nullptr || sheet->peaks.empty()) {
     for (const std::string_view what : kUnknownDevice) set_peak(list, what, 0, "", PeakOrigin::unknown);
     return;
   }
@@ -144,9 +161,19 @@ std::optional<double> PeakList::value(std::string_view what) const noexcept {
 const Peak* PeakList::best_compute() const noexcept {
   const Peak* best = nullptr;
   for (const Peak& each : all) {
-    if (each.is_compute() && each.value && (best == nullptr || *each.value > *best->value)) best = &each;
+    if (each.is_compute() && each.what != kNarrow && each.value && (best == nullptr || *each.value > *best->value))
+      best = &each;
   }
   return best;
+}
+
+// Half precision of either kind has one rate.
+const Peak* PeakList::compute_in(std::string_view precision) const noexcept {
+  if (precision.empty()) return best_compute();
+  const Peak* found = find(precision);
+  if (found == nullptr && precision == "bf16") found = find("fp16");
+  if (found == nullptr && precision == "fp16") found = find("bf16");
+  return found != nullptr && found->is_compute() && found->value ? found : nullptr;
 }
 
 bool PeakList::any_known() const noexcept {

@@ -44,7 +44,9 @@ struct PeakList {
 
   [[nodiscard]] const Peak* find(std::string_view what) const noexcept;  // null: no such row
   [[nodiscard]] std::optional<double> value(std::string_view what) const noexcept;
-  [[nodiscard]] const Peak* best_compute() const noexcept;  // the highest known; null: none is
+  [[nodiscard]] const Peak* best_compute() const noexcept;  // the highest known, but for fp8; null: none is
+  // Of work in "bf16", "tf32" ...; "": the best. Null: not known.
+  [[nodiscard]] const Peak* compute_in(std::string_view precision) const noexcept;
   [[nodiscard]] bool any_known() const noexcept;
 };
 

@@ -196,6 +196,8 @@ class RooflineScan {
       const BlockValues values = key.column ? block.reader.column(key.column->column, key.column->type) : BlockValues{};
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         if (waits.contains(block.name(i))) continue;
+        // One of several of a name that tells nothing would only make the others slower than they are.
+        if (grouping_ == RoofGrouping::name && lane.vendor == nullptr && !has_amounts(amounts, i)) continue;
         const std::uint64_t value = value_of(chunk, key, block, values, i, worker);
         add_active(tally, window, block.begin_ns(i), block.end_ns(i));
         const bool owned = window.owns(chunk, block.ticks().begins[i]);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <fstream>
 #include <istream>
 #include <mutex>
 #include <sstream>
@@ -163,6 +164,31 @@ TEST_CASE("an event is told with what it waited for") {
   CHECK(member(text, "event") == std::to_string(static_cast<std::uint64_t>(session.activate)));
   CHECK(
       holds(member(text, "waited_for"), fmt::format("\"event\":{}", static_cast<std::uint64_t>(session.first_matmul))));
+}
+
+TEST_CASE("MCP: a kernel's source line and stack are those of its launch") {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("trace.json");
+  std::ofstream(path) << R"json({"schemaVersion":1,"traceEvents":[
+    {"ph":"X","cat":"python_function","name":"/home/me/train.py(41): step","pid":9,"tid":9,"ts":0,"dur":100,"args":{"Python id":1}},
+    {"ph":"X","cat":"python_function","name":"torch/nn/modules/linear.py(12): forward","pid":9,"tid":9,"ts":10,"dur":80,"args":{"Python id":2,"Python parent id":1}},
+    {"ph":"X","cat":"cpu_op","name":"aten::mm","pid":9,"tid":9,"ts":20,"dur":50,"args":{"External id":1}},
+    {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":30,"dur":5,"args":{"correlation":7}},
+    {"ph":"X","cat":"kernel","name":"void cutlass::Kernel<cutlass_80_simt_sgemm_128x64_8x5_nn_align1>(Params)","pid":0,"tid":7,"ts":60,"dur":30,"args":{"External id":1,"correlation":7,"device":0,"stream":7}}]})json";
+  const std::string kernel = test::csv(path, "SELECT id FROM kernel");
+  const std::string call = test::csv(path, "SELECT id FROM runtime_call");
+  const auto answers = answers_of(served(
+      tool_request(1, "top_costs", fmt::format(R"({{"session":{},"by":"kernel"}})", json_quote(path))) +
+      tool_request(2, "event", fmt::format(R"({{"session":{},"event":{}}})", json_quote(path), std::stoull(kernel)))));
+  REQUIRE(answers.size() == 2);
+  CHECK(holds(answer_text(answers[0]), "gemm f32"));
+  CHECK(!holds(answer_text(answers[0]), "void cutlass"));  // answers have short names
+  const std::string text = answer_text(answers[1]);
+  CHECK(member(text, "source") == "/home/me/train.py:41");
+  CHECK(member(text, "launched_by") == std::to_string(std::stoull(call)));
+  CHECK(member(text, "stack") == R"(["cudaLaunchKernel","mm","linear.py:forward","train.py:step"])");
+  CHECK(!holds(member(text, "name"), "void "));
+  CHECK(holds(member(text, "full_name"), "void cutlass::Kernel"));
 }
 
 TEST_CASE("what is wrong with a request is said under its id, and the server goes on") {

@@ -80,7 +80,7 @@ struct RuntimeOwnColumns {
   static constexpr std::size_t stack = 15;
 };
 struct KernelOwnColumns {
-  static constexpr std::size_t launch_type = 14, cluster = 15;
+  static constexpr std::size_t launch_type = 18, cluster = 19;
 };
 struct TransferOwnColumns {
   static constexpr std::size_t cause = 8;

@@ -78,6 +78,27 @@ TEST_CASE("an Nsight Systems export: what ran on devices lies on the rows of the
   CHECK(quality_count(session, "times_out_of_capture") == 3);  // a kernel, an event, a sample
 }
 
+TEST_CASE("an Nsight Systems export: a kernel of FlashAttention has the operations that its name and grid tell") {
+  const std::string sql =
+      std::string(test::nsys_export_of_2026()) +
+      "UPDATE StringIds SET value = 'void flash::flash_fwd_kernel<flash::Flash_fwd_kernel_traits<(int)64, "
+      "(int)128, (int)64, (int)4>, (bool)0, (bool)0>(flash::Flash_fwd_params)' WHERE value LIKE 'void gemm%';"
+      "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 8, gridY = 2, gridZ = 16;";
+  const Imported session = imported_export(sql);
+  std::size_t known = 0;
+  for (const EventValues& kernel : session.events("kernel")) {
+    if (kernel.name.find("flash_fwd_kernel") == std::string::npos) {
+      CHECK(!kernel.real("flops"));
+      continue;
+    }
+    ++known;
+    CHECK(kernel.real("flops") == 4.0 * 2 * 16 * 1024 * 1024 * 64);
+    CHECK(kernel.string("precision") == "fp16");
+    CHECK(kernel.string("work from").find("name and grid") == 0);
+  }
+  CHECK(known > 0);
+}
+
 TEST_CASE("an Nsight Systems export: calls and what they launched are joined within their process only") {
   const Imported session = imported_export(test::nsys_export_of_2026());
   CHECK(rows_and_names(session, "runtime_call") == Names{"python3 (111): Main thread runtime: cudaLaunchKernel",

@@ -174,3 +174,42 @@ TEST_CASE(
   CHECK(list.rows[0].has_wait);
   CHECK(list.rows[0].wait_ns == 30 + 50);
 }
+
+TEST_CASE("hotspots: operations are set against the peak of the precision that the kernel computes in") {
+  LaunchedSession session;
+  session.writer.set_meta("device.0.name", "NVIDIA H100 80GB HBM3");
+  const SchemaNumber schema = session.writer.add_schema(
+      {.name = "kernel",
+       .columns = {{.name = "flops", .type = ColumnType::float64, .unit = "FLOP", .role = Role::flops},
+                   {.name = "precision", .type = ColumnType::string},
+                   {.name = "work from", .type = ColumnType::string}}});
+  const TrackNumber track =
+      session.writer.add_track({.name = "stream 3", .kind = "stream", .device = "GPU 0", .schema = schema});
+  std::int64_t at = 0;
+  const auto add = [&](const char* name, double flops, const char* precision) {
+    Row row = session.writer.begin_event(track, at, 1000, session.writer.intern(name));
+    if (flops > 0) {
+      row.real(0, flops);
+      row.string(1, session.writer.intern(precision));
+      row.string(2, session.writer.intern("aten::mm of some shape"));
+    }
+    at += 1000;
+  };
+  add("gemm", 400e6, "bf16");
+  add("gemm", 0, "");  // not known of this one
+  add("gemm", 600e6, "bf16");
+  add("both", 100e6, "bf16");
+  add("both", 100e6, "tf32");
+  add("copy", 0, "");
+  const HotspotList list = session.found();
+  std::map<std::string, const Hotspot*> rows;
+  for (const Hotspot& row : list.rows) rows[session.name(row)] = &row;
+  CHECK(rows.at("gemm")->flops == doctest::Approx(1e9));
+  CHECK(rows.at("gemm")->flops_ns == 2000);
+  CHECK(rows.at("gemm")->precision == "bf16");
+  CHECK(rows.at("gemm")->work_from == "aten::mm of some shape");
+  CHECK(rows.at("gemm")->peak.value_or(0) == doctest::Approx(989.4e12));
+  CHECK(rows.at("both")->precision.empty());
+  CHECK_FALSE(rows.at("both")->peak.has_value());
+  CHECK(rows.at("copy")->flops == 0);
+}

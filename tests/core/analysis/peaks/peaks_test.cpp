@@ -60,6 +60,34 @@ TEST_CASE("peaks: GPUs and chips are found by name, and what the table says is n
   CHECK(find_sheet("a100-sxm4-80gb") != nullptr);
 }
 
+TEST_CASE("peaks: work in a type has the peak of that type, and fp8 is no peak of other work") {
+  const auto snapshot = session_with({{"device.0.name", "NVIDIA H100 80GB HBM3"},
+                                      {"device.1.name", "Tesla V100-SXM2-32GB"},
+                                      {"device.2.name", "AMD Instinct MI350X"},
+                                      {"device.3.name", "NVIDIA GeForce RTX 4060 Laptop GPU"}});
+  const PeakList h100 = peaks_of_device(*snapshot, "GPU 0");
+  CHECK(*h100.compute_in("tf32")->value == doctest::Approx(494.7e12));
+  CHECK(*h100.compute_in("fp16")->value == *h100.value("bf16"));  // half precision of either kind
+  CHECK(*h100.compute_in("fp8")->value > *h100.best_compute()->value);
+  CHECK(h100.best_compute()->what == "bf16");
+  CHECK(h100.compute_in("int8") == nullptr);
+  const PeakList v100 = peaks_of_device(*snapshot, "GPU 1");
+  CHECK(v100.compute_in("tf32") == nullptr);  // it has no such units
+  CHECK(*v100.compute_in("fp32")->value == doctest::Approx(15.7e12));
+  CHECK(peaks_of_device(*snapshot, "GPU 2").value("hbm").has_value());
+  const PeakList laptop = peaks_of_device(*snapshot, "GPU 3");
+  CHECK_FALSE(laptop.any_known());
+  CHECK(laptop.find("bf16") != nullptr);  // it can be entered
+}
+
+TEST_CASE("peaks: a device that the process numbers otherwise is what all devices are that are named") {
+  const auto alike =
+      session_with({{"device.0.name", "AMD Instinct MI300X VF"}, {"device.1.name", "AMD Instinct MI300X VF"}});
+  CHECK(peaks_of_device(*alike, "GPU 2").model == "AMD Instinct MI300X VF");
+  const auto mixed = session_with({{"device.0.name", "AMD Instinct MI300X"}, {"device.1.name", "NVIDIA L4"}});
+  CHECK_FALSE(peaks_of_device(*mixed, "GPU 2").any_known());
+}
+
 TEST_CASE("peaks: what the user entered goes before, for devices of that model alone") {
   const auto snapshot = session_with({{"device.0.name", "Some Accelerator"}, {"device.1.name", "Another"}});
   const PeakEdits edits = {{"Some Accelerator", "hbm", 5e11}};

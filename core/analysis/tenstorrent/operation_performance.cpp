@@ -1,4 +1,4 @@
-#include "core/export/tenstorrent/tt_perf.h"
+#include "core/analysis/tenstorrent/operation_performance.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,8 @@
 #include <charconv>
 #include <vector>
 
-#include "core/export/base/event_cells.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/scan/event_reader.h"
 
 namespace accelscope::tenstorrent {
 namespace {
@@ -15,6 +16,43 @@ namespace {
 constexpr double kBound = 0.65;
 constexpr double kLongGapNs = 6'500;
 constexpr std::int64_t kFewCores = 10;
+
+constexpr std::string_view kOperations = "op";
+
+// The values of an operation by the names of their columns.
+class OperationCells {
+ public:
+  explicit OperationCells(const EventRecord& record) : record_(record) {}
+  [[nodiscard]] std::string_view name() const noexcept { return record_.name_text; }
+  [[nodiscard]] std::string text(std::string_view column) const {
+    const FieldValue* value = field(column);
+    const auto* found = value == nullptr ? nullptr : std::get_if<std::string>(value);
+    if (found != nullptr) return *found;
+    const auto whole = integer(column);
+    return whole ? fmt::format("{}", *whole) : std::string();
+  }
+  [[nodiscard]] std::optional<std::int64_t> integer(std::string_view column) const {
+    const FieldValue* value = field(column);
+    if (value == nullptr) return std::nullopt;
+    if (const auto* number = std::get_if<std::int64_t>(value)) return *number;
+    if (const auto* number = std::get_if<std::uint64_t>(value)) return static_cast<std::int64_t>(*number);
+    return std::nullopt;
+  }
+  [[nodiscard]] std::optional<double> real(std::string_view column) const {
+    const FieldValue* value = field(column);
+    const auto* number = value == nullptr ? nullptr : std::get_if<double>(value);
+    if (number != nullptr) return *number;
+    const auto whole = integer(column);
+    return whole ? std::optional(static_cast<double>(*whole)) : std::nullopt;
+  }
+
+ private:
+  [[nodiscard]] const FieldValue* field(std::string_view column) const {
+    const auto place = record_.lane->schema->find(column);
+    return place && *place < record_.fields.size() ? &record_.fields[*place] : nullptr;
+  }
+  const EventRecord& record_;
+};
 
 struct ChipRow {
   std::string_view arch;
@@ -42,7 +80,7 @@ constexpr std::array kDataSizes = {DataSize{"BFLOAT16", 2}, DataSize{"BFLOAT8_B"
 }
 
 // 32 of "32[19]": the padded extent, which is what is computed.
-[[nodiscard]] std::int64_t extent(const EventCells& op, std::string_view tensor, char axis) {
+[[nodiscard]] std::int64_t extent(const OperationCells& op, std::string_view tensor, char axis) {
   for (const char* suffix : {"_PAD[LOGICAL]", ""}) {
     const std::string text = op.text(fmt::format("{}_{}{}", tensor, axis, suffix));
     std::int64_t value = 0;
@@ -51,14 +89,14 @@ constexpr std::array kDataSizes = {DataSize{"BFLOAT16", 2}, DataSize{"BFLOAT8_B"
   return 0;
 }
 
-[[nodiscard]] double dram_bytes(const EventCells& op, std::string_view tensor) {
+[[nodiscard]] double dram_bytes(const OperationCells& op, std::string_view tensor) {
   if (op.text(fmt::format("{}_MEMORY", tensor)).find("DRAM") == std::string::npos) return 0;
   double bytes = bytes_of_type(op.text(fmt::format("{}_DATATYPE", tensor)));
   for (const char axis : {'W', 'Z', 'Y', 'X'}) bytes *= static_cast<double>(extent(op, tensor, axis));
   return bytes;
 }
 
-[[nodiscard]] std::optional<MatmulWork> matmul_of(const EventCells& op) {
+[[nodiscard]] std::optional<MatmulWork> matmul_of(const OperationCells& op) {
   if (op.name().find("Matmul") == std::string_view::npos) return std::nullopt;
   MatmulWork work;
   work.batch =
@@ -75,7 +113,7 @@ void add_advice(std::string& advice, std::string_view words) {
   advice += (advice.empty() ? "" : "; ") + std::string(words);
 }
 
-void judge_matmul(const EventCells& op, const MatmulWork& work, double seconds, OperationPerformance& row) {
+void judge_matmul(const OperationCells& op, const MatmulWork& work, double seconds, OperationPerformance& row) {
   row.name += fmt::format(" {} x {} x {}", work.m, work.k, work.n);
   row.dram_bytes_per_s = work.dram_bytes / seconds;
   row.flops_per_s = work.flops() / seconds;
@@ -91,13 +129,13 @@ void judge_matmul(const EventCells& op, const MatmulWork& work, double seconds, 
   if (row.bound == "FLOP" && passes > 1) add_advice(row.advice, "a lower math fidelity takes fewer passes");
 }
 
-[[nodiscard]] OperationPerformance row_of(const EventCells& op) {
+[[nodiscard]] OperationPerformance row_of(const OperationCells& op, std::int64_t begin_ns) {
   OperationPerformance row;
   row.id = op.integer("GLOBAL CALL COUNT");
   row.name = op.name();
   row.cores = op.integer("CORE COUNT");
   row.fidelity = op.text("MATH FIDELITY");
-  row.order = op.integer("HOST START TS").value_or(op.begin_ns());
+  row.order = op.integer("HOST START TS").value_or(begin_ns);
   if (op.text("OP TYPE") == "python_fallback" || row.name.find("(torch)") != std::string::npos) {
     row.bound = "HOST";
     row.time_ns = op.real("HOST DURATION [ns]");
@@ -137,11 +175,33 @@ std::string_view bound_of(double dram_share, double flops_share) noexcept {
   return dram && flops ? "BOTH" : dram ? "DRAM" : flops ? "FLOP" : "SLOW";
 }
 
-Result<std::vector<OperationPerformance>> operation_performance(const ExportRequest& request) {
+Result<std::vector<OperationPerformance>> operation_performance(const QueryContext& query, const TimeRange& range) {
+  const Snapshot& snapshot = *query.snapshot;
+  LaneIndices lanes;
+  for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
+    if (snapshot.lanes[lane].schema && snapshot.lanes[lane].schema->name == kOperations) lanes.push_back(lane);
+  }
   std::vector<OperationPerformance> rows;
-  if (Result<void> done = for_each_event(request, "op", [&](const EventCells& op) { rows.push_back(row_of(op)); });
-      !done) {
-    return done.error();
+  if (lanes.empty()) return rows;
+  std::vector<std::vector<EventId>> found(query.pool.concurrency());
+  const auto scanned = scan_chunks(query, lanes, range, [&](const ScannedChunk& chunk, std::size_t worker) {
+    chunk.for_each_block([&](const ScannedBlock& block) {
+      for (std::uint32_t i = block.first; i < block.last; ++i) found[worker].push_back(block.id(i));
+    });
+  });
+  if (!scanned) return scanned.error();
+  std::vector<EventId> events;
+  for (const std::vector<EventId>& each : found) events.insert(events.end(), each.begin(), each.end());
+  std::sort(events.begin(), events.end());
+  const TrackDevices devices(snapshot);
+  EventReader reader(query.store, query.snapshot);
+  for (const EventId event : events) {
+    if (query.control.cancelled()) return cancelled_error();
+    const auto record = reader.read(event);
+    if (!record) return record.error();
+    OperationPerformance& row = rows.emplace_back(row_of(OperationCells(*record), record->begin_ns));
+    row.event = event;
+    row.device_label = devices.label(devices.of_lane(static_cast<std::size_t>(record->lane - snapshot.lanes.data())));
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.order < b.order; });
   const auto own = [](const OperationPerformance& row) { return row.time_ns.value_or(0) + row.gap_ns.value_or(0); };

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/export/base/export_format.h"
+#include "core/model/ids.h"
+#include "core/model/time_range.h"
+#include "core/scan/chunk_scan.h"
 
 namespace accelscope::tenstorrent {
 
@@ -23,10 +25,13 @@ struct OperationPerformance {
   std::optional<double> dram_bytes_per_s, dram_share, flops_per_s, flops_share;  // shares of the chip's peaks
   double share = 0;                                                              // of the times and gaps of all
   std::int64_t order = 0;
+  EventId event = kNoEvent;
+  std::string device_label;  // as TrackDevices names it
 };
 
-// Those of the request's range and mask, in the order of the host. Empty where the session has no operations.
-[[nodiscard]] Result<std::vector<OperationPerformance>> operation_performance(const ExportRequest& request);
+// Those of the range that pass the query's mask, in the order of the host. Empty where the session has no operations.
+[[nodiscard]] Result<std::vector<OperationPerformance>> operation_performance(const QueryContext& query,
+                                                                              const TimeRange& range);
 
 // Peaks of a chip as the makers' tool takes them: DRAM in B/s, operations of one core in FLOP/s by the passes that a
 // multiplication takes. Nothing for chips that are not known.

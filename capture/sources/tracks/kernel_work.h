@@ -1,0 +1,102 @@
+// Gives the work of operators (operator_work.h) to the kernels that do it. An operator is found by the id that its
+// kernels carry, else by the call that launched them: the innermost operator with work that is under way then on the
+// call's thread. Of several kernels of one operator those get it that multiply, by their names; it is shared among
+// several of these by their time. A kernel without either has the work of the same function with the same grid, where
+// that is known and always the same, or what its own name and grid tell. What is not known stays unknown.
+//
+//   KernelWork work(texts, intern);
+//   while reading: work.add_operator(...), work.add_call(...), work.add_kernel(...), in any order; what a kernel of an
+//   operator that came before it has is told at once, unless another kernel of it turns up
+//   work.join();
+//   if (const KernelWork::Found* found = work.find(track, begin, name)) ...    what was not told at once, or is other
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "capture/sources/tracks/operator_work.h"
+#include "core/model/ids.h"
+
+namespace accelscope::capture::sources::tracks {
+
+class KernelWork {
+ public:
+  struct Operator {
+    std::uint32_t thread = 0;
+    std::int64_t begin = 0, end = 0;
+    std::uint64_t external_id = 0;
+    OperatorWork::Kind kind = OperatorWork::Kind::product;
+    double flops = 0, bytes = 0;
+    StringId type = 0, basis = 0;
+  };
+  struct Kernel {
+    std::uint32_t track = 0;
+    std::int64_t begin = 0, duration = 0;
+    StringId name = 0, grid = 0, block = 0;
+    std::uint64_t correlation = 0, external_id = 0;  // 0: none
+    KernelPart part = KernelPart::undecided;
+    std::uint32_t told = kNone;  // the operator whose work it was told at once; kNone: none
+  };
+  struct Found {
+    std::int64_t begin = 0;
+    StringId name = 0, type = 0, basis = 0;
+    double flops = 0, bytes = 0;
+  };
+  using TextOf = std::function<std::string_view(StringId)>;
+  using Intern = std::function<StringId(std::string_view)>;
+
+  KernelWork(TextOf text_of, Intern intern) : text_of_(std::move(text_of)), intern_(std::move(intern)) {}
+
+  void add_operator(const Operator& each) {
+    if (each.external_id != 0) by_external_id_.emplace(each.external_id, operators_.size());
+    operators_.push_back(each);
+    kernels_of_.push_back(0);
+  }
+  void add_call(std::uint64_t correlation, std::uint32_t thread, std::int64_t begin) {
+    calls_.push_back({correlation, begin, thread});
+  }
+  std::optional<Found> add_kernel(Kernel kernel);
+
+  void join();
+  // Of a track's kernel that begins then; null where nothing is known.
+  [[nodiscard]] const Found* find(std::uint32_t track, std::int64_t begin, StringId name) const;
+  [[nodiscard]] bool has(std::uint32_t track) const { return found_.contains(track); }
+
+ private:
+  struct Call {
+    std::uint64_t correlation = 0;
+    std::int64_t begin = 0;
+    std::uint32_t thread = 0;
+  };
+  static constexpr std::size_t kNothing = ~std::size_t{0};
+  [[nodiscard]] std::size_t operator_by_id(const Kernel& kernel) const;
+  [[nodiscard]] std::size_t operator_of(const Kernel& kernel) const;
+  [[nodiscard]] std::size_t operator_at(std::uint32_t thread, std::int64_t ns) const;
+  void give(std::size_t of, std::span<const std::size_t> kernels);
+  void give_by_likeness(std::span<const std::size_t> kernels);
+  [[nodiscard]] StringId precision_of(StringId kernel, StringId type);
+  void set(const Kernel& kernel, const Found& work) { found_[kernel.track].push_back(work); }
+
+  TextOf text_of_;
+  Intern intern_;
+  std::vector<Operator> operators_;
+  std::vector<std::uint8_t> kernels_of_;  // by operator: kernels that multiply, 2 for more
+  std::unordered_map<std::uint64_t, StringId> precisions_;
+  std::vector<Call> calls_;
+  std::vector<Kernel> kernels_;
+  std::unordered_multimap<std::uint64_t, std::size_t> by_external_id_;
+  std::unordered_map<std::uint32_t, std::vector<std::size_t>> by_thread_;  // innermost, by begin
+  struct Alike {
+    Found work;
+    bool differs = false;
+  };
+  std::unordered_map<std::uint64_t, Alike> alike_;               // by function, grid and block
+  std::unordered_map<std::uint32_t, std::vector<Found>> found_;  // by track, by begin
+};
+
+}  // namespace accelscope::capture::sources::tracks

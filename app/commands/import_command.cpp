@@ -5,6 +5,7 @@
 
 #include "app/export/output_file.h"
 #include "app/export/quality_report.h"
+#include "app/library/entry.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
 #include "app/terminal/standard_files.h"
@@ -37,12 +38,6 @@ std::string format_names() {
   return names;
 }
 
-std::string join(const std::vector<std::string>& tags) {
-  std::string all;
-  for (const std::string& tag : tags) all += (all.empty() ? "" : ",") + tag;
-  return all;
-}
-
 // Names and tags belong to the new file: the input may be a session file itself, and stays as it is.
 Result<void> ImportCommand::name_output(const std::string& file) const {
   if (name.empty() && tags.empty()) return {};
@@ -57,7 +52,7 @@ Result<void> ImportCommand::name_output(const std::string& file) const {
       if (Result<void> untitled = (*store)->set_overlay_value(kDisplayNameKey, ""); !untitled) return untitled;
     }
   }
-  return tags.empty() ? Result<void>{} : (*store)->set_overlay_value("tags", join(tags));
+  return tags.empty() ? Result<void>{} : (*store)->set_overlay_value(kTagsKey, join_tags(tags));
 }
 
 int ImportCommand::run(const CommandRun& run) const {
@@ -97,7 +92,10 @@ CommandAction declare_import(command_line::OptionSet& options) {
   options.add_option("-o,--output", command->output,
                      "Session file to write, - for the standard output; else FILE.accel in this folder");
   options.add_option("--name", command->name, "Name of the session");
-  options.add_option("--tag", command->tags, "Tag, may be given several times").repeats();
+  options
+      .add_option("--tag", command->tags,
+                  "Tag, taken as it is, such as kernel=mlp or 'config=b=1, s=128'; may be given several times")
+      .repeats();
   options.add_option("--format", command->input_options.format,
                      fmt::format("Format of the input instead of guessing it: {}", format_names()));
   options

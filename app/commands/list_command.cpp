@@ -38,12 +38,14 @@ std::string json_of(const LibraryEntry& entry) {
   const auto figure = [&](auto number) { return entry.has_figures() ? std::to_string(number) : std::string("null"); };
   return fmt::format(
       "{{\"path\": {}, \"name\": {}, \"format\": {}, \"device\": {}, \"saved_unix_s\": {}, \"events\": {}, "
-      "\"duration_ns\": {}, \"work_ns\": {}, \"warnings\": {}, \"processes\": [{}], \"tags\": [{}], \"project\": {}, "
+      "\"duration_ns\": {}, \"work_ns\": {}, \"warnings\": {}, \"error\": {}, \"processes\": [{}], \"tags\": [{}], "
+      "\"project\": {}, "
       "\"configuration\": {}, \"size_bytes\": {}, \"problem\": {}}}",
       json_quote(entry.path), json_quote(entry.name), json_quote(entry.is_session ? "session" : entry.format),
       json_quote(head.device), entry.when_unix_s(), figure(head.events), figure(head.duration_ns), figure(head.work_ns),
-      figure(head.warnings), fmt::join(processes, ", "), fmt::join(tags, ", "), json_quote(entry.project),
-      json_quote(entry.configuration), entry.size_bytes, json_quote(entry.problem));
+      head.findings ? std::to_string(*head.findings) : "null", head.error.empty() ? "null" : json_quote(head.error),
+      fmt::join(processes, ", "), fmt::join(tags, ", "), json_quote(entry.project), json_quote(entry.configuration),
+      entry.size_bytes, json_quote(entry.problem));
 }
 
 void print_entries(std::ostream& out, const std::vector<LibraryEntry>& entries) {
@@ -58,10 +60,11 @@ void print_entries(std::ostream& out, const std::vector<LibraryEntry>& entries) 
     if (entry.has_figures()) {
       if (head.work_ns > 0) work = format_duration(static_cast<double>(head.work_ns));
       events = format_count(head.events);
-      warnings = format_count(head.warnings);
+      if (head.findings) warnings = format_count(*head.findings);
+      if (!head.error.empty()) warnings = fmt::format("{}; {}", head.error, warnings);
     }
     table.row({entry.name, device, work, events, warnings, format_when(entry.when_unix_s(), unix_now()),
-               joined(entry.tags, ", "), joined(head.processes, ", "), entry.path});
+               join_tags(entry.tags), joined(head.processes, ", "), entry.path});
   }
   table.print(out);
 }

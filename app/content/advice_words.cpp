@@ -29,6 +29,13 @@ std::string_view counted_word(const Finding& finding) {
   return finding.count == 1 ? "event" : "events";
 }
 
+// Mending both saves little more than mending one.
+std::string same_time_text(const Finding& finding) {
+  std::string text;
+  for (const std::string& each : finding.same_as) text += (text.empty() ? "As \"" : "\", \"") + each;
+  return text.empty() ? "" : text + "\": mending both saves little more than mending one";
+}
+
 }  // namespace
 
 std::string counted_text(const Finding& finding) {
@@ -40,13 +47,16 @@ std::vector<FindingField> finding_fields(const Snapshot& snapshot, const Finding
   const TimeRange range = finding.events.range.value_or(finding.places.front().range);
   return {
       {"Why", std::string(rule.explanation)},
-      {"What to try", std::string(rule.remedy)},
-      {"The saving is", finding.is_replayed ? "What a run of the same work without it would save, by its dependencies"
-                                            : std::string(rule.cost)},
+      {"Evidence", finding.evidence},
+      {"What to try", finding.remedy},
+      {"The same time", same_time_text(finding)},
+      {"The saving is", finding.is_error      ? std::string()
+                        : finding.is_replayed ? "What a run of the same work without it would save, by its dependencies"
+                                              : std::string(rule.cost)},
       {"As a what-if", finding.change},
       {"Rests on", fmt::format("{} on {}, {}", counted_text(finding), named_tracks_text(snapshot, finding),
                                range_text(static_cast<double>(range.begin_ns), static_cast<double>(range.end_ns)))},
-      {"Told from", fmt::format("{} ({})", rule.told, rule.source)},
+      {"Told from", finding.told == rule.told ? fmt::format("{} ({})", finding.told, rule.source) : finding.told},
       {"Read more", std::string(rule.page)}};
 }
 

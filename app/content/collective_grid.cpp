@@ -182,7 +182,7 @@ StragglerText straggler_text(const CollectivesReport& report, const Snapshot& sn
     for (const RankLateness& each : report.ranks) waited += each.others_waited_ns;
     const std::string told = report.below_noise == report.compared
                                  ? std::string("Every difference is below the residual of the clocks.")
-                                 : fmt::format("The last to come differ; together they cost {}.",
+                                 : fmt::format("Waits for the last to come cost {} together.",
                                                format_duration(static_cast<double>(waited)));
     return {"No rank is a straggler.", told};
   }

@@ -22,10 +22,14 @@ Result<std::string> verdict_text(const QueryContext& query, const TimeRange& ran
   if (range != TimeRange{}) filter.range = range;
   const auto advice = find_advice(query, filter, dependencies);
   if (!advice) return advice.error();
-  const bool tells =
-      !(*advice)->findings.empty() &&
-      (!verdict->cause_range || verdict->cause_range->length_ns() < (*advice)->findings.front().saving_ns);
-  return verdict->text() + (tells ? "; " + advice_text(**advice) : "");
+  const Finding* const error = reported_error(**advice);
+  const Finding* const costliest = costliest_finding(**advice);
+  const std::string text = verdict->text();
+  const auto is_said = [&text](const Finding& finding) { return text.find(finding.headline) != std::string::npos; };
+  const bool tells = costliest != nullptr && costliest->saving_ns > 0 && !is_said(*costliest) &&
+                     (!verdict->cause_range || verdict->cause_range->length_ns() < costliest->saving_ns);
+  return (error == nullptr || is_said(*error) ? "" : error->headline + "; ") + text +
+         (tells ? "; " + advice_text(**advice) : "");
 }
 
 }  // namespace accelscope::app

@@ -126,7 +126,8 @@ AppState::AppState(AppOptions app_options)
       if (is_known || each.beside) continue;
       // The one that stands below comes first.
       const bool is_below = tab() != nullptr && tab()->beside && tab()->beside->store == each.store;
-      others.insert(is_below ? others.begin() : others.end(), {each.title, each.store, may_grow(each)});
+      const bool is_earlier = !is_below && workspace.active_index() && i < *workspace.active_index();
+      others.insert(is_below ? others.begin() : others.end(), {each.title, each.store, may_grow(each), is_earlier});
     }
     if (tab() != nullptr && tab()->beside && (others.empty() || others.front().store != tab()->beside->store))
       others.insert(others.begin(), {tab()->beside->title, tab()->beside->store});
@@ -135,7 +136,9 @@ AppState::AppState(AppOptions app_options)
   actions.open_comparison = [this](const std::shared_ptr<const Store>& other) {
     for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
       if (workspace.tab(i).store != other) continue;
-      workspace.open_comparison(*workspace.active_index(), i);
+      // A, above, is what was opened first.
+      const std::size_t here = *workspace.active_index();
+      workspace.open_comparison(std::min(here, i), std::max(here, i));
       return layout.show("compare");
     }
   };

@@ -51,6 +51,7 @@ struct TabPanels {
   bool verdict_closed = false;
   std::set<PanelId> older;  // the panels that showed answers of older data in the last frame
   CompareKept compared;     // with the session below
+  ResultsKept results;      // likewise
   TurnsKept turns;          // of the loop that both run
   ViewRange below;          // as it was drawn last
   bool moved_below = false;

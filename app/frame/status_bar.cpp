@@ -6,6 +6,7 @@
 #include "app/frame/app_state.h"
 #include "app/panels/quality/panel.h"
 #include "app/session/analysis.h"
+#include "app/session/shown_advice.h"
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 #include "render/base/icons.h"
@@ -112,13 +113,27 @@ void draw_session_status(AppState& state, Ui& ui, Rect& row, SessionTab& tab) {
     row.cut_right(ui.px(16));
   }
 
+  // Before all else: times of a run that went wrong say little.
+  const std::shared_ptr<const Advice> advice = shown_advice(tab);
+  const Finding* const error = advice ? reported_error(*advice) : nullptr;
+  if (error != nullptr) {
+    const Chip chip{.icon = icon::kError,
+                    .icon_colour = Colour::error,
+                    .text = error->tab,
+                    .colour = Colour::error,
+                    .tooltip = error->headline};
+    if (left_chip(ui, "status.hardware_error", row, chip, false)) {
+      tab.chosen_warning = error->key;
+      state.layout.show("warnings");
+    }
+  }
   std::string events = events_text(tab);
   std::string explained = "Of all tracks; rows of tables without times are none";
   if (const auto counted = tab.analysis->passing()) {
     events = format_count(counted->passing) + " of " + format_count(counted->all) + " events pass";
     explained = "Rows of tables without time are not counted: no filter concerns them";
   }
-  left_chip(ui, "status.events", row, {.text = events, .tooltip = explained}, false);
+  left_chip(ui, "status.events", row, {.text = events, .tooltip = explained}, error != nullptr);
   const Chip quality = quality_chip(*tab.snapshot);
   const Chip active{.text = active_text(tab),
                     .tooltip =

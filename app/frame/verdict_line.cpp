@@ -1,6 +1,8 @@
 // The verdict of a session in one line above its timeline: what bounds it, the largest single cause, its worst source
 // line and what its data lack; what leads somewhere is a link. Its row is there from the start, so that nothing moves
 // when the answer comes.
+#include <utility>
+
 #include "app/frame/app_state.h"
 #include "app/session/analysis.h"
 #include "app/view/selection.h"
@@ -41,9 +43,11 @@ bool draw_finding(Ui& ui, Rect& row, const VerdictFinding& finding) {
 void follow(AppState& state, const Verdict& verdict, std::string_view finding) {
   if (finding == "verdict.missing") {
     state.layout.show("quality");
-  } else if (finding == "verdict.advice") {
+  } else if (finding == "verdict.advice" || finding == "verdict.error") {
     const std::shared_ptr<const Advice> advice = state.tab()->analysis->advice();
-    if (advice && !advice->findings.empty()) state.tab()->chosen_warning = advice->findings.front().key;
+    const bool is_error = finding == "verdict.error";
+    const Finding* const chosen = !advice ? nullptr : is_error ? reported_error(*advice) : costliest_finding(*advice);
+    if (chosen != nullptr) state.tab()->chosen_warning = chosen->key;
     state.layout.show("warnings");
   } else if (finding == "verdict.cause") {
     show_stretch(*state.tab(), verdict.cause_range->begin_ns, verdict.cause_range->end_ns);
@@ -56,27 +60,37 @@ void follow(AppState& state, const Verdict& verdict, std::string_view finding) {
 // The finding that would save most, unless the cause that the verdict names is worth more.
 std::string top_advice(const SessionTab& tab, const Verdict& verdict) {
   const std::shared_ptr<const Advice> advice = tab.analysis->advice();
-  if (!advice || advice->findings.empty()) return "";
-  const bool less = verdict.cause_range && verdict.cause_range->length_ns() >= advice->findings.front().saving_ns;
+  const Finding* const costliest = advice ? costliest_finding(*advice) : nullptr;
+  if (costliest == nullptr) return "";
+  const bool less = verdict.cause_range && verdict.cause_range->length_ns() >= costliest->saving_ns;
   return less ? "" : advice_text(*advice);
 }
 
 void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
   std::vector<VerdictFinding> findings;
   const bool leads = verdict.cause_range.has_value();
+  const std::shared_ptr<const Advice> advice = state.tab()->analysis->advice();
+  const Finding* const error = advice ? reported_error(*advice) : nullptr;
+  const bool tells_error = error != nullptr;
+  if (tells_error) {
+    draw_icon(ui, row.cut_left(ui.px(14)), icon::kError, ui.colour(Colour::error), TextStyle::icon13);
+    if (draw_finding(ui, row, {"verdict.error", "", error->tab})) follow(state, verdict, "verdict.error");
+    row.cut_left(ui.px(kVerdictGap));
+  }
   if (leads) findings.push_back({"verdict.cause", "", verdict.cause});
-  if (std::string advice = top_advice(*state.tab(), verdict); !advice.empty()) {
-    findings.push_back({"verdict.advice", "", std::move(advice)});
+  if (std::string top = top_advice(*state.tab(), verdict); !top.empty()) {
+    findings.push_back({"verdict.advice", "", std::move(top)});
   }
   if (verdict.worst) findings.push_back({"verdict.line", "Worst line", line_text(*verdict.worst)});
   if (!verdict.missing.empty()) findings.push_back({"verdict.missing", "Data quality", verdict.missing});
   const std::string bound_text =
       (state.tab()->choices.filter.empty() ? "" : "Whole session, not filtered: ") + verdict.bound;
   const float wanted = text_width(ui, TextStyle::small_strong, bound_text) + 1;
-  const float cause =
+  float cause =
       leads || verdict.cause.empty() ? 0 : ui.px(kVerdictGap) + text_width(ui, TextStyle::small, verdict.cause) + 1;
   float behind = cause;
   for (const VerdictFinding& finding : findings) behind += ui.px(kVerdictGap) + finding.width(ui);
+  if (tells_error && wanted + behind > row.width()) behind -= std::exchange(cause, 0.0F);  // bound's tooltip has it
   while (!findings.empty() && wanted + behind > row.width()) {  // the status bar and the source panel tell them too
     behind -= ui.px(kVerdictGap) + findings.back().width(ui);
     findings.pop_back();

@@ -21,6 +21,7 @@ struct OpenSession {
   std::string title;
   std::shared_ptr<const Store> store;
   bool grows = false;
+  bool is_earlier = false;  // opened before the one in front
 };
 
 struct PanelActions {

@@ -136,6 +136,7 @@ struct SessionTab {
   std::string turns_error;                   // why not, where looking for it failed
   std::size_t aligned_turn = 0;
   bool beside_in_hand = false;  // the user last chose something there: panels tell of it
+  bool beside_is_base = false;  // A, what the other is set against, is the one below
 
   LiveState live = LiveState::none;
   capture::client::CaptureStatus capture;  // of this frame; empty when the session was opened from a file

@@ -140,8 +140,7 @@ void draw_tab(TimelineFrame& frame, std::size_t index, const WarningBox& box) {
   draw_text(ui, inside, box.text, {.style = TextStyle::small_strong, .colour = Colour::on_accent, .fit = Fit::clip});
   if (touch.hovered) set_cursor(Cursor::hand);
   tooltip(ui, touch, box.tab,
-          box.finding->headline + "\nUp to " + format_duration(static_cast<double>(box.finding->saving_ns)) +
-              " could be saved");
+          box.finding->headline + (box.finding->is_error ? "" : "\nMending it: " + saving_text(*box.finding)));
   if (!touch.clicked) return;
   frame.tab.chosen_warning = box.finding->key;
   frame.state.warning_chosen = true;

@@ -6,6 +6,8 @@
 #include "app/persist/recent_sessions.h"
 #include "app/persist/text_record.h"
 #include "app/workspace/opening.h"
+#include "core/analysis/advice/advice.h"
+#include "core/analysis/advice/error_surroundings.h"
 #include "core/analysis/figures/session_terms.h"
 #include "core/analysis/time/time_cells.h"
 #include "core/analysis/time/track_devices.h"
@@ -17,7 +19,7 @@ namespace accelscope::app {
 namespace {
 
 constexpr std::string_view kHeadlineVersion = "1";
-constexpr std::size_t kHeadlineFields = 9;  // at least; the processes came later
+constexpr std::size_t kHeadlineFields = 9;  // at least; processes, findings and errors came later
 
 // Devices' work; where a session has none, what its hosts did in their outermost calls.
 [[nodiscard]] LaneIndices lanes_that_work(const Snapshot& snapshot) {
@@ -60,6 +62,26 @@ constexpr std::size_t kHeadlineFields = 9;  // at least; the processes came late
   return processes;
 }
 
+// WARNINGS of a list: what the Warnings panel tells.
+[[nodiscard]] Result<void> add_findings(const QueryContext& query, const Headline* last, Headline& headline) {
+  if (last != nullptr && last->findings && last->events == headline.events) {
+    headline.findings = last->findings;
+    headline.error = last->error;
+    return {};
+  }
+  if (headline.events > Headline::kMostForFindings) {
+    const auto report = report_errors(query, {});
+    if (!report) return report.error();
+    if (!(*report)->errors.empty()) headline.error = (*report)->errors.front().name;
+    return {};
+  }
+  const auto advice = find_advice(query, {});
+  if (!advice) return advice.error();
+  headline.findings = (*advice)->findings.size();
+  if (const Finding* const error = reported_error(**advice); error != nullptr) headline.error = error->tab;
+  return {};
+}
+
 }  // namespace
 
 std::uint64_t count_warnings(const Snapshot& snapshot) {
@@ -67,7 +89,7 @@ std::uint64_t count_warnings(const Snapshot& snapshot) {
                                                   [](const QualityEntry& e) { return e.severity != Severity::note; }));
 }
 
-Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_unix_s) {
+Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_unix_s, const Headline* last) {
   const Snapshot& snapshot = *query.snapshot;
   Headline headline{.name = std::string(snapshot.meta_value("name")),
                     .device = device_of(snapshot),
@@ -83,6 +105,7 @@ Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_uni
   if (!activity) return activity.error();
   headline.activity = std::move(*activity);
   headline.processes = processes_of(snapshot);
+  if (const Result<void> added = add_findings(query, last, headline); !added) return added.error();
   return headline;
 }
 
@@ -90,7 +113,8 @@ std::string to_text(const Headline& headline) {
   return encode_record({std::string(kHeadlineVersion), headline.name, headline.device, std::to_string(headline.events),
                         std::to_string(headline.duration_ns), std::to_string(headline.work_ns),
                         std::to_string(headline.warnings), std::to_string(headline.saved_unix_s), headline.activity,
-                        encode_record(headline.processes)});
+                        encode_record(headline.processes), headline.findings ? std::to_string(*headline.findings) : "",
+                        headline.error});
 }
 
 std::optional<Headline> headline_of(std::string_view text) {
@@ -107,13 +131,18 @@ std::optional<Headline> headline_of(std::string_view text) {
     headline.processes = decode_record(fields[kHeadlineFields]);
     if (headline.processes.size() > Headline::kMostProcesses) headline.processes.resize(Headline::kMostProcesses);
   }
+  constexpr std::size_t kFindings = kHeadlineFields + 1, kError = kHeadlineFields + 2;
+  std::uint64_t findings = 0;
+  if (fields.size() > kFindings && read_number(fields[kFindings], findings)) headline.findings = findings;
+  if (fields.size() > kError) headline.error = fields[kError];
   return headline;
 }
 
 void keep_headline(Store& store, WorkerPool& pool) {
   const std::optional<Headline> last = headline_of(store.overlay_value(kHeadlineKey));
   TaskControl control;
-  const auto headline = find_headline({store, store.snapshot(), pool, control}, last ? last->saved_unix_s : unix_now());
+  const auto headline = find_headline({store, store.snapshot(), pool, control}, last ? last->saved_unix_s : unix_now(),
+                                      last ? &*last : nullptr);
   if (headline && *headline != last) (void)store.set_overlay_value(kHeadlineKey, to_text(*headline));
 }
 

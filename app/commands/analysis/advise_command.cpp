@@ -14,6 +14,7 @@
 #include "app/terminal/session_input.h"
 #include "capture/command_line/options.h"
 #include "core/analysis/advice/evidence.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {
@@ -60,20 +61,25 @@ std::string track_name(const Snapshot& snapshot, TrackNumber number) {
 }
 
 bool names_device(const Finding& finding) {
-  return finding.device.empty() || finding.headline.starts_with(finding.device + " ");
+  const std::string_view rank = rank_of_device(finding.device);
+  return finding.device.empty() || finding.headline.starts_with(finding.device + " ") ||
+         (!rank.empty() && finding.headline.starts_with(rank));
 }
 
-// With an error's end: what was not judged is said, so that silence is not taken for health.
+// How many rules were judged is said, so that silence is not taken for health; which ones were not is in the JSON.
 void write_text(std::ostream& out, const FoundAdvice& found, bool filtered) {
   const Advice& advice = *found.advice;
   if (advice.findings.empty()) out << "Nothing found. " << nothing_found_text(advice, filtered) << '\n';
   for (std::size_t i = 0; i < advice.findings.size(); ++i) {
     const Finding& finding = advice.findings[i];
-    out << fmt::format(
-        "{}. {}{}: {}{}, {} of {}\n", i + 1, names_device(finding) ? "" : finding.device + " ", finding.headline,
-        finding.is_replayed ? "saves " : "up to ", format_duration(static_cast<double>(finding.saving_ns)),
-        format_share(finding.share),
-        finding.rule->base == CostBase::active ? "the work's active time" : "the time from first to last work");
+    out << fmt::format("{}. {}{}", i + 1, names_device(finding) ? "" : finding.device + " ", finding.headline);
+    if (!finding.is_error && finding.saving_ns <= 0) out << ": " << saving_text(finding);
+    if (!finding.is_error && finding.saving_ns > 0) {
+      out << fmt::format(
+          ": {}, {} of {}", saving_text(finding), format_share(finding.share),
+          finding.rule->base == CostBase::active ? "the work's active time" : "the time from first to last work");
+    }
+    out << '\n';
     if (!finding.source.empty()) out << fmt::format("   {:<14} {}\n", "Source line", finding.source);
     for (const FindingField& field : finding_fields(*found.snapshot, finding))
       if (!field.text.empty()) out << fmt::format("   {:<14} {}\n", field.label, field.text);
@@ -85,8 +91,6 @@ void write_text(std::ostream& out, const FoundAdvice& found, bool filtered) {
     }
   }
   if (!advice.findings.empty()) out << "Savings do not add up; " << judged_text(advice) << ".\n";
-  const bool is_said = advice.judged.empty() && filtered;  // that nothing was judged, and why
-  if (const std::string unjudged = unjudged_text(advice); !unjudged.empty() && !is_said) out << unjudged << ".\n";
 }
 
 std::string json_events(const Snapshot& snapshot, const Evidence& evidence) {
@@ -114,17 +118,21 @@ std::string json_of(const FoundAdvice& found, std::size_t number) {
   std::string tracks;
   for (const TrackNumber each : finding.tracks)
     tracks += (tracks.empty() ? "" : ", ") + json_quote(track_name(*found.snapshot, each));
+  std::string same;
+  for (const std::string& each : finding.same_as) same += (same.empty() ? "" : ", ") + json_quote(each);
   return fmt::format(
       "{{\"rank\": {}, \"rule\": {}, \"key\": {}, \"device\": {}, \"headline\": {}, \"saving_ns\": {}, "
-      "\"is_replayed\": {}, \"share\": {}, "
+      "\"least_ns\": {}, \"is_replayed\": {}, \"is_error\": {}, \"share\": {}, "
       "\"count\": {}, \"source\": {}, \"what_if\": {},\n   \"why\": {}, \"remedy\": {}, \"saving_is\": {}, "
-      "\"told_from\": {}, "
+      "\"told_from\": {}, \"evidence\": {}, \"same_time_as\": [{}], "
       "\"tracks\": [{}],\n   \"events\": {}, \"event_count\": {},\n   \"places\": {}, \"place_count\": {}}}",
       number + 1, json_quote(finding.rule->name), json_quote(finding.key), json_quote(finding.device),
-      json_quote(finding.headline), finding.saving_ns, finding.is_replayed, json_number(finding.share), finding.count,
+      json_quote(finding.headline), finding.saving_ns, finding.is_replayed ? finding.saving_ns : finding.least_ns,
+      finding.is_replayed, finding.is_error, json_number(finding.share), finding.count,
       finding.source.empty() ? "null" : json_quote(finding.source),
       finding.change.empty() ? "null" : json_quote(finding.change), json_quote(finding.rule->explanation),
-      json_quote(finding.rule->remedy), json_quote(finding.rule->cost), json_quote(finding.rule->told), tracks,
+      json_quote(finding.remedy), json_quote(finding.rule->cost), json_quote(finding.told),
+      finding.evidence.empty() ? "null" : json_quote(finding.evidence), same, tracks,
       json_events(*found.snapshot, found.evidence[number]), found.evidence[number].total, json_places(finding),
       finding.places.size());
 }

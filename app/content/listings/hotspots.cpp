@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "app/content/selection_terms.h"
+#include "core/analysis/tenstorrent/operation_performance.h"
 #include "core/base/format.h"
 #include "core/export/base/event_cells.h"
-#include "core/export/tenstorrent/tt_perf.h"
 
 namespace accelscope::app {
 namespace {
@@ -77,6 +77,18 @@ Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot, 
       {"max_ns", "Max", "ns", ""},
       {"wait_ns", "Stalled", "ns", "That its events waited before they began, added up; where it is recorded"},
       {"bytes", "Bytes", "B", "Read, written or moved; where it is recorded"}};
+  const bool tells_work = std::any_of(hotspots.rows.begin(), hotspots.rows.end(),
+                                      [](const Hotspot& row) { return row.flops > 0 || !row.work_from.empty(); });
+  if (tells_work) {
+    for (const ListingColumn& column : std::vector<ListingColumn>{
+             {"flops", "Operations", "FLOP", "Where they are recorded, or the operator that launched it tells them"},
+             {"flops_per_s", "Achieved", "FLOP/s", "Operations over the time of the events that state some"},
+             {"flops_share", "Of peak", "share", "Achieved over the device's peak in that precision", true},
+             {"precision", "Precision", "", "The type that it multiplies in; of several kinds none"},
+             {"work_from", "Operations from", "",
+              "What its operations and bytes rest on; of the first where they differ"}})
+      columns.push_back(column);
+  }
   for (const LaunchColumn& column : hotspots.columns) {
     const bool keeps_unit = column.unit == "B" || column.unit == "ns" || column.unit == "%";
     columns.push_back({plain_name(column.name), column_title(column), keeps_unit ? column.unit : "",
@@ -99,6 +111,16 @@ Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot, 
         row.max_ns,
         row.has_wait ? SqlValue(row.wait_ns) : SqlValue(),
         row.bytes > 0 ? SqlValue(static_cast<std::int64_t>(row.bytes)) : SqlValue()};
+    if (tells_work) {
+      const double rate = row.flops_ns > 0 ? row.flops / static_cast<double>(row.flops_ns) * 1e9 : 0;
+      cells.push_back(row.flops > 0 ? SqlValue(row.flops) : SqlValue());
+      cells.push_back(rate > 0 ? SqlValue(rate) : SqlValue());
+      // What is done in fewer operations than were asked for, as by Winograd's algorithm, has no share of a peak.
+      const bool below = row.peak && rate <= *row.peak;
+      cells.push_back(rate > 0 && below ? SqlValue(rate / *row.peak) : SqlValue());
+      cells.push_back(known_text(row.precision));
+      cells.push_back(known_text(row.work_from));
+    }
     for (std::size_t i = 0; i < hotspots.columns.size(); ++i)
       cells.push_back(launch_cell(hotspots.columns[i], row.launch[i]));
     cells.emplace_back(static_cast<std::int64_t>(row.longest));
@@ -117,7 +139,7 @@ Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot, 
 }
 
 Result<Listing> list_hotspots(const QueryContext& query, const ListingRequest& request) {
-  const auto found = find_hotspots(query, request.filter.range.value_or(TimeRange{}));
+  const auto found = find_hotspots(query, request.filter.range.value_or(TimeRange{}), request.peaks);
   if (!found) return found.error();
   return hotspots_listing(*found, *query.snapshot, request.filter);
 }
@@ -208,9 +230,7 @@ Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& re
     listing.note = "the session has no operations of tt-metal; import ops_perf_results_*.csv of the run";
     return listing;
   }
-  ExportRequest what{query};
-  what.range = request.filter.range.value_or(TimeRange{});
-  const auto rows = tenstorrent::operation_performance(what);
+  const auto rows = tenstorrent::operation_performance(query, request.filter.range.value_or(TimeRange{}));
   if (!rows) return rows.error();
   for (const tenstorrent::OperationPerformance& row : *rows) {
     listing.add({known_cell(row.id), row.share, known_text(row.bound), row.name, known_cell(row.device),

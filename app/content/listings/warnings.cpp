@@ -27,19 +27,24 @@ Listing warnings_listing(const Advice& advice) {
                    {"source", "Source", "", "The line that it costs most"},
                    {"count", "Count", "", "Events or gaps that it rests on"},
                    {"saving_ns", "Saves up to", "ns", "What mending this alone would save at most"},
+                   {"least_ns", "Saves at least", "ns", "What mending this alone would save at least", false, true},
                    {"share", "Share", "share",
                     "Of the device's active time in the work; of gaps: of the time from its first to its last work"},
                    {"remedy", "What to try", "", "", false, true},
+                   {"evidence", "Evidence", "", "What shows it beside its events, such as a wait", false, true},
+                   {"same_time", "Same time as", "", "Findings above it that mend the same time", false, true},
                    {"what_if", "What-if", "", "The change that mends it, for what-if", false, true},
                    {"begin_ns", "Begin", "ns", "Of where it is seen, or of the longest gap", false, true},
                    {"end_ns", "End", "ns", "", false, true},
                    {"event_id", "First event", "", "", false, true}});
   for (const Finding& each : advice.findings) {
     const TimeRange range = each.events.range.value_or(each.places.front().range);
-    listing.add({std::string(each.rule->name), text_cell(each.device), each.headline, text_cell(each.source),
-                 static_cast<std::int64_t>(each.count), each.saving_ns, each.share, std::string(each.rule->remedy),
-                 text_cell(each.change), range.begin_ns, range.end_ns, event_cell(each.first)},
-                each.events);
+    listing.add(
+        {std::string(each.rule->name), text_cell(each.device), each.headline, text_cell(each.source),
+         static_cast<std::int64_t>(each.count), each.saving_ns, each.is_replayed ? each.saving_ns : each.least_ns,
+         each.share, each.remedy, text_cell(each.evidence), text_cell(fmt::format("{}", fmt::join(each.same_as, "; "))),
+         text_cell(each.change), range.begin_ns, range.end_ns, event_cell(each.first)},
+        each.events);
   }
   const std::string unjudged = unjudged_text(advice);
   listing.note = judged_text(advice) + "; savings do not add up" + (unjudged.empty() ? "" : "; " + unjudged);

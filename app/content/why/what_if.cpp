@@ -124,6 +124,12 @@ std::vector<std::string> suggested_changes(const WorkGraph& graph, const Critica
     if (transfers && !graph.lane(share.first).shares_server) add("double queue " + share.label);
     break;
   }
+  // What is the machine's nobody can change: it says what bounds the session, after what its program could do.
+  std::stable_partition(changes.begin(), changes.end(), [](const std::string& text) {
+    constexpr std::string_view kOfMachine[] = {"dma bandwidth", "launch latency", "engine ", "queue "};
+    return std::none_of(std::begin(kOfMachine), std::end(kOfMachine),
+                        [&](std::string_view begin) { return text.starts_with(begin); });
+  });
   return changes;
 }
 

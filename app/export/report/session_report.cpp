@@ -313,16 +313,18 @@ class ReportGatherer {
     return {};
   }
   [[nodiscard]] ReportFinding finding_of(const Finding& each) const {
-    ReportFinding finding{.headline = each.headline,
-                          .value = fmt::format("up to {}, {}", format_duration(static_cast<double>(each.saving_ns)),
-                                               format_share(each.share)),
-                          .evidence = {}};
+    ReportFinding finding{
+        .headline = each.headline,
+        .value = each.is_error ? "error" : fmt::format("{}, {}", saving_text(each), format_share(each.share)),
+        .evidence = {}};
     const auto add = [&](std::string label, std::string text) {
       if (!text.empty()) finding.evidence.push_back({std::move(label), std::move(text)});
     };
     const TimeRange& range = each.events.range.value_or(each.places.front().range);
-    add("Try", std::string(each.rule->remedy));
+    add("Try", each.remedy);
     add("Why", std::string(each.rule->explanation));
+    add("Evidence", each.evidence);
+    add("Same time as", fmt::format("{}", fmt::join(each.same_as, "; ")));
     add("As a what-if", each.change);
     add("Device", each.device);
     add("Line", each.source);

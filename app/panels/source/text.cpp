@@ -185,8 +185,7 @@ void SourcePanel::draw_warning(const PanelContext& context, std::size_t index, c
   for (const auto& [line, finding] : warnings_) {
     if (line != index) continue;
     if (first == nullptr) first = finding;
-    all += (all.empty() ? "" : "\n") + finding->headline + ", up to " +
-           format_duration(static_cast<double>(finding->saving_ns));
+    all += (all.empty() ? "" : "\n") + finding->headline + (finding->is_error ? "" : ", " + saving_text(*finding));
   }
   if (first == nullptr) return;
   Ui& ui = context.ui;

@@ -56,19 +56,21 @@ std::string file_and_line(const std::string& source) {
 TableCell finding_cell(const Ui& ui, const Finding& finding, std::size_t column, std::int64_t largest) {
   switch (column) {
     case kSaves:
+      if (finding.is_error) return {.text = "error", .colour = Colour::error, .style = TextStyle::mono_strong};
       return {.text = format_duration(static_cast<double>(finding.saving_ns)),
               .style = TextStyle::mono_strong,
-              .exact = "up to " + format_time_exact(finding.saving_ns),
+              .exact = saving_text(finding),
               .data = std::to_string(finding.saving_ns),
               .bar = static_cast<double>(finding.saving_ns) / static_cast<double>(std::max<std::int64_t>(1, largest)),
               .bar_colour = ui.colour(Colour::warning_line)};
     case kShare:
+      if (finding.is_error) return {.text = "–", .colour = Colour::text3};
       return {.text = format_share(finding.share), .data = fmt::format("{}", finding.share)};
     case kWhat:
       return {.text = finding.headline,
               .style = TextStyle::body,
-              .icon = icon::kWarning,
-              .icon_colour = Colour::warning_line};
+              .icon = finding.is_error ? icon::kError : icon::kWarning,
+              .icon_colour = finding.is_error ? Colour::error : Colour::warning_line};
     case kWhere:
       if (finding.source.empty()) return {.text = "–", .colour = Colour::text3};
       return {.text = file_and_line(finding.source), .fit = Fit::middle, .exact = finding.source, .link = true};
@@ -196,7 +198,10 @@ void WarningsPanel::hide_where_nothing_is_known(const Advice& advice) {
 void WarningsPanel::draw_table(const PanelContext& context, const Rect& area, const Advice& advice) {
   Ui& ui = context.ui;
   const auto finding_of = [&](std::size_t row) -> const Finding& { return advice.findings[rows_[row]]; };
-  const std::int64_t largest = advice.findings.front().saving_ns;
+  const std::int64_t largest =
+      std::max_element(advice.findings.begin(), advice.findings.end(), [](const Finding& a, const Finding& b) {
+        return a.saving_ns < b.saving_ns;
+      })->saving_ns;
   const TableResult hand =
       table(ui, "warnings.table", area, finding_columns(), rows_.size(),
             [&](std::size_t row, std::size_t column) { return finding_cell(ui, finding_of(row), column, largest); },

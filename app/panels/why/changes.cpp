@@ -36,12 +36,18 @@ void ChangeList::suggest(const std::vector<std::string>& texts) {
   if (!touched_ && !changes_.empty()) changes_.front().on = true;  // so that there is something to see
 }
 
+// Before those that are suggested by the path alone: they mend what was found.
 void ChangeList::offer(const std::vector<std::string>& texts) {
+  std::vector<ShownChange> offered;
   for (const std::string& text : texts) {
-    const bool known =
-        std::any_of(changes_.begin(), changes_.end(), [&](const ShownChange& each) { return each.text == text; });
-    if (!known) changes_.push_back({text, false, true});
+    const auto known =
+        std::find_if(changes_.begin(), changes_.end(), [&](const ShownChange& each) { return each.text == text; });
+    offered.push_back({text, touched_ && known != changes_.end() && known->on, true});
+    if (known != changes_.end()) changes_.erase(known);
   }
+  changes_.insert(changes_.begin(), offered.begin(), offered.end());
+  if (touched_ || offered.empty()) return;
+  for (ShownChange& each : changes_) each.on = &each == changes_.data();
 }
 
 void ChangeList::choose(const std::string& text) {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
+#include "core/analysis/advice/error_surroundings.h"
+#include "core/analysis/advice/exposed_moves.h"
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/session_parts.h"
@@ -23,7 +26,8 @@ void tell_unjudged(Advice& advice, bool filtered) {
     const bool is_judged = std::find(advice.judged.begin(), advice.judged.end(), &rule) != advice.judged.end();
     const bool is_told = std::any_of(advice.unjudged.begin(), advice.unjudged.end(),
                                      [&rule](const UnjudgedRule& each) { return each.rule == &rule; });
-    if (is_judged || is_told) continue;
+    if (is_judged || is_told || rule.id == RuleId::hardware_error || rule.id == RuleId::out_of_memory)
+      continue;  // without errors there is nothing to judge
     advice.unjudged.push_back(
         {&rule, fmt::format("needs {}{}", rule.needs, filtered ? ", of which the filter leaves none" : "")});
   }
@@ -74,6 +78,8 @@ Finding Judgement::finding(RuleId rule, const DeviceSum& device, double saving_n
   made.events.range = device.stretch;
   made.events.tracks = device.tracks;
   made.places = {{device.stretch, ""}};
+  made.remedy = made.rule->remedy;
+  made.told = made.rule->told;
   return made;
 }
 
@@ -113,6 +119,10 @@ std::string quoted_term(std::string_view column, std::string_view value) {
 
 void set_places(Finding& finding, std::vector<FindingPlace> places) {
   if (places.empty()) return;
+  if (finding.mends.empty()) {
+    for (const FindingPlace& each : places) finding.mends.emplace_back(each.range.begin_ns, each.range.end_ns);
+    settle(finding.mends);
+  }
   if (places.size() > Finding::kMostPlaces) {
     std::nth_element(places.begin(), places.begin() + Finding::kMostPlaces, places.end(), by_length);
     places.resize(Finding::kMostPlaces);
@@ -127,18 +137,63 @@ void set_places(Finding& finding, std::vector<FindingPlace> places) {
 
 namespace {
 
+// How far work before a time reaches back from it, or after it on: pieces of work are taken as long as they are longer
+// than the idle time that they add. `gaps` lie between the pieces, the nearest first.
+std::int64_t reach_of(const DeviceSum& side, std::int64_t from_ns, bool before) {
+  std::vector<DeviceGap> gaps = side.gaps;
+  if (before) std::reverse(gaps.begin(), gaps.end());
+  std::int64_t reached = from_ns, near = before ? side.stretch.end_ns : side.stretch.begin_ns, worked = 0;
+  for (std::size_t i = 0; i <= gaps.size(); ++i) {
+    std::int64_t far = before ? side.stretch.begin_ns : side.stretch.end_ns;
+    if (i < gaps.size()) far = before ? gaps[i].end_ns : gaps[i].begin_ns;
+    const std::int64_t idle = std::abs(reached - near);
+    worked += std::abs(near - far);
+    if (idle > worked) return reached;
+    reached = far;
+    if (i < gaps.size()) near = before ? gaps[i].begin_ns : gaps[i].end_ns;
+  }
+  return reached;
+}
+
+// Kernels say where streams work; copies directly before and after them, one after another, belong to it.
+Result<TimeRange> with_copies(const QueryContext& query, TimeRange active) {
+  const Snapshot& snapshot = *query.snapshot;
+  const bool has_streams = std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(),
+                                       [](const TrackSnapshot& each) { return each.track->kind == "stream"; });
+  if (!has_streams) return active;
+  const TimeRange before{snapshot.begin_ns, active.begin_ns}, after{active.end_ns, snapshot.end_ns};
+  for (const TimeRange& side : {before, after}) {
+    if (side.empty()) continue;
+    EventFilter filter;
+    filter.range = side;
+    const auto sums = device_sums(query, filter);
+    if (!sums) return sums.error();
+    for (const DeviceSum& each : *sums) {
+      if (!each.has_streams || each.stretch.empty()) continue;
+      if (side.begin_ns == active.end_ns) {
+        active.end_ns = std::max(active.end_ns, reach_of(each, after.begin_ns, false));
+      } else {
+        active.begin_ns = std::min(active.begin_ns, reach_of(each, before.end_ns, true));
+      }
+    }
+  }
+  return active;
+}
+
 // Adds what is found in a session of one host, or of hosts that work together, and its devices to `all_devices`.
 Result<void> judge_part(const QueryContext& query, const EventFilter& filter, const Dependencies& dependencies,
                         Advice& advice, std::vector<DeviceSum>& all_devices) {
   const bool filtered = leaves_out(query, filter);
   QueryContext whole = query;
   whole.mask = nullptr;
-  const auto active = find_active_stretch(whole);
+  const auto kernels = find_active_stretch(whole);
+  if (!kernels) return kernels.error();
+  if (!*kernels) return {};
+  const auto active = with_copies(whole, **kernels);
   if (!active) return active.error();
-  if (!*active) return {};
   EventFilter working = filter;
   const TimeRange wanted = filter.range.value_or(TimeRange{});
-  working.range = TimeRange{std::max(wanted.begin_ns, (*active)->begin_ns), std::min(wanted.end_ns, (*active)->end_ns)};
+  working.range = TimeRange{std::max(wanted.begin_ns, active->begin_ns), std::min(wanted.end_ns, active->end_ns)};
   if (working.range->empty()) return {};
   const auto devices = device_sums(query, working);
   if (!devices) return devices.error();
@@ -156,9 +211,7 @@ Result<void> judge_part(const QueryContext& query, const EventFilter& filter, co
   judge_engine_gaps(judgement, *devices);
   if (replay) {
     if (const Result<void> judged = judge_replayed(judgement, *devices, *replay); !judged) return judged.error();
-    for (const RuleId rule : {RuleId::starved, RuleId::stalls}) {
-      judgement.not_judged(rule, "the dependencies of the work say more: what each wait is for is judged");
-    }
+    judgement.not_judged(RuleId::starved, "the dependencies of the work say more: what each wait is for is judged");
   }
   for (const DeviceSum& device : *devices) {
     if (!replay) {
@@ -171,9 +224,20 @@ Result<void> judge_part(const QueryContext& query, const EventFilter& filter, co
   if (!filter.range) {
     if (const Result<void> judged = judge_inputs(judgement, *devices); !judged) return judged.error();
   }
+  if (const Result<void> judged = judge_products(judgement, *devices); !judged) return judged.error();
+  if (const Result<void> judged = judge_operations(judgement, *devices); !judged) return judged.error();
+  if (const Result<void> judged = judge_links(judgement, *devices); !judged) return judged.error();
+  for (const DeviceSum& device : *devices) {
+    if (const Result<void> judged = judge_moves(judgement, device); !judged) return judged.error();
+  }
+  if (const Result<void> judged = judge_communication(judgement, *devices, replay != nullptr); !judged)
+    return judged.error();
   if (const Result<void> judged = judge_ranks(judgement, *devices); !judged) return judged.error();
   judge_host(judgement);
   judge_setup(judgement, *devices);
+  for (const DeviceSum& device : *devices) {
+    if (const Result<void> added = add_waits(judgement, device); !added) return added.error();
+  }
   all_devices.insert(all_devices.end(), devices->begin(), devices->end());
   return {};
 }
@@ -225,6 +289,74 @@ Result<void> judge_between(const QueryContext& query, const EventFilter& filter,
   return {};
 }
 
+// A program that ran into an error did not do its work: what its time is spent on says nothing.
+Result<void> tell_errors(const QueryContext& query, const EventFilter& filter, Advice& advice) {
+  const auto report = report_errors(query, filter);
+  if (!report) return report.error();
+  const bool any_told = std::any_of(advice.findings.begin(), advice.findings.end(),
+                                    [](const Finding& each) { return each.rule->id == RuleId::out_of_memory; });
+  if ((*report)->errors.empty() || any_told) return {};  // an allocator's errors are told by what it held
+  const ReportedError& first = (*report)->errors.front();
+  Finding found;
+  found.rule = &rule_of(RuleId::hardware_error);
+  found.key = std::string(found.rule->name);
+  found.device = first.device;
+  found.is_error = true;
+  found.remedy = found.rule->remedy;
+  found.told = found.rule->told;
+  found.count = (*report)->errors.size() + (*report)->left_out;
+  found.first = first.incident.event;
+  found.source = first.source;
+  found.headline = first.name + (first.details.empty() ? "" : ": " + first.details) + " at " +
+                   format_duration(static_cast<double>(first.incident.begin_ns)) +
+                   (found.count > 1 ? fmt::format(", the first of {}", count_text(found.count, "error")) : "");
+  found.tab = first.name;
+  for (const RanAround& each : first.around) {
+    if (found.source.empty()) found.source = each.source;
+    if (each.under_way && found.evidence.empty()) found.evidence = each.name + " was under way";
+  }
+  if (const LaneSnapshot* lane = query.snapshot->find_lane(lane_of(found.first))) found.tracks = {lane->track};
+  std::vector<FindingPlace> places;
+  for (const ReportedError& each : (*report)->errors)
+    places.push_back({{each.incident.begin_ns, std::max(each.incident.begin_ns + 1, each.incident.end_ns)}, each.name});
+  found.events.tracks = found.tracks;
+  set_places(found, std::move(places));
+  advice.judged.push_back(found.rule);
+  advice.findings.push_back(std::move(found));
+  return {};
+}
+
+std::int64_t length_of(const Stretches& parts) {
+  std::int64_t length = 0;
+  for (const auto& [begin, end] : parts) length += end - begin;
+  return length;
+}
+
+// Whether little is left for the lower one to save once the upper one is mended: by the stretches that they mend, or
+// because the device has no time for both.
+bool mend_same_time(const Finding& upper, const Finding& lower) {
+  const std::int64_t half = lower.saving_ns / 2;
+  if (half <= 0 || upper.is_error || upper.rule->once != lower.rule->once) return false;
+  if (!upper.mends.empty() && !lower.mends.empty()) {
+    const std::int64_t left = length_of(lower.mends) - length_of(shared_parts(upper.mends, lower.mends));
+    return 2 * upper.saving_ns >= length_of(upper.mends) && left < half;
+  }
+  if (upper.device != lower.device || upper.share <= 0 || lower.share <= 0 || upper.rule->base != lower.rule->base)
+    return false;
+  const double whole = static_cast<double>(upper.saving_ns) / upper.share;
+  return static_cast<double>(upper.saving_ns + half) > whole;
+}
+
+// Each says which of those above it mend the same time.
+void name_shared_time(std::vector<Finding>& findings) {
+  constexpr std::size_t kMostNamed = 2, kMostCompared = 200;
+  for (std::size_t i = 1; i < std::min(findings.size(), kMostCompared); ++i) {
+    for (std::size_t above = 0; above < i && findings[i].same_as.size() < kMostNamed; ++above) {
+      if (mend_same_time(findings[above], findings[i])) findings[i].same_as.push_back(findings[above].headline);
+    }
+  }
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, const EventFilter& filter,
@@ -255,21 +387,46 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
     const Result<void> judged = judge_between(query, filter, *dependencies, *advice, devices);
     if (!judged) return judged.error();
   }
+  if (const Result<void> told = judge_memory(query, *advice); !told) return told.error();
   tell_unjudged(*advice, leaves_out(query, filter));
-  std::stable_sort(advice->findings.begin(), advice->findings.end(),
-                   [](const Finding& a, const Finding& b) { return a.saving_ns > b.saving_ns; });
+  if (const Result<void> told = tell_errors(query, filter, *advice); !told) return told.error();
+  std::stable_sort(advice->findings.begin(), advice->findings.end(), [](const Finding& a, const Finding& b) {
+    return std::tuple(a.rank(), b.expected_ns(), b.saving_ns) < std::tuple(b.rank(), a.expected_ns(), a.saving_ns);
+  });
+  name_shared_time(advice->findings);
   return std::shared_ptr<const Advice>(std::move(advice));
 }
 
 std::string advice_text(const Advice& advice) {
-  if (advice.findings.empty()) return "";
-  const Finding& top = advice.findings.front();
-  return fmt::format("{}, {} {}", top.headline, top.is_replayed ? "saves" : "up to",
-                     format_duration(static_cast<double>(top.saving_ns)));
+  const Finding* const top = costliest_finding(advice);
+  return top == nullptr ? "" : top->headline + ", " + saving_text(*top);
+}
+
+const Finding* reported_error(const Advice& advice) noexcept {
+  return advice.findings.empty() || !advice.findings.front().is_error ? nullptr : &advice.findings.front();
+}
+
+const Finding* costliest_finding(const Advice& advice) noexcept {
+  const auto first =
+      std::find_if(advice.findings.begin(), advice.findings.end(), [](const Finding& each) { return !each.is_error; });
+  return first == advice.findings.end() ? nullptr : &*first;
+}
+
+std::string saving_text(const Finding& finding) {
+  if (finding.is_error) return "";
+  if (finding.saving_ns <= 0) return "no time, but memory";
+  const std::string most = format_duration(static_cast<double>(finding.saving_ns));
+  if (finding.is_replayed) return "saves " + most;
+  const std::string least = format_duration(static_cast<double>(finding.least_ns));
+  if (finding.least_ns <= 0) return "up to " + most;
+  return least == most ? "saves " + most : fmt::format("saves {} to {}", least, most);
 }
 
 std::string judged_text(const Advice& advice) {
-  return fmt::format("{} of {} rules could be judged", advice.judged.size(), kRuleCount);
+  const auto judged = std::count_if(advice.judged.begin(), advice.judged.end(), [](const AdviceRule* rule) {
+    return rule->id != RuleId::hardware_error && rule->id != RuleId::out_of_memory;
+  });
+  return fmt::format("{} of {} rules could be judged", judged, kRuleCount - 2);  // errors are reported, not judged
 }
 
 std::string unjudged_text(const Advice& advice) {

@@ -1,6 +1,7 @@
 #include "core/analysis/advice/device_sums.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <tuple>
 
@@ -13,6 +14,9 @@
 
 namespace accelscope {
 namespace {
+
+constexpr unsigned kTransfersAlone = 1U << static_cast<unsigned>(Unit::transfer);
+constexpr unsigned kCollectivesAlone = 1U << static_cast<unsigned>(Unit::collective);
 
 struct KernelZone {
   std::int64_t begin_ns, end_ns;
@@ -358,6 +362,10 @@ class SumsWorker {
   }
 
   // Adds up the time of every set of units; returns the stretches in which any is under way.
+  static void keep_alone(Stretches& alone, std::int64_t begin, std::int64_t end) {
+    if (alone.size() < kMostGaps) add_stretch(alone, begin, end);
+  }
+
   static Stretches sweep(DeviceSum& sum, const std::array<const Stretches*, kUnits>& units) {
     Stretches any;
     std::array<std::size_t, kUnits> at{};
@@ -376,6 +384,8 @@ class SumsWorker {
       if (next == INT64_MAX) return any;
       if (under_way != 0) {
         sum.times_ns[under_way] += next - now;
+        if (under_way == kTransfersAlone) keep_alone(sum.transfers_alone, now, next);
+        if (under_way == kCollectivesAlone) keep_alone(sum.collectives_alone, now, next);
         add_stretch(any, now, next);
       }
       now = next;
@@ -442,6 +452,9 @@ void append_sums(DeviceSum& all, const DeviceSum& part) {
   all.compute_ns += part.compute_ns;
   all.gaps.insert(all.gaps.end(), part.gaps.begin(), part.gaps.end());
   keep_longest(all.gaps);
+  all.transfers_alone.insert(all.transfers_alone.end(), part.transfers_alone.begin(), part.transfers_alone.end());
+  all.collectives_alone.insert(all.collectives_alone.end(), part.collectives_alone.begin(),
+                               part.collectives_alone.end());
   all.kernels += part.kernels;
   all.tiny_kernels += part.tiny_kernels;
   all.tiny_pauses_ns += part.tiny_pauses_ns;
@@ -477,6 +490,8 @@ void join_windows(std::vector<DeviceSum>& devices, std::vector<WindowEdge>& edge
   for (DeviceSum& device : devices) {
     std::sort(device.gaps.begin(), device.gaps.end(),
               [](const DeviceGap& a, const DeviceGap& b) { return a.begin_ns < b.begin_ns; });
+    settle(device.transfers_alone);
+    settle(device.collectives_alone);
   }
 }
 
@@ -488,8 +503,49 @@ struct CorePart {
   [[nodiscard]] std::int64_t length_ns() const noexcept { return end_ns - begin_ns; }
 };
 
-void measure_runs(std::vector<ProgramRun>& runs, const std::vector<KernelZone>& zones,
-                  const std::vector<CoreWait>& core_waits, const std::vector<TrackNumber>& core_tracks) {
+// Cores that ever ran a program together.
+class CoreParts {
+ public:
+  explicit CoreParts(std::size_t cores) : above_(cores) { std::iota(above_.begin(), above_.end(), std::size_t{0}); }
+  std::size_t of(std::size_t core) {
+    while (above_[core] != core) core = above_[core] = above_[above_[core]];
+    return core;
+  }
+  void join(std::size_t a, std::size_t b) { above_[of(a)] = of(b); }
+
+ private:
+  std::vector<std::size_t> above_;
+};
+
+// Programs that keep to parts of the chip of several cores each, as those of sub-devices do.
+void find_parts(DeviceSum& device, const std::map<std::pair<std::size_t, std::size_t>, CorePart>& parts) {
+  constexpr std::size_t kMostParts = 8;
+  CoreParts joined(device.cores);
+  std::vector<std::size_t> first(device.runs.size(), device.cores);
+  for (const auto& [place, part] : parts) {
+    const auto [run, core] = place;
+    if (core >= device.cores) return;
+    if (first[run] == device.cores) first[run] = core;
+    joined.join(core, first[run]);
+  }
+  std::map<std::size_t, std::set<std::size_t>> cores;
+  for (const auto& [place, part] : parts) cores[joined.of(place.second)].insert(place.second);
+  if (cores.size() < 2 || cores.size() > kMostParts) return;
+  const bool all_wide =
+      std::all_of(cores.begin(), cores.end(), [](const auto& each) { return each.second.size() > 1; });
+  if (!all_wide) return;
+  device.parts = cores.size();
+  for (std::size_t run = 0; run < device.runs.size(); ++run) {
+    if (first[run] == device.cores) continue;
+    const auto part = cores.find(joined.of(first[run]));
+    device.runs[run].part = static_cast<std::size_t>(std::distance(cores.begin(), part));
+    device.runs[run].part_cores = part->second.size();
+  }
+}
+
+void measure_runs(DeviceSum& device, const std::vector<KernelZone>& zones, const std::vector<CoreWait>& core_waits,
+                  const std::vector<TrackNumber>& core_tracks) {
+  std::vector<ProgramRun>& runs = device.runs;
   std::sort(runs.begin(), runs.end(), [](const ProgramRun& a, const ProgramRun& b) { return a.begin_ns < b.begin_ns; });
   const auto run_at = [&runs](std::int64_t ns) -> std::optional<std::size_t> {
     auto run = std::upper_bound(runs.begin(), runs.end(), ns,
@@ -526,6 +582,7 @@ void measure_runs(std::vector<ProgramRun>& runs, const std::vector<KernelZone>& 
     if (place.second < core_tracks.size()) run.longest_track = core_tracks[place.second];
   }
   for (ProgramRun& run : runs) run.mean_ns = run.cores == 0 ? 0 : run.mean_ns / static_cast<double>(run.cores);
+  find_parts(device, parts);
 }
 
 }  // namespace
@@ -645,7 +702,7 @@ Result<std::vector<DeviceSum>> device_sums(const QueryContext& query, const Even
   for (std::size_t d = 0; d < devices.size(); ++d) {
     devices[d].has_core_waits = !core_waits[d].empty();
     devices[d].cores = plan.cores[d].size();
-    measure_runs(devices[d].runs, zones[d], core_waits[d], plan.core_tracks[d]);
+    measure_runs(devices[d], zones[d], core_waits[d], plan.core_tracks[d]);
   }
   std::erase_if(devices, [](const DeviceSum& each) { return each.stretch.empty(); });
   return devices;

@@ -13,6 +13,7 @@
 #include "core/analysis/figures/range_activity.h"
 #include "core/analysis/replay/work_details.h"
 #include "core/analysis/time/covered_time.h"
+#include "core/analysis/time/stretches.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 
@@ -78,6 +79,7 @@ struct ProgramRun {
   std::int64_t longest_ns = 0;
   double mean_ns = 0;
   TrackNumber longest_track = 0;
+  std::size_t part = 0, part_cores = 0;  // of the chip, where its runs keep to parts that share no core; its cores
   // What its cores' computing waited for data and for room for its results, and the longest core's time without.
   std::int64_t data_wait_ns = 0, room_wait_ns = 0;
   std::int64_t without_data_wait_ns = 0, without_room_wait_ns = 0;
@@ -98,6 +100,8 @@ struct DeviceSum {
   std::vector<TrackNumber> tracks;                    // of work: where gaps show
   std::vector<TrackNumber> transfer_tracks;
   std::vector<DeviceGap> gaps;  // by time; of at least kLeastGapNs, the longest kMostGaps
+  // By time, at most kMostGaps: nothing else of the device is under way. Whole as long as they add up to alone_ns().
+  Stretches transfers_alone, collectives_alone;
   std::uint64_t kernels = 0, tiny_kernels = 0;
   std::int64_t tiny_pauses_ns = 0;
   EvidenceSum tiny;
@@ -115,6 +119,7 @@ struct DeviceSum {
   std::vector<ProgramRun> runs;      // by begin
   std::uint64_t zones_left_out = 0;  // kernels of cores beyond kMostZones; then the runs' cores and times are not known
   std::size_t cores = 0;             // that have rows, of a device with runs
+  std::size_t parts = 1;             // see ProgramRun::part
   bool has_core_waits = false;
   bool has_streams = false, has_packets = false, has_places = false, has_limits = false, has_matrix = false,
        has_waits = false;

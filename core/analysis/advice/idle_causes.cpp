@@ -8,25 +8,37 @@
 namespace accelscope {
 namespace {
 
-// The kind of each name of a snapshot, found when it is first met.
+// What each name of a snapshot means, found when it is first met.
 class CallKinds {
  public:
-  explicit CallKinds(const StringPool& strings) : strings_(&strings), known_(strings.size(), kUnknownCall) {}
-  [[nodiscard]] HostCallKind of(StringId name) {
-    if (name >= known_.size()) return host_call_kind(strings_->text(name));
-    if (known_[name] == kUnknownCall) known_[name] = static_cast<std::uint8_t>(host_call_kind(strings_->text(name)));
-    return static_cast<HostCallKind>(known_[name]);
+  struct Call {
+    HostCallKind kind = HostCallKind::other;
+    bool copies = false;
+    bool known = false;
+  };
+  explicit CallKinds(const StringPool& strings) : strings_(&strings), known_(strings.size()) {}
+  [[nodiscard]] Call of(StringId name) {
+    if (name >= known_.size()) return found(name);
+    if (!known_[name].known) known_[name] = found(name);
+    return known_[name];
   }
 
  private:
-  static constexpr std::uint8_t kUnknownCall = 255;
+  [[nodiscard]] Call found(StringId name) const {
+    const std::string_view text = strings_->text(name);
+    return {host_call_kind(text), text.find("Memcpy") != std::string_view::npos, true};
+  }
   const StringPool* strings_;
-  std::vector<std::uint8_t> known_;
+  std::vector<Call> known_;
 };
 
 // Of one thread that reads.
 struct SpanGatherer {
   CallKinds kinds;
+  static std::vector<HostSpan>& list_of(HostSpans& spans, HostCallKind kind) {
+    if (kind == HostCallKind::loads_data) return spans.loading;
+    return kind == HostCallKind::frees ? spans.freeing : spans.synchronising;
+  }
   std::map<HostProcess, HostSpans> by_process;
 
   void add(const ScannedChunk& chunk, const StringPool& strings, const HostProcess& process) {
@@ -35,11 +47,14 @@ struct SpanGatherer {
     chunk.for_each_block([&](const ScannedBlock& block) {
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         const StringId name = block.name(i);
-        HostCallKind kind = kinds.of(name);
+        const CallKinds::Call call = kinds.of(name);
+        HostCallKind kind = call.kind;
         if (kind == HostCallKind::other && waits.contains(name)) kind = HostCallKind::synchronises;
-        if (kind == HostCallKind::other) continue;
-        std::vector<HostSpan>& list = kind == HostCallKind::loads_data ? spans.loading : spans.synchronising;
-        if (list.size() < HostSpans::kMost) list.push_back({block.begin_ns(i), block.end_ns(i), name, block.id(i)});
+        const auto keep = [&](std::vector<HostSpan>& list) {
+          if (list.size() < HostSpans::kMost) list.push_back({block.begin_ns(i), block.end_ns(i), name, block.id(i)});
+        };
+        if (call.copies) keep(spans.copying);
+        if (kind != HostCallKind::other) keep(list_of(spans, kind));
       }
     });
   }
@@ -77,8 +92,8 @@ std::vector<std::optional<HostProcess>> processes_of_lanes(const Snapshot& snaps
   return processes;
 }
 
-std::map<std::string, std::set<HostProcess>> launching_processes(const Snapshot& snapshot, const TrackDevices& devices,
-                                                                 const Dependencies& dependencies) {
+void find_launching(const Snapshot& snapshot, const TrackDevices& devices, const Dependencies& dependencies,
+                    HostsByProcess& calls) {
   const std::vector<std::optional<HostProcess>> hosts = processes_of_lanes(snapshot, devices);
   const WorkKinds kinds(snapshot);
   std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;  // indices of lanes, of which there are few
@@ -95,9 +110,12 @@ std::map<std::string, std::set<HostProcess>> launching_processes(const Snapshot&
     if (hosts[source->second] && is_device_work(kinds.of_lane(target->second)))
       pairs.emplace(source->second, target->second);
   }
-  std::map<std::string, std::set<HostProcess>> launching;
-  for (const auto& [source, target] : pairs) launching[devices.label(devices.of_lane(target))].insert(*hosts[source]);
-  return launching;
+  for (const auto& [source, target] : pairs) {
+    const std::string& device = devices.label(devices.of_lane(target));
+    calls.launching[device].insert(*hosts[source]);
+    if (kinds.of_lane(target) == WorkKind::compute)
+      calls.launching_threads[device].insert(snapshot.lanes[source].track);
+  }
 }
 
 // The only gap that ends no earlier than the call and begins no later than the call ends; null where there is none.
@@ -151,6 +169,13 @@ std::vector<HostProcess> HostsByProcess::processes_of(const DeviceSum& device) c
   return processes;
 }
 
+bool HostsByProcess::launches(const std::string& device, const Snapshot& snapshot, const HostSpan& call) const {
+  const auto threads = launching_threads.find(device);
+  if (threads == launching_threads.end()) return true;
+  const LaneSnapshot* const lane = snapshot.find_lane(lane_of(call.event));
+  return lane != nullptr && threads->second.contains(lane->track);
+}
+
 Result<HostsByProcess> hosts_by_process(const QueryContext& query, const TimeRange& range,
                                         const Dependencies* dependencies) {
   const Snapshot& snapshot = *query.snapshot;
@@ -170,7 +195,7 @@ Result<HostsByProcess> hosts_by_process(const QueryContext& query, const TimeRan
     spans.first_ns = std::min(spans.first_ns, snapshot.lanes[lane].clock->to_ns(snapshot.lanes[lane].begin_ticks));
   }
   for (auto& [process, spans] : calls.by_process) {
-    for (auto list : {&HostSpans::loading, &HostSpans::synchronising}) {
+    for (auto list : {&HostSpans::loading, &HostSpans::synchronising, &HostSpans::freeing, &HostSpans::copying}) {
       std::vector<HostSpan>& all = spans.*list;
       for (const SpanGatherer& worker : workers) {
         const auto found = worker.by_process.find(process);
@@ -182,7 +207,7 @@ Result<HostsByProcess> hosts_by_process(const QueryContext& query, const TimeRan
     }
     keep_outermost(spans.loading);
   }
-  if (dependencies != nullptr) calls.launching = launching_processes(snapshot, devices, *dependencies);
+  if (dependencies != nullptr) find_launching(snapshot, devices, *dependencies, calls);
   return calls;
 }
 
@@ -217,9 +242,11 @@ Result<std::vector<IdleGap>> idle_causes(const std::vector<DeviceGap>& gaps, con
   causes.reserve(gaps.size());
   for (const DeviceGap& gap : gaps) causes.push_back({gap, IdleCause::launching, {}, 0});
   const IdleCause second = first == IdleCause::loading ? IdleCause::synchronising : IdleCause::loading;
-  for (const IdleCause cause : {second, first}) {
+  for (const IdleCause cause : {second, first, IdleCause::freeing}) {
     for (const HostSpans* host : hosts) {
-      const auto& spans = cause == IdleCause::loading ? host->loading : host->synchronising;
+      const auto& spans = cause == IdleCause::loading   ? host->loading
+                          : cause == IdleCause::freeing ? host->freeing
+                                                        : host->synchronising;
       if (const Result<void> done = put_down(causes, spans, cause, control); !done) return done.error();
     }
   }

@@ -1,6 +1,6 @@
 // What the host did while a device had nothing to do. Every gap has one cause, so that gaps add up: the data loader,
-// where the host is in it for half of the gap or more; a synchronising call, where the gap begins within one that ends
-// before the gap does, so that nothing was queued; else launching.
+// where the host is in it for half of the gap or more; so calls that free memory; a synchronising call, where the gap
+// begins within one that ends before the gap does, so that nothing was queued; else launching.
 #pragma once
 
 #include <map>
@@ -26,7 +26,8 @@ struct HostSpan {
 // Calls of a host's threads that mean something to a device, by begin; at most kMost of a kind.
 struct HostSpans {
   static constexpr std::size_t kMost = 2'000'000;
-  std::vector<HostSpan> loading, synchronising;
+  std::vector<HostSpan> loading, synchronising, freeing;
+  std::vector<HostSpan> copying;      // calls that copy; those that wait for the copy are among synchronising too
   std::int64_t first_ns = INT64_MAX;  // of all its calls, whatever the range
 };
 // A process of a host: the scope of the source that recorded it, and its number in TrackDevices.
@@ -37,7 +38,11 @@ struct HostsByProcess {
   std::map<HostProcess, HostSpans> by_process;
   // By the device's name: those whose calls launched anything on it, as far as dependencies tell.
   std::map<std::string, std::set<HostProcess>> launching;
+  // And the threads, by their tracks, whose calls launched kernels on it.
+  std::map<std::string, std::set<TrackNumber>> launching_threads;
 
+  // Whether a call is of a thread that launches kernels on the device, or of any where none is known to.
+  [[nodiscard]] bool launches(const std::string& device, const Snapshot& snapshot, const HostSpan& call) const;
   [[nodiscard]] bool has_host() const noexcept { return !by_process.empty(); }
   // The processes that a device's gaps are put down to: those that launch on it; where that is not known, those of its
   // tracks' sources; where none of these recorded a host, all there are.
@@ -48,7 +53,7 @@ struct HostsByProcess {
 [[nodiscard]] Result<HostsByProcess> hosts_by_process(const QueryContext& query, const TimeRange& range,
                                                       const Dependencies* dependencies);
 
-enum class IdleCause : std::uint8_t { launching, loading, synchronising };
+enum class IdleCause : std::uint8_t { launching, loading, synchronising, freeing };
 struct IdleGap {
   DeviceGap gap;
   IdleCause cause = IdleCause::launching;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/analysis/advice/judgement.h"
+#include "core/analysis/time/stretches.h"
 #include "core/base/format.h"
 
 namespace accelscope {
@@ -35,6 +36,7 @@ void judge_balance(const Judgement& judgement, const DeviceSum& device) {
   }
   if (!any || !judgement.judges(RuleId::unbalanced_cores) || worst == nullptr) return;
   Finding found = judgement.finding(RuleId::unbalanced_cores, device, lost);
+  found.least_ns = found.saving_ns;  // times of cores are known, and so is what an even split takes
   const auto most = std::max_element(slowest.begin(), slowest.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   const TrackSnapshot* track = judgement.snapshot().find_track(most->first);
@@ -42,9 +44,9 @@ void judge_balance(const Judgement& judgement, const DeviceSum& device) {
   core = core.substr(0, core.rfind(' '));
   found.count = places.size();
   found.first = worst->event;
-  found.headline = fmt::format("{} of {} runs wait for their slowest core, most for {}", format_count(places.size()),
+  found.headline = fmt::format("Cores have unequal work in {} of {} runs, the most on {}", format_count(places.size()),
                                format_count(device.runs.size()), core);
-  found.tab = fmt::format("waits for {}", core);
+  found.tab = fmt::format("{} has most to do", core);
   set_places(found, std::move(places));
   judgement.tell(std::move(found));
 }
@@ -53,11 +55,13 @@ struct CoreWaitRule {
   RuleId rule;
   std::int64_t ProgramRun::*waited_ns;
   std::int64_t ProgramRun::*without_ns;
-  std::string_view what;
+  std::string_view what, cause;
 };
 constexpr CoreWaitRule kCoreWaitRules[] = {
-    {RuleId::waits_for_data, &ProgramRun::data_wait_ns, &ProgramRun::without_data_wait_ns, "data"},
-    {RuleId::waits_for_room, &ProgramRun::room_wait_ns, &ProgramRun::without_room_wait_ns, "room for results"},
+    {RuleId::waits_for_data, &ProgramRun::data_wait_ns, &ProgramRun::without_data_wait_ns, "data",
+     "Readers bring tiles later than computing needs them"},
+    {RuleId::waits_for_room, &ProgramRun::room_wait_ns, &ProgramRun::without_room_wait_ns, "room for results",
+     "Writers take results away later than computing has the next"},
 };
 
 void judge_core_waits(const Judgement& judgement, const DeviceSum& device, const CoreWaitRule& rule) {
@@ -76,12 +80,14 @@ void judge_core_waits(const Judgement& judgement, const DeviceSum& device, const
   }
   if (worst == nullptr) return;
   Finding found = judgement.finding(rule.rule, device, lost);
+  found.least_ns = found.saving_ns;
   found.count = places.size();
   found.first = worst->event;
   found.headline =
-      fmt::format("Cores wait for {} in {} of {} runs, {} of their time", rule.what, format_count(places.size()),
-                  format_count(device.runs.size()), format_share(all > 0 ? waited / all : 0));
-  found.tab = fmt::format("waits for {}", rule.what);
+      fmt::format("{} in {} of {} runs", rule.cause, format_count(places.size()), format_count(device.runs.size()));
+  found.evidence =
+      fmt::format("cores wait for {}, {} of their time", rule.what, format_share(all > 0 ? waited / all : 0));
+  found.tab = rule.cause;
   set_places(found, std::move(places));
   judgement.tell(std::move(found));
 }
@@ -89,23 +95,47 @@ void judge_core_waits(const Judgement& judgement, const DeviceSum& device, const
 void judge_few(const Judgement& judgement, const DeviceSum& device) {
   if (device.zones_left_out > 0 || device.cores < 2 || !judgement.judges(RuleId::few_cores)) return;
   double lost = 0;
-  std::size_t fewest = device.cores;
+  std::size_t fewest = device.cores, of = device.cores;
   std::vector<FindingPlace> places;
   for (const ProgramRun& run : device.runs) {
-    const double used = static_cast<double>(run.cores) / static_cast<double>(device.cores);
+    // A program that is confined to a part of the chip cannot use the rest.
+    const std::size_t cores = device.parts > 1 ? run.part_cores : device.cores;
+    const double used = static_cast<double>(run.cores) / static_cast<double>(std::max<std::size_t>(1, cores));
     if (run.cores == 0 || used > rule_of(RuleId::few_cores).threshold) continue;
     lost += static_cast<double>(run.longest_ns) * (1 - used);
-    fewest = std::min(fewest, run.cores);
+    if (run.cores <= fewest) fewest = run.cores, of = cores;
     places.push_back({{run.begin_ns, run.end_ns}, fmt::format("{} cores", format_count(run.cores))});
   }
   if (places.empty()) return;
   Finding found = judgement.finding(RuleId::few_cores, device, lost);
+  found.least_ns = found.saving_ns;
   found.count = places.size();
   found.headline =
       fmt::format("{} of {} runs use half of the cores or fewer, down to {} of {}", format_count(places.size()),
-                  format_count(device.runs.size()), format_count(fewest), format_count(device.cores));
+                  format_count(device.runs.size()), format_count(fewest), format_count(of));
   found.tab = "cores unused";
   set_places(found, std::move(places));
+  judgement.tell(std::move(found));
+}
+
+void judge_parts(const Judgement& judgement, const DeviceSum& device) {
+  if (device.parts < 2 || !judgement.judges(RuleId::serial_parts)) return;
+  std::vector<std::int64_t> works(device.parts, 0);
+  Stretches any;
+  for (const ProgramRun& run : device.runs) {
+    works[run.part] += run.end_ns - run.begin_ns;
+    add_stretch(any, run.begin_ns, run.end_ns);
+  }
+  const std::int64_t all = settle(any), most = *std::max_element(works.begin(), works.end());
+  const auto saved = static_cast<double>(std::max<std::int64_t>(0, all - most));
+  if (saved <= rule_of(RuleId::serial_parts).threshold * static_cast<double>(all)) return;
+  Finding found = judgement.finding(RuleId::serial_parts, device, saved);
+  found.count = device.runs.size();
+  found.first = device.runs.front().event;
+  found.headline =
+      fmt::format("{} sub-devices work one after another for {}, the busiest for {} of it", format_count(device.parts),
+                  time_of(static_cast<double>(all)), time_of(static_cast<double>(most)));
+  found.tab = "sub-devices one after another";
   judgement.tell(std::move(found));
 }
 
@@ -134,6 +164,7 @@ void judge_dispatch(const Judgement& judgement, const DeviceSum& device) {
     kept = *middle * static_cast<std::int64_t>(places.size());
   }
   Finding found = judgement.finding(RuleId::dispatch_gaps, device, static_cast<double>(lost - kept));
+  found.least_ns = found.saving_ns;
   found.count = places.size();
   found.headline = fmt::format("{} idle {} in {} between runs", device.device, time_of(static_cast<double>(lost)),
                                count_text(places.size(), "gap"));
@@ -149,6 +180,7 @@ void judge_cores(const Judgement& judgement, const DeviceSum& device) {
   judge_balance(judgement, device);
   for (const CoreWaitRule& each : kCoreWaitRules) judge_core_waits(judgement, device, each);
   judge_few(judgement, device);
+  judge_parts(judgement, device);
   judge_dispatch(judgement, device);
 }
 

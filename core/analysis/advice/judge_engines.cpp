@@ -14,6 +14,9 @@ namespace {
 
 // Engines pause between kernels for less.
 constexpr std::int64_t kLeastEngineGapNs = 5'000;
+constexpr std::string_view kEngineGapsTold =
+    "gaps of 5 µs and more in which no device does anything, for 5 % of the time and more";
+constexpr double kLeastWaitShare = 0.1;  // of the active time: less explains little
 
 double share_of(std::int64_t part, std::int64_t all) {
   return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
@@ -38,36 +41,13 @@ void judge_starved(const Judgement& judgement, const DeviceSum& device) {
   if (share_of(alone, device.active_ns()) <= rule_of(RuleId::starved).threshold) return;
   const std::int64_t hidden = std::min(alone, device.alone_ns(Unit::compute));
   Finding found = judgement.finding(RuleId::starved, device, static_cast<double>(hidden));
-  found.headline = fmt::format("{} engines wait for DMA {} of {}; overlap would hide {}", device.device,
-                               duration_text(alone), duration_text(device.active_ns()), duration_text(hidden));
+  found.headline =
+      fmt::format("{} loads with nothing else under way for {} of {}: loading ahead would hide {}", device.device,
+                  duration_text(alone), duration_text(device.active_ns()), duration_text(hidden));
+  found.mends = device.transfers_alone;
   found.tab = fmt::format("DMA alone {}", format_share(share_of(alone, device.active_ns())));
   found.count = 1;
   judgement.tell(std::move(found));
-}
-
-Result<void> judge_stalls(const Judgement& judgement, const DeviceSum& device, const EngineSum& busiest) {
-  if (!device.has_waits || !judgement.judges(RuleId::stalls)) return {};
-  EventFilter engine;
-  engine.range = device.stretch;
-  engine.tracks = {busiest.track};
-  const auto waits = range_waits(judgement.query, engine, judgement.dependencies);
-  if (!waits) return waits.error();
-  const std::int64_t idle = std::max<std::int64_t>(0, device.active_ns() - busiest.busy_ns);
-  const std::int64_t waited = std::min(waits->wait_ns, idle);
-  if (share_of(waited, device.active_ns()) <= rule_of(RuleId::stalls).threshold) return {};
-  Finding found = judgement.finding(RuleId::stalls, device, static_cast<double>(waited));
-  const std::string name = track_name(judgement, busiest.track);
-  found.headline = fmt::format("{} waits {} of {}", name, duration_text(waited), duration_text(device.active_ns()));
-  if (!waits->causes.empty()) {
-    const WaitCause& most = waits->causes.front();
-    found.headline += fmt::format(", {} for {}", format_share(share_of(most.wait_ns, waits->wait_ns)), most.name);
-    for (const WaitCause& cause : waits->causes) found.count += cause.count;
-  }
-  found.tab = fmt::format("{} waits {}", name, duration_text(waited));
-  found.tracks = engine.tracks;
-  found.events = engine;
-  judgement.tell(std::move(found));
-  return {};
 }
 
 void judge_throttling(const Judgement& judgement, const DeviceSum& device) {
@@ -141,7 +121,7 @@ void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>&
     if (first == nullptr) first = &each;
     shared = std::move(both);
   }
-  if (first == nullptr || !judgement.judges(RuleId::launch_gaps)) return;
+  if (first == nullptr || !judges_gaps(judgement)) return;
   const DeviceSum& device = *first;
   std::vector<FindingPlace> places;
   std::int64_t idle = 0;
@@ -150,8 +130,9 @@ void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>&
     idle += gap.length_ns();
     places.push_back({{gap.begin_ns, gap.end_ns}, ""});
   }
-  if (places.empty()) return;
   Finding found = judgement.finding(RuleId::launch_gaps, device, static_cast<double>(idle));
+  found.least_ns = found.saving_ns;  // nothing of any device is under way meanwhile
+  found.told = kEngineGapsTold;
   found.headline =
       fmt::format("{} idle {} in {}, {} of {}", device.device, duration_text(idle), count_text(places.size(), "gap"),
                   format_share(found.share), duration_text(device.stretch.length_ns()));
@@ -168,7 +149,38 @@ Result<void> judge_engines(const Judgement& judgement, const DeviceSum& device) 
   judge_starved(judgement, device);
   judge_matrix(judgement, device);
   judge_serial(judgement, device, *busiest);
-  return judge_stalls(judgement, device, *busiest);
+  return {};
+}
+
+// What keeps an engine waiting is one of the causes that are told of its device.
+Result<void> add_waits(const Judgement& judgement, const DeviceSum& device) {
+  const EngineSum* const busiest = busiest_engine(device);
+  if (!device.is_of_engines() || !device.has_waits || busiest == nullptr || judgement.filtered) return {};
+  std::vector<Finding*> explained;
+  constexpr RuleId kOfWaits[] = {RuleId::reloaded_tensor, RuleId::spills,          RuleId::starved,
+                                 RuleId::serial_engines,  RuleId::single_buffer,   RuleId::reread_inputs,
+                                 RuleId::late_collective, RuleId::transfers_alone, RuleId::small_transfers};
+  for (Finding& each : judgement.advice.findings) {
+    const bool of_waits = std::find(std::begin(kOfWaits), std::end(kOfWaits), each.rule->id) != std::end(kOfWaits);
+    if (of_waits && each.device == device.device && each.evidence.empty()) explained.push_back(&each);
+  }
+  if (explained.empty()) return {};
+  EventFilter engine;
+  engine.range = device.stretch;
+  engine.tracks = {busiest->track};
+  const auto waits = range_waits(judgement.query, engine, judgement.dependencies);
+  if (!waits) return waits.error();
+  const std::int64_t idle = std::max<std::int64_t>(0, device.active_ns() - busiest->busy_ns);
+  const std::int64_t waited = std::min(waits->wait_ns, idle);
+  if (share_of(waited, device.active_ns()) <= kLeastWaitShare) return {};
+  std::string text = fmt::format("{}, the busiest engine, waits {} of {}", track_name(judgement, busiest->track),
+                                 duration_text(waited), duration_text(device.active_ns()));
+  if (!waits->causes.empty()) {
+    const WaitCause& most = waits->causes.front();
+    text += fmt::format(", {} for {}", format_share(share_of(most.wait_ns, waits->wait_ns)), most.name);
+  }
+  for (Finding* each : explained) each->evidence = text;
+  return {};
 }
 
 }  // namespace accelscope

@@ -43,11 +43,19 @@ Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum
   const auto number = static_cast<std::size_t>(worst - ranks.begin());
   if (static_cast<double>(worst->places.size()) < rule_of(RuleId::straggling_rank).threshold * static_cast<double>(met))
     return {};
+  // Where ranks take turns, or once or twice of many, who is last is chance.
+  constexpr std::int64_t kClearly = 2;
+  constexpr std::size_t kOften = 3;
+  const bool stands_out = std::all_of(ranks.begin(), ranks.end(), [&](const LateRank& each) {
+    return &each == &*worst || worst->late_ns >= kClearly * each.late_ns;
+  });
+  if (!stands_out || worst->places.size() < std::min(kOften, met)) return {};
   const CollectiveRank& rank = all.ranks[number];
   const auto device =
       std::find_if(devices.begin(), devices.end(), [&](const DeviceSum& each) { return each.device == rank.device; });
   if (device == devices.end()) return {};
   Finding found = judgement.finding(RuleId::straggling_rank, *device, static_cast<double>(worst->late_ns));
+  found.least_ns = found.saving_ns;  // when each came is known
   found.count = worst->places.size();
   found.first = worst->first;
   found.headline = fmt::format("{} comes last to {} of {} collectives: all others wait {} for it", rank.name,

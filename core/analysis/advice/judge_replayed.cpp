@@ -13,6 +13,7 @@ namespace {
 
 // What saves less of the whole is within what seeds and jitter do.
 constexpr double kLeastReplayedShare = 0.03;
+constexpr std::string_view kReplayedTold = "a replay saves 3 % of the time and more";
 constexpr std::size_t kMostBufferWaits = 16;  // each is replayed
 
 class ReplayJudge {
@@ -115,7 +116,10 @@ class ReplayJudge {
     const double read = static_cast<double>(std::max<std::uint64_t>(1, device.off_chip_read));
     const auto reloaded = static_cast<double>(device.reloaded_bytes);
     const Vendor& words = vendors().front();
-    tell(finding(RuleId::spills, *mended, changed, "drop spills", {quoted_term(words.from_column, words.spill_place)}),
+    auto made =
+        finding(RuleId::spills, *mended, changed, "drop spills", {quoted_term(words.from_column, words.spill_place)});
+    if (made) made->told = kReplayedTold;
+    tell(std::move(made),
          fmt::format("{} spilled and {} reloaded, {} of what is read",
                      format_bytes(static_cast<double>(device.saved_bytes)), format_bytes(reloaded),
                      format_share(reloaded / read)),
@@ -190,7 +194,9 @@ class ReplayJudge {
     if (!mended) return;
     const Vendor& words = vendors().front();
     const double columns = mendings_.columns_of(mended->events.front().event);
-    tell(finding(RuleId::low_utilisation, *mended, changed, "widen tiles", {std::string(words.multiply_term)}),
+    auto made = finding(RuleId::low_utilisation, *mended, changed, "widen tiles", {std::string(words.multiply_term)});
+    if (made) made->told = kReplayedTold;
+    tell(std::move(made),
          fmt::format("{} multiplications move {} columns, {:.0f} would do", format_count(mended->events.size()),
                      format_number(columns), words.widest_columns),
          fmt::format("tiles of {} columns", format_number(columns)));
@@ -209,12 +215,17 @@ class ReplayJudge {
       const std::string what = text(each.name), releaser = text(each.releaser), line = text(each.line);
       const std::string change =
           fmt::format("double buffers of {} after {}{}", what, releaser, line.empty() ? "" : " at " + line);
-      tell(finding(rule, *mended, changed, change, {quoted_term("name", what)}, what + " " + line),
-           each.loads ? fmt::format("Loads of {} wait until {} has used the tile before: twice the buffers would hide "
-                                    "them",
-                                    what, releaser)
-                      : fmt::format("{} waits until {} has emptied its only buffers", what, releaser),
-           each.loads ? fmt::format("{} loaded too late", what) : fmt::format("{} waits for {}", what, releaser));
+      auto made = finding(rule, *mended, changed, change, {quoted_term("name", what)}, what + " " + line);
+      if (made && !each.loads) made->told = kReplayedTold;  // a replay says more than shares of time
+      tell(std::move(made),
+           each.loads
+               ? fmt::format("{} has one buffer that {} must have used before the next load: twice the buffers "
+                             "would hide the loads",
+                             what, releaser)
+               : fmt::format("{} writes into buffers that {} must have emptied: twice the buffers would let both "
+                             "work at once",
+                             what, releaser),
+           each.loads ? fmt::format("{} loaded too late", what) : fmt::format("too few buffers of {}", what));
     }
   }
 

@@ -6,10 +6,12 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/analysis/advice/exposed_moves.h"
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/replay/launch_replay.h"
 #include "core/analysis/time/stretches.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/analysis/vendors/vendor.h"
 #include "core/base/format.h"
 #include "core/names/name_forms.h"
 
@@ -41,8 +43,8 @@ CauseSum sum_cause(const Judgement& judgement, const std::vector<IdleGap>& gaps,
         sum.longest_call = each.call;
       }
       const std::string call = usual_name(judgement.snapshot().strings->text(each.call.name));
-      place.note = cause == IdleCause::loading ? fmt::format("host in {} {}", call, span_text(each.shared_ns))
-                                               : fmt::format("after {}", call);
+      place.note = cause == IdleCause::synchronising ? fmt::format("after {}", call)
+                                                     : fmt::format("host in {} {}", call, span_text(each.shared_ns));
     }
     sum.places.push_back(std::move(place));
   }
@@ -129,28 +131,94 @@ Result<std::unique_ptr<LaunchReplay>> replay_of(const Judgement& judgement, cons
   return LaunchReplay::build(judgement.query, *judgement.dependencies, launched);
 }
 
+// How much of a device's work graphs of kernels launched that were captured before.
+double graph_share(const Judgement& judgement, const DeviceSum& device) {
+  const Snapshot& snapshot = judgement.snapshot();
+  EventReader reader(judgement.query.store, judgement.query.snapshot);
+  if (judgement.dependencies == nullptr) return 0;
+  constexpr std::size_t kLooked = 2'000;
+  const std::vector<Dependency>& all = judgement.dependencies->all();
+  const std::size_t step = std::max<std::size_t>(1, all.size() / kLooked);
+  std::size_t launched = 0, by_graph = 0;
+  for (std::size_t i = 0; i < all.size(); i += step) {
+    const LaneSnapshot* const lane = snapshot.find_lane(lane_of(all[i].target));
+    if (lane == nullptr || std::find(device.tracks.begin(), device.tracks.end(), lane->track) == device.tracks.end())
+      continue;
+    const auto call = reader.read(all[i].source);
+    if (!call) continue;
+    ++launched;
+    if (replays_graph(snapshot.strings->text(call->name))) ++by_graph;
+  }
+  return part_of(static_cast<double>(by_graph), static_cast<std::int64_t>(launched));
+}
+
+constexpr double kMostlyGraphs = 0.5;
+constexpr std::string_view kGraphRemedy =
+    "The work is replayed from graphs already: prepare the next launch while this one runs (inputs, sampling, checks "
+    "on "
+    "the host), launch it before this one ends, or put several steps into one graph.";
+
+// What is told of them.
+Stretches judge_freeing(const Judgement& judgement, const DeviceSum& device, const std::vector<IdleGap>& gaps) {
+  if (!judgement.judges(RuleId::freeing)) return {};
+  CauseSum freeing = sum_cause(judgement, gaps, IdleCause::freeing);
+  if (static_cast<double>(freeing.places.size()) < rule_of(RuleId::freeing).threshold) return {};
+  Stretches calls, idle;
+  for (const HostSpans* host : hosts_of(judgement, device)) {
+    for (const HostSpan& each : host->freeing) add_stretch(calls, each.begin_ns, each.end_ns);
+  }
+  settle(calls);
+  for (const FindingPlace& each : freeing.places) idle.emplace_back(each.range.begin_ns, each.range.end_ns);
+  Stretches mends = shared_parts(idle, calls);
+  const std::int64_t inside = settle(mends);
+  const std::string call = main_call(judgement, freeing);
+  Finding found = gap_finding(judgement, RuleId::freeing, device, freeing, {inside, false});
+  found.mends = mends;
+  found.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device, span_text(inside),
+                               count_text(found.count, "gap"), call);
+  found.tab = fmt::format("host in {}", call);
+  judgement.tell(std::move(found));
+  return mends;
+}
+
+// Adds what of gaps in which memory is freed is not told as that: the host launches late in them too.
+void add_rest(CauseSum& launching, const std::vector<IdleGap>& gaps, const Stretches& told) {
+  for (const IdleGap& each : gaps) {
+    if (each.cause != IdleCause::freeing) continue;
+    const std::int64_t left = each.gap.length_ns() - shared_ns(told, each.gap.begin_ns, each.gap.end_ns);
+    if (left < kLeastGapNs) continue;
+    launching.length_ns += left;
+    launching.places.push_back({{each.gap.begin_ns, each.gap.end_ns}, ""});
+  }
+}
+
 Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, const LaunchReplay* replay) {
-  if (!judgement.judges(RuleId::launch_gaps)) return {};
+  if (!judges_gaps(judgement)) return {};
   const auto saved = [&](HostDelay delay) { return saving_without(delay, replay, 0).ns; };
   const bool waits_most = saved(HostDelay::synchronising) > saved(HostDelay::loading);
   const auto gaps = idle_causes(device.gaps, hosts_of(judgement, device), judgement.query.control,
                                 waits_most ? IdleCause::synchronising : IdleCause::loading);
   if (!gaps) return gaps.error();
   const std::int64_t span = device.stretch.length_ns();
+  const Stretches freeing = judgement.host.has_host() ? judge_freeing(judgement, device, *gaps) : Stretches();
   CauseSum launching = sum_cause(judgement, *gaps, IdleCause::launching);
+  add_rest(launching, *gaps, freeing);
   if (part_of(static_cast<double>(launching.length_ns), span) > rule_of(RuleId::launch_gaps).threshold &&
       !is_late_by_size(device, replay)) {
     const std::int64_t idle = launching.length_ns;
-    Finding found =
-        gap_finding(judgement, RuleId::launch_gaps, device, launching, saving_without(HostDelay::own, replay, idle));
+    DelaySaving saving = saving_without(HostDelay::own, replay, idle);
+    if (!freeing.empty()) saving = {std::min(saving.ns, idle), false};  // the replay is without those calls too
+    Finding found = gap_finding(judgement, RuleId::launch_gaps, device, launching, saving);
     found.headline =
         fmt::format("{} idle {} in {}, {} of {}", device.device, span_text(idle), count_text(found.count, "gap"),
                     format_share(part_of(static_cast<double>(idle), span)), span_text(span));
     found.tab = "idle, nothing launched";
     name_host_calls(judgement, judgement.host.processes_of(device), found);
+    if (graph_share(judgement, device) > kMostlyGraphs) found.remedy = kGraphRemedy;
     judgement.tell(std::move(found));
   }
-  if (!judgement.host.has_host() || !judgement.judges(RuleId::synchronising)) return {};
+  if (!judgement.host.has_host()) return {};
+  if (!judgement.judges(RuleId::synchronising)) return {};
   CauseSum synchronising = sum_cause(judgement, *gaps, IdleCause::synchronising);
   if (synchronising.length_ns > 0) {
     const std::string call = main_call(judgement, synchronising);
@@ -177,7 +245,7 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, con
 }
 
 void judge_tiny(const Judgement& judgement, const DeviceSum& device, const LaunchReplay* replay) {
-  if (!judgement.judges(RuleId::tiny_kernels)) return;
+  if (pauses_are_of_profiler(judgement.snapshot()) || !judgement.judges(RuleId::tiny_kernels)) return;
   if (!has_tiny(device)) return;
   const DelaySaving saving = saving_without(HostDelay::tiny_launches, replay, device.tiny_pauses_ns);
   Finding found = judgement.finding(RuleId::tiny_kernels, device, static_cast<double>(saving.ns), device.tiny,
@@ -187,6 +255,8 @@ void judge_tiny(const Judgement& judgement, const DeviceSum& device, const Launc
       fmt::format("{} of {} kernels are shorter than 5 µs, with {} of pauses before them",
                   format_count(device.tiny_kernels), format_count(device.kernels), span_text(device.tiny_pauses_ns));
   found.tab = fmt::format("{} tiny kernels", format_count(device.tiny_kernels));
+  if (graph_share(judgement, device) > kMostlyGraphs)
+    found.remedy = "The work is replayed from graphs already: fuse kernels (torch.compile), or give each more to do.";
   judgement.tell(std::move(found));
 }
 
@@ -201,6 +271,7 @@ void judge_one_stream(const Judgement& judgement, const DeviceSum& device) {
   found.headline = fmt::format("Copies alone take {} while the only stream waits; overlap would hide {}",
                                span_text(copies), span_text(hidden));
   found.tab = fmt::format("copies alone {}", span_text(copies));
+  found.mends = device.transfers_alone;
   found.tracks = device.transfer_tracks;
   found.events.tracks = device.transfer_tracks;
   found.count = 1;
@@ -215,6 +286,8 @@ Finding recompiled(const Judgement& judgement, const std::string& what, const st
   Finding made;
   made.rule = &rule_of(RuleId::recompilation);
   made.key = std::string(made.rule->name);
+  made.remedy = made.rule->remedy;
+  made.told = made.rule->told;
   made.saving_ns = length_ns;
   made.share = part_of(static_cast<double>(length_ns), judgement.range.length_ns());
   made.count = events.size();
@@ -233,6 +306,14 @@ Finding recompiled(const Judgement& judgement, const std::string& what, const st
 }
 
 }  // namespace
+
+bool judges_gaps(const Judgement& judgement) {
+  if (!pauses_are_of_profiler(judgement.snapshot())) return judgement.judges(RuleId::launch_gaps);
+  judgement.not_judged(RuleId::launch_gaps,
+                       "needs a run at its own pace: the profiler ran each launch several times, "
+                       "and the pauses between are its own");
+  return false;
+}
 
 Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device) {
   if (!device.has_streams) return {};

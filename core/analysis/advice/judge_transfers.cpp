@@ -86,8 +86,14 @@ Result<void> judge_inputs(const Judgement& judgement, const std::vector<DeviceSu
   for (std::size_t units = 0; units < most->times_ns.size(); ++units) {
     if ((units >> static_cast<unsigned>(Unit::transfer) & 1U) != 0) moving_ns += most->times_ns[units];
   }
+  // At least the transfers that nothing overlaps go; at most all of them, with what the busiest engine waits meanwhile.
+  const double share = again / std::max(1.0, moved);
+  std::int64_t busy_ns = 0;
+  for (const EngineSum& each : most->engines) busy_ns = std::max(busy_ns, each.busy_ns);
+  const auto waited_ns = static_cast<double>(busy_ns > 0 ? most->active_ns() - busy_ns : 0);
   Finding found =
-      judgement.finding(RuleId::reread_inputs, *most, static_cast<double>(moving_ns) * again / std::max(1.0, moved));
+      judgement.finding(RuleId::reread_inputs, *most, std::max(static_cast<double>(moving_ns) * share, waited_ns));
+  found.least_ns = static_cast<std::int64_t>(static_cast<double>(most->alone_ns(Unit::transfer)) * share);
   found.tracks = most->transfer_tracks;
   found.events.tracks = found.tracks;
   found.count = most->packets;

@@ -46,10 +46,24 @@ void judge_transfers(const Judgement& judgement, const DeviceSum& device);
                                           const WorkReplay& replay);
 void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 [[nodiscard]] Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum>& devices);
+// After the rules that name causes of transfers: time that such a cause explains is not told once more.
+[[nodiscard]] Result<void> judge_moves(const Judgement& judgement, const DeviceSum& device);
+// has_dependencies: between the events of devices of engines.
+[[nodiscard]] Result<void> judge_communication(const Judgement& judgement, const std::vector<DeviceSum>& devices,
+                                               bool has_dependencies);
+// What the busiest engine of a device waits for: evidence of the findings of that device.
+[[nodiscard]] Result<void> add_waits(const Judgement& judgement, const DeviceSum& device);
 void judge_cores(const Judgement& judgement, const DeviceSum& device);
+[[nodiscard]] Result<void> judge_products(const Judgement& judgement, const std::vector<DeviceSum>& devices);
+[[nodiscard]] Result<void> judge_operations(const Judgement& judgement, const std::vector<DeviceSum>& devices);
+[[nodiscard]] Result<void> judge_links(const Judgement& judgement, const std::vector<DeviceSum>& devices);
+// Of the whole session's allocators.
+[[nodiscard]] Result<void> judge_memory(const QueryContext& query, Advice& advice);
 void judge_host(const Judgement& judgement);
 void judge_setup(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 
+// Whether gaps of devices are the host's doing: false, and said why, where a profiler made them.
+[[nodiscard]] bool judges_gaps(const Judgement& judgement);
 // "1 gap", "1,204 gaps"
 [[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
 // "4×", "2.5×"

@@ -13,7 +13,6 @@ enum class RuleId : std::uint8_t {
   spills,
   small_transfers,
   starved,
-  stalls,
   throttling,
   transposes,
   launch_gaps,
@@ -34,8 +33,21 @@ enum class RuleId : std::uint8_t {
   waits_for_room,
   few_cores,
   reread_inputs,
+  hardware_error,
+  round_trips,
+  transfers_alone,
+  blocking_copies,
+  page_migrations,
+  exposed_communication,
+  freeing,
+  serial_parts,
+  out_of_memory,
+  held_memory,
+  slow_products,
+  slow_operations,
+  crowded_links,
 };
-inline constexpr std::size_t kRuleCount = 25;
+inline constexpr std::size_t kRuleCount = 37;
 
 // What a saving is a share of.
 enum class CostBase : std::uint8_t {
@@ -59,6 +71,7 @@ struct AdviceRule {
   std::string_view page;         // of the vendor, by name
   bool of_gaps = false;          // it rests on stretches in which nothing runs
   bool of_device = false;        // it speaks of a device as a whole: a box on the timeline points at nothing
+  bool once = false;             // it happens once, however long the session is: no share of its work
   bool needs_all = false;        // it cannot be judged behind a filter: what is left out would look idle
 };
 

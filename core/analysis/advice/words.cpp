@@ -1,5 +1,8 @@
 #include "core/analysis/advice/words.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace accelscope {
 namespace {
 
@@ -22,7 +25,39 @@ constexpr HostWord kHostWords[] = {
     {"hipMemcpyWithStream", WordPlace::whole, HostCallKind::synchronises},
     {"clFinish", WordPlace::whole, HostCallKind::synchronises},
     {"clWaitForEvents", WordPlace::whole, HostCallKind::synchronises},
+    {"cudaFree", WordPlace::whole, HostCallKind::frees},
+    {"cudaFreeHost", WordPlace::whole, HostCallKind::frees},
+    {"cuMemFree", WordPlace::begin, HostCallKind::frees},
+    {"cudaMalloc", WordPlace::whole, HostCallKind::frees},
+    {"cudaMallocHost", WordPlace::whole, HostCallKind::frees},
+    {"cudaMallocManaged", WordPlace::whole, HostCallKind::frees},
+    {"cudaHostAlloc", WordPlace::whole, HostCallKind::frees},
+    {"hipFree", WordPlace::whole, HostCallKind::frees},
+    {"hipHostFree", WordPlace::whole, HostCallKind::frees},
+    {"hipFreeHost", WordPlace::whole, HostCallKind::frees},
+    {"hipMalloc", WordPlace::whole, HostCallKind::frees},
+    {"hipHostMalloc", WordPlace::whole, HostCallKind::frees},
+    {"hipMallocManaged", WordPlace::whole, HostCallKind::frees},
 };
+
+struct DirectionWord {
+  std::string_view text;
+  CopyDirection direction;
+};
+constexpr DirectionWord kDirectionWords[] = {
+    {"HtoD", CopyDirection::to_device},
+    {"H2D", CopyDirection::to_device},
+    {"HostToDevice", CopyDirection::to_device},
+    {"HOST_TO_DEVICE", CopyDirection::to_device},
+    {"Host to Device", CopyDirection::to_device},
+    {"DtoH", CopyDirection::to_host},
+    {"D2H", CopyDirection::to_host},
+    {"DeviceToHost", CopyDirection::to_host},
+    {"DEVICE_TO_HOST", CopyDirection::to_host},
+    {"Device to Host", CopyDirection::to_host},
+};
+constexpr std::string_view kMigrationWords[] = {"Unified", "page migration", "Page Migration", "PAGE_MIGRAT"};
+constexpr std::string_view kGraphWords[] = {"GraphLaunch"};  // cudaGraphLaunch, hipGraphLaunch, cuGraphLaunch
 
 bool matches(const HostWord& word, std::string_view name) noexcept {
   switch (word.place) {
@@ -43,6 +78,22 @@ HostCallKind host_call_kind(std::string_view name) noexcept {
     if (matches(word, name)) return word.kind;
   }
   return HostCallKind::other;
+}
+
+CopyWords copy_words(std::string_view name) noexcept {
+  CopyWords words;
+  for (const DirectionWord& word : kDirectionWords) {
+    if (name.find(word.text) != std::string_view::npos) words.direction = word.direction;
+  }
+  words.pageable = name.find("Pageable") != std::string_view::npos;
+  words.migrates = std::any_of(std::begin(kMigrationWords), std::end(kMigrationWords),
+                               [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+  return words;
+}
+
+bool replays_graph(std::string_view name) noexcept {
+  return std::any_of(std::begin(kGraphWords), std::end(kGraphWords),
+                     [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
 }  // namespace accelscope

@@ -110,7 +110,7 @@ class FoundArrivals {
       numbers(columns.wait, wait);
       numbers(columns.group_size, group_size);
       largest(reader, schema, columns.bytes, bytes);
-      if (columns.bytes.empty()) largest(reader, schema, columns.elements, elements);
+      largest(reader, schema, columns.elements, elements);
       operation = texts(columns.operation);
       algorithm = texts(columns.algorithm);
       type = texts(columns.type);

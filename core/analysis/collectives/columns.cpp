@@ -45,6 +45,7 @@ CollectiveColumns::CollectiveColumns(const Schema& schema)
       algorithm(first_of(schema, kAlgorithmColumns)),
       operation(first_of(schema, kOperationColumns)),
       id(first_of(schema, kIdColumns)) {
+  if (!bytes.empty()) elements.clear();
   if (bytes.empty()) {
     if (const auto moved = schema.find(Role::bytes)) bytes.push_back(*moved);
   }

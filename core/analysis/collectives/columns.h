@@ -14,7 +14,7 @@ struct CollectiveColumns {
 
   std::optional<std::size_t> wait;    // ns from the arrival to the recorded begin
   std::vector<std::size_t> bytes;     // the size is the largest of these
-  std::vector<std::size_t> elements;  // else the largest of these times the type's bytes
+  std::vector<std::size_t> elements;  // before them, the largest of these times the type's bytes
   std::optional<std::size_t> type, group, group_size, algorithm, operation, id;
 };
 

@@ -51,8 +51,8 @@ struct CollectivesReport {
   std::uint64_t compared = 0;            // instances with at least two ranks
   std::uint64_t below_noise = 0;         // of them: the last two came too close together to say which was last
   std::uint64_t incomplete = 0;          // some ranks are missing
-  // The rank that others waited for at least twice as long as for any other, and three times at least (or always, where
-  // there are fewer instances).
+  // The rank that others waited for at least twice as long as for any other, three times at least (or always, where
+  // there are fewer instances), and for 1 % of the time in which the collectives lie.
   std::optional<std::uint32_t> straggler;
 };
 

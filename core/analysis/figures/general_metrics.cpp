@@ -323,8 +323,10 @@ class GeneralMetrics {
     const double of_s = span.empty() ? seconds_in_range(times_[group.device]) : seconds_of(span);
     if (of_s > 0) add(group.table + "_busy_share", "share", worked_s / of_s, device);
     add(group.table + "_event_count", "", static_cast<double>(group.event_count), device);
-    if (group.has_bytes) add(group.table + "_moved_bytes", "B", all.bytes, device);
-    if (group.has_flops) add(group.table + "_work_flops", "flop", all.flops, device);
+    // Tables that have room for work whose sources tell none of it: no figure is other than 0.
+    const bool untold = group.has_flops && all.flops <= 0;
+    if (group.has_bytes && !(untold && all.bytes <= 0)) add(group.table + "_moved_bytes", "B", all.bytes, device);
+    if (group.has_flops && !untold) add(group.table + "_work_flops", "flop", all.flops, device);
   }
 
   const QueryContext& query_;

@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "core/analysis/dependencies/launched_time.h"
-#include "core/analysis/memory/usage.h"
+#include "core/analysis/memory/pressure.h"
+#include "core/analysis/tenstorrent/link_demand.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 
@@ -190,11 +191,25 @@ std::string missing_text(const Snapshot& snapshot) {
                           : with_blanks(worst->kind);
 }
 
+namespace {
+
+// What data lack, where the kind of the entry alone says little of what it keeps from whoever reads the figures.
+struct MissingWords {
+  std::string_view kind, text;
+};
+constexpr MissingWords kMissingWords[] = {
+    {"missing_dge_notifications", "reloads and spills among these DMA packets are not known"}};
+
+}  // namespace
+
 std::string Verdict::text() const {
   std::string all = bound;
   if (!cause.empty()) all += "; " + cause;
   if (worst) all += "; " + line_text(*worst);
   if (!missing.empty()) all += "; data quality: " + missing;
+  for (const MissingWords& words : kMissingWords) {
+    if (missing.starts_with(with_blanks(std::string(words.kind)))) all += fmt::format(": {}", words.text);
+  }
   return all;
 }
 
@@ -218,20 +233,6 @@ SourceLines own_lines(const HostTimes& host, const StringPool& strings) {
   return lines;
 }
 
-// What a session of memory alone says first; "" where nothing of it is known.
-std::string peak_text(const MemoryUsage& usage, const TimeRange& session) {
-  std::string text;
-  std::uint64_t most = 0;
-  for (std::uint32_t pool = 0; pool < usage.pools.size(); ++pool) {
-    const std::uint64_t bytes = usage.peak(pool, session).bytes;
-    if (bytes <= most) continue;
-    most = bytes;
-    text = fmt::format("{} peaks at {}, no work was recorded", usage.pools[pool].name,
-                       format_bytes(static_cast<double>(bytes)));
-  }
-  return text;
-}
-
 }  // namespace
 
 Result<Verdict> session_verdict(const QueryContext& query, const std::optional<TimeRange>& active,
@@ -243,10 +244,16 @@ Result<Verdict> session_verdict(const QueryContext& query, const std::optional<T
   if (load->kind == SessionLoad::Kind::nothing) {
     const auto usage = memory_usage(query);
     if (!usage) return usage.error();
-    if (std::string memory = peak_text(**usage, {query.snapshot->begin_ns, query.snapshot->end_ns}); !memory.empty())
-      verdict.bound = std::move(memory);
+    const auto pressure = memory_pressure(query, **usage);
+    if (!pressure) return pressure.error();
+    if (std::string memory = pressure_text(*pressure); !memory.empty()) verdict.bound = std::move(memory);
+    verdict.cause = pressure_cause(*pressure);
   }
-  verdict.cause = cause_text(*load);
+  if (verdict.cause.empty()) verdict.cause = cause_text(*load);
+  const auto demand = tenstorrent::link_demand(query, {});
+  if (!demand) return demand.error();
+  if (const std::string network = tenstorrent::demand_text(*demand); !network.empty())
+    verdict.cause += (verdict.cause.empty() ? "" : ", ") + network;
   if (host_bound(*load) && !load->gap.empty()) verdict.cause_range = load->gap;
   const bool host_alone = std::all_of(lines.lines.begin(), lines.lines.end(), [](const SourceLine& line) {
     return line.host_ns == line.busy_ns + line.wait_ns;

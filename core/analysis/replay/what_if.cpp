@@ -9,6 +9,7 @@
 
 #include "core/analysis/replay/mendings.h"
 #include "core/analysis/vendors/vendor.h"
+#include "core/names/short_names.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
 
@@ -60,8 +61,10 @@ class ChangeReader {
                         [](WorkKind from, WorkKind to) { return from == WorkKind::host && is_device_work(to); });
         return {};
       case Effect::name: {
-        const StringId name = graph_.snapshot->strings->find(change.name);
-        if (name != kNone) scale(factor, [&](NodeIndex node) { return graph_.names[node] == name; });
+        const std::vector<StringId> names = named_so(change.name);
+        if (names.empty()) return {};
+        scale(factor,
+              [&](NodeIndex node) { return std::binary_search(names.begin(), names.end(), graph_.names[node]); });
         return {};
       }
       case Effect::line: {
@@ -170,13 +173,41 @@ class ChangeReader {
     }
   }
 
+  // The name itself; else all that are shown so where there is little room: "gemm bf16 128x128".
+  std::vector<StringId> named_so(std::string_view name) const {
+    if (const StringId exact = graph_.snapshot->strings->find(name); exact != kNone) return {exact};
+    std::vector<StringId> all(graph_.names), found;
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    ShortNames shown;
+    for (const StringId id : all) shown.add(graph_.snapshot->strings->text(id));
+    for (const StringId id : all) {
+      const std::string_view text = graph_.snapshot->strings->text(id);
+      const std::vector<std::string>& forms = shown.forms(text);
+      const bool is_shown = std::find(forms.begin(), forms.end(), name) != forms.end();
+      if (is_shown || usual_name(text) == name) found.push_back(id);
+    }
+    return found;
+  }
+
+  // "7" of "stream 7", "stream 7", and "GPU 0 stream 7": as answers name it.
+  static bool is_named(const Track& track, std::string_view name) {
+    if (track.name == name) return true;
+    const std::size_t blank = track.name.find(' ');
+    if (blank != std::string::npos && (track.kind == "stream" || track.kind == "dma_queue") &&
+        std::string_view(track.name).substr(blank + 1) == name)
+      return true;
+    return !track.device.empty() && name.size() == track.device.size() + 1 + track.name.size() &&
+           name.starts_with(track.device) && name.ends_with(track.name);
+  }
+
   // By lane of the graph: those of the track, and of packets those of their queue.
   std::vector<std::uint8_t> lanes_named(std::string_view name) const {
     std::vector<std::uint8_t> named(graph_.lanes.size(), 0);
     for (std::size_t i = 0; i < named.size(); ++i) {
       for (const TrackNumber number : {graph_.lanes[i].track, graph_.lanes[i].resource}) {
         const TrackSnapshot* track = graph_.snapshot->find_track(number);
-        if (track != nullptr && track->track->name == name) named[i] = 1;
+        if (track != nullptr && is_named(*track->track, name)) named[i] = 1;
       }
     }
     return named;

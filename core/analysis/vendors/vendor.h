@@ -134,6 +134,10 @@ struct ProgramTables {
 [[nodiscard]] std::span<const Vendor> vendors();
 [[nodiscard]] std::span<const ProgramTables> program_tables();
 
+// Whether what recorded the session ran each launch several times and alone, to read counters in passes: the pauses
+// between launches are its own.
+[[nodiscard]] bool pauses_are_of_profiler(const Snapshot& snapshot);
+
 // Of the vendor that knows the lane; null where its events have none.
 [[nodiscard]] const Vendor* vendor_of_work(const LaneSnapshot& lane);
 

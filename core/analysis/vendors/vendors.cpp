@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "core/analysis/neuron/facts/matmul_work.h"
@@ -110,10 +111,18 @@ constexpr std::array<ProgramTables, 1> kProgramTables = {{{.run_table = "run",
                                                            .data_wait = "CB-COMPUTE-WAIT-FRONT",
                                                            .room_wait = "CB-COMPUTE-RESERVE-BACK"}}};
 
+// Formats of what runs a launch once for every set of counters.
+constexpr std::array<std::string_view, 1> kReplayingFormats = {"ROCm Compute Profiler analysis"};
+
 }  // namespace
 
 std::span<const Vendor> vendors() { return kVendors; }
 std::span<const ProgramTables> program_tables() { return kProgramTables; }
+
+bool pauses_are_of_profiler(const Snapshot& snapshot) {
+  const std::string_view format = snapshot.meta_value("source_format");
+  return std::find(kReplayingFormats.begin(), kReplayingFormats.end(), format) != kReplayingFormats.end();
+}
 
 const Vendor* vendor_of_work(const LaneSnapshot& lane) {
   for (const Vendor& vendor : kVendors) {

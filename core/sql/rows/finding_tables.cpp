@@ -21,7 +21,7 @@ FindingRows make_findings(Context& context) {
     rows->add({std::string(each.rule->name), text_or_null(each.device), each.headline, text_or_null(each.source),
                static_cast<std::int64_t>(each.count), each.saving_ns,
                static_cast<std::int64_t>(each.is_replayed ? 1 : 0), each.share, text_or_null(each.change),
-               std::string(each.rule->remedy), range.begin_ns, range.end_ns, id_or_null(each.first)});
+               each.remedy, range.begin_ns, range.end_ns, id_or_null(each.first)});
   }
   return std::shared_ptr<const Rows>(rows);
 }

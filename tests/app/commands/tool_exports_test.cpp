@@ -1,7 +1,7 @@
 // What is written for other tools: VTune's intervals, the files of tt-metal's own tools, all of them as one archive.
 #include <doctest/doctest.h>
 
-#include "core/export/tenstorrent/tt_perf.h"
+#include "core/analysis/tenstorrent/operation_performance.h"
 #include "core/export/vtune/vtune_csv.h"
 #include "tests/app/program_run.h"
 

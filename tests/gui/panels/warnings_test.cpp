@@ -39,8 +39,9 @@ TEST_CASE("warnings: a click selects what the finding rests on and boxes it, a d
   const auto advice = viewer.advice();
   REQUIRE(advice->findings.size() > 2);
   CHECK(viewer.shell.shows(std::to_string(advice->findings.size())));  // the badge
-  CHECK(viewer.shell.shows(advice->findings[0].headline));
-  CHECK(viewer.shell.shows("Tensor loaded more than twice"));  // the card speaks of the first
+  CHECK(viewer.shell.shows(advice->findings[1].headline));
+  CHECK(advice->findings[0].is_error);
+  CHECK(viewer.shell.shows(std::string(advice->findings[0].rule->title)));  // the card speaks of the first
   viewer.press("warnings.table.row.1");
   CHECK(viewer.tab().chosen_warning == advice->findings[1].key);
   REQUIRE(viewer.tab().region);
@@ -69,7 +70,7 @@ TEST_CASE("warnings: the largest findings are boxed unasked, and a click on a bo
   REQUIRE(viewer.shell.settle());
   CHECK(viewer.shell.find("warnings.table.row.0") == nullptr);
   viewer.press("timeline.warning.0");
-  CHECK(viewer.tab().chosen_warning == viewer.advice()->findings[0].key);
+  CHECK(viewer.tab().chosen_warning == costliest_finding(*viewer.advice())->key);
   CHECK(viewer.shell.find("warnings.table.row.0") != nullptr);
   CHECK_FALSE(viewer.tab().selected);  // the lanes below did not take the click
 }
@@ -95,7 +96,7 @@ TEST_CASE("warnings: heads sort the rows, and the card follows the chosen one") 
 TEST_CASE("warnings: the source has a sign at the line that a finding costs most, and the verdict names the largest") {
   WarningsViewer viewer;
   const auto advice = viewer.advice();
-  const Finding& first = advice->findings.front();
+  const Finding& first = *costliest_finding(*advice);
   REQUIRE_FALSE(first.source.empty());
   viewer.app.layout().show("source");
   viewer.tab().selected_source = first.source;
@@ -113,6 +114,21 @@ TEST_CASE("warnings: the source has a sign at the line that a finding costs most
   viewer.press("verdict.advice");
   CHECK(viewer.tab().chosen_warning == first.key);
   CHECK(viewer.shell.find("warnings.table.row.0") != nullptr);
+}
+
+TEST_CASE("warnings: an error of the hardware stands first in verdict, status bar and panel, and a click opens it") {
+  WarningsViewer viewer;
+  const Finding* const error = reported_error(*viewer.advice());
+  REQUIRE(error != nullptr);
+  for (const char* name : {"verdict.error", "status.hardware_error"}) {
+    CAPTURE(name);
+    viewer.tab().chosen_warning.clear();
+    viewer.app.layout().show("details");
+    REQUIRE(viewer.wait_for([&] { return viewer.shell.find(name) != nullptr; }));
+    viewer.press(name);
+    CHECK(viewer.tab().chosen_warning == error->key);
+    CHECK(viewer.shell.find("warnings.table.row.0") != nullptr);
+  }
 }
 
 TEST_CASE("warnings: errors are told with what ran on every engine, and a click selects that event") {

@@ -113,15 +113,19 @@ TEST_CASE("why panel: a finding that is clicked is replayed as its what-if, and 
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("why.findings.row.0") != nullptr; }));
   const std::shared_ptr<const Advice> advice = viewer.tab().analysis->advice();
   REQUIRE(advice != nullptr);
-  const Finding& first = advice->findings.front();
+  REQUIRE(costliest_finding(*advice) != nullptr);
+  const Finding& first = *costliest_finding(*advice);  // an error of the hardware may stand above it
+  const std::string row = "why.findings.row." + std::to_string(&first - advice->findings.data());
   REQUIRE(first.change == "drop reload of w1");
   const auto shows_ghost = [&] { return viewer.shell.find("why.ghost.then.TensorMatrix") != nullptr; };
+  const std::string saved = "≈ −" + format_duration(static_cast<double>(first.saving_ns));
+  CHECK(viewer.wait_for([&] { return viewer.shell.shows(saved); }));  // ticked unasked: the best that can be done
   REQUIRE(viewer.shell.click("why.clear"));
   CHECK(viewer.wait_for([&] { return !shows_ghost(); }));
-  REQUIRE(viewer.shell.click("why.findings.row.0"));
+  REQUIRE(viewer.shell.click(row));
   CHECK(viewer.tab().chosen_warning == first.key);
   CHECK(viewer.wait_for(shows_ghost));  // the panel stays in front
-  CHECK(viewer.shell.shows("≈ −" + format_duration(static_cast<double>(first.saving_ns))));
+  CHECK(viewer.shell.shows(saved));
   REQUIRE(viewer.wait_for([&] { return viewer.shell.find("why.both") != nullptr; }));
   REQUIRE(viewer.shell.click("why.both"));
   CHECK(viewer.wait_for([&] { return viewer.shell.shows("drop reload of w2") && shows_ghost(); }));

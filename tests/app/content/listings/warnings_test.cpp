@@ -36,25 +36,33 @@ TEST_CASE("warnings: the weights that are read four times are told first, with t
   REQUIRE(all.code == kExitDone);
   const std::vector<std::string> lines = lines_of(all.out);
   REQUIRE(lines.size() > 3);
-  CHECK(lines[0] == "rule,device,headline,source,count,saving_ns,share,remedy,what_if,begin_ns,end_ns,event_id");
-  CHECK(lines[1].starts_with("reloaded_tensor,nc0,"));
-  CHECK(holds(lines[1], "loaded 4×"));
-  CHECK(holds(lines[1], ".py:"));
-  CHECK(holds(lines[1], ",drop reload of w"));
+  CHECK(lines[0] ==
+        "rule,device,headline,source,count,saving_ns,least_ns,share,remedy,evidence,same_time,what_if,begin_ns,end_ns,"
+        "event_id");
+  CHECK(lines[1].starts_with("hardware_error,nc0,"));  // before all that costs time
+  CHECK(lines[2].starts_with("reloaded_tensor,nc0,"));
+  CHECK(holds(lines[2], "loaded 4×"));
+  CHECK(holds(lines[2], ".py:"));
+  CHECK(holds(lines[2], ",drop reload of w"));
   const std::string json = run({"view", file.path, "--table", "warnings", "--output-format", "json"}).out;
-  const std::string_view key = "\"saving_ns\": ";
-  std::int64_t last = INT64_MAX;
-  std::size_t found = 0;
-  for (std::size_t at = json.find(key); at != std::string::npos; at = json.find(key, at + 1), ++found) {
-    const std::int64_t ns = std::stoll(json.substr(at + key.size()));
-    CHECK(ns <= last);
-    last = ns;
-  }
-  CHECK(found == lines.size() - 1);
+  const auto values = [&](std::string_view key) {
+    std::vector<std::int64_t> found;
+    for (std::size_t at = json.find(key); at != std::string::npos; at = json.find(key, at + 1))
+      found.push_back(std::stoll(json.substr(at + key.size())));
+    return found;
+  };
+  const std::vector<std::int64_t> most = values("\"saving_ns\": "), least = values("\"least_ns\": ");
+  REQUIRE(most.size() == lines.size() - 1);
+  REQUIRE(least.size() == most.size());
+  for (std::size_t i = 2; i < most.size(); ++i)
+    CHECK(most[i] + least[i] <= most[i - 1] + least[i - 1]);  // by the middle of what each saves
   const auto none =
       run({"view", file.path, "--table", "warnings", "--filter", "no such thing", "--output-format", "csv"});
   CHECK(lines_of(none.out).size() == 1);
-  CHECK(holds(run({"view", file.path}).out, "loaded 4×"));  // the verdict names it
+  const std::string verdict = run({"view", file.path}).out;
+  CHECK(holds(verdict, "loaded 4×"));  // the verdict names it, after the error
+  const std::size_t error = verdict.find("out of bounds"), bound = verdict.find("-bound");
+  CHECK((error != std::string::npos && error < bound));
 }
 
 TEST_CASE("errors: of an error every engine is told, with operands and lines") {

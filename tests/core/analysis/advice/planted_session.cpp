@@ -28,7 +28,9 @@ PlantedSession::PlantedSession() {
   throttle.columns = {{.name = "util_limit", .type = ColumnType::float64}};
   throttle_ = writer.add_schema(throttle);
   kernel_ = writer.add_schema({.name = "kernel"});
-  copy_ = writer.add_schema({.name = "memcpy"});
+  copy_ = writer.add_schema(
+      {.name = "memcpy", .columns = {{.name = "bytes", .type = ColumnType::int64, .role = Role::bytes}}});
+  error_ = writer.add_schema({.name = "error", .kind = EventKind::instant});
   call_ = writer.add_schema({.name = "call", .wait_names = {"cudaStreamSynchronize"}});
   zone_ = writer.add_schema({.name = "zone"});
   total_ = writer.add_schema({.name = "zone_total",

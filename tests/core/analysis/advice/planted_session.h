@@ -49,6 +49,11 @@ class PlantedSession {
     const char* line = "mlp.py:33";
   };
   void move(TrackNumber on, std::int64_t begin, std::int64_t length, const Transfer& transfer);
+  // A copy of a stream, such as "Memcpy HtoD (Pageable -> Device)".
+  void copy(TrackNumber on, std::int64_t begin, std::int64_t length, const char* name, std::int64_t bytes) {
+    writer.begin_event(on, begin, length, writer.intern(name)).integer(0, bytes);
+  }
+  TrackNumber errors() { return track("Errors", "error", error_); }
   void limit(TrackNumber on, std::int64_t begin, std::int64_t length, double limit);
   void tensor(const char* name, std::int64_t bytes);
 
@@ -66,7 +71,7 @@ class PlantedSession {
   TrackNumber track(const char* name, const char* kind, SchemaNumber schema, const char* device = "nc0") {
     return writer.add_track({.name = name, .kind = kind, .device = device, .schema = schema});
   }
-  SchemaNumber instruction_, dma_, throttle_, kernel_, copy_, call_, zone_, total_, run_, tensor_;
+  SchemaNumber instruction_, dma_, throttle_, kernel_, copy_, call_, zone_, total_, run_, tensor_, error_;
   std::optional<TrackNumber> tensors_;
   std::shared_ptr<const Advice> advice_;
 };

@@ -384,7 +384,8 @@ TEST_CASE("advice: waits of cores for data and room cost what the run would take
   }
   const Finding* found = session.found(RuleId::waits_for_data);
   CHECK_PLANTED(found, 10 * 10'000);
-  CHECK(found->headline == "Cores wait for data in 10 of 10 runs, 43.8 % of their time");
+  CHECK(found->headline == "Readers bring tiles later than computing needs them in 10 of 10 runs");
+  CHECK(found->evidence == "cores wait for data, 43.8 % of their time");
   CHECK(session.found(RuleId::waits_for_room) == nullptr);
   CHECK(session.found(RuleId::few_cores) == nullptr);
 }

@@ -408,6 +408,23 @@ TEST_CASE("collectives: clocks apart are set by the ends, and nothing is said be
   CHECK_FALSE(report_collectives(recorded, {})->straggler);
 }
 
+TEST_CASE("collectives: a rank is a straggler where waits for it cost a hundredth of the time, not for 639 ns of it") {
+  for (const std::int64_t late : {213, 20'000}) {  // three times 213 ns, of 2.4 ms
+    CAPTURE(late);
+    std::vector<PlantedInstance> planted;
+    for (std::int64_t i = 0; i < 3; ++i) {
+      const std::int64_t at = i * 1'150'000, all = at + 1'000 + late;
+      planted.push_back(
+          {"AllReduce", "[[0,1]]", 1024, {{0, at + 1'000, all, all + 100'000}, {1, all, all, all + 100'000}}});
+    }
+    RankSession session;
+    session.write(planted, {});
+    const auto report = report_collectives(session.find(), {});
+    CHECK(report->ranks[1].last_in == 3);
+    CHECK(report->straggler.has_value() == (late > 1'000));
+  }
+}
+
 TEST_CASE("collectives: kernels of streams by their names, one rank alone, and sessions without any") {
   RankSession session;
   std::vector<PlantedInstance> planted = {

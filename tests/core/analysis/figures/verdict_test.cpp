@@ -237,3 +237,14 @@ TEST_CASE("verdict: what was recorded of one chip alone is not averaged over all
   CHECK(load.share(Unit::transfer) == doctest::Approx(0.75));
   CHECK(load.share(Unit::compute) == doctest::Approx(1));
 }
+
+TEST_CASE("verdict: what missing notifications keep from the figures is said with them") {
+  Verdict verdict;
+  verdict.bound = "DMA-bound";
+  verdict.missing = "missing dge notifications (2,656)";
+  CHECK(verdict.text() ==
+        "DMA-bound; data quality: missing dge notifications (2,656): reloads and spills among these DMA packets are "
+        "not known");
+  verdict.missing = "no trace";
+  CHECK(verdict.text() == "DMA-bound; data quality: no trace");
+}

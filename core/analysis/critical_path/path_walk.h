@@ -67,15 +67,25 @@ class PathWalk {
     }
     add_gap(path_.range.begin_ns, kNoNode, WaitReason::unknown);
     std::reverse(path_.segments.begin(), path_.segments.end());
+    count_events();
     return std::move(path_);
   }
 
  private:
+  void count_events() {
+    std::vector<EventId> events;
+    for (const PathSegment& segment : path_.segments) {
+      if (!segment.is_gap) events.push_back(graph_.event(segment.node));
+    }
+    std::sort(events.begin(), events.end());
+    path_.event_count =
+        static_cast<std::uint64_t>(std::unique(events.begin(), events.end()) - events.begin());
+  }
+
   void add(std::int64_t from, NodeIndex node, bool is_gap, WaitReason reason) {
     from = std::max(from, path_.range.begin_ns);
     if (from >= at_) return;
     if (is_gap) path_.gap_ns += at_ - from;
-    if (!is_gap) ++path_.event_count;
     path_.segments.push_back({from, at_, node, is_gap, reason});
     at_ = from;
   }

@@ -47,11 +47,12 @@ class PathWalk {
     path_.range = range;
   }
 
-  CriticalPath run() {
+  // From what was under way last, or from an event that was.
+  CriticalPath run(NodeIndex from = kNoNode) {
     if (path_.range.empty()) return std::move(path_);
-    const NodeIndex under_way = begun_last(graph_, times_.begins(), times_.ends(), at_);
-    if (under_way != kNoNode) {
-      leave_event(under_way);
+    if (from == kNoNode) from = begun_last(graph_, times_.begins(), times_.ends(), at_);
+    if (from != kNoNode) {
+      leave_event(from);
     } else {
       find_earlier(kNoNode);
     }
@@ -78,8 +79,7 @@ class PathWalk {
       if (!segment.is_gap) events.push_back(graph_.event(segment.node));
     }
     std::sort(events.begin(), events.end());
-    path_.event_count =
-        static_cast<std::uint64_t>(std::unique(events.begin(), events.end()) - events.begin());
+    path_.event_count = static_cast<std::uint64_t>(std::unique(events.begin(), events.end()) - events.begin());
   }
 
   void add(std::int64_t from, NodeIndex node, bool is_gap, WaitReason reason) {

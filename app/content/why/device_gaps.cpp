@@ -99,7 +99,7 @@ Result<Listing> idle_listing(const QueryContext& query, const WorkGraph& graph, 
                    {"line", "Line", "", "Of this call, or of the one around it that has one"},
                    {"launched_by", "Ended by", "", "The call that started what comes after it", false, false, true},
                    {"saving_ns", "Saves", "ns",
-                    "Of the total, without it and what the host did in it: by a replay; empty: not replayed"},
+                    "Of the total, without it and what the host did in it: by a replay; empty: not known"},
                    {"before", "Before it", "", "What ended last", false, false, true},
                    {"after", "After it", "", "What the device does next", false, false, true},
                    {"host_id", "Host event", "", "", false, true},
@@ -113,7 +113,7 @@ Result<Listing> idle_listing(const QueryContext& query, const WorkGraph& graph, 
   for (std::size_t i = 0; i < std::min(gaps.size(), most); ++i) {
     const WorkGap& gap = gaps[i];
     SqlValue saving;
-    if (i < replays) {
+    if (i < replays && (gap.host_on_path || gap.host == kNoNode)) {
       const auto without = saving_without_gap(query, graph, gap);
       if (!without) return without.error();
       saving = *without;

@@ -66,9 +66,8 @@ class GapFinder {
     for (const PathSegment& segment : gap_path(graph_, gap).segments) {
       if (!segment.is_gap && graph_.lane(segment.node).is_thread) tally.add(graph_, segment.node, segment.length_ns());
     }
-    if (2 * tally.recorded_ns < gap.length_ns() && gap.launch != kNoNode) {
-      tally = of_other_threads(gap);
-    }
+    gap.host_on_path = 2 * tally.recorded_ns >= gap.length_ns();
+    if (!gap.host_on_path && gap.launch != kNoNode) tally = of_other_threads(gap);
     if (2 * tally.recorded_ns >= gap.length_ns()) tally.tell(graph_, gap);
     gaps_.push_back(gap);
   }

@@ -20,7 +20,8 @@ struct WorkGap {
   // The call that held the launch up for longest, its own or another thread's; kNoNode: none is recorded for most of
   // it.
   NodeIndex host = kNoNode;
-  std::int64_t host_ns = 0;  // in it, and in others of its name
+  std::int64_t host_ns = 0;   // in it, and in others of its name
+  bool host_on_path = false;  // it held the launch up as far as the graph tells; else it is only known to have worked
   [[nodiscard]] std::int64_t length_ns() const noexcept { return range.length_ns(); }
 };
 

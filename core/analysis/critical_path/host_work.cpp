@@ -4,10 +4,12 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "core/analysis/source/call_nesting.h"
 #include "core/analysis/source/own_code.h"
 #include "core/analysis/time/host_threads.h"
+#include "core/analysis/time/sorted_runs.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/scan/wait_names.h"
@@ -28,6 +30,10 @@ struct HostCall {
   EventId event = kNoEvent;
   StringId name = 0, line = 0;
   bool waits = false, launches = false;
+  // As call_nesting.h has them.
+  [[nodiscard]] bool operator<(const HostCall& other) const noexcept {
+    return std::tie(begin_ns, other.end_ns, rank) < std::tie(other.begin_ns, end_ns, other.rank);
+  }
 };
 
 // While one call of a thread is the innermost.
@@ -215,6 +221,7 @@ class HostWorkBuilder {
   };
 
   void walk(HostThread& thread) const {
+    sort_runs(thread.calls);
     bool broken = false;  // by a launch that took no time
     const auto enter = [&broken](const HostCall& call, const Open* outer) {
       broken = broken || call.begin_ns == call.end_ns;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -74,14 +75,26 @@ class PathWalk {
 
  private:
   void count_events() {
-    std::vector<EventId> events;
+    struct Met {
+      LanePositions positions;
+      std::vector<bool> events;
+    };
+    std::unordered_map<LaneNumber, Met> met;
     for (const PathSegment& segment : path_.segments) {
-      if (!segment.is_gap) events.push_back(graph_.event(segment.node));
+      if (segment.is_gap) continue;
+      const EventId event = graph_.event(segment.node);
+      auto of_lane = met.find(lane_of(event));
+      if (of_lane == met.end()) {
+        const LaneSnapshot& lane = *graph_.snapshot->find_lane(lane_of(event));
+        of_lane = met.emplace(lane_of(event), Met{LanePositions(lane), std::vector<bool>(lane.event_count)}).first;
+      }
+      Met& lane = of_lane->second;
+      const std::uint64_t position = lane.positions.of_ordinal(ordinal_of(event));
+      if (position >= lane.events.size() || lane.events[position]) continue;
+      lane.events[position] = true;
+      ++path_.event_count;
     }
-    std::sort(events.begin(), events.end());
-    path_.event_count = static_cast<std::uint64_t>(std::unique(events.begin(), events.end()) - events.begin());
   }
-
   void add(std::int64_t from, NodeIndex node, bool is_gap, WaitReason reason) {
     from = std::max(from, path_.range.begin_ns);
     if (from >= at_) return;

@@ -15,6 +15,7 @@
 #include "app/content/listings/statistics.h"
 #include "app/content/listings/warnings.h"
 #include "app/content/why/critical_path.h"
+#include "app/content/why/device_gaps.h"
 
 namespace accelscope::app {
 namespace {
@@ -28,7 +29,8 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"hotspots", "Kernels and operations by total time, with work sizes, resources, occupancy and stalls",
      list_hotspots},
     {"devices", "How long each device computed, moved data, took part in collectives and idled", list_devices},
-    {"idle", "The longest stretches in which a device, or all of the session, does nothing", list_idle},
+    {"idle", "Every gap of a device: what the host did, what ended it, what closing it saves; --by device, host or line",
+     list_idle, true},
     {"lines", "What every line of the traced source cost: events, busy and waiting time, bytes", list_lines},
     {"warnings", "What costs time that could be saved, ranked by what mending it would save at most", list_warnings},
     {"critical-path", "What the length of the session or range was made of, event by event", list_critical_path},

@@ -179,37 +179,6 @@ Result<Listing> list_devices(const QueryContext& query, const ListingRequest& re
   return devices_listing(**activity, *query.snapshot);
 }
 
-Listing idle_listing(const RangeActivity& activity, const Snapshot& snapshot) {
-  Listing listing({{"begin_ns", "Begin", "ns", "Since the session's start"},
-                   {"dur_ns", "Length", "ns", ""},
-                   {"where", "Where", "", "A device in which nothing is under way, or all of the session"},
-                   {"before", "Before it", "", "What ended last before it", false, false, true}});
-  struct Gap {
-    TimeRange range;
-    std::string where;
-    StringId before = 0;
-  };
-  std::vector<Gap> gaps;
-  for (const DeviceActivity& each : activity.devices) {
-    if (each.gap.length_ns() > 0) gaps.push_back({each.gap, each.device, each.before_gap});
-  }
-  for (const TimeRange& each : activity.gaps) gaps.push_back({each, "all", 0});
-  std::stable_sort(gaps.begin(), gaps.end(),
-                   [](const Gap& a, const Gap& b) { return a.range.length_ns() > b.range.length_ns(); });
-  for (const Gap& each : gaps) {
-    listing.add({each.range.begin_ns, each.range.length_ns(), each.where,
-                 each.before == 0 ? SqlValue() : SqlValue(std::string(snapshot.strings->text(each.before)))});
-  }
-  listing.note = "the longest gap of each device, and the longest in which nothing at all is under way, waits neither";
-  return listing;
-}
-
-Result<Listing> list_idle(const QueryContext& query, const ListingRequest& request) {
-  const auto activity = range_activity(query, request.filter);
-  if (!activity) return activity.error();
-  return idle_listing(**activity, *query.snapshot);
-}
-
 Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& request) {
   Listing listing({{"id", "ID", "", "GLOBAL CALL COUNT of the operation"},
                    {"share", "Total", "share", "Of the device times and gaps of all", true},

@@ -12,11 +12,9 @@ namespace accelscope::app {
 [[nodiscard]] Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot,
                                        const EventFilter& within);
 
-// How long each device computed, moved data, took part in collectives and idled; and when nothing was under way.
+// How long each device computed, moved data, took part in collectives and idled.
 [[nodiscard]] Result<Listing> list_devices(const QueryContext& query, const ListingRequest& request);
 [[nodiscard]] Listing devices_listing(const RangeActivity& activity, const Snapshot& snapshot);
-[[nodiscard]] Result<Listing> list_idle(const QueryContext& query, const ListingRequest& request);
-[[nodiscard]] Listing idle_listing(const RangeActivity& activity, const Snapshot& snapshot);
 
 // Operations of a report of tt-metal in the style that its users know.
 [[nodiscard]] Result<Listing> list_tt_perf(const QueryContext& query, const ListingRequest& request);

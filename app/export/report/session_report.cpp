@@ -15,6 +15,7 @@
 #include "app/content/figure_text.h"
 #include "app/content/listings/hotspots.h"
 #include "app/content/verdict_text.h"
+#include "app/content/why/device_gaps.h"
 #include "app/export/quality_report.h"
 #include "app/export/report/listing_table.h"
 #include "app/export/report/report_timeline.h"
@@ -259,9 +260,13 @@ class ReportGatherer {
           {.title = "What the devices did",
            .note = "of the time from each device's first to its last work; each moment is in one part only",
            .body = std::move(bars)});
-    const Listing idle = idle_listing(activity, snapshot_);
-    if (idle.rows.row_count() > 0)
-      idle_ = ReportSection{.title = "Longest gaps", .note = idle.note, .body = table_of_listing(idle)};
+    const auto graph = session_graph(query_);
+    if (!graph) return graph.error();
+    constexpr std::size_t kMostGaps = 20;
+    const auto idle = idle_listing(query_, **graph, activity.range, kMostGaps);
+    if (!idle) return idle.error();
+    if (idle->rows.row_count() > 0)
+      idle_ = ReportSection{.title = "Longest gaps", .note = idle->note, .body = table_of_listing(*idle)};
     return {};
   }
   [[nodiscard]] static ReportBar bar_of(const DeviceActivity& device) {
@@ -270,15 +275,13 @@ class ReportGatherer {
       std::int64_t ns = 0;
       std::uint8_t slot = 0;
     };
-    constexpr std::uint8_t kComputeSlot = 0, kBothSlot = 1, kTransferSlot = 9, kCollectiveSlot = 7;
+    constexpr std::array<std::uint8_t, kTimeParts> kSlots = {0, 7, 9, kIdleSlot};
     const std::int64_t span = device.stretch.length_ns();
-    const std::int64_t transfer = device.alone_ns(Unit::transfer), collective = device.alone_ns(Unit::collective);
-    const std::int64_t compute = device.alone_ns(Unit::compute);
-    const std::array parts = {Part{"computes alone", compute, kComputeSlot},
-                              Part{"several at once", device.active_ns() - compute - transfer - collective, kBothSlot},
-                              Part{"moves data alone", transfer, kTransferSlot},
-                              Part{"collectives alone", collective, kCollectiveSlot},
-                              Part{"idle", span - device.active_ns(), kIdleSlot}};
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < kTimeParts; ++i) {
+      const auto part = static_cast<TimePart>(i);
+      parts.push_back({name_of(part), device.part_ns(part, span), kSlots[i]});
+    }
     ReportBar bar{
         .label = device.device.empty() ? "device" : device.device,
         .value = fmt::format("{} from its first to its last activity", format_duration(static_cast<double>(span))),

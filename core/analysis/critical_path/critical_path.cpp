@@ -37,6 +37,10 @@ CriticalPath find_critical_path(const WorkGraph& graph, const TimeRange& range) 
   return PathWalk(graph, RecordedTimes(graph), range).run();
 }
 
+CriticalPath find_path_to(const WorkGraph& graph, NodeIndex node, const TimeRange& range) {
+  return PathWalk(graph, RecordedTimes(graph), range).run(node);
+}
+
 Result<TimeRange> path_range(const QueryContext& query, const WorkGraph& graph,
                              const std::optional<TimeRange>& wanted) {
   if (wanted && !(*wanted == TimeRange{})) {

@@ -33,6 +33,8 @@ struct CriticalPath {
 };
 
 [[nodiscard]] CriticalPath find_critical_path(const WorkGraph& graph, const TimeRange& range);
+// The same of one event: what it was held up by, from the end of the range back, in which it begins or goes on.
+[[nodiscard]] CriticalPath find_path_to(const WorkGraph& graph, NodeIndex node, const TimeRange& range);
 
 // What a path is looked for in where nobody says: from the first work on, so that what a device idles before it does
 // not hide the rest; with the host's calls in the graph from their first on. A range is clipped to what the graph has.

@@ -26,7 +26,7 @@ class EdgeBuilder {
   EdgeBuilder(const QueryContext& query, const GraphParts& parts, WorkGraph& graph)
       : query_(query), parts_(parts), graph_(graph) {
     for (std::uint32_t i = 0; i < graph.lanes.size(); ++i) {
-      lane_place_[query.snapshot->lanes[graph.lanes[i].lane].number()] = i;
+      if (!graph.lanes[i].is_thread) lane_place_[query.snapshot->lanes[graph.lanes[i].lane].number()] = i;
     }
   }
 
@@ -34,12 +34,17 @@ class EdgeBuilder {
     find_packets_that_go_on();
     const auto& all = dependencies.all();
     in_pieces(all.size(), [&](std::size_t i, RawEdges& edges) { add_dependency(all[i], edges); });
+    in_pieces(parts_.host.joined().size(), [&](std::size_t i, RawEdges& edges) {
+      const HostWork::Joined& joined = parts_.host.joined()[i];
+      add(joined.target, joined.source, EdgeKind::dependency, edges);
+    });
     if (query_.control.cancelled()) return cancelled_error();
     index_edges();
     add_issue_order();
     if (query_.control.cancelled()) return cancelled_error();
     if (const Result<void> done = add_semaphores(); !done) return done;
     add_synchronisation();
+    add_stream_joins();
     write_edges();
     return {};
   }
@@ -69,11 +74,20 @@ class EdgeBuilder {
     return found == lane_place_.end() ? kNoNode : graph_.node_of(found->second, event);
   }
 
+  [[nodiscard]] NodeIndex any_node_of(EventId event) const {
+    const NodeIndex node = node_of(event);
+    return node != kNoNode ? node : parts_.host.first_of(graph_, event);
+  }
+  // When an event is settled: as it begins, or, where it waits, as it ends.
+  [[nodiscard]] std::int64_t settled_ns(NodeIndex node) const {
+    return graph_.waits[node] != 0 ? graph_.end_ns[node] : graph_.begin_ns[node];
+  }
+
   // The nodes of an event: its own, or the packets of a transfer that nothing of it comes before (or after) on their
   // engine, since what it waits for all of them wait for, and it has ended when the last of them has.
   template <typename Body>
   void each_node(EventId event, bool last, Body&& body) const {
-    const NodeIndex node = node_of(event);
+    const NodeIndex node = last ? node_of(event) : any_node_of(event);
     if (node != kNoNode) return body(node);
     const auto found = parts_.transfer_places.find(event);
     if (found == parts_.transfer_places.end()) return;
@@ -97,15 +111,16 @@ class EdgeBuilder {
   }
 
   void add_dependency(const Dependency& dependency, RawEdges& edges) const {
-    each_node(dependency.source, true, [&](NodeIndex source) {
-      each_node(dependency.target, false, [&](NodeIndex target) { add(target, source, EdgeKind::dependency, edges); });
+    each_node(dependency.target, false, [&](NodeIndex target) {
+      const NodeIndex call = parts_.host.last_of(graph_, dependency.source, settled_ns(target));
+      if (call != kNoNode) return add(target, call, EdgeKind::dependency, edges);
+      each_node(dependency.source, true, [&](NodeIndex source) { add(target, source, EdgeKind::dependency, edges); });
     });
   }
 
   void add(NodeIndex target, NodeIndex source, EdgeKind kind, RawEdges& edges) const {
     if (target == source) return;
-    const bool whole = graph_.waits[target] != 0;
-    const std::int64_t until = whole ? graph_.end_ns[target] : graph_.begin_ns[target];
+    const std::int64_t until = settled_ns(target);
     if (graph_.end_ns[source] > until && (graph_.begin_ns[source] > until || graph_.waits[source] != 0)) {
       ++edges.contradicted;
       return;
@@ -345,33 +360,89 @@ class EdgeBuilder {
     return std::abs(graph_.end_ns[*near] - time) <= kFarthestUpdateNs ? *near : kNoNode;
   }
 
-  // A call of a host that waits ends with the last work of the streams that its process launches on.
+  // A call of a host that waits ends with the last work of the streams that its process launches on, but for those that
+  // go on: it did not wait for them, unless for something that just ended there.
   void add_synchronisation() {
     const TrackDevices devices(*query_.snapshot);
-    std::map<std::size_t, std::set<std::uint32_t>> streams;  // lanes of the graph, by process
+    std::map<std::size_t, std::set<std::uint32_t>> launched;  // servers, by process
     for (std::size_t i = 0; i < dependencies_; ++i) {
       if (graph_.lane(raw_[i].source).kind != WorkKind::host) continue;
-      if (!is_device_work(graph_.lane(raw_[i].target).kind)) continue;
-      streams[devices.of_lane(graph_.lane(raw_[i].source).lane)].insert(graph_.graph_lane[raw_[i].target]);
+      const GraphLane& target = graph_.lane(raw_[i].target);
+      if (is_device_work(target.kind))
+        launched[devices.of_lane(graph_.lane(raw_[i].source).lane)].insert(target.server);
     }
+    std::vector<std::vector<std::uint32_t>> lanes(graph_.server_latencies_ns.size());
+    for (std::uint32_t i = 0; i < graph_.lanes.size(); ++i) lanes[graph_.lanes[i].server].push_back(i);
     RawEdges edges;
     for (const GraphLane& lane : graph_.lanes) {
       if (lane.kind != WorkKind::host) continue;
-      const auto found = streams.find(devices.of_lane(lane.lane));
-      if (found == streams.end()) continue;
+      const auto found = launched.find(devices.of_lane(lane.lane));
+      if (found == launched.end()) continue;
       for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
-        if (graph_.waits[node] == 0) continue;
-        for (const std::uint32_t stream : found->second) {
-          const GraphLane& other = graph_.lanes[stream];
-          const auto begin = graph_.end_ns.begin() + other.first;
-          const auto last = std::upper_bound(begin, begin + other.count, graph_.end_ns[node]);
-          if (last == begin || *(last - 1) <= graph_.begin_ns[node]) continue;
-          add(node, static_cast<NodeIndex>(last - 1 - graph_.end_ns.begin()), EdgeKind::dependency, edges);
-        }
+        if (graph_.waits[node] == 0 || has_dependency(node) || !parts_.host.is_of_device_calls(graph_.event(node)))
+          continue;
+        for (const std::uint32_t server : found->second) add_end_of(lanes[server], node, edges);
       }
     }
     raw_.insert(raw_.end(), edges.all.begin(), edges.all.end());
     graph_.contradicted += edges.contradicted;
+  }
+  [[nodiscard]] bool has_dependency(NodeIndex node) const { return first_edge_[node] != first_edge_[node + 1]; }
+  void add_end_of(const std::vector<std::uint32_t>& lanes, NodeIndex node, RawEdges& edges) const {
+    NodeIndex last = kNoNode;
+    bool goes_on = false;
+    for (const std::uint32_t i : lanes) {
+      const NodeIndex ended = last_ended(graph_.lanes[i], graph_.end_ns[node]);
+      const NodeIndex next = ended == kNoNode ? graph_.lanes[i].first : ended + 1;
+      goes_on = goes_on ||
+                (next < graph_.lanes[i].first + graph_.lanes[i].count && graph_.begin_ns[next] < graph_.end_ns[node]);
+      if (ended != kNoNode && (last == kNoNode || graph_.end_ns[ended] > graph_.end_ns[last])) last = ended;
+    }
+    if (last == kNoNode || graph_.end_ns[last] <= graph_.begin_ns[node]) return;
+    if (goes_on && graph_.end_ns[node] - graph_.end_ns[last] > kSlowestReturnNs) return;
+    add(node, last, EdgeKind::dependency, edges);
+  }
+  [[nodiscard]] NodeIndex last_ended(const GraphLane& lane, std::int64_t until_ns) const {
+    const auto begin = graph_.end_ns.begin() + lane.first;
+    const auto last = std::upper_bound(begin, begin + lane.count, until_ns);
+    return last == begin ? kNoNode : static_cast<NodeIndex>(last - 1 - graph_.end_ns.begin());
+  }
+
+  // What begins on a stream right after something of another one of its device, though its launch and its own stream
+  // would have let it begin long before, waited for that: an event that nobody recorded.
+  void add_stream_joins() {
+    const TrackDevices devices(*query_.snapshot);
+    std::map<std::size_t, std::vector<std::uint32_t>> streams;  // lanes of the graph, by device
+    for (std::uint32_t i = 0; i < graph_.lanes.size(); ++i) {
+      if (graph_.lanes[i].waits_when_idle) streams[devices.of_lane(graph_.lanes[i].lane)].push_back(i);
+    }
+    RawEdges edges;
+    for (const auto& [device, lanes] : streams) {
+      for (const std::uint32_t i : lanes) {
+        const GraphLane& lane = graph_.lanes[i];
+        for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
+          std::int64_t explained = INT64_MIN;
+          if (graph_.server_before[node] != kNoNode) explained = graph_.end_ns[graph_.server_before[node]];
+          bool launched = false;
+          each_dependency(node, [&](const RawEdge& edge) {
+            launched = true;
+            const bool from_begin = graph_.end_ns[edge.source] > graph_.begin_ns[node];
+            explained = std::max(explained, from_begin ? graph_.begin_ns[edge.source] : graph_.end_ns[edge.source]);
+          });
+          if (!launched || graph_.begin_ns[node] - explained < kLeastUnexplainedNs) continue;
+          NodeIndex last = kNoNode;
+          for (const std::uint32_t other : lanes) {
+            if (graph_.lanes[other].server == lane.server) continue;
+            const NodeIndex ended = last_ended(graph_.lanes[other], graph_.begin_ns[node]);
+            if (ended != kNoNode && (last == kNoNode || graph_.end_ns[ended] > graph_.end_ns[last])) last = ended;
+          }
+          if (last == kNoNode || graph_.end_ns[last] <= explained) continue;
+          if (graph_.begin_ns[node] - graph_.end_ns[last] <= kRightAfterNs)
+            add(node, last, EdgeKind::dependency, edges);
+        }
+      }
+    }
+    raw_.insert(raw_.end(), edges.all.begin(), edges.all.end());
   }
 
   // By target, each with the class of its latency: the least that the session shows between the two tracks.
@@ -449,8 +520,11 @@ class EdgeBuilder {
     }
   }
 
-  static constexpr std::size_t kFarthestIssue = 64;       // events of another row that are looked back over
-  static constexpr std::int64_t kFarthestUpdateNs = 200;  // between an event's end and its semaphore's update
+  static constexpr std::size_t kFarthestIssue = 64;            // events of another row that are looked back over
+  static constexpr std::int64_t kFarthestUpdateNs = 200;       // between an event's end and its semaphore's update
+  static constexpr std::int64_t kSlowestReturnNs = 30'000;     // of a call that waited for what ended in a stream
+  static constexpr std::int64_t kLeastUnexplainedNs = 10'000;  // longer than launches take to reach a stream
+  static constexpr std::int64_t kRightAfterNs = 5'000;
   const QueryContext& query_;
   const GraphParts& parts_;
   WorkGraph& graph_;

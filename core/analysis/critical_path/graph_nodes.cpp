@@ -4,6 +4,7 @@
 
 #include "core/analysis/critical_path/graph_scan.h"
 #include "core/analysis/dependencies/digit_sort.h"
+#include "core/analysis/time/device_streams.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/analysis/vendors/vendor.h"
@@ -44,15 +45,14 @@ LaneSignals signals_of(const Schema& schema) {
   return found;
 }
 
-// The lanes that are in the graph. Of a host's threads those whose calls launch, wait or are launched; where no device
-// did anything, the outermost calls.
+// The lanes of devices that are in the graph, and which of them are one server.
 class LaneChoice {
  public:
-  LaneChoice(const QueryContext& query, const Dependencies& dependencies)
-      : snapshot_(*query.snapshot), kinds_(snapshot_), devices_(snapshot_) {
-    for (const Dependency& each : dependencies.all()) {
-      linked_.insert(lane_of(each.source));
-      linked_.insert(lane_of(each.target));
+  explicit LaneChoice(const QueryContext& query)
+      : snapshot_(*query.snapshot), kinds_(snapshot_), devices_(snapshot_), streams_(snapshot_) {
+    for (const TrackSnapshot& track : snapshot_.tracks) {
+      const auto stream = streams_.of_track(track.track->number);
+      if (stream && track.track->kind == "engine") engines_.insert(*stream);
     }
   }
 
@@ -70,9 +70,12 @@ class LaneChoice {
       chosen.first = static_cast<NodeIndex>(nodes);
       chosen.count = static_cast<std::uint32_t>(lane.event_count);
       chosen.waits_recorded = lane.schema->find(Role::wait_ns).has_value();
-      chosen.waits_when_idle = !chosen.waits_recorded && track->track->kind == "stream";
       auto server = std::tuple(0, std::size_t{lane.track}, std::int64_t{0});
-      if (chosen.kind == WorkKind::host) server = {1, kinds_.thread_of_lane(i), 0};
+      if (const auto stream = streams_.of_track(lane.track)) {
+        server = {1, *stream, 0};
+        // The operations of a core follow each other as its program has them.
+        chosen.waits_when_idle = !chosen.waits_recorded && !engines_.contains(*stream);
+      }
       if (const auto unit = first_number(lane, i)) {
         server = {2, devices_.of_lane(i), *unit};
         chosen.shares_server = true;
@@ -109,10 +112,6 @@ class LaneChoice {
     const LaneSnapshot& lane = snapshot_.lanes[i];
     if (lane.event_count == 0 || !lane.schema || lane.data->kind != EventKind::slice) return false;
     const WorkKind kind = kinds_.of_lane(i);
-    if (kind == WorkKind::host) {
-      if (!kinds_.any_device()) return lane.data->lane.depth == 0;
-      return linked_.contains(lane.number()) || !lane.schema->wait_names.empty();
-    }
     return is_device_work(kind) && kinds_.covers_time(i);
   }
   [[nodiscard]] std::optional<std::int64_t> first_number(const LaneSnapshot&, std::uint32_t i) const {
@@ -123,7 +122,8 @@ class LaneChoice {
   const Snapshot& snapshot_;
   WorkKinds kinds_;
   TrackDevices devices_;
-  std::set<LaneNumber> linked_;
+  DeviceStreams streams_;
+  std::set<std::size_t> engines_;  // streams that are cores
   std::map<std::uint32_t, std::int64_t> units_;
   std::uint64_t total_ = 0;
 };
@@ -396,6 +396,9 @@ void find_ends(WorkGraph& graph) {
     graph.begin_of_all_ns = std::min(graph.begin_of_all_ns, graph.begin_ns[node]);
     graph.end_of_all_ns = std::max(graph.end_of_all_ns, graph.end_ns[node]);
   }
+}
+
+void find_shortest_waits(WorkGraph& graph) {
   // Of all lanes of a table: one lane may have long waits only.
   std::map<std::string_view, std::int64_t> shortest;
   const auto table_of = [&](const GraphLane& lane) -> std::string_view {
@@ -417,17 +420,12 @@ void find_ends(WorkGraph& graph) {
 
 Result<void> scan_graph_nodes(const QueryContext& query, const Dependencies& dependencies, WorkGraph& graph,
                               GraphParts& parts) {
-  LaneChoice choice(query, dependencies);
+  LaneChoice choice(query);
   choice.read_units(query);
   choice.choose(graph);
   if (choice.total() >= kNoNode) return Error{"the session has more events than a graph of its work can hold"};
   const auto count = static_cast<std::size_t>(choice.total());
-  graph.begin_ns.resize(count);
-  graph.end_ns.resize(count);
-  graph.names.resize(count);
-  graph.graph_lane.resize(count);
-  graph.waits.resize(count);
-  graph.edges_from.resize(count + 1);
+  graph.resize(count, false);
   if (const Result<void> scanned = NodeScan(query, graph, parts).run(); !scanned) return scanned;
   for (const Vendor& vendor : vendors()) {
     if (vendor.signals == nullptr) continue;
@@ -436,6 +434,9 @@ Result<void> scan_graph_nodes(const QueryContext& query, const Dependencies& dep
     }
   }
   std::sort(graph.transfer_names.begin(), graph.transfer_names.end());
+  find_shortest_waits(graph);
+  if (const Result<void> added = parts.host.add(query, dependencies, graph); !added) return added;
+  parts.engine_of_lane.resize(graph.lanes.size(), kNone);
   find_ends(graph);
   return {};
 }
@@ -449,6 +450,9 @@ void sort_updates(std::vector<SemaphoreUpdate>& updates) {
     updates[i] = {static_cast<NodeIndex>(keys[i].key >> 32), static_cast<std::uint32_t>(keys[i].key)};
   }
 }
+
+// Of a stream between what it was given before: longer ones are of its host, also where all of them are.
+constexpr std::int64_t kLongestPauseNs = 2'000;
 
 void order_servers(const QueryContext& query, WorkGraph& graph) {
   graph.server_before.assign(graph.count(), kNoNode);
@@ -494,17 +498,25 @@ void order_servers(const QueryContext& query, WorkGraph& graph) {
     }
     graph.server_latencies_ns[server] = least;
   });
-  // Of all servers of a kind: one that is seldom used shows long pauses only.
-  std::map<WorkKind, std::int64_t> shortest;
+  // Of all servers of a kind: one that is seldom used shows long pauses only. A stream is what most of it is.
+  std::vector<WorkKind> kinds(lanes.size(), WorkKind::none);
+  std::vector<bool> launched(lanes.size(), false);
   for (const GraphLane& lane : graph.lanes) {
-    std::int64_t& least = shortest.try_emplace(lane.kind, INT64_MAX).first->second;
-    least = std::min(least, graph.server_latencies_ns[lane.server]);
+    launched[lane.server] = launched[lane.server] || lane.waits_when_idle;
+    WorkKind& kind = kinds[lane.server];
+    if (kind == WorkKind::none || lane.kind < kind) kind = lane.kind;
   }
-  for (const GraphLane& lane : graph.lanes) {
-    const std::int64_t least = shortest[lane.kind];
+  std::map<WorkKind, std::int64_t> shortest;
+  for (std::size_t server = 0; server < kinds.size(); ++server) {
+    std::int64_t& least = shortest.try_emplace(kinds[server], INT64_MAX).first->second;
+    least = std::min(least, graph.server_latencies_ns[server]);
+  }
+  for (std::size_t server = 0; server < kinds.size(); ++server) {
+    const std::int64_t least = shortest[kinds[server]];
     // Collectives and transfers do not follow each other by themselves: their pauses have other reasons.
-    const bool follows = lane.kind == WorkKind::compute || lane.kind == WorkKind::host;
-    graph.server_latencies_ns[lane.server] = !follows || least == INT64_MAX ? 0 : std::max<std::int64_t>(least, 0);
+    const bool follows = kinds[server] == WorkKind::compute || kinds[server] == WorkKind::host;
+    const std::int64_t most = launched[server] ? kLongestPauseNs : INT64_MAX;
+    graph.server_latencies_ns[server] = !follows || least == INT64_MAX ? 0 : std::clamp<std::int64_t>(least, 0, most);
   }
 }
 

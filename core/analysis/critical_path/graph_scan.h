@@ -4,6 +4,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "core/analysis/critical_path/host_work.h"
 #include "core/analysis/critical_path/work_graph.h"
 
 namespace accelscope {
@@ -14,6 +15,7 @@ struct GraphParts {
   std::vector<std::uint32_t> first_packet;                     // by transfer, size count + 1, into packets
   std::vector<NodeIndex> packets;                              // by transfer
   std::vector<std::uint32_t> engine_of_lane;                   // by lane of the graph; rows of one engine are equal
+  HostWork host;
 };
 
 [[nodiscard]] Result<void> scan_graph_nodes(const QueryContext& query, const Dependencies& dependencies,

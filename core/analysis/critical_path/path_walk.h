@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -47,11 +48,12 @@ class PathWalk {
     path_.range = range;
   }
 
-  CriticalPath run() {
+  // From what was under way last, or from an event that was.
+  CriticalPath run(NodeIndex from = kNoNode) {
     if (path_.range.empty()) return std::move(path_);
-    const NodeIndex under_way = begun_last(graph_, times_.begins(), times_.ends(), at_);
-    if (under_way != kNoNode) {
-      leave_event(under_way);
+    if (from == kNoNode) from = begun_last(graph_, times_.begins(), times_.ends(), at_);
+    if (from != kNoNode) {
+      leave_event(from);
     } else {
       find_earlier(kNoNode);
     }
@@ -67,15 +69,36 @@ class PathWalk {
     }
     add_gap(path_.range.begin_ns, kNoNode, WaitReason::unknown);
     std::reverse(path_.segments.begin(), path_.segments.end());
+    count_events();
     return std::move(path_);
   }
 
  private:
+  void count_events() {
+    struct Met {
+      LanePositions positions;
+      std::vector<bool> events;
+    };
+    std::unordered_map<LaneNumber, Met> met;
+    for (const PathSegment& segment : path_.segments) {
+      if (segment.is_gap) continue;
+      const EventId event = graph_.event(segment.node);
+      auto of_lane = met.find(lane_of(event));
+      if (of_lane == met.end()) {
+        const LaneSnapshot& lane = *graph_.snapshot->find_lane(lane_of(event));
+        of_lane = met.emplace(lane_of(event), Met{LanePositions(lane), std::vector<bool>(lane.event_count)}).first;
+      }
+      Met& lane = of_lane->second;
+      const std::uint64_t position = lane.positions.of_ordinal(ordinal_of(event));
+      if (position >= lane.events.size() || lane.events[position]) continue;
+      lane.events[position] = true;
+      ++path_.event_count;
+    }
+  }
   void add(std::int64_t from, NodeIndex node, bool is_gap, WaitReason reason) {
     from = std::max(from, path_.range.begin_ns);
     if (from >= at_) return;
     if (is_gap) path_.gap_ns += at_ - from;
-    if (!is_gap) ++path_.event_count;
     path_.segments.push_back({from, at_, node, is_gap, reason});
     at_ = from;
   }

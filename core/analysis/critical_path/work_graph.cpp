@@ -70,10 +70,30 @@ Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query
   return WorkGraph::build(whole, **dependencies);
 }
 
+void WorkGraph::resize(std::size_t nodes, bool with_locations) {
+  begin_ns.resize(nodes);
+  end_ns.resize(nodes);
+  names.resize(nodes);
+  graph_lane.resize(nodes);
+  waits.resize(nodes);
+  edges_from.resize(nodes + 1);
+  if (!wait_ns.empty()) wait_ns.resize(nodes);
+  if (with_locations || !locations.empty()) locations.resize(nodes);
+  if (!parts.empty()) parts.resize(nodes, kNone);
+  if (!carries_signal.empty()) carries_signal.resize(nodes);
+}
+
 EventId WorkGraph::event(NodeIndex node) const noexcept {
+  if (lane(node).is_thread) return calls[node - first_call];
   const GraphLane& lane = lanes[graph_lane[node]];
   const std::uint64_t ordinal = positions[graph_lane[node]].ordinal(node - lane.first);
   return make_event_id(snapshot->lanes[lane.lane].number(), ordinal);
+}
+
+TrackNumber WorkGraph::track(NodeIndex node) const noexcept {
+  if (!lane(node).is_thread) return lane(node).track;
+  const LaneSnapshot* of = snapshot->find_lane(lane_of(event(node)));
+  return of == nullptr ? lane(node).track : of->track;
 }
 
 EventId WorkGraph::whole_event(NodeIndex node) const noexcept {
@@ -83,8 +103,10 @@ EventId WorkGraph::whole_event(NodeIndex node) const noexcept {
 NodeIndex WorkGraph::find(EventId event) const noexcept {
   const LaneNumber number = lane_of(event);
   for (std::size_t place = 0; place < lanes.size(); ++place) {
-    if (snapshot->lanes[lanes[place].lane].number() == number) return node_of(place, event);
+    if (!lanes[place].is_thread && snapshot->lanes[lanes[place].lane].number() == number) return node_of(place, event);
   }
+  const auto call = std::find(calls.begin(), calls.end(), event);
+  if (call != calls.end()) return first_call + static_cast<NodeIndex>(call - calls.begin());
   const auto transfer = std::find(transfers.begin(), transfers.end(), event);
   if (transfer == transfers.end()) return kNoNode;
   NodeIndex last = kNoNode;
@@ -185,8 +207,8 @@ bool WorkGraph::sets_off_transfers(NodeIndex node) const noexcept {
 std::uint64_t WorkGraph::memory_bytes() const noexcept {
   const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   return of(begin_ns) + of(end_ns) + of(wait_ns) + of(server_before) + of(graph_lane) + of(names) + of(locations) +
-         of(parts) + of(waits) + of(carries_signal) + of(edges_from) + of(edges) + of(order) + of(transfers) +
-         of(conditions) + of(updates) + of(first_condition) + of(first_update);
+         of(parts) + of(waits) + of(calls) + of(carries_signal) + of(edges_from) + of(edges) + of(order) +
+         of(transfers) + of(conditions) + of(updates) + of(first_condition) + of(first_update);
 }
 
 }  // namespace accelscope

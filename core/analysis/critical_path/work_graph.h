@@ -4,13 +4,14 @@
 //   const auto graph = WorkGraph::build(query, *dependencies);
 //   const Hold held = (*graph)->begin_hold(node);      // what let it begin
 //
-// An edge is known from one of four things: the event before on the same server (an engine, a stream, a DMA engine, a
-// thread of a host), a dependency that the source recorded, a semaphore that an instruction waited for, or the order in
-// which an engine issues what it has on several rows. How long an edge takes at least (its latency) is the least that
-// the session shows between the tracks that it joins; what an event began later than all of its edges allow is its
-// delay, which nothing recorded explains.
+// An edge is known from one of four things: the event before on the same server (an engine, a stream whatever tracks it
+// is drawn on, a DMA engine, a thread of a host), a dependency that the source recorded, a semaphore that an
+// instruction waited for, or the order in which an engine issues what it has on several rows. How long an edge takes at
+// least (its latency) is the least that the session shows between the tracks that it joins; what an event began later
+// than all of its edges allow is its delay, which nothing recorded explains.
 //
-// Nodes lie lane by lane in the order of their ids. Some 50 bytes a node and 8 an edge.
+// Nodes lie lane by lane in the order of their ids; those of a host's threads last, in the order of time: see
+// host_work.h. Some 50 bytes a node and 8 an edge.
 #pragma once
 
 #include <functional>
@@ -80,6 +81,7 @@ struct GraphLane {
   bool shares_server = false;    // of packets: DMA engines serve all queues
   bool waits_recorded = false;   // Role::wait_ns
   bool waits_when_idle = false;  // a stream: what it stands idle before an event, that waited for something
+  bool is_thread = false;        // of a host: its nodes are stretches in which one call is the innermost
 };
 
 struct WorkGraph {
@@ -95,6 +97,8 @@ struct WorkGraph {
   std::vector<StringId> names, locations;    // locations: empty where none has any
   std::vector<std::uint32_t> parts;          // of packets: into transfers, kNone of other nodes; empty: there are none
   std::vector<std::uint8_t> waits;           // the event itself is a wait
+  std::vector<EventId> calls;                // of the nodes of threads: the innermost call
+  NodeIndex first_call = 0;                  // the node of calls[0]
   std::vector<std::uint8_t> carries_signal;  // a packet without payload; empty: there are none
   std::vector<std::uint32_t> edges_from;     // size count + 1: the edges of node n are [edges_from[n], edges_from[n+1])
   std::vector<GraphEdge> edges;
@@ -115,6 +119,7 @@ struct WorkGraph {
   [[nodiscard]] static Result<std::shared_ptr<const WorkGraph>> build(const QueryContext& query,
                                                                       const Dependencies& dependencies);
 
+  void resize(std::size_t nodes, bool with_locations);  // while it is built
   [[nodiscard]] std::size_t count() const noexcept { return begin_ns.size(); }
   [[nodiscard]] const GraphLane& lane(NodeIndex node) const noexcept { return lanes[graph_lane[node]]; }
   [[nodiscard]] std::span<const GraphEdge> edges_of(NodeIndex node) const noexcept {
@@ -124,7 +129,7 @@ struct WorkGraph {
   [[nodiscard]] NodeIndex first_node(std::size_t place, std::uint32_t chunk) const noexcept {
     return lanes[place].first + static_cast<NodeIndex>(positions[place].before(chunk));
   }
-  // Of an event of that lane; kNoNode: it was lost.
+  // Of an event of that lane, which is no thread's; kNoNode: it was lost.
   [[nodiscard]] NodeIndex node_of(std::size_t place, EventId event) const noexcept {
     const std::uint64_t position = positions[place].of_ordinal(ordinal_of(event));
     return position < lanes[place].count ? lanes[place].first + static_cast<NodeIndex>(position) : kNoNode;
@@ -132,7 +137,9 @@ struct WorkGraph {
   [[nodiscard]] EventId event(NodeIndex node) const noexcept;
   // The event that a user knows it as: of a packet its transfer.
   [[nodiscard]] EventId whole_event(NodeIndex node) const noexcept;
-  [[nodiscard]] NodeIndex find(EventId event) const noexcept;  // kNoNode: it is none; of a transfer: one of its packets
+  // kNoNode: it is none; of a transfer one of its packets, of a call the first stretch of its own.
+  [[nodiscard]] NodeIndex find(EventId event) const noexcept;
+  [[nodiscard]] TrackNumber track(NodeIndex node) const noexcept;  // of its event
 
   // What let it begin: of all that it had to come after, what came last. Of an event that says that it waited, what it
   // waited for. since + latency may lie before its begin: the rest is its delay.

@@ -450,6 +450,36 @@ std::int64_t DeviceActivity::active_ns(Unit unit) const noexcept {
 
 std::int64_t DeviceActivity::working_ns() const noexcept { return active_ns() - alone_ns(Unit::transfer); }
 
+std::string_view name_of(TimePart part) noexcept {
+  constexpr std::array<std::string_view, kTimeParts> kNames = {"compute", "communication alone", "copies alone",
+                                                               "idle"};
+  return kNames[static_cast<std::size_t>(part)];
+}
+
+std::int64_t DeviceActivity::part_ns(TimePart part, std::int64_t span_ns) const noexcept {
+  switch (part) {
+    case TimePart::compute:
+      return active_ns(Unit::compute);
+    case TimePart::communication:
+      return working_ns() - active_ns(Unit::compute);
+    case TimePart::copies:
+      return alone_ns(Unit::transfer);
+    case TimePart::idle:
+      return std::max<std::int64_t>(0, span_ns - active_ns());
+  }
+  return 0;
+}
+
+TimeSplit DeviceActivity::split(std::int64_t span_ns) const noexcept {
+  TimeSplit split;
+  if (span_ns <= 0) return split;
+  for (std::size_t part = 0; part < kTimeParts; ++part) {
+    split.shares[part] =
+        static_cast<double>(part_ns(static_cast<TimePart>(part), span_ns)) / static_cast<double>(span_ns);
+  }
+  return split;
+}
+
 ActivityIndex::ActivityIndex() = default;
 ActivityIndex::~ActivityIndex() = default;
 

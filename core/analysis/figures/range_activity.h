@@ -26,6 +26,20 @@ namespace accelscope {
 enum class Unit : std::uint8_t { compute, transfer, collective };
 inline constexpr std::size_t kUnits = 3;
 
+// The one split of a device's time: each moment is in one part.
+enum class TimePart : std::uint8_t {
+  compute,        // it computes, whatever else is under way
+  communication,  // collectives, and nothing computes: they are exposed
+  copies,         // data moves, and nothing else is under way
+  idle,           // nothing is
+};
+inline constexpr std::size_t kTimeParts = 4;
+[[nodiscard]] std::string_view name_of(TimePart part) noexcept;  // "communication alone"
+struct TimeSplit {
+  std::array<double, kTimeParts> shares{};  // they add up to 1; all 0 where nothing is known
+  [[nodiscard]] double share(TimePart part) const noexcept { return shares[static_cast<std::size_t>(part)]; }
+};
+
 struct DeviceActivity {
   std::string device;                                 // as TrackDevices names it
   std::array<std::int64_t, 1U << kUnits> times_ns{};  // by the set of units under way; the first stays 0
@@ -38,6 +52,9 @@ struct DeviceActivity {
   [[nodiscard]] std::int64_t active_ns(Unit unit) const noexcept;  // it is
   [[nodiscard]] std::int64_t alone_ns(Unit unit) const noexcept { return times_ns[1U << static_cast<unsigned>(unit)]; }
   [[nodiscard]] std::int64_t working_ns() const noexcept;  // compute or collectives
+  // Of the range that it was measured in; the part of idle is the rest of `span_ns`.
+  [[nodiscard]] std::int64_t part_ns(TimePart part, std::int64_t span_ns) const noexcept;
+  [[nodiscard]] TimeSplit split(std::int64_t span_ns) const noexcept;
 };
 
 // Time in which at least one event was under way that does not wait, over all devices, each moment once: what stands in

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/analysis/dependencies/dependencies.h"
 #include "core/analysis/figures/session_terms.h"
 #include "core/analysis/figures/vendor_figures.h"
 #include "core/analysis/figures/verdict.h"
@@ -51,6 +52,12 @@ class LoadMeasure {
     if (load_.kind == SessionLoad::Kind::host_only) return host_only(**activity);
     if (devices_.empty()) return SessionLoad{};
     load_.device = spoken_devices(snapshot_, devices_);
+    for (const DeviceActivity& each : devices_) {
+      const TimeSplit split = each.split(load_.span_ns);
+      for (std::size_t part = 0; part < kTimeParts; ++part) {
+        load_.split.shares[part] += split.shares[part] / static_cast<double>(devices_.size());
+      }
+    }
     if (are_parts_of_one()) {
       add_shares_of_parts((*activity)->active_ns);
     } else {
@@ -125,8 +132,6 @@ class LoadMeasure {
       for (std::size_t u = 0; u < kUnits; ++u) {
         const auto unit = static_cast<Unit>(u);
         load_.shares[u] = std::max(load_.shares[u], static_cast<double>(each.active_ns(unit)) / mean_active_ns_);
-        load_.alone_shares[u] =
-            std::max(load_.alone_shares[u], static_cast<double>(each.alone_ns(unit)) / mean_active_ns_);
       }
     }
   }
@@ -140,14 +145,12 @@ class LoadMeasure {
       for (std::size_t u = 0; u < kUnits; ++u) {
         const auto unit = static_cast<Unit>(u);
         load_.shares[u] += static_cast<double>(each.active_ns(unit)) / whole;
-        load_.alone_shares[u] += static_cast<double>(each.alone_ns(unit)) / whole;
         // The DMA engines of one chip of four may be all that was recorded; streams are there for each.
         counts[u] += load_.kind == SessionLoad::Kind::streams || each.active_ns(unit) > 0 ? 1 : 0;
       }
     }
     for (std::size_t u = 0; u < kUnits; ++u) {
       load_.shares[u] /= std::max(1.0, counts[u]);
-      load_.alone_shares[u] /= std::max(1.0, counts[u]);
     }
     mean_active_ns_ = active / static_cast<double>(devices_.size());
     load_.active_ns = static_cast<std::int64_t>(mean_active_ns_);
@@ -220,8 +223,8 @@ class LoadMeasure {
       offer({range_.begin_ns, each.stretch.begin_ns}, 0);
     }
     if (load_.gap.empty() || !kinds_.any(WorkKind::host)) return {};
-    const auto inside = in_range(load_.gap);
-    if (!inside) return inside.error();
+    const auto host = host_in(load_.gap);
+    if (!host) return host.error();
     std::int64_t most = 0;
     const auto choose = [&](const SelfTimes& times, std::int64_t SelfTime::*part, double least) {
       for (const auto& [name, time] : times) {
@@ -234,10 +237,53 @@ class LoadMeasure {
     };
     // Threads that have nothing to do wait all the time: what works comes first.
     constexpr double kMuch = 0.3, kSome = 0.05;
+    choose(host->own_lines, &SelfTime::busy_ns, kMuch);
+    if (most == 0) choose(host->names, &SelfTime::busy_ns, kSome);
+    if (most == 0) choose(host->names, &SelfTime::wait_ns, kSome);
+    if (most > 0) return {};
+    // Nothing is recorded of the threads that launch: others that work told them to.
+    const auto inside = in_range(load_.gap);
+    if (!inside) return inside.error();
     choose((*inside)->host.own_lines, &SelfTime::busy_ns, kMuch);
     if (most == 0) choose((*inside)->host.names, &SelfTime::busy_ns, kSome);
-    if (most == 0) choose((*inside)->host.names, &SelfTime::wait_ns, kSome);
     return {};
+  }
+
+  // What the threads that launch did; all of them where nothing tells which do.
+  Result<HostTimes> host_in(const TimeRange& range) {
+    QueryContext whole = query_;
+    whole.mask = nullptr;
+    const auto dependencies = Dependencies::build(whole);
+    if (!dependencies) return dependencies.error();
+    std::set<LaneNumber> sources;
+    for (const Dependency& each : (*dependencies)->all()) {
+      const LaneSnapshot* target = snapshot_.find_lane(lane_of(each.target));
+      if (target != nullptr && is_device_work(work_kind_of(*snapshot_.find_track(target->track)))) {
+        sources.insert(lane_of(each.source));
+      }
+    }
+    std::set<std::size_t> threads;
+    for (std::size_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      if (kinds_.of_lane(lane) == WorkKind::host && sources.contains(snapshot_.lanes[lane].number())) {
+        threads.insert(kinds_.thread_of_lane(lane));
+      }
+    }
+    LaneIndices lanes;
+    for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      if (kinds_.of_lane(lane) != WorkKind::host || snapshot_.lanes[lane].event_count == 0) continue;
+      if (threads.empty() || threads.contains(kinds_.thread_of_lane(lane))) lanes.push_back(lane);
+    }
+    std::vector<HostCalls> calls(query_.pool.concurrency(), HostCalls(snapshot_, kinds_));
+    std::vector<HostTimes> times(calls.size());
+    const Result<void> scanned = scan_windows(
+        whole, lanes, range,
+        {.chunk = [&](const ScannedChunk& chunk, const ScanWindow&, std::size_t worker) { calls[worker].add(chunk); },
+         .end = [&](const ScanWindow& window,
+                    std::size_t worker) { calls[worker].close(window.range, times[worker]); }});
+    if (!scanned) return scanned.error();
+    HostTimes all;
+    for (const HostTimes& each : times) all.add(each);
+    return all;
   }
 
   // max(operations / peak, bytes of device memory / bandwidth), of the slowest device.
@@ -314,7 +360,8 @@ SessionLoad joined_load(const Snapshot& snapshot, const std::vector<PartLoad>& p
   SessionLoad joined = largest;
   std::vector<DeviceActivity> devices;
   double count = 0, span = 0, active = 0, busiest = 0, of_peak = 0, empty = 0;
-  joined.shares = joined.alone_shares = {};
+  joined.shares = {};
+  joined.split = {};
   std::array<double, kUnits> counts{};
   for (const auto& [load, of_part] : parts) {
     if (load.kind != largest.kind) continue;
@@ -325,11 +372,11 @@ SessionLoad joined_load(const Snapshot& snapshot, const std::vector<PartLoad>& p
     active += weight * static_cast<double>(load.active_ns);
     empty += weight * static_cast<double>(load.empty_ns);
     busiest += weight * load.busiest_share;
+    for (std::size_t part = 0; part < kTimeParts; ++part) joined.split.shares[part] += weight * load.split.shares[part];
     of_peak += weight * load.of_peak.value_or(0);
     if (load.ideal_ns) joined.ideal_ns = std::max(joined.ideal_ns.value_or(0), *load.ideal_ns);
     for (std::size_t u = 0; u < kUnits; ++u) {
       joined.shares[u] += weight * load.shares[u];
-      joined.alone_shares[u] += weight * load.alone_shares[u];
       counts[u] += load.kind == SessionLoad::Kind::streams || load.shares[u] > 0 ? weight : 0;
     }
     if (load.gap.length_ns() <= joined.gap.length_ns()) continue;
@@ -340,12 +387,12 @@ SessionLoad joined_load(const Snapshot& snapshot, const std::vector<PartLoad>& p
   if (!devices.empty()) joined.device = spoken_devices(snapshot, devices);
   for (std::size_t u = 0; u < kUnits; ++u) {
     joined.shares[u] /= std::max(1.0, counts[u]);
-    joined.alone_shares[u] /= std::max(1.0, counts[u]);
   }
   joined.span_ns = static_cast<std::int64_t>(span / count);
   joined.active_ns = static_cast<std::int64_t>(active / count);
   joined.empty_ns = static_cast<std::int64_t>(empty / count);
   joined.busiest_share = busiest / count;
+  for (double& share : joined.split.shares) share /= count;
   if (joined.of_peak) joined.of_peak = of_peak / count;
   return joined;
 }

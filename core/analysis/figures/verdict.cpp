@@ -16,7 +16,8 @@
 namespace accelscope {
 namespace {
 
-constexpr double kIdlesMuch = 0.2, kAloneMuch = 0.3, kHalf = 0.5;
+constexpr double kIdlesMuch = 0.2, kHalf = 0.5;
+constexpr double kToldPart = 0.05;  // smaller parts of the time are not spoken of
 
 std::string time_text(double ns) { return format_duration(ns); }
 std::string time_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
@@ -31,14 +32,34 @@ bool host_bound(const SessionLoad& load) {
   if (load.kind == SessionLoad::Kind::engines) {
     return static_cast<double>(load.empty_ns) >= kHalf * static_cast<double>(load.span_ns) && load.span_ns > 0;
   }
-  return load.kind == SessionLoad::Kind::streams && load.idle_share() >= kIdlesMuch;
+  const double moves = std::max(load.split.share(TimePart::communication), load.split.share(TimePart::copies));
+  return load.kind == SessionLoad::Kind::streams && load.idle_share() >= kIdlesMuch && load.idle_share() >= moves;
+}
+
+// " (compute 60.5 %, communication alone 18.6 %)"; "" where there is no second part.
+std::string parts_text(const SessionLoad& load, bool with_idle) {
+  std::vector<TimePart> parts;
+  for (std::size_t i = 0; i < kTimeParts; ++i) {
+    const auto part = static_cast<TimePart>(i);
+    if (load.split.share(part) >= kToldPart && (with_idle || part != TimePart::idle)) parts.push_back(part);
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [&](TimePart a, TimePart b) { return load.split.share(a) > load.split.share(b); });
+  if (parts.size() < 2) return "";
+  std::string text;
+  for (const TimePart part : parts) {
+    text += fmt::format("{}{} {}", text.empty() ? " (" : ", ", name_of(part), format_share(load.split.share(part)));
+  }
+  return text + ")";
 }
 
 std::string idle_bound(const SessionLoad& load) {
   constexpr double kNearlyAll = 0.9995;  // that is written as 100 %, though there is work
   const bool nearly = load.idle_share() >= kNearlyAll && load.active_ns > 0;
-  return fmt::format("{} idle {} of {}: host-bound", load.device, nearly ? ">99.9 %" : format_share(load.idle_share()),
-                     time_text(load.span_ns));
+  const bool streams = load.kind == SessionLoad::Kind::streams;
+  return fmt::format("{} idle {} of {}{}: host-bound", load.device,
+                     nearly ? ">99.9 %" : format_share(load.idle_share()), time_text(load.span_ns),
+                     streams ? parts_text(load, false) : "");
 }
 
 std::string idle_cause(const SessionLoad& load) {
@@ -52,13 +73,12 @@ std::string idle_cause(const SessionLoad& load) {
 std::string streams_bound(const SessionLoad& load) {
   const std::string span = time_text(load.span_ns);
   const std::string busy = fmt::format("{} busy {} of {}", load.device, format_share(1 - load.idle_share()), span);
-  const double communication = load.alone_shares[static_cast<std::size_t>(Unit::collective)];
-  const double copies = load.alone_shares[static_cast<std::size_t>(Unit::transfer)];
-  if (communication >= kAloneMuch && communication >= copies) {
-    return fmt::format("{}: bound by communication, alone for {}", busy, format_share(communication));
-  }
-  if (copies >= kAloneMuch) return fmt::format("{}: bound by copies, alone for {}", busy, format_share(copies));
-  return busy + ": bound by its kernels";
+  const double compute = load.split.share(TimePart::compute), copies = load.split.share(TimePart::copies);
+  const double communication = load.split.share(TimePart::communication);
+  std::string bound = "its kernels";
+  if (communication > compute && communication >= copies) bound = "communication";
+  if (copies > compute && copies > communication) bound = "copies";
+  return fmt::format("{}{}: bound by {}", busy, parts_text(load, true), bound);
 }
 
 struct BoundUnit {

@@ -1,11 +1,11 @@
 // What a first view says of a session in one line: what bounds it, the largest single cause, its worst source line,
 // what its data lack. It commits: of several answers that are possible the likeliest is given, with its figures.
 //
-// A device that a host feeds through streams and that idles for a fifth of the time is bound by its host, and the
-// longest gap says where to look. Else what it does alone for three tenths of its active time bounds it (communication,
-// copies), or else its kernels. Of a device of engines the unit that is under way for most of the active time bounds
-// it: DMA, an engine, collectives; where none is for half of it, they wait for each other. Shares are means over the
-// devices, of a unit of engines over those that have it, each in the time in which its host took part.
+// A device that a host feeds through streams and that idles for a fifth of the time, and no less than it communicates
+// or copies with nothing else under way, is bound by its host, and the longest gap says where to look. Else the largest
+// part of its time bounds it, see TimeSplit. Of a device of engines the unit that is under way for most of the active
+// time bounds it: DMA, an engine, collectives; where none is for half of it, they wait for each other. Shares are means
+// over the devices, of a unit of engines over those that have it, each in the time in which its host took part.
 #pragma once
 
 #include <array>
@@ -27,9 +27,9 @@ struct SessionLoad {
   std::int64_t span_ns = 0;             // see SessionTerms::span
   std::int64_t active_ns = 0;           // of that, in which a device does anything; of a host alone: in which it works
   std::array<double, kUnits> shares{};  // of the active time in which a unit is under way
-  std::array<double, kUnits> alone_shares{};  // and nothing else of the device
-  std::string busiest;                        // engine, "Tensor"; of streams: the name with the longest time
-  double busiest_share = 0;                   // of the active time
+  TimeSplit split{};                    // of the span, means over the devices
+  std::string busiest;                  // engine, "Tensor"; of streams: the name with the longest time
+  double busiest_share = 0;             // of the active time
   // Floating point operations, of what the device's active time (session_terms.h) would allow at its peak: as a
   // roofline of the whole session has it.
   std::optional<double> of_peak;

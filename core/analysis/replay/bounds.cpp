@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/analysis/replay/graph_replay.h"
 #include "core/analysis/replay/what_if.h"
 #include "core/analysis/roofline/memory_levels.h"
 #include "core/analysis/time/covered_time.h"
@@ -211,6 +212,25 @@ std::string bounds_text(const std::vector<BoundFigure>& bounds) {
   return fmt::format("Most of the critical path: {}, {:.1f} %", path_bound_name(most.bound), percent(most));
 }
 
+std::size_t most_replays(const WorkGraph& graph) noexcept {
+  if (graph.count() == 0) return 0;
+  return std::clamp<std::size_t>(kReplayedNodes / graph.count(), 1, kMostReplayed);
+}
+
+Result<std::int64_t> saving_without_gap(const QueryContext& query, const WorkGraph& graph, const WorkGap& gap) {
+  ChangedGraph changed(graph);
+  for (const PathSegment& segment : gap_path(graph, gap).segments) {
+    if (segment.is_gap || !graph.lane(segment.node).is_thread || graph.waits[segment.node] != 0) continue;
+    const auto length = static_cast<double>(graph.end_ns[segment.node] - graph.begin_ns[segment.node]);
+    changed.scale(graph, segment.node, 1 - static_cast<double>(segment.length_ns()) / length);
+  }
+  if (gap.after != kNoNode)
+    changed.take_out(graph, gap.after, gap.launch != kNoNode ? ChangedGraph::kAtOnce : ChangedGraph::kWaitsForNothing);
+  const auto replay = GraphReplay::run(query, graph, changed);
+  if (!replay) return replay.error();
+  return std::max<std::int64_t>(0, graph.end_of_all_ns - (*replay)->end_of_all_ns());
+}
+
 Result<std::vector<PathGap>> path_gaps(const QueryContext& query, const WorkGraph& graph, const CriticalPath& path) {
   std::vector<std::vector<NodeIndex>> nodes;
   std::vector<PathGap> gaps = grouped_gaps(graph, path, nodes);
@@ -218,8 +238,7 @@ Result<std::vector<PathGap>> path_gaps(const QueryContext& query, const WorkGrap
   for (std::size_t i = 0; i < by_length.size(); ++i) by_length[i] = i;
   std::stable_sort(by_length.begin(), by_length.end(),
                    [&](std::size_t a, std::size_t b) { return gaps[a].gap_ns > gaps[b].gap_ns; });
-  const std::size_t affordable = graph.count() == 0 ? 0 : std::max<std::size_t>(1, kReplayedNodes / graph.count());
-  by_length.resize(std::min({by_length.size(), kMostReplayed, affordable}));
+  by_length.resize(std::min(by_length.size(), most_replays(graph)));
   const std::int64_t total_ns = graph.end_of_all_ns - path.range.begin_ns;
   for (const std::size_t place : by_length) {
     const auto without = total_without_gaps(query, graph, nodes[place], path.range.begin_ns);

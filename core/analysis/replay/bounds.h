@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "core/analysis/critical_path/critical_path.h"
+#include "core/analysis/critical_path/device_gaps.h"
 #include "core/analysis/peaks/peaks.h"
 
 namespace accelscope {
@@ -56,9 +57,15 @@ struct PathGap {
   std::optional<std::int64_t> saving_ns;  // of the range's total, by a replay; missing beyond kMostReplayed
 };
 inline constexpr std::size_t kMostReplayed = 24;
-inline constexpr std::size_t kReplayedNodes = 20'000'000;  // of all replays together
+inline constexpr std::size_t kReplayedNodes = 20'000'000;                 // of all replays together
+[[nodiscard]] std::size_t most_replays(const WorkGraph& graph) noexcept;  // within both, and at least one
 // Those that save most first, then those of which it is not known, the longest first.
 [[nodiscard]] Result<std::vector<PathGap>> path_gaps(const QueryContext& query, const WorkGraph& graph,
                                                      const CriticalPath& path);
+
+// Of the graph's total, if the gap and what held it up were not: the calls that did take no time there, and what comes
+// after begins at once.
+[[nodiscard]] Result<std::int64_t> saving_without_gap(const QueryContext& query, const WorkGraph& graph,
+                                                      const WorkGap& gap);
 
 }  // namespace accelscope

@@ -37,6 +37,7 @@ struct ChangedGraph {
   std::unordered_map<std::uint32_t, NodeIndex> sources;
   std::unordered_map<NodeIndex, NodeIndex> places;  // events that come directly after others in the program
   bool without_delays = false;                      // that nothing explains, but for those of an idle device
+  double host_delays = 1;                           // what a host's threads do between calls that are recorded
   std::uint64_t touched = 0;
 
   void scale(const WorkGraph& graph, NodeIndex node, double factor) {

@@ -291,8 +291,10 @@ Result<void> GraphReplay::run(const QueryContext& query) {
                                 ? graph_.edges_of(node).empty()
                                 : idle.recorded_ns != kNoTime && explained < idle.recorded_ns + kLeastIdleNs;
     // Of what comes at another place it is not known.
-    const auto delay_of = [&](std::int64_t delay_ns) {
-      return at_once || moved || (changed_.without_delays && !after_idle) ? 0 : delay_ns;
+    const bool of_host = changed_.host_delays != 1 && graph_.lane(node).kind == WorkKind::host;
+    const auto delay_of = [&](std::int64_t delay_ns) -> std::int64_t {
+      if (at_once || moved || (changed_.without_delays && !after_idle)) return 0;
+      return of_host ? std::llround(static_cast<double>(delay_ns) * changed_.host_delays) : delay_ns;
     };
     // What nothing explains stays: a delay after what was known to come before, or, of a first event, its time.
     std::int64_t begin = graph_.begin_ns[node];

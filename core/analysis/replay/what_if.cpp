@@ -79,6 +79,7 @@ class ChangeReader {
         return {};
       }
       case Effect::host:
+        if (!query_.mask) changed_.host_delays *= change.factor;
         scale(factor, [&](NodeIndex node) { return graph_.lane(node).kind == WorkKind::host; });
         return {};
       case Effect::layer:
@@ -219,6 +220,7 @@ class ChangeReader {
     LaneIndices indices;
     for (std::size_t i = 0; i < graph_.lanes.size(); ++i) {
       const std::uint32_t lane = graph_.lanes[i].lane;
+      if (graph_.lanes[i].is_thread) continue;
       if (!graph_.snapshot->lanes[lane].schema->find(Role::layer)) continue;
       places[lane] = i;
       indices.push_back(lane);

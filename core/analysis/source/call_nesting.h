@@ -16,9 +16,10 @@ namespace accelscope {
 // of the range in which it is the innermost.
 template <typename Open, typename Call, typename Enter, typename Spend>
 void walk_nested_calls(std::vector<Call>& calls, const TimeRange& range, Enter enter, Spend spend) {
-  std::sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
+  const auto outer_first = [](const Call& a, const Call& b) {
     return std::tie(a.begin_ns, b.end_ns, a.rank) < std::tie(b.begin_ns, a.end_ns, b.rank);
-  });
+  };
+  if (!std::is_sorted(calls.begin(), calls.end(), outer_first)) std::sort(calls.begin(), calls.end(), outer_first);
   struct Level {
     std::int64_t end_ns;
     Open open;

@@ -35,7 +35,7 @@ WorkRows make_waits(Context& context) {
     const EventId event = (*graph)->event(wait.node);
     if (context.mask && !context.mask->passes(*context.snapshot, event)) continue;
     const bool known = wait.source != kNoNode;
-    rows->add({static_cast<std::int64_t>(event), static_cast<std::int64_t>((*graph)->lane(wait.node).track),
+    rows->add({static_cast<std::int64_t>(event), static_cast<std::int64_t>((*graph)->track(wait.node)),
                wait.begin_ns, wait.length_ns(), std::string(wait_reason_name(wait.reason)),
                wait.semaphore == kNone ? SqlValue() : SqlValue(static_cast<std::int64_t>(wait.semaphore)),
                wait.semaphore == kNone ? SqlValue() : SqlValue(wait.value),

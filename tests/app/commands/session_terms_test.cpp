@@ -89,6 +89,21 @@ void check_devices(const std::string& session, const std::string& verdict, const
   CHECK(holds(told, "\\\"verdict\\\":\\\"" + verdict));
 }
 
+// The time that the verdict says a device idles is the time of its gaps, each of which is listed.
+void check_gaps(const std::string& session, const std::string& verdict) {
+  std::size_t at = verdict.find(" idle ");
+  if (at == std::string::npos || verdict.find(" idle >") == at) return;
+  const double said = std::strtod(verdict.c_str() + at + 6, nullptr);
+  std::istringstream gaps(run({"view", session, "--table", "idle", "--by", "device", "--output-format", "csv"}).out);
+  double share = 0, devices = 0;
+  std::string row;
+  for (std::getline(gaps, row); std::getline(gaps, row); ++devices) {
+    share += std::strtod(row.c_str() + row.rfind(',') + 1, nullptr);
+  }
+  const double count = std::max({1.0, devices, std::strtod(verdict.c_str(), nullptr)});  // "2 GPUs"
+  CHECK(std::abs(100 * share / count - said) < 0.051);
+}
+
 void check_views(const std::string& folder, const std::string& session) {
   CAPTURE(session);
   const double work_ns = figure(session, terms::kWork) * 1e9, total_ns = figure(session, terms::kTotal) * 1e9;
@@ -175,6 +190,21 @@ TEST_CASE("every view of real profiles shows the same number under the same word
     const std::string session = folder.file("s.accel");
     REQUIRE(run({"import", std::string(root) + "/" + file, "-o", session}).code == kExitDone);
     check_views(folder.path(), session);
+  }
+}
+
+TEST_CASE("what the verdict of any real profile says a device idles is the sum of the gaps that are listed") {
+  const char* root = std::getenv("ACCELSCOPE_REAL_DATA");
+  if (root == nullptr) return;
+  for (const char* kind : {"kineto", "nsys", "rocpd", "rocprof", "xplane", "reported"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(root) + "/" + kind)) {
+      const test::TemporaryFolder folder;
+      const std::string session = folder.file("s.accel");
+      if (run({"import", entry.path().string(), "-o", session}).code != kExitDone) continue;  // some are broken
+      CAPTURE(entry.path().string());
+      const std::string summary = run({"view", session, "--output-format", "summary-text"}).out;
+      check_gaps(session, verdict_of(summary));
+    }
   }
 }
 

@@ -90,10 +90,23 @@ TEST_CASE("verdict: a device that is kept busy is bound by what it does, alone o
   SessionLoad load = streams(0.95);
   CHECK(bound_text(load) == "GPU busy 95.0 % of 1 ms: bound by its kernels");
   CHECK(cause_text(load) == "Longest in gemm, 43.0 %");
-  load.alone_shares[static_cast<std::size_t>(Unit::collective)] = 0.4;
-  CHECK(bound_text(load) == "GPU busy 95.0 % of 1 ms: bound by communication, alone for 40.0 %");
-  load.alone_shares[static_cast<std::size_t>(Unit::transfer)] = 0.5;
-  CHECK(bound_text(load) == "GPU busy 95.0 % of 1 ms: bound by copies, alone for 50.0 %");
+  load.split.shares = {0.6, 0.3, 0.05, 0.05};
+  CHECK(
+      bound_text(load) ==
+      "GPU busy 95.0 % of 1 ms (compute 60.0 %, communication alone 30.0 %, copies alone 5.0 %, idle 5.0 %): bound by "
+      "its kernels");
+  load.split.shares = {0.3, 0.64, 0.01, 0.05};
+  CHECK(bound_text(load) ==
+        "GPU busy 95.0 % of 1 ms (communication alone 64.0 %, compute 30.0 %, idle 5.0 %): bound by communication");
+  load.split.shares = {0.02, 0, 0.93, 0.05};
+  CHECK(bound_text(load) == "GPU busy 95.0 % of 1 ms (copies alone 93.0 %, idle 5.0 %): bound by copies");
+}
+
+TEST_CASE("verdict: what a device does alone for longer than it idles bounds it, however long it idles") {
+  SessionLoad load = streams(0.7);
+  load.split.shares = {0.1, 0.6, 0, 0.3};
+  CHECK(bound_text(load) ==
+        "GPU busy 70.0 % of 1 ms (communication alone 60.0 %, idle 30.0 %, compute 10.0 %): bound by communication");
 }
 
 TEST_CASE("verdict: of engines the unit that is under way most bounds them, beside the peak and the ideal") {

@@ -1,0 +1,64 @@
+#include "core/analysis/time/device_streams.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "core/model/track_kinds.h"
+
+namespace accelscope {
+namespace {
+
+// What a row shows of its stream.
+constexpr std::array<std::string_view, 7> kBefore = {"memcpy ", "memset ", "NCCL, ",   "sync ",
+                                                     "events ", "graphs ", "commands "};
+constexpr std::array<std::string_view, 4> kAfter = {" transfers", " maps", " markers", ", collectives"};
+
+[[nodiscard]] bool shows_stream(const TrackSnapshot& track) {
+  const std::string_view kind = track.track->kind;
+  const WorkKind work = track_kind_of(kind).work;
+  return is_device_work(work) || work == WorkKind::wait || kind == "sync";
+}
+
+}  // namespace
+
+std::string_view stream_part(std::string_view track_name) noexcept {
+  for (const std::string_view word : kBefore) {
+    if (track_name.starts_with(word)) track_name.remove_prefix(word.size());
+  }
+  for (const std::string_view word : kAfter) {
+    if (track_name.ends_with(word)) track_name.remove_suffix(word.size());
+  }
+  return track_name;
+}
+
+DeviceStreams::DeviceStreams(const Snapshot& snapshot) {
+  using Key = std::tuple<std::uint32_t, std::string, std::string, std::string>;  // scope, host, device, stream
+  struct Rows {
+    std::vector<TrackNumber> tracks;
+    bool is_stream = false;
+  };
+  std::map<Key, Rows> streams;
+  for (const TrackSnapshot& each : snapshot.tracks) {
+    const Track& track = *each.track;
+    if (!shows_stream(each)) continue;
+    const std::string_view part = stream_part(track.name);
+    Rows& rows = streams[{scope_of(track.number), track.host, track.device, std::string(part)}];
+    rows.tracks.push_back(track.number);
+    rows.is_stream = rows.is_stream || track.kind == "stream" || part.size() != track.name.size();
+  }
+  for (const auto& [key, rows] : streams) {
+    if (!rows.is_stream) continue;
+    for (const TrackNumber track : rows.tracks) of_track_[track] = count_;
+    ++count_;
+  }
+}
+
+std::optional<std::size_t> DeviceStreams::of_track(TrackNumber track) const {
+  const auto found = of_track_.find(track);
+  return found == of_track_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace accelscope

@@ -1,0 +1,34 @@
+// Which tracks show what one stream of a device ran, each another kind of it: kernels, collectives, copies, sets of
+// memory. A stream (a queue in order, a core that runs its operations one by one) is one server: what it was given runs
+// in order, whatever tracks it is drawn on.
+//
+// Tracks of one stream share their device and their names but for words before or after that say what they show of it:
+// "stream 7", "NCCL, stream 7", "memcpy stream 7"; "XLA Ops", "XLA Ops, collectives"; "queue 1", "queue 1 transfers".
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "core/store/snapshot.h"
+
+namespace accelscope {
+
+// "stream 7" of "memcpy stream 7".
+[[nodiscard]] std::string_view stream_part(std::string_view track_name) noexcept;
+
+class DeviceStreams {
+ public:
+  explicit DeviceStreams(const Snapshot& snapshot);
+
+  // The number of the stream that a track of work shows, or, of waits, the one that waited; nothing where it shows
+  // none: engines and DMA queues that are servers of their own.
+  [[nodiscard]] std::optional<std::size_t> of_track(TrackNumber track) const;
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+ private:
+  std::map<TrackNumber, std::size_t> of_track_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace accelscope

@@ -14,6 +14,8 @@
 #include "app/terminal/session_input.h"
 #include "capture/command_line/options.h"
 #include "core/analysis/advice/evidence.h"
+#include "core/analysis/figures/verdict.h"
+#include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 
@@ -39,14 +41,25 @@ struct FoundAdvice {
   std::shared_ptr<const Snapshot> snapshot;
   std::shared_ptr<const Advice> advice;
   std::vector<Evidence> evidence;  // by finding
+  std::string verdict;             // of all events of the range
 };
 
 Result<FoundAdvice> found_advice(QueryContext query, const SessionFilter& filter, std::size_t most) {
   query.mask = filter.mask;
   const auto advice = find_advice(query, filter.filter);
   if (!advice) return advice.error();
-  FoundAdvice out{query.snapshot, *advice, {}};
+  FoundAdvice out{query.snapshot, *advice, {}, {}};
   query.mask = nullptr;
+  const auto works = find_active_stretch(query);
+  if (!works) return works.error();
+  if (*works) {
+    const TimeRange wanted = filter.filter.range.value_or(TimeRange{});
+    const auto load =
+        session_load(query, {std::max(wanted.begin_ns, (*works)->begin_ns), std::min(wanted.end_ns, (*works)->end_ns)});
+    if (!load) return load.error();
+    const std::string cause = cause_text(*load);
+    out.verdict = bound_text(*load) + (cause.empty() ? "" : "; " + cause);
+  }
   for (const Finding& finding : (**advice).findings) {
     auto evidence = finding_evidence(query, finding, most);
     if (!evidence) return evidence.error();
@@ -69,6 +82,7 @@ bool names_device(const Finding& finding) {
 // How many rules were judged is said, so that silence is not taken for health; which ones were not is in the JSON.
 void write_text(std::ostream& out, const FoundAdvice& found, bool filtered) {
   const Advice& advice = *found.advice;
+  if (!found.verdict.empty()) out << found.verdict << '\n';
   if (advice.findings.empty()) out << "Nothing found. " << nothing_found_text(advice, filtered) << '\n';
   for (std::size_t i = 0; i < advice.findings.size(); ++i) {
     const Finding& finding = advice.findings[i];

@@ -224,7 +224,12 @@ Result<void> judge_part(const QueryContext& query, const EventFilter& filter, co
   if (!filter.range) {
     if (const Result<void> judged = judge_inputs(judgement, *devices); !judged) return judged.error();
   }
-  if (const Result<void> judged = judge_products(judgement, *devices); !judged) return judged.error();
+  if (std::any_of(devices->begin(), devices->end(), [](const DeviceSum& each) { return each.has_streams; })) {
+    const auto hotspots = find_hotspots(query, *working.range);
+    if (!hotspots) return hotspots.error();
+    judge_products(judgement, *devices, *hotspots);
+    judge_kernels(judgement, *devices, *hotspots);
+  }
   if (const Result<void> judged = judge_operations(judgement, *devices); !judged) return judged.error();
   if (const Result<void> judged = judge_links(judgement, *devices); !judged) return judged.error();
   for (const DeviceSum& device : *devices) {

@@ -8,6 +8,7 @@
 #include "core/analysis/advice/device_sums.h"
 #include "core/analysis/advice/idle_causes.h"
 #include "core/analysis/compilation/compile_events.h"
+#include "core/analysis/hotspots/hotspots.h"
 #include "core/analysis/replay/work_replay.h"
 
 namespace accelscope {
@@ -54,7 +55,9 @@ void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>&
 // What the busiest engine of a device waits for: evidence of the findings of that device.
 [[nodiscard]] Result<void> add_waits(const Judgement& judgement, const DeviceSum& device);
 void judge_cores(const Judgement& judgement, const DeviceSum& device);
-[[nodiscard]] Result<void> judge_products(const Judgement& judgement, const std::vector<DeviceSum>& devices);
+// Of devices of streams, by the session's kernels.
+void judge_products(const Judgement& judgement, const std::vector<DeviceSum>& devices, const HotspotList& kernels);
+void judge_kernels(const Judgement& judgement, const std::vector<DeviceSum>& devices, const HotspotList& kernels);
 [[nodiscard]] Result<void> judge_operations(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 [[nodiscard]] Result<void> judge_links(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 // Of the whole session's allocators.

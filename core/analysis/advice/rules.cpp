@@ -528,6 +528,20 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
      .remedy = "Send over the other network, place readers and writers so that their routes part, use multicasts for "
                "what several cores read.",
      .page = "tt-npe"},
+    {.id = RuleId::unfused_kernels,
+     .name = "unfused_kernels",
+     .title = "Kernels that only go over memory",
+     .needs = "kernels of streams with their names",
+     .threshold = 0.2,
+     .told = "kernels that go over memory element by element take more than 20 % of the active time",
+     .source = kOwnChoice,
+     .least_share = 0.05,
+     .cost = "The time of these kernels; fused with what comes before or after them they cost next to none",
+     .explanation = "Each reads its inputs from device memory and writes its result back for a few operations on every "
+                    "element, so the bandwidth bounds it, and what one writes the next one reads.",
+     .remedy = "Fuse chains of them with each other and with the products beside them (torch.compile, XLA, a kernel of "
+               "your own); avoid casts, copies and changes of layout; use smaller types.",
+     .page = "PyTorch: Performance Tuning Guide, Fuse operations"},
 }};
 
 constexpr bool in_order() {

@@ -46,8 +46,9 @@ enum class RuleId : std::uint8_t {
   slow_products,
   slow_operations,
   crowded_links,
+  unfused_kernels,
 };
-inline constexpr std::size_t kRuleCount = 37;
+inline constexpr std::size_t kRuleCount = 38;
 
 // What a saving is a share of.
 enum class CostBase : std::uint8_t {

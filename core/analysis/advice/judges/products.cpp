@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/analysis/advice/judgement.h"
-#include "core/analysis/hotspots/hotspots.h"
 #include "core/base/format.h"
 #include "core/names/name_forms.h"
 
@@ -62,26 +61,18 @@ void judge_product(const Judgement& judgement, const DeviceSum& device, const Ho
 
 }  // namespace
 
-Result<void> judge_products(const Judgement& judgement, const std::vector<DeviceSum>& devices) {
-  const auto states_work = [&](const LaneSnapshot& lane) {
-    return lane.event_count > 0 && lane.schema && lane.schema->find(Role::flops).has_value();
-  };
-  const std::vector<LaneSnapshot>& lanes = judgement.snapshot().lanes;
-  if (std::none_of(lanes.begin(), lanes.end(), states_work)) return {};
-  const auto hotspots = find_hotspots(judgement.query, judgement.range);
-  if (!hotspots) return hotspots.error();
+void judge_products(const Judgement& judgement, const std::vector<DeviceSum>& devices, const HotspotList& kernels) {
   bool any = false;
   for (const DeviceSum& device : devices) {
     if (!device.has_streams) continue;
     const PeakList peaks = peaks_of_device(judgement.snapshot(), device.device);
-    for (const Hotspot& row : hotspots->rows) {
+    for (const Hotspot& row : kernels.rows) {
       if (row.work != WorkKind::compute || row.flops_ns <= 0 || !row.peak || !is_of(row, device)) continue;
       any = true;
       judge_product(judgement, device, row, peaks);
     }
   }
   if (any) judgement.judged(RuleId::slow_products);
-  return {};
 }
 
 }  // namespace accelscope

@@ -17,7 +17,7 @@ std::string row(const Op& op) {
       R"json(,{{"ph":"X","cat":"cpu_op","name":"{}","pid":9,"tid":9,"ts":{},"dur":{},"args":{{"External id":{},"Input Dims":{},"Input type":["float","float"]}}}})json",
       op.name, op.begin, op.duration, op.id, op.dims);
 }
-std::string call(int correlation, int begin) {
+std::string runtime_call(int correlation, int begin) {
   return fmt::format(
       R"json(,{{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":9,"tid":9,"ts":{},"dur":2,"args":{{"correlation":{}}}}})json",
       begin, correlation);
@@ -60,7 +60,7 @@ TEST_CASE("work: an operator is found by its launch where ids are those of calls
   // Operator 12 has the number of the call of another: of 2022.
   const std::string ops = row({11, 100, 50, "aten::linear", "[[64,32],[128,32]]"}) + row({12, 110, 30}) +
                           row({13, 300, 50, "aten::mm", "[[2,2],[2,2]]"});
-  const std::string rest = call(13, 120) + call(12, 310);
+  const std::string rest = runtime_call(13, 120) + runtime_call(12, 310);
   const std::string kernels = kernel("sgemm_a", 1000, 20, 13, 13) + kernel("sgemm_b", 1100, 20, 12, 12, "[1,1,1]");
   for (const bool kernels_first : {false, true}) {
     const Imported session = trace(kernels_first ? kernels + rest + ops : ops + rest + kernels);
@@ -96,7 +96,7 @@ TEST_CASE("work: several kernels that multiply share an operator's work by their
 TEST_CASE("work: what a collective moves is its message, by its own facts or by its operator's shapes") {
   const Imported session = trace(
       R"json(,{"ph":"X","cat":"user_annotation","name":"nccl:all_reduce","pid":9,"tid":9,"ts":100,"dur":50,"args":{"External id":1,"Input Dims":[[1000,50]],"Input type":["float"]}})json" +
-      call(11, 120) + kernel("ncclKernel_AllReduce_RING_LL_Sum_float(args)", 1000, 100, 11, 11) +
+      runtime_call(11, 120) + kernel("ncclKernel_AllReduce_RING_LL_Sum_float(args)", 1000, 100, 11, 11) +
       R"json(,{"ph":"X","cat":"kernel","name":"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(args)","pid":0,"tid":7,"ts":2000,"dur":100,"args":{"device":0,"stream":7,"In msg nelems":77,"Out msg nelems":88,"dtype":"BFloat16"}})json");
   std::map<std::int64_t, std::int64_t> bytes;
   for (const EventValues& each : session.events("kernel")) bytes[each.begin / 1000] = each.integer("bytes").value_or(0);

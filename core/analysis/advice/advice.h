@@ -33,6 +33,7 @@ struct Finding {
   std::string headline;        // "w1 loaded 4×: 24 MiB read again"
   std::string tab;             // the same in a few words, where there is little room: "w1 loaded 4×"
   std::int64_t saving_ns = 0;  // at most; what a replay of the dependencies gives where is_replayed
+  std::int64_t least_ns = 0;   // and at least; no less than it where is_replayed
   bool is_replayed = false;
   std::string change;                // what-if's words for mending it (parse_change()); "": it has none
   double share = 0;                  // of the rule's base

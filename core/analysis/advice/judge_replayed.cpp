@@ -54,13 +54,13 @@ class ReplayJudge {
   // The finding of a mending, without its words; nothing where it saves too little. `change` as what-if has it.
   std::optional<Finding> finding(RuleId rule, const Mended& mended, const ChangedGraph& changed, std::string change,
                                  std::vector<std::string> terms, const std::string& subject = "") {
-    const auto saved = replay_.saving_ns(changed);
+    const auto saved = replay_.saving(changed);
     if (!saved) {
       failed_ = saved.error();
       return std::nullopt;
     }
     const double share =
-        static_cast<double>(*saved) / static_cast<double>(std::max<std::int64_t>(1, replay_.total_ns()));
+        static_cast<double>(saved->most_ns) / static_cast<double>(std::max<std::int64_t>(1, replay_.total_ns()));
     if (share < std::max(kLeastReplayedShare, rule_of(rule).least_share)) return std::nullopt;
     EvidenceSum evidence;
     for (const MendedEvent& each : mended.events) {
@@ -69,10 +69,11 @@ class ReplayJudge {
       evidence.add(each.event, lane->track, each.begin_ns, each.end_ns, each.bytes, each.line, true);
     }
     evidence.clear_open();
-    Finding made =
-        judgement_.finding(rule, device_of(mended), static_cast<double>(*saved), evidence, std::move(terms), subject);
+    Finding made = judgement_.finding(rule, device_of(mended), static_cast<double>(saved->most_ns), evidence,
+                                      std::move(terms), subject);
     made.share = share;
-    made.is_replayed = true;
+    made.least_ns = saved->least_ns;
+    made.is_replayed = saved->least_ns == saved->most_ns;
     made.change = std::move(change);
     return made;
   }
@@ -160,11 +161,7 @@ class ReplayJudge {
       found->first = limits.first;
       found->places = limits.places;
     }
-    const double ns = static_cast<double>(most->throttled.time.length_ns());
-    tell(std::move(found),
-         fmt::format("{} throttled for {}, {} of it lost", most->device, format_duration(ns),
-                     format_duration(most->throttled_ns)),
-         fmt::format("throttled {}", format_duration(ns)));
+    tell(std::move(found), throttled_text(*most), throttled_tab(*most));
   }
 
   void judge_turned() {

@@ -54,6 +54,7 @@ class WaitFinder {
     // Its server is what it comes after, not what it waited for, where it says that it waited.
     const bool by_server = recorded && hold.kind == EdgeKind::server;
     if (!by_server) wait.source = hold.source;
+    wait.confidence = hold.confidence;
     if (const SemaphoreCondition* condition = graph_.condition_of(node, wait.source)) {
       wait.semaphore = condition->semaphore;
       wait.value = condition->value;

@@ -49,7 +49,7 @@ class PlantedSession {
     const char* line = "mlp.py:33";
   };
   void move(TrackNumber on, std::int64_t begin, std::int64_t length, const Transfer& transfer);
-  void limit(TrackNumber on, std::int64_t begin, std::int64_t length, double limit);
+  void limit(TrackNumber on, std::int64_t begin, std::int64_t length, double limit, const char* kind = "gpio_0");
   void tensor(const char* name, std::int64_t bytes);
 
   std::shared_ptr<const Advice> advice(const EventFilter& filter = {});

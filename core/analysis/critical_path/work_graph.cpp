@@ -133,15 +133,16 @@ Hold WorkGraph::begin_hold(NodeIndex node) const noexcept {
     if (held.source == kNoNode || other.reached_ns() > held.reached_ns()) held = other;
   };
   const bool waited = !wait_ns.empty() && wait_ns[node] > 0;
-  const bool ends_by_edges = waits[node] != 0;
-  if (!ends_by_edges) {
+  if (waited && waits[node] == 0) {
     for (const GraphEdge& edge : edges_of(node)) {
-      if (waited && (edge.from_begin || edge.kind == EdgeKind::issue)) continue;
-      offer(hold_of(edge));
+      if (!edge.from_begin && edge.kind != EdgeKind::issue) offer(hold_of(edge));
     }
+    // An event that says that it waited did not wait for its server, but for what came while it did.
+    if (held.source != kNoNode && held.reached_ns() >= begin_ns[node] - wait_ns[node]) return held;
   }
-  // An event that says that it waited did not wait for its server.
-  if (waited && held.source != kNoNode) return held;
+  if (waits[node] == 0) {
+    for (const GraphEdge& edge : edges_of(node)) offer(hold_of(edge));
+  }
   if (server_before[node] != kNoNode) {
     offer({server_before[node], EdgeKind::server, false, end_ns[server_before[node]],
            server_latencies_ns[lanes[graph_lane[node]].server]});

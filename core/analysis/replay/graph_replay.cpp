@@ -36,6 +36,16 @@ Explained explained_before(const WorkGraph& graph, NodeIndex node, bool doubts) 
   return explained;
 }
 
+// What it comes later by is its own engine's: what a DMA engine needs before a packet whose transfer is known, and when
+// a pipeline takes the next instruction in.
+bool is_paced(const WorkGraph& graph, NodeIndex node) noexcept {
+  if (!graph.parts.empty() && graph.parts[node] != kNone) return true;
+  const auto edges = graph.edges_of(node);
+  return std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& edge) {
+    return edge.kind == EdgeKind::issue && graph.lane(edge.source).server == graph.lane(node).server;
+  });
+}
+
 }  // namespace
 
 bool follows_part(const WorkGraph& graph, NodeIndex node) noexcept {
@@ -306,7 +316,7 @@ Result<void> GraphReplay::run(const QueryContext& query) {
     // Of what comes at another place it is not known.
     const bool of_host = changed_.host_delays != 1 && graph_.lane(node).kind == WorkKind::host;
     const auto delay_of = [&](std::int64_t delay_ns) -> std::int64_t {
-      if (at_once || moved || (changed_.without_delays && !after_idle)) return 0;
+      if (at_once || moved || (changed_.without_delays && !after_idle && !is_paced(graph_, node))) return 0;
       if (hopeful && graph_.waits_for_unknown(node)) {
         const std::int64_t waited =
             graph_.waits[node] != 0 ? delay_ns : std::min<std::int64_t>(delay_ns, waited_ns(node));

@@ -113,6 +113,17 @@ class ReplayJudge {
     const auto mended = mendings_.drop_spills(changed);
     if (!mended) return;
     const DeviceSum& device = device_of(*mended);
+    if (device.reloaded_bytes == 0) {  // no source calls it a spill: what is written is read back
+      const NodeIndex first = replay_.graph().find(mended->events.front().event);
+      const std::string name = first == kNoNode ? std::string() : text(replay_.graph().names[first]);
+      std::uint64_t bytes = 0;  // that come back
+      for (const MendedEvent& each : mended->events) bytes += each.bytes;
+      const std::string moved = format_bytes(static_cast<double>(bytes));
+      return tell(finding(RuleId::spills, *mended, changed, "drop spills", {quoted_term("name", name)}),
+                  fmt::format("{} go to device memory and come back, in {} transfers that are waited for", moved,
+                              format_count(mended->events.size())),
+                  fmt::format("{} to device memory and back", moved));
+    }
     const double read = static_cast<double>(std::max<std::uint64_t>(1, device.off_chip_read));
     const auto reloaded = static_cast<double>(device.reloaded_bytes);
     const Vendor& words = vendors().front();

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "core/analysis/advice/advice.h"
 #include "core/analysis/replay/what_if.h"
 #include "tests/capture/sources/neuron/imported.h"
 
@@ -59,6 +60,12 @@ TEST_CASE("what a real kernel's round trips through device memory cost holds wha
   CHECK(dropped.least_ns <= faster_ns);
   CHECK(dropped.most_ns >= faster_ns);
   CHECK(dropped.most_ns <= 2 * dropped.least_ns);
+  // It is what the kernel is told first.
+  const auto advice = find_advice(before.query(), {});
+  REQUIRE((advice.ok() && !(*advice)->findings.empty()));
+  CHECK((*advice)->findings.front().change == "drop spills");
+  CHECK((*advice)->findings.front().least_ns <= faster_ns);
+  CHECK((*advice)->findings.front().saving_ns >= faster_ns);
   const WhatIfResult faster = before.what_if("dma bandwidth x1000");
   MESSAGE("dma bandwidth x1000: " << faster.least_ns << " to " << faster.most_ns << " ns");
   CHECK(faster.least_ns > 0);

@@ -48,13 +48,14 @@ Result<WhatIfAnswer> WhatIfCommand::answer(const OpenedSession& session, const s
 
 void print_text(std::ostream& out, const WhatIfAnswer& answer) {
   const WhatIfResult& result = answer.result;
-  const double ratio = result.total_after_ns <= 0
-                           ? 0
-                           : static_cast<double>(result.total_before_ns) / static_cast<double>(result.total_after_ns);
-  out << fmt::format("{} -> ≈ {}, {:.3g}× as fast; {} events or edges changed\n",
-                     format_duration(static_cast<double>(result.total_before_ns)),
-                     format_duration(static_cast<double>(result.total_after_ns)), ratio, format_count(result.touched))
-      << fmt::format("now:  {}\nthen: {}\n\n", answer.bound_before, answer.bound_after);
+  out << fmt::format("{} -> {}, {} as fast; {} events or edges changed\n",
+                     format_duration(static_cast<double>(result.total_before_ns)), then_text(result),
+                     ratio_text(result), format_count(result.touched));
+  if (!result.rests_on.empty()) {
+    out << fmt::format("saves {} to {}: {}\n", format_duration(static_cast<double>(result.least_ns)),
+                       format_duration(static_cast<double>(result.most_ns)), result.rests_on);
+  }
+  out << fmt::format("now:  {}\nthen: {}\n\n", answer.bound_before, answer.bound_after);
   TextTable table({CellAlign::left, CellAlign::right, CellAlign::right, CellAlign::right});
   table.row({"on the critical path", "now", "then", "difference"});
   const auto add = [&table](const std::string& what, std::int64_t before_ns, std::int64_t after_ns) {
@@ -71,10 +72,11 @@ void print_json(std::ostream& out, const WhatIfAnswer& answer, const std::vector
   out << "{\"changes\": [";
   for (std::size_t i = 0; i < changes.size(); ++i) out << (i == 0 ? "" : ", ") << json_quote(changes[i]);
   out << fmt::format(
-      "],\n \"total_before_ns\": {}, \"total_after_ns\": {}, \"touched\": {},\n \"bound_before\": {}, "
-      "\"bound_after\": {},\n \"path\": [",
-      answer.result.total_before_ns, answer.result.total_after_ns, answer.result.touched,
-      json_quote(answer.bound_before), json_quote(answer.bound_after));
+      "],\n \"total_before_ns\": {}, \"total_after_ns\": {}, \"saves_least_ns\": {}, \"saves_most_ns\": {}, "
+      "\"rests_on\": {},\n \"touched\": {},\n \"bound_before\": {}, \"bound_after\": {},\n \"path\": [",
+      answer.result.total_before_ns, answer.result.total_after_ns, answer.result.least_ns, answer.result.most_ns,
+      json_quote(answer.result.rests_on), answer.result.touched, json_quote(answer.bound_before),
+      json_quote(answer.bound_after));
   bool first = true;
   for (const SharePair& pair : answer.shares) {
     out << fmt::format("{}\n  {{\"resource\": {}, \"gap\": {}, \"before_ns\": {}, \"after_ns\": {}}}", first ? "" : ",",

@@ -184,6 +184,9 @@ Result<Listing> list_waits(const QueryContext& query, const ListingRequest& requ
        {"signaller_track", "On", "", ""},
        {"line", "Line", "", "Of the event that waited"},
        {"recorded", "Recorded", "", "1: the source says that it waited; 0: the stream stood idle", false, true},
+       {"confidence", "Known by", "",
+        "recorded: the source says what ended it; matched: the order of its queue or the values of its semaphore leave "
+        "no other; inferred: it ended where the wait did"},
        {"event_id", "Event", "", "", false, true},
        {"signaller_id", "Signaller", "", "", false, true}});
   const StringPool& strings = *(*graph)->snapshot->strings;
@@ -196,6 +199,7 @@ Result<Listing> list_waits(const QueryContext& query, const ListingRequest& requ
          path_words(semaphore_text(wait)), known ? path_words(strings.text((*graph)->names[wait.source])) : SqlValue(),
          known ? path_words(path_track_name(**graph, (*graph)->lane(wait.source).resource)) : SqlValue(),
          path_line_cell(**graph, wait.node), static_cast<std::int64_t>(wait.recorded ? 1 : 0),
+         known ? SqlValue(std::string(edge_confidence_name(wait.confidence))) : SqlValue(),
          static_cast<std::int64_t>(event),
          known ? SqlValue(static_cast<std::int64_t>((*graph)->whole_event(wait.source))) : SqlValue()},
         event);

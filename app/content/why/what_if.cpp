@@ -1,9 +1,12 @@
 #include "app/content/why/what_if.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
 #include "core/analysis/replay/bounds.h"
+#include "core/base/format.h"
 
 namespace accelscope::app {
 namespace {
@@ -59,6 +62,31 @@ Result<WhatIfAnswer> answer_what_if(const QueryContext& query, const WorkGraph& 
   answer.bound_after = path_most_text(graph, replayed->path);
   answer.result = std::move(*replayed);
   return answer;
+}
+
+std::string saving_text(const ChangeSaving& saving) {
+  const auto text = [](std::int64_t ns) {
+    return (ns > 0 ? "−" : ns < 0 ? "+" : "") + format_duration(static_cast<double>(ns < 0 ? -ns : ns));
+  };
+  const std::string least = text(saving.least_ns), most = text(saving.most_ns);
+  return least == most ? "≈ " + least : least + " to " + most;
+}
+
+std::string then_text(const WhatIfResult& result) {
+  const std::string least = format_duration(static_cast<double>(result.total_before_ns - result.most_ns)),
+                    most = format_duration(static_cast<double>(result.total_before_ns - result.least_ns));
+  return least == most ? "≈ " + most : least + " to " + most;
+}
+
+std::string ratio_text(const WhatIfResult& result) {
+  const auto ratio = [&](std::int64_t saved_ns) {
+    const std::int64_t after_ns = result.total_before_ns - saved_ns;
+    return after_ns <= 0
+               ? std::string("–")
+               : fmt::format("{:.3g}", static_cast<double>(result.total_before_ns) / static_cast<double>(after_ns));
+  };
+  const std::string least = ratio(result.least_ns), most = ratio(result.most_ns);
+  return (least == most ? least : least + " to " + most) + "×";
 }
 
 std::int64_t ghost_length_ns(const WhatIfAnswer& answer) noexcept {

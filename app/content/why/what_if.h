@@ -28,6 +28,17 @@ struct WhatIfAnswer {
                                                   std::span<const WhatIfChange> changes, const TimeRange& range,
                                                   KeptDetails* kept = nullptr);
 
+// What a change saves, by every reading of what the session does not tell.
+struct ChangeSaving {
+  std::int64_t least_ns = 0, most_ns = 0;
+  bool operator==(const ChangeSaving&) const = default;
+};
+[[nodiscard]] std::string saving_text(const ChangeSaving& saving);  // "≈ −1.2 µs", "−1.2 µs to −3 µs"
+
+// How long it takes then: "≈ 27 µs", "18.8 µs to 27 µs"; how many times as fast that is: "1.51×", "1.51 to 2.17×".
+[[nodiscard]] std::string then_text(const WhatIfResult& result);
+[[nodiscard]] std::string ratio_text(const WhatIfResult& result);
+
 // How busy a resource is in each of kGhostCells equal stretches of [0, length) of the range, now and in the replay.
 inline constexpr std::size_t kGhostCells = 400;
 struct GhostRow {

@@ -72,7 +72,7 @@ void ChangeList::add_typed(const PanelContext& context) {
 }
 
 void ChangeList::draw(const PanelContext& context, const Rect& area,
-                      const std::vector<std::optional<std::int64_t>>& savings) {
+                      const std::vector<std::optional<ChangeSaving>>& savings) {
   Ui& ui = context.ui;
   Rect rest = area;
   Rect foot = rest.cut_bottom(ui.px(kChangeInput + 10)).middle(ui.px(kChangeInput));
@@ -91,7 +91,8 @@ void ChangeList::draw(const PanelContext& context, const Rect& area,
   Rect content = scroll.content();
   for (std::size_t i = 0; i < changes_.size(); ++i) {
     Rect row = content.cut_top(ui.px(kChangeRow));
-    const Rect saving = row.cut_right(ui.px(kChangeSaving));
+    const std::string saved = i < savings.size() && savings[i] ? saving_text(*savings[i]) : std::string();
+    const Rect saving = row.cut_right(std::max(ui.px(kChangeSaving), text_width(ui, TextStyle::mono, saved)));
     const std::string name = "why.change." + std::to_string(i);
     touched_ = checkbox(ui, name, row, changes_[i].text, changes_[i].on) || touched_;
     if (i >= savings.size()) {
@@ -99,9 +100,8 @@ void ChangeList::draw(const PanelContext& context, const Rect& area,
     } else if (!savings[i]) {
       draw_text(ui, saving, "no effect", {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
     } else {
-      const std::int64_t ns = *savings[i];
-      const std::string sign = ns > 0 ? "−" : ns < 0 ? "+" : "";
-      draw_text(ui, saving, "≈ " + sign + format_duration(static_cast<double>(ns < 0 ? -ns : ns)),
+      const std::int64_t ns = savings[i]->most_ns;
+      draw_text(ui, saving, saved,
                 {.style = TextStyle::mono,
                  .colour = ns > 0   ? Colour::ok
                            : ns < 0 ? Colour::worse

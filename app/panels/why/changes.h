@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "app/content/why/what_if.h"
 #include "app/panels/context.h"
 
 namespace accelscope::app {
@@ -21,7 +22,7 @@ class ChangeList {
   // user ticks.
   void suggest(const std::vector<std::string>& texts);
   void draw(const PanelContext& context, const render::Rect& area,
-            const std::vector<std::optional<std::int64_t>>& savings);
+            const std::vector<std::optional<ChangeSaving>>& savings);
   // Further ones that suit it, until others do: behind those that are there, so that none moves away.
   void offer(const std::vector<std::string>& texts);
   // What a row of another list proposes: it is ticked, and added where it is not there.

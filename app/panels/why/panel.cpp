@@ -137,15 +137,15 @@ SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& qu
   out.two = question.two;
   KeptDetails details;
   const bool same = before && before->found == question.found;
-  const auto known = [&](const std::string& text) -> const std::optional<std::int64_t>* {
+  const auto known = [&](const std::string& text) -> const std::optional<ChangeSaving>* {
     const auto place = same ? std::find(before->texts.begin(), before->texts.end(), text) : before->texts.end();
     return place == before->texts.end() ? nullptr
                                         : &before->savings[static_cast<std::size_t>(place - before->texts.begin())];
   };
-  const auto saved = [&](std::span<const WhatIfChange> changes) -> std::optional<std::int64_t> {
+  const auto saved = [&](std::span<const WhatIfChange> changes) -> std::optional<ChangeSaving> {
     const auto result = replay_range(whole, graph, changes, range, &details);
     if (!result && changes.size() == 1) out.wrong = result.message();
-    return result ? std::optional(result->total_before_ns - result->total_after_ns) : std::nullopt;
+    return result ? std::optional(ChangeSaving{result->least_ns, result->most_ns}) : std::nullopt;
   };
   std::vector<WhatIfChange> ticked, two;
   std::int64_t of_each = 0;
@@ -158,22 +158,23 @@ SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& qu
     out.savings.push_back(reuse ? *earlier : saved({&*change, 1}));
     if (query.control.cancelled()) return Error{"cancelled"};
     if (question.ticked[i] == 0) out.wrong = wrong;  // it is of a change that nobody asked for
-    const std::optional<std::int64_t>& saving = out.savings.back();
+    const std::optional<ChangeSaving>& saving = out.savings.back();
     if (saving && std::find(question.two.begin(), question.two.end(), question.texts[i]) != question.two.end()) {
       two.push_back(*change);
-      of_each += *saving;
+      of_each += saving->least_ns;
     }
     if (saving && question.ticked[i] != 0) ticked.push_back(std::move(*change));
   }
   if (same && before->two == question.two && two.size() == 2) {
     out.of_two = before->of_two;
   } else if (two.size() == 2) {
-    const std::optional<std::int64_t> both = saved(two);
+    const std::optional<ChangeSaving> both = saved(two);
     if (query.control.cancelled()) return Error{"cancelled"};
     const auto notable = static_cast<std::int64_t>(kNotableOverlap * static_cast<double>(of_each));
-    if (both && std::abs(*both - of_each) > notable) {
-      out.of_two = fmt::format("1 and 2 {}: both together save ≈ {}", *both > of_each ? "hide each other" : "overlap",
-                               format_duration(static_cast<double>(*both)));
+    if (both && std::abs(both->least_ns - of_each) > notable) {
+      out.of_two = fmt::format(
+          "1 and 2 {}: both together save {} {}", both->least_ns > of_each ? "hide each other" : "overlap",
+          both->least_ns == both->most_ns ? "≈" : "at least", format_duration(static_cast<double>(both->least_ns)));
     }
   }
   if (ticked.empty()) return std::make_shared<const Replay>(std::move(out));
@@ -241,7 +242,7 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
     Rect changes = rest.cut_right(area.width() * kWhyChanges);
     for (const Rect& part : {result, changes}) vertical_line(ui, part.x0, part.y0, part.y1, ui.colour(Colour::line2));
     changes = changes.inset(ui.px(size::kPanelPadding), 0);
-    static const std::vector<std::optional<std::int64_t>> kNone;
+    static const std::vector<std::optional<ChangeSaving>> kNone;
     const bool same = replay_ && replay_->savings.size() == changes_.all().size();
     changes_.draw(context, changes, same ? replay_->savings : kNone);
     draw_result(context, result.inset(ui.px(size::kPanelPadding), ui.px(4)));
@@ -375,14 +376,19 @@ void WhyPanel::draw_result(const PanelContext& context, Rect area) {
   const auto after = static_cast<double>(answer.result.total_after_ns);
   const bool stale = replayed_.stale();
   Rect head = area.cut_top(ui.px(24));
-  const std::string totals = fmt::format("{}  →  ≈ {}", format_duration(before), format_duration(after));
+  const std::string totals = fmt::format("{}  →  {}", format_duration(before), then_text(answer.result));
   draw_text(ui, head.cut_left(text_width(ui, TextStyle::mono_strong, totals) + ui.px(12)), totals,
             {.style = TextStyle::mono_strong, .colour = stale ? Colour::text3 : Colour::text1});
-  const std::string ratio = after > 0 ? fmt::format("{:.2f}×", before / after) : std::string("–");
+  const std::string ratio =
+      answer.result.rests_on.empty() && after > 0 ? fmt::format("{:.2f}×", before / after) : ratio_text(answer.result);
   draw_text(ui, head.cut_left(text_width(ui, TextStyle::mono_strong, ratio) + ui.px(12)), ratio,
             {.style = TextStyle::mono_strong, .colour = after <= before ? Colour::ok : Colour::worse});
-  draw_text(ui, head, answer.bound_before + "  →  " + answer.bound_after,
+  const std::string& why = answer.result.rests_on;
+  draw_text(ui, head, why.empty() ? answer.bound_before + "  →  " + answer.bound_after : why,
             {.style = TextStyle::small, .colour = Colour::text2});
+  if (!why.empty()) {
+    tooltip(ui, interact(ui, "why.rests", head), head, answer.bound_before + "  →  " + answer.bound_after + "; " + why);
+  }
   std::vector<SharePair> shares = answer.shares;
   std::stable_sort(shares.begin(), shares.end(), [](const SharePair& a, const SharePair& b) {
     return std::max(a.before_ns, a.after_ns) > std::max(b.before_ns, b.after_ns);

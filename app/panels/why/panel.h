@@ -40,7 +40,7 @@ class WhyPanel final : public Panel {
   struct Replay {
     std::shared_ptr<const Found> found;
     std::vector<std::string> texts, two;  // as asked
-    std::vector<std::optional<std::int64_t>> savings;
+    std::vector<std::optional<ChangeSaving>> savings;
     std::string of_two;  // what the first two findings save together, where that is not the sum of both
     std::optional<WhatIfAnswer> together;
     GhostTimes ghost;

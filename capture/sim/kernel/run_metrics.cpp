@@ -262,8 +262,8 @@ std::vector<Metric> RunMetrics::summary() const {
   count("throttle_active_nc0_time_ns", kThrottling, throttled_ns_, "ns");
   const double throttled_share = share(seconds(throttled_ns_), total);
   const double limit = static_cast<double>(kThrottleK) / static_cast<double>(kThrottleN);
-  add("throttle_activity_0_active_time_nc0_percent", kThrottling, throttled_share, "share");
-  add("throttle_activity_0_avg_util_limit_nc0_percent", kThrottling, limit, "share");
+  add("throttle_gpio_0_active_time_nc0_percent", kThrottling, throttled_share, "share");
+  add("throttle_gpio_0_avg_util_limit_nc0_percent", kThrottling, limit, "share");
   add("throttle_avg_util_limit_nc0_percent", kThrottling, limit * throttled_share, "share");
   return metrics;
 }

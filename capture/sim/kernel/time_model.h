@@ -49,6 +49,7 @@ inline constexpr std::int64_t kThrottleAfterBusyNs = 30'000;
 inline constexpr std::int64_t kThrottleNs = 3'000;
 inline constexpr std::int64_t kThrottleK = 7;
 inline constexpr std::int64_t kThrottleN = 8;
+inline constexpr std::int64_t kThrottleKind = 4;  // gpio_0: the board caps the power
 
 inline constexpr std::int64_t kStartupNs = 1'863'000;   // loading of libraries and tables before the first kernel
 inline constexpr std::int64_t kBetweenKernelsNs = 900;  // drain, clear the semaphores, notify, branch

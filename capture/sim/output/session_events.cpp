@@ -117,8 +117,8 @@ void SessionEvents::write(const KernelTrace& trace, const SessionItem& item) {
       return write_layer(trace.layers[item.index], tracks);
     case RecordKind::throttle: {
       const ThrottleRecord& record = trace.throttles[item.index];
-      Row row =
-          writer_.begin_event(tracks.throttle, record.start, record.duration, writer_.intern(neuron_throttle_kind(0)));
+      Row row = writer_.begin_event(tracks.throttle, record.start, record.duration,
+                                    writer_.intern(neuron_throttle_kind(kThrottleKind)));
       row.real(at<kThrottle>("util_limit"), static_cast<double>(record.k) / static_cast<double>(record.n));
       row.integer(at<kThrottle>("k"), record.k);
       row.integer(at<kThrottle>("n"), record.n);

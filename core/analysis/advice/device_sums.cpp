@@ -8,6 +8,7 @@
 #include "core/analysis/advice/rules.h"
 #include "core/analysis/advice/sums_plan.h"
 #include "core/analysis/time/stretches.h"
+#include "core/analysis/vendors/limits.h"
 #include "core/scan/column_values.h"
 #include "core/scan/wait_names.h"
 #include "core/scan/window_scan.h"
@@ -33,10 +34,27 @@ struct CoreWait {
 // What a window holds of a device until it is closed.
 struct OpenDevice {
   Stretches transfers, collectives;
-  Stretches setup;  // of engines: under way, but no work
+  Stretches matrix;  // multiplications and transposes: what limits slow down
+  Stretches setup;   // of engines: under way, but no work
   std::vector<std::int64_t> tiny_begins;
   std::vector<DeviceLimit> limits;
 };
+
+// Time that limits cost while what they slow down works.
+void add_throttled(DeviceSum& sum, const std::vector<DeviceLimit>& limits, const Stretches& work) {
+  std::size_t at = 0;
+  for (const DeviceLimit& limit : limits) {
+    while (at < work.size() && work[at].second <= limit.begin_ns) ++at;
+    std::int64_t shared = 0;
+    for (std::size_t w = at; w < work.size() && work[w].first < limit.end_ns; ++w) {
+      shared += std::min(limit.end_ns, work[w].second) - std::max(limit.begin_ns, work[w].first);
+    }
+    const double lost_ns = static_cast<double>(shared) * (1 - limit.limit);
+    sum.limited_work_ns += shared;
+    sum.throttled_ns += lost_ns;
+    if (limit.warms_up) sum.warm_up_ns += lost_ns;
+  }
+}
 
 // Where a window's work of a device begins and ends: the gap between two windows is known when all are.
 struct WindowEdge {
@@ -166,6 +184,7 @@ class SumsWorker {
         }
         if (!work) continue;
         const double flops = work->at(i);
+        if (flops > 0 || work->transposes(i)) add_stretch(open.matrix, begin, end);
         if (flops > 0) {
           sum.multiplications.add(block.id(i), lane.number, begin, end, 0, string_in(lines, i), own);
           sum.flops += flops * share_inside(window.range, whole_begin, whole_end);
@@ -280,16 +299,16 @@ class SumsWorker {
   }
 
   void add_limits(const ScannedChunk& chunk, const ScanWindow& window, const LanePlan& lane) {
-    const ColumnType type = chunk.lane.schema->columns[*lane.limit].type;
+    LimitBlock limits(*chunk.lane.schema, *snapshot_.strings);
+    if (!limits.is_known()) return;
     chunk.for_each_block([&](const ScannedBlock& block) {
-      const BlockValues limits = is_text(type) ? BlockValues{} : block.reader.column(*lane.limit, type);
+      limits.read(block.reader);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         const std::int64_t begin = std::max(block.begin_ns(i), window.range.begin_ns);
         const std::int64_t end = std::min(block.end_ns(i), window.range.end_ns);
-        if (begin >= end || !limits.has(i)) continue;
-        const double limit = std::clamp(real_number(type, limits.values[i]), 0.0, 1.0);
-        if (limit >= 1) continue;
-        open_[lane.device].limits.push_back({begin, end, limit});
+        const double limit = limits.at(i, block.name(i));
+        if (begin >= end || limit >= 1) continue;
+        open_[lane.device].limits.push_back({begin, end, limit, limits.warms_up(block.name(i))});
         const bool own = window.owns(chunk, block.ticks().begins[i]);
         sums[lane.device].throttled.add(block.id(i), lane.number, begin, end, 0, 0, own);
       }
@@ -341,7 +360,8 @@ class SumsWorker {
     sum.compute_ns += settle(compute);
     settle(open.transfers);
     settle(open.collectives);
-    sum.throttled_ns += throttled(open.limits, compute);
+    settle(open.matrix);
+    add_throttled(sum, lowest_limits(open.limits), plan_.blank[d].has_matrix ? open.matrix : compute);
     if (!open.setup.empty()) {
       compute.insert(compute.end(), open.setup.begin(), open.setup.end());
       settle(compute);
@@ -399,37 +419,6 @@ class SumsWorker {
     }
   }
 
-  // Time that limits cost while engines work: where several hold, the lowest counts.
-  static double throttled(std::vector<DeviceLimit>& limits, const Stretches& compute) {
-    if (limits.empty() || compute.empty()) return 0;
-    std::vector<std::pair<std::int64_t, std::pair<double, bool>>> steps;  // time, limit, begins
-    for (const DeviceLimit& each : limits) {
-      steps.push_back({each.begin_ns, {each.limit, true}});
-      steps.push_back({each.end_ns, {each.limit, false}});
-    }
-    std::sort(steps.begin(), steps.end());
-    std::multiset<double> holding;
-    double cost = 0;
-    std::size_t at = 0;
-    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
-      const auto [limit, begins] = steps[i].second;
-      if (begins) {
-        holding.insert(limit);
-      } else if (const auto found = holding.find(limit); found != holding.end()) {
-        holding.erase(found);
-      }
-      if (holding.empty()) continue;
-      const std::int64_t begin = steps[i].first, end = steps[i + 1].first;
-      while (at < compute.size() && compute[at].second <= begin) ++at;
-      std::int64_t shared = 0;
-      for (std::size_t c = at; c < compute.size() && compute[c].first < end; ++c) {
-        shared += std::max<std::int64_t>(0, std::min(end, compute[c].second) - std::max(begin, compute[c].first));
-      }
-      cost += static_cast<double>(shared) * (1 - *holding.begin());
-    }
-    return cost;
-  }
-
   static constexpr std::size_t kKnownTensors = 1024;
   struct KnownTensor {
     std::size_t device = 0;
@@ -466,6 +455,8 @@ void append_sums(DeviceSum& all, const DeviceSum& part) {
   all.reloaded_bytes += part.reloaded_bytes;
   all.flops += part.flops;
   all.throttled_ns += part.throttled_ns;
+  all.warm_up_ns += part.warm_up_ns;
+  all.limited_work_ns += part.limited_work_ns;
   all.zones_left_out += part.zones_left_out;
   all.runs.insert(all.runs.end(), part.runs.begin(), part.runs.end());
   constexpr EvidenceSum DeviceSum::*kSums[] = {

@@ -114,7 +114,9 @@ struct DeviceSum {
   EvidenceSum transposes, multiplications;
   double flops = 0;
   EvidenceSum throttled;    // with a limit, while engines work
-  double throttled_ns = 0;  // time times one less the limit
+  double throttled_ns = 0;  // time of the matrix engine under a limit, times one less that
+  double warm_up_ns = 0;    // of it: until the engine has been busy for a while
+  std::int64_t limited_work_ns = 0;
   std::map<StringId, LoadedTensor> tensors;
   std::vector<ProgramRun> runs;      // by begin
   std::uint64_t zones_left_out = 0;  // kernels of cores beyond kMostZones; then the runs' cores and times are not known

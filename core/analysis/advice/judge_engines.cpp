@@ -55,9 +55,8 @@ void judge_throttling(const Judgement& judgement, const DeviceSum& device) {
   judgement.judged(RuleId::throttling);
   if (device.throttled.count == 0 || device.throttled_ns <= rule_of(RuleId::throttling).threshold) return;
   Finding found = judgement.finding(RuleId::throttling, device, device.throttled_ns, device.throttled, {});
-  found.headline = fmt::format("{} throttled for {}, {} of it lost", device.device,
-                               duration_text(device.throttled.time.length_ns()), format_duration(device.throttled_ns));
-  found.tab = fmt::format("throttled {}", duration_text(device.throttled.time.length_ns()));
+  found.headline = throttled_text(device);
+  found.tab = throttled_tab(device);
   judgement.tell(std::move(found));
 }
 
@@ -102,6 +101,17 @@ void judge_serial(const Judgement& judgement, const DeviceSum& device, const Eng
 }
 
 }  // namespace
+
+std::string throttled_text(const DeviceSum& device) {
+  const bool warms_up = 2 * device.warm_up_ns > device.throttled_ns;
+  return fmt::format("{} {} for {} of its multiplications, {} of it lost", device.device,
+                     warms_up ? "warms up" : "throttled", duration_text(device.limited_work_ns),
+                     format_duration(device.throttled_ns));
+}
+std::string throttled_tab(const DeviceSum& device) {
+  return fmt::format("{} {}", 2 * device.warm_up_ns > device.throttled_ns ? "warms up" : "throttled",
+                     duration_text(device.limited_work_ns));
+}
 
 // What all devices stand idle at once: one alone may wait for another rank.
 void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>& devices) {

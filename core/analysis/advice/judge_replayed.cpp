@@ -55,13 +55,13 @@ class ReplayJudge {
   // The finding of a mending, without its words; nothing where it saves too little. `change` as what-if has it.
   std::optional<Finding> finding(RuleId rule, const Mended& mended, const ChangedGraph& changed, std::string change,
                                  std::vector<std::string> terms, const std::string& subject = "") {
-    const auto saved = replay_.saving_ns(changed);
+    const auto saved = replay_.saving(changed);
     if (!saved) {
       failed_ = saved.error();
       return std::nullopt;
     }
     const double share =
-        static_cast<double>(*saved) / static_cast<double>(std::max<std::int64_t>(1, replay_.total_ns()));
+        static_cast<double>(saved->most_ns) / static_cast<double>(std::max<std::int64_t>(1, replay_.total_ns()));
     if (share < std::max(kLeastReplayedShare, rule_of(rule).least_share)) return std::nullopt;
     EvidenceSum evidence;
     for (const MendedEvent& each : mended.events) {
@@ -70,10 +70,11 @@ class ReplayJudge {
       evidence.add(each.event, lane->track, each.begin_ns, each.end_ns, each.bytes, each.line, true);
     }
     evidence.clear_open();
-    Finding made =
-        judgement_.finding(rule, device_of(mended), static_cast<double>(*saved), evidence, std::move(terms), subject);
+    Finding made = judgement_.finding(rule, device_of(mended), static_cast<double>(saved->most_ns), evidence,
+                                      std::move(terms), subject);
     made.share = share;
-    made.is_replayed = true;
+    made.least_ns = saved->least_ns;
+    made.is_replayed = saved->least_ns == saved->most_ns;
     made.change = std::move(change);
     return made;
   }
@@ -113,6 +114,17 @@ class ReplayJudge {
     const auto mended = mendings_.drop_spills(changed);
     if (!mended) return;
     const DeviceSum& device = device_of(*mended);
+    if (device.reloaded_bytes == 0) {  // no source calls it a spill: what is written is read back
+      const NodeIndex first = replay_.graph().find(mended->events.front().event);
+      const std::string name = first == kNoNode ? std::string() : text(replay_.graph().names[first]);
+      std::uint64_t bytes = 0;  // that come back
+      for (const MendedEvent& each : mended->events) bytes += each.bytes;
+      const std::string moved = format_bytes(static_cast<double>(bytes));
+      return tell(finding(RuleId::spills, *mended, changed, "drop spills", {quoted_term("name", name)}),
+                  fmt::format("{} go to device memory and come back, in {} transfers that are waited for", moved,
+                              format_count(mended->events.size())),
+                  fmt::format("{} to device memory and back", moved));
+    }
     const double read = static_cast<double>(std::max<std::uint64_t>(1, device.off_chip_read));
     const auto reloaded = static_cast<double>(device.reloaded_bytes);
     const Vendor& words = vendors().front();
@@ -164,11 +176,7 @@ class ReplayJudge {
       found->first = limits.first;
       found->places = limits.places;
     }
-    const double ns = static_cast<double>(most->throttled.time.length_ns());
-    tell(std::move(found),
-         fmt::format("{} throttled for {}, {} of it lost", most->device, format_duration(ns),
-                     format_duration(most->throttled_ns)),
-         fmt::format("throttled {}", format_duration(ns)));
+    tell(std::move(found), throttled_text(*most), throttled_tab(*most));
   }
 
   void judge_turned() {

@@ -15,15 +15,18 @@ namespace {
 struct RawEdge {
   NodeIndex target = kNoNode, source = kNoNode;
   EdgeKind kind = EdgeKind::none;
+  EdgeConfidence confidence = EdgeConfidence::recorded;
 };
 struct RawEdges {
   std::vector<RawEdge> all;
   std::uint64_t contradicted = 0;
+  TransferWaits waits;
+  std::vector<NodeIndex> unknown_waits;
 };
 
 class EdgeBuilder {
  public:
-  EdgeBuilder(const QueryContext& query, const GraphParts& parts, WorkGraph& graph)
+  EdgeBuilder(const QueryContext& query, GraphParts& parts, WorkGraph& graph)
       : query_(query), parts_(parts), graph_(graph) {
     for (std::uint32_t i = 0; i < graph.lanes.size(); ++i) {
       if (!graph.lanes[i].is_thread) lane_place_[query.snapshot->lanes[graph.lanes[i].lane].number()] = i;
@@ -38,6 +41,10 @@ class EdgeBuilder {
       const HostWork::Joined& joined = parts_.host.joined()[i];
       add(joined.target, joined.source, EdgeKind::dependency, edges);
     });
+    in_pieces(parts_.matched.size(), [&](std::size_t i, RawEdges& edges) {
+      const auto [packet, trigger] = parts_.matched[i];
+      if (!continues(packet)) add(packet, trigger, EdgeKind::dependency, edges, EdgeConfidence::matched);
+    });
     if (query_.control.cancelled()) return cancelled_error();
     index_edges();
     add_issue_order();
@@ -45,6 +52,7 @@ class EdgeBuilder {
     if (const Result<void> done = add_semaphores(); !done) return done;
     add_synchronisation();
     add_stream_joins();
+    std::sort(graph_.unknown_waits.begin(), graph_.unknown_waits.end());
     write_edges();
     return {};
   }
@@ -65,6 +73,11 @@ class EdgeBuilder {
     for (RawEdges& piece : pieces) {
       raw_.insert(raw_.end(), piece.all.begin(), piece.all.end());
       graph_.contradicted += piece.contradicted;
+      graph_.transfer_waits.recorded += piece.waits.recorded;
+      graph_.transfer_waits.matched += piece.waits.matched;
+      graph_.transfer_waits.inferred += piece.waits.inferred;
+      graph_.transfer_waits.unknown += piece.waits.unknown;
+      graph_.unknown_waits.insert(graph_.unknown_waits.end(), piece.unknown_waits.begin(), piece.unknown_waits.end());
       piece = {};
     }
   }
@@ -87,9 +100,11 @@ class EdgeBuilder {
   // engine, since what it waits for all of them wait for, and it has ended when the last of them has.
   template <typename Body>
   void each_node(EventId event, bool last, Body&& body) const {
-    const NodeIndex node = last ? node_of(event) : any_node_of(event);
-    if (node != kNoNode) return body(node);
     const auto found = parts_.transfer_places.find(event);
+    // What comes after an instruction that set off a transfer comes after that.
+    const bool matched = last && found != parts_.transfer_places.end() && found->second >= graph_.first_matched;
+    const NodeIndex node = matched ? kNoNode : last ? node_of(event) : any_node_of(event);
+    if (node != kNoNode) return body(node);
     if (found == parts_.transfer_places.end()) return;
     const std::uint32_t transfer = found->second;
     for (std::size_t i = parts_.first_packet[transfer]; i < parts_.first_packet[transfer + 1]; ++i) {
@@ -114,18 +129,22 @@ class EdgeBuilder {
     each_node(dependency.target, false, [&](NodeIndex target) {
       const NodeIndex call = parts_.host.last_of(graph_, dependency.source, settled_ns(target));
       if (call != kNoNode) return add(target, call, EdgeKind::dependency, edges);
-      each_node(dependency.source, true, [&](NodeIndex source) { add(target, source, EdgeKind::dependency, edges); });
+      each_node(dependency.source, true, [&](NodeIndex source) {
+        const bool matched = graph_.trigger_of(source) != kNoNode;
+        add(target, source, EdgeKind::dependency, edges, matched ? EdgeConfidence::matched : EdgeConfidence::recorded);
+      });
     });
   }
 
-  void add(NodeIndex target, NodeIndex source, EdgeKind kind, RawEdges& edges) const {
+  void add(NodeIndex target, NodeIndex source, EdgeKind kind, RawEdges& edges,
+           EdgeConfidence confidence = EdgeConfidence::recorded) const {
     if (target == source) return;
     const std::int64_t until = settled_ns(target);
     if (graph_.end_ns[source] > until && (graph_.begin_ns[source] > until || graph_.waits[source] != 0)) {
       ++edges.contradicted;
       return;
     }
-    edges.all.push_back({target, source, kind});
+    edges.all.push_back({target, source, kind, confidence});
   }
 
   // By target, so that those of one event can be asked for.
@@ -158,7 +177,6 @@ class EdgeBuilder {
       const bool several = std::any_of(lanes.begin(), lanes.end(), [&](std::uint32_t i) {
         return graph_.lanes[i].track != graph_.lanes[lanes[0]].track;
       });
-      if (!several) continue;
       std::vector<NodeIndex> all;
       for (const std::uint32_t i : lanes) {
         for (NodeIndex k = 0; k < graph_.lanes[i].count; ++k) all.push_back(graph_.lanes[i].first + k);
@@ -166,7 +184,15 @@ class EdgeBuilder {
       std::sort(all.begin(), all.end(), [&](NodeIndex a, NodeIndex b) {
         return std::pair(graph_.begin_ns[a], a) < std::pair(graph_.begin_ns[b], b);
       });
-      add_issue_order(lanes, all);
+      several ? add_issue_order(lanes, all) : add_overlaps(all);
+    }
+  }
+  // What an engine begins before it has done what it began last is issued after that.
+  void add_overlaps(const std::vector<NodeIndex>& by_begin) {
+    for (std::size_t i = 1; i < by_begin.size(); ++i) {
+      const NodeIndex node = by_begin[i], last = by_begin[i - 1];
+      if (graph_.waits[last] != 0 || graph_.end_ns[last] <= graph_.begin_ns[node]) continue;
+      if (graph_.begin_ns[last] < graph_.begin_ns[node]) raw_.push_back({node, last, EdgeKind::issue});
     }
   }
   void add_issue_order(const std::vector<std::uint32_t>& lanes, const std::vector<NodeIndex>& by_begin) {
@@ -205,22 +231,11 @@ class EdgeBuilder {
     }
   }
 
-  // What a semaphore was set to, when, and by whom.
-  struct SemaphoreStory {
-    std::vector<std::pair<std::int64_t, std::int64_t>> values;  // time, value
-    std::vector<std::uint32_t> adds;                            // by value: how many before it added
-    std::uint32_t add_count = 0;
-    std::vector<NodeIndex> setters;  // by their end
-    bool of_collectives = false;
-  };
-  using StoryKey = std::pair<std::size_t, std::uint32_t>;  // device, semaphore
-
   Result<void> add_semaphores() {
     index_signals(graph_);
     if (graph_.conditions.empty()) return {};
     const TrackDevices devices(*query_.snapshot);
-    std::map<StoryKey, SemaphoreStory> stories;
-    if (const Result<void> read = read_stories(devices, stories); !read) return read;
+    std::map<StoryKey, SemaphoreStory>& stories = parts_.stories;
     const auto device_of = [&](NodeIndex node) { return devices.of_lane(graph_.lane(node).lane); };
     for (const SemaphoreUpdate& update : graph_.updates) {
       stories[{device_of(update.node), update.semaphore}].setters.push_back(update.node);
@@ -228,51 +243,15 @@ class EdgeBuilder {
     add_collectives(devices, stories);
     for (auto& [key, story] : stories) finish(story);
     index_signals(graph_);
+    find_unnamed_ends(devices);
     in_pieces(graph_.conditions.size(), [&](std::size_t i, RawEdges& edges) {
       const SemaphoreCondition& condition = graph_.conditions[i];
-      const auto story = stories.find({device_of(condition.node), condition.semaphore});
-      if (story != stories.end()) resolve(condition, story->second, edges);
+      const std::size_t device = device_of(condition.node);
+      const auto story = stories.find({device, condition.semaphore});
+      const bool known = story != stories.end() && resolve(condition, story->second, edges);
+      if (!known && condition.of_transfers && has_waited(condition.node)) infer(condition.node, device, edges);
     });
     if (query_.control.cancelled()) return cancelled_error();
-    return {};
-  }
-
-  Result<void> read_stories(const TrackDevices& devices, std::map<StoryKey, SemaphoreStory>& stories) {
-    const Snapshot& snapshot = *query_.snapshot;
-    LaneIndices lanes;
-    std::map<std::uint32_t, StoryKey> key_of_lane;
-    for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
-      const TrackSnapshot* track = snapshot.find_track(snapshot.lanes[i].track);
-      if (track == nullptr || track->track->kind != "semaphore" || !snapshot.lanes[i].schema) continue;
-      if (!snapshot.lanes[i].schema->find(Role::value)) continue;
-      for (const Vendor& vendor : vendors()) {
-        const std::int64_t number = vendor.signals == nullptr ? -1 : vendor.signals->number(track->track->name);
-        if (number < 0) continue;
-        key_of_lane[i] = {devices.of_lane(i), static_cast<std::uint32_t>(number)};
-        stories[key_of_lane[i]];
-        lanes.push_back(i);
-        break;
-      }
-    }
-    std::vector<std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>>> found(
-        query_.pool.concurrency());
-    const Result<void> scanned = scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t w) {
-      const std::size_t column = *chunk.lane.schema->find(Role::value);
-      const ColumnType type = chunk.lane.schema->columns[column].type;
-      chunk.for_each_block([&](const ScannedBlock& block) {
-        for (std::uint32_t i = block.first; i < block.last; ++i) {
-          const auto value = number_at(chunk.view, column, type, block.row(i));
-          if (value) found[w][chunk.lane_index].emplace_back(block.begin_ns(i), *value);
-        }
-      });
-    });
-    if (!scanned) return scanned;
-    for (const auto& worker : found) {
-      for (const auto& [lane, values] : worker) {
-        auto& all = stories[key_of_lane[lane]].values;
-        all.insert(all.end(), values.begin(), values.end());
-      }
-    }
     return {};
   }
 
@@ -298,8 +277,6 @@ class EdgeBuilder {
   }
 
   void finish(SemaphoreStory& story) const {
-    std::stable_sort(story.values.begin(), story.values.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::sort(story.setters.begin(), story.setters.end(), [&](NodeIndex a, NodeIndex b) {
       return std::pair(graph_.end_ns[a], a) < std::pair(graph_.end_ns[b], b);
     });
@@ -311,43 +288,90 @@ class EdgeBuilder {
     }
   }
 
-  void resolve(const SemaphoreCondition& condition, const SemaphoreStory& story, RawEdges& edges) const {
+  [[nodiscard]] bool has_waited(NodeIndex node) const {
+    return graph_.waits[node] != 0 || (!graph_.wait_ns.empty() && graph_.wait_ns[node] > 0);
+  }
+
+  // Packets whose semaphore nothing tells, by their end: those that signal where there are any.
+  void find_unnamed_ends(const TrackDevices& devices) {
+    if (std::none_of(graph_.conditions.begin(), graph_.conditions.end(),
+                     [](const SemaphoreCondition& condition) { return condition.of_transfers; })) {
+      return;
+    }
+    for (const GraphLane& lane : graph_.lanes) {
+      if (lane.kind != WorkKind::transfer) continue;
+      std::vector<NodeIndex>& ends = unnamed_ends_[devices.of_lane(lane.lane)];
+      for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
+        const bool signals = graph_.carries_signal.empty() || graph_.carries_signal[node] != 0;
+        if (signals && !graph_.semaphore_of(node)) ends.push_back(node);
+      }
+    }
+    for (auto& [device, ends] : unnamed_ends_) {
+      std::sort(ends.begin(), ends.end(), [&](NodeIndex a, NodeIndex b) {
+        return std::pair(graph_.end_ns[a], a) < std::pair(graph_.end_ns[b], b);
+      });
+    }
+  }
+
+  // A wait for transfers that ended shortly after one of them had.
+  void infer(NodeIndex node, std::size_t device, RawEdges& edges) const {
+    const std::int64_t until = settled_ns(node);
+    const auto ends = unnamed_ends_.find(device);
+    if (ends != unnamed_ends_.end()) {
+      const auto after =
+          std::upper_bound(ends->second.begin(), ends->second.end(), until,
+                           [&](std::int64_t time, NodeIndex each) { return time < graph_.end_ns[each]; });
+      if (after != ends->second.begin() && until - graph_.end_ns[*(after - 1)] <= kLatestSignalNs) {
+        ++edges.waits.inferred;
+        return add(node, *(after - 1), EdgeKind::semaphore, edges, EdgeConfidence::inferred);
+      }
+    }
+    ++edges.waits.unknown;
+    edges.unknown_waits.push_back(node);
+  }
+
+  // False where nothing tells who set it.
+  bool resolve(const SemaphoreCondition& condition, const SemaphoreStory& story, RawEdges& edges) const {
     const NodeIndex node = condition.node;
     const bool waits = graph_.waits[node] != 0;
     // The instruction after a wait says whose results it needed; an instruction that waits by itself says so itself.
     const GraphLane& lane = graph_.lane(node);
     const NodeIndex asked = waits ? node + 1 : node;
-    bool told = false;
+    bool told = false, told_matched = false;
     if (asked < lane.first + lane.count) {
       each_dependency(asked, [&](const RawEdge& edge) {
         if (graph_.semaphore_of(edge.source) != condition.semaphore) return;
         told = true;
-        if (waits) add(node, edge.source, EdgeKind::semaphore, edges);
+        told_matched = edge.confidence == EdgeConfidence::matched;
+        if (waits) add(node, edge.source, EdgeKind::semaphore, edges, edge.confidence);
       });
     }
-    if (told) return;
+    std::uint64_t uncounted = 0;
+    if (told) {
+      ++(!condition.of_transfers ? uncounted : told_matched ? edges.waits.matched : edges.waits.recorded);
+      return true;
+    }
     const NodeIndex setter = setter_of(condition, story);
-    if (setter != kNoNode) add(node, setter, EdgeKind::semaphore, edges);
+    if (setter == kNoNode) return false;
+    const bool matched = graph_.trigger_of(setter) != kNoNode;
+    const EdgeConfidence confidence = matched ? EdgeConfidence::matched : EdgeConfidence::recorded;
+    add(node, setter, EdgeKind::semaphore, edges, confidence);
+    ++(!condition.of_transfers ? uncounted : matched ? edges.waits.matched : edges.waits.recorded);
+    if (!matched) return true;
+    // All that signals a transfer's end has to: with a change another one may be the last.
+    for (const NodeIndex other : story.setters) {
+      if (other != setter && graph_.parts[other] == graph_.parts[setter]) {
+        add(node, other, EdgeKind::semaphore, edges, confidence);
+      }
+    }
+    return true;
   }
 
   // Who brought the semaphore to the value that a wait ended with.
   [[nodiscard]] NodeIndex setter_of(const SemaphoreCondition& condition, const SemaphoreStory& story) const {
     if (story.values.empty() || story.setters.empty()) return kNoNode;
-    const NodeIndex node = condition.node;
-    const std::int64_t until = graph_.waits[node] != 0 ? graph_.end_ns[node] : graph_.begin_ns[node];
-    auto at = std::upper_bound(story.values.begin(), story.values.end(), until,
-                               [](std::int64_t time, const auto& each) { return time < each.first; });
-    const auto holds = [&](std::int64_t value) {
-      return condition.exactly ? value == condition.value : value >= condition.value;
-    };
-    std::size_t place = static_cast<std::size_t>(at - story.values.begin());
-    while (place > 0 && !holds(story.values[place - 1].second)) --place;
-    if (place == 0) return kNoNode;
-    --place;
-    while (place > 0 && holds(story.values[place - 1].second) &&
-           story.values[place - 1].second <= story.values[place].second) {
-      --place;
-    }
+    const std::size_t place = story.held_since(condition, settled_ns(condition.node));
+    if (place == kNone) return kNoNode;
     const std::int64_t time = story.values[place].first;
     if (story.add_count == story.setters.size()) return story.setters[story.adds[place]];
     auto near = std::lower_bound(story.setters.begin(), story.setters.end(), time,
@@ -476,7 +500,12 @@ class EdgeBuilder {
       if (last_class != 0) {
         graph_.latencies_ns[last_class] = std::min(graph_.latencies_ns[last_class], until - since);
       }
-      graph_.edges[next[raw.target]++] = {raw.source, last_class, raw.kind, from_begin};
+      GraphEdge& edge = graph_.edges[next[raw.target]++];
+      edge.source = raw.source;
+      edge.latency = last_class;
+      edge.kind = raw.kind;
+      edge.confidence = raw.confidence;
+      edge.from_begin = from_begin;
     }
     raw_ = {};
     measure_latencies();
@@ -521,23 +550,25 @@ class EdgeBuilder {
   }
 
   static constexpr std::size_t kFarthestIssue = 64;            // events of another row that are looked back over
+  static constexpr std::int64_t kLatestSignalNs = 1'000;       // from a packet's end to the end of a wait for it
   static constexpr std::int64_t kFarthestUpdateNs = 200;       // between an event's end and its semaphore's update
   static constexpr std::int64_t kSlowestReturnNs = 30'000;     // of a call that waited for what ended in a stream
   static constexpr std::int64_t kLeastUnexplainedNs = 10'000;  // longer than launches take to reach a stream
   static constexpr std::int64_t kRightAfterNs = 5'000;
   const QueryContext& query_;
-  const GraphParts& parts_;
+  GraphParts& parts_;
   WorkGraph& graph_;
   std::unordered_map<LaneNumber, std::uint32_t> lane_place_;
   std::vector<bool> goes_on_;  // of packets: the next one on its engine is of the same transfer; empty: there are none
-  std::vector<std::uint32_t> first_edge_;  // of each target among the dependencies of raw_
+  std::map<std::size_t, std::vector<NodeIndex>> unnamed_ends_;  // by device
+  std::vector<std::uint32_t> first_edge_;                       // of each target among the dependencies of raw_
   std::vector<RawEdge> raw_;
   std::size_t dependencies_ = 0;  // of raw_, by target
 };
 
 }  // namespace
 
-Result<void> add_graph_edges(const QueryContext& query, const Dependencies& dependencies, const GraphParts& parts,
+Result<void> add_graph_edges(const QueryContext& query, const Dependencies& dependencies, GraphParts& parts,
                              WorkGraph& graph) {
   return EdgeBuilder(query, parts, graph).run(dependencies);
 }

@@ -17,7 +17,7 @@ namespace {
 // The vendor whose tables a lane has, as far as signals go.
 struct LaneSignals {
   const Vendor* vendor = nullptr;
-  std::optional<std::size_t> operands, semaphore, part, unit, engine, bytes;
+  std::optional<std::size_t> operands, semaphore, part, unit, queue, engine, bytes;
 };
 
 std::optional<std::size_t> column_named(const Schema& schema, std::string_view name) {
@@ -33,6 +33,7 @@ LaneSignals signals_of(const Schema& schema) {
       found.part = column_named(schema, table.part_column);
       found.semaphore = column_named(schema, vendor.signals->semaphore_column);
       found.unit = column_named(schema, vendor.signals->unit_column);
+      found.queue = column_named(schema, vendor.signals->queue_column);
       found.bytes = schema.find(Role::bytes);
       found.vendor = &vendor;
     }
@@ -132,6 +133,7 @@ class LaneChoice {
 struct NodeFinds {
   std::vector<SemaphoreCondition> conditions;
   std::vector<SemaphoreUpdate> updates;
+  std::vector<TransferTrigger> triggers;
   std::map<StringId, std::int64_t> semaphores;  // of names
 };
 
@@ -201,6 +203,7 @@ class NodeScan {
       }
     }
     parts_.engine_of_lane.assign(graph_.lanes.size(), kNone);
+    parts_.queue_of_lane.assign(graph_.lanes.size(), -1);
     if (!graph_.parts.empty()) {
       if (const Result<void> done = read_transfers(); !done) return done;
     }
@@ -261,6 +264,10 @@ class NodeScan {
       const std::string_view engine = text_at(chunk, strings, *signals.engine, schema.columns[*signals.engine].type, 0);
       parts_.engine_of_lane[place] = engine.empty() ? kNone : strings.find(engine);
     }
+    if (signals.queue && chunk.chunk_index == 0) {
+      parts_.queue_of_lane[place] =
+          number_at(chunk.view, *signals.queue, schema.columns[*signals.queue].type, 0).value_or(-1);
+    }
   }
 
   static void read_operands(std::string_view text, NodeIndex node, const Vendor& vendor, NodeFinds& finds) {
@@ -272,6 +279,8 @@ class NodeScan {
         [&](std::uint32_t semaphore) {
           finds.updates.push_back({node, semaphore});
         });
+    TransferTrigger trigger{node, 0, 0};
+    if (vendor.signals->signal(text, trigger.semaphore, trigger.increment)) finds.triggers.push_back(trigger);
   }
 
   static void read_semaphore(const ScannedChunk& chunk, const StringPool& strings, const LaneSignals& signals,
@@ -291,6 +300,7 @@ class NodeScan {
     for (NodeFinds& finds : finds_) {
       graph_.conditions.insert(graph_.conditions.end(), finds.conditions.begin(), finds.conditions.end());
       graph_.updates.insert(graph_.updates.end(), finds.updates.begin(), finds.updates.end());
+      parts_.triggers.insert(parts_.triggers.end(), finds.triggers.begin(), finds.triggers.end());
       finds = {};
     }
     std::stable_sort(graph_.conditions.begin(), graph_.conditions.end(),
@@ -437,6 +447,7 @@ Result<void> scan_graph_nodes(const QueryContext& query, const Dependencies& dep
   find_shortest_waits(graph);
   if (const Result<void> added = parts.host.add(query, dependencies, graph); !added) return added;
   parts.engine_of_lane.resize(graph.lanes.size(), kNone);
+  parts.queue_of_lane.resize(graph.lanes.size(), -1);
   find_ends(graph);
   return {};
 }

@@ -54,6 +54,7 @@ class WaitFinder {
     // Its server is what it comes after, not what it waited for, where it says that it waited.
     const bool by_server = recorded && hold.kind == EdgeKind::server;
     if (!by_server) wait.source = hold.source;
+    wait.confidence = hold.confidence;
     if (const SemaphoreCondition* condition = graph_.condition_of(node, wait.source)) {
       wait.semaphore = condition->semaphore;
       wait.value = condition->value;
@@ -83,6 +84,9 @@ WaitReason wait_reason(const WorkGraph& graph, NodeIndex node, const Hold& hold)
   if (hold.source == kNoNode || hold.kind == EdgeKind::server) {
     if (waited) return reason_of(graph.condition_of(node, kNoNode), WaitReason::unknown);
     if (hold.source == kNoNode) return WaitReason::unknown;
+    const bool same_transfer =
+        !graph.parts.empty() && graph.parts[node] != kNone && graph.parts[node] == graph.parts[hold.source];
+    if (same_transfer) return WaitReason::dma;  // what a DMA engine needs between two packets
     // Between two of its calls a thread of the host runs what its source does not record.
     if (here == WorkKind::host) return WaitReason::host;
     if (hold.reached_ns() < graph.begin_ns[node]) return WaitReason::unknown;

@@ -28,8 +28,9 @@ struct AttributedWait {
   NodeIndex node = kNoNode, source = kNoNode;  // source: kNoNode where it is not known
   std::int64_t begin_ns = 0, end_ns = 0;
   WaitReason reason = WaitReason::unknown;
-  bool recorded = false;            // the source said that it waited; else the stream stood idle
-  std::uint32_t semaphore = kNone;  // that it waited for; kNone: its operands name none
+  EdgeConfidence confidence = EdgeConfidence::recorded;  // of `source`
+  bool recorded = false;                                 // the source said that it waited; else the stream stood idle
+  std::uint32_t semaphore = kNone;                       // that it waited for; kNone: its operands name none
   std::int64_t value = 0;
   [[nodiscard]] std::int64_t length_ns() const noexcept { return end_ns - begin_ns; }
 };

@@ -55,6 +55,7 @@ Result<std::shared_ptr<const WorkGraph>> WorkGraph::build(const QueryContext& qu
   if (const Result<void> done = scan_graph_nodes(query, dependencies, *graph, parts); !done) return done.error();
   order_servers(query, *graph);
   if (query.control.cancelled()) return cancelled_error();
+  if (const Result<void> done = join_transfers(query, *graph, parts); !done) return done.error();
   if (const Result<void> done = add_graph_edges(query, dependencies, parts, *graph); !done) return done.error();
   order_nodes(*graph);
   drop_backward_edges(*graph);
@@ -117,24 +118,34 @@ NodeIndex WorkGraph::find(EventId event) const noexcept {
   return last;
 }
 
+Hold WorkGraph::hold_of(const GraphEdge& edge) const noexcept {
+  return {edge.source,
+          edge.kind,
+          edge.from_begin,
+          edge.from_begin ? begin_ns[edge.source] : end_ns[edge.source],
+          latencies_ns[edge.latency],
+          edge.confidence};
+}
+
 Hold WorkGraph::begin_hold(NodeIndex node) const noexcept {
   Hold held;
-  const auto offer = [&](NodeIndex source, EdgeKind kind, bool from_begin, std::int64_t latency) {
-    const Hold other{source, kind, from_begin, from_begin ? begin_ns[source] : end_ns[source], latency};
+  const auto offer = [&](const Hold& other) {
     if (held.source == kNoNode || other.reached_ns() > held.reached_ns()) held = other;
   };
   const bool waited = !wait_ns.empty() && wait_ns[node] > 0;
-  const bool ends_by_edges = waits[node] != 0;
-  if (!ends_by_edges) {
+  if (waited && waits[node] == 0) {
     for (const GraphEdge& edge : edges_of(node)) {
-      if (waited && (edge.from_begin || edge.kind == EdgeKind::issue)) continue;
-      offer(edge.source, edge.kind, edge.from_begin, latencies_ns[edge.latency]);
+      if (!edge.from_begin && edge.kind != EdgeKind::issue) offer(hold_of(edge));
     }
+    // An event that says that it waited did not wait for its server, but for what came while it did.
+    if (held.source != kNoNode && held.reached_ns() >= begin_ns[node] - wait_ns[node]) return held;
   }
-  // An event that says that it waited did not wait for its server.
-  if (waited && held.source != kNoNode) return held;
+  if (waits[node] == 0) {
+    for (const GraphEdge& edge : edges_of(node)) offer(hold_of(edge));
+  }
   if (server_before[node] != kNoNode) {
-    offer(server_before[node], EdgeKind::server, false, server_latencies_ns[lanes[graph_lane[node]].server]);
+    offer({server_before[node], EdgeKind::server, false, end_ns[server_before[node]],
+           server_latencies_ns[lanes[graph_lane[node]].server]});
   }
   return held;
 }
@@ -142,8 +153,7 @@ Hold WorkGraph::begin_hold(NodeIndex node) const noexcept {
 Hold WorkGraph::end_hold(NodeIndex node) const noexcept {
   Hold held;
   for (const GraphEdge& edge : edges_of(node)) {
-    const Hold other{edge.source, edge.kind, edge.from_begin,
-                     edge.from_begin ? begin_ns[edge.source] : end_ns[edge.source], latencies_ns[edge.latency]};
+    const Hold other = hold_of(edge);
     if (held.source == kNoNode || other.reached_ns() > held.reached_ns()) held = other;
   }
   if (held.source == kNoNode) return held;
@@ -200,6 +210,20 @@ const SemaphoreCondition* WorkGraph::condition_of(NodeIndex node, NodeIndex sour
   return best;
 }
 
+std::string_view edge_confidence_name(EdgeConfidence confidence) noexcept {
+  constexpr std::string_view kNames[] = {"recorded", "matched", "inferred"};
+  return kNames[static_cast<std::size_t>(confidence)];
+}
+
+NodeIndex WorkGraph::trigger_of(NodeIndex packet) const noexcept {
+  if (parts.empty() || parts[packet] == kNone || parts[packet] < first_matched) return kNoNode;
+  return triggers[parts[packet] - first_matched];
+}
+
+bool WorkGraph::waits_for_unknown(NodeIndex node) const noexcept {
+  return std::binary_search(unknown_waits.begin(), unknown_waits.end(), node);
+}
+
 bool WorkGraph::sets_off_transfers(NodeIndex node) const noexcept {
   return std::binary_search(transfer_names.begin(), transfer_names.end(), names[node]);
 }
@@ -208,7 +232,8 @@ std::uint64_t WorkGraph::memory_bytes() const noexcept {
   const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
   return of(begin_ns) + of(end_ns) + of(wait_ns) + of(server_before) + of(graph_lane) + of(names) + of(locations) +
          of(parts) + of(waits) + of(calls) + of(carries_signal) + of(edges_from) + of(edges) + of(order) +
-         of(transfers) + of(conditions) + of(updates) + of(first_condition) + of(first_update);
+         of(transfers) + of(triggers) + of(waited_before) + of(unknown_waits) + of(conditions) + of(updates) +
+         of(first_condition) + of(first_update);
 }
 
 }  // namespace accelscope

@@ -39,10 +39,20 @@ enum class EdgeKind : std::uint8_t {
   issue,       // an engine issues in order what it has on several rows
 };
 
+// What an edge is known from.
+enum class EdgeConfidence : std::uint8_t {
+  recorded,  // the source says so
+  matched,   // the order of a queue or the values of a semaphore leave no other
+  inferred,  // it ended where the other one went on
+};
+
+[[nodiscard]] std::string_view edge_confidence_name(EdgeConfidence confidence) noexcept;
+
 struct GraphEdge {
   NodeIndex source = kNoNode;
   std::uint16_t latency = 0;  // into WorkGraph::latencies_ns
-  EdgeKind kind = EdgeKind::none;
+  EdgeKind kind : 4 = EdgeKind::none;
+  EdgeConfidence confidence : 4 = EdgeConfidence::recorded;
   bool from_begin = false;  // the source had only to begin
 };
 
@@ -67,6 +77,7 @@ struct Hold {
   bool from_begin = false;
   std::int64_t since_ns = 0;    // when the source ended or began
   std::int64_t latency_ns = 0;  // that it takes at least from there
+  EdgeConfidence confidence = EdgeConfidence::recorded;
   [[nodiscard]] std::int64_t reached_ns() const noexcept { return since_ns + latency_ns; }
 };
 
@@ -82,6 +93,12 @@ struct GraphLane {
   bool waits_recorded = false;   // Role::wait_ns
   bool waits_when_idle = false;  // a stream: what it stands idle before an event, that waited for something
   bool is_thread = false;        // of a host: its nodes are stretches in which one call is the innermost
+  StringId queue = kNone;        // of packets that were matched with their queue: its name
+};
+
+// Waits for transfers by what tells which one.
+struct TransferWaits {
+  std::uint64_t recorded = 0, matched = 0, inferred = 0, unknown = 0;
 };
 
 struct WorkGraph {
@@ -109,11 +126,16 @@ struct WorkGraph {
   std::vector<std::int64_t> server_latencies_ns;                    // by server
   std::vector<std::int64_t> shortest_wait_ns;                       // by lane of the graph: of events that wait
   std::vector<EventId> transfers;                                   // that packets are parts of
-  std::vector<StringId> transfer_names;                             // of events that set off transfers, sorted
-  std::vector<SemaphoreCondition> conditions;                       // by node
-  std::vector<SemaphoreUpdate> updates;                             // by node
-  std::vector<std::uint32_t> first_condition, first_update;         // of each 64 nodes and those after them
-  std::uint64_t contradicted = 0;  // dependencies whose target began before their source
+  std::uint32_t first_matched = 0;          // of transfers: from there on each is the event that set it off
+  std::vector<NodeIndex> triggers;          // its node, by transfer from first_matched on
+  std::vector<std::uint8_t> waited_before;  // a wait that had ended before the event began; empty: none is
+  std::vector<NodeIndex> unknown_waits;     // for transfers that nothing tells of; by node
+  TransferWaits transfer_waits;
+  std::vector<StringId> transfer_names;                      // of events that set off transfers, sorted
+  std::vector<SemaphoreCondition> conditions;                // by node
+  std::vector<SemaphoreUpdate> updates;                      // by node
+  std::vector<std::uint32_t> first_condition, first_update;  // of each 64 nodes and those after them
+  std::uint64_t contradicted = 0;                            // dependencies whose target began before their source
   std::int64_t begin_of_all_ns = 0, end_of_all_ns = 0;
 
   [[nodiscard]] static Result<std::shared_ptr<const WorkGraph>> build(const QueryContext& query,
@@ -141,11 +163,22 @@ struct WorkGraph {
   [[nodiscard]] NodeIndex find(EventId event) const noexcept;
   [[nodiscard]] TrackNumber track(NodeIndex node) const noexcept;  // of its event
 
+  [[nodiscard]] Hold hold_of(const GraphEdge& edge) const noexcept;
   // What let it begin: of all that it had to come after, what came last. Of an event that says that it waited, what it
   // waited for. since + latency may lie before its begin: the rest is its delay.
   [[nodiscard]] Hold begin_hold(NodeIndex node) const noexcept;
   // What ended an event that waits; none where that had come before, so that it took its shortest time.
   [[nodiscard]] Hold end_hold(NodeIndex node) const noexcept;
+
+  // What set off the transfer of a packet that was matched; kNoNode: it was not.
+  [[nodiscard]] NodeIndex trigger_of(NodeIndex packet) const noexcept;
+  // It waits, or waited before it began to take its time.
+  [[nodiscard]] bool is_wait(NodeIndex node) const noexcept {
+    return waits[node] != 0 || (!waited_before.empty() && waited_before[node] != 0);
+  }
+  // Nothing says for what of other work it waited.
+  [[nodiscard]] bool waits_for_unknown(NodeIndex node) const noexcept;
+  [[nodiscard]] bool is_uncertain() const noexcept { return transfer_waits.inferred + transfer_waits.unknown > 0; }
 
   // An instruction that sets off a transfer, whether or not the source says which.
   [[nodiscard]] bool sets_off_transfers(NodeIndex node) const noexcept;

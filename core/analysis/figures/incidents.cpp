@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/analysis/vendors/limits.h"
+
 namespace accelscope {
 namespace {
 
@@ -40,10 +42,14 @@ Result<std::shared_ptr<const Incidents>> find_incidents(const QueryContext& quer
   std::vector<std::vector<Incident>> parts(requests.size());
   const auto scanned = scan_chunks(query, requests, [&](const ScannedChunk& chunk, std::size_t) {
     const Alert alert = alerts[chunk.lane_index];
+    LimitBlock limits(*chunk.lane.schema, *snapshot.strings);
+    const bool has_limits = alert == Alert::throttling && limits.is_known();
     chunk.for_each_block([&](const ScannedBlock& block) {
+      if (has_limits) limits.read(block.reader);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
         // Warnings about the whole run are rows without a time.
         if (alert == Alert::warning && block.ticks().begins[i] == 0) continue;
+        if (has_limits && limits.at(i, block.name(i)) >= 1) continue;
         parts[chunk.request].push_back({block.id(i), block.begin_ns(i), block.end_ns(i), block.name(i), alert});
       }
     });

@@ -19,6 +19,14 @@ struct ChangedGraph {
     kBypassed = 4,         // it never was: what waited for it waits for what it waited for
   };
 
+  // How a replay takes what no source told.
+  enum class Reading : std::uint8_t {
+    joined,    // as the graph has it
+    doubtful,  // what was inferred from times alone does not hold
+    hopeful,   // all that may become shorter does: what is `loose` never was, waits for transfers that nothing joins
+               // and pauses within transfers shrink with them
+  };
+
   explicit ChangedGraph(const WorkGraph& graph)
       : latencies_ns(graph.latencies_ns), doubled(graph.lanes.size(), 0), may_lose(graph.latencies_ns.size(), 0) {}
 
@@ -38,6 +46,9 @@ struct ChangedGraph {
   std::unordered_map<NodeIndex, NodeIndex> places;  // events that come directly after others in the program
   bool without_delays = false;                      // that nothing explains, but for those of an idle device
   double host_delays = 1;                           // what a host's threads do between calls that are recorded
+  Reading reading = Reading::joined;
+  std::vector<NodeIndex> loose;  // bypassed, but what waits for them may not need what they waited for
+  double unknown_waits = 1;      // of the length of waits for transfers that nothing joins, in a hopeful reading
   std::uint64_t touched = 0;
 
   void scale(const WorkGraph& graph, NodeIndex node, double factor) {
@@ -52,6 +63,14 @@ struct ChangedGraph {
     gone.resize(graph.count(), kHere);
     if (gone[node] == kHere) ++touched;
     gone[node] = how;
+  }
+  // The same changes in another reading.
+  [[nodiscard]] ChangedGraph read_as(Reading other) const {
+    ChangedGraph changed(*this);
+    changed.reading = other;
+    if (other != Reading::hopeful) return changed;
+    for (const NodeIndex node : loose) changed.gone[node] = kGone;
+    return changed;
   }
   // What waited for it waits for the other one.
   void take_out_for(const WorkGraph& graph, NodeIndex node, NodeIndex other) {

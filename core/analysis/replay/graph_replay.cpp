@@ -16,9 +16,10 @@ constexpr std::int64_t kNoTime = IdleStretches::kNoTime;
 struct Explained {
   std::int64_t begin_ns = kNoTime, end_ns = 0;
 };
-Explained explained_before(const WorkGraph& graph, NodeIndex node) noexcept {
+Explained explained_before(const WorkGraph& graph, NodeIndex node, bool doubts) noexcept {
   std::int64_t last = kNoTime;
   for (const GraphEdge& edge : graph.edges_of(node)) {
+    if (doubts && edge.confidence == EdgeConfidence::inferred) continue;
     const std::int64_t since = edge.from_begin ? graph.begin_ns[edge.source] : graph.end_ns[edge.source];
     last = std::max(last, since + graph.latencies_ns[edge.latency]);
   }
@@ -35,7 +36,23 @@ Explained explained_before(const WorkGraph& graph, NodeIndex node) noexcept {
   return explained;
 }
 
+// What it comes later by is its own engine's: what a DMA engine needs before a packet whose transfer is known, and when
+// a pipeline takes the next instruction in.
+bool is_paced(const WorkGraph& graph, NodeIndex node) noexcept {
+  if (!graph.parts.empty() && graph.parts[node] != kNone) return true;
+  const auto edges = graph.edges_of(node);
+  return std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& edge) {
+    return edge.kind == EdgeKind::issue && graph.lane(edge.source).server == graph.lane(node).server;
+  });
+}
+
 }  // namespace
+
+bool follows_part(const WorkGraph& graph, NodeIndex node) noexcept {
+  const NodeIndex before = graph.server_before[node];
+  return before != kNoNode && !graph.parts.empty() && graph.parts[node] != kNone &&
+         graph.parts[before] == graph.parts[node];
+}
 
 // What a host launches says itself what it comes after.
 IdleStretches::IdleStretches(const WorkGraph& graph) : graph_(graph), device_of_lane_(graph.lanes.size(), kNone) {
@@ -108,14 +125,15 @@ class GraphReplay::Times {
   // Of a bypassed event what it waited for last; none: it waited for nothing.
   [[nodiscard]] Hold passed(NodeIndex node) const noexcept {
     Hold last = last_edge(node, false);
-    // A packet comes after those of its transfer.
+    // A packet comes after those of its transfer, what was waited for before an instruction was for that.
     const NodeIndex before = graph_.server_before[node];
-    const bool goes_on = before != kNoNode && !graph_.parts.empty() && graph_.parts[node] != kNone &&
-                         graph_.parts[before] == graph_.parts[node];
-    if (!goes_on || replay_.passed_by_[before] == kNoNode) return last;
+    const bool follows = follows_part(graph_, node) ||
+                         (before != kNoNode && changed_.is(before, ChangedGraph::kBypassed) && graph_.is_wait(before));
+    if (!follows || replay_.passed_by_[before] == kNoNode) return last;
     if (last.source != kNoNode && last.since_ns >= replay_.passed_ns_[before]) return last;
     return {replay_.passed_by_[before], EdgeKind::dependency, false, replay_.passed_ns_[before], 0};
   }
+  [[nodiscard]] bool doubts() const noexcept { return changed_.reading == ChangedGraph::Reading::doubtful; }
 
  private:
   [[nodiscard]] NodeIndex before(NodeIndex node) const noexcept {
@@ -146,7 +164,7 @@ class GraphReplay::Times {
   void each_source(NodeIndex node, Body&& body) const noexcept {
     for (std::uint32_t e = graph_.edges_from[node]; e < graph_.edges_from[node + 1]; ++e) {
       const GraphEdge& edge = graph_.edges[e];
-      if (is_removed(edge)) continue;
+      if (is_removed(edge) || (doubts() && edge.confidence == EdgeConfidence::inferred)) continue;
       const NodeIndex source = rewired_ ? source_of(e, node) : edge.source;
       if (source != kNoNode) body(edge, source);
     }
@@ -258,6 +276,10 @@ Result<void> GraphReplay::run(const QueryContext& query) {
   const Times times(*this);
   IdleStretches devices(graph_);
   const std::vector<NodeIndex>& order = order_.empty() ? graph_.order : order_;
+  const bool hopeful = changed_.reading == ChangedGraph::Reading::hopeful;
+  const auto waited_ns = [&](NodeIndex node) -> std::int64_t {
+    return graph_.wait_ns.empty() ? 0 : std::max<std::int32_t>(0, graph_.wait_ns[node]);
+  };
   constexpr std::size_t kBetweenLooks = std::size_t{1} << 16;
   end_of_all_ns_ = graph_.count() == 0 ? 0 : graph_.begin_of_all_ns;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -278,7 +300,7 @@ Result<void> GraphReplay::run(const QueryContext& query) {
       continue;
     }
     const Hold hold = times.begin_hold(node);
-    const Explained recorded = explained_before(graph_, node);
+    const Explained recorded = explained_before(graph_, node, times.doubts());
     const std::int64_t explained = std::max(recorded.begin_ns, idle.recorded_ns);
     std::int64_t reached = hold.source == kNoNode ? kNoTime : hold.reached_ns();
     if (idle.replayed_ns > reached) {
@@ -290,10 +312,19 @@ Result<void> GraphReplay::run(const QueryContext& query) {
     const bool after_idle = graph_.waits[node] != 0
                                 ? graph_.edges_of(node).empty()
                                 : idle.recorded_ns != kNoTime && explained < idle.recorded_ns + kLeastIdleNs;
+    const double factor = changed_.factors.empty() ? 1.0 : static_cast<double>(changed_.factors[node]);
     // Of what comes at another place it is not known.
     const bool of_host = changed_.host_delays != 1 && graph_.lane(node).kind == WorkKind::host;
     const auto delay_of = [&](std::int64_t delay_ns) -> std::int64_t {
-      if (at_once || moved || (changed_.without_delays && !after_idle)) return 0;
+      if (at_once || moved || (changed_.without_delays && !after_idle && !is_paced(graph_, node))) return 0;
+      if (hopeful && graph_.waits_for_unknown(node)) {
+        const std::int64_t waited =
+            graph_.waits[node] != 0 ? delay_ns : std::min<std::int64_t>(delay_ns, waited_ns(node));
+        return delay_ns - std::llround(static_cast<double>(waited) * (1 - std::min(1.0, changed_.unknown_waits)));
+      }
+      if (hopeful && factor < 1 && follows_part(graph_, node)) {
+        return std::llround(static_cast<double>(delay_ns) * factor);
+      }
       return of_host ? std::llround(static_cast<double>(delay_ns) * changed_.host_delays) : delay_ns;
     };
     // What nothing explains stays: a delay after what was known to come before, or, of a first event, its time.
@@ -307,7 +338,6 @@ Result<void> GraphReplay::run(const QueryContext& query) {
       const std::int64_t settled = ended.source == kNoNode ? anyway : ended.reached_ns();
       end_ns[node] = at_once ? settled : std::max(begin, settled + delay_of(graph_.end_ns[node] - recorded.end_ns));
     } else {
-      const double factor = changed_.factors.empty() ? 1.0 : static_cast<double>(changed_.factors[node]);
       end_ns[node] = begin + (factor == 1.0 ? duration : std::llround(static_cast<double>(duration) * factor));
     }
     if (!moved) devices.after(node, end_ns[node]);

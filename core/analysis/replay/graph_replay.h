@@ -53,6 +53,9 @@ class IdleStretches {
   std::vector<Device> devices_;
 };
 
+// A packet of the transfer that the one before it on its DMA engine is of.
+[[nodiscard]] bool follows_part(const WorkGraph& graph, NodeIndex node) noexcept;
+
 // What the events of a range took, and take in a replay: from the first begin to the last end of those that lie wholly
 // inside of it.
 struct RangeTotals {

@@ -19,6 +19,7 @@ Mendings::Mendings(const WorkGraph& graph, const WorkDetails& details)
 
 template <typename Body>
 void Mendings::each_trigger(const WholeTransfer& transfer, Body&& body) const {
+  if (transfer.trigger != kNoNode) return body(transfer.trigger);
   NodeIndex last = kNoNode;  // of several packets each names it
   for (const NodeIndex node : transfer.nodes) {
     for (const GraphEdge& edge : graph_.edges_of(node)) {
@@ -32,7 +33,7 @@ void Mendings::each_trigger(const WholeTransfer& transfer, Body&& body) const {
 
 NodeIndex Mendings::wait_before(NodeIndex node) const noexcept {
   const NodeIndex before = graph_.server_before[node];
-  return before != kNoNode && graph_.waits[before] != 0 ? before : kNoNode;
+  return before != kNoNode && graph_.is_wait(before) ? before : kNoNode;
 }
 
 void Mendings::add(Mended& mended, NodeIndex node) const {
@@ -50,17 +51,19 @@ bool Mendings::is_gone(const WholeTransfer& transfer, const ChangedGraph& change
   return changed.is_left_out(transfer.nodes.front());
 }
 
-void Mendings::take_out_wait(NodeIndex node, ChangedGraph& changed) const {
+void Mendings::take_out_wait(NodeIndex node, ChangedGraph& changed, ChangedGraph::Gone how) const {
   const NodeIndex wait = wait_before(node);
-  if (wait != kNoNode) changed.take_out(graph_, wait, ChangedGraph::kGone);
+  if (wait != kNoNode) changed.take_out(graph_, wait, how);
 }
 
 // With what sets it off, and the wait for that.
 void Mendings::take_out(const WholeTransfer& transfer, ChangedGraph::Gone how, ChangedGraph& changed) const {
   for (const NodeIndex node : transfer.nodes) changed.take_out(graph_, node, how);
+  if (transfer.is_round_trip) changed.loose.insert(changed.loose.end(), transfer.nodes.begin(), transfer.nodes.end());
   each_trigger(transfer, [&](NodeIndex trigger) {
     changed.take_out(graph_, trigger, how);
-    take_out_wait(trigger, changed);
+    if (transfer.is_round_trip) changed.loose.push_back(trigger);
+    take_out_wait(trigger, changed, how);
   });
 }
 
@@ -231,17 +234,25 @@ double Mendings::columns_of(EventId multiplication) const {
 
 std::optional<Mended> Mendings::lift_limits(ChangedGraph& changed) const {
   if (details_.flops.empty() || details_.limits.empty()) return std::nullopt;
+  std::map<std::uint32_t, std::vector<DeviceLimit>> limits;
+  for (const auto& [device, limit] : details_.limits) limits[device].push_back(limit);
+  for (auto& [device, of] : limits) of = lowest_limits(of);
   Mended made;
   for (NodeIndex node = 0; node < graph_.count(); ++node) {
     if (!held(node) || (details_.flops[node] <= 0 && details_.transposes[node] == 0)) continue;
-    const std::pair at(details_.devices[graph_.graph_lane[node]], graph_.begin_ns[node]);
-    auto limit = std::upper_bound(details_.limits.begin(), details_.limits.end(), at, [](const auto& a, const auto& b) {
-      return a < std::pair(b.first, b.second.begin_ns);
-    });
-    if (limit == details_.limits.begin()) continue;
-    --limit;
-    if (limit->first != at.first || graph_.begin_ns[node] >= limit->second.end_ns) continue;
-    changed.scale(graph_, node, limit->second.limit);
+    const auto found = limits.find(details_.devices[graph_.graph_lane[node]]);
+    if (found == limits.end()) continue;
+    // Under a limit it does less: the rest of its time it takes anyway.
+    double lost_ns = 0;
+    auto limit = std::upper_bound(found->second.begin(), found->second.end(), graph_.begin_ns[node],
+                                  [](std::int64_t time, const DeviceLimit& each) { return time < each.end_ns; });
+    for (; limit != found->second.end() && limit->begin_ns < graph_.end_ns[node]; ++limit) {
+      const std::int64_t under_ns =
+          std::min(limit->end_ns, graph_.end_ns[node]) - std::max(limit->begin_ns, graph_.begin_ns[node]);
+      lost_ns += static_cast<double>(under_ns) * (1 - limit->limit);
+    }
+    if (lost_ns <= 0) continue;
+    changed.lengthen(graph_, node, -lost_ns);
     ++changed.touched;
     add(made, node);
   }

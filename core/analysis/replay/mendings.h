@@ -82,7 +82,7 @@ class Mendings {
   void add(Mended& mended, NodeIndex node) const;
   void add(Mended& mended, const WholeTransfer& transfer) const;
   [[nodiscard]] static bool is_gone(const WholeTransfer& transfer, const ChangedGraph& changed);
-  void take_out_wait(NodeIndex node, ChangedGraph& changed) const;
+  void take_out_wait(NodeIndex node, ChangedGraph& changed, ChangedGraph::Gone how = ChangedGraph::kGone) const;
   void take_out(const WholeTransfer& transfer, ChangedGraph::Gone how, ChangedGraph& changed) const;
   void move_forward(const BufferWait::OfDevice& of, std::size_t ring, ChangedGraph& changed) const;
   [[nodiscard]] double ns_of_a_byte() const;

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/analysis/replay/mendings.h"
+#include "core/analysis/replay/readings.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/names/short_names.h"
 #include "core/scan/column_values.h"
@@ -46,12 +47,14 @@ class ChangeReader {
     const auto factor = static_cast<float>(change.factor);
     switch (change.effect) {
       case Effect::bandwidth:
+        changed_.unknown_waits /= change.factor;
         scale(1 / factor, [&](NodeIndex node) {
           return graph_.lane(node).kind == WorkKind::transfer &&
                  (graph_.carries_signal.empty() || graph_.carries_signal[node] == 0);
         });
         return {};
       case Effect::dma_latency:
+        changed_.unknown_waits *= change.factor;
         scale_latencies(change.factor, [](WorkKind from, WorkKind to) {
           return to == WorkKind::transfer && from != WorkKind::transfer;
         });
@@ -65,6 +68,7 @@ class ChangeReader {
         if (names.empty()) return {};
         scale(factor,
               [&](NodeIndex node) { return std::binary_search(names.begin(), names.end(), graph_.names[node]); });
+        shorten_unknown(change.factor);
         return {};
       }
       case Effect::line: {
@@ -76,6 +80,7 @@ class ChangeReader {
       case Effect::track: {
         const std::vector<std::uint8_t> named = lanes_named(change.name);
         scale(factor, [&](NodeIndex node) { return named[graph_.graph_lane[node]] != 0; });
+        shorten_unknown(change.factor);
         return {};
       }
       case Effect::host:
@@ -85,8 +90,10 @@ class ChangeReader {
       case Effect::layer:
         return scale_layer(change);
       case Effect::drop_reload:
+        changed_.unknown_waits = 0;  // what is gone may be what they wait for
         return drop_reloads(change);
       case Effect::merge_transfers: {
+        changed_.unknown_waits = 0;
         const StringId name = change.name.empty() ? kNone : graph_.snapshot->strings->find(change.name);
         if (name == kNone && !change.name.empty()) return {};
         return mend([&](const Mendings& mendings) {
@@ -94,6 +101,7 @@ class ChangeReader {
         });
       }
       case Effect::drop_spills:
+        changed_.unknown_waits = 0;
         return mend([this](const Mendings& mendings) { (void)mendings.drop_spills(changed_); });
       case Effect::drop_transposes:
         return mend([this](const Mendings& mendings) { (void)mendings.drop_transposes(changed_); });
@@ -202,6 +210,16 @@ class ChangeReader {
            name.starts_with(track.device) && name.ends_with(track.name);
   }
 
+  // Transfers take that much of their time: so may what waits for any of them.
+  void shorten_unknown(double factor) {
+    for (NodeIndex node = 0; node < graph_.count(); ++node) {
+      if (changed_.factors.empty() || changed_.factors[node] == 1.0F) continue;
+      if (graph_.lane(node).kind != WorkKind::transfer) continue;
+      changed_.unknown_waits *= factor;
+      return;
+    }
+  }
+
   // By lane of the graph: those of the track, and of packets those of their queue.
   std::vector<std::uint8_t> lanes_named(std::string_view name) const {
     std::vector<std::uint8_t> named(graph_.lanes.size(), 0);
@@ -210,6 +228,7 @@ class ChangeReader {
         const TrackSnapshot* track = graph_.snapshot->find_track(number);
         if (track != nullptr && is_named(*track->track, name)) named[i] = 1;
       }
+      if (graph_.lanes[i].queue != kNone && graph_.snapshot->strings->text(graph_.lanes[i].queue) == name) named[i] = 1;
     }
     return named;
   }
@@ -376,12 +395,26 @@ Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& gr
   if (!replay) return replay.error();
   WhatIfResult result;
   result.touched = changed->touched;
-  RangeTotals totals{{range.begin_ns, graph.end_of_all_ns}, {range.begin_ns, (*replay)->end_of_all_ns()}};
-  if (graph.count() == 0) totals.after = {range.begin_ns, range.begin_ns};
-  if (range.end_ns < graph.end_of_all_ns) {
-    totals = (*replay)->totals(range);
-    if (totals.before.empty()) return Error{"no event lies wholly inside of the range"};
+  const auto totals_of = [&](const GraphReplay& each) {
+    if (graph.count() > 0 && range.end_ns < graph.end_of_all_ns) return each.totals(range);
+    return RangeTotals{{range.begin_ns, graph.end_of_all_ns},
+                       {range.begin_ns, graph.count() == 0 ? range.begin_ns : each.end_of_all_ns()}};
+  };
+  const RangeTotals totals = totals_of(**replay);
+  if (range.end_ns < graph.end_of_all_ns && totals.before.empty()) {
+    return Error{"no event lies wholly inside of the range"};
   }
+  result.least_ns = result.most_ns = totals.before.length_ns() - totals.after.length_ns();
+  const Readings readings(graph, *changed);
+  const auto compared = readings.each_other(query, [&](const GraphReplay& other, const ChangedGraph&) {
+    const RangeTotals read = totals_of(other);
+    const std::int64_t saved_ns = read.before.length_ns() - read.after.length_ns();
+    result.least_ns = std::min(result.least_ns, saved_ns);
+    result.most_ns = std::max(result.most_ns, saved_ns);
+  });
+  if (!compared) return compared.error();
+  if (!changed->loose.empty()) result.most_ns = std::max(result.most_ns, readings.waited_ns(totals.before));
+  if (result.least_ns != result.most_ns) result.rests_on = readings.why();
   result.before = totals.before;
   result.total_before_ns = totals.before.length_ns();
   result.total_after_ns = totals.after.length_ns();

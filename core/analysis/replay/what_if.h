@@ -57,6 +57,9 @@ struct WhatIfChange {
 struct WhatIfResult {
   TimeRange before;  // what total_before_ns is of
   std::int64_t total_before_ns = 0, total_after_ns = 0;
+  // What the changes save by every reading of what no source tells: equal where all is told.
+  std::int64_t least_ns = 0, most_ns = 0;
+  std::string rests_on;                        // why they differ; empty where they do not
   std::uint64_t touched = 0;                   // events whose time or edges were changed
   std::vector<std::int64_t> begin_ns, end_ns;  // by node
   CriticalPath path;                           // of the replay

@@ -1,11 +1,14 @@
 #include "core/analysis/replay/work_details.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 #include "core/analysis/replay/graph_replay.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/analysis/vendors/limits.h"
 #include "core/scan/column_values.h"
 
 namespace accelscope {
@@ -40,6 +43,8 @@ class DetailScan {
       place_[graph_.lanes[i].lane] = i;
       lanes_.push_back(graph_.lanes[i].lane);
     }
+    triggers_ = graph_.triggers;
+    std::sort(triggers_.begin(), triggers_.end());
     details_.bytes.assign(graph_.count(), 0);
     places_.assign(graph_.count(), 0);
     const Result<void> scanned =
@@ -56,12 +61,20 @@ class DetailScan {
     std::stable_sort(details_.addresses.begin(), details_.addresses.end(),
                      [](const auto& a, const auto& b) { return a.node < b.node; });
     join_transfers();
+    find_round_trips();
     find_only_targets();
     return read_limits();
   }
 
  private:
   enum Place : std::uint8_t { kIntoChip = 1, kFromSpill = 2, kToSpill = 4 };
+
+  // What an instruction that sets off a transfer says of that.
+  struct TriggerPlace {
+    NodeIndex node = kNoNode;
+    bool into_chip = false, out_of_chip = false;
+    std::uint64_t address = 0, bytes = 0;  // in device memory; bytes 0: unknown
+  };
 
   // Whether there is anything to read of a lane.
   bool knows(std::uint32_t place) {
@@ -107,6 +120,7 @@ class DetailScan {
     const std::unique_ptr<EventWork> work = vendor.event_work(chunk.lane, *graph_.snapshot->strings);
     const auto operands = schema.find(vendor.operands_column);
     const bool has_operands = wants_addresses_ && operands && schema.columns[*operands].type == ColumnType::text;
+    if (!triggers_.empty() && vendor.signals != nullptr) read_triggers(chunk, first, vendor);
     chunk.for_each_block([&](const ScannedBlock& block) {
       work->read(block.reader);
       for (std::uint32_t i = block.first; i < block.last; ++i) {
@@ -119,6 +133,77 @@ class DetailScan {
         });
       }
     });
+  }
+
+  // Columns of bytes that the transfers of an instruction bring to the chip, or take from it.
+  static std::optional<std::size_t> moved_column(const Schema& schema, const Vendor& vendor, bool into_chip) {
+    if (vendor.memory == nullptr) return std::nullopt;
+    for (const MemoryPathWords& path : vendor.memory->paths) {
+      if (path.of == MemoryPathWords::Of::transfers && (into_chip ? path.to : path.from) == vendor.on_chip_pool)
+        return schema.find(path.column);
+    }
+    return std::nullopt;
+  }
+
+  void read_triggers(const ScannedChunk& chunk, NodeIndex first, const Vendor& vendor) {
+    const Schema& schema = *chunk.lane.schema;
+    const auto operands = schema.find(vendor.operands_column);
+    if (!operands || schema.columns[*operands].type != ColumnType::text) return;
+    const auto in = moved_column(schema, vendor, true), out = moved_column(schema, vendor, false);
+    const auto moved = [&](std::optional<std::size_t> column, std::uint32_t row) {
+      return column && number_at(chunk.view, *column, schema.columns[*column].type, row).value_or(0) > 0;
+    };
+    for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
+      TriggerPlace place{first + row};
+      if (!std::binary_search(triggers_.begin(), triggers_.end(), place.node)) continue;
+      place.into_chip = moved(in, row);
+      place.out_of_chip = moved(out, row);
+      if (place.into_chip != place.out_of_chip) {
+        vendor.signals->range(chunk.view.text(*operands, row), place.out_of_chip, place.address, place.bytes);
+      }
+      const std::scoped_lock lock(mutex_);
+      trigger_places_.push_back(place);
+    }
+  }
+
+  // What is written to device memory and read back from there was only for the while no longer on the chip.
+  void find_round_trips() {
+    if (trigger_places_.empty()) return;
+    std::sort(trigger_places_.begin(), trigger_places_.end(),
+              [](const TriggerPlace& a, const TriggerPlace& b) { return a.node < b.node; });
+    struct Written {
+      std::uint64_t begin = 0, end = 0;
+      std::uint32_t transfer = 0;
+    };
+    std::vector<std::uint32_t> by_begin;
+    for (std::uint32_t i = 0; i < details_.transfers.size(); ++i) {
+      if (details_.transfers[i].trigger != kNoNode) by_begin.push_back(i);
+    }
+    std::stable_sort(by_begin.begin(), by_begin.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return graph_.begin_ns[details_.transfers[a].trigger] < graph_.begin_ns[details_.transfers[b].trigger];
+    });
+    std::map<std::uint32_t, std::vector<Written>> written;  // by device, the last ones
+    for (const std::uint32_t i : by_begin) {
+      WholeTransfer& transfer = details_.transfers[i];
+      const auto place = std::lower_bound(trigger_places_.begin(), trigger_places_.end(), transfer.trigger,
+                                          [](const TriggerPlace& each, NodeIndex node) { return each.node < node; });
+      if (place == trigger_places_.end() || place->node != transfer.trigger) continue;
+      transfer.into_chip = transfer.into_chip || (place->into_chip && !place->out_of_chip);
+      if (place->bytes == 0) continue;
+      std::vector<Written>& before = written[transfer.device];
+      const std::uint64_t begin = place->address, end = begin + place->bytes;
+      const auto overlaps = [&](const Written& each) { return each.begin < end && begin < each.end; };
+      if (place->out_of_chip) {
+        std::erase_if(before, [&](const Written& each) { return begin <= each.begin && each.end <= end; });
+        before.push_back({begin, end, i});
+        continue;
+      }
+      for (const Written& each : before) {
+        if (!overlaps(each)) continue;
+        transfer.from_spill = transfer.is_round_trip = true;
+        details_.transfers[each.transfer].to_spill = details_.transfers[each.transfer].is_round_trip = true;
+      }
+    }
   }
 
   void join_transfers() {
@@ -142,7 +227,8 @@ class DetailScan {
                                       .line = graph_.locations.empty() ? 0 : graph_.locations[node],
                                       .queue = graph_.lanes[place].resource,
                                       .device = details_.devices[place],
-                                      .stretch = stretch});
+                                      .stretch = stretch,
+                                      .trigger = graph_.trigger_of(node)});
       }
       details_.transfer_of[node] = known;
       add_part(details_.transfers[known], node);
@@ -186,20 +272,19 @@ class DetailScan {
       if (!lane.schema || !lane.schema->find(details_.words->limit_column)) continue;
       if (track_kind_of(labels_.track_of_lane(i).track->kind).alert == Alert::throttling) lanes.push_back(i);
     }
-    std::mutex mutex;
     const Result<void> scanned = scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t) {
-      const std::size_t column = *chunk.lane.schema->find(details_.words->limit_column);
-      const ColumnType type = chunk.lane.schema->columns[column].type;
-      if (is_text(type)) return;
-      const std::scoped_lock lock(mutex);
+      LimitBlock limits(*chunk.lane.schema, *snapshot.strings);
+      if (!limits.is_known()) return;
+      const std::scoped_lock lock(mutex_);
       chunk.for_each_block([&](const ScannedBlock& block) {
-        const BlockValues values = block.reader.column(column, type);
+        limits.read(block.reader);
         for (std::uint32_t i = block.first; i < block.last; ++i) {
-          if (!values.has(i) || details_.limits.size() == WorkDetails::kMostLimits) continue;
-          const double limit = std::clamp(real_number(type, values.values[i]), 0.0, 1.0);
+          if (details_.limits.size() == WorkDetails::kMostLimits) return;
+          const double limit = limits.at(i, block.name(i));
           if (limit >= 1 || block.begin_ns(i) >= block.end_ns(i)) continue;
-          details_.limits.emplace_back(static_cast<std::uint32_t>(labels_.of_lane(chunk.lane_index)),
-                                       DeviceLimit{block.begin_ns(i), block.end_ns(i), limit});
+          details_.limits.emplace_back(
+              static_cast<std::uint32_t>(labels_.of_lane(chunk.lane_index)),
+              DeviceLimit{block.begin_ns(i), block.end_ns(i), limit, limits.warms_up(block.name(i))});
         }
       });
     });
@@ -218,9 +303,38 @@ class DetailScan {
   std::unordered_map<std::uint32_t, std::uint32_t> place_;  // of lanes of the snapshot in the graph
   std::vector<std::uint8_t> places_;                        // Place, by node
   std::vector<std::vector<WorkDetails::Address>> found_;    // by thread
+  std::vector<NodeIndex> triggers_;                         // sorted
+  std::vector<TriggerPlace> trigger_places_;
+  std::mutex mutex_;
 };
 
 }  // namespace
+
+std::vector<DeviceLimit> lowest_limits(const std::vector<DeviceLimit>& limits) {
+  struct Step {
+    std::int64_t time_ns = 0;
+    std::pair<double, bool> limit;  // and whether it warms up
+    bool begins = false;
+  };
+  std::vector<Step> steps;
+  for (const DeviceLimit& each : limits) {
+    steps.push_back({each.begin_ns, {each.limit, each.warms_up}, true});
+    steps.push_back({each.end_ns, {each.limit, each.warms_up}, false});
+  }
+  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.time_ns < b.time_ns; });
+  std::multiset<std::pair<double, bool>> holding;
+  std::vector<DeviceLimit> lowest;
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
+    if (steps[i].begins) {
+      holding.insert(steps[i].limit);
+    } else if (const auto found = holding.find(steps[i].limit); found != holding.end()) {
+      holding.erase(found);
+    }
+    if (holding.empty() || steps[i].time_ns == steps[i + 1].time_ns) continue;
+    lowest.push_back({steps[i].time_ns, steps[i + 1].time_ns, holding.begin()->first, holding.begin()->second});
+  }
+  return lowest;
+}
 
 Result<WorkDetails> WorkDetails::read(const QueryContext& query, const WorkGraph& graph, const TimeRange& range,
                                       bool wants_addresses) {

@@ -16,7 +16,11 @@ namespace accelscope {
 struct DeviceLimit {
   std::int64_t begin_ns = 0, end_ns = 0;
   double limit = 1;
+  bool warms_up = false;  // until the engine has been busy for a while; else it is a cap
 };
+
+// By time, where several hold the lowest alone.
+[[nodiscard]] std::vector<DeviceLimit> lowest_limits(const std::vector<DeviceLimit>& limits);
 
 // A transfer as its program knows it: one event, or the packets that it was done in.
 struct WholeTransfer {
@@ -30,7 +34,9 @@ struct WholeTransfer {
   std::uint32_t packets = 0;  // with a payload
   std::int64_t bytes = 0;     // of these
   double packets_ns = 0;
+  NodeIndex trigger = kNoNode;  // what set it off, where it was matched with that
   bool into_chip = false, from_spill = false, to_spill = false;
+  bool is_round_trip = false;  // a spill that no source calls one: what was written to device memory is read back
   [[nodiscard]] double packet_bytes() const noexcept { return packets > 0 ? static_cast<double>(bytes) / packets : 0; }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/analysis/replay/readings.h"
 #include "core/analysis/time/work_kind.h"
 
 namespace accelscope {
@@ -77,10 +78,21 @@ bool WorkReplay::has_engines(std::uint32_t device) const noexcept {
   return false;
 }
 
-Result<std::int64_t> WorkReplay::saving_ns(const ChangedGraph& changed) const {
+Result<WorkReplay::Saving> WorkReplay::saving(const ChangedGraph& changed) const {
   const auto replay = GraphReplay::run(query_, *graph_, changed);
   if (!replay) return replay.error();
-  return end_of(graph_->end_ns, nullptr) - end_of((*replay)->end_ns, &changed);
+  const auto saved_by = [&](const GraphReplay& of, const ChangedGraph& as) {
+    return end_of(graph_->end_ns, nullptr) - end_of(of.end_ns, &as);
+  };
+  Saving saving{saved_by(**replay, changed), saved_by(**replay, changed)};
+  const Readings readings(*graph_, changed);
+  const auto compared = readings.each_other(query_, [&](const GraphReplay& of, const ChangedGraph& as) {
+    saving.least_ns = std::min(saving.least_ns, saved_by(of, as));
+    saving.most_ns = std::max(saving.most_ns, saved_by(of, as));
+  });
+  if (!compared) return compared.error();
+  if (!changed.loose.empty()) saving.most_ns = std::max(saving.most_ns, readings.waited_ns(details_.range));
+  return saving;
 }
 
 }  // namespace accelscope

@@ -4,7 +4,7 @@
 //   const auto replay = WorkReplay::build(query, *dependencies, range);
 //   if (*replay) {
 //     ChangedGraph changed((*replay)->graph());
-//     if ((*replay)->mendings().drop_spills(changed)) saved = (*replay)->saving_ns(changed);
+//     if ((*replay)->mendings().drop_spills(changed)) saved = (*replay)->saving(changed);
 //   }
 //
 // A range lasts until the last work of its engines and collectives, as the active time does (session_activity.h).
@@ -35,7 +35,11 @@ class WorkReplay {
   [[nodiscard]] const Mendings& mendings() const noexcept { return mendings_; }
   [[nodiscard]] bool has_engines(std::uint32_t device) const noexcept;  // as TrackDevices counts them
   [[nodiscard]] std::int64_t total_ns() const noexcept { return end_of(graph_->end_ns, nullptr) - begin_ns_; }
-  [[nodiscard]] Result<std::int64_t> saving_ns(const ChangedGraph& changed) const;
+  // By every reading of what the source does not tell: equal where it tells all.
+  struct Saving {
+    std::int64_t least_ns = 0, most_ns = 0;
+  };
+  [[nodiscard]] Result<Saving> saving(const ChangedGraph& changed) const;
 
  private:
   // Without what a change leaves out.

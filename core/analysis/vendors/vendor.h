@@ -73,6 +73,12 @@ struct SignalWords {
   std::string_view unit_column;                      // of packets: the DMA engine that serves it, in order
   std::string_view engine_column;                    // of instructions: rows of one engine issue in order
   std::span<const std::string_view> transfer_names;  // of instructions that set off transfers
+  std::string_view queue_column;                     // of packets: the number of their queue
+  std::string_view (*queue)(std::string_view name);  // whose transfers add to a semaphore; "": an engine does
+  // Of an instruction that sets off a transfer: what that adds to, by how much, and the device memory it goes to or
+  // comes from; false where its operands do not say.
+  bool (*signal)(std::string_view operands, std::uint32_t& semaphore, std::uint32_t& increment);
+  void (*range)(std::string_view operands, bool written, std::uint64_t& address, std::uint64_t& bytes);
 };
 
 // DMA packets below it are small: the NKI DMA Overview recommends at least 2 KiB.
@@ -99,25 +105,27 @@ struct Vendor {
   // The same of operands in all memories of the engines, and the column that holds them.
   void (*visit_operands)(std::string_view operands, const AddressVisitor& visitor);
   std::string_view operands_column;
-  std::string_view weights_name;        // of events that load the stationary operand of the next multiplication
-  std::string_view multiply_name;       // and of multiplications
-  std::string_view copy_name;           // of events that only copy
-  double columns_per_ns = 0;            // that move through the matrix engine
-  double widest_columns = 0;            // that one multiplication moves at most
-  double column_flops = 0;              // floating point operations of a column
-  std::string_view size_column;         // of a table of tensors: bytes of one
-  std::string_view from_column;         // of transfers: the kind of memory that is read
-  std::string_view to_column;           // and written
-  std::string_view spill_place;         // memory for what on-chip memory has no room for
-  std::string_view packet_table;        // of transfers as DMA engines do them, one by one
-  std::int64_t no_payload_bytes;        // packets of up to so many carry signals
-  std::string_view purpose_column;      // of packets: what their queue is for
-  std::string_view program_purpose;     // it carries a program, no data
-  double packet_rate;                   // bytes a second that a DMA engine can move
-  std::string_view transpose_term;      // a search that finds transposes of the matrix engine
-  std::string_view multiply_term;       // and its multiplications
-  std::string_view limit_column;        // of throttling: share of cycles in which an engine may work
-  const MemoryWords* memory = nullptr;  // of lanes that have work
+  std::string_view weights_name;     // of events that load the stationary operand of the next multiplication
+  std::string_view multiply_name;    // and of multiplications
+  std::string_view copy_name;        // of events that only copy
+  double columns_per_ns = 0;         // that move through the matrix engine
+  double widest_columns = 0;         // that one multiplication moves at most
+  double column_flops = 0;           // floating point operations of a column
+  std::string_view size_column;      // of a table of tensors: bytes of one
+  std::string_view from_column;      // of transfers: the kind of memory that is read
+  std::string_view to_column;        // and written
+  std::string_view spill_place;      // memory for what on-chip memory has no room for
+  std::string_view packet_table;     // of transfers as DMA engines do them, one by one
+  std::int64_t no_payload_bytes;     // packets of up to so many carry signals
+  std::string_view purpose_column;   // of packets: what their queue is for
+  std::string_view program_purpose;  // it carries a program, no data
+  double packet_rate;                // bytes a second that a DMA engine can move
+  std::string_view transpose_term;   // a search that finds transposes of the matrix engine
+  std::string_view multiply_term;    // and its multiplications
+  std::string_view limit_column;     // of throttling: share of cycles in which the matrix engine may work
+  std::span<const std::string_view> no_limits = {};       // kinds of throttling that slow nothing down
+  std::span<const std::string_view> warm_up_limits = {};  // that hold until an engine has been busy for a while
+  const MemoryWords* memory = nullptr;                    // of lanes that have work
   const SignalWords* signals = nullptr;
 };
 

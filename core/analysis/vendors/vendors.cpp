@@ -57,12 +57,26 @@ constexpr MemoryWords kNeuronMemory = {.boxes = kNeuronBoxes,
                                        .transfer_cost_bytes = 800};
 
 constexpr std::string_view kNeuronTransferNames[] = {"DMA_TRIGGER", "DMA_DIRECT2D"};
-constexpr SignalWords kNeuronSignals = {.visit = neuron::visit_semaphores,
-                                        .number = neuron::semaphore_number,
-                                        .semaphore_column = "semaphore_id",
-                                        .unit_column = "dma_engine",
-                                        .engine_column = "subgroup",
-                                        .transfer_names = kNeuronTransferNames};
+constexpr SignalWords kNeuronSignals = {
+    .visit = neuron::visit_semaphores,
+    .number = neuron::semaphore_number,
+    .semaphore_column = "semaphore_id",
+    .unit_column = "dma_engine",
+    .engine_column = "subgroup",
+    .transfer_names = kNeuronTransferNames,
+    .queue_column = "dma_queue",
+    .queue = neuron::semaphore_queue,
+    .signal = neuron::read_transfer_signal,
+    .range = [](std::string_view operands, bool written, std::uint64_t& address, std::uint64_t& bytes) {
+      const neuron::DeviceRange range = neuron::transfer_range(operands, written);
+      address = range.address;
+      bytes = range.bytes;
+    }};
+
+// Levels of the matrix engine's activity: at the lowest one all cycles are its own, the others ramp it up so that its
+// current does not jump (Neuron Explorer's summary page). All other kinds are caps: power, temperature, software.
+constexpr std::string_view kNeuronNoLimits[] = {"activity_0"};
+constexpr std::string_view kNeuronWarmUp[] = {"activity_1", "activity_2", "activity_3"};
 
 constexpr std::array<Vendor, 1> kVendors = {{
     {.setup_names = neuron::kSetupOpcodes,
@@ -99,6 +113,8 @@ constexpr std::array<Vendor, 1> kVendors = {{
      .transpose_term = "instruction_type=TRANSPOSE",
      .multiply_term = "name=MATMUL",
      .limit_column = "util_limit",
+     .no_limits = kNeuronNoLimits,
+     .warm_up_limits = kNeuronWarmUp,
      .memory = &kNeuronMemory,
      .signals = &kNeuronSignals},
 }};

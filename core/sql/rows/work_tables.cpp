@@ -29,19 +29,20 @@ WorkRows make_waits(Context& context) {
   const QueryContext query = context.query();
   const auto report = attribute_waits(**graph, asked_range(context), query.pool, query.control);
   if (!report) return report.error();
-  auto rows = std::make_shared<ValueRows>(11);
+  auto rows = std::make_shared<ValueRows>(12);
   const StringPool& strings = *context.snapshot->strings;
   for (const AttributedWait& wait : report->waits) {
     const EventId event = (*graph)->event(wait.node);
     if (context.mask && !context.mask->passes(*context.snapshot, event)) continue;
     const bool known = wait.source != kNoNode;
-    rows->add({static_cast<std::int64_t>(event), static_cast<std::int64_t>((*graph)->track(wait.node)),
-               wait.begin_ns, wait.length_ns(), std::string(wait_reason_name(wait.reason)),
+    rows->add({static_cast<std::int64_t>(event), static_cast<std::int64_t>((*graph)->track(wait.node)), wait.begin_ns,
+               wait.length_ns(), std::string(wait_reason_name(wait.reason)),
                wait.semaphore == kNone ? SqlValue() : SqlValue(static_cast<std::int64_t>(wait.semaphore)),
                wait.semaphore == kNone ? SqlValue() : SqlValue(wait.value),
                id_or_null(known ? (*graph)->whole_event(wait.source) : kNoEvent),
                known ? text_or_null(strings.text((*graph)->names[wait.source])) : SqlValue(),
-               line_of(**graph, wait.node), static_cast<std::int64_t>(wait.recorded ? 1 : 0)});
+               line_of(**graph, wait.node), static_cast<std::int64_t>(wait.recorded ? 1 : 0),
+               known ? SqlValue(std::string(edge_confidence_name(wait.confidence))) : SqlValue()});
   }
   return std::shared_ptr<const Rows>(rows);
 }
@@ -83,7 +84,8 @@ RowTableSpec wait_table() {
            {"signaller_id", "INTEGER"},
            {"signaller", "TEXT"},
            {"line", "TEXT"},
-           {"recorded", "INTEGER"}},
+           {"recorded", "INTEGER"},
+           {"confidence", "TEXT"}},
           10'000,
           make_waits};
 }

@@ -274,6 +274,9 @@ TEST_CASE("a replay predicts what the simulator takes with the change") {
     const auto predicted = replay_with_changes(query, *before.graph, {&*change, 1}, begin);
     REQUIRE_MESSAGE(predicted.ok(), pair.text);
     CHECK(predicted->path.range.length_ns() == predicted->total_after_ns);
+    // All is joined: there is one reading.
+    CHECK(predicted->least_ns == predicted->total_before_ns - predicted->total_after_ns);
+    CHECK(predicted->most_ns == predicted->least_ns);
     const double error = 100 * (static_cast<double>(predicted->total_after_ns) / static_cast<double>(end - begin) - 1);
     auto& [count, most] = worst[pair.text.substr(0, pair.text.find(" x"))];
     ++count;

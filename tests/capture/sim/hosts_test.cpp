@@ -134,7 +134,7 @@ TEST_CASE("hosts: cores of one name are told apart by their hosts, and each has 
       CHECK(here.capacity_bytes == pool.capacity_bytes);
     }
     for (const std::string_view name : {"total_active_time_percent", "tensor_engine_active_time_percent",
-                                        "dma_busy_share", "throttle_activity_0_active_time_nc0_percent"}) {
+                                        "dma_busy_share", "throttle_gpio_0_active_time_nc0_percent"}) {
       CAPTURE(name);
       const double alone_share = share_of(alone, name, "nc0");
       CHECK(alone_share > 0);

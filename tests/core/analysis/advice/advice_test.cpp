@@ -272,7 +272,7 @@ TEST_CASE("advice: an event that lies in several windows is counted once") {
   PlantedSession session;
   const TrackNumber engine = session.engine("Tensor"), throttle = session.throttle();
   constexpr std::int64_t kInstructions = 700'000;  // three windows
-  for (std::int64_t i = 0; i < kInstructions; ++i) session.work(engine, i * 10, 10);
+  for (std::int64_t i = 0; i < kInstructions; ++i) session.multiply(engine, i * 10, 10, 1, false);
   session.limit(throttle, 0, kInstructions * 10, 0.5);
   const Finding* found = session.found(RuleId::throttling);
   CHECK_PLANTED(found, kInstructions * 5);

@@ -170,23 +170,38 @@ TEST_CASE("advice: the busiest engine's waits are evidence of a cause and no fin
   for (const Finding& each : quiet.advice()->findings) CHECK(each.evidence.empty());
 }
 
-TEST_CASE("advice: throttling costs what the lowest limit takes while engines work") {
+TEST_CASE("advice: throttling costs what the lowest limit takes while the matrix engine works") {
   PlantedSession session;
-  const TrackNumber engine = session.engine("Tensor"), throttle = session.throttle();
-  session.work(engine, 0, 5'000);
-  session.work(engine, 9'000, 1'000);
-  session.limit(throttle, 1'000, 2'000, 0.5);   // 2 us of work
-  session.limit(throttle, 2'000, 500, 0.25);    // half of a us of it under the lower limit
-  session.limit(throttle, 4'000, 5'500, 0.75);  // 1 us of work, a pause, half a us
-  session.limit(throttle, 9'600, 100, 1.0);     // no limit
+  const TrackNumber engine = session.engine("TensorMatrix"), throttle = session.throttle();
+  session.multiply(engine, 0, 5'000, 1, false);
+  session.multiply(engine, 9'000, 1'000, 1, false);
+  session.work(session.engine("Vector"), 0, 10'000);  // no limit slows it down
+  session.limit(throttle, 1'000, 2'000, 0.5);         // 2 us of work
+  session.limit(throttle, 2'000, 500, 0.25);          // half of a us of it under the lower limit
+  session.limit(throttle, 4'000, 5'500, 0.75);        // 1 us of work, a pause, half a us
+  session.limit(throttle, 9'600, 100, 1.0);           // no limit
   const double planted = 1'500 * 0.5 + 500 * 0.75 + 1'500 * 0.25;
-  CHECK_PLANTED(session.found(RuleId::throttling), planted);
+  const Finding* found = session.found(RuleId::throttling);
+  CHECK_PLANTED(found, planted);
+  CHECK(found->headline.find("throttled for 3.5 µs of its multiplications") != std::string::npos);
+
+  // Several kinds at once count once, and what holds until the engine has been busy for a while is told apart.
+  PlantedSession warm;
+  const TrackNumber cold = warm.engine("TensorMatrix"), ramp = warm.throttle();
+  warm.multiply(cold, 0, 4'000, 1, false);
+  warm.limit(ramp, 0, 2'000, 0.5, "activity_1");
+  warm.limit(ramp, 0, 1'000, 0.75, "sw_0");
+  warm.limit(ramp, 2'000, 2'000, 1.0, "activity_0");
+  const Finding* warming = warm.found(RuleId::throttling);
+  CHECK_PLANTED(warming, 2'000 * 0.5);
+  CHECK(warming->headline.find("warms up") != std::string::npos);
 
   PlantedSession idle;
-  const TrackNumber works = idle.engine("Tensor"), limits = idle.throttle();
-  idle.work(works, 0, 5'000);
-  idle.work(works, 9'000, 1'000);
-  idle.limit(limits, 5'000, 4'000, 0.25);  // in the pause
+  const TrackNumber works = idle.engine("TensorMatrix"), limits = idle.throttle();
+  idle.multiply(works, 0, 5'000, 1, false);
+  idle.multiply(works, 9'000, 1'000, 1, false);
+  idle.limit(limits, 0, 5'000, 0.5, "activity_0");  // the activity at which all cycles are its own
+  idle.limit(limits, 5'000, 4'000, 0.25);           // in the pause
   idle.limit(limits, 9'100, 500, 1.0);
   CHECK(idle.found(RuleId::throttling) == nullptr);
 }

@@ -70,8 +70,8 @@ void PlantedSession::move(TrackNumber on, std::int64_t begin, std::int64_t lengt
   row.string(4, writer.intern(transfer.line));
 }
 
-void PlantedSession::limit(TrackNumber on, std::int64_t begin, std::int64_t length, double limit) {
-  writer.begin_event(on, begin, length, writer.intern("activity_0")).real(0, limit);
+void PlantedSession::limit(TrackNumber on, std::int64_t begin, std::int64_t length, double limit, const char* kind) {
+  writer.begin_event(on, begin, length, writer.intern(kind)).real(0, limit);
 }
 
 void PlantedSession::tensor(const char* name, std::int64_t bytes) {

@@ -54,7 +54,7 @@ class PlantedSession {
     writer.begin_event(on, begin, length, writer.intern(name)).integer(0, bytes);
   }
   TrackNumber errors() { return track("Errors", "error", error_); }
-  void limit(TrackNumber on, std::int64_t begin, std::int64_t length, double limit);
+  void limit(TrackNumber on, std::int64_t begin, std::int64_t length, double limit, const char* kind = "gpio_0");
   void tensor(const char* name, std::int64_t bytes);
 
   std::shared_ptr<const Advice> advice(const EventFilter& filter = {});

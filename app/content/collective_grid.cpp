@@ -180,10 +180,10 @@ StragglerText straggler_text(const CollectivesReport& report, const Snapshot& sn
   if (!report.straggler) {
     std::int64_t waited = 0;
     for (const RankLateness& each : report.ranks) waited += each.others_waited_ns;
-    const std::string told = report.below_noise == report.compared
-                                 ? std::string("Every difference is below the residual of the clocks.")
-                                 : fmt::format("Waits for the last to come cost {} together.",
-                                               format_duration(static_cast<double>(waited)));
+    const std::string told =
+        report.below_noise == report.compared
+            ? std::string("Every difference is below the residual of the clocks.")
+            : fmt::format("Waits for the last to come cost {} together.", format_duration(static_cast<double>(waited)));
     return {"No rank is a straggler.", told};
   }
   const CollectiveRank& rank = all.ranks[*report.straggler];

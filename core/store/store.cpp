@@ -181,6 +181,8 @@ void Store::Implementation::publish(std::size_t lane_index, const ChunkView& chu
   ++version;
 }
 
+KeptAnswers& Store::kept() const noexcept { return impl_->answers; }
+
 std::uint64_t Store::version() const noexcept { return impl_->version.load(); }
 
 std::shared_ptr<const Snapshot> Store::snapshot() const {

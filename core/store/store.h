@@ -76,6 +76,8 @@ struct SalvageReport {
   std::vector<std::string> missing;  // what is known to be lost, in sentences
 };
 
+class KeptAnswers;  // kept_answers.h
+
 class Store {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Store>> create(StoreOptions options = {});
@@ -96,6 +98,7 @@ class Store {
   [[nodiscard]] std::shared_ptr<const Snapshot> snapshot() const;
   [[nodiscard]] std::uint64_t version() const noexcept;  // rises with every change
   [[nodiscard]] Result<Bytes> read_chunk(const LaneSnapshot& lane, std::uint32_t chunk_index) const;
+  [[nodiscard]] KeptAnswers& kept() const noexcept;  // of analysis, about this session
 
   // Overlay: short transactions; kept in the session file once there is one.
   [[nodiscard]] std::vector<Marker> markers() const;

@@ -13,6 +13,7 @@
 #include "core/database/chunk_rows.h"
 #include "core/database/database.h"
 #include "core/store/definition_limits.h"
+#include "core/store/kept_answers.h"
 #include "core/store/lane_index.h"
 #include "core/store/store.h"
 
@@ -61,6 +62,7 @@ struct DefinitionBook {
 };
 
 struct Store::Implementation {
+  mutable KeptAnswers answers;
   StoreOptions options;
   std::string path;  // of the session file it was opened from; empty in memory
   bool in_memory = true;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "core/analysis/advice/error_surroundings.h"
 #include "core/analysis/advice/exposed_moves.h"
@@ -294,6 +295,37 @@ Result<void> judge_between(const QueryContext& query, const EventFilter& filter,
   return {};
 }
 
+// The first error of a device, which the others of it follow.
+Finding error_finding(const Snapshot& snapshot, const std::vector<const ReportedError*>& errors, std::uint64_t count) {
+  const ReportedError& first = *errors.front();
+  Finding found;
+  found.rule = &rule_of(RuleId::hardware_error);
+  found.key = std::string(found.rule->name) + (first.device.empty() ? "" : " " + first.device);
+  found.device = first.device;
+  found.is_error = true;
+  found.remedy = found.rule->remedy;
+  found.told = found.rule->told;
+  found.count = count;
+  found.first = first.incident.event;
+  found.source = first.source;
+  found.headline = first.name + (first.details.empty() ? "" : ": " + first.details) + " at " +
+                   format_duration(static_cast<double>(first.incident.begin_ns)) +
+                   (count > 1 ? fmt::format(", the first of {}", count_text(count, "error")) : "");
+  found.tab = first.name;
+  for (const RanAround& each : first.around) {
+    if (found.source.empty()) found.source = each.source;
+    if (each.under_way && found.evidence.empty()) found.evidence = each.name + " was under way";
+  }
+  if (const LaneSnapshot* lane = snapshot.find_lane(lane_of(found.first))) found.tracks = {lane->track};
+  std::vector<FindingPlace> places;
+  for (const ReportedError* each : errors)
+    places.push_back(
+        {{each->incident.begin_ns, std::max(each->incident.begin_ns + 1, each->incident.end_ns)}, each->name});
+  found.events.tracks = found.tracks;
+  set_places(found, std::move(places));
+  return found;
+}
+
 // A program that ran into an error did not do its work: what its time is spent on says nothing.
 Result<void> tell_errors(const QueryContext& query, const EventFilter& filter, Advice& advice) {
   const auto report = report_errors(query, filter);
@@ -301,33 +333,20 @@ Result<void> tell_errors(const QueryContext& query, const EventFilter& filter, A
   const bool any_told = std::any_of(advice.findings.begin(), advice.findings.end(),
                                     [](const Finding& each) { return each.rule->id == RuleId::out_of_memory; });
   if ((*report)->errors.empty() || any_told) return {};  // an allocator's errors are told by what it held
-  const ReportedError& first = (*report)->errors.front();
-  Finding found;
-  found.rule = &rule_of(RuleId::hardware_error);
-  found.key = std::string(found.rule->name);
-  found.device = first.device;
-  found.is_error = true;
-  found.remedy = found.rule->remedy;
-  found.told = found.rule->told;
-  found.count = (*report)->errors.size() + (*report)->left_out;
-  found.first = first.incident.event;
-  found.source = first.source;
-  found.headline = first.name + (first.details.empty() ? "" : ": " + first.details) + " at " +
-                   format_duration(static_cast<double>(first.incident.begin_ns)) +
-                   (found.count > 1 ? fmt::format(", the first of {}", count_text(found.count, "error")) : "");
-  found.tab = first.name;
-  for (const RanAround& each : first.around) {
-    if (found.source.empty()) found.source = each.source;
-    if (each.under_way && found.evidence.empty()) found.evidence = each.name + " was under way";
+  std::vector<std::pair<std::string, std::vector<const ReportedError*>>> devices;  // in the order of their first errors
+  for (const ReportedError& error : (*report)->errors) {
+    const auto known =
+        std::find_if(devices.begin(), devices.end(), [&](const auto& each) { return each.first == error.device; });
+    if (known == devices.end())
+      devices.push_back({error.device, {&error}});
+    else
+      known->second.push_back(&error);
   }
-  if (const LaneSnapshot* lane = query.snapshot->find_lane(lane_of(found.first))) found.tracks = {lane->track};
-  std::vector<FindingPlace> places;
-  for (const ReportedError& each : (*report)->errors)
-    places.push_back({{each.incident.begin_ns, std::max(each.incident.begin_ns + 1, each.incident.end_ns)}, each.name});
-  found.events.tracks = found.tracks;
-  set_places(found, std::move(places));
-  advice.judged.push_back(found.rule);
-  advice.findings.push_back(std::move(found));
+  advice.judged.push_back(&rule_of(RuleId::hardware_error));
+  std::uint64_t left_out = (*report)->left_out;
+  for (const auto& [device, errors] : devices) {
+    advice.findings.push_back(error_finding(*query.snapshot, errors, errors.size() + std::exchange(left_out, 0)));
+  }
   return {};
 }
 

@@ -4,9 +4,12 @@
 
 #include "core/analysis/critical_path/graph_scan.h"
 #include "core/analysis/dependencies/digit_sort.h"
+#include "core/store/kept_answers.h"
 
 namespace accelscope {
 namespace {
+
+constexpr std::uint64_t kMostKeptBytes = std::uint64_t{1} << 30;  // a larger graph is of who asked for it alone
 
 // An event is settled at its begin, one that waits at its end: what ends it may begin after it. Of equal times what
 // takes no time comes first, then waits that end, then what begins, then what another one's begin let go.
@@ -66,9 +69,16 @@ Result<std::shared_ptr<const WorkGraph>> WorkGraph::build(const QueryContext& qu
 Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query) {
   QueryContext whole = query;
   whole.mask = nullptr;
-  const auto dependencies = Dependencies::build(whole);
-  if (!dependencies) return dependencies.error();
-  return WorkGraph::build(whole, **dependencies);
+  const auto of_this = [&](const WorkGraph& graph) {
+    return graph.snapshot->event_count == whole.snapshot->event_count &&
+           graph.snapshot->strings == whole.snapshot->strings && graph.memory_bytes() <= kMostKeptBytes;
+  };
+  return query.store.kept().find<WorkGraph>(whole.snapshot->version, query.control, of_this,
+                                            [&]() -> Result<std::shared_ptr<const WorkGraph>> {
+                                              const auto dependencies = Dependencies::build(whole);
+                                              if (!dependencies) return dependencies.error();
+                                              return WorkGraph::build(whole, **dependencies);
+                                            });
 }
 
 void WorkGraph::resize(std::size_t nodes, bool with_locations) {

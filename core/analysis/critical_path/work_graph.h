@@ -188,7 +188,8 @@ struct WorkGraph {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 };
 
-// Of the whole session, whatever the query's mask: what waits may have waited for anything.
+// Of the whole session, whatever the query's mask: what waits may have waited for anything. Found once for all who ask
+// while the session does not change.
 [[nodiscard]] Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query);
 
 }  // namespace accelscope

@@ -16,7 +16,7 @@
 namespace accelscope {
 namespace {
 
-constexpr double kIdlesMuch = 0.2, kHalf = 0.5;
+constexpr double kIdlesMuch = 0.2, kHalf = 0.5, kMuchOf = 0.4, kFarAhead = 1.5;
 constexpr double kToldPart = 0.05;  // smaller parts of the time are not spoken of
 
 std::string time_text(double ns) { return format_duration(ns); }
@@ -100,7 +100,10 @@ std::vector<BoundUnit> units_of(const SessionLoad& load) {
 std::string engines_bound(const SessionLoad& load) {
   const std::vector<BoundUnit> units = units_of(load);
   std::string bound = "latency-bound";
-  if (!units.empty() && units.front().share >= kHalf) {
+  // For half of the time, or for much of it and much longer than any other.
+  const double next = units.size() > 1 ? units[1].share : 0;
+  if (!units.empty() &&
+      (units.front().share >= kHalf || (units.front().share >= kMuchOf && units.front().share >= kFarAhead * next))) {
     bound = units.front().name + "-bound";
     if (units.front().name == load.busiest) bound = "bound by " + load.busiest;
     if (units.front().name == "collectives") bound = "bound by communication";

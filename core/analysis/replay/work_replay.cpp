@@ -56,7 +56,7 @@ std::int64_t WorkReplay::end_of(const std::vector<std::int64_t>& ends_ns, const 
 Result<std::unique_ptr<WorkReplay>> WorkReplay::build(const QueryContext& query, const Dependencies& dependencies,
                                                       const TimeRange& range) {
   if (dependencies.total() == 0 || !may_be_replayed(*query.snapshot)) return std::unique_ptr<WorkReplay>{};
-  auto graph = WorkGraph::build(query, dependencies);
+  auto graph = session_graph(query);
   if (!graph) return graph.error();
   if ((*graph)->edges.empty()) return std::unique_ptr<WorkReplay>{};
   auto details = WorkDetails::read(query, **graph, range, true);

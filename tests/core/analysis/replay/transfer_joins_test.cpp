@@ -14,7 +14,7 @@ using namespace accelscope;
 
 namespace {
 
-constexpr std::int64_t kUnits = 4;            // DMA engines
+constexpr std::int64_t kJoinedUnits = 4;      // DMA engines
 constexpr std::int64_t kSignalAfterNs = 300;  // from a packet's end to the rise of its semaphore
 
 // Engines whose program is written instruction by instruction, and queues that move what it sets off.
@@ -61,13 +61,13 @@ class KernelSession {
   // One payload and one signal on each DMA engine of the queue; the semaphore rises with each.
   void transfer(std::int64_t queue, std::int64_t begin, std::int64_t length, std::uint32_t semaphore, const char* owner,
                 std::int64_t lost_signals = 0) {
-    for (std::int64_t unit = 0; unit < kUnits; ++unit) {
+    for (std::int64_t unit = 0; unit < kJoinedUnits; ++unit) {
       packet(queue, unit, begin, length, 2048);
       if (unit < lost_signals) continue;
       packet(queue, unit, begin + length, 10, 4);
     }
     const std::string name = "S[" + std::to_string(semaphore) + "] (" + owner + ")";
-    for (std::int64_t unit = 0; unit < kUnits; ++unit) {
+    for (std::int64_t unit = 0; unit < kJoinedUnits; ++unit) {
       rise(begin + length + 10 + kSignalAfterNs + unit, name);
     }
   }
@@ -127,7 +127,7 @@ class KernelSession {
 };
 
 std::string sets_off(std::uint32_t semaphore, const std::string& places = "") {
-  return " semaphore=" + std::to_string(semaphore) + " sem_increment=" + std::to_string(kUnits) + " " + places;
+  return " semaphore=" + std::to_string(semaphore) + " sem_increment=" + std::to_string(kJoinedUnits) + " " + places;
 }
 
 // A result goes out to device memory and comes back before it is worked on: 2 us out, 2 us back.
@@ -174,8 +174,8 @@ TEST_CASE("transfers that nobody names are joined by their queue's order, and a 
       ++(graph->lane(edge.source).kind == WorkKind::transfer ? signals : matched);
     }
   }
-  CHECK(signals == 2 * kUnits);  // all that signal a transfer's end
-  CHECK(matched == 2 * kUnits);  // from what sets it off to its first packets
+  CHECK(signals == 2 * kJoinedUnits);  // all that signal a transfer's end
+  CHECK(matched == 2 * kJoinedUnits);  // from what sets it off to its first packets
 
   const WhatIfResult twice = trip.session.what_if(*graph, "dma bandwidth x2");
   CHECK(twice.least_ns == 1'500);  // half of both

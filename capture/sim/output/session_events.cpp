@@ -122,7 +122,7 @@ void SessionEvents::write(const KernelTrace& trace, const SessionItem& item) {
       row.real(at<kThrottle>("util_limit"), static_cast<double>(record.k) / static_cast<double>(record.n));
       row.integer(at<kThrottle>("k"), record.k);
       row.integer(at<kThrottle>("n"), record.n);
-      row.integer(at<kThrottle>("type"), 0);
+      row.integer(at<kThrottle>("type"), kThrottleKind);
       return;
     }
     case RecordKind::active: {

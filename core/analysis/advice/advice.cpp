@@ -229,7 +229,7 @@ Result<void> judge_part(const QueryContext& query, const EventFilter& filter, co
     const auto hotspots = find_hotspots(query, *working.range);
     if (!hotspots) return hotspots.error();
     judge_products(judgement, *devices, *hotspots);
-    judge_kernels(judgement, *devices, *hotspots);
+    if (const Result<void> judged = judge_kernels(judgement, *devices, *hotspots); !judged) return judged.error();
   }
   if (const Result<void> judged = judge_operations(judgement, *devices); !judged) return judged.error();
   if (const Result<void> judged = judge_links(judgement, *devices); !judged) return judged.error();

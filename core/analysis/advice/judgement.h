@@ -57,7 +57,8 @@ void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>&
 void judge_cores(const Judgement& judgement, const DeviceSum& device);
 // Of devices of streams, by the session's kernels.
 void judge_products(const Judgement& judgement, const std::vector<DeviceSum>& devices, const HotspotList& kernels);
-void judge_kernels(const Judgement& judgement, const std::vector<DeviceSum>& devices, const HotspotList& kernels);
+[[nodiscard]] Result<void> judge_kernels(const Judgement& judgement, const std::vector<DeviceSum>& devices,
+                                         const HotspotList& kernels);
 [[nodiscard]] Result<void> judge_operations(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 [[nodiscard]] Result<void> judge_links(const Judgement& judgement, const std::vector<DeviceSum>& devices);
 // Of the whole session's allocators.

@@ -533,15 +533,16 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
      .title = "Kernels that only go over memory",
      .needs = "kernels of streams with their names",
      .threshold = 0.2,
-     .told = "kernels that go over memory element by element take more than 20 % of the active time",
+     .told = "kernels that go over memory and follow another such kernel take more than 20 % of the active time",
      .source = kOwnChoice,
      .least_share = 0.05,
-     .cost = "The time of these kernels; fused with what comes before or after them they cost next to none",
+     .cost = "What a run of the same work would save without those that follow another, by its dependencies",
      .explanation = "Each reads its inputs from device memory and writes its result back for a few operations on every "
                     "element, so the bandwidth bounds it, and what one writes the next one reads.",
      .remedy = "Fuse chains of them with each other and with the products beside them (torch.compile, XLA, a kernel of "
                "your own); avoid casts, copies and changes of layout; use smaller types.",
-     .page = "PyTorch: Performance Tuning Guide, Fuse operations"},
+     .page = "PyTorch: Performance Tuning Guide, Fuse operations",
+     .needs_all = true},
 }};
 
 constexpr bool in_order() {

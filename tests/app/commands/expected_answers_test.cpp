@@ -107,7 +107,7 @@ TEST_CASE("what is told first of real profiles is what an expert says of them") 
     ++rows;
     bounds += same ? 1 : expected.bound != "unknown" && !known ? 0.5 : 0;
     if (!same) differ += fmt::format("\n{}: {}", expected.file, expected.bound);
-    if (expected.finding.empty()) continue;
+    if (expected.finding.size() < 4) continue;  // a name that any text holds
     ++told;
     std::string advice = imported ? run({"advise", session, "--format", "json"}).out : "";
     advice = advice.substr(0, advice.find("\"events\": ["));  // the first finding

@@ -136,3 +136,20 @@ TEST_CASE("gaps: each is listed with what held its launch up, and together they 
   }
   CHECK(idle_ns == graph.end_of_all_ns - graph.begin_of_all_ns - 5 * 300'000);
 }
+
+TEST_CASE("graph: all who ask of a session get the same one as long as it does not change") {
+  GpuSession session;
+  session.call("main", 1, "cudaLaunchKernel", 0, 10);
+  session.kernel("stream 7", 11, "gemm", 20, 100);
+  session.launches(1, 11);
+  (void)session.graph();
+  const auto first = session_graph(session.query()), second = session_graph(session.query());
+  REQUIRE(first.ok());
+  REQUIRE(second.ok());
+  CHECK(first->get() == second->get());
+  session.add_later("gemm", 200, 50);
+  const auto third = session_graph(session.query());
+  REQUIRE(third.ok());
+  CHECK(third->get() != first->get());
+  CHECK((*third)->count() == (*first)->count() + 1);
+}

@@ -24,6 +24,8 @@ constexpr std::int64_t kSlowestHandOverNs = 100'000;
 constexpr double kLeastOfHandOver = 0.5;
 // A call that waits takes no longer where nothing is left to wait for; less where the session shows it.
 constexpr std::int64_t kShortestWaitNs = 5'000;
+// A call that launches has done so after as long, whatever it does then.
+constexpr std::int64_t kLongestLaunchNs = 50'000;
 
 struct HostCall {
   std::int64_t begin_ns = 0, end_ns = 0, rank = 0;
@@ -106,6 +108,7 @@ class HostWorkBuilder {
       const NodeIndex node = graph_.node_of(target->second, each.target);
       if (node == kNoNode) continue;
       Started& started = started_[each.source];
+      started.begin_ns = std::min(started.begin_ns, graph_.begin_ns[node]);
       const GraphLane& lane = graph_.lanes[target->second];
       const bool copies = lane.kind == WorkKind::transfer && !only_fills(*snapshot_.find_track(lane.track));
       if (copies && (started.copy == kNoNode || graph_.end_ns[node] > graph_.end_ns[started.copy])) started.copy = node;
@@ -242,37 +245,44 @@ class HostWorkBuilder {
         thread.calls, TimeRange{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()},
         enter, spend);
     thread.calls = {};
-    cut_copies(thread);
+    cut_calls(thread);
   }
 
-  // A call that goes on until its copy has ended waits for it, but for what such calls take at least.
-  void cut_copies(HostThread& thread) const {
+  // A call that goes on until its copy has ended waits for it, but for what such calls take at least; one that is long
+  // before what it starts begins has started it then.
+  void cut_calls(HostThread& thread) const {
     std::unordered_map<StringId, std::int64_t> least;
     const auto copy_of = [&](const HostStretch& stretch) {
       const auto started = started_.find(stretch.event);
       return started == started_.end() || stretch.waits ? kNoNode : started->second.copy;
     };
-    bool any = false;
     for (const HostStretch& each : thread.stretches) {
-      const NodeIndex copy = copy_of(each);
-      if (copy == kNoNode) continue;
-      any = any || (graph_.end_ns[copy] > each.begin_ns && graph_.end_ns[copy] <= each.end_ns);
+      if (copy_of(each) == kNoNode) continue;
       const auto [known, is_new] = least.try_emplace(each.name, each.end_ns - each.begin_ns);
       known->second = std::min(known->second, each.end_ns - each.begin_ns);
     }
-    if (!any) return;
     std::vector<HostStretch> cut;
     cut.reserve(thread.stretches.size());
-    for (const HostStretch& each : thread.stretches) {
-      const NodeIndex copy = copy_of(each);
-      cut.push_back(each);
-      if (copy == kNoNode || graph_.end_ns[copy] <= each.begin_ns || graph_.end_ns[copy] > each.end_ns) continue;
-      const std::int64_t at =
-          std::min(each.begin_ns + least[each.name], std::max(graph_.begin_ns[copy], each.begin_ns + 1));
-      if (at >= graph_.end_ns[copy] || at <= each.begin_ns) continue;
+    const auto cut_at = [&](std::int64_t at) {
+      const HostStretch whole = cut.back();
       cut.back().end_ns = at;
-      cut.push_back(each);
+      cut.push_back(whole);
       cut.back().begin_ns = at;
+    };
+    for (const HostStretch& each : thread.stretches) {
+      cut.push_back(each);
+      const auto started = each.waits ? started_.end() : started_.find(each.event);
+      if (started == started_.end()) continue;
+      // A first launch loads a module: what it starts had to wait for that. A copy may wait for the stream instead.
+      const std::int64_t begins = started->second.begin_ns;
+      const NodeIndex copy = started->second.copy;
+      if (copy == kNoNode && begins - each.begin_ns > kLongestLaunchNs && begins < each.end_ns) cut_at(begins);
+      if (copy == kNoNode || graph_.end_ns[copy] <= each.begin_ns || graph_.end_ns[copy] > each.end_ns) continue;
+      const std::int64_t from = cut.back().begin_ns;
+      const std::int64_t at = std::max(
+          from, std::min(each.begin_ns + least[each.name], std::max(graph_.begin_ns[copy], each.begin_ns + 1)));
+      if (at >= graph_.end_ns[copy]) continue;
+      if (at > from) cut_at(at);
       cut.back().waits = cut.back().cut = true;
     }
     thread.stretches = std::move(cut);
@@ -459,7 +469,8 @@ class HostWorkBuilder {
   }
 
   struct Started {
-    NodeIndex copy = kNoNode;  // that ends last
+    NodeIndex copy = kNoNode;                                          // that ends last
+    std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();  // of what begins first
   };
   struct Handed {
     std::size_t thread = 0, other = 0;

@@ -153,3 +153,15 @@ TEST_CASE("graph: all who ask of a session get the same one as long as it does n
   CHECK(third->get() != first->get());
   CHECK((*third)->count() == (*first)->count() + 1);
 }
+
+TEST_CASE("host: what a launch that loads a module first starts late is the host's time, and goes with it") {
+  GpuSession session;
+  session.call("main", 1, "cudaLaunchKernel", 0, 3'000);  // the kernel begins as it ends
+  session.call("main", 2, "cudaLaunchKernel", 3'010, 10);
+  session.kernel("stream 7", 11, "gemm", 2'990, 100);
+  session.kernel("stream 7", 12, "gemm", 3'100, 100);
+  session.launches(1, 11);
+  session.launches(2, 12);
+  CHECK(session.path().at("cudaLaunchKernel") >= 2'990);
+  CHECK(session.with("host x0") < 300);
+}

@@ -142,7 +142,9 @@ std::vector<std::string> suggested_changes(const WorkGraph& graph, const Critica
   for (const PathShare& share : path_shares(graph, path, PathBy::name)) {
     if (share.is_gap || share.label.empty() || kind_of(share) == WorkKind::host || names == kMostNames) continue;
     ++names;
-    add(kind_of(share) == WorkKind::transfer ? "drop reload of " + share.label : "event " + share.label + " x0.5");
+    // Only transfers that name what they carry are reloads of it.
+    const bool reloads = kind_of(share) == WorkKind::transfer && graph.lane(share.first).shares_server;
+    add(reloads ? "drop reload of " + share.label : "event " + share.label + " x0.5");
   }
   for (const PathShare& share : path_shares(graph, path, PathBy::resource)) {
     if (share.is_gap || share.label.empty() || kind_of(share) == WorkKind::host) continue;

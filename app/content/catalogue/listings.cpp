@@ -37,7 +37,7 @@ constexpr std::array kListings = std::to_array<ListingKind>({
     {"critical-path", "What the length of the session or range was made of, event by event", list_critical_path},
     {"path-shares", "The critical path by --by resource, line, name or kind; it adds up to the whole", list_path_shares,
      true},
-    {"bounds", "What bounds the range: memory, compute, issue, dependency, launch, imbalance; the ideal time of each",
+    {"bounds", "What bounds the range: memory, compute, issue, dependency, host, imbalance; the ideal time of each",
      list_bounds},
     {"path-gaps", "Gaps of the critical path by what closing them would save, with the line", list_path_gaps},
     {"slack", "By how much each event could end later without moving the end", list_slack},

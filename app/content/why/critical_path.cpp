@@ -244,7 +244,7 @@ Result<Listing> list_bounds(const QueryContext& query, const ListingRequest& req
   if (!path) return path.error();
   const auto bounds = bounds_of_path(query, **graph, *path, request.peaks);
   if (!bounds) return bounds.error();
-  Listing listing({{"bound", "Bound", "", "memory, compute, issue, dependency, launch, imbalance or unknown"},
+  Listing listing({{"bound", "Bound", "", "memory, compute, issue, dependency, host, imbalance or unknown"},
                    {"path_ns", "On the path", "ns", "Time of the critical path that is put down to it"},
                    {"share", "Share", "share", "Of the path", true},
                    {"ideal_ns", "Ideal", "ns", "How long the range would take at least if nothing else bound it"},

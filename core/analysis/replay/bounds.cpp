@@ -16,12 +16,12 @@ namespace accelscope {
 namespace {
 
 constexpr std::array<std::string_view, kPathBounds> kBoundNames = {"memory", "compute",   "issue",  "dependency",
-                                                                   "launch", "imbalance", "unknown"};
+                                                                   "host",   "imbalance", "unknown"};
 
 PathBound bound_of_gap(WaitReason reason) noexcept {
   constexpr std::array<PathBound, kWaitReasonCount> kBounds = {
       PathBound::dependency, PathBound::memory, PathBound::memory, PathBound::imbalance,
-      PathBound::dependency, PathBound::launch, PathBound::issue,  PathBound::unknown};
+      PathBound::dependency, PathBound::host,   PathBound::issue,  PathBound::unknown};
   return kBounds[static_cast<std::size_t>(reason)];
 }
 
@@ -35,7 +35,7 @@ PathBound bound_of_work(WorkKind kind) noexcept {
     case WorkKind::collective:
       return PathBound::imbalance;
     case WorkKind::host:
-      return PathBound::launch;
+      return PathBound::host;
     default:
       return PathBound::unknown;
   }
@@ -94,9 +94,9 @@ class BoundIdeals {
     }
     const OwnTimes host = own_times(graph_, path_.range, WorkKind::host);
     if (host.servers > 0) {
-      set(PathBound::launch, static_cast<double>(host.longest_ns), host.busiest + " without a pause");
+      set(PathBound::host, static_cast<double>(host.longest_ns), host.busiest + " without a pause");
     } else {
-      at(PathBound::launch).rests_on = "no calls of a host were recorded";
+      at(PathBound::host).rests_on = "no calls of a host were recorded";
     }
     set(PathBound::dependency, static_cast<double>(path_.range.length_ns() - path_.gap_ns),
         "events of the path without its gaps");

@@ -5,7 +5,7 @@
 //   compute     work of engines, cores and streams
 //   issue       the time that an instruction takes to follow another
 //   dependency  waiting for a semaphore or for a result
-//   launch      calls of the host, and waiting for it
+//   host        what the host does, and waiting for it
 //   imbalance   collectives, and waiting for who comes to them last
 //
 // The ideal of a bound is how long the range's work would take at least if nothing else bound it:
@@ -13,7 +13,7 @@
 //   compute     operations / peak
 //   issue       the busiest engine's own time, a union
 //   dependency  the events of the path without their gaps
-//   launch      the busiest host thread's own time, a union
+//   host        the busiest host thread's own time, a union
 //   imbalance   the mean of the engines' own times
 #pragma once
 
@@ -28,7 +28,7 @@
 
 namespace accelscope {
 
-enum class PathBound : std::uint8_t { memory, compute, issue, dependency, launch, imbalance, unknown };
+enum class PathBound : std::uint8_t { memory, compute, issue, dependency, host, imbalance, unknown };
 inline constexpr std::size_t kPathBounds = 7;
 [[nodiscard]] std::string_view path_bound_name(PathBound bound) noexcept;
 [[nodiscard]] PathBound bound_of(const WorkGraph& graph, const PathSegment& segment) noexcept;

@@ -20,7 +20,6 @@ namespace {
 constexpr std::size_t kMostVisibleRows = 100;
 constexpr double kNsPerSecond = 1e9;
 constexpr const char* kBeingComputed = "...";
-constexpr const char* kStillCounted = "Being added up.";
 
 struct NamedTime {
   std::string name;

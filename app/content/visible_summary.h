@@ -17,6 +17,8 @@
 
 namespace accelscope::app {
 
+inline constexpr const char* kStillCounted = "Being added up.";  // of a column that has no rows yet
+
 struct VisibleRow {
   std::string text;                       // where there is room for it
   std::vector<std::string> shorter = {};  // forms of the text, longest first; none reads like another row's

@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
+#include <span>
+
 #include "app/content/event_details.h"
+#include "app/content/source/call_rows.h"
 #include "app/mcp/json_text.h"
 #include "app/mcp/tool_rows.h"
 #include "core/analysis/dependencies/chain.h"
-#include "core/analysis/dependencies/launch_stack.h"
+#include "core/analysis/dependencies/event_stack.h"
+#include "core/analysis/source/own_code.h"
 #include "core/names/name_forms.h"
 
 namespace accelscope::app {
@@ -16,6 +20,38 @@ std::vector<std::string> short_names(const std::vector<std::string>& names) {
   std::vector<std::string> all;
   for (const std::string& name : names) all.push_back(usual_name(name));
   return all;
+}
+
+// The innermost line of the user's own code, else of any.
+std::string source_of(std::span<const StackCall> calls) {
+  std::string any;
+  for (const StackCall& each : calls) {
+    if (each.source.empty()) continue;
+    if (!is_framework_path(each.source)) return each.source;
+    if (any.empty()) any = each.source;
+  }
+  return any;
+}
+
+// Work of a device that names no line, and no stack, has those of its launch.
+Result<void> add_stack(const QueryContext& query, const Dependencies& dependencies, const EventDetails& details,
+                       JsonObject& answer) {
+  StackRules rules = stack_rules();
+  rules.own_times = false;
+  const auto stack = event_stack(query, dependencies, details.id, rules);
+  if (!stack && query.control.cancelled()) return stack.error();
+  // What cannot be read around the event takes nothing from what is known of itself.
+  const std::size_t first = stack && stack->own > 1 ? stack->own - 1 : 1;
+  const auto calls = stack ? std::span(stack->calls).subspan(first) : std::span<const StackCall>();
+  std::vector<std::string> frames = details.stack;
+  if (frames.empty()) {
+    for (const StackCall& each : calls) frames.push_back(each.name);
+  }
+  answer.text_if("source", details.source.empty() ? source_of(calls) : details.source);
+  if (stack && stack->own > 1) answer.number("launched_by", static_cast<std::uint64_t>(calls.front().event));
+  if (!frames.empty()) answer.raw("stack", json_texts(short_names(frames)));
+  if (!stack) answer.text("stack_unread", stack.message());
+  return {};
 }
 
 std::string linked_event(EventReader& reader, const Dependency& link, EventId event) {
@@ -45,14 +81,10 @@ Result<ToolAnswer> event_tool(ToolCall& call) {
   answer.number("event", static_cast<std::uint64_t>(details.id)).text("name", details.title);
   if (details.title != details.name) answer.text("full_name", details.name);
   answer.text("track", details.track).number("begin_ns", details.begin_ns).number("end_ns", details.end_ns);
-  const auto dependencies = Dependencies::build(query_of(call, **session));
+  const QueryContext query = query_of(call, **session);
+  const auto dependencies = session_dependencies(query);
   if (!dependencies) return dependencies.error();
-  // Work of a device that names no line has that of its launch.
-  const LaunchStack launch = launch_stack(**dependencies, details.id, reader);
-  answer.text_if("source", details.source.empty() ? launch.source : details.source);
-  if (launch.call != kNoEvent) answer.number("launched_by", static_cast<std::uint64_t>(launch.call));
-  const std::vector<std::string>& stack = details.stack.empty() ? launch.frames : details.stack;
-  if (!stack.empty()) answer.raw("stack", json_texts(short_names(stack)));
+  if (const Result<void> added = add_stack(query, **dependencies, details, answer); !added) return added.error();
   JsonObject groups;
   for (const DetailGroup& group : details.groups) {
     JsonObject fields;

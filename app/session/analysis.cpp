@@ -158,7 +158,7 @@ std::shared_ptr<const SourceLines> SessionAnalysis::source_lines() {
 
 std::shared_ptr<const Dependencies> SessionAnalysis::dependencies() {
   if (hold()) return nullptr;
-  return ask(dependencies_, [](const QueryContext& query) { return Dependencies::build(query); });
+  return ask(dependencies_, [](const QueryContext& query) { return session_dependencies(query); });
 }
 
 std::shared_ptr<const PassingCount> SessionAnalysis::passing() {

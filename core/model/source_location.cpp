@@ -43,9 +43,28 @@ std::optional<std::size_t> find_source(const std::vector<std::shared_ptr<const S
   return std::nullopt;
 }
 
+namespace {
+
+// "file.py(33): gelu"; false if it is written another way.
+bool parse_numbered_call(std::string_view text, StackFrame& frame) {
+  const std::size_t close = text.find("): ");
+  const std::size_t open = close == std::string_view::npos ? close : text.rfind('(', close);
+  if (open == std::string_view::npos || open == 0) return false;
+  std::uint32_t line = 0;
+  const auto [last, code] = std::from_chars(text.data() + open + 1, text.data() + close, line);
+  if (code != std::errc() || last != text.data() + close) return false;
+  frame.path = std::string(text.substr(0, open));
+  frame.line = line;
+  frame.function = std::string(trimmed(text.substr(close + 2)));
+  return true;
+}
+
+}  // namespace
+
 StackFrame parse_stack_frame(std::string_view text) {
   StackFrame frame;
   frame.text = std::string(trimmed(text));
+  if (parse_numbered_call(frame.text, frame)) return frame;
   std::string_view location = frame.text;
   std::string_view function;
   const std::size_t open = location.rfind('(');

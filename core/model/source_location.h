@@ -23,7 +23,7 @@ namespace accelscope {
 [[nodiscard]] std::optional<std::size_t> find_source(const std::vector<std::shared_ptr<const SourceFile>>& sources,
                                                      std::string_view path);
 
-// "file.py:33", "file.py:33 in gelu", "gelu (file.py:33)" as a stack names them.
+// "file.py:33", "file.py:33 in gelu", "gelu (file.py:33)", "file.py(33): gelu" as a stack names them.
 struct StackFrame {
   std::string text;      // as recorded
   std::string function;  // "" if it names none

@@ -153,6 +153,14 @@ constexpr std::array<std::string_view, 22> kStandard = {
 
 }  // namespace
 
+bool goes_over_memory(std::string_view kernel) noexcept {
+  constexpr std::array kOverMemory = {kOptimizer, kReduction, kNorm, kElementwise, kEmbedding};
+  constexpr std::string_view kFused = "triton_";
+  if (kernel.starts_with(kFused)) return false;
+  const std::optional<NameClass> known = name_class(kernel);
+  return known && known->slot && std::find(kOverMemory.begin(), kOverMemory.end(), *known->slot) != kOverMemory.end();
+}
+
 std::optional<NameClass> name_class(std::string_view name) noexcept {
   name = name.substr(0, NameLimits::kName);
   if (std::optional<NameClass> frame = python_class(name)) return frame;

@@ -16,4 +16,8 @@ struct NameClass {
 };
 [[nodiscard]] std::optional<NameClass> name_class(std::string_view name) noexcept;
 
+// A kernel that reads its inputs once for few operations on each element and writes the result: element by element,
+// copies, reductions, norms, lookups. Those that a compiler has fused already are none.
+[[nodiscard]] bool goes_over_memory(std::string_view kernel) noexcept;
+
 }  // namespace accelscope

@@ -26,6 +26,13 @@ struct EventRecord {
   std::vector<FieldValue> fields;  // one per schema column; monostate: no value
 };
 
+// The event's value in a column, which its name or its role tells; null where it has none of the type.
+template <typename T, typename Key>
+[[nodiscard]] const T* value_in(const EventRecord& record, const Key& column) {
+  const auto place = record.lane->schema ? record.lane->schema->find(column) : std::nullopt;
+  return place && *place < record.fields.size() ? std::get_if<T>(&record.fields[*place]) : nullptr;
+}
+
 class EventReader {
  public:
   EventReader(const Store& store, std::shared_ptr<const Snapshot> snapshot);

@@ -1,12 +1,12 @@
-// Answers about a session that are dear to find and that many ask for, each found once for one version of the data and
+// Answers about a session that are dear to find and that many ask for, each found once for what the data are and
 // shared: the path, warnings, SQL and agents speak of the same graph of work. Of each kind the newest is kept for as
 // long as the store is there.
 //
-//   return store.kept().find<Dependencies>(snapshot->version, control, [&] { return build(); });
+//   return store.kept().find<WorkGraph>(snapshot, control, [&] { return build(); });
 #pragma once
 
+#include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,32 +14,30 @@
 
 #include "core/base/result.h"
 #include "core/base/worker_pool.h"
+#include "core/store/snapshot.h"
 
 namespace accelscope {
 
 class KeptAnswers {
  public:
-  // The answer of that kind and version, else what `make` returns, a Result<std::shared_ptr<const Answer>>. One caller
-  // makes it while others wait; who is cancelled does not. An error is not kept. `fits(answer)` says whether a kept one
-  // is of what is asked about: parts of a session have its version too.
-  template <typename Answer, typename Fits, typename Make>
-  [[nodiscard]] Result<std::shared_ptr<const Answer>> find(std::uint64_t version, const TaskControl& control, Fits fits,
-                                                           Make make) {
+  // The answer of that kind about the snapshot, else what `make` returns, a Result<std::shared_ptr<const Answer>>. One
+  // caller makes it while others wait; who is cancelled does not. An error is not kept, nor what `keeps` declines.
+  template <typename Answer, typename Make>
+  [[nodiscard]] Result<std::shared_ptr<const Answer>> find(const std::shared_ptr<const Snapshot>& snapshot,
+                                                           const TaskControl& control, Make make,
+                                                           bool (*keeps)(const Answer&) = nullptr) {
     const std::shared_ptr<Slot> slot = slot_of(typeid(Answer));
     std::unique_lock making(slot->making, std::defer_lock);
     constexpr std::chrono::milliseconds kBetweenLooks{20};
     while (!making.try_lock_for(kBetweenLooks)) {
       if (control.cancelled()) return cancelled_error();
     }
-    if (slot->answer && slot->version == version) {
-      auto known = std::static_pointer_cast<const Answer>(slot->answer);
-      if (fits(*known)) return known;
-    }
+    if (slot->answer && is_same(*slot->snapshot, *snapshot))
+      return std::static_pointer_cast<const Answer>(slot->answer);
     Result<std::shared_ptr<const Answer>> made = make();
-    if (!made) return made;
-    if (fits(**made)) {
+    if (made && (keeps == nullptr || keeps(**made))) {
       slot->answer = *made;
-      slot->version = version;
+      slot->snapshot = snapshot;
     }
     return made;
   }
@@ -47,9 +45,15 @@ class KeptAnswers {
  private:
   struct Slot {
     std::timed_mutex making;
-    std::uint64_t version = 0;
+    std::shared_ptr<const Snapshot> snapshot;
     std::shared_ptr<const void> answer;
   };
+  // The parts of a session that are each a host's have its version, and the same lanes, of which others hold nothing.
+  static bool is_same(const Snapshot& a, const Snapshot& b) noexcept {
+    return a.version == b.version &&
+           std::equal(a.lanes.begin(), a.lanes.end(), b.lanes.begin(), b.lanes.end(),
+                      [](const LaneSnapshot& x, const LaneSnapshot& y) { return x.event_count == y.event_count; });
+  }
   std::shared_ptr<Slot> slot_of(const std::type_index& kind) {
     const std::scoped_lock lock(mutex_);
     std::shared_ptr<Slot>& slot = slots_[kind];

@@ -62,7 +62,7 @@ struct DefinitionBook {
 };
 
 struct Store::Implementation {
-  mutable KeptAnswers answers;
+  KeptAnswers answers;
   StoreOptions options;
   std::string path;  // of the session file it was opened from; empty in memory
   bool in_memory = true;

@@ -72,9 +72,10 @@ class HostileViewer {
   }
   // Still alive: what comes in order is shown; and once the capture has ended, every panel draws its answer.
   void check_alive() {
+    const std::uint64_t before = viewer->tab().snapshot->event_count;
     fake.make_events(10);
     draw(3);
-    CHECK(viewer->tab().snapshot->event_count >= 10);
+    CHECK(viewer->tab().snapshot->event_count >= before + 10);
     CHECK(viewer->shell.shows("recording"));
     end();
     for (const PanelInfo& panel : all_panels()) {
@@ -141,6 +142,13 @@ TEST_CASE("hostile: a table, a track and a clock announced again as something el
   }
   hostile.draw_all_panels();
   hostile.draw_at_all_zooms();
+  const Snapshot& shown = *hostile.viewer->tab().snapshot;
+  const LaneSnapshot* lane = shown.find_lane(scoped_number(hostile.scope, 0));
+  REQUIRE(lane != nullptr);
+  CHECK(lane->schema->kind == EventKind::slice);
+  const TrackSnapshot* first = shown.find_track(scoped_number(hostile.scope, 0));
+  REQUIRE(first != nullptr);
+  CHECK(first->track->kind == "stream");
   hostile.check_alive();
 }
 

@@ -141,9 +141,8 @@ std::string json_of(const FoundAdvice& found, std::size_t number) {
       "\"told_from\": {}, \"evidence\": {}, \"same_time_as\": [{}], "
       "\"tracks\": [{}],\n   \"events\": {}, \"event_count\": {},\n   \"places\": {}, \"place_count\": {}}}",
       number + 1, json_quote(finding.rule->name), json_quote(finding.key), json_quote(finding.device),
-      json_quote(finding.headline), finding.saving_ns, finding.is_replayed ? finding.saving_ns : finding.least_ns,
-      finding.is_replayed, finding.is_error, json_number(finding.share), finding.count,
-      finding.source.empty() ? "null" : json_quote(finding.source),
+      json_quote(finding.headline), finding.saving_ns, finding.least_ns, finding.is_replayed, finding.is_error,
+      json_number(finding.share), finding.count, finding.source.empty() ? "null" : json_quote(finding.source),
       finding.change.empty() ? "null" : json_quote(finding.change), json_quote(finding.rule->explanation),
       json_quote(finding.remedy), json_quote(finding.rule->cost), json_quote(finding.told),
       finding.evidence.empty() ? "null" : json_quote(finding.evidence), same, tracks,

@@ -127,22 +127,6 @@ Result<CaptureFigures> read_capture(const std::string& path, const OpenSessionOp
   return figures;
 }
 
-// What --columns may say instead of a figure's name.
-struct ColumnAlias {
-  std::string_view name, figure;
-};
-constexpr ColumnAlias kColumnAliases[] = {
-    {"total", ""},
-    {"tensor", "tensor_engine_active_time"},
-    {"vector", "vector_engine_active_time"},
-    {"scalar", "scalar_engine_active_time"},
-    {"gpsimd", "gpsimd_engine_active_time"},
-    {"dma", "dma_active_time"},
-    {"mfu", "mfu_estimated_percent"},
-    {"kernels", "kernel_busy_time"},
-    {"copies", "memcpy_busy_time"},
-};
-
 Result<std::vector<std::string>> CompareCommand::chosen_columns(std::span<const CaptureFigures> captures) const {
   const auto names = names_of_list(columns);
   if (!names) return Error{names.message()};
@@ -154,8 +138,8 @@ Result<std::vector<std::string>> CompareCommand::chosen_columns(std::span<const 
     }
   for (const std::string& name : *names) {
     std::string figure = name;
-    for (const ColumnAlias& alias : kColumnAliases)
-      if (lower_case(name) == alias.name) figure = alias.figure;
+    for (const PairedColumn& column : kPairedColumns)
+      if (lower_case(name) == column.alias) figure = column.figure;
     if (figure.empty()) continue;  // the total comes first anyway
     if (std::find(known.begin(), known.end(), figure) == known.end()) {
       const std::string nearest = nearest_name(figure, known);
@@ -164,6 +148,9 @@ Result<std::vector<std::string>> CompareCommand::chosen_columns(std::span<const 
     }
     out.push_back(std::move(figure));
   }
+  if (!out.empty()) return out;
+  for (const PairedColumn& column : kPairedColumns)
+    if (column.usual) out.emplace_back(column.figure);
   return out;
 }
 

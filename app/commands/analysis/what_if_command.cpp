@@ -52,8 +52,7 @@ void print_text(std::ostream& out, const WhatIfAnswer& answer) {
                      format_duration(static_cast<double>(result.total_before_ns)), then_text(result),
                      ratio_text(result), format_count(result.touched));
   if (!result.rests_on.empty()) {
-    out << fmt::format("saves {} to {}: {}\n", format_duration(static_cast<double>(result.least_ns)),
-                       format_duration(static_cast<double>(result.most_ns)), result.rests_on);
+    out << fmt::format("total {}: {}\n", total_change_text({result.least_ns, result.most_ns}), result.rests_on);
   }
   out << fmt::format("now:  {}\nthen: {}\n\n", answer.bound_before, answer.bound_after);
   TextTable table({CellAlign::left, CellAlign::right, CellAlign::right, CellAlign::right});

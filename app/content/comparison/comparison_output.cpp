@@ -141,7 +141,7 @@ PrintedTable cost_table(const Comparison& comparison, const ComparedCosts& costs
 PrintedTable paired_table(const Comparison& comparison) {
   const PairedFigures& paired = comparison.paired;
   const std::string& by = comparison.pairs.by;
-  PrintedTable table{by.empty() ? "Side against side" : "Kernel against kernel, by " + by, "", {}, {}, 0, 1};
+  PrintedTable table{paired_title(comparison), "", {}, {}, 0, 1};
   if (!by.empty()) {
     table.columns.push_back(by);
     table.left_columns = 2;
@@ -356,8 +356,7 @@ void write_json_results(std::ostream& out, const ComparisonParts& parts) {
   static constexpr std::array<std::string_view, 5> kAnswers = {"unknown", "same", "no", "yes", "other"};
   out << fmt::format("{{\"results_differ\": [");
   for (const CheckedResults& each : parts.results) {
-    const DivergentPair* first = each.found.first_instruction();
-    if (first == nullptr && !each.found.events.empty()) first = &each.found.events.front();
+    const DivergentPair* first = each.found.first();
     out << fmt::format(
         "{}\n  {{\"config\": {}, \"configuration\": {}, \"differ\": \"{}\", \"text\": {}, \"compared\": {}, "
         "\"differing\": {}, \"first\": {}, \"first_in_other\": {}}}",
@@ -440,12 +439,10 @@ std::string paired_text(const ComparedMetric& column, const PairedFigures::Cell&
 
 std::string alike_text(const Comparison& comparison, std::size_t count) {
   if (count == 0) return "";
-  bool has_sample = false;
-  for (const ComparedFigure& figure : comparison.metrics)
-    for (const Change& change : figure.changes) has_sample = has_sample || change.told != Told::no_sample;
   return fmt::format("{} more figures {}, or stand on one side alone", format_count(count),
-                     has_sample ? "do not differ beyond noise"
-                                : fmt::format("differ by less than {}", format_share(ChangeOptions::kLeastTold)));
+                     comparison.has_sample()
+                         ? "do not differ beyond noise"
+                         : fmt::format("differ by less than {}", format_share(ChangeOptions::kLeastTold)));
 }
 
 void write_comparison_text(std::ostream& out, const ComparisonParts& parts) {

@@ -16,18 +16,6 @@ namespace {
 
 constexpr double kNotableChange = 0.05;
 
-struct ColumnWord {
-  std::string_view figure, title;
-};
-constexpr ColumnWord kColumnWords[] = {{"tensor_engine_active_time", "Tensor"},
-                                       {"vector_engine_active_time", "Vector"},
-                                       {"scalar_engine_active_time", "Scalar"},
-                                       {"gpsimd_engine_active_time", "GpSimd"},
-                                       {"dma_active_time", "DMA"},
-                                       {"mfu_estimated_percent", "MFU"},
-                                       {"kernel_busy_time", "Kernels"},
-                                       {"memcpy_busy_time", "Copies"}};
-
 std::string samples_text(const Change& change) {
   const auto captures = [](std::size_t count) {
     return fmt::format("{} {}", count, count == 1 ? "capture" : "captures");
@@ -178,10 +166,15 @@ std::string side_title(const Comparison& comparison, std::size_t configuration) 
   return name.starts_with(kKernel) ? name.substr(kKernel.size()) : name;
 }
 
+std::string paired_title(const Comparison& comparison) {
+  const std::string& by = comparison.pairs.by;
+  return by.empty() ? "Side against side" : "Kernel against kernel, by " + by;
+}
+
 std::string column_title(const Comparison& comparison, std::string_view name) {
-  if (name == comparison.headline) return "Total";
-  for (const ColumnWord& word : kColumnWords)
-    if (word.figure == name) return std::string(word.title);
+  const std::string_view figure = name == comparison.headline ? "" : name;
+  for (const PairedColumn& column : kPairedColumns)
+    if (column.figure == figure) return std::string(column.title);
   return compared_title(name);
 }
 
@@ -217,9 +210,7 @@ std::string results_text(const Divergence& divergence) {
   }
   std::string text = fmt::format("The results differ: {} of {} events with checksums",
                                  format_count(divergence.differing), format_count(divergence.compared));
-  const DivergentPair* first = divergence.first_instruction();
-  if (first == nullptr && !divergence.events.empty()) first = &divergence.events.front();
-  if (first != nullptr) text += "; first " + divergent_text(*first);
+  if (const DivergentPair* first = divergence.first(); first != nullptr) text += "; first " + divergent_text(*first);
   return text;
 }
 
@@ -320,11 +311,8 @@ std::vector<std::string> method_lines(const Comparison& comparison, const std::v
     if (const std::string noise = noise_text(comparison, pair); !noise.empty())
       lines.push_back(fmt::format("Noise{}: {}", name.empty() ? "" : " of " + name, noise));
   }
-  bool has_sample = false;
-  for (const ComparedFigure& figure : comparison.metrics)
-    for (const Change& change : figure.changes) has_sample = has_sample || change.told != Told::no_sample;
   lines.push_back(
-      has_sample
+      comparison.has_sample()
           ? fmt::format(
                 "Judged: a difference counts from {:.1f} % confidence (Welch's t test within the pairs) and {:.1f} "
                 "% of the base on; intervals are of {:.0f} %",

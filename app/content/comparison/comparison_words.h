@@ -69,6 +69,25 @@ struct ComparisonReason {
 [[nodiscard]] std::string pair_title(const Comparison& comparison, std::size_t pair);
 // "fused" of "kernel=fused", where all are of that tag.
 [[nodiscard]] std::string side_title(const Comparison& comparison, std::size_t configuration);
+// "Side against side", "Kernel against kernel, by config": the table of what is set against what.
+[[nodiscard]] std::string paired_title(const Comparison& comparison);
+
+// Figures of that table that have short names; any other may be a column too.
+struct PairedColumn {
+  std::string_view figure;  // "": the headline, which comes first anyway
+  std::string_view alias;   // as it may be typed
+  std::string_view title;
+  bool usual = false;  // where none are asked for
+};
+inline constexpr PairedColumn kPairedColumns[] = {{"", "total", "Total"},
+                                                  {"tensor_engine_active_time", "tensor", "Tensor", true},
+                                                  {"vector_engine_active_time", "vector", "Vector"},
+                                                  {"scalar_engine_active_time", "scalar", "Scalar"},
+                                                  {"gpsimd_engine_active_time", "gpsimd", "GpSimd"},
+                                                  {"dma_active_time", "dma", "DMA", true},
+                                                  {"mfu_estimated_percent", "mfu", "MFU"},
+                                                  {"kernel_busy_time", "kernels", "Kernels", true},
+                                                  {"memcpy_busy_time", "copies", "Copies", true}};
 // "Total", "Tensor", "DMA"; others as everywhere.
 [[nodiscard]] std::string column_title(const Comparison& comparison, std::string_view name);
 // "12 rows by name, 3 by names without their numbers; base alone has 2 (1.2 µs), resident 1 (300 ns)"

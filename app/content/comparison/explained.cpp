@@ -102,17 +102,13 @@ std::string cell_text(std::string text) {
   return text;
 }
 
-}  // namespace
-
-Result<ExplainedSide> explained_side(const QueryContext& query, std::string_view total,
-                                     const std::vector<ExplainedBy>& by) {
-  const auto terms = session_terms(query);
-  if (!terms) return terms.error();
-  const bool stated = total == kStatedTime && terms->stated_total_ns;
-  const auto path = path_of(query, stated ? std::nullopt : terms->work);
+Result<ExplainedSide> side_of(const QueryContext& query, const SessionTerms& terms, std::string_view total,
+                              const std::vector<ExplainedBy>& by) {
+  const bool stated = total == kStatedTime && terms.stated_total_ns;
+  const auto path = path_of(query, stated ? std::nullopt : terms.work);
   if (!path) return path.error();
   ExplainedSide out;
-  out.total_ns = total_of(*terms, stated, path->path);
+  out.total_ns = total_of(terms, stated, path->path);
   out.bound = path_most_text(*path->graph, path->path);
   for (const ExplainedBy& each : by) {
     ExplainedSide::Part part{shares_of_total(*path, each.by, out.total_ns), {}};
@@ -124,6 +120,15 @@ Result<ExplainedSide> explained_side(const QueryContext& query, std::string_view
     out.parts.push_back(std::move(part));
   }
   return out;
+}
+
+}  // namespace
+
+Result<ExplainedSide> explained_side(const QueryContext& query, std::string_view total,
+                                     const std::vector<ExplainedBy>& by) {
+  const auto terms = session_terms(query);
+  if (!terms) return terms.error();
+  return side_of(query, *terms, total, by);
 }
 
 ExplainedSide mean_side(const std::vector<ExplainedSide>& captures) {
@@ -183,9 +188,9 @@ Result<Explained> explain_difference(const QueryContext& base, const QueryContex
   const auto other_terms = session_terms(other);
   if (!other_terms) return other_terms.error();
   const std::string_view total = base_terms->stated_total_ns && other_terms->stated_total_ns ? kStatedTime : kWorkTime;
-  const auto here = explained_side(base, total, by);
+  const auto here = side_of(base, *base_terms, total, by);
   if (!here) return here.error();
-  const auto there = explained_side(other, total, by);
+  const auto there = side_of(other, *other_terms, total, by);
   if (!there) return there.error();
   return explain_sides(*here, *there, total, by);
 }

@@ -106,7 +106,7 @@ ListingTarget target_of(const Compilations& all, const Snapshot& snapshot, const
 Result<std::shared_ptr<const Compilations>> compilations_of(const QueryContext& query) {
   QueryContext whole = query;
   whole.mask = nullptr;
-  const auto dependencies = Dependencies::build(whole);
+  const auto dependencies = session_dependencies(whole);
   if (!dependencies) return dependencies.error();
   return find_compilations(query, dependencies->get());
 }

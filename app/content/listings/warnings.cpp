@@ -39,12 +39,14 @@ Listing warnings_listing(const Advice& advice) {
                    {"event_id", "First event", "", "", false, true}});
   for (const Finding& each : advice.findings) {
     const TimeRange range = each.events.range.value_or(each.places.front().range);
-    listing.add(
-        {std::string(each.rule->name), text_cell(each.device), each.headline, text_cell(each.source),
-         static_cast<std::int64_t>(each.count), each.saving_ns, each.is_replayed ? each.saving_ns : each.least_ns,
-         each.share, each.remedy, text_cell(each.evidence), text_cell(fmt::format("{}", fmt::join(each.same_as, "; "))),
-         text_cell(each.change), range.begin_ns, range.end_ns, event_cell(each.first)},
-        each.events);
+    // An error and held memory cost no time that could be saved.
+    const auto saving = [&](std::int64_t ns) { return each.saving_ns > 0 ? SqlValue(ns) : SqlValue(); };
+    listing.add({std::string(each.rule->name), text_cell(each.device), each.headline, text_cell(each.source),
+                 static_cast<std::int64_t>(each.count), saving(each.saving_ns), saving(each.least_ns),
+                 each.saving_ns > 0 ? SqlValue(each.share) : SqlValue(), each.remedy, text_cell(each.evidence),
+                 text_cell(fmt::format("{}", fmt::join(each.same_as, "; "))), text_cell(each.change), range.begin_ns,
+                 range.end_ns, event_cell(each.first)},
+                each.events);
   }
   const std::string unjudged = unjudged_text(advice);
   listing.note = judged_text(advice) + "; savings do not add up" + (unjudged.empty() ? "" : "; " + unjudged);

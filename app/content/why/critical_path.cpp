@@ -37,14 +37,9 @@ Result<By> chosen_division(const std::array<ByName<By>, kCount>& all, const std:
   return Error{fmt::format("--by {}: it takes one of {}", fmt::join(by, ","), names)};
 }
 
-SqlValue path_words(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(std::string(text)); }
-
 std::string_view path_track_name(const WorkGraph& graph, TrackNumber number) {
   const TrackSnapshot* track = graph.snapshot->find_track(number);
   return track == nullptr ? std::string_view() : std::string_view(track->track->name);
-}
-SqlValue path_line_cell(const WorkGraph& graph, NodeIndex node) {
-  return graph.locations.empty() ? SqlValue() : path_words(graph.snapshot->strings->text(graph.locations[node]));
 }
 double path_part(std::int64_t part, std::int64_t whole) {
   return whole <= 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -104,6 +99,18 @@ std::string basis_of(const WorkGraph& graph, const CriticalPath& path) {
 }
 
 }  // namespace
+
+SqlValue path_words(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(std::string(text)); }
+SqlValue path_name_cell(const WorkGraph& graph, NodeIndex node) {
+  return node == kNoNode ? SqlValue() : path_words(graph.snapshot->strings->text(graph.names[node]));
+}
+SqlValue path_line_cell(const WorkGraph& graph, NodeIndex node) {
+  if (node == kNoNode || graph.locations.empty()) return {};
+  return path_words(graph.snapshot->strings->text(graph.locations[node]));
+}
+SqlValue path_event_cell(const WorkGraph& graph, NodeIndex node) {
+  return node == kNoNode ? SqlValue() : SqlValue(static_cast<std::int64_t>(graph.whole_event(node)));
+}
 
 Listing path_listing(const WorkGraph& graph, const CriticalPath& path) {
   Listing listing({{"ts_ns", "Begin", "ns", "Since the session's start"},

@@ -22,6 +22,11 @@ namespace accelscope::app {
 [[nodiscard]] Result<Listing> gaps_listing(const QueryContext& query, const WorkGraph& graph, const CriticalPath& path);
 [[nodiscard]] Result<Listing> causes_listing(const QueryContext& query, const WorkGraph& graph,
                                              const EventFilter& filter, WaitsBy by);
+// What tables say of a node, empty of none: its name, its line, the event that a user knows it as.
+[[nodiscard]] SqlValue path_words(std::string_view text);
+[[nodiscard]] SqlValue path_name_cell(const WorkGraph& graph, NodeIndex node);
+[[nodiscard]] SqlValue path_line_cell(const WorkGraph& graph, NodeIndex node);
+[[nodiscard]] SqlValue path_event_cell(const WorkGraph& graph, NodeIndex node);
 [[nodiscard]] Listing path_listing(const WorkGraph& graph, const CriticalPath& path);
 [[nodiscard]] Listing shares_listing(const WorkGraph& graph, const CriticalPath& path, PathBy by);
 

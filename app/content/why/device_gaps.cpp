@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "app/content/why/critical_path.h"
 #include "core/analysis/figures/session_terms.h"
 #include "core/analysis/replay/bounds.h"
 #include "core/analysis/time/track_devices.h"
@@ -14,23 +15,6 @@ namespace accelscope::app {
 namespace {
 
 constexpr std::size_t kMostGapRows = 1'000'000;
-
-SqlValue gap_text(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(std::string(text)); }
-
-// What the table says of a node.
-struct NodeWords {
-  const WorkGraph& graph;
-  [[nodiscard]] SqlValue name(NodeIndex node) const {
-    return node == kNoNode ? SqlValue() : gap_text(graph.snapshot->strings->text(graph.names[node]));
-  }
-  [[nodiscard]] SqlValue line(NodeIndex node) const {
-    return node == kNoNode || graph.locations.empty() ? SqlValue()
-                                                      : gap_text(graph.snapshot->strings->text(graph.locations[node]));
-  }
-  [[nodiscard]] SqlValue event(NodeIndex node) const {
-    return node == kNoNode ? SqlValue() : SqlValue(static_cast<std::int64_t>(graph.whole_event(node)));
-  }
-};
 
 std::vector<WorkGap> gaps_by_length(const WorkGraph& graph, const TimeRange& range) {
   std::vector<WorkGap> gaps = device_gaps(graph, range);
@@ -62,16 +46,15 @@ Listing summed_gaps(const WorkGraph& graph, const std::vector<WorkGap>& gaps, co
                    {"gap_ns", "Idle", "ns", "Of all these gaps together"},
                    {"share", "Share", "share", "Of the range, of one device", true}});
   const TrackDevices devices(*graph.snapshot);
-  const NodeWords words{graph};
   struct Sum {
     SqlValue label;
     std::int64_t count = 0, ns = 0;
   };
   std::map<std::string, Sum> sums;
   for (const WorkGap& gap : gaps) {
-    const SqlValue label = by == "device" ? gap_text(devices.label(gap.device))
-                           : by == "line" ? words.line(gap.host)
-                                          : words.name(gap.host);
+    const SqlValue label = by == "device" ? path_words(devices.label(gap.device))
+                           : by == "line" ? path_line_cell(graph, gap.host)
+                                          : path_name_cell(graph, gap.host);
     const auto* text = std::get_if<std::string>(&label);
     Sum& sum = sums[text == nullptr ? std::string() : *text];
     sum.label = label;
@@ -106,7 +89,6 @@ Result<Listing> idle_listing(const QueryContext& query, const WorkGraph& graph, 
                    {"launch_id", "Launch", "", "", false, true}});
   const std::vector<WorkGap> gaps = gaps_by_length(graph, range);
   const TrackDevices devices(*graph.snapshot);
-  const NodeWords words{graph};
   std::int64_t total_ns = 0;
   for (const WorkGap& gap : gaps) total_ns += gap.length_ns();
   const std::size_t replays = most_replays(graph);
@@ -119,9 +101,10 @@ Result<Listing> idle_listing(const QueryContext& query, const WorkGraph& graph, 
       saving = *without;
     }
     const NodeIndex shown = gap.after != kNoNode ? gap.after : gap.before;
-    listing.add({gap.range.begin_ns, gap.length_ns(), gap_text(devices.label(gap.device)), words.name(gap.host),
-                 words.line(gap.host), words.name(gap.launch), std::move(saving), words.name(gap.before),
-                 words.name(gap.after), words.event(gap.host), words.event(gap.launch)},
+    listing.add({gap.range.begin_ns, gap.length_ns(), path_words(devices.label(gap.device)),
+                 path_name_cell(graph, gap.host), path_line_cell(graph, gap.host), path_name_cell(graph, gap.launch),
+                 std::move(saving), path_name_cell(graph, gap.before), path_name_cell(graph, gap.after),
+                 path_event_cell(graph, gap.host), path_event_cell(graph, gap.launch)},
                 shown == kNoNode ? ListingTarget() : ListingTarget(graph.whole_event(shown)));
   }
   if (gaps.empty()) {

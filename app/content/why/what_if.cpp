@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "core/analysis/replay/bounds.h"
 #include "core/base/format.h"
+#include "core/names/name_forms.h"
 
 namespace accelscope::app {
 namespace {
@@ -64,7 +66,7 @@ Result<WhatIfAnswer> answer_what_if(const QueryContext& query, const WorkGraph& 
   return answer;
 }
 
-std::string saving_text(const ChangeSaving& saving) {
+std::string total_change_text(const ChangeSaving& saving) {
   const auto text = [](std::int64_t ns) {
     return (ns > 0 ? "−" : ns < 0 ? "+" : "") + format_duration(static_cast<double>(ns < 0 ? -ns : ns));
   };
@@ -78,12 +80,21 @@ std::string then_text(const WhatIfResult& result) {
   return least == most ? "≈ " + most : least + " to " + most;
 }
 
+namespace {
+
+// "1.33", "645", "2,384"
+std::string times_faster(double times) {
+  constexpr double kWhole = 100;
+  return times >= kWhole ? format_count(static_cast<std::uint64_t>(std::llround(times))) : fmt::format("{:.3g}", times);
+}
+
+}  // namespace
+
 std::string ratio_text(const WhatIfResult& result) {
   const auto ratio = [&](std::int64_t saved_ns) {
     const std::int64_t after_ns = result.total_before_ns - saved_ns;
-    return after_ns <= 0
-               ? std::string("–")
-               : fmt::format("{:.3g}", static_cast<double>(result.total_before_ns) / static_cast<double>(after_ns));
+    return after_ns <= 0 ? std::string("–")
+                         : times_faster(static_cast<double>(result.total_before_ns) / static_cast<double>(after_ns));
   };
   const std::string least = ratio(result.least_ns), most = ratio(result.most_ns);
   return (least == most ? least : least + " to " + most) + "×";
@@ -144,7 +155,7 @@ std::vector<std::string> suggested_changes(const WorkGraph& graph, const Critica
     ++names;
     // Only transfers that name what they carry are reloads of it.
     const bool reloads = kind_of(share) == WorkKind::transfer && graph.lane(share.first).shares_server;
-    add(reloads ? "drop reload of " + share.label : "event " + share.label + " x0.5");
+    add(reloads ? "drop reload of " + share.label : "event " + usual_name(share.label) + " x0.5");
   }
   for (const PathShare& share : path_shares(graph, path, PathBy::resource)) {
     if (share.is_gap || share.label.empty() || kind_of(share) == WorkKind::host) continue;

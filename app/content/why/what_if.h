@@ -33,7 +33,8 @@ struct ChangeSaving {
   std::int64_t least_ns = 0, most_ns = 0;
   bool operator==(const ChangeSaving&) const = default;
 };
-[[nodiscard]] std::string saving_text(const ChangeSaving& saving);  // "≈ −1.2 µs", "−1.2 µs to −3 µs"
+// What becomes of the total by it: "≈ −1.2 µs", "−1.2 µs to −3 µs".
+[[nodiscard]] std::string total_change_text(const ChangeSaving& saving);
 
 // How long it takes then: "≈ 27 µs", "18.8 µs to 27 µs"; how many times as fast that is: "1.51×", "1.51 to 2.17×".
 [[nodiscard]] std::string then_text(const WhatIfResult& result);

@@ -150,11 +150,7 @@ Report comparison_report(const ComparisonParts& parts, const std::vector<ReportS
 
   add_results(report, parts);
   if (!comparison.paired.columns.empty())
-    report.sections.push_back({.title = comparison.pairs.by.empty()
-                                            ? std::string("Side against side")
-                                            : "Kernel against kernel, by " + comparison.pairs.by,
-                               .note = "",
-                               .body = paired_table(comparison)});
+    report.sections.push_back({.title = paired_title(comparison), .note = "", .body = paired_table(comparison)});
   ReportText reasons;
   for (std::size_t g = 1; g < groups.size(); ++g) {
     if (groups.size() > 2) {

@@ -90,9 +90,7 @@ class ReportGatherer {
 
   Result<Report> run(bool with_timeline) {
     report_.title = request_.title.empty() ? "Session" : request_.title;
-    QueryContext whole = query_;
-    whole.mask = nullptr;
-    auto dependencies = Dependencies::build(whole);
+    auto dependencies = session_dependencies(query_);
     if (!dependencies) return dependencies.error();
     dependencies_ = std::move(*dependencies);
     step();

@@ -126,8 +126,7 @@ void ComparePanel::draw_results(const PanelContext& context, Rect& area, const C
   Ui& ui = context.ui;
   const std::shared_ptr<const Divergence> found = ask_results(context.analysis(), results_kept_, question);
   if (!found || found->with_checksums == 0 || found->other_with_checksums == 0) return;
-  const DivergentPair* first = found->first_instruction();
-  if (first == nullptr && !found->events.empty()) first = &found->events.front();
+  const DivergentPair* first = found->first();
   const Rect whole = area.cut_top(ui.px(first == nullptr ? kCompareNote : 2 * kCompareNote));
   Rect rest = whole.inset(ui.px(size::kPanelPadding), 0);
   if (first != nullptr) {

@@ -43,7 +43,7 @@ struct AskedSides {
 
 // What checksums say of the results of both.
 using ResultsKept = SessionAnalysis::Kept<Divergence, CompareQuestion>;
-// Null until it is known, and where not both have checksums.
+// Null until it is known; where not both have checksums it compares nothing.
 [[nodiscard]] std::shared_ptr<const Divergence> ask_results(SessionAnalysis& own, ResultsKept& kept,
                                                             CompareQuestion question);
 [[nodiscard]] render::Colour colour_of_results(const Divergence& divergence);

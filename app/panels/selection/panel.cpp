@@ -120,6 +120,9 @@ void SelectionPanel::take_answers(const PanelContext& context, const EventFilter
   for (SummaryPartTable& part : parts_) part.take(answer_, activity, *context.tab.snapshot);
   copied_ = copied_bytes(*context.tab.snapshot, *answer_->summary);
   columns_ = visible_columns(*context.tab.snapshot, *answer_->summary, report_.get());
+  // While data come what is not there yet may be in view already.
+  if (!report_ || report_->activity->snapshot_version == context.tab.snapshot->version) return;
+  for (VisibleColumn& column : columns_) column.empty = kStillCounted;
 }
 
 void SelectionPanel::draw_visible(const PanelContext& context, const Rect& area, bool stale) {

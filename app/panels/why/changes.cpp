@@ -91,7 +91,7 @@ void ChangeList::draw(const PanelContext& context, const Rect& area,
   Rect content = scroll.content();
   for (std::size_t i = 0; i < changes_.size(); ++i) {
     Rect row = content.cut_top(ui.px(kChangeRow));
-    const std::string saved = i < savings.size() && savings[i] ? saving_text(*savings[i]) : std::string();
+    const std::string saved = i < savings.size() && savings[i] ? total_change_text(*savings[i]) : std::string();
     const Rect saving = row.cut_right(std::max(ui.px(kChangeSaving), text_width(ui, TextStyle::mono, saved)));
     const std::string name = "why.change." + std::to_string(i);
     touched_ = checkbox(ui, name, row, changes_[i].text, changes_[i].on) || touched_;

@@ -23,7 +23,8 @@ class ChangeList {
   void suggest(const std::vector<std::string>& texts);
   void draw(const PanelContext& context, const render::Rect& area,
             const std::vector<std::optional<ChangeSaving>>& savings);
-  // Further ones that suit it, until others do: behind those that are there, so that none moves away.
+  // Further ones that suit it, until others do: before those that are there. Until the user ticks the first of them
+  // alone is ticked.
   void offer(const std::vector<std::string>& texts);
   // What a row of another list proposes: it is ticked, and added where it is not there.
   void choose(const std::string& text);

@@ -379,8 +379,7 @@ void WhyPanel::draw_result(const PanelContext& context, Rect area) {
   const std::string totals = fmt::format("{}  →  {}", format_duration(before), then_text(answer.result));
   draw_text(ui, head.cut_left(text_width(ui, TextStyle::mono_strong, totals) + ui.px(12)), totals,
             {.style = TextStyle::mono_strong, .colour = stale ? Colour::text3 : Colour::text1});
-  const std::string ratio =
-      answer.result.rests_on.empty() && after > 0 ? fmt::format("{:.2f}×", before / after) : ratio_text(answer.result);
+  const std::string ratio = ratio_text(answer.result);
   draw_text(ui, head.cut_left(text_width(ui, TextStyle::mono_strong, ratio) + ui.px(12)), ratio,
             {.style = TextStyle::mono_strong, .colour = after <= before ? Colour::ok : Colour::worse});
   const std::string& why = answer.result.rests_on;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/analysis/advice/error_surroundings.h"
-#include "core/analysis/advice/exposed_moves.h"
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/session_parts.h"
@@ -27,8 +26,7 @@ void tell_unjudged(Advice& advice, bool filtered) {
     const bool is_judged = std::find(advice.judged.begin(), advice.judged.end(), &rule) != advice.judged.end();
     const bool is_told = std::any_of(advice.unjudged.begin(), advice.unjudged.end(),
                                      [&rule](const UnjudgedRule& each) { return each.rule == &rule; });
-    if (is_judged || is_told || rule.id == RuleId::hardware_error || rule.id == RuleId::out_of_memory)
-      continue;  // without errors there is nothing to judge
+    if (is_judged || is_told || rule.reported) continue;
     advice.unjudged.push_back(
         {&rule, fmt::format("needs {}{}", rule.needs, filtered ? ", of which the filter leaves none" : "")});
   }
@@ -105,7 +103,8 @@ void Judgement::tell(Finding finding) const {
   advice.findings.push_back(std::move(finding));
 }
 
-std::string count_text(std::uint64_t count, std::string_view noun) {
+std::string count_text(std::uint64_t count, std::string_view noun, std::string_view plural) {
+  if (count != 1 && !plural.empty()) return fmt::format("{} {}", format_count(count), plural);
   return fmt::format("{} {}{}", format_count(count), noun, count == 1 ? "" : "s");
 }
 
@@ -139,7 +138,7 @@ void set_places(Finding& finding, std::vector<FindingPlace> places) {
 namespace {
 
 // How far work before a time reaches back from it, or after it on: pieces of work are taken as long as they are longer
-// than the idle time that they add. `gaps` lie between the pieces, the nearest first.
+// than the idle time that they add.
 std::int64_t reach_of(const DeviceSum& side, std::int64_t from_ns, bool before) {
   std::vector<DeviceGap> gaps = side.gaps;
   if (before) std::reverse(gaps.begin(), gaps.end());
@@ -181,6 +180,26 @@ Result<TimeRange> with_copies(const QueryContext& query, TimeRange active) {
   return active;
 }
 
+// What the devices would be spared without what their hosts do; null where no host feeds any.
+Result<std::unique_ptr<HostReplay>> replay_hosts(const QueryContext& query, const std::vector<DeviceSum>& devices,
+                                                 const HostsByProcess& hosts) {
+  LaunchedWork work;
+  for (const DeviceSum& device : devices) {
+    if (!device.has_streams) continue;
+    work.devices.push_back({device.device, device.tracks, device.stretch});
+    std::vector<TrackNumber>& tracks = work.devices.back().tracks;
+    tracks.insert(tracks.end(), device.transfer_tracks.begin(), device.transfer_tracks.end());
+  }
+  if (work.devices.empty() || !hosts.has_host()) return std::unique_ptr<HostReplay>();
+  for (const auto& [process, host] : hosts.by_process) {
+    if (host.loading.empty()) continue;
+    Stretches& loading = work.loading[process];
+    for (const HostSpan& each : host.loading) add_stretch(loading, each.begin_ns, each.end_ns);
+    settle(loading);
+  }
+  return HostReplay::build(query, work);
+}
+
 // Adds what is found in a session of one host, or of hosts that work together, and its devices to `all_devices`.
 Result<void> judge_part(const QueryContext& query, const EventFilter& filter, const Dependencies& dependencies,
                         Advice& advice, std::vector<DeviceSum>& all_devices) {
@@ -202,7 +221,14 @@ Result<void> judge_part(const QueryContext& query, const EventFilter& filter, co
   if (!host) return host.error();
   const auto compiling = compile_events(query);
   if (!compiling) return compiling.error();
-  const Judgement judgement{query, *working.range, &dependencies, *host, compiling->list, filtered, advice};
+  std::unique_ptr<HostReplay> without_host;
+  if (!filtered) {
+    auto made = replay_hosts(query, *devices, *host);
+    if (!made) return made.error();
+    without_host = std::move(made).value();
+  }
+  const Judgement judgement{query,           *working.range,     &dependencies, *host,
+                            compiling->list, without_host.get(), filtered,      advice};
   std::unique_ptr<WorkReplay> replay;
   if (!filtered) {
     auto made = WorkReplay::build(query, dependencies, *working.range);
@@ -233,12 +259,11 @@ Result<void> judge_part(const QueryContext& query, const EventFilter& filter, co
   }
   if (const Result<void> judged = judge_operations(judgement, *devices); !judged) return judged.error();
   if (const Result<void> judged = judge_links(judgement, *devices); !judged) return judged.error();
-  for (const DeviceSum& device : *devices) {
-    if (const Result<void> judged = judge_moves(judgement, device); !judged) return judged.error();
-  }
-  if (const Result<void> judged = judge_communication(judgement, *devices, replay != nullptr); !judged)
+  const auto collectives = find_collectives(query);
+  if (!collectives) return collectives.error();
+  if (const Result<void> judged = judge_moves(judgement, *devices, **collectives, replay != nullptr); !judged)
     return judged.error();
-  if (const Result<void> judged = judge_ranks(judgement, *devices); !judged) return judged.error();
+  if (const Result<void> judged = judge_ranks(judgement, *devices, **collectives); !judged) return judged.error();
   judge_host(judgement);
   judge_setup(judgement, *devices);
   for (const DeviceSum& device : *devices) {
@@ -284,13 +309,15 @@ void name_host(const SessionPart& part, const Advice& told, Advice& found) {
 // What shows only between hosts: who comes last to the collectives of all. What a host alone tells stays as it is.
 Result<void> judge_between(const QueryContext& query, const EventFilter& filter, const Dependencies& dependencies,
                            Advice& advice, const std::vector<DeviceSum>& devices) {
+  const auto collectives = find_collectives(query);
+  if (!collectives) return collectives.error();
   const HostsByProcess no_host;
   const std::vector<CompileEvent> no_compiling;
   Advice between;
   between.filter = filter;
-  const Judgement judgement{query,        filter.range.value_or(TimeRange{}), &dependencies, no_host,
-                            no_compiling, leaves_out(query, filter),          between};
-  if (const Result<void> judged = judge_ranks(judgement, devices); !judged) return judged.error();
+  const Judgement judgement{query,   filter.range.value_or(TimeRange{}), &dependencies, no_host, no_compiling,
+                            nullptr, leaves_out(query, filter),          between};
+  if (const Result<void> judged = judge_ranks(judgement, devices, **collectives); !judged) return judged.error();
   take_over(advice, std::move(between));
   return {};
 }
@@ -350,12 +377,6 @@ Result<void> tell_errors(const QueryContext& query, const EventFilter& filter, A
   return {};
 }
 
-std::int64_t length_of(const Stretches& parts) {
-  std::int64_t length = 0;
-  for (const auto& [begin, end] : parts) length += end - begin;
-  return length;
-}
-
 // Whether little is left for the lower one to save once the upper one is mended: by the stretches that they mend, or
 // because the device has no time for both.
 bool mend_same_time(const Finding& upper, const Finding& lower) {
@@ -390,9 +411,7 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   advice->filter = filter;
   std::shared_ptr<const Dependencies> built;
   if (dependencies == nullptr) {
-    QueryContext whole = query;
-    whole.mask = nullptr;
-    auto own = Dependencies::build(whole);
+    auto own = session_dependencies(query);
     if (!own) return own.error();
     built = std::move(*own);
     dependencies = built.get();
@@ -414,6 +433,9 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   if (const Result<void> told = judge_memory(query, *advice); !told) return told.error();
   tell_unjudged(*advice, leaves_out(query, filter));
   if (const Result<void> told = tell_errors(query, filter, *advice); !told) return told.error();
+  for (Finding& finding : advice->findings) {
+    if (finding.is_replayed) finding.least_ns = finding.saving_ns;
+  }
   std::stable_sort(advice->findings.begin(), advice->findings.end(), [](const Finding& a, const Finding& b) {
     return std::tuple(a.rank(), b.expected_ns(), b.saving_ns) < std::tuple(b.rank(), a.expected_ns(), a.saving_ns);
   });
@@ -447,10 +469,11 @@ std::string saving_text(const Finding& finding) {
 }
 
 std::string judged_text(const Advice& advice) {
-  const auto judged = std::count_if(advice.judged.begin(), advice.judged.end(), [](const AdviceRule* rule) {
-    return rule->id != RuleId::hardware_error && rule->id != RuleId::out_of_memory;
-  });
-  return fmt::format("{} of {} rules could be judged", judged, kRuleCount - 2);  // errors are reported, not judged
+  const auto judged =
+      std::count_if(advice.judged.begin(), advice.judged.end(), [](const AdviceRule* rule) { return !rule->reported; });
+  const auto all = std::count_if(advice_rules().begin(), advice_rules().end(),
+                                 [](const AdviceRule& rule) { return !rule.reported; });
+  return fmt::format("{} of {} rules could be judged", judged, all);
 }
 
 std::string unjudged_text(const Advice& advice) {

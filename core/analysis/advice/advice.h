@@ -54,9 +54,7 @@ struct Finding {
   // What the finding ranks by: errors, then what costs time again and again, then what is set up once; of each kind by
   // the middle of what it saves.
   [[nodiscard]] int rank() const noexcept { return is_error ? 0 : rule->once ? 2 : 1; }
-  [[nodiscard]] std::int64_t expected_ns() const noexcept {
-    return is_replayed ? saving_ns : least_ns + (saving_ns - least_ns) / 2;
-  }
+  [[nodiscard]] std::int64_t expected_ns() const noexcept { return least_ns + (saving_ns - least_ns) / 2; }
 };
 
 // A rule that was not judged, of one device or of all, and what judging it would take.

@@ -42,13 +42,8 @@ struct OpenDevice {
 
 // Time that limits cost while what they slow down works.
 void add_throttled(DeviceSum& sum, const std::vector<DeviceLimit>& limits, const Stretches& work) {
-  std::size_t at = 0;
   for (const DeviceLimit& limit : limits) {
-    while (at < work.size() && work[at].second <= limit.begin_ns) ++at;
-    std::int64_t shared = 0;
-    for (std::size_t w = at; w < work.size() && work[w].first < limit.end_ns; ++w) {
-      shared += std::min(limit.end_ns, work[w].second) - std::max(limit.begin_ns, work[w].first);
-    }
+    const std::int64_t shared = shared_ns(work, limit.begin_ns, limit.end_ns);
     const double lost_ns = static_cast<double>(shared) * (1 - limit.limit);
     sum.limited_work_ns += shared;
     sum.throttled_ns += lost_ns;
@@ -381,11 +376,11 @@ class SumsWorker {
     for (auto& [name, tensor] : sum.tensors) tensor.loads.clear_open();
   }
 
-  // Adds up the time of every set of units; returns the stretches in which any is under way.
   static void keep_alone(Stretches& alone, std::int64_t begin, std::int64_t end) {
     if (alone.size() < kMostGaps) add_stretch(alone, begin, end);
   }
 
+  // Adds up the time of every set of units; returns the stretches in which any is under way.
   static Stretches sweep(DeviceSum& sum, const std::array<const Stretches*, kUnits>& units) {
     Stretches any;
     std::array<std::size_t, kUnits> at{};
@@ -653,6 +648,18 @@ std::int64_t DeviceSum::active_ns() const noexcept {
   std::int64_t sum = 0;
   for (const std::int64_t each : times_ns) sum += each;
   return sum;
+}
+
+std::int64_t DeviceSum::active_ns(Unit unit) const {
+  DeviceActivity of;
+  of.times_ns = times_ns;
+  return of.active_ns(unit);
+}
+
+Stretches DeviceSum::gap_stretches() const {
+  Stretches stretches;
+  for (const DeviceGap& each : gaps) stretches.emplace_back(each.begin_ns, each.end_ns);
+  return stretches;
 }
 
 Result<std::vector<DeviceSum>> device_sums(const QueryContext& query, const EventFilter& filter) {

@@ -127,9 +127,11 @@ struct DeviceSum {
        has_waits = false;
 
   [[nodiscard]] std::int64_t active_ns() const noexcept;
+  [[nodiscard]] std::int64_t active_ns(Unit unit) const;  // it is under way
   [[nodiscard]] std::int64_t alone_ns(Unit unit) const noexcept {
     return times_ns[std::size_t{1} << static_cast<unsigned>(unit)];
   }
+  [[nodiscard]] Stretches gap_stretches() const;
   [[nodiscard]] bool is_of_engines() const noexcept { return !has_streams && runs.empty() && !engines.empty(); }
 };
 

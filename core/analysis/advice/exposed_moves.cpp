@@ -89,24 +89,4 @@ Result<DeviceMoves> device_moves(const QueryContext& query, const DeviceSum& dev
   return moves;
 }
 
-Stretches shared_parts(const Stretches& a, const Stretches& b) {
-  Stretches both;
-  std::size_t at = 0;
-  for (const auto& [begin, end] : a) {
-    while (at < b.size() && b[at].second <= begin) ++at;
-    for (std::size_t i = at; i < b.size() && b[i].first < end; ++i)
-      add_stretch(both, std::max(begin, b[i].first), std::min(end, b[i].second));
-  }
-  return both;
-}
-
-std::int64_t shared_ns(const Stretches& parts, std::int64_t begin_ns, std::int64_t end_ns) {
-  auto part = std::upper_bound(parts.begin(), parts.end(), begin_ns,
-                               [](std::int64_t at, const auto& each) { return at < each.second; });
-  std::int64_t sum = 0;
-  for (; part != parts.end() && part->first < end_ns; ++part)
-    sum += std::min(end_ns, part->second) - std::max(begin_ns, part->first);
-  return sum;
-}
-
 }  // namespace accelscope

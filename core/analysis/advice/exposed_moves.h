@@ -33,9 +33,4 @@ struct DeviceMoves {
 [[nodiscard]] Result<DeviceMoves> device_moves(const QueryContext& query, const DeviceSum& device,
                                                const TimeRange& range);
 
-// The parts that both have; both settled.
-[[nodiscard]] Stretches shared_parts(const Stretches& a, const Stretches& b);
-// How much of a stretch lies in parts that are settled.
-[[nodiscard]] std::int64_t shared_ns(const Stretches& parts, std::int64_t begin_ns, std::int64_t end_ns);
-
 }  // namespace accelscope

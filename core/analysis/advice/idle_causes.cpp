@@ -51,7 +51,8 @@ struct SpanGatherer {
         HostCallKind kind = call.kind;
         if (kind == HostCallKind::other && waits.contains(name)) kind = HostCallKind::synchronises;
         const auto keep = [&](std::vector<HostSpan>& list) {
-          if (list.size() < HostSpans::kMost) list.push_back({block.begin_ns(i), block.end_ns(i), name, block.id(i)});
+          if (list.size() < HostSpans::kMost)
+            list.push_back({block.begin_ns(i), block.end_ns(i), name, block.id(i), call.copies});
         };
         if (call.copies) keep(spans.copying);
         if (kind != HostCallKind::other) keep(list_of(spans, kind));

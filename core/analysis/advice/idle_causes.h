@@ -21,6 +21,7 @@ struct HostSpan {
   std::int64_t begin_ns = 0, end_ns = 0;
   StringId name = 0;
   EventId event = kNoEvent;
+  bool copies = false;
 };
 
 // Calls of a host's threads that mean something to a device, by begin; at most kMost of a kind.

@@ -18,12 +18,6 @@ constexpr std::string_view kEngineGapsTold =
     "gaps of 5 µs and more in which no device does anything, for 5 % of the time and more";
 constexpr double kLeastWaitShare = 0.1;  // of the active time: less explains little
 
-double share_of(std::int64_t part, std::int64_t all) {
-  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
-}
-
-std::string duration_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
-
 std::string track_name(const Judgement& judgement, TrackNumber number) {
   const TrackSnapshot* track = judgement.snapshot().find_track(number);
   return track == nullptr ? std::string() : track->track->name;
@@ -116,29 +110,20 @@ std::string throttled_tab(const DeviceSum& device) {
 // What all devices stand idle at once: one alone may wait for another rank.
 void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>& devices) {
   const DeviceSum* first = nullptr;
-  std::vector<DeviceGap> shared;
+  Stretches shared;
   for (const DeviceSum& each : devices) {
     if (!each.is_of_engines()) continue;
-    std::vector<DeviceGap> both;
-    std::size_t at = 0;
-    for (const DeviceGap& gap : each.gaps) {
-      if (first == nullptr) both.push_back(gap);
-      while (at < shared.size() && shared[at].end_ns <= gap.begin_ns) ++at;
-      for (std::size_t s = at; s < shared.size() && shared[s].begin_ns < gap.end_ns; ++s) {
-        both.push_back({std::max(gap.begin_ns, shared[s].begin_ns), std::min(gap.end_ns, shared[s].end_ns)});
-      }
-    }
+    shared = first == nullptr ? each.gap_stretches() : shared_parts(each.gap_stretches(), shared);
     if (first == nullptr) first = &each;
-    shared = std::move(both);
   }
   if (first == nullptr || !judges_gaps(judgement)) return;
   const DeviceSum& device = *first;
   std::vector<FindingPlace> places;
   std::int64_t idle = 0;
-  for (const DeviceGap& gap : shared) {
-    if (gap.length_ns() < kLeastEngineGapNs) continue;
-    idle += gap.length_ns();
-    places.push_back({{gap.begin_ns, gap.end_ns}, ""});
+  for (const auto& [begin, end] : shared) {
+    if (end - begin < kLeastEngineGapNs) continue;
+    idle += end - begin;
+    places.push_back({{begin, end}, ""});
   }
   Finding found = judgement.finding(RuleId::launch_gaps, device, static_cast<double>(idle));
   found.least_ns = found.saving_ns;  // nothing of any device is under way meanwhile

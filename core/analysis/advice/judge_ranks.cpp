@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/analysis/advice/judgement.h"
-#include "core/analysis/collectives/collectives.h"
+#include "core/analysis/collectives/report.h"
 #include "core/base/format.h"
 
 namespace accelscope {
@@ -18,24 +18,23 @@ struct LateRank {
 
 }  // namespace
 
-Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum>& devices) {
-  const auto collectives = find_collectives(judgement.query);
-  if (!collectives) return collectives.error();
-  const Collectives& all = **collectives;
-  if (all.present() < 2 || all.instances.empty() || !judgement.judges(RuleId::straggling_rank)) return {};
-  std::vector<LateRank> ranks(all.ranks.size());
+Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum>& devices,
+                         const Collectives& collectives) {
+  if (collectives.present() < 2 || collectives.instances.empty() || !judgement.judges(RuleId::straggling_rank))
+    return {};
+  std::vector<LateRank> ranks(collectives.ranks.size());
   std::size_t met = 0;
-  for (const CollectiveInstance& each : all.instances) {
+  for (const CollectiveInstance& each : collectives.instances) {
     if (each.count < 2 || !judgement.range.holds(each.first_arrival_ns, each.end_ns)) continue;
     ++met;
     const std::int64_t late = each.last_arrival_ns - each.second_last_ns;
-    const auto noise = all.noise_ns(each.last_rank, each.second_rank);
-    if (all.own_clocks && !noise) continue;  // which of them came last is not known
+    const auto noise = collectives.noise_ns(each.last_rank, each.second_rank);
+    if (collectives.own_clocks && !noise) continue;  // which of them came last is not known
     if (static_cast<double>(late) <= noise.value_or(0)) continue;
     LateRank& rank = ranks[each.last_rank];
     rank.late_ns += late;
     rank.places.push_back({{each.second_last_ns, each.last_arrival_ns}, ""});
-    const CollectiveCell* const cell = all.cell(each, each.last_rank);
+    const CollectiveCell* const cell = collectives.cell(each, each.last_rank);
     if (rank.first == kNoEvent && cell != nullptr) rank.first = cell->event;
   }
   const auto worst = std::max_element(ranks.begin(), ranks.end(),
@@ -44,13 +43,11 @@ Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum
   if (static_cast<double>(worst->places.size()) < rule_of(RuleId::straggling_rank).threshold * static_cast<double>(met))
     return {};
   // Where ranks take turns, or once or twice of many, who is last is chance.
-  constexpr std::int64_t kClearly = 2;
-  constexpr std::size_t kOften = 3;
   const bool stands_out = std::all_of(ranks.begin(), ranks.end(), [&](const LateRank& each) {
-    return &each == &*worst || worst->late_ns >= kClearly * each.late_ns;
+    return &each == &*worst || worst->late_ns >= kClearlyLate * each.late_ns;
   });
-  if (!stands_out || worst->places.size() < std::min(kOften, met)) return {};
-  const CollectiveRank& rank = all.ranks[number];
+  if (!stands_out || worst->places.size() < std::min<std::uint64_t>(kOftenLast, met)) return {};
+  const CollectiveRank& rank = collectives.ranks[number];
   const auto device =
       std::find_if(devices.begin(), devices.end(), [&](const DeviceSum& each) { return each.device == rank.device; });
   if (device == devices.end()) return {};

@@ -6,9 +6,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "core/analysis/advice/exposed_moves.h"
 #include "core/analysis/advice/judgement.h"
-#include "core/analysis/replay/launch_replay.h"
+#include "core/analysis/advice/words.h"
 #include "core/analysis/time/stretches.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/vendors/vendor.h"
@@ -17,9 +16,6 @@
 
 namespace accelscope {
 namespace {
-
-double part_of(double part, std::int64_t all) { return all > 0 ? part / static_cast<double>(all) : 0; }
-std::string span_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
 
 // The gaps of one cause.
 struct CauseSum {
@@ -43,8 +39,9 @@ CauseSum sum_cause(const Judgement& judgement, const std::vector<IdleGap>& gaps,
         sum.longest_call = each.call;
       }
       const std::string call = usual_name(judgement.snapshot().strings->text(each.call.name));
-      place.note = cause == IdleCause::synchronising ? fmt::format("after {}", call)
-                                                     : fmt::format("host in {} {}", call, span_text(each.shared_ns));
+      place.note = cause == IdleCause::synchronising
+                       ? fmt::format("after {}", call)
+                       : fmt::format("host in {} {}", call, duration_text(each.shared_ns));
     }
     sum.places.push_back(std::move(place));
   }
@@ -62,8 +59,9 @@ struct DelaySaving {
   std::int64_t ns = 0;
   bool is_replayed = false;
 };
-DelaySaving saving_without(HostDelay delay, const LaunchReplay* replay, std::int64_t at_most_ns) {
-  const auto replayed = replay == nullptr ? std::nullopt : replay->saving_ns(delay);
+DelaySaving saving_without(const Judgement& judgement, const DeviceSum& device, HostDelay delay,
+                           std::int64_t at_most_ns) {
+  const auto replayed = judgement.saving_without(device, delay);
   return {replayed.value_or(at_most_ns), replayed.has_value()};
 }
 
@@ -107,28 +105,17 @@ std::vector<const HostSpans*> hosts_of(const Judgement& judgement, const DeviceS
 
 // Most kernels are, and the device waits before them: else their launches only cost a host that has time.
 bool has_tiny(const DeviceSum& device) {
-  const double share = part_of(static_cast<double>(device.tiny_pauses_ns), device.stretch.length_ns());
+  const double share = share_of(device.tiny_pauses_ns, device.stretch.length_ns());
   return 2 * device.tiny_kernels > device.kernels && share >= rule_of(RuleId::tiny_kernels).least_share;
 }
 
 // The host is late because what it launches is small: told once, as tiny kernels.
-bool is_late_by_size(const DeviceSum& device, const LaunchReplay* replay) {
+bool is_late_by_size(const Judgement& judgement, const DeviceSum& device) {
   constexpr double kMost = 0.9;
-  if (replay == nullptr || !has_tiny(device)) return false;
-  const auto own = replay->saving_ns(HostDelay::own), tiny = replay->saving_ns(HostDelay::tiny_launches);
+  if (!has_tiny(device)) return false;
+  const auto own = judgement.saving_without(device, HostDelay::own);
+  const auto tiny = judgement.saving_without(device, HostDelay::tiny_launches);
   return own && tiny && static_cast<double>(*tiny) >= kMost * static_cast<double>(*own);
-}
-
-// Null where it cannot be replayed.
-Result<std::unique_ptr<LaunchReplay>> replay_of(const Judgement& judgement, const DeviceSum& device) {
-  if (judgement.dependencies == nullptr || judgement.filtered) return std::unique_ptr<LaunchReplay>();
-  LaunchedDevice launched{device.tracks, device.stretch, {}, {}};
-  launched.tracks.insert(launched.tracks.end(), device.transfer_tracks.begin(), device.transfer_tracks.end());
-  for (const HostSpans* host : hosts_of(judgement, device)) {
-    for (const HostSpan& each : host->loading) add_stretch(launched.loading, each.begin_ns, each.end_ns);
-    for (const HostSpan& each : host->synchronising) launched.waiting.emplace_back(each.begin_ns, each.end_ns);
-  }
-  return LaunchReplay::build(judgement.query, *judgement.dependencies, launched);
 }
 
 // How much of a device's work graphs of kernels launched that were captured before.
@@ -139,7 +126,7 @@ double graph_share(const Judgement& judgement, const DeviceSum& device) {
   constexpr std::size_t kLooked = 2'000;
   const std::vector<Dependency>& all = judgement.dependencies->all();
   const std::size_t step = std::max<std::size_t>(1, all.size() / kLooked);
-  std::size_t launched = 0, by_graph = 0;
+  std::int64_t launched = 0, by_graph = 0;
   for (std::size_t i = 0; i < all.size(); i += step) {
     const LaneSnapshot* const lane = snapshot.find_lane(lane_of(all[i].target));
     if (lane == nullptr || std::find(device.tracks.begin(), device.tracks.end(), lane->track) == device.tracks.end())
@@ -149,16 +136,30 @@ double graph_share(const Judgement& judgement, const DeviceSum& device) {
     ++launched;
     if (replays_graph(snapshot.strings->text(call->name))) ++by_graph;
   }
-  return part_of(static_cast<double>(by_graph), static_cast<std::int64_t>(launched));
+  return share_of(by_graph, launched);
 }
 
-constexpr double kMostlyGraphs = 0.5;
+// Whether they launched most of it: looked at once, where it is told.
+class GraphLaunches {
+ public:
+  GraphLaunches(const Judgement& judgement, const DeviceSum& device) : judgement_(judgement), device_(device) {}
+  [[nodiscard]] bool are_most() {
+    constexpr double kMost = 0.5;
+    if (!share_) share_ = graph_share(judgement_, device_);
+    return *share_ > kMost;
+  }
+
+ private:
+  const Judgement& judgement_;
+  const DeviceSum& device_;
+  std::optional<double> share_;
+};
+
 constexpr std::string_view kGraphRemedy =
     "The work is replayed from graphs already: prepare the next launch while this one runs (inputs, sampling, checks "
-    "on "
-    "the host), launch it before this one ends, or put several steps into one graph.";
+    "on the host), launch it before this one ends, or put several steps into one graph.";
 
-// What is told of them.
+// Calls that free memory while the device idles; returns what of its gaps lies in them.
 Stretches judge_freeing(const Judgement& judgement, const DeviceSum& device, const std::vector<IdleGap>& gaps) {
   if (!judgement.judges(RuleId::freeing)) return {};
   CauseSum freeing = sum_cause(judgement, gaps, IdleCause::freeing);
@@ -174,7 +175,7 @@ Stretches judge_freeing(const Judgement& judgement, const DeviceSum& device, con
   const std::string call = main_call(judgement, freeing);
   Finding found = gap_finding(judgement, RuleId::freeing, device, freeing, {inside, false});
   found.mends = mends;
-  found.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device, span_text(inside),
+  found.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device, duration_text(inside),
                                count_text(found.count, "gap"), call);
   found.tab = fmt::format("host in {}", call);
   judgement.tell(std::move(found));
@@ -192,9 +193,9 @@ void add_rest(CauseSum& launching, const std::vector<IdleGap>& gaps, const Stret
   }
 }
 
-Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, const LaunchReplay* replay) {
+Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, GraphLaunches& graphs) {
   if (!judges_gaps(judgement)) return {};
-  const auto saved = [&](HostDelay delay) { return saving_without(delay, replay, 0).ns; };
+  const auto saved = [&](HostDelay delay) { return saving_without(judgement, device, delay, 0).ns; };
   const bool waits_most = saved(HostDelay::synchronising) > saved(HostDelay::loading);
   const auto gaps = idle_causes(device.gaps, hosts_of(judgement, device), judgement.query.control,
                                 waits_most ? IdleCause::synchronising : IdleCause::loading);
@@ -203,29 +204,44 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, con
   const Stretches freeing = judgement.host.has_host() ? judge_freeing(judgement, device, *gaps) : Stretches();
   CauseSum launching = sum_cause(judgement, *gaps, IdleCause::launching);
   add_rest(launching, *gaps, freeing);
-  if (part_of(static_cast<double>(launching.length_ns), span) > rule_of(RuleId::launch_gaps).threshold &&
-      !is_late_by_size(device, replay)) {
-    const std::int64_t idle = launching.length_ns;
-    DelaySaving saving = saving_without(HostDelay::own, replay, idle);
+  const std::int64_t idle_launching = launching.length_ns;
+  DelaySaving of_host = saving_without(judgement, device, HostDelay::own, idle_launching);
+  const double most = rule_of(RuleId::launch_gaps).threshold;
+  const bool idles = share_of(idle_launching, span) > most;
+  const bool leads = of_host.is_replayed && share_of(of_host.ns, span) > most;
+  if ((idles || leads) && !launching.places.empty() && !is_late_by_size(judgement, device)) {
+    const std::int64_t idle = idle_launching;
+    DelaySaving saving = of_host;
     if (!freeing.empty()) saving = {std::min(saving.ns, idle), false};  // the replay is without those calls too
     Finding found = gap_finding(judgement, RuleId::launch_gaps, device, launching, saving);
     found.headline =
-        fmt::format("{} idle {} in {}, {} of {}", device.device, span_text(idle), count_text(found.count, "gap"),
-                    format_share(part_of(static_cast<double>(idle), span)), span_text(span));
+        fmt::format("{} idle {} in {}, {} of {}", device.device, duration_text(idle), count_text(found.count, "gap"),
+                    format_share(share_of(idle, span)), duration_text(span));
     found.tab = "idle, nothing launched";
+    if (!idles) {
+      found.headline = fmt::format(
+          "The host's own work sets the pace of {}, which runs what comes as soon as it is launched: idle {} "
+          "of {}",
+          device.device, duration_text(idle), duration_text(span));
+      found.tab = "led by its host";
+    }
     name_host_calls(judgement, judgement.host.processes_of(device), found);
-    if (graph_share(judgement, device) > kMostlyGraphs) found.remedy = kGraphRemedy;
+    if (graphs.are_most()) found.remedy = kGraphRemedy;
     judgement.tell(std::move(found));
   }
   if (!judgement.host.has_host()) return {};
   if (!judgement.judges(RuleId::synchronising)) return {};
-  CauseSum synchronising = sum_cause(judgement, *gaps, IdleCause::synchronising);
+  // What calls cost that wait for their own copies is told of the copies, where a replay knows it.
+  std::vector<IdleGap> of_waits = *gaps;
+  if (judgement.saving_without(device, HostDelay::copying))
+    std::erase_if(of_waits, [](const IdleGap& each) { return each.call.copies; });
+  CauseSum synchronising = sum_cause(judgement, of_waits, IdleCause::synchronising);
   if (synchronising.length_ns > 0) {
     const std::string call = main_call(judgement, synchronising);
     const std::int64_t idle = synchronising.length_ns;
     Finding drained = gap_finding(judgement, RuleId::synchronising, device, synchronising,
-                                  saving_without(HostDelay::synchronising, replay, idle));
-    drained.headline = fmt::format("{} idle {} after {}, most after {}", device.device, span_text(idle),
+                                  saving_without(judgement, device, HostDelay::synchronising, idle));
+    drained.headline = fmt::format("{} idle {} after {}, most after {}", device.device, duration_text(idle),
                                    count_text(drained.count, "synchronising call"), call);
     drained.tab = fmt::format("idle after {}", call);
     judgement.tell(std::move(drained));
@@ -235,27 +251,27 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, con
   if (loading.length_ns == 0) return {};
   const std::string loader = main_call(judgement, loading);
   const std::int64_t idle = loading.length_ns;
-  Finding waiting =
-      gap_finding(judgement, RuleId::loader_waits, device, loading, saving_without(HostDelay::loading, replay, idle));
-  waiting.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device, span_text(idle),
+  Finding waiting = gap_finding(judgement, RuleId::loader_waits, device, loading,
+                                saving_without(judgement, device, HostDelay::loading, idle));
+  waiting.headline = fmt::format("{} idle {} in {} while the host is in {}", device.device, duration_text(idle),
                                  count_text(waiting.count, "gap"), loader);
   waiting.tab = fmt::format("host in {}", loader);
   judgement.tell(std::move(waiting));
   return {};
 }
 
-void judge_tiny(const Judgement& judgement, const DeviceSum& device, const LaunchReplay* replay) {
+void judge_tiny(const Judgement& judgement, const DeviceSum& device, GraphLaunches& graphs) {
   if (pauses_are_of_profiler(judgement.snapshot()) || !judgement.judges(RuleId::tiny_kernels)) return;
   if (!has_tiny(device)) return;
-  const DelaySaving saving = saving_without(HostDelay::tiny_launches, replay, device.tiny_pauses_ns);
+  const DelaySaving saving = saving_without(judgement, device, HostDelay::tiny_launches, device.tiny_pauses_ns);
   Finding found = judgement.finding(RuleId::tiny_kernels, device, static_cast<double>(saving.ns), device.tiny,
                                     {fmt::format("duration<{}us", kTinyKernelNs / 1'000)});
   found.is_replayed = saving.is_replayed;
-  found.headline =
-      fmt::format("{} of {} kernels are shorter than 5 µs, with {} of pauses before them",
-                  format_count(device.tiny_kernels), format_count(device.kernels), span_text(device.tiny_pauses_ns));
+  found.headline = fmt::format("{} of {} kernels are shorter than 5 µs, with {} of pauses before them",
+                               format_count(device.tiny_kernels), format_count(device.kernels),
+                               duration_text(device.tiny_pauses_ns));
   found.tab = fmt::format("{} tiny kernels", format_count(device.tiny_kernels));
-  if (graph_share(judgement, device) > kMostlyGraphs)
+  if (graphs.are_most())
     found.remedy = "The work is replayed from graphs already: fuse kernels (torch.compile), or give each more to do.";
   judgement.tell(std::move(found));
 }
@@ -265,12 +281,12 @@ void judge_one_stream(const Judgement& judgement, const DeviceSum& device) {
       std::count_if(device.engines.begin(), device.engines.end(), [](const EngineSum& each) { return each.is_stream; });
   if (device.transfer_tracks.empty() || streams != 1 || !judgement.judges(RuleId::one_stream)) return;
   const std::int64_t copies = device.alone_ns(Unit::transfer);
-  if (part_of(static_cast<double>(copies), device.active_ns()) <= rule_of(RuleId::one_stream).threshold) return;
+  if (share_of(copies, device.active_ns()) <= rule_of(RuleId::one_stream).threshold) return;
   const std::int64_t hidden = std::min(copies, device.alone_ns(Unit::compute));
   Finding found = judgement.finding(RuleId::one_stream, device, static_cast<double>(hidden));
   found.headline = fmt::format("Copies alone take {} while the only stream waits; overlap would hide {}",
-                               span_text(copies), span_text(hidden));
-  found.tab = fmt::format("copies alone {}", span_text(copies));
+                               duration_text(copies), duration_text(hidden));
+  found.tab = fmt::format("copies alone {}", duration_text(copies));
   found.mends = device.transfers_alone;
   found.tracks = device.transfer_tracks;
   found.events.tracks = device.transfer_tracks;
@@ -289,11 +305,11 @@ Finding recompiled(const Judgement& judgement, const std::string& what, const st
   made.remedy = made.rule->remedy;
   made.told = made.rule->told;
   made.saving_ns = length_ns;
-  made.share = part_of(static_cast<double>(length_ns), judgement.range.length_ns());
+  made.share = share_of(length_ns, judgement.range.length_ns());
   made.count = events.size();
   made.first = first.event;
   made.headline = fmt::format("{} {} {} times, {} beyond the first", usual_name(what), is_call ? "called" : "compiled",
-                              format_count(events.size()), span_text(length_ns));
+                              format_count(events.size()), duration_text(length_ns));
   made.tab = fmt::format("compiled {} times", format_count(events.size()));
   made.tracks = {first.track};
   made.events.tracks = made.tracks;
@@ -317,10 +333,9 @@ bool judges_gaps(const Judgement& judgement) {
 
 Result<void> judge_streams(const Judgement& judgement, const DeviceSum& device) {
   if (!device.has_streams) return {};
-  const auto replay = replay_of(judgement, device);
-  if (!replay) return replay.error();
-  if (Result<void> judged = judge_gaps(judgement, device, replay->get()); !judged) return judged;
-  if (device.kernels > 0) judge_tiny(judgement, device, replay->get());
+  GraphLaunches graphs(judgement, device);
+  if (Result<void> judged = judge_gaps(judgement, device, graphs); !judged) return judged;
+  if (device.kernels > 0) judge_tiny(judgement, device, graphs);
   judge_one_stream(judgement, device);
   return {};
 }
@@ -341,13 +356,13 @@ void judge_setup(const Judgement& judgement, const std::vector<DeviceSum>& devic
   const TimeRange setup{first, earliest->stretch.begin_ns};
   if (first == INT64_MAX || setup.length_ns() < kLeastSetupNs) return;
   Finding found = judgement.finding(RuleId::host_setup, *earliest, static_cast<double>(setup.length_ns()));
-  found.share = part_of(static_cast<double>(setup.length_ns()), judgement.range.end_ns - first);
+  found.share = share_of(setup.length_ns(), judgement.range.end_ns - first);
   found.places = {{setup, ""}};
   found.events.range = setup;
   found.count = 1;
   name_host_calls(judgement, processes, found);
   found.headline = fmt::format("{} has nothing to do for {} before its first work{}{}", earliest->device,
-                               span_text(setup.length_ns()), found.places.front().note.empty() ? "" : ", ",
+                               duration_text(setup.length_ns()), found.places.front().note.empty() ? "" : ", ",
                                found.places.front().note);
   found.tab = "host sets up";
   judgement.tell(std::move(found));

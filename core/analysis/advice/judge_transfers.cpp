@@ -82,10 +82,7 @@ Result<void> judge_inputs(const Judgement& judgement, const std::vector<DeviceSu
   const double read = metric_value(*metrics, "hbm_read_bytes").value_or(0);
   const double moved = read + metric_value(*metrics, "hbm_write_bytes").value_or(0);
   const double again = read * (1 - 1 / *reads);
-  std::int64_t moving_ns = 0;
-  for (std::size_t units = 0; units < most->times_ns.size(); ++units) {
-    if ((units >> static_cast<unsigned>(Unit::transfer) & 1U) != 0) moving_ns += most->times_ns[units];
-  }
+  const std::int64_t moving_ns = most->active_ns(Unit::transfer);
   // At least the transfers that nothing overlaps go; at most all of them, with what the busiest engine waits meanwhile.
   const double share = again / std::max(1.0, moved);
   std::int64_t busy_ns = 0;

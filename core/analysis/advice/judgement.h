@@ -7,9 +7,12 @@
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/advice/device_sums.h"
 #include "core/analysis/advice/idle_causes.h"
+#include "core/analysis/collectives/collectives.h"
 #include "core/analysis/compilation/compile_events.h"
 #include "core/analysis/hotspots/hotspots.h"
+#include "core/analysis/replay/host_replay.h"
 #include "core/analysis/replay/work_replay.h"
+#include "core/base/format.h"
 
 namespace accelscope {
 
@@ -19,6 +22,7 @@ struct Judgement {
   const Dependencies* dependencies = nullptr;
   const HostsByProcess& host;
   const std::vector<CompileEvent>& compiling;  // of the whole session, by begin
+  const HostReplay* without_host = nullptr;    // null: it cannot be replayed
   bool filtered = false;                       // single events or tracks are left out: their time would look idle
   Advice& advice;
 
@@ -33,6 +37,10 @@ struct Judgement {
   // The same, that rests on events: their count, line, tracks, stretch, and the terms that find them.
   [[nodiscard]] Finding finding(RuleId rule, const DeviceSum& device, double saving_ns, const EvidenceSum& evidence,
                                 std::vector<std::string> terms, const std::string& subject = "") const;
+  // What a device would be spared without one of its host's delays; nothing where it cannot be said.
+  [[nodiscard]] std::optional<std::int64_t> saving_without(const DeviceSum& device, HostDelay delay) const {
+    return without_host == nullptr ? std::nullopt : without_host->saving_ns(device.device, delay);
+  }
   // Takes it, if what it saves is worth telling.
   void tell(Finding finding) const;
 };
@@ -46,15 +54,18 @@ void judge_transfers(const Judgement& judgement, const DeviceSum& device);
 [[nodiscard]] Result<void> judge_replayed(const Judgement& judgement, const std::vector<DeviceSum>& devices,
                                           const WorkReplay& replay);
 void judge_engine_gaps(const Judgement& judgement, const std::vector<DeviceSum>& devices);
-[[nodiscard]] Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum>& devices);
-// After the rules that name causes of transfers: time that such a cause explains is not told once more.
-[[nodiscard]] Result<void> judge_moves(const Judgement& judgement, const DeviceSum& device);
-// has_dependencies: between the events of devices of engines.
-[[nodiscard]] Result<void> judge_communication(const Judgement& judgement, const std::vector<DeviceSum>& devices,
-                                               bool has_dependencies);
+// `collectives`: of the session.
+[[nodiscard]] Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum>& devices,
+                                       const Collectives& collectives);
+// Copies and collectives. After the rules that name causes of transfers: time that such a cause explains is not told
+// once more. has_dependencies: between the events of devices of engines.
+[[nodiscard]] Result<void> judge_moves(const Judgement& judgement, const std::vector<DeviceSum>& devices,
+                                       const Collectives& collectives, bool has_dependencies);
 // What the busiest engine of a device waits for: evidence of the findings of that device.
 [[nodiscard]] Result<void> add_waits(const Judgement& judgement, const DeviceSum& device);
 void judge_cores(const Judgement& judgement, const DeviceSum& device);
+// A kernel ran on the device.
+[[nodiscard]] bool is_of(const Hotspot& row, const DeviceSum& device);
 // Of devices of streams, by the session's kernels.
 void judge_products(const Judgement& judgement, const std::vector<DeviceSum>& devices, const HotspotList& kernels);
 [[nodiscard]] Result<void> judge_kernels(const Judgement& judgement, const std::vector<DeviceSum>& devices,
@@ -68,8 +79,13 @@ void judge_setup(const Judgement& judgement, const std::vector<DeviceSum>& devic
 
 // Whether gaps of devices are the host's doing: false, and said why, where a profiler made them.
 [[nodiscard]] bool judges_gaps(const Judgement& judgement);
-// "1 gap", "1,204 gaps"
-[[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun);
+// 0 of nothing.
+[[nodiscard]] inline double share_of(std::int64_t part, std::int64_t all) noexcept {
+  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
+}
+[[nodiscard]] inline std::string duration_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
+// "1 gap", "1,204 gaps"; "2 copies", where the plural is said.
+[[nodiscard]] std::string count_text(std::uint64_t count, std::string_view noun, std::string_view plural = "");
 // "4×", "2.5×"
 [[nodiscard]] std::string times_text(double times);
 // "nc0 throttled for 8.4 µs of its multiplications, 4.2 µs of it lost", and in a few words.

@@ -92,7 +92,8 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
      .title = "Device idle between launches",
      .needs = "streams of a device",
      .threshold = 0.2,
-     .told = "gaps of 1 µs and more, for more than 20 % of the time",
+     .told = "gaps of 1 µs and more for more than 20 % of the time, or a replay without the host's own work is as much "
+             "shorter",
      .source = "As the verdict has it: a device that idles for a fifth of the time is bound by its host",
      .least_share = 0.05,
      .base = CostBase::stretch,
@@ -355,7 +356,8 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
      .cost = "Nothing is saved: what the time is spent on says little as long as the error is not mended",
      .explanation = "Results are wrong or work was broken off: times of such a run are not those of a good one.",
      .remedy = "Look at what ran on every engine when it was reported (page Errors), mend that first, capture again.",
-     .page = "Warnings: Errors"},
+     .page = "Warnings: Errors",
+     .reported = true},
     {.id = RuleId::round_trips,
      .name = "round_trips",
      .title = "The same array to the host and back again and again",
@@ -394,8 +396,10 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
      .source = kOwnChoice,
      .least_share = 0.02,
      .base = CostBase::stretch,
-     .cost = "At least the device's idle time in such calls; at most all of their time, as far as the device idles and "
-             "work could hide the copies",
+     .cost =
+         "What a replay saves in which the host waits for none of them; where there is none, at least the device's "
+         "idle time in such calls and at most all of their time, as far as the device idles and work could hide the "
+         "copies",
      .explanation = "Until the copy has ended the host launches nothing: a copy on a stream waits for all work before "
                     "it, one from or to pageable memory blocks even where it is called asynchronous.",
      .remedy = "Copy asynchronously from and to pinned memory (pin_memory, non_blocking), and wait only where the "
@@ -473,7 +477,8 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
      .remedy = "Look at the lines that hold the most at that moment (table alive): keep less of it, in smaller batches "
                "or types, or compute it anew; where much is reserved and free, let segments grow "
                "(expandable_segments:True).",
-     .page = "PyTorch: Understanding CUDA Memory Usage"},
+     .page = "PyTorch: Understanding CUDA Memory Usage",
+     .reported = true},
     {.id = RuleId::held_memory,
      .name = "held_memory",
      .title = "Memory is held with nothing in it",

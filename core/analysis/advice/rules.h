@@ -73,6 +73,7 @@ struct AdviceRule {
   bool of_gaps = false;          // it rests on stretches in which nothing runs
   bool of_device = false;        // it speaks of a device as a whole: a box on the timeline points at nothing
   bool once = false;             // it happens once, however long the session is: no share of its work
+  bool reported = false;         // a device or an allocator says it: there is nothing to judge
   bool needs_all = false;        // it cannot be judged behind a filter: what is left out would look idle
 };
 

@@ -111,7 +111,6 @@ LanePlan SumsPlan::plan_of(const Snapshot& snapshot, std::size_t t) const {
   }
   for (const Vendor& vendor : vendors()) {
     if (track_kind_of(track.track->kind).alert == Alert::throttling && schema.find(vendor.limit_column)) {
-      plan.limit = schema.find(vendor.limit_column);
       plan.part = LanePlan::Part::throttle;
       return plan;
     }

@@ -27,7 +27,7 @@ struct LanePlan {
   std::size_t core = 0;                   // of such a device
   std::optional<std::size_t> total;       // the column of what a core has summed up
   StringId data_wait = kNone, room_wait = kNone;
-  std::optional<std::size_t> line, bytes, from, to, purpose, limit;
+  std::optional<std::size_t> line, bytes, from, to, purpose;
   // The vendor's words as the session's strings have them; kNone: no event has it.
   struct Words {
     StringId on_chip = kNone, spill = kNone, program = kNone;

@@ -57,16 +57,6 @@ constexpr DirectionWord kDirectionWords[] = {
     {"Device to Host", CopyDirection::to_host},
 };
 constexpr std::string_view kMigrationWords[] = {"Unified", "page migration", "Page Migration", "PAGE_MIGRAT"};
-// As PyTorch, cuDNN and MIOpen call them.
-constexpr std::string_view kMemoryWords[] = {
-    "elementwise",       "vectorized_", "CatArray",   "transpose",   "Transpose",   "permute",
-    "reduce_kernel",     "softmax",     "SoftMax",    "layer_norm",  "LayerNorm",   "rms_norm",
-    "RMSNorm",           "batch_norm",  "BatchNorm",  "bn_fw_",      "bn_bw_",      "index_",
-    "indexSelect",       "gather",      "scatter",    "FillFunctor", "fill_kernel", "copy_kernel",
-    "CopyKernel",        "SubTensorOp", "CastTensor", "nchwToNhwc",  "nhwcToNchw",  "dropout",
-    "multi_tensor_apply"};
-constexpr std::string_view kProductWords[] = {"gemm", "Gemm",      "GEMM",  "Cijk_", "conv",
-                                              "Conv", "attention", "attn_", "flash", "nccl"};
 constexpr std::string_view kGraphWords[] = {"GraphLaunch"};  // cudaGraphLaunch, hipGraphLaunch, cuGraphLaunch
 
 bool matches(const HostWord& word, std::string_view name) noexcept {
@@ -99,12 +89,6 @@ CopyWords copy_words(std::string_view name) noexcept {
   words.migrates = std::any_of(std::begin(kMigrationWords), std::end(kMigrationWords),
                                [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
   return words;
-}
-
-bool goes_over_memory(std::string_view kernel) noexcept {
-  const auto has = [&](std::string_view word) { return kernel.find(word) != std::string_view::npos; };
-  return std::any_of(std::begin(kMemoryWords), std::end(kMemoryWords), has) &&
-         std::none_of(std::begin(kProductWords), std::end(kProductWords), has);
 }
 
 bool replays_graph(std::string_view name) noexcept {

@@ -25,9 +25,6 @@ struct CopyWords {
 [[nodiscard]] HostCallKind host_call_kind(std::string_view name) noexcept;
 // Of a copy by its name: "Memcpy HtoD (Pageable -> Device)".
 [[nodiscard]] CopyWords copy_words(std::string_view name) noexcept;
-// A kernel that reads its inputs once for few operations on each element and writes the result: element by element,
-// copies, casts, changes of layout, reductions and norms. Those that a compiler has fused already are none.
-[[nodiscard]] bool goes_over_memory(std::string_view kernel) noexcept;
 // A call that starts a graph of kernels that was captured before.
 [[nodiscard]] bool replays_graph(std::string_view name) noexcept;
 

@@ -13,9 +13,7 @@ namespace accelscope {
 namespace {
 
 constexpr double kFence = 1.5, kLeastExcess = 0.01;
-constexpr std::uint64_t kOften = 3;  // once or twice is chance
-constexpr double kClearly = 2;       // a straggler is waited for so many times as long as any other
-constexpr double kLeastCost = 0.01;  // and for so much of the time in which the collectives lie
+constexpr double kLeastCost = 0.01;  // a straggler is waited for so much of the time in which the collectives lie
 
 // Of ascending values; nearest rank.
 [[nodiscard]] std::int64_t share_of(const std::vector<std::int64_t>& values, double share) noexcept {
@@ -130,9 +128,9 @@ class Reporter {
       stretch.begin_ns = std::min(stretch.begin_ns, all_.instances[i].first_arrival_ns);
       stretch.end_ns = std::max(stretch.end_ns, all_.instances[i].end_ns);
     }
-    const bool often = report_.ranks[rank].last_in >= std::min(kOften, report_.compared);
+    const bool often = report_.ranks[rank].last_in >= std::min(kOftenLast, report_.compared);
     const bool costs = static_cast<double>(most) >= kLeastCost * static_cast<double>(stretch.length_ns());
-    if (often && costs && static_cast<double>(most) >= kClearly * static_cast<double>(next)) report_.straggler = rank;
+    if (often && costs && most >= kClearlyLate * next) report_.straggler = rank;
   }
 
   const CollectivesScope scope_;

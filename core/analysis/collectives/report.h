@@ -2,6 +2,7 @@
 // one rank that the others waited for, where there is one.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -10,6 +11,11 @@
 #include "core/model/time_range.h"
 
 namespace accelscope {
+
+// A rank is a straggler that is waited for so many times as long as any other,
+inline constexpr std::int64_t kClearlyLate = 2;
+// and comes last so often, or always, where ranks meet less often: once or twice is chance.
+inline constexpr std::uint64_t kOftenLast = 3;
 
 // Of the instances of one kind. Durations are of whole instances, from the last arrival to the end on the last rank.
 struct CollectiveFigures {

@@ -266,9 +266,6 @@ class PairedTable {
 
   PairedFigures run(std::string_view headline) {
     add_column(headline);
-    if (options_.columns.empty()) {
-      for (const std::string_view name : kUsualColumns) add_column(name);
-    }
     for (const std::string& name : options_.columns)
       if (name != headline) add_column(name);
     for (std::size_t pair = 0; pair < pairs_.names.size(); ++pair) add_pair(pair);
@@ -359,6 +356,13 @@ const ComparedFigure* Comparison::find_metric(std::string_view name) const noexc
   for (const ComparedFigure& each : metrics)
     if (name_without_device(each.metric.name) == name) return &each;
   return nullptr;
+}
+
+bool Comparison::has_sample() const noexcept {
+  const auto is_judged = [](const Change& change) { return change.told != Told::no_sample; };
+  return std::any_of(metrics.begin(), metrics.end(), [&](const ComparedFigure& figure) {
+    return std::any_of(figure.changes.begin(), figure.changes.end(), is_judged);
+  });
 }
 
 const PairedFigures::Cell* PairedFigures::find(std::size_t pair, std::size_t configuration,

@@ -75,14 +75,14 @@ struct Comparison {
 
   // By its name, of several devices the first where none is named. Null: no capture has it.
   [[nodiscard]] const ComparedFigure* find_metric(std::string_view name) const noexcept;
+  // The noise of any figure is known; else every difference stands as measured.
+  [[nodiscard]] bool has_sample() const noexcept;
 };
 
 struct ComparisonOptions {
   ChangeOptions change;
-  std::vector<std::string> columns;  // of PairedFigures after the headline, names of figures; empty: kUsualColumns
+  std::vector<std::string> columns;  // of PairedFigures after the headline, names of figures
 };
-inline constexpr std::string_view kUsualColumns[] = {"tensor_engine_active_time", "dma_active_time", "kernel_busy_time",
-                                                     "memcpy_busy_time"};
 
 // The groups name each capture once at most; at least two. The pairs are of these groups; without names everything is
 // one problem. Figures are pooled over the problems that all groups have, geometrically; costs, which add up,

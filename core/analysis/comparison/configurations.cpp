@@ -57,29 +57,19 @@ std::vector<CaptureGroup> each_by_itself(std::span<const CaptureLabel> captures)
   return groups;
 }
 
-std::vector<std::string> names_between_commas(const std::string& by) {
-  std::vector<std::string> keys;
-  for (std::string_view rest = by; !rest.empty();) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    if (const std::string_view key = trimmed(rest.substr(0, comma)); !key.empty()) keys.emplace_back(key);
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return keys;
-}
-
 bool have_all(std::span<const CaptureLabel> captures, std::string_view key) {
   return std::none_of(captures.begin(), captures.end(),
                       [&](const CaptureLabel& each) { return tag_value(each, key).empty(); });
 }
 
 // Those that were asked for; else kernels, where they tell the captures apart.
-std::vector<std::string> grouping_keys(std::span<const CaptureLabel> captures, const std::string& by) {
-  std::vector<std::string> keys = names_between_commas(by);
-  if (!keys.empty() || !have_all(captures, "kernel")) return keys;
+Result<std::vector<std::string>> grouping_keys(std::span<const CaptureLabel> captures, const std::string& by) {
+  auto keys = names_of_list(by);
+  if (!keys || !keys->empty() || !have_all(captures, "kernel")) return keys;
   const auto differs = [&](const CaptureLabel& each) {
     return tag_value(each, "kernel") != tag_value(captures.front(), "kernel");
   };
-  if (std::any_of(captures.begin(), captures.end(), differs)) keys.emplace_back("kernel");
+  if (std::any_of(captures.begin(), captures.end(), differs)) keys->emplace_back("kernel");
   return keys;
 }
 
@@ -119,7 +109,9 @@ std::string_view tag_value(const CaptureLabel& capture, std::string_view key) no
 }
 
 Result<std::vector<CaptureGroup>> group_captures(std::span<const CaptureLabel> captures, const std::string& by) {
-  const std::vector<std::string> keys = grouping_keys(captures, by);
+  const auto found = grouping_keys(captures, by);
+  if (!found) return found.error();
+  const std::vector<std::string>& keys = *found;
   std::vector<CaptureGroup> groups;
   std::vector<std::string> identities;
   std::vector<CaptureGroup> alone = each_by_itself(captures);
@@ -159,11 +151,15 @@ std::vector<std::size_t> CapturePairs::shared() const {
 
 Result<CapturePairs> pair_captures(std::span<const CaptureLabel> captures, const std::vector<CaptureGroup>& groups,
                                    const std::string& by, const std::string& group_by) {
-  std::vector<std::string> keys = by == "none" ? std::vector<std::string>{} : names_between_commas(by);
-  const std::vector<std::string> taken = grouping_keys(captures, group_by);
-  if (by.empty() && !taken.empty()) {
+  auto named = names_of_list(by == "none" ? "" : by);
+  if (!named) return named.error();
+  std::vector<std::string>& keys = *named;
+  const auto taken = grouping_keys(captures, group_by);
+  if (!taken) return taken.error();
+  if (by.empty() && !taken->empty()) {
     for (const char* key : {"kernel", "config"})
-      if (std::find(taken.begin(), taken.end(), key) == taken.end() && have_all(captures, key)) keys.emplace_back(key);
+      if (std::find(taken->begin(), taken->end(), key) == taken->end() && have_all(captures, key))
+        keys.emplace_back(key);
   }
   CapturePairs out;
   std::vector<std::string> identities;

@@ -29,8 +29,8 @@ struct CaptureGroup {
 // The value of a tag "key=value"; of a tag without a value the tag; "" where it has none.
 [[nodiscard]] std::string_view tag_value(const CaptureLabel& capture, std::string_view key) noexcept;
 
-// `by`: names of tags with commas between; "folder" and "file" stand for where the capture lies; "" for the tag
-// "kernel" where all captures have it and it tells them apart, else for all tags, and then captures without any are
+// `by`: names of tags as names_of_list() reads them; "folder" and "file" stand for where the capture lies; "" for the
+// tag "kernel" where all captures have it and it tells them apart, else for all tags, and then captures without any are
 // each a configuration of their own, as all are where there would be only one. An error: a capture does not have the
 // tag. The group of the first capture comes first.
 [[nodiscard]] Result<std::vector<CaptureGroup>> group_captures(std::span<const CaptureLabel> captures,
@@ -45,9 +45,9 @@ struct CapturePairs {
   [[nodiscard]] bool is_shared(std::size_t name) const noexcept;  // every group has captures of it
   [[nodiscard]] std::vector<std::size_t> shared() const;
 };
-// `by`: names of tags with commas between; "" for those of "kernel" and "config" that do not make the groups and that
-// all captures have, "none" for no pairs. An error: a capture does not have the tag, or nothing is shared by all
-// groups.
+// `by`: names of tags as names_of_list() reads them; "" for those of "kernel" and "config" that do not make the groups
+// and that all captures have, "none" for no pairs. An error: a capture does not have the tag, or nothing is shared by
+// all groups.
 [[nodiscard]] Result<CapturePairs> pair_captures(std::span<const CaptureLabel> captures,
                                                  const std::vector<CaptureGroup>& groups, const std::string& by,
                                                  const std::string& group_by);

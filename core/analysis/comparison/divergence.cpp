@@ -241,10 +241,11 @@ bool Divergence::is_one_program() const noexcept {
   return base_alone * 100 <= with_checksums * kMostAlone && other_alone * 100 <= other_with_checksums * kMostAlone;
 }
 
-const DivergentPair* Divergence::first_instruction() const noexcept {
+const DivergentPair* Divergence::first() const noexcept {
+  if (events.empty()) return nullptr;
   const auto found = std::find_if(events.begin(), events.end(),
                                   [](const DivergentPair& pair) { return !pair.base.instruction.empty(); });
-  return found == events.end() ? nullptr : &*found;
+  return found == events.end() ? &events.front() : &*found;
 }
 
 bool has_checksums(const Snapshot& snapshot) noexcept {

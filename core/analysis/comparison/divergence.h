@@ -59,8 +59,9 @@ struct Divergence {
 
   // Enough of both has a counterpart for the pairs to be of one program; else which event is which is a guess.
   [[nodiscard]] bool is_one_program() const noexcept;
-  // The first that is an instruction, where numbers are made; null: only transfers differ.
-  [[nodiscard]] const DivergentPair* first_instruction() const noexcept;
+  // The first that is an instruction, where numbers are made; where only transfers differ the first of them; null:
+  // none.
+  [[nodiscard]] const DivergentPair* first() const noexcept;
 };
 
 // Whether a table of the session has columns of checksums.

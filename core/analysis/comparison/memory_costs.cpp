@@ -31,15 +31,11 @@ class PrivatePools {
       if (piece.event == kNoEvent) continue;
       const auto record = reader.read(piece.event);
       if (!record) return record.error();
-      std::string name;
-      const std::vector<Column>& columns = record->lane->schema->columns;
-      for (std::size_t i = 0; i < columns.size() && i < record->fields.size(); ++i)
-        if (columns[i].name == kPrivatePool)
-          if (const auto* text = std::get_if<std::string>(&record->fields[i])) name = *text;
-      if (name.empty()) continue;
-      const auto known = std::find(out.names_.begin(), out.names_.end(), name);
+      const auto* name = value_in<std::string>(*record, kPrivatePool);
+      if (name == nullptr || name->empty()) continue;
+      const auto known = std::find(out.names_.begin(), out.names_.end(), *name);
       const auto number = static_cast<std::uint32_t>(known - out.names_.begin());
-      if (known == out.names_.end()) out.names_.push_back(name);
+      if (known == out.names_.end()) out.names_.push_back(*name);
       out.pieces_.push_back({piece.address, piece.address + piece.bytes, piece.begin_ns, piece.end_ns, number});
     }
     std::sort(out.pieces_.begin(), out.pieces_.end(),

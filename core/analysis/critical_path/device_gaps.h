@@ -4,7 +4,6 @@
 //   for (const WorkGap& gap : device_gaps(graph, range)) ...
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/analysis/critical_path/critical_path.h"

@@ -91,10 +91,6 @@ class EdgeBuilder {
     const NodeIndex node = node_of(event);
     return node != kNoNode ? node : parts_.host.first_of(graph_, event);
   }
-  // When an event is settled: as it begins, or, where it waits, as it ends.
-  [[nodiscard]] std::int64_t settled_ns(NodeIndex node) const {
-    return graph_.waits[node] != 0 ? graph_.end_ns[node] : graph_.begin_ns[node];
-  }
 
   // The nodes of an event: its own, or the packets of a transfer that nothing of it comes before (or after) on their
   // engine, since what it waits for all of them wait for, and it has ended when the last of them has.
@@ -127,7 +123,7 @@ class EdgeBuilder {
 
   void add_dependency(const Dependency& dependency, RawEdges& edges) const {
     each_node(dependency.target, false, [&](NodeIndex target) {
-      const NodeIndex call = parts_.host.last_of(graph_, dependency.source, settled_ns(target));
+      const NodeIndex call = parts_.host.last_of(graph_, dependency.source, graph_.settled_ns(target));
       if (call != kNoNode) return add(target, call, EdgeKind::dependency, edges);
       each_node(dependency.source, true, [&](NodeIndex source) {
         const bool matched = graph_.trigger_of(source) != kNoNode;
@@ -139,7 +135,7 @@ class EdgeBuilder {
   void add(NodeIndex target, NodeIndex source, EdgeKind kind, RawEdges& edges,
            EdgeConfidence confidence = EdgeConfidence::recorded) const {
     if (target == source) return;
-    const std::int64_t until = settled_ns(target);
+    const std::int64_t until = graph_.settled_ns(target);
     if (graph_.end_ns[source] > until && (graph_.begin_ns[source] > until || graph_.waits[source] != 0)) {
       ++edges.contradicted;
       return;
@@ -315,7 +311,7 @@ class EdgeBuilder {
 
   // A wait for transfers that ended shortly after one of them had.
   void infer(NodeIndex node, std::size_t device, RawEdges& edges) const {
-    const std::int64_t until = settled_ns(node);
+    const std::int64_t until = graph_.settled_ns(node);
     const auto ends = unnamed_ends_.find(device);
     if (ends != unnamed_ends_.end()) {
       const auto after =
@@ -370,7 +366,7 @@ class EdgeBuilder {
   // Who brought the semaphore to the value that a wait ended with.
   [[nodiscard]] NodeIndex setter_of(const SemaphoreCondition& condition, const SemaphoreStory& story) const {
     if (story.values.empty() || story.setters.empty()) return kNoNode;
-    const std::size_t place = story.held_since(condition, settled_ns(condition.node));
+    const std::size_t place = story.held_since(condition, graph_.settled_ns(condition.node));
     if (place == kNone) return kNoNode;
     const std::int64_t time = story.values[place].first;
     if (story.add_count == story.setters.size()) return story.setters[story.adds[place]];
@@ -416,7 +412,7 @@ class EdgeBuilder {
     NodeIndex last = kNoNode;
     bool goes_on = false;
     for (const std::uint32_t i : lanes) {
-      const NodeIndex ended = last_ended(graph_.lanes[i], graph_.end_ns[node]);
+      const NodeIndex ended = graph_.last_ended(graph_.lanes[i], graph_.end_ns[node]);
       const NodeIndex next = ended == kNoNode ? graph_.lanes[i].first : ended + 1;
       goes_on = goes_on ||
                 (next < graph_.lanes[i].first + graph_.lanes[i].count && graph_.begin_ns[next] < graph_.end_ns[node]);
@@ -425,11 +421,6 @@ class EdgeBuilder {
     if (last == kNoNode || graph_.end_ns[last] <= graph_.begin_ns[node]) return;
     if (goes_on && graph_.end_ns[node] - graph_.end_ns[last] > kSlowestReturnNs) return;
     add(node, last, EdgeKind::dependency, edges);
-  }
-  [[nodiscard]] NodeIndex last_ended(const GraphLane& lane, std::int64_t until_ns) const {
-    const auto begin = graph_.end_ns.begin() + lane.first;
-    const auto last = std::upper_bound(begin, begin + lane.count, until_ns);
-    return last == begin ? kNoNode : static_cast<NodeIndex>(last - 1 - graph_.end_ns.begin());
   }
 
   // What begins on a stream right after something of another one of its device, though its launch and its own stream
@@ -457,7 +448,7 @@ class EdgeBuilder {
           NodeIndex last = kNoNode;
           for (const std::uint32_t other : lanes) {
             if (graph_.lanes[other].server == lane.server) continue;
-            const NodeIndex ended = last_ended(graph_.lanes[other], graph_.begin_ns[node]);
+            const NodeIndex ended = graph_.last_ended(graph_.lanes[other], graph_.begin_ns[node]);
             if (ended != kNoNode && (last == kNoNode || graph_.end_ns[ended] > graph_.end_ns[last])) last = ended;
           }
           if (last == kNoNode || graph_.end_ns[last] <= explained) continue;
@@ -482,8 +473,7 @@ class EdgeBuilder {
     std::tuple<TrackNumber, TrackNumber, EdgeKind, bool> last_key;
     std::uint16_t last_class = 0;
     for (const RawEdge& raw : raw_) {
-      const bool waits = graph_.waits[raw.target] != 0;
-      const std::int64_t until = waits ? graph_.end_ns[raw.target] : graph_.begin_ns[raw.target];
+      const std::int64_t until = graph_.settled_ns(raw.target);
       const bool from_begin = raw.kind == EdgeKind::issue || graph_.end_ns[raw.source] > until;
       const std::int64_t since = from_begin ? graph_.begin_ns[raw.source] : graph_.end_ns[raw.source];
       const std::tuple key(graph_.lane(raw.source).track, graph_.lane(raw.target).track, raw.kind, from_begin);
@@ -509,6 +499,7 @@ class EdgeBuilder {
     }
     raw_ = {};
     measure_latencies();
+    measure_stream_pauses();
   }
 
   // Only what ended last of all that an event came after shows how long it takes from there. Where no edge between two
@@ -549,6 +540,32 @@ class EdgeBuilder {
     }
   }
 
+  // How long a stream takes from one event to the next shows only where the next had been launched long before: other
+  // pauses are its host's.
+  void measure_stream_pauses() {
+    std::vector<std::int64_t> shown(graph_.server_latencies_ns.size(), INT64_MAX);
+    std::int64_t least = INT64_MAX;  // of all streams
+    for (const GraphLane& lane : graph_.lanes) {
+      if (!lane.waits_when_idle) continue;
+      for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
+        const NodeIndex before = graph_.server_before[node];
+        if (before == kNoNode) continue;
+        const auto edges = graph_.edges_of(node);
+        const bool queued = std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& edge) {
+          return graph_.lane(edge.source).is_thread && graph_.end_ns[edge.source] < graph_.end_ns[before] - kQueuedNs;
+        });
+        if (queued) shown[lane.server] = std::min(shown[lane.server], graph_.begin_ns[node] - graph_.end_ns[before]);
+      }
+      least = std::min(least, shown[lane.server]);
+    }
+    for (const GraphLane& lane : graph_.lanes) {
+      if (!lane.waits_when_idle) continue;
+      const std::int64_t own = shown[lane.server] == INT64_MAX ? least : shown[lane.server];
+      graph_.server_latencies_ns[lane.server] = own == INT64_MAX ? 0 : own;
+    }
+  }
+
+  static constexpr std::int64_t kQueuedNs = 1'000;             // launched so long before the one before it ended
   static constexpr std::size_t kFarthestIssue = 64;            // events of another row that are looked back over
   static constexpr std::int64_t kLatestSignalNs = 1'000;       // from a packet's end to the end of a wait for it
   static constexpr std::int64_t kFarthestUpdateNs = 200;       // between an event's end and its semaphore's update

@@ -462,9 +462,6 @@ void sort_updates(std::vector<SemaphoreUpdate>& updates) {
   }
 }
 
-// Of a stream between what it was given before: longer ones are of its host, also where all of them are.
-constexpr std::int64_t kLongestPauseNs = 2'000;
-
 void order_servers(const QueryContext& query, WorkGraph& graph) {
   graph.server_before.assign(graph.count(), kNoNode);
   std::vector<std::vector<std::uint32_t>> lanes(graph.server_latencies_ns.size());
@@ -509,11 +506,9 @@ void order_servers(const QueryContext& query, WorkGraph& graph) {
     }
     graph.server_latencies_ns[server] = least;
   });
-  // Of all servers of a kind: one that is seldom used shows long pauses only. A stream is what most of it is.
+  // Of all servers of a kind: one that is seldom used shows long pauses only.
   std::vector<WorkKind> kinds(lanes.size(), WorkKind::none);
-  std::vector<bool> launched(lanes.size(), false);
   for (const GraphLane& lane : graph.lanes) {
-    launched[lane.server] = launched[lane.server] || lane.waits_when_idle;
     WorkKind& kind = kinds[lane.server];
     if (kind == WorkKind::none || lane.kind < kind) kind = lane.kind;
   }
@@ -524,10 +519,9 @@ void order_servers(const QueryContext& query, WorkGraph& graph) {
   }
   for (std::size_t server = 0; server < kinds.size(); ++server) {
     const std::int64_t least = shortest[kinds[server]];
-    // Collectives and transfers do not follow each other by themselves: their pauses have other reasons.
-    const bool follows = kinds[server] == WorkKind::compute || kinds[server] == WorkKind::host;
-    const std::int64_t most = launched[server] ? kLongestPauseNs : INT64_MAX;
-    graph.server_latencies_ns[server] = !follows || least == INT64_MAX ? 0 : std::clamp<std::int64_t>(least, 0, most);
+    // Collectives, transfers and calls of a host do not follow each other by themselves: their pauses have other reasons.
+    const bool follows = kinds[server] == WorkKind::compute;
+    graph.server_latencies_ns[server] = !follows || least == INT64_MAX ? 0 : std::max<std::int64_t>(least, 0);
   }
 }
 

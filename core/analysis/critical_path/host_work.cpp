@@ -254,10 +254,15 @@ class HostWorkBuilder {
     std::unordered_map<StringId, std::int64_t> least;
     const auto copy_of = [&](const HostStretch& stretch) {
       const auto started = started_.find(stretch.event);
-      return started == started_.end() || stretch.waits ? kNoNode : started->second.copy;
+      return started == started_.end() ? kNoNode : started->second.copy;
     };
+    // Where all of a name wait, others that launch show what a launch takes.
+    std::int64_t shortest = kLongestLaunchNs;
     for (const HostStretch& each : thread.stretches) {
-      if (copy_of(each) == kNoNode) continue;
+      if (copy_of(each) == kNoNode) {
+        if (started_.contains(each.event)) shortest = std::min(shortest, each.end_ns - each.begin_ns);
+        continue;
+      }
       const auto [known, is_new] = least.try_emplace(each.name, each.end_ns - each.begin_ns);
       known->second = std::min(known->second, each.end_ns - each.begin_ns);
     }
@@ -271,18 +276,21 @@ class HostWorkBuilder {
     };
     for (const HostStretch& each : thread.stretches) {
       cut.push_back(each);
-      const auto started = each.waits ? started_.end() : started_.find(each.event);
-      if (started == started_.end()) continue;
+      const auto started = started_.find(each.event);
+      if (started == started_.end() || (each.waits && started->second.copy == kNoNode)) continue;
       // A first launch loads a module: what it starts had to wait for that. A copy may wait for the stream instead.
       const std::int64_t begins = started->second.begin_ns;
       const NodeIndex copy = started->second.copy;
       if (copy == kNoNode && begins - each.begin_ns > kLongestLaunchNs && begins < each.end_ns) cut_at(begins);
       if (copy == kNoNode || graph_.end_ns[copy] <= each.begin_ns || graph_.end_ns[copy] > each.end_ns) continue;
       const std::int64_t from = cut.back().begin_ns;
-      const std::int64_t at = std::max(
-          from, std::min(each.begin_ns + least[each.name], std::max(graph_.begin_ns[copy], each.begin_ns + 1)));
+      const std::int64_t at = std::max(from, std::min(each.begin_ns + std::min(shortest, least[each.name]),
+                                                      std::max(graph_.begin_ns[copy], each.begin_ns + 1)));
       if (at >= graph_.end_ns[copy]) continue;
-      if (at > from) cut_at(at);
+      if (at > from) {
+        cut_at(at);
+        (cut.end() - 2)->waits = false;  // it starts the copy
+      }
       cut.back().waits = cut.back().cut = true;
     }
     thread.stretches = std::move(cut);
@@ -432,15 +440,15 @@ class HostWorkBuilder {
       if (started.copy == kNoNode) continue;
       const auto call = work_.named_.find(event);
       if (call == work_.named_.end() || call->second.graph_lane == kNone) continue;
-      const NodeIndex node = ended_by(call->second.graph_lane, call->second.end_ns);
+      const NodeIndex node = graph_.last_ended(graph_.lanes[call->second.graph_lane], call->second.end_ns);
       if (node != kNoNode && graph_.waits[node] != 0 && graph_.calls[node - graph_.first_call] == event) {
         work_.joined_.push_back({node, started.copy});
       }
     }
     for (const Handed& each : hand_overs_) {
-      const NodeIndex waits =
-          each.after ? begun_at(places[each.thread], each.end_ns) : ended_by(places[each.thread], each.end_ns);
-      const NodeIndex last = ended_by(places[each.other], each.other_end_ns);
+      const NodeIndex waits = each.after ? begun_at(places[each.thread], each.end_ns)
+                                         : graph_.last_ended(graph_.lanes[places[each.thread]], each.end_ns);
+      const NodeIndex last = graph_.last_ended(graph_.lanes[places[each.other]], each.other_end_ns);
       if (waits == kNoNode || last == kNoNode) continue;
       work_.joined_.push_back({waits, last});
       const NodeIndex first = begun_at(places[each.other], each.other_begin_ns);
@@ -454,12 +462,6 @@ class HostWorkBuilder {
       return std::pair(a.target, a.source) < std::pair(b.target, b.source);
     };
     std::sort(work_.joined_.begin(), work_.joined_.end(), order);
-  }
-  [[nodiscard]] NodeIndex ended_by(std::uint32_t place, std::int64_t end_ns) const {
-    const GraphLane& lane = graph_.lanes[place];
-    const auto begin = graph_.end_ns.begin() + lane.first;
-    const auto at = std::upper_bound(begin, begin + lane.count, end_ns);
-    return at == begin ? kNoNode : static_cast<NodeIndex>(at - 1 - graph_.end_ns.begin());
   }
   [[nodiscard]] NodeIndex begun_at(std::uint32_t place, std::int64_t begin_ns) const {
     const GraphLane& lane = graph_.lanes[place];
@@ -503,7 +505,11 @@ NodeIndex HostWork::last_of(const WorkGraph& graph, EventId call, std::int64_t u
   const GraphLane& lane = graph.lanes[found->second.graph_lane];
   const auto first = graph.begin_ns.begin() + lane.first, last = first + lane.count;
   auto at = std::lower_bound(first, last, found->second.end_ns);
-  while (at != first && *(at - 1) > until_ns && *(at - 1) > found->second.begin_ns) --at;
+  // What of a call waits for what it started did not start it.
+  const auto is_late = [&](std::int64_t begin_ns, std::ptrdiff_t node) {
+    return begin_ns > until_ns || graph.waits[static_cast<std::size_t>(node)] != 0;
+  };
+  while (at != first && *(at - 1) > found->second.begin_ns && is_late(*(at - 1), at - 1 - graph.begin_ns.begin())) --at;
   return at == first ? kNoNode : static_cast<NodeIndex>(at - 1 - graph.begin_ns.begin());
 }
 

@@ -18,7 +18,7 @@ void order_nodes(WorkGraph& graph) {
   std::vector<DigitKey> keys(graph.count());
   for (NodeIndex node = 0; node < graph.count(); ++node) {
     const bool waits = graph.waits[node] != 0;
-    const std::int64_t at = waits ? graph.end_ns[node] : graph.begin_ns[node];
+    const std::int64_t at = graph.settled_ns(node);
     const bool let_go =
         std::any_of(graph.edges_of(node).begin(), graph.edges_of(node).end(),
                     [&](const GraphEdge& edge) { return edge.from_begin && graph.begin_ns[edge.source] == at; });
@@ -69,16 +69,13 @@ Result<std::shared_ptr<const WorkGraph>> WorkGraph::build(const QueryContext& qu
 Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query) {
   QueryContext whole = query;
   whole.mask = nullptr;
-  const auto of_this = [&](const WorkGraph& graph) {
-    return graph.snapshot->event_count == whole.snapshot->event_count &&
-           graph.snapshot->strings == whole.snapshot->strings && graph.memory_bytes() <= kMostKeptBytes;
+  const auto build = [&]() -> Result<std::shared_ptr<const WorkGraph>> {
+    const auto dependencies = session_dependencies(whole);
+    if (!dependencies) return dependencies.error();
+    return WorkGraph::build(whole, **dependencies);
   };
-  return query.store.kept().find<WorkGraph>(whole.snapshot->version, query.control, of_this,
-                                            [&]() -> Result<std::shared_ptr<const WorkGraph>> {
-                                              const auto dependencies = Dependencies::build(whole);
-                                              if (!dependencies) return dependencies.error();
-                                              return WorkGraph::build(whole, **dependencies);
-                                            });
+  const auto keeps = [](const WorkGraph& graph) { return graph.memory_bytes() <= kMostKeptBytes; };
+  return query.store.kept().find<WorkGraph>(whole.snapshot, query.control, build, keeps);
 }
 
 void WorkGraph::resize(std::size_t nodes, bool with_locations) {

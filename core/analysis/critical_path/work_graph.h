@@ -14,6 +14,7 @@
 // host_work.h. Some 50 bytes a node and 8 an edge.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -156,6 +157,16 @@ struct WorkGraph {
     const std::uint64_t position = positions[place].of_ordinal(ordinal_of(event));
     return position < lanes[place].count ? lanes[place].first + static_cast<NodeIndex>(position) : kNoNode;
   }
+  // When an event is settled: as it begins, or, where it waits, as it ends.
+  [[nodiscard]] std::int64_t settled_ns(NodeIndex node) const noexcept {
+    return waits[node] != 0 ? end_ns[node] : begin_ns[node];
+  }
+  // The last of a lane's that has ended by then; kNoNode: none has.
+  [[nodiscard]] NodeIndex last_ended(const GraphLane& lane, std::int64_t until_ns) const noexcept {
+    const auto begin = end_ns.begin() + lane.first;
+    const auto last = std::upper_bound(begin, begin + lane.count, until_ns);
+    return last == begin ? kNoNode : static_cast<NodeIndex>(last - 1 - end_ns.begin());
+  }
   [[nodiscard]] EventId event(NodeIndex node) const noexcept;
   // The event that a user knows it as: of a packet its transfer.
   [[nodiscard]] EventId whole_event(NodeIndex node) const noexcept;
@@ -178,7 +189,6 @@ struct WorkGraph {
   }
   // Nothing says for what of other work it waited.
   [[nodiscard]] bool waits_for_unknown(NodeIndex node) const noexcept;
-  [[nodiscard]] bool is_uncertain() const noexcept { return transfer_waits.inferred + transfer_waits.unknown > 0; }
 
   // An instruction that sets off a transfer, whether or not the source says which.
   [[nodiscard]] bool sets_off_transfers(NodeIndex node) const noexcept;

@@ -8,6 +8,7 @@
 #include "core/analysis/dependencies/digit_sort.h"
 #include "core/base/checksum.h"
 #include "core/scan/column_values.h"
+#include "core/store/kept_answers.h"
 
 namespace accelscope {
 namespace {
@@ -286,6 +287,13 @@ DependencyList Dependencies::successors(EventId event, std::size_t limit) const 
   const auto shown = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(list.total, limit));
   for (auto it = first; it != first + shown; ++it) list.dependencies.push_back(by_target_[*it]);
   return list;
+}
+
+Result<std::shared_ptr<const Dependencies>> session_dependencies(const QueryContext& query) {
+  QueryContext whole = query;
+  whole.mask = nullptr;
+  return query.store.kept().find<Dependencies>(query.snapshot, query.control,
+                                               [&] { return Dependencies::build(whole); });
 }
 
 }  // namespace accelscope

@@ -44,4 +44,7 @@ class Dependencies {
   std::uint64_t snapshot_version_ = 0;
 };
 
+// Of the whole session, whatever the query's mask; found once for all who ask while the session does not change.
+[[nodiscard]] Result<std::shared_ptr<const Dependencies>> session_dependencies(const QueryContext& query);
+
 }  // namespace accelscope

@@ -5,7 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "core/analysis/dependencies/chain.h"
 #include "core/analysis/time/host_threads.h"
+#include "core/model/source_location.h"
 #include "core/names/limits.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_reader.h"
@@ -17,6 +19,7 @@ namespace {
 constexpr std::int64_t kSlackNs = 2'000;
 constexpr std::size_t kMostDependencies = 64;  // of an event that are looked at
 constexpr std::size_t kDeepest = 4'000;        // calls
+constexpr std::size_t kMostSteps = 7;          // from work that other work set off to the call that began it
 
 // A call with what its place among the others is known by.
 struct Found {
@@ -29,22 +32,20 @@ struct Found {
   [[nodiscard]] std::int64_t length() const noexcept { return call.end_ns - call.begin_ns; }
 };
 
-template <typename T>
-std::optional<T> field_of(const EventRecord& record, Role role) {
-  if (!record.lane->schema) return std::nullopt;
+// The first that is not empty: tables have a second source location where the first one is rare.
+std::string text_of(const EventRecord& record, Role role) {
+  if (!record.lane->schema) return {};
   const std::vector<Column>& columns = record.lane->schema->columns;
   for (std::size_t i = 0; i < columns.size() && i < record.fields.size(); ++i) {
     if (columns[i].role != role) continue;
-    if (const auto* value = std::get_if<T>(&record.fields[i])) return *value;
+    if (const auto* text = std::get_if<std::string>(&record.fields[i]); text != nullptr && !text->empty()) return *text;
   }
-  return std::nullopt;
+  return {};
 }
 
 std::optional<std::int64_t> number_of(const EventRecord& record, const std::string& column) {
-  const auto place = record.lane->schema ? record.lane->schema->find(column) : std::nullopt;
-  if (!place || *place >= record.fields.size()) return std::nullopt;
-  if (const auto* number = std::get_if<std::int64_t>(&record.fields[*place])) return *number;
-  return std::nullopt;
+  const auto* number = value_in<std::int64_t>(record, column);
+  return number == nullptr ? std::nullopt : std::optional(*number);
 }
 
 bool encloses(const Found& outer, const Found& inner) noexcept {
@@ -101,21 +102,21 @@ class StackReader {
     found.call.begin_ns = record->begin_ns;
     found.call.end_ns = record->end_ns;
     found.call.on_host = thread_of(event).has_value();
-    found.call.source = field_of<std::string>(*record, Role::source_location).value_or("");
+    found.call.source = text_of(*record, Role::source_location);
     if (record->lane->schema) found.call.table = record->lane->schema->name;
     found.lane = record->lane->number();
     const TrackSnapshot* track = snapshot_.find_track(record->lane->track);
     if (track != nullptr) found.order = track->track->order;
     found.parent = number_of(*record, rules_.parent_column);
     found.key = number_of(*record, rules_.id_column);
-    found.stack = field_of<std::string>(*record, Role::stack).value_or("");
+    found.stack = text_of(*record, Role::stack);
     return found;
   }
 
   // The call of a host that started the event; of several the last one before it.
-  Result<std::optional<Found>> launch_of(const Found& work) {
+  Result<std::optional<Found>> call_of(EventId work) {
     std::optional<Found> best;
-    for (const Dependency& each : dependencies_.predecessors(work.call.event, kMostDependencies).dependencies) {
+    for (const Dependency& each : dependencies_.predecessors(work, kMostDependencies).dependencies) {
       if (!thread_of(each.source)) continue;
       auto call = read(each.source);
       if (!call) return call.error();
@@ -124,15 +125,36 @@ class StackReader {
     return best;
   }
 
+  // That call behind the work that it set off first, if that set off the event; nothing where no call is known.
+  Result<std::vector<Found>> launch_of(EventId work) {
+    std::vector<Found> steps;
+    while (steps.size() < kMostSteps) {
+      auto call = call_of(work);
+      if (!call) return call.error();
+      if (*call) {
+        steps.push_back(std::move(**call));
+        return steps;
+      }
+      const auto before = last_predecessor(dependencies_, work, reader_);
+      if (!before) break;
+      work = before->source;
+      auto step = read(work);
+      if (!step) return step.error();
+      step->stack.clear();  // its own, which leads to no call of this event
+      steps.push_back(std::move(*step));
+    }
+    return std::vector<Found>();
+  }
+
   Result<std::vector<StackCall>> calls_to(EventId event, std::size_t& own) {
     auto first = read(event);
     if (!first) return first.error();
     std::vector<Found> calls;
     calls.push_back(std::move(*first));
     if (!calls.front().call.on_host) {
-      auto launch = launch_of(calls.front());
+      auto launch = launch_of(event);
       if (!launch) return launch.error();
-      if (*launch) calls.push_back(std::move(**launch));
+      calls.insert(calls.end(), std::make_move_iterator(launch->begin()), std::make_move_iterator(launch->end()));
     }
     own = calls.size();
     if (calls.back().call.on_host) {
@@ -239,6 +261,8 @@ class StackReader {
       if (const std::string_view line = text.substr(0, end); !line.empty()) {
         StackCall call;
         call.name = line;
+        const StackFrame frame = parse_stack_frame(line);
+        if (frame.line > 0) call.source = frame.path + ":" + std::to_string(frame.line);
         calls.push_back(std::move(call));
       }
       text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
@@ -361,7 +385,7 @@ class OwnCallTimes {
 Result<EventStack> event_stack(const QueryContext& query, const Dependencies& dependencies, EventId event,
                                const StackRules& rules) {
   auto stack = StackReader(query, dependencies, rules).run(event);
-  if (!stack) return stack;
+  if (!stack || !rules.own_times) return stack;
   for (auto* calls : {&stack->calls, &stack->forward}) {
     if (const Result<void> timed = OwnCallTimes(query, *calls, rules).run(); !timed) return timed.error();
   }

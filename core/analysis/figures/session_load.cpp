@@ -253,7 +253,7 @@ class LoadMeasure {
   Result<HostTimes> host_in(const TimeRange& range) {
     QueryContext whole = query_;
     whole.mask = nullptr;
-    const auto dependencies = Dependencies::build(whole);
+    const auto dependencies = session_dependencies(whole);
     if (!dependencies) return dependencies.error();
     std::set<LaneNumber> sources;
     for (const Dependency& each : (*dependencies)->all()) {

@@ -16,7 +16,7 @@
 namespace accelscope {
 namespace {
 
-constexpr double kIdlesMuch = 0.2, kHalf = 0.5, kMuchOf = 0.4, kFarAhead = 1.5;
+constexpr double kIdlesMuch = 0.2, kIdlesSome = 0.1, kHalf = 0.5, kMuchOf = 0.4, kFarAhead = 1.5;
 constexpr double kToldPart = 0.05;  // smaller parts of the time are not spoken of
 
 std::string time_text(double ns) { return format_duration(ns); }
@@ -78,7 +78,9 @@ std::string streams_bound(const SessionLoad& load) {
   std::string bound = "its kernels";
   if (communication > compute && communication >= copies) bound = "communication";
   if (copies > compute && copies > communication) bound = "copies";
-  return fmt::format("{}{}: bound by {}", busy, parts_text(load, true), bound);
+  // What it idles may have held up all the rest.
+  const char* const so = load.idle_share() < kIdlesSome ? "bound by" : "mostly";
+  return fmt::format("{}{}: {} {}", busy, parts_text(load, true), so, bound);
 }
 
 struct BoundUnit {

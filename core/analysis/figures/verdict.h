@@ -3,9 +3,11 @@
 //
 // A device that a host feeds through streams and that idles for a fifth of the time, and no less than it communicates
 // or copies with nothing else under way, is bound by its host, and the longest gap says where to look. Else the largest
-// part of its time bounds it, see TimeSplit. Of a device of engines the unit that is under way for most of the active
-// time bounds it: DMA, an engine, collectives; where none is for half of it, they wait for each other. Shares are means
-// over the devices, of a unit of engines over those that have it, each in the time in which its host took part.
+// part of its time bounds it, see TimeSplit; one that idles for a tenth or more is only said to be at that mostly. Of a
+// device of engines the unit that is under way for most of the active
+// time bounds it: DMA, an engine, collectives; where none is for half of it, nor far longer than the others,
+// they wait for each other. Shares are means over the devices, of a unit of engines over those that have it, each in
+// the time in which its host took part.
 #pragma once
 
 #include <array>

@@ -82,7 +82,7 @@ Result<BorrowedPaths> BorrowedPaths::find(const QueryContext& query, const PathK
   if (without.empty() || lanes.empty()) return paths;
   QueryContext whole = query;
   whole.mask = nullptr;
-  const auto flows = Dependencies::build(whole);
+  const auto flows = session_dependencies(whole);
   if (!flows) return flows.error();
   const std::vector<Borrower> wanted = borrowers(snapshot, **flows, lanes, without);
   if (wanted.empty()) return paths;

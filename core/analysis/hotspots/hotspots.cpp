@@ -164,7 +164,6 @@ class HotspotFinder {
           sum.row.wait_ns += static_cast<std::int64_t>(std::min(waits[i], most_ns));
         }
         sum.row.bytes = capped_sum(sum.row.bytes, bytes[i]);
-        if (bytes[i] > 0) sum.row.bytes_ns += length;
         if (const double flops = work ? work->flops(i) : 0; flops > 0) {
           sum.row.flops += flops;
           sum.row.flops_ns += length;
@@ -263,8 +262,8 @@ class HotspotFinder {
     };
     sum.row.work_from = text(sum.work_from);
     if (sum.row.flops <= 0 || sum.row.tracks.empty()) return;
-    if (!sum.varies) sum.row.precision = text(sum.precision);
     if (sum.varies) return;
+    sum.row.precision = text(sum.precision);
     const std::string& device = devices_.label(devices_.of_track(index_of(sum.row.tracks.front())));
     const auto [peaks, is_new] = peaks_.try_emplace(device);
     if (is_new) peaks->second = peaks_of_device(snapshot_, device, edits_);
@@ -286,7 +285,6 @@ class HotspotFinder {
     a.bytes = capped_sum(a.bytes, b.bytes);
     a.flops += b.flops;
     a.flops_ns += b.flops_ns;
-    a.bytes_ns += b.bytes_ns;
     to.varies = to.varies || from.varies;
     if (from.precision.event != kNoEvent)
       keep_first(to.precision, from.precision.event, from.precision.value, &to.varies);

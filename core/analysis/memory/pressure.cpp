@@ -51,7 +51,6 @@ constexpr double kFragmented = 0.1;  // of what is held: free, and not to be had
   made.reserved = then.bytes;
   made.free = then.free();
   made.largest_free = then.largest_free;
-  made.rounding = then.used - std::min(then.used, then.requested);
   for (const MemorySegment& segment : segments_at(usage, pool, session.end_ns).segments) {
     if (segment.used > 0) continue;
     ++made.empty_segments;
@@ -61,9 +60,7 @@ constexpr double kFragmented = 0.1;  // of what is held: free, and not to be had
 }
 
 [[nodiscard]] std::uint64_t number_in(const EventRecord& record, std::string_view column) {
-  const auto place = record.lane->schema->find(column);
-  if (!place || *place >= record.fields.size()) return 0;
-  const auto* value = std::get_if<std::int64_t>(&record.fields[*place]);
+  const auto* value = value_in<std::int64_t>(record, column);
   return value == nullptr || *value < 0 ? 0 : static_cast<std::uint64_t>(*value);
 }
 
@@ -73,9 +70,7 @@ constexpr double kFragmented = 0.1;  // of what is held: free, and not to be had
   made.free = number_in(record, "device_free");
   made.held = number_in(record, "allocated");
   made.reserved = number_in(record, "reserved");
-  if (const auto source = record.lane->schema->find(Role::source_location)) {
-    if (const auto* text = std::get_if<std::string>(&record.fields[*source])) made.source = line_name(*text);
-  }
+  if (const auto* text = value_in<std::string>(record, Role::source_location)) made.source = line_name(*text);
   for (std::uint32_t pool = 0; pool < usage.pools.size(); ++pool) {
     if (usage.pools[pool].device == device) made.holders = holders_at(usage, pool, record.begin_ns);
   }

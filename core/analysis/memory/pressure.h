@@ -26,9 +26,9 @@ struct PoolPressure {
   PoolPeak peak;
   std::uint64_t held = 0;             // by its allocations at that moment, that is known of
   std::vector<MemoryHolder> holders;  // at that moment, the largest first, at most kMostHolders
-  // Of what the allocator holds at that moment: free between its allocations, the longest stretch of it, and lost to
-  // rounding. 0 where nobody tells.
-  std::uint64_t reserved = 0, free = 0, largest_free = 0, rounding = 0;
+  // Of what the allocator holds at that moment: free between its allocations, and the longest stretch of it. 0 where
+  // nobody tells.
+  std::uint64_t reserved = 0, free = 0, largest_free = 0;
   // Segments that hold nothing in the end.
   std::uint64_t empty_segments = 0, empty_bytes = 0;
 

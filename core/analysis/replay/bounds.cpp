@@ -209,7 +209,9 @@ std::string bounds_text(const std::vector<BoundFigure>& bounds) {
     return fmt::format("What bounds it is unknown: nothing recorded explains {:.1f} % of the critical path",
                        percent(unknown));
   }
-  return fmt::format("Most of the critical path: {}, {:.1f} %", path_bound_name(most.bound), percent(most));
+  // A device may be busy all the while: that is what the verdict speaks of.
+  const std::string_view beside = most.bound == PathBound::host ? "; what it starts runs beside it" : "";
+  return fmt::format("Most of the critical path: {}, {:.1f} %{}", path_bound_name(most.bound), percent(most), beside);
 }
 
 std::size_t most_replays(const WorkGraph& graph) noexcept {

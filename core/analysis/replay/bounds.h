@@ -42,7 +42,8 @@ struct BoundFigure {
 // The longest first, the unknown last.
 [[nodiscard]] Result<std::vector<BoundFigure>> bounds_of_path(const QueryContext& query, const WorkGraph& graph,
                                                               const CriticalPath& path, const PeakEdits& edits);
-// "Most of the critical path: memory, 66.8 %"; says so where most of it is unknown.
+// "Most of the critical path: memory, 66.8 %"; says so where most of it is unknown, and of a host what that does not
+// mean.
 [[nodiscard]] std::string bounds_text(const std::vector<BoundFigure>& bounds);
 // The same of a path alone; "" where it is empty. What bounds the session is the verdict's word.
 [[nodiscard]] std::string path_most_text(const WorkGraph& graph, const CriticalPath& path);

@@ -44,8 +44,8 @@ struct ChangedGraph {
   // By edge, where it comes from instead, an event that is before its target; kNoNode: it does not hold.
   std::unordered_map<std::uint32_t, NodeIndex> sources;
   std::unordered_map<NodeIndex, NodeIndex> places;  // events that come directly after others in the program
-  bool without_delays = false;                      // that nothing explains, but for those of an idle device
-  double host_delays = 1;                           // what a host's threads do between calls that are recorded
+  bool without_delays = false;  // of devices, that nothing explains, but for those of one that was idle
+  double host_delays = 1;       // what a host's threads do between calls that are recorded
   Reading reading = Reading::joined;
   std::vector<NodeIndex> loose;  // bypassed, but what waits for them may not need what they waited for
   double unknown_waits = 1;      // of the length of waits for transfers that nothing joins, in a hopeful reading

@@ -314,9 +314,9 @@ Result<void> GraphReplay::run(const QueryContext& query) {
                                 : idle.recorded_ns != kNoTime && explained < idle.recorded_ns + kLeastIdleNs;
     const double factor = changed_.factors.empty() ? 1.0 : static_cast<double>(changed_.factors[node]);
     // Of what comes at another place it is not known.
-    const bool of_host = changed_.host_delays != 1 && graph_.lane(node).kind == WorkKind::host;
+    const bool of_host = graph_.lane(node).kind == WorkKind::host;
     const auto delay_of = [&](std::int64_t delay_ns) -> std::int64_t {
-      if (at_once || moved || (changed_.without_delays && !after_idle && !is_paced(graph_, node))) return 0;
+      if (at_once || moved || (changed_.without_delays && !of_host && !after_idle && !is_paced(graph_, node))) return 0;
       if (hopeful && graph_.waits_for_unknown(node)) {
         const std::int64_t waited =
             graph_.waits[node] != 0 ? delay_ns : std::min<std::int64_t>(delay_ns, waited_ns(node));

@@ -45,8 +45,8 @@ std::int64_t Readings::waited_ns(const TimeRange& range) const {
     const bool waits = std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& edge) {
       return std::binary_search(loose.begin(), loose.end(), edge.source);
     });
-    const std::int64_t settled_ns = graph_.waits[node] != 0 ? graph_.end_ns[node] : graph_.begin_ns[node];
-    if (waits) waited[lane.server] += std::max<std::int64_t>(0, settled_ns - std::max(free_ns, range.begin_ns));
+    if (waits)
+      waited[lane.server] += std::max<std::int64_t>(0, graph_.settled_ns(node) - std::max(free_ns, range.begin_ns));
   }
   std::int64_t longest = 0;
   for (const auto& [server, ns] : waited) longest = std::max(longest, ns);

@@ -9,7 +9,7 @@
 //
 // A range lasts until the last work of its engines and collectives, as the active time does (session_activity.h).
 //
-// Nothing comes of a session that holds too many events, whose streams a host feeds (launch_replay.h), or of whose time
+// Nothing comes of a session that holds too many events, whose streams a host feeds (host_replay.h), or of whose time
 // the dependencies explain less than kLeastExplained: as much as would pass if no event were late.
 #pragma once
 

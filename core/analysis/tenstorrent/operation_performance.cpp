@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kBound = 0.65;
 constexpr double kLongGapNs = 6'500;
-constexpr std::int64_t kFewCores = 10;
 
 constexpr std::string_view kOperations = "op";
 

@@ -4,6 +4,7 @@
 // inputs and its first output as far as they lie there.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope::tenstorrent {
+
+inline constexpr std::int64_t kFewCores = 10;  // an operation on less has few
 
 struct OperationPerformance {
   std::optional<std::int64_t> id, device, cores;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string>
 #include <tuple>
 
@@ -22,9 +21,8 @@ constexpr std::array<std::string_view, 4> kAfter = {" transfers", " maps", " mar
   return is_device_work(work) || work == WorkKind::wait || kind == "sync";
 }
 
-}  // namespace
-
-std::string_view stream_part(std::string_view track_name) noexcept {
+// "stream 7" of "memcpy stream 7".
+[[nodiscard]] std::string_view stream_part(std::string_view track_name) noexcept {
   for (const std::string_view word : kBefore) {
     if (track_name.starts_with(word)) track_name.remove_prefix(word.size());
   }
@@ -33,6 +31,8 @@ std::string_view stream_part(std::string_view track_name) noexcept {
   }
   return track_name;
 }
+
+}  // namespace
 
 DeviceStreams::DeviceStreams(const Snapshot& snapshot) {
   using Key = std::tuple<std::uint32_t, std::string, std::string, std::string>;  // scope, host, device, stream

@@ -8,14 +8,10 @@
 
 #include <map>
 #include <optional>
-#include <string_view>
 
 #include "core/store/snapshot.h"
 
 namespace accelscope {
-
-// "stream 7" of "memcpy stream 7".
-[[nodiscard]] std::string_view stream_part(std::string_view track_name) noexcept;
 
 class DeviceStreams {
  public:
@@ -24,7 +20,6 @@ class DeviceStreams {
   // The number of the stream that a track of work shows, or, of waits, the one that waited; nothing where it shows
   // none: engines and DMA queues that are servers of their own.
   [[nodiscard]] std::optional<std::size_t> of_track(TrackNumber track) const;
-  [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:
   std::map<TrackNumber, std::size_t> of_track_;

@@ -55,9 +55,7 @@ std::uint64_t FlowEnds::left_out() const noexcept {
 }
 
 Result<FlowEnds> FlowEnds::build(const ExportRequest& request, const ExportPlan& plan) {
-  QueryContext unmasked = request.query;
-  unmasked.mask = nullptr;
-  const auto dependencies = Dependencies::build(unmasked);
+  const auto dependencies = session_dependencies(request.query);
   if (!dependencies) return dependencies.error();
   FlowEnds ends;
   ends.unresolved_ = (*dependencies)->unresolved();

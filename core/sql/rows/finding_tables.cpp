@@ -19,7 +19,7 @@ FindingRows make_findings(Context& context) {
   for (const Finding& each : (*advice)->findings) {
     const TimeRange range = each.events.range.value_or(each.places.front().range);
     rows->add({std::string(each.rule->name), text_or_null(each.device), each.headline, text_or_null(each.source),
-               static_cast<std::int64_t>(each.count), each.saving_ns,
+               static_cast<std::int64_t>(each.count), each.saving_ns > 0 ? SqlValue(each.saving_ns) : SqlValue(),
                static_cast<std::int64_t>(each.is_replayed ? 1 : 0), each.share, text_or_null(each.change), each.remedy,
                range.begin_ns, range.end_ns, id_or_null(each.first)});
   }

@@ -156,6 +156,10 @@ TEST_CASE("stack: frames of every spelling name function and line") {
   CHECK(parse_stack_frame("mlp.py:33 in gelu").line == 33);
   CHECK(parse_stack_frame("gelu (mlp.py:33)").function == "gelu");
   CHECK(parse_stack_frame("gelu (mlp.py:33)").path == "mlp.py");
+  CHECK(parse_stack_frame("mlp.py(33): gelu").function == "gelu");
+  CHECK(parse_stack_frame("mlp.py(33): gelu").path == "mlp.py");
+  CHECK(parse_stack_frame("mlp.py(33): gelu").line == 33);
+  CHECK(parse_stack_frame("mlp.py(x): gelu").line == 0);
   CHECK(parse_stack_frame("mlp.py:33").line == 33);
   CHECK(parse_stack_frame("gelu mlp.py:33").function == "gelu");
   CHECK(parse_stack_frame("just words").line == 0);

@@ -109,6 +109,21 @@ TEST_CASE("hosts: what is found on a host alone is found in every session that i
   CHECK(compared >= 8);  // there was something to lose
 }
 
+TEST_CASE("hosts: two that did the very same have each its own findings") {
+  HostsSession joined({{"alpha", {.seed = 5, .kernels = 1}, 0}, {"beta", {.seed = 5, .kernels = 1}, kFarApart}});
+  HostsSession alone({{"", {.seed = 5, .kernels = 1}, 0}});
+  const std::map<std::string, std::int64_t> together = savings(joined), own = savings(alone);
+  REQUIRE(own.size() > 1);
+  CHECK(together.size() == 2 * own.size());
+  for (const auto& [key, saving] : own) {
+    for (const char* host : {"alpha", "beta"}) {
+      CAPTURE(on_host(key, host));
+      REQUIRE(together.contains(on_host(key, host)));
+      CHECK(together.at(on_host(key, host)) == saving);
+    }
+  }
+}
+
 TEST_CASE("hosts: cores of one name are told apart by their hosts, and each has its memory, figures and facts") {
   HostsSession joined(two_hosts());
   const auto snapshot = joined.store->snapshot();

@@ -24,7 +24,7 @@ struct ExpectedOfGpu {
 };
 constexpr ExpectedOfGpu kOfGpus[] = {
     {GpuDefect::slow_host, "launch_gaps", ""},        {GpuDefect::slow_loader, "loader_waits", "DataLoader"},
-    {GpuDefect::sync_each_step, "synchronising", ""}, {GpuDefect::blocking_copy, "synchronising", "cudaMemcpy"},
+    {GpuDefect::sync_each_step, "synchronising", ""}, {GpuDefect::blocking_copy, "blocking_copies", "hold up the host"},
     {GpuDefect::tiny_kernels, "tiny_kernels", ""},    {GpuDefect::one_stream, "one_stream", ""},
     {GpuDefect::straggler, "straggling_rank", ""},
 };

@@ -7,6 +7,7 @@
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/replay/graph_replay.h"
 #include "core/base/format.h"
+#include "core/names/name_class.h"
 #include "core/names/name_forms.h"
 
 namespace accelscope {
@@ -98,10 +99,7 @@ Result<void> judge_kernels(const Judgement& judgement, const std::vector<DeviceS
     if (!device.has_streams) continue;
     MemoryKernels found;
     for (const Hotspot& row : kernels.rows) {
-      const bool is_its = std::any_of(row.tracks.begin(), row.tracks.end(), [&](TrackNumber track) {
-        return std::find(device.tracks.begin(), device.tracks.end(), track) != device.tracks.end();
-      });
-      if (!is_its || row.work != WorkKind::compute) continue;
+      if (row.work != WorkKind::compute || !is_of(row, device)) continue;
       if (!goes_over_memory(judgement.snapshot().strings->text(row.name))) continue;
       found.rows.push_back(&row);
       found.count += row.count;

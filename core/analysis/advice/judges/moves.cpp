@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "core/analysis/advice/exposed_moves.h"
@@ -17,19 +18,8 @@ namespace {
 
 constexpr std::int64_t kLeastArrayBytes = 4096;  // smaller ones are single values that are looked at
 
-double share_in(std::int64_t part, std::int64_t all) {
-  return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
-}
-std::string ns_text(std::int64_t ns) { return format_duration(static_cast<double>(ns)); }
-
 Stretches parts_within(const Stretches& parts, const TimeRange& range) {
   return shared_parts(parts, {{range.begin_ns, range.end_ns}});
-}
-
-Stretches gap_stretches(const DeviceSum& device) {
-  Stretches gaps;
-  for (const DeviceGap& each : device.gaps) gaps.emplace_back(each.begin_ns, each.end_ns);
-  return gaps;
 }
 
 std::vector<FindingPlace> move_places(const std::vector<const DeviceMove*>& moves) {
@@ -89,7 +79,7 @@ struct RoundTrips {
   std::vector<const DeviceMove*> moves;  // there and back, by begin
   std::int64_t bytes = 0;
   std::uint64_t count = 0;
-  Stretches alone;  // of all
+  Stretches alone;  // of all, settled
 };
 
 RoundTrips find_round_trips(const DeviceMoves& moves, const DeviceSum& device) {
@@ -131,15 +121,15 @@ RoundTrips find_round_trips(const DeviceMoves& moves, const DeviceSum& device) {
 std::int64_t judge_round_trips(const Judgement& judgement, const DeviceSum& device, const DeviceMoves& moves) {
   if (!judgement.judges(RuleId::round_trips)) return 0;
   RoundTrips trips = find_round_trips(moves, device);
-  const std::int64_t alone = settle(trips.alone);
+  const std::int64_t alone = length_of(trips.alone);
   if (trips.moves.empty()) return 0;
   Finding found = judgement.finding(RuleId::round_trips, device, static_cast<double>(alone));
   found.headline = fmt::format("{} go to the host and come back {} times: nothing but these copies for {} of {}",
                                format_bytes(static_cast<double>(trips.bytes)), format_count(trips.count),
-                               ns_text(alone), ns_text(device.active_ns()));
+                               duration_text(alone), duration_text(device.active_ns()));
   found.tab = fmt::format("{} to the host and back", format_bytes(static_cast<double>(trips.bytes)));
   found.evidence = fmt::format("copies alone for {} of the active time",
-                               format_share(share_in(device.alone_ns(Unit::transfer), device.active_ns())));
+                               format_share(share_of(device.alone_ns(Unit::transfer), device.active_ns())));
   if (const std::string rate = rate_text(trips.moves); !rate.empty()) found.evidence += "; " + rate;
   found.mends = std::move(trips.alone);
   rest_on(found, trips.moves);
@@ -157,16 +147,16 @@ void judge_migrations(const Judgement& judgement, const DeviceSum& device, const
   }
   if (all.empty() || !judgement.judges(RuleId::page_migrations)) return;
   const std::int64_t moving = settle(all);
-  std::int64_t alone = 0, bytes = 0;
-  for (const auto& [begin, end] : shared_parts(all, device.transfers_alone)) alone += end - begin;
+  const std::int64_t alone = length_of(shared_parts(all, device.transfers_alone));
+  std::int64_t bytes = 0;
   for (const DeviceMove* each : migrations) bytes += each->bytes;
   const std::int64_t inside = moving - alone;
-  if (share_in(inside, device.compute_ns) <= rule_of(RuleId::page_migrations).threshold) return;
+  if (share_of(inside, device.compute_ns) <= rule_of(RuleId::page_migrations).threshold) return;
   Finding found = judgement.finding(RuleId::page_migrations, device, static_cast<double>(inside));
   found.headline = fmt::format("{} of pages migrate in {} while kernels run, {} of the kernels' {}",
-                               format_bytes(static_cast<double>(bytes)), ns_text(inside),
-                               format_share(share_in(inside, device.compute_ns)), ns_text(device.compute_ns));
-  found.tab = fmt::format("pages migrate {}", ns_text(inside));
+                               format_bytes(static_cast<double>(bytes)), duration_text(inside),
+                               format_share(share_of(inside, device.compute_ns)), duration_text(device.compute_ns));
+  found.tab = fmt::format("pages migrate {}", duration_text(inside));
   rest_on(found, migrations);
   judgement.tell(std::move(found));
 }
@@ -209,23 +199,26 @@ BlockingCalls find_blocking(const Judgement& judgement, const DeviceSum& device,
 void judge_blocking(const Judgement& judgement, const DeviceSum& device, const DeviceMoves& moves) {
   if (!judgement.host.has_host() || !judgement.judges(RuleId::blocking_copies)) return;
   const BlockingCalls blocking = find_blocking(judgement, device, moves);
-  Stretches blocked = parts_within(blocking.calls, device.stretch);
-  const std::int64_t length = settle(blocked);
-  if (share_in(length, device.stretch.length_ns()) <= rule_of(RuleId::blocking_copies).threshold) return;
+  const Stretches blocked = parts_within(blocking.calls, device.stretch);
+  const std::int64_t length = length_of(blocked);
+  if (share_of(length, device.stretch.length_ns()) <= rule_of(RuleId::blocking_copies).threshold) return;
   // At least what the device idles meanwhile; at most all that the host loses, as it comes late to later gaps too.
-  Stretches idle = shared_parts(blocked, gap_stretches(device)), pool = gap_stretches(device);
-  const std::int64_t idle_ns = settle(idle), all_idle_ns = settle(pool);
-  Stretches copying = shared_parts(blocked, device.transfers_alone);
-  const std::int64_t hidden_ns = std::min(settle(copying), device.alone_ns(Unit::compute));
+  Stretches pool = device.gap_stretches();
+  const std::int64_t idle_ns = length_of(shared_parts(blocked, pool)), all_idle_ns = length_of(pool);
+  const Stretches copying = shared_parts(blocked, device.transfers_alone);
+  const std::int64_t hidden_ns = std::min(length_of(copying), device.alone_ns(Unit::compute));
   Finding found = judgement.finding(RuleId::blocking_copies, device,
                                     static_cast<double>(std::min(length, all_idle_ns + hidden_ns)));
   found.least_ns = std::min(idle_ns, found.saving_ns);
+  if (const auto replayed = judgement.saving_without(device, HostDelay::copying)) {
+    found = judgement.finding(RuleId::blocking_copies, device, static_cast<double>(*replayed));
+    found.is_replayed = true;
+  }
   found.headline = fmt::format("{} hold up the host for {}, {} of {}: {} idle for {} of it",
-                               count_text(blocking.copies.size(), "copie"), ns_text(length),
-                               format_share(share_in(length, device.stretch.length_ns())),
-                               ns_text(device.stretch.length_ns()), device.device, ns_text(idle_ns));
-  if (blocking.copies.size() == 1) found.headline.replace(0, std::string("1 copie").size(), "1 copy");
-  found.tab = fmt::format("host held up by copies {}", ns_text(length));
+                               count_text(blocking.copies.size(), "copy", "copies"), duration_text(length),
+                               format_share(share_of(length, device.stretch.length_ns())),
+                               duration_text(device.stretch.length_ns()), device.device, duration_text(idle_ns));
+  found.tab = fmt::format("host held up by copies {}", duration_text(length));
   if (blocking.pageable > 0)
     found.evidence = fmt::format("{} of {} from or to pageable memory", format_count(blocking.pageable),
                                  format_count(blocking.copies.size()));
@@ -244,7 +237,7 @@ void judge_alone(const Judgement& judgement, const DeviceSum& device, const Devi
                   [&](const Finding& each) { return each.device == device.device && each.is_replayed; });
   if ((moves == nullptr && is_replayed) || device.compute_ns == 0 || !judgement.judges(RuleId::transfers_alone)) return;
   const std::int64_t alone = device.alone_ns(Unit::transfer);
-  if (share_in(alone, device.active_ns()) <= rule_of(RuleId::transfers_alone).threshold) return;
+  if (share_of(alone, device.active_ns()) <= rule_of(RuleId::transfers_alone).threshold) return;
   // Told with its cause already.
   constexpr RuleId kCauses[] = {RuleId::reloaded_tensor, RuleId::spills, RuleId::small_transfers,
                                 RuleId::reread_inputs};
@@ -255,10 +248,10 @@ void judge_alone(const Judgement& judgement, const DeviceSum& device, const Devi
       });
   if (explained || 2 * round_trips_ns >= alone) return;
   Finding found = judgement.finding(RuleId::transfers_alone, device, static_cast<double>(alone));
-  found.headline =
-      fmt::format("Nothing but transfers for {} of {}, {}; work takes {}", ns_text(alone), ns_text(device.active_ns()),
-                  format_share(share_in(alone, device.active_ns())), ns_text(device.compute_ns));
-  found.tab = fmt::format("transfers alone {}", ns_text(alone));
+  found.headline = fmt::format("Nothing but transfers for {} of {}, {}; work takes {}", duration_text(alone),
+                               duration_text(device.active_ns()), format_share(share_of(alone, device.active_ns())),
+                               duration_text(device.compute_ns));
+  found.tab = fmt::format("transfers alone {}", duration_text(alone));
   found.tracks = device.transfer_tracks;
   found.events.tracks = found.tracks;
   found.mends = device.transfers_alone;
@@ -332,27 +325,27 @@ std::optional<Finding> exposed_finding(const Judgement& judgement, const DeviceS
   }
   settle(sending);
   Stretches alone = shared_parts(sending, device.collectives_alone);
-  const std::int64_t length = settle(alone);
+  const std::int64_t length = length_of(alone);
   const std::int64_t span = device.stretch.length_ns();
-  if (exposed.empty() || share_in(length, span) <= rule_of(RuleId::exposed_communication).threshold)
+  if (exposed.empty() || share_of(length, span) <= rule_of(RuleId::exposed_communication).threshold)
     return std::nullopt;
   const auto most = std::max_element(operations.begin(), operations.end(), [](const auto& a, const auto& b) {
     return a.second.alone_ns < b.second.alone_ns;
   });
   Finding found = judgement.finding(RuleId::exposed_communication, device, static_cast<double>(length));
-  found.headline = fmt::format("{} overlapped by nothing for {}, {} of {}", most->first, ns_text(length),
-                               format_share(share_in(length, span)), ns_text(span));
+  found.headline = fmt::format("{} overlapped by nothing for {}, {} of {}", most->first, duration_text(length),
+                               format_share(share_of(length, span)), duration_text(span));
   if (operations.size() > 1) {
     found.headline = fmt::format("{} and {} overlapped by nothing for {}, {} of {}", most->first,
-                                 count_text(operations.size() - 1, "other operation"), ns_text(length),
-                                 format_share(share_in(length, span)), ns_text(span));
+                                 count_text(operations.size() - 1, "other operation"), duration_text(length),
+                                 format_share(share_of(length, span)), duration_text(span));
   }
-  found.tab = fmt::format("{} alone {}", most->first, ns_text(length));
+  found.tab = fmt::format("{} alone {}", most->first, duration_text(length));
   found.evidence =
       fmt::format("{} of {}{}, alone for {}", format_count(most->second.count), most->first,
                   most->second.bytes > 0 ? " with " + format_bytes(static_cast<double>(most->second.bytes)) + " in all"
                                          : std::string(),
-                  ns_text(most->second.alone_ns));
+                  duration_text(most->second.alone_ns));
   found.mends = std::move(alone);
   rest_on(found, exposed);
   // On a stream there is other work beside them.
@@ -363,62 +356,73 @@ std::optional<Finding> exposed_finding(const Judgement& judgement, const DeviceS
   return found;
 }
 
-}  // namespace
+// Ranks communicate alike: the device that loses most speaks for all.
+class Communication {
+ public:
+  // has_dependencies: between the events of devices of engines.
+  Communication(const Judgement& judgement, const Collectives& collectives, bool has_dependencies)
+      : judgement_(judgement), collectives_(collectives), has_dependencies_(has_dependencies) {}
 
-Result<void> judge_moves(const Judgement& judgement, const DeviceSum& device) {
-  if (device.transfer_tracks.empty()) return {};
-  if (!device.has_streams) {
-    judge_alone(judgement, device, nullptr, 0);
-    return {};
+  // Whether to add a device's.
+  [[nodiscard]] bool is_of(const DeviceSum& device) {
+    // Of engines only dependencies tell what could be asked for earlier: of several see late_collective.
+    if (device.is_of_engines() && (device.engines.size() > 1 || !has_dependencies_)) return false;
+    any_ = any_ || device.active_ns(Unit::collective) > 0;
+    return !judgement_.filtered && !device.collectives_alone.empty();
   }
-  const auto moves = device_moves(judgement.query, device, judgement.range);
-  if (!moves) return moves.error();
-  if (moves->cut) {
+
+  void add(const DeviceSum& device, const DeviceMoves& moves) {
+    if (!parts_) parts_ = collective_parts(collectives_);
+    auto found = exposed_finding(judgement_, device, moves, *parts_);
+    if (!found) return;
+    ++alike_;
+    if (!worst_ || found->saving_ns > worst_->saving_ns) worst_ = std::move(found);
+  }
+
+  void tell() {
+    if (!any_ || !judgement_.judges(RuleId::exposed_communication) || !worst_) return;
+    if (alike_ > 1) worst_->headline += fmt::format("; {} devices alike", alike_);
+    judgement_.tell(std::move(*worst_));
+  }
+
+ private:
+  const Judgement& judgement_;
+  const Collectives& collectives_;
+  const bool has_dependencies_;
+  std::optional<CollectiveParts> parts_;
+  std::optional<Finding> worst_;
+  std::size_t alike_ = 0;
+  bool any_ = false;
+};
+
+void judge_copies(const Judgement& judgement, const DeviceSum& device, const DeviceMoves& moves) {
+  if (moves.cut) {
     judgement.not_judged(RuleId::round_trips, fmt::format("needs a range of fewer copies of {}", device.device));
     judge_alone(judgement, device, nullptr, 0);
-    return {};
+    return;
   }
-  const std::int64_t round_trips_ns = judge_round_trips(judgement, device, *moves);
-  judge_migrations(judgement, device, *moves);
-  judge_blocking(judgement, device, *moves);
-  judge_alone(judgement, device, &*moves, round_trips_ns);
-  return {};
+  const std::int64_t round_trips_ns = judge_round_trips(judgement, device, moves);
+  judge_migrations(judgement, device, moves);
+  judge_blocking(judgement, device, moves);
+  judge_alone(judgement, device, &moves, round_trips_ns);
 }
 
-// Ranks do the same: the device that loses most speaks for all.
-Result<void> judge_communication(const Judgement& judgement, const std::vector<DeviceSum>& devices,
-                                 bool has_dependencies) {
-  std::optional<Finding> worst;
-  std::size_t alike = 0;
-  std::shared_ptr<const Collectives> collectives;
-  CollectiveParts parts;
+}  // namespace
+
+Result<void> judge_moves(const Judgement& judgement, const std::vector<DeviceSum>& devices,
+                         const Collectives& collectives, bool has_dependencies) {
+  Communication communication(judgement, collectives, has_dependencies);
   for (const DeviceSum& device : devices) {
-    // Of engines only dependencies tell what could be asked for earlier: of several see late_collective.
-    if (device.is_of_engines() && (device.engines.size() > 1 || !has_dependencies)) continue;
-    if (device.collectives_alone.empty()) {
-      for (std::size_t units = 0; units < device.times_ns.size(); ++units) {
-        const bool communicates = (units >> static_cast<unsigned>(Unit::collective) & 1U) != 0;
-        if (communicates && device.times_ns[units] > 0) (void)judgement.judges(RuleId::exposed_communication);
-      }
-      continue;
-    }
-    if (!judgement.judges(RuleId::exposed_communication)) return {};
-    if (!collectives) {
-      auto found = find_collectives(judgement.query);
-      if (!found) return found.error();
-      collectives = std::move(*found);
-      parts = collective_parts(*collectives);
-    }
+    const bool copies = !device.transfer_tracks.empty();
+    if (copies && !device.has_streams) judge_alone(judgement, device, nullptr, 0);
+    const bool one_by_one = copies && device.has_streams, communicates = communication.is_of(device);
+    if (!one_by_one && !communicates) continue;
     const auto moves = device_moves(judgement.query, device, judgement.range);
     if (!moves) return moves.error();
-    auto found = exposed_finding(judgement, device, *moves, parts);
-    if (!found) continue;
-    ++alike;
-    if (!worst || found->saving_ns > worst->saving_ns) worst = std::move(found);
+    if (one_by_one) judge_copies(judgement, device, *moves);
+    if (communicates) communication.add(device, *moves);
   }
-  if (!worst) return {};
-  if (alike > 1) worst->headline += fmt::format("; {} devices alike", alike);
-  judgement.tell(std::move(*worst));
+  communication.tell();
   return {};
 }
 

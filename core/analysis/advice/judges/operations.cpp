@@ -29,8 +29,7 @@ struct OperationSum {
   if (row.bound == "HOST") return ns;
   if (row.bound == "SLOW" && row.dram_share && row.flops_share)
     return ns * (1 - std::min(1.0, std::max(*row.dram_share, *row.flops_share)));
-  constexpr std::int64_t kFewCores = 10;
-  const bool few = row.cores && *row.cores > 0 && *row.cores < kFewCores && *row.cores < most_cores;
+  const bool few = row.cores && *row.cores > 0 && *row.cores < tenstorrent::kFewCores && *row.cores < most_cores;
   return few ? ns * (1 - static_cast<double>(*row.cores) / static_cast<double>(most_cores)) : 0;
 }
 

@@ -19,12 +19,6 @@ constexpr double kNsInSecond = 1e9;
   return std::max(row.flops / *peak->value * kNsInSecond, bytes);
 }
 
-[[nodiscard]] bool is_of(const Hotspot& row, const DeviceSum& device) {
-  return std::any_of(row.tracks.begin(), row.tracks.end(), [&](TrackNumber track) {
-    return std::find(device.tracks.begin(), device.tracks.end(), track) != device.tracks.end();
-  });
-}
-
 void judge_product(const Judgement& judgement, const DeviceSum& device, const Hotspot& row, const PeakList& peaks) {
   const AdviceRule& rule = rule_of(RuleId::slow_products);
   const auto took = static_cast<double>(row.flops_ns);
@@ -60,6 +54,12 @@ void judge_product(const Judgement& judgement, const DeviceSum& device, const Ho
 }
 
 }  // namespace
+
+bool is_of(const Hotspot& row, const DeviceSum& device) {
+  return std::any_of(row.tracks.begin(), row.tracks.end(), [&](TrackNumber track) {
+    return std::find(device.tracks.begin(), device.tracks.end(), track) != device.tracks.end();
+  });
+}
 
 void judge_products(const Judgement& judgement, const std::vector<DeviceSum>& devices, const HotspotList& kernels) {
   bool any = false;

@@ -27,6 +27,7 @@ std::string failure_of_snapshot(std::string_view pickle) {
   StoreSink sink(*store);
   const Result<void> done =
       sources::torch_memory::import_torch_memory(json::ByteSource::from_memory(pickle), "s.pickle", {}, sink);
+  if (!done.ok()) CHECK_FALSE(done.message().empty());
   return done.ok() ? "" : done.message();
 }
 
@@ -328,6 +329,7 @@ TEST_CASE("torch memory: lists that stand in many places are read as often as th
 
 TEST_CASE("torch memory: bytes that are flipped end in an error or a session, whatever they say") {
   std::mt19937_64 random(23);
+  int sessions = 0;
   for (int round = 0; round < 200; ++round) {
     test::TorchModelOptions options{.seed = static_cast<std::uint32_t>(round % 5), .requests = 30};
     options.expandable = round % 2 == 0;
@@ -336,8 +338,9 @@ TEST_CASE("torch memory: bytes that are flipped end in an error or a session, wh
     for (std::size_t flips = 1 + random() % 6; flips > 0; --flips) {
       pickle[random() % pickle.size()] ^= static_cast<char>(1U << (random() % 8));
     }
-    (void)failure_of_snapshot(pickle);
+    sessions += failure_of_snapshot(pickle).empty() ? 1 : 0;
   }
+  CHECK(sessions > 150);  // of 200: most of a file is worth reading
 }
 
 TEST_CASE("torch memory: the allocator's rounding is followed, with divisions of powers of two as well") {

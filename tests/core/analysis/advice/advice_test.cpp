@@ -347,7 +347,7 @@ TEST_CASE("advice: cores of which not all kernels were kept are not judged, and 
   const HostsByProcess hosts;
   const std::vector<CompileEvent> compiling;
   const QueryContext query{*session.store, session.store->snapshot(), session.pool, session.control};
-  judge_cores(Judgement{query, {0, 100}, nullptr, hosts, compiling, false, advice}, device);
+  judge_cores(Judgement{query, {0, 100}, nullptr, hosts, compiling, nullptr, false, advice}, device);
   CHECK(advice.findings.empty());
   REQUIRE(advice.unjudged.size() == 1);
   CHECK(advice.unjudged[0].rule->id == RuleId::unbalanced_cores);

@@ -221,6 +221,34 @@ TEST_CASE("advice: gaps between replayed graphs are not met with the advice to u
   CHECK(launches.found(RuleId::launch_gaps)->remedy.find("CUDA Graphs") != std::string::npos);
 }
 
+TEST_CASE(
+    "advice: a host that sets the pace of streams which hardly idle is told with what a replay without it saves") {
+  const auto plant = [](PlantedSession& session, bool one_stream) {
+    const TrackNumber thread = session.thread("9 python"), arrows = plant_flows(session);
+    const TrackNumber first = session.stream("stream 7"), second = one_stream ? first : session.stream("stream 8");
+    for (std::int64_t i = 0; i < 40; ++i) {
+      const std::int64_t at = i * 50'000;
+      const EventId call =
+          session.writer.begin_event(thread, at, 5'000, session.writer.intern("cudaLaunchKernel")).id();
+      const EventId run =
+          session.writer.begin_event(i % 2 == 0 ? first : second, at + 6'000, 45'000, session.writer.intern("gemm"))
+              .id();
+      connect(session, arrows, at, call, run);
+      session.work(thread, at + 5'000, 45'000, "aten::index");
+    }
+  };
+  PlantedSession two, one;
+  plant(two, false);
+  plant(one, true);
+  // Both streams are given all at once: each has 20 kernels to run.
+  const Finding* const found = two.found(RuleId::launch_gaps);
+  CHECK_PLANTED(found, 39 * 50'000 + 45'000 - 20 * 45'000);
+  REQUIRE(found != nullptr);
+  CHECK(found->is_replayed);
+  CHECK(found->headline.starts_with("The host's own work sets the pace of "));
+  CHECK(one.found(RuleId::launch_gaps) == nullptr);  // one after another they take as long as they do
+}
+
 TEST_CASE("advice: gaps that a profiler's passes made are not the host's") {
   for (const bool passes : {true, false}) {
     CAPTURE(passes);
@@ -305,7 +333,7 @@ TEST_CASE("advice: findings rank by the middle of what they save, and say which 
 
   Finding interval, replayed;
   interval.least_ns = 10, interval.saving_ns = 30;
-  replayed.is_replayed = true, replayed.saving_ns = 25;
+  replayed.is_replayed = true, replayed.saving_ns = replayed.least_ns = 25;
   CHECK(interval.expected_ns() == 20);
   CHECK(replayed.expected_ns() == 25);
   CHECK(saving_text(interval) == "saves 10 ns to 30 ns");

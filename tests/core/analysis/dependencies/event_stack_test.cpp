@@ -172,8 +172,10 @@ TEST_CASE("a stack that was recorded as text stands behind the operators, and no
   program.operation(0, 0, 50'000, "aten::zeros", "forward (moe.py:57)\nmain (train.py:1)");
   program.operation(0, 10'000, 20'000, "aten::empty", "forward (moe.py:57)\nmain (train.py:1)");
   const EventId call = program.call(0, 12'000, 13'000, "cudaMalloc");
-  CHECK(names(program.stack_of(call).calls) ==
-        "cudaMalloc < aten::empty < aten::zeros < forward (moe.py:57) < main (train.py:1)");
+  const EventStack stack = program.stack_of(call);
+  CHECK(names(stack.calls) == "cudaMalloc < aten::empty < aten::zeros < forward (moe.py:57) < main (train.py:1)");
+  REQUIRE(stack.calls.size() == 5);
+  CHECK(stack.calls[3].source == "moe.py:57");
   TracedProgram both;
   both.python(0, 0, 100'000, "main", "train.py:1", 1);
   const EventId op = both.operation(0, 10'000, 20'000, "aten::empty", "main (train.py:1)");
@@ -204,6 +206,26 @@ TEST_CASE("work whose launch is not there has no calls but itself") {
   const EventStack stack = program.stack_of(kernel);
   CHECK(names(stack.calls) == "gemm");
   CHECK(stack.own == 1);
+}
+
+TEST_CASE("work that other work set off has the call that began that, with the work between them") {
+  TracedProgram program;
+  program.python(0, 0, 100'000, "main", "train.py:1", 1);
+  const EventId launch = program.call(0, 30'000, 31'000, "cudaGraphLaunch");
+  const EventId copy = program.kernel(40'000, 45'000, "copy");
+  const EventId kernel = program.kernel(50'000, 60'000, "gemm");
+  const EventId lost = program.kernel(70'000, 75'000, "lost");
+  const EventId later = program.kernel(80'000, 85'000, "later");
+  program.leads(launch, copy, "ac2g");
+  program.leads(copy, kernel, "graph");
+  program.leads(lost, later, "graph");
+  program.leads(later, lost, "graph");  // a ring
+  const EventStack stack = program.stack_of(kernel);
+  CHECK(names(stack.calls) == "gemm < copy < cudaGraphLaunch < main");
+  CHECK(stack.own == 3);
+  CHECK(program.stack_of(copy).own == 2);
+  CHECK(names(program.stack_of(later).calls) == "later");
+  CHECK(program.stack_of(later).own == 1);
 }
 
 TEST_CASE("threads that have one row each are not taken for one thread, whatever their rows show") {

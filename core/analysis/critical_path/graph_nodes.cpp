@@ -519,7 +519,8 @@ void order_servers(const QueryContext& query, WorkGraph& graph) {
   }
   for (std::size_t server = 0; server < kinds.size(); ++server) {
     const std::int64_t least = shortest[kinds[server]];
-    // Collectives, transfers and calls of a host do not follow each other by themselves: their pauses have other reasons.
+    // Collectives, transfers and calls of a host do not follow each other by themselves: their pauses have other
+    // reasons.
     const bool follows = kinds[server] == WorkKind::compute;
     graph.server_latencies_ns[server] = !follows || least == INT64_MAX ? 0 : std::max<std::int64_t>(least, 0);
   }

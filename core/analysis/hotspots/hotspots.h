@@ -42,10 +42,10 @@ struct Hotspot {
   bool has_wait = false;
   std::uint64_t bytes = 0;
   double flops = 0;
-  std::int64_t flops_ns = 0;  // of the events that say so
-  std::string precision;                    // that they compute in; "": not known, or several
-  std::optional<double> peak;               // FLOP/s of their device in it
-  std::string work_from;                    // what operations and bytes rest on, of the first that says so
+  std::int64_t flops_ns = 0;   // of the events that say so
+  std::string precision;       // that they compute in; "": not known, or several
+  std::optional<double> peak;  // FLOP/s of their device in it
+  std::string work_from;       // what operations and bytes rest on, of the first that says so
   EventId longest = kNoEvent;
   std::vector<TrackNumber> tracks;  // sorted
   std::vector<LaunchValue> launch;  // as HotspotList::columns

@@ -82,8 +82,9 @@ TEST_CASE("why: path, shares and bounds of the session and of a range add up to 
   CHECK(file.query("SELECT sum(gap_ns) FROM path_gap") ==
         file.query("SELECT sum(dur_ns) FROM critical_path WHERE id IS NULL"));
   const std::string advice = run({"advise", file.path, "--format", "json"}).out;
-  CHECK(advice.find("\"saving_ns\": " + file.query("SELECT saving_ns FROM finding WHERE saving_ns IS NOT NULL LIMIT 1") + ",") !=
-        std::string::npos);
+  CHECK(
+      advice.find("\"saving_ns\": " + file.query("SELECT saving_ns FROM finding WHERE saving_ns IS NOT NULL LIMIT 1") +
+                  ",") != std::string::npos);
   CHECK(file.query("SELECT what_if FROM finding WHERE what_if IS NOT NULL LIMIT 1").starts_with("drop reload of w"));
   // No gap saves more than the session takes, and none less than nothing.
   CHECK(file.table_sum("path-gaps", {}, "saving_ns") >= 0);

@@ -153,6 +153,14 @@ constexpr std::array<std::string_view, 22> kStandard = {
 
 }  // namespace
 
+bool is_plain_fp32_product(std::string_view kernel) noexcept {
+  constexpr std::array<std::string_view, 2> kPlain = {"sgemm", "scudnn"};
+  constexpr std::array<std::string_view, 5> kOfMatrixUnits = {"s1688", "s16816", "s884", "tensorop", "tf32"};
+  const auto says = [&](std::string_view word) { return holds(kernel, word); };
+  return std::any_of(kPlain.begin(), kPlain.end(), says) &&
+         std::none_of(kOfMatrixUnits.begin(), kOfMatrixUnits.end(), says);
+}
+
 bool goes_over_memory(std::string_view kernel) noexcept {
   constexpr std::array kOverMemory = {kOptimizer, kReduction, kNorm, kElementwise, kEmbedding};
   constexpr std::string_view kFused = "triton_";

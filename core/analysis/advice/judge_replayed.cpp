@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/time/track_devices.h"
@@ -46,10 +47,34 @@ class ReplayJudge {
     return false;
   }
   [[nodiscard]] const DeviceSum& device_of(const Mended& mended) const {
-    const std::string& label = labels_.label(mended.events.front().device);
+    std::uint32_t first = mended.events.front().device;  // of several the first
+    for (const MendedEvent& each : mended.events) first = std::min(first, each.device);
+    const std::string& label = labels_.label(first);
     const auto found =
         std::find_if(devices_.begin(), devices_.end(), [&](const DeviceSum& each) { return each.device == label; });
     return found == devices_.end() ? devices_.front() : *found;
+  }
+
+  // Bytes of what is mended on the device, and how many others it is mended on: " on nc0, as on 3 others"; "" for none.
+  struct DeviceShare {
+    std::uint64_t bytes = 0;
+    std::string others;
+  };
+  [[nodiscard]] DeviceShare share_of_device(const Mended& mended, const DeviceSum& device) const {
+    DeviceShare share;
+    std::set<std::uint32_t> others;
+    for (const MendedEvent& each : mended.events) {
+      if (labels_.label(each.device) == device.device) {
+        share.bytes += each.bytes;
+      } else {
+        others.insert(each.device);
+      }
+    }
+    if (!others.empty())
+      share.others = fmt::format(
+          " on {}, as on {}", device.device,
+          others.size() == 1 ? labels_.label(*others.begin()) : fmt::format("{} other devices", others.size()));
+    return share;
   }
 
   // The finding of a mending, without its words; nothing where it saves too little. `change` as what-if has it.
@@ -97,11 +122,12 @@ class ReplayJudge {
         ChangedGraph changed(replay_.graph());
         const auto mended = mendings_.keep_tensor(name, static_cast<std::int64_t>(tensor.size), changed);
         if (!mended) continue;
+        const DeviceShare own = share_of_device(*mended, device);
         tell(
             finding(RuleId::reloaded_tensor, *mended, changed, "drop reload of " + tensor.name,
                     {quoted_term("name", tensor.name), quoted_term(words.to_column, words.on_chip_place)}, tensor.name),
-            fmt::format("{} loaded {}: {} read again", tensor.name, times_text(times),
-                        format_bytes(static_cast<double>(mended->bytes))),
+            fmt::format("{} loaded {}: {} read again{}", tensor.name, times_text(times),
+                        format_bytes(static_cast<double>(own.bytes)), own.others),
             fmt::format("{} loaded {}", tensor.name, times_text(times)));
       }
       break;  // the program is that of all
@@ -117,9 +143,8 @@ class ReplayJudge {
     if (device.reloaded_bytes == 0) {  // no source calls it a spill: what is written is read back
       const NodeIndex first = replay_.graph().find(mended->events.front().event);
       const std::string name = first == kNoNode ? std::string() : text(replay_.graph().names[first]);
-      std::uint64_t bytes = 0;  // that come back
-      for (const MendedEvent& each : mended->events) bytes += each.bytes;
-      const std::string moved = format_bytes(static_cast<double>(bytes));
+      const DeviceShare own = share_of_device(*mended, device);
+      const std::string moved = format_bytes(static_cast<double>(own.bytes)) + own.others;  // that come back
       return tell(finding(RuleId::spills, *mended, changed, "drop spills", {quoted_term("name", name)}),
                   fmt::format("{} go to device memory and come back, in {} transfers that are waited for", moved,
                               format_count(mended->events.size())),
@@ -132,9 +157,9 @@ class ReplayJudge {
         finding(RuleId::spills, *mended, changed, "drop spills", {quoted_term(words.from_column, words.spill_place)});
     if (made) made->told = kReplayedTold;
     tell(std::move(made),
-         fmt::format("{} spilled and {} reloaded, {} of what is read",
+         fmt::format("{} spilled and {} reloaded, {} of what is read{}",
                      format_bytes(static_cast<double>(device.saved_bytes)), format_bytes(reloaded),
-                     format_share(reloaded / read)),
+                     format_share(reloaded / read), share_of_device(*mended, device).others),
          fmt::format("{} reloaded after spills", format_bytes(reloaded)));
   }
 

@@ -548,6 +548,23 @@ constexpr std::array<AdviceRule, kRuleCount> kRules = {{
                "your own); avoid casts, copies and changes of layout; use smaller types.",
      .page = "PyTorch: Performance Tuning Guide, Fuse operations",
      .needs_all = true},
+    {.id = RuleId::plain_products,
+     .name = "plain_products",
+     .title = "Products in fp32 without matrix units",
+     .needs = "kernels whose names tell of products in fp32, and the device's peaks",
+     .threshold = 0.2,
+     .told = "products in fp32 without matrix units, of unknown size, take more than 20 % of the active time",
+     .source = kOwnChoice,
+     .least_share = 0.02,
+     .cost =
+         "At least nothing, where memory bounds them; at most their time less what the matrix units' peak would leave "
+         "of it",
+     .explanation = "Matrix units take several times as many operations a second, but only of types that they know.",
+     .remedy =
+         "Compute in bf16 or fp16 (autocast); where the device takes fp32 as TF32 and the results allow it, let it "
+         "(torch.set_float32_matmul_precision(\"high\"), torch.backends.cudnn.allow_tf32).",
+     .page = "NVIDIA: Train With Mixed Precision",
+     .needs_all = true},
 }};
 
 constexpr bool in_order() {

@@ -47,8 +47,9 @@ enum class RuleId : std::uint8_t {
   slow_operations,
   crowded_links,
   unfused_kernels,
+  plain_products,
 };
-inline constexpr std::size_t kRuleCount = 38;
+inline constexpr std::size_t kRuleCount = 39;
 
 // What a saving is a share of.
 enum class CostBase : std::uint8_t {

@@ -154,10 +154,13 @@ class HostWorkBuilder {
       threads_.push_back(std::move(found));
     }
   }
+  // Where no device did anything annotations alone may be all that is known of a thread.
   [[nodiscard]] bool is_of_calls(std::uint32_t i) const {
     const LaneSnapshot& lane = snapshot_.lanes[i];
-    return kinds_.of_lane(i) == WorkKind::host && lane.event_count > 0 && lane.schema &&
-           lane.data->kind == EventKind::slice;
+    if (lane.event_count == 0 || !lane.schema || lane.data->kind != EventKind::slice) return false;
+    if (kinds_.of_lane(i) == WorkKind::host) return true;
+    const TrackSnapshot* track = snapshot_.find_track(lane.track);
+    return !kinds_.any_device() && track != nullptr && is_annotation(*track);
   }
 
   Result<void> read_calls() {

@@ -5,15 +5,19 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
+#include "core/analysis/critical_path/work_graph.h"
 #include "core/analysis/dependencies/dependencies.h"
 #include "core/analysis/figures/session_terms.h"
 #include "core/analysis/figures/vendor_figures.h"
 #include "core/analysis/figures/verdict.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/session_parts.h"
+#include "core/analysis/time/stretches.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/lod/range_statistics.h"
+#include "core/names/collective_words.h"
 #include "core/names/name_forms.h"
 #include "core/scan/wait_names.h"
 
@@ -106,7 +110,42 @@ class LoadMeasure {
     }
     const std::int64_t all = std::max<std::int64_t>(1, activity.host.busy_ns);
     load_.busiest_share = static_cast<double>(most) / static_cast<double>(all);
+    const bool annotated = std::any_of(snapshot_.tracks.begin(), snapshot_.tracks.end(),
+                                       [&](const auto& track) { return is_annotation(track) && took_part(track); });
+    if (annotated) {
+      if (const Result<void> added = add_annotations(); !added) return added.error();
+    }
     return std::move(load_);
+  }
+
+  // What threads are at where annotations say more than their calls: by the innermost of both, as a path has them.
+  Result<void> add_annotations() {
+    const auto graph = session_graph(query_);
+    if (!graph) return graph.error();
+    Stretches works, communicates;
+    std::unordered_map<StringId, std::int64_t> names;
+    std::int64_t all = 0, most = 0;
+    for (const GraphLane& lane : (*graph)->lanes) {
+      for (NodeIndex node = lane.first; lane.is_thread && node < lane.first + lane.count; ++node) {
+        const std::int64_t begin = std::max(range_.begin_ns, (*graph)->begin_ns[node]);
+        const std::int64_t end = std::min(range_.end_ns, (*graph)->end_ns[node]);
+        if (end <= begin || (*graph)->waits[node] != 0) continue;
+        const StringId name = (*graph)->names[node];
+        const std::int64_t spent = names[name] += end - begin;
+        all += end - begin;
+        add_stretch(works, begin, end);
+        if (collective_operation(snapshot_.strings->text(name))) add_stretch(communicates, begin, end);
+        if (spent <= most) continue;
+        most = spent;
+        load_.busiest = usual_name(snapshot_.strings->text(name));
+      }
+    }
+    load_.active_ns = settle(works);
+    if (all > 0) load_.busiest_share = static_cast<double>(most) / static_cast<double>(all);
+    const auto communicating = static_cast<double>(settle(communicates));
+    load_.split.shares[static_cast<std::size_t>(TimePart::communication)] =
+        communicating / static_cast<double>(std::max<std::int64_t>(1, load_.span_ns));
+    return {};
   }
 
   // Cores that one device is made of work on one program: what any of them does, it does.

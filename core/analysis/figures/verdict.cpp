@@ -133,8 +133,9 @@ std::string bound_text(const SessionLoad& load) {
     case SessionLoad::Kind::nothing:
       return "Unknown: no work was recorded, capture engines, streams or threads";
     case SessionLoad::Kind::host_only:
-      return fmt::format("Host-bound: no device work was recorded, threads work {} of {}", time_text(load.active_ns),
-                         time_text(load.span_ns));
+      return fmt::format("{}: no device work was recorded, threads work {} of {}",
+                         load.split.share(TimePart::communication) >= kHalf ? "Bound by communication" : "Host-bound",
+                         time_text(load.active_ns), time_text(load.span_ns));
     case SessionLoad::Kind::streams:
       return sentence(streams_bound(load));
     case SessionLoad::Kind::engines:

@@ -1,4 +1,5 @@
-// Kernels that only go over memory: those that come right after another of them are a chain that nobody has fused.
+// Kernels by what their names tell: those that only go over memory, of which one that comes right after another is of a
+// chain that nobody has fused, and products that pass the matrix units by.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 namespace accelscope {
 namespace {
 
-// Those of one device, the longest first.
-struct MemoryKernels {
+// Those of one device that have something in common, the longest first.
+struct KernelSum {
   std::vector<const Hotspot*> rows;
   std::uint64_t count = 0;
   std::int64_t total_ns = 0;
@@ -27,7 +28,7 @@ struct KernelChains {
   std::int64_t saved_ns = 0;  // what the session would be shorter by without them, at most
 };
 
-Result<KernelChains> find_chains(const Judgement& judgement, const MemoryKernels& kernels) {
+Result<KernelChains> find_chains(const Judgement& judgement, const KernelSum& kernels) {
   const auto graph = session_graph(judgement.query);
   if (!graph) return graph.error();
   std::set<StringId> names;
@@ -55,34 +56,76 @@ Result<KernelChains> find_chains(const Judgement& judgement, const MemoryKernels
   return chains;
 }
 
-Result<void> judge_chains(const Judgement& judgement, const DeviceSum& device, const MemoryKernels& kernels) {
+KernelSum sum_kernels(const Judgement& judgement, const DeviceSum& device, const HotspotList& kernels,
+                      bool (*is_one)(std::string_view name) noexcept) {
+  KernelSum sum;
+  for (const Hotspot& row : kernels.rows) {
+    if (row.work != WorkKind::compute || !is_of(row, device)) continue;
+    if (!is_one(judgement.snapshot().strings->text(row.name))) continue;
+    sum.rows.push_back(&row);
+    sum.count += row.count;
+    sum.total_ns += row.total_ns;
+  }
+  return sum;
+}
+
+void rest_on(Finding& found, const Judgement& judgement, const KernelSum& kernels) {
   constexpr std::size_t kMostNamed = 3;
-  const double least = rule_of(RuleId::unfused_kernels).threshold * static_cast<double>(device.active_ns());
-  if (static_cast<double>(kernels.total_ns) <= least) return {};
-  const auto chains = find_chains(judgement, kernels);
-  if (!chains) return chains.error();
-  if (static_cast<double>(chains->total_ns) <= least) return {};
   const StringPool& strings = *judgement.snapshot().strings;
-  Finding found = judgement.finding(RuleId::unfused_kernels, device, static_cast<double>(chains->saved_ns));
-  found.count = chains->count;
   found.first = kernels.rows.front()->longest;
   std::set<TrackNumber> tracks;
   for (const Hotspot* row : kernels.rows) tracks.insert(row->tracks.begin(), row->tracks.end());
   found.tracks.assign(tracks.begin(), tracks.end());
   found.events.tracks = found.tracks;
   found.events.terms.push_back({quoted_term("name", strings.text(kernels.rows.front()->name)), false});
-  found.headline = fmt::format("{} elementwise, copy and reduction kernels come right after another, {}",
-                               format_count(chains->count), format_duration(static_cast<double>(chains->total_ns)));
-  found.tab = "unfused kernels";
-  found.evidence = fmt::format("{} such kernels take {}", format_count(kernels.count),
-                               format_duration(static_cast<double>(kernels.total_ns)));
+  found.evidence = fmt::format("{} such kernels take {}", format_count(kernels.count), duration_text(kernels.total_ns));
   for (std::size_t i = 0; i < std::min(kMostNamed, kernels.rows.size()); ++i) {
     const Hotspot& row = *kernels.rows[i];
     found.evidence += fmt::format("; {} of {}, {}", format_count(row.count), usual_name(strings.text(row.name)),
-                                  format_duration(static_cast<double>(row.total_ns)));
+                                  duration_text(row.total_ns));
   }
+}
+
+Result<void> judge_chains(const Judgement& judgement, const DeviceSum& device, const KernelSum& kernels) {
+  const double least = rule_of(RuleId::unfused_kernels).threshold * static_cast<double>(device.active_ns());
+  if (kernels.count < 2 || static_cast<double>(kernels.total_ns) <= least) return {};
+  const auto chains = find_chains(judgement, kernels);
+  if (!chains) return chains.error();
+  if (static_cast<double>(chains->total_ns) <= least) return {};
+  Finding found = judgement.finding(RuleId::unfused_kernels, device, static_cast<double>(chains->saved_ns));
+  found.count = chains->count;
+  found.headline = fmt::format("{} elementwise, copy and reduction kernels come right after another, {}",
+                               format_count(chains->count), duration_text(chains->total_ns));
+  found.tab = "unfused kernels";
+  rest_on(found, judgement, kernels);
   judgement.tell(std::move(found));
   return {};
+}
+
+// Memory may bound them whatever units they use; those whose operations are known are judged by these.
+void judge_plain_products(const Judgement& judgement, const DeviceSum& device, KernelSum products) {
+  if (std::any_of(products.rows.begin(), products.rows.end(), [](const Hotspot* row) { return row->flops_ns > 0; }))
+    return;
+  const PeakList peaks = peaks_of_device(judgement.snapshot(), device.device);
+  const auto peak_of = [&](const char* type) {
+    const Peak* const peak = peaks.compute_in(type);
+    return peak == nullptr ? 0 : peak->value.value_or(0);
+  };
+  const double plain = peak_of("fp32"), by_units = std::max({peak_of("tf32"), peak_of("bf16"), peak_of("fp16")});
+  if (plain <= 0 || by_units <= plain) return;
+  judgement.judged(RuleId::plain_products);
+  const double share = share_of(products.total_ns, device.active_ns());
+  if (share <= rule_of(RuleId::plain_products).threshold) return;
+  Finding found = judgement.finding(RuleId::plain_products, device,
+                                    static_cast<double>(products.total_ns) * (1 - plain / by_units));
+  found.count = products.count;
+  found.headline = fmt::format("GEMMs and convolutions in fp32 without tensor cores or other matrix units, {} of {}",
+                               format_share(share), duration_text(device.active_ns()));
+  found.tab = "fp32 without matrix units";
+  rest_on(found, judgement, products);
+  found.evidence += fmt::format("; {} in fp32, {} in the types of the matrix units", format_scaled(plain, "FLOP/s"),
+                                format_scaled(by_units, "FLOP/s"));
+  judgement.tell(std::move(found));
 }
 
 }  // namespace
@@ -97,16 +140,9 @@ Result<void> judge_kernels(const Judgement& judgement, const std::vector<DeviceS
   if (!judgement.judges(RuleId::unfused_kernels)) return {};
   for (const DeviceSum& device : devices) {
     if (!device.has_streams) continue;
-    MemoryKernels found;
-    for (const Hotspot& row : kernels.rows) {
-      if (row.work != WorkKind::compute || !is_of(row, device)) continue;
-      if (!goes_over_memory(judgement.snapshot().strings->text(row.name))) continue;
-      found.rows.push_back(&row);
-      found.count += row.count;
-      found.total_ns += row.total_ns;
-    }
-    if (found.count < 2) continue;
-    if (const Result<void> judged = judge_chains(judgement, device, found); !judged) return judged;
+    judge_plain_products(judgement, device, sum_kernels(judgement, device, kernels, is_plain_fp32_product));
+    const KernelSum over_memory = sum_kernels(judgement, device, kernels, goes_over_memory);
+    if (const Result<void> judged = judge_chains(judgement, device, over_memory); !judged) return judged;
   }
   return {};
 }

@@ -49,6 +49,23 @@ struct ProductSession {
 
 }  // namespace
 
+TEST_CASE("advice: products in fp32 of unknown size are told where the device has units that they pass by") {
+  for (const char* gemm : {"volta_sgemm_128x64_nn", "ampere_sgemm_128x64_nn_s1688_tf32"}) {
+    CAPTURE(gemm);
+    ProductSession session;
+    session.add(gemm, 3'000'000, 0, 0, "");
+    session.add("cudnn_infer_volta_scudnn_128x64_relu_medium_nn_v1", 1'000'000, 0, 0, "");
+    session.add("vectorized_layer_norm_kernel", 1'000'000, 0, 0, "");
+    const auto found = session.findings(RuleId::plain_products);
+    const bool plain = std::string_view(gemm).starts_with("volta");
+    REQUIRE(found.size() == (plain ? 1 : 0));  // a fifth is not more than a fifth
+    if (!plain) continue;
+    CHECK(found[0].headline.ends_with("matrix units, 80.0 % of 5 ms"));
+    CHECK(found[0].saving_ns == doctest::Approx(4'000'000 * (1 - 66.9 / 989.4)).epsilon(0.01));
+    CHECK(found[0].least_ns == 0);
+  }
+}
+
 TEST_CASE("advice: a product far below the device's peak is told with what its operations would take there") {
   ProductSession session;
   session.add("slow_gemm", 1'000'000, 98.94e9, 1'000'000, "bf16");        // 100 us at 989.4 TFLOP/s: 10 % of the peak

@@ -72,6 +72,7 @@ class LoadMeasure {
     if (const Result<void> gap = add_gap(); !gap) return gap.error();
     if (load_.kind == SessionLoad::Kind::engines) {
       if (const Result<void> ideal = add_ideal(); !ideal) return ideal.error();
+      if (const Result<void> waits = add_transfer_waits(); !waits) return waits.error();
     }
     return std::move(load_);
   }
@@ -226,6 +227,35 @@ class LoadMeasure {
     if (mean_active_ns_ > 0 && !busiest.empty()) {
       const double busy_ns = joined_ ? most : sum / static_cast<double>(busiest.size());
       load_.busiest_share = std::clamp(busy_ns / mean_active_ns_, 0.0, 1.0);
+    }
+    return {};
+  }
+
+  // What the programs of cores waited for on the rows of their transfers, of the time in which they ran.
+  Result<void> add_transfer_waits() {
+    LaneIndices lanes;
+    std::int64_t ran_ns = 0;
+    for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
+      const LaneSnapshot& one = snapshot_.lanes[lane];
+      if (one.event_count == 0) continue;
+      if (kinds_.of_lane(lane) == WorkKind::compute) {
+        const Result<LaneShare> share = lane_share(query_.store, snapshot_, lane, range_);
+        if (!share) return share.error();
+        ran_ns += share->busy_ns;
+      } else if (kinds_.of_lane(lane) == WorkKind::transfer && one.schema && !one.schema->wait_names.empty()) {
+        lanes.push_back(lane);
+      }
+    }
+    if (lanes.empty() || ran_ns <= 0) return {};
+    QueryContext whole = query_;
+    whole.mask = nullptr;
+    const auto names = name_statistics(whole, lanes, range_);
+    if (!names) return names.error();
+    const WaitNames waits(snapshot_.lanes[lanes.front()].schema.get(), *snapshot_.strings);
+    for (const NameStatistic& each : names->names) {
+      if (!waits.contains(each.name)) continue;
+      load_.waits_share += static_cast<double>(each.time_ns) / static_cast<double>(ran_ns);
+      if (load_.longest_wait.empty()) load_.longest_wait = snapshot_.strings->text(each.name);
     }
     return {};
   }

@@ -110,6 +110,9 @@ std::string engines_bound(const SessionLoad& load) {
     if (units.front().name == load.busiest) bound = "bound by " + load.busiest;
     if (units.front().name == "collectives") bound = "bound by communication";
   }
+  if (load.waits_share >= kHalf)
+    bound = fmt::format("bound by waits, {} of the programs' time, most in {}", format_share(load.waits_share),
+                        load.longest_wait);
   const std::string work = time_text(load.span_ns) + " of work";
   std::string text = load.of_peak ? fmt::format("{} of peak: {}", format_share(*load.of_peak), bound) : bound;
   text += load.ideal_ns ? fmt::format(", ideal {} for {}", time_text(*load.ideal_ns), work) : ", " + work;

@@ -32,6 +32,8 @@ struct SessionLoad {
   TimeSplit split{};                    // of the span, means over the devices
   std::string busiest;                  // engine, "Tensor"; of streams: the name with the longest time
   double busiest_share = 0;             // of the active time
+  double waits_share = 0;               // of the time in which programs of engines ran: they waited for their transfers
+  std::string longest_wait;             // the name that most of it goes to
   // Floating point operations, of what the device's active time (session_terms.h) would allow at its peak: as a
   // roofline of the whole session has it.
   std::optional<double> of_peak;

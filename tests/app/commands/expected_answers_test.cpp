@@ -45,17 +45,18 @@ bool same_bound(const std::string& verdict, const std::string& bound) {
     const char* said;
     std::vector<std::string> meant;
   };
-  static const std::array<Words, 12> kWords = {{{"ost-bound", {"launch", "host", "idle"}},
+  static const std::array<Words, 13> kWords = {{{"ost-bound", {"launch", "host", "idle"}},
                                                 {"bound by its kernels", {"compute"}},
                                                 {"mostly its kernels", {"compute"}},
                                                 {"mostly communication", {"communication"}},
                                                 {"mostly copies", {"copies"}},
-                                                {"bound by communication", {"communication"}},
+                                                {"ound by communication", {"communication"}},
                                                 {"bound by copies", {"copies"}},
                                                 {"DMA-bound", {"memory", "copies"}},
                                                 {"latency-bound", {"waits", "latency"}},
                                                 {"peaks at", {"memory-peak"}},
                                                 {"Out of memory", {"memory-peak"}},
+                                                {"ound by waits", {"waits", "latency"}},
                                                 {"bound by ", {"compute"}}}};
   for (const Words& words : kWords) {
     if (holds(verdict, words.said)) {

@@ -123,6 +123,10 @@ TEST_CASE("verdict: of engines the unit that is under way most bounds them, besi
   CHECK(bound_text(engines(0.1, 0.2, 0.7)) == "Bound by communication, 400 µs of work");
   CHECK(bound_text(engines(0.38, 0.31)) == "Latency-bound, 400 µs of work");
   CHECK(cause_text(engines(0.38, 0.31)) == "DMA 38.0 %, Tensor 31.0 % of the work's active time");
+  SessionLoad waits = engines(0.1, 0.98);  // a program runs while it waits for its transfers
+  waits.waits_share = 0.575;
+  waits.longest_wait = "READ_BARRIER";
+  CHECK(bound_text(waits) == "Bound by waits, 57.5 % of the programs' time, most in READ_BARRIER, 400 µs of work");
 }
 
 TEST_CASE("verdict: it commits whatever was recorded, and says what is missing where nothing was") {
@@ -138,6 +142,8 @@ TEST_CASE("verdict: it commits whatever was recorded, and says what is missing w
   host.span_ns = 2'000'000;
   host.active_ns = 1'500'000;
   CHECK(bound_text(host) == "Host-bound: no device work was recorded, threads work 1.5 ms of 2 ms");
+  host.split.shares[static_cast<std::size_t>(TimePart::communication)] = 0.5;
+  CHECK(bound_text(host) == "Bound by communication: no device work was recorded, threads work 1.5 ms of 2 ms");
   CHECK(bound_text({}) == "Unknown: no work was recorded, capture engines, streams or threads");
 }
 
@@ -194,6 +200,20 @@ TEST_CASE("verdict: engines without a program most of the time are bound by thei
   waiting.add(other, 100, 1'000'000, "WAIT");
   waiting.add(other, 1'000'000, 1'000'100);
   CHECK(bound_text(waiting.load({0, 1'000'100})).find("host-bound") == std::string::npos);
+}
+
+TEST_CASE("verdict: programs that wait for their transfers for most of their time are bound by that") {
+  for (const std::int64_t waits : {400, 600}) {
+    HandMade session;
+    session.add(session.track("core 1,1 BRISC", "engine"), 0, 1'000);
+    const TrackNumber network = session.track("core 1,1 BRISC network", "dma_queue");
+    session.add(network, 100, 110);
+    session.add(network, 200, 200 + waits, "WAIT");
+    const SessionLoad load = session.load({0, 1'000});
+    CHECK(load.waits_share == doctest::Approx(static_cast<double>(waits) / 1'000));
+    CHECK(load.longest_wait == "WAIT");
+    CHECK((bound_text(load).find("ound by waits") != std::string::npos) == (waits > 500));
+  }
 }
 
 TEST_CASE("verdict: the worst line waits longest, else works longest, and idle lines are none") {

@@ -16,7 +16,7 @@ import sys
 ORDER = {
     "core": """base parquet names model chunk index database store store/salvage scan search lod
         analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/statistics analysis/memory
-        analysis/dependencies analysis/compilation analysis/collectives analysis/neuron analysis/tenstorrent analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/hotspots analysis/critical_path analysis/core_grid analysis/iterations analysis/replay analysis/advice analysis/advice/judges analysis/comparison colour sql/base sql/virtual sql/rows sql/tables sql/planned sql
+        analysis/dependencies analysis/critical_path analysis/compilation analysis/collectives analysis/neuron analysis/tenstorrent analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/hotspots analysis/core_grid analysis/iterations analysis/replay analysis/advice analysis/advice/judges analysis/comparison colour sql/base sql/virtual sql/rows sql/tables sql/planned sql
         export/base export export/neuron export/traces export/stacks export/tables export/vtune export/tenstorrent export/report export/formats
         sqlite_extension""",
     "render": "base shell widgets timeline",

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "core/analysis/critical_path/graph_scan.h"
+#include "core/analysis/critical_path/stream_waits.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
@@ -51,6 +52,7 @@ class EdgeBuilder {
     if (query_.control.cancelled()) return cancelled_error();
     if (const Result<void> done = add_semaphores(); !done) return done;
     add_synchronisation();
+    if (const Result<void> done = add_stream_waits(); !done) return done;
     add_stream_joins();
     std::sort(graph_.unknown_waits.begin(), graph_.unknown_waits.end());
     write_edges();
@@ -421,6 +423,23 @@ class EdgeBuilder {
     if (last == kNoNode || graph_.end_ns[last] <= graph_.begin_ns[node]) return;
     if (goes_on && graph_.end_ns[node] - graph_.end_ns[last] > kSlowestReturnNs) return;
     add(node, last, EdgeKind::dependency, edges);
+  }
+
+  Result<void> add_stream_waits() {
+    const auto launched_ns = [&](NodeIndex node) {
+      std::optional<std::int64_t> at;
+      each_dependency(node, [&](const RawEdge& edge) {
+        if (graph_.lane(edge.source).kind == WorkKind::host) at = graph_.begin_ns[edge.source];
+      });
+      return at;
+    };
+    const auto waits = recorded_stream_waits(query_, graph_, launched_ns);
+    if (!waits) return waits.error();
+    RawEdges edges;
+    for (const StreamWait& each : *waits) add(each.target, each.source, EdgeKind::dependency, edges);
+    raw_.insert(raw_.end(), edges.all.begin(), edges.all.end());
+    graph_.contradicted += edges.contradicted;
+    return {};
   }
 
   // What begins on a stream right after something of another one of its device, though its launch and its own stream

@@ -35,7 +35,6 @@ constexpr std::array<std::string_view, 4> kAfter = {" transfers", " maps", " mar
 }  // namespace
 
 DeviceStreams::DeviceStreams(const Snapshot& snapshot) {
-  using Key = std::tuple<std::uint32_t, std::string, std::string, std::string>;  // scope, host, device, stream
   struct Rows {
     std::vector<TrackNumber> tracks;
     bool is_stream = false;
@@ -51,14 +50,23 @@ DeviceStreams::DeviceStreams(const Snapshot& snapshot) {
   }
   for (const auto& [key, rows] : streams) {
     if (!rows.is_stream) continue;
-    for (const TrackNumber track : rows.tracks) of_track_[track] = count_;
-    ++count_;
+    for (const TrackNumber track : rows.tracks) of_track_[track] = names_.size();
+    names_.push_back(&by_name_.emplace(key, names_.size()).first->first);
   }
 }
 
 std::optional<std::size_t> DeviceStreams::of_track(TrackNumber track) const {
   const auto found = of_track_.find(track);
   return found == of_track_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::size_t> DeviceStreams::beside(TrackNumber track, const std::string& name) const {
+  const auto own = of_track(track);
+  if (!own) return std::nullopt;
+  Key key = *names_[*own];
+  std::get<3>(key) = name;
+  const auto found = by_name_.find(key);
+  return found == by_name_.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace accelscope

@@ -8,6 +8,9 @@
 
 #include <map>
 #include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
 
 #include "core/store/snapshot.h"
 
@@ -20,10 +23,14 @@ class DeviceStreams {
   // The number of the stream that a track of work shows, or, of waits, the one that waited; nothing where it shows
   // none: engines and DMA queues that are servers of their own.
   [[nodiscard]] std::optional<std::size_t> of_track(TrackNumber track) const;
+  // That of the name, "stream 7", on the device of a track that shows one.
+  [[nodiscard]] std::optional<std::size_t> beside(TrackNumber track, const std::string& name) const;
 
  private:
+  using Key = std::tuple<std::uint32_t, std::string, std::string, std::string>;  // scope, host, device, stream
   std::map<TrackNumber, std::size_t> of_track_;
-  std::size_t count_ = 0;
+  std::map<Key, std::size_t> by_name_;
+  std::vector<const Key*> names_;  // by number
 };
 
 }  // namespace accelscope

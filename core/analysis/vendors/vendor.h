@@ -139,6 +139,13 @@ struct ProgramTables {
   std::string_view room_wait;      // and for room for its results
 };
 
+// How traces of CUDA tell of a stream that waits for an event: which stream it was recorded on, and the call that did.
+struct StreamWaitWords {
+  std::string_view stream_column, record_column;
+  std::string_view call_column;  // of calls: what others name them by
+};
+
+[[nodiscard]] const StreamWaitWords& stream_wait_words();
 [[nodiscard]] std::span<const Vendor> vendors();
 [[nodiscard]] std::span<const ProgramTables> program_tables();
 

@@ -127,12 +127,17 @@ constexpr std::array<ProgramTables, 1> kProgramTables = {{{.run_table = "run",
                                                            .data_wait = "CB-COMPUTE-WAIT-FRONT",
                                                            .room_wait = "CB-COMPUTE-RESERVE-BACK"}}};
 
+constexpr StreamWaitWords kStreamWaits = {.stream_column = "wait_on_stream",
+                                          .record_column = "wait_on_cuda_event_record_corr_id",
+                                          .call_column = "correlation"};
+
 // Formats of what runs a launch once for every set of counters.
 constexpr std::array<std::string_view, 1> kReplayingFormats = {"ROCm Compute Profiler analysis"};
 
 }  // namespace
 
 std::span<const Vendor> vendors() { return kVendors; }
+const StreamWaitWords& stream_wait_words() { return kStreamWaits; }
 std::span<const ProgramTables> program_tables() { return kProgramTables; }
 
 bool pauses_are_of_profiler(const Snapshot& snapshot) {

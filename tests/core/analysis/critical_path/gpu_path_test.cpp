@@ -42,6 +42,30 @@ TEST_CASE("stream: of two streams each runs its own, and one that waits for the 
   CHECK(session.with("kernel gemm x0.5") == doctest::Approx(892).epsilon(0.01));
 }
 
+TEST_CASE("stream: a wait for an event that is told holds for what comes after it, of what came before the record") {
+  for (const bool told : {true, false}) {
+    CAPTURE(told);
+    GpuSession session;
+    session.call("main", 1, "cudaLaunchKernel", 0, 10);
+    session.call("main", 2, "cudaEventRecord", 12, 2);
+    session.call("main", 3, "cudaLaunchKernel", 20, 10);  // not waited for
+    session.call("main", 4, "cudaStreamWaitEvent", 32, 2);
+    session.call("main", 5, "cudaLaunchKernel", 40, 10);
+    session.kernel("stream 7", 11, "gemm", 20, 800);
+    session.kernel("stream 7", 13, "relu", 821, 500);
+    session.kernel("stream 20", 15, "reduce", 850, 600);  // long after the gemm: nothing else would join them
+    session.launches(1, 11);
+    session.launches(3, 13);
+    session.launches(5, 15);
+    if (told) session.stream_waits("stream 20", 4, 32, 7, 2);
+    const Times path = session.path();
+    CHECK(path.contains("gemm") == told);
+    CHECK_FALSE(path.contains("relu"));
+    // Without the wait it has a delay that nothing explains.
+    CHECK(session.with("kernel gemm x0.25") == doctest::Approx(told ? 850 : 1'450).epsilon(0.01));
+  }
+}
+
 TEST_CASE("host: time between launches is that of the innermost operator, and without the host the device is left") {
   GpuSession session;
   std::int64_t at = 0;

@@ -21,9 +21,14 @@ class GpuSession {
     const std::vector<Column> key = {{.name = "id", .type = ColumnType::uint64, .role = Role::key}};
     kernel_ = writer_.add_schema({.name = "kernel", .columns = key});
     memcpy_ = writer_.add_schema({.name = "memcpy", .columns = key});
+    sync_ = writer_.add_schema({.name = "cuda_sync",
+                                .columns = {{.name = "id", .type = ColumnType::uint64, .role = Role::key},
+                                            {.name = "wait_on_stream"},
+                                            {.name = "wait_on_cuda_event_record_corr_id"}}});
     memset_ = writer_.add_schema({.name = "memset", .columns = key});
+    const std::vector<Column> call = {{.name = "correlation", .type = ColumnType::uint64, .role = Role::key}};
     call_ = writer_.add_schema(
-        {.name = "runtime_call", .wait_names = {"cudaStreamSynchronize", "cudaEventQuery"}, .columns = key});
+        {.name = "runtime_call", .wait_names = {"cudaStreamSynchronize", "cudaEventQuery"}, .columns = call});
     operator_ = writer_.add_schema({.name = "cpu_op", .columns = key});
     const SchemaNumber flow =
         writer_.add_schema({.name = "dependency",
@@ -55,6 +60,16 @@ class GpuSession {
     Row row = writer_.begin_event(flows_, 0, 0, writer_.intern("launch"));
     row.unsigned_integer(0, from);
     row.unsigned_integer(1, to);
+  }
+
+  // What is given to the stream from then on waits for an event that a call recorded on another one.
+  void stream_waits(const char* stream, std::uint64_t id, std::int64_t begin_us, std::int64_t other,
+                    std::int64_t record) {
+    const TrackNumber track = device_track("sync " + std::string(stream), "barrier", sync_);
+    Row row = writer_.begin_event(track, begin_us * 1'000, 1'000, writer_.intern("Stream Wait Event"));
+    row.unsigned_integer(0, id);
+    row.integer(1, other);
+    row.integer(2, record);
   }
 
   // After the session was asked about.
@@ -113,7 +128,7 @@ class GpuSession {
   std::unique_ptr<Store> store_ = Store::create().value();
   StoreSink sink_{*store_};
   SessionWriter writer_{sink_};
-  SchemaNumber kernel_ = 0, memcpy_ = 0, memset_ = 0, call_ = 0, operator_ = 0;
+  SchemaNumber kernel_ = 0, memcpy_ = 0, memset_ = 0, sync_ = 0, call_ = 0, operator_ = 0;
   std::map<std::string, TrackNumber> tracks_;
   TrackNumber flows_ = 0;
   std::shared_ptr<const WorkGraph> graph_;

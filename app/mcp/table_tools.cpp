@@ -229,10 +229,11 @@ Result<ToolAnswer> advise_tool(ToolCall& call) {
     const Finding& each = (*advice)->findings[i];
     JsonObject row;
     row.text("rule", each.rule->name).text("finding", each.headline).text_if("device", each.device);
-    row.number("saves_at_most_ns", each.saving_ns)
-        .real("share", each.share)
-        .text_if("line", each.source)
-        .text_if("what_if", each.change);
+    if (each.saving_ns > 0)  // an error and held memory cost no time
+      row.number("saves_at_least_ns", each.least_ns)
+          .number("saves_at_most_ns", each.saving_ns)
+          .real("share", each.share);
+    row.text_if("line", each.source).text_if("what_if", each.change);
     row.text("try", each.remedy).raw("evidence", evidence_json(each, *(*session)->snapshot));
     findings.raw(row.done());
   }

@@ -219,10 +219,8 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, Gra
                     format_share(share_of(idle, span)), duration_text(span));
     found.tab = "idle, nothing launched";
     if (!idles) {
-      found.headline = fmt::format(
-          "The host's own work sets the pace of {}, which runs what comes as soon as it is launched: idle {} "
-          "of {}",
-          device.device, duration_text(idle), duration_text(span));
+      found.headline = fmt::format("The host's own work sets the pace of {}: idle {} of {}", device.device,
+                                   duration_text(idle), duration_text(span));
       found.tab = "led by its host";
     }
     name_host_calls(judgement, judgement.host.processes_of(device), found);

@@ -193,13 +193,31 @@ void add_rest(CauseSum& launching, const std::vector<IdleGap>& gaps, const Stret
   }
 }
 
+// A gap that begins while the host waits goes on for what the host does then, where a replay without such waits leaves
+// most of them.
+void put_down_to_host(const Judgement& judgement, const DeviceSum& device, std::vector<IdleGap>& gaps) {
+  for (const bool copies : {false, true}) {
+    const auto saved = judgement.saving_without(device, copies ? HostDelay::copying : HostDelay::synchronising);
+    const auto is_one = [&](const IdleGap& each) {
+      return each.cause == IdleCause::synchronising && each.call.copies == copies;
+    };
+    std::int64_t length = 0;
+    for (const IdleGap& each : gaps) length += is_one(each) ? each.gap.length_ns() : 0;
+    if (!saved || 2 * *saved >= length) continue;
+    for (IdleGap& each : gaps) {
+      if (is_one(each)) each.cause = IdleCause::launching;
+    }
+  }
+}
+
 Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, GraphLaunches& graphs) {
   if (!judges_gaps(judgement)) return {};
   const auto saved = [&](HostDelay delay) { return saving_without(judgement, device, delay, 0).ns; };
   const bool waits_most = saved(HostDelay::synchronising) > saved(HostDelay::loading);
-  const auto gaps = idle_causes(device.gaps, hosts_of(judgement, device), judgement.query.control,
-                                waits_most ? IdleCause::synchronising : IdleCause::loading);
+  auto gaps = idle_causes(device.gaps, hosts_of(judgement, device), judgement.query.control,
+                          waits_most ? IdleCause::synchronising : IdleCause::loading);
   if (!gaps) return gaps.error();
+  put_down_to_host(judgement, device, *gaps);
   const std::int64_t span = device.stretch.length_ns();
   const Stretches freeing = judgement.host.has_host() ? judge_freeing(judgement, device, *gaps) : Stretches();
   CauseSum launching = sum_cause(judgement, *gaps, IdleCause::launching);
@@ -208,7 +226,8 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, Gra
   DelaySaving of_host = saving_without(judgement, device, HostDelay::own, idle_launching);
   const double most = rule_of(RuleId::launch_gaps).threshold;
   const bool idles = share_of(idle_launching, span) > most;
-  const bool leads = of_host.is_replayed && share_of(of_host.ns, span) > most;
+  const std::int64_t all_gaps = length_of(device.gap_stretches());
+  const bool leads = of_host.is_replayed && share_of(of_host.ns, span) > most && 2 * idle_launching >= all_gaps;
   if ((idles || leads) && !launching.places.empty() && !is_late_by_size(judgement, device)) {
     const std::int64_t idle = idle_launching;
     DelaySaving saving = of_host;

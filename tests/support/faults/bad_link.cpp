@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -45,7 +46,7 @@ sockaddr socket_address(const char* text) {
 
 bool bring_up(int socket, const char* name) {
   ifreq request{};
-  std::strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+  std::snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", name);
   if (::ioctl(socket, SIOCGIFFLAGS, &request) != 0) return false;
   request.ifr_flags = static_cast<short>(request.ifr_flags | IFF_UP | IFF_RUNNING);
   return ::ioctl(socket, SIOCSIFFLAGS, &request) == 0;
@@ -54,7 +55,7 @@ bool bring_up(int socket, const char* name) {
 bool configure(const char* device, const char* own, const char* other) {
   const int socket = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   ifreq request{};
-  std::strncpy(request.ifr_name, device, IFNAMSIZ - 1);
+  std::snprintf(request.ifr_name, sizeof(request.ifr_name), "%s", device);
   request.ifr_addr = socket_address(own);
   bool done = socket >= 0 && ::ioctl(socket, SIOCSIFADDR, &request) == 0;
   request.ifr_dstaddr = socket_address(other);

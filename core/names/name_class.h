@@ -20,7 +20,8 @@ struct NameClass {
 // copies, reductions, norms, lookups. Those that a compiler has fused already are none.
 [[nodiscard]] bool goes_over_memory(std::string_view kernel) noexcept;
 
-// A product of matrices or a convolution in fp32 that does without matrix units, as cuBLAS, cuDNN and CUTLASS name them.
+// A product of matrices or a convolution in fp32 that does without matrix units, as cuBLAS, cuDNN and CUTLASS name
+// them.
 [[nodiscard]] bool is_plain_fp32_product(std::string_view kernel) noexcept;
 
 }  // namespace accelscope

@@ -186,30 +186,29 @@ Result<std::unique_ptr<HostReplay>> HostReplay::build(const QueryContext& query,
   for (const LaunchedWork::Device& device : work.devices) made->savings_[device.name] = {};
   query.pool.for_each(kDelays, query.control, [&](std::size_t delay, std::size_t) {
     auto changed = changes.without(static_cast<HostDelay>(delay));
-    std::unique_ptr<GraphReplay> replayed, prompt;
-    if (changed) {
-      auto first = GraphReplay::run(query, recorded, *changed);
-      if (!first) return;
-      replayed = std::move(*first);
-      ChangedGraph without_delays(*changed);
-      without_delays.without_delays = true;
-      auto second = GraphReplay::run(query, recorded, without_delays);
-      if (!second) return;
-      prompt = std::move(*second);
+    const std::size_t count = work.devices.size();
+    std::vector<std::int64_t> after_ns(count), explained_ns(count);
+    for (const bool without_delays : {false, true}) {
+      if (!changed) break;
+      changed->without_delays = without_delays;
+      const auto replay = GraphReplay::run(query, recorded, *changed);
+      if (!replay) return;
+      for (std::size_t d = 0; d < count; ++d) {
+        const std::int64_t length = length_of(changes.device(d), (*replay)->begin_ns, (*replay)->end_ns);
+        (without_delays ? explained_ns : after_ns)[d] = length;
+      }
     }
-    for (std::size_t d = 0; d < work.devices.size(); ++d) {
+    for (std::size_t d = 0; d < count; ++d) {
       const DeviceNodes& device = changes.device(d);
       if (static_cast<double>(device.launched) < kLeastLaunched * static_cast<double>(device.count)) continue;
       std::optional<std::int64_t>& saving = made->savings_.find(work.devices[d].name)->second[delay];
+      const std::int64_t before = length_of(device, recorded.begin_ns, recorded.end_ns);
+      const auto unknown = static_cast<double>(after_ns[d] - explained_ns[d]);
       if (!changed) {
         saving = 0;
-        continue;
+      } else if (unknown <= kMostUnexplained * static_cast<double>(before)) {
+        saving = std::max<std::int64_t>(0, before - after_ns[d]);
       }
-      const std::int64_t before = length_of(device, recorded.begin_ns, recorded.end_ns);
-      const std::int64_t after = length_of(device, replayed->begin_ns, replayed->end_ns);
-      const std::int64_t explained = length_of(device, prompt->begin_ns, prompt->end_ns);
-      const bool is_known = static_cast<double>(after - explained) <= kMostUnexplained * static_cast<double>(before);
-      if (is_known) saving = std::max<std::int64_t>(0, before - after);
     }
   });
   if (query.control.cancelled()) return cancelled_error();

@@ -158,7 +158,8 @@ TEST_CASE("advice: the busiest engine's waits are evidence of a cause and no fin
   const Finding* found = session.found(RuleId::serial_engines);
   CHECK_PLANTED(found, 20 * 400);
   CHECK(found->evidence.starts_with("Tensor, the busiest engine, waits 8 µs of 20 µs"));
-  for (const Finding& each : session.advice()->findings) CHECK(each.headline.find("waits") == std::string::npos);
+  const auto told = session.advice();
+  for (const Finding& each : told->findings) CHECK(each.headline.find("waits") == std::string::npos);
 
   PlantedSession quiet;
   const TrackNumber works = quiet.engine("Tensor"), waits = quiet.engine("Vector");
@@ -167,7 +168,8 @@ TEST_CASE("advice: the busiest engine's waits are evidence of a cause and no fin
     quiet.work(waits, i * 1'000, 900, "EVENT_SEMAPHORE");
     quiet.work(waits, i * 1'000 + 900, 100, "ACTIVATE");
   }
-  for (const Finding& each : quiet.advice()->findings) CHECK(each.evidence.empty());
+  const auto quietly = quiet.advice();
+  for (const Finding& each : quietly->findings) CHECK(each.evidence.empty());
 }
 
 TEST_CASE("advice: throttling costs what the lowest limit takes while the matrix engine works") {

@@ -306,7 +306,8 @@ TEST_CASE("advice: an error of the hardware comes first and saves nothing, witho
   PlantedSession quiet;
   const TrackNumber works = quiet.stream("stream 7");
   for (std::int64_t i = 0; i < 20; ++i) quiet.work(works, i * 100'000, 10'000, "gemm");
-  for (const Finding& each : quiet.advice()->findings) CHECK_FALSE(each.is_error);
+  const auto quietly = quiet.advice();
+  for (const Finding& each : quietly->findings) CHECK_FALSE(each.is_error);
 }
 
 TEST_CASE("advice: findings rank by the middle of what they save, and say which mend the same time") {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,14 +28,18 @@ class KeptAnswers {
                                                            const TaskControl& control, Make make,
                                                            bool (*keeps)(const Answer&) = nullptr) {
     const std::shared_ptr<Slot> slot = slot_of(typeid(Answer));
-    std::unique_lock making(slot->making, std::defer_lock);
+    std::unique_lock lock(slot->mutex);
     constexpr std::chrono::milliseconds kBetweenLooks{20};
-    while (!making.try_lock_for(kBetweenLooks)) {
+    while (slot->is_made) {
+      slot->made.wait_for(lock, kBetweenLooks);
       if (control.cancelled()) return cancelled_error();
     }
     if (slot->answer && is_same(*slot->snapshot, *snapshot))
       return std::static_pointer_cast<const Answer>(slot->answer);
+    const Making making(*slot, lock);
+    lock.unlock();
     Result<std::shared_ptr<const Answer>> made = make();
+    lock.lock();
     if (made && (keeps == nullptr || keeps(**made))) {
       slot->answer = *made;
       slot->snapshot = snapshot;
@@ -44,9 +49,27 @@ class KeptAnswers {
 
  private:
   struct Slot {
-    std::timed_mutex making;
+    std::mutex mutex;
+    std::condition_variable made;
+    bool is_made = false;  // right now, by somebody
     std::shared_ptr<const Snapshot> snapshot;
     std::shared_ptr<const void> answer;
+  };
+  // While one makes an answer, also where that throws.
+  class Making {
+   public:
+    Making(Slot& slot, std::unique_lock<std::mutex>& lock) : slot_(slot), lock_(lock) { slot_.is_made = true; }
+    ~Making() {
+      if (!lock_.owns_lock()) lock_.lock();
+      slot_.is_made = false;
+      slot_.made.notify_all();
+    }
+    Making(const Making&) = delete;
+    Making& operator=(const Making&) = delete;
+
+   private:
+    Slot& slot_;
+    std::unique_lock<std::mutex>& lock_;
   };
   // The parts of a session that are each a host's have its version, and the same lanes, of which others hold nothing.
   static bool is_same(const Snapshot& a, const Snapshot& b) noexcept {

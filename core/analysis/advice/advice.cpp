@@ -184,6 +184,7 @@ Result<TimeRange> with_copies(const QueryContext& query, TimeRange active) {
 Result<std::unique_ptr<HostReplay>> replay_hosts(const QueryContext& query, const std::vector<DeviceSum>& devices,
                                                  const HostsByProcess& hosts) {
   LaunchedWork work;
+  work.tiny_ns = kTinyKernelNs;
   for (const DeviceSum& device : devices) {
     if (!device.has_streams) continue;
     work.devices.push_back({device.device, device.tracks, device.stretch});

@@ -222,24 +222,23 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, Gra
   const Stretches freeing = judgement.host.has_host() ? judge_freeing(judgement, device, *gaps) : Stretches();
   CauseSum launching = sum_cause(judgement, *gaps, IdleCause::launching);
   add_rest(launching, *gaps, freeing);
-  const std::int64_t idle_launching = launching.length_ns;
-  DelaySaving of_host = saving_without(judgement, device, HostDelay::own, idle_launching);
+  const std::int64_t late = launching.length_ns;
+  DelaySaving saving = saving_without(judgement, device, HostDelay::own, late);
   const double most = rule_of(RuleId::launch_gaps).threshold;
-  const bool idles = share_of(idle_launching, span) > most;
-  const std::int64_t all_gaps = length_of(device.gap_stretches());
-  const bool leads = of_host.is_replayed && share_of(of_host.ns, span) > most && 2 * idle_launching >= all_gaps;
+  const bool idles = share_of(late, span) > most;
+  // Where most of its gaps have another cause that one is told.
+  const bool leads =
+      saving.is_replayed && share_of(saving.ns, span) > most && 2 * late >= length_of(device.gap_stretches());
   if ((idles || leads) && !launching.places.empty() && !is_late_by_size(judgement, device)) {
-    const std::int64_t idle = idle_launching;
-    DelaySaving saving = of_host;
-    if (!freeing.empty()) saving = {std::min(saving.ns, idle), false};  // the replay is without those calls too
+    if (!freeing.empty()) saving = {std::min(saving.ns, late), false};  // the replay is without those calls too
     Finding found = gap_finding(judgement, RuleId::launch_gaps, device, launching, saving);
     found.headline =
-        fmt::format("{} idle {} in {}, {} of {}", device.device, duration_text(idle), count_text(found.count, "gap"),
-                    format_share(share_of(idle, span)), duration_text(span));
+        fmt::format("{} idle {} in {}, {} of {}", device.device, duration_text(late), count_text(found.count, "gap"),
+                    format_share(share_of(late, span)), duration_text(span));
     found.tab = "idle, nothing launched";
     if (!idles) {
       found.headline = fmt::format("The host's own work sets the pace of {}: idle {} of {}", device.device,
-                                   duration_text(idle), duration_text(span));
+                                   duration_text(late), duration_text(span));
       found.tab = "led by its host";
     }
     name_host_calls(judgement, judgement.host.processes_of(device), found);
@@ -249,10 +248,10 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, Gra
   if (!judgement.host.has_host()) return {};
   if (!judgement.judges(RuleId::synchronising)) return {};
   // What calls cost that wait for their own copies is told of the copies, where a replay knows it.
-  std::vector<IdleGap> of_waits = *gaps;
   if (judgement.saving_without(device, HostDelay::copying))
-    std::erase_if(of_waits, [](const IdleGap& each) { return each.call.copies; });
-  CauseSum synchronising = sum_cause(judgement, of_waits, IdleCause::synchronising);
+    std::erase_if(*gaps,
+                  [](const IdleGap& each) { return each.cause == IdleCause::synchronising && each.call.copies; });
+  CauseSum synchronising = sum_cause(judgement, *gaps, IdleCause::synchronising);
   if (synchronising.length_ns > 0) {
     const std::string call = main_call(judgement, synchronising);
     const std::int64_t idle = synchronising.length_ns;

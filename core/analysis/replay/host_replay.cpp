@@ -90,7 +90,7 @@ class HostChanges {
     }
   }
   [[nodiscard]] bool is_tiny(NodeIndex node) const {
-    return graph_.end_ns[node] - graph_.begin_ns[node] < HostReplay::kTinyNs;
+    return graph_.end_ns[node] - graph_.begin_ns[node] < work_.tiny_ns;
   }
 
   // What works in a thread, and how much of it is loading.

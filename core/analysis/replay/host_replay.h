@@ -41,6 +41,7 @@ struct LaunchedWork {
     TimeRange stretch;  // of its work
   };
   std::vector<Device> devices;
+  std::int64_t tiny_ns = 0;  // shorter kernels are tiny
   // When the processes of hosts load data, by the scope of their source and their number in TrackDevices; settled.
   std::map<std::pair<std::uint32_t, std::size_t>, Stretches> loading;
 };
@@ -50,7 +51,6 @@ class HostReplay {
   static constexpr std::size_t kMostEvents = 4'000'000;
   static constexpr double kLeastLaunched = 0.9;
   static constexpr double kMostUnexplained = 0.1;
-  static constexpr std::int64_t kTinyNs = 5'000;  // shorter kernels are tiny
 
   // Null where it cannot be replayed. Fails when cancelled.
   [[nodiscard]] static Result<std::unique_ptr<HostReplay>> build(const QueryContext& query, const LaunchedWork& work);

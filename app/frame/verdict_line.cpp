@@ -90,7 +90,8 @@ void draw_findings(AppState& state, Ui& ui, Rect row, const Verdict& verdict) {
       leads || verdict.cause.empty() ? 0 : ui.px(kVerdictGap) + text_width(ui, TextStyle::small, verdict.cause) + 1;
   float behind = cause;
   for (const VerdictFinding& finding : findings) behind += ui.px(kVerdictGap) + finding.width(ui);
-  if (tells_error && wanted + behind > row.width()) behind -= std::exchange(cause, 0.0F);  // bound's tooltip has it
+  // What can be followed says more; the bound's tooltip has the cause too.
+  if ((tells_error || !findings.empty()) && wanted + behind > row.width()) behind -= std::exchange(cause, 0.0F);
   while (!findings.empty() && wanted + behind > row.width()) {  // the status bar and the source panel tell them too
     behind -= ui.px(kVerdictGap) + findings.back().width(ui);
     findings.pop_back();

@@ -52,14 +52,11 @@ Result<FoundAdvice> found_advice(QueryContext query, const SessionFilter& filter
   query.mask = nullptr;
   const auto works = find_active_stretch(query);
   if (!works) return works.error();
-  if (*works) {
-    const TimeRange wanted = filter.filter.range.value_or(TimeRange{});
-    const auto load =
-        session_load(query, {std::max(wanted.begin_ns, (*works)->begin_ns), std::min(wanted.end_ns, (*works)->end_ns)});
-    if (!load) return load.error();
-    const std::string cause = cause_text(*load);
-    out.verdict = bound_text(*load) + (cause.empty() ? "" : "; " + cause);
-  }
+  const TimeRange wanted = filter.filter.range.value_or(TimeRange{}), all = works->value_or(TimeRange{0, 0});
+  const auto verdict =
+      range_verdict(query, {std::max(wanted.begin_ns, all.begin_ns), std::min(wanted.end_ns, all.end_ns)});
+  if (!verdict) return verdict.error();
+  out.verdict = verdict->bound + (verdict->cause.empty() ? "" : "; " + verdict->cause);
   for (const Finding& finding : (**advice).findings) {
     auto evidence = finding_evidence(query, finding, most);
     if (!evidence) return evidence.error();

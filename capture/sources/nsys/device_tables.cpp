@@ -1,8 +1,10 @@
 // What ran on devices: kernels, copies, sets, graphs, waits, events.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 
 #include "capture/sources/nsys/importer.h"
 #include "capture/sources/tracks/gpu_tables.h"
@@ -244,11 +246,55 @@ void NsysImporter::read_graphs() {
   });
 }
 
+void NsysImporter::read_device_events() {
+  constexpr std::array<std::string_view, 8> kFields = {"timestamp",     "deviceId",  "contextId", "streamId",
+                                                       "correlationId", "globalPid", "eventId",   "eventSyncId"};
+  each_row("CUPTI_ACTIVITY_KIND_CUDA_EVENT", NsysTable::cuda_event, kFields, [&](const Row& row) {
+    const std::uint64_t process = process_key_of(row.integer(5));
+    const EventRecord recording{row.integer(4), row.integer(3)};
+    recordings_[{process, row.integer(6)}].push_back(recording);
+    if (row.has(7) && row.integer(7) != kNoNumber) numbered_recordings_[{process, row.integer(7)}] = recording;
+    const auto time = row.number(0);
+    if (!time || *time == 0) {
+      ++counts_.not_collected;
+      return;
+    }
+    values_.clear();
+    values_.integer(GraphColumns::correlation, row.integer(4));
+    values_.integer(GraphColumns::device, row.integer(1));
+    values_.integer(GraphColumns::context, row.integer(2));
+    values_.integer(GraphColumns::stream, row.integer(3));
+    set_further(NsysTable::cuda_event, row, kFields.size());
+    saw(*time);
+    const std::int64_t device = facts_.device_of_context(process, row.integer(2)).value_or(row.integer(1));
+    session_.write(rows_.stream(StreamRow::events, process, device, row.integer(2), row.integer(3)), *time, 0,
+                   session_.intern(fmt::format("event {}", row.integer(6))), values_);
+  });
+  for (auto& [event, calls] : recordings_) std::sort(calls.begin(), calls.end());
+}
+
+// An event is what its stream was given until the last call that recorded it before the wait was asked for: calls are
+// numbered in their order.
+void NsysImporter::set_waited_event(const Work& wait, std::int64_t event, std::int64_t record) {
+  const auto numbered = numbered_recordings_.find({wait.process, record});
+  std::optional<EventRecord> found;
+  if (numbered != numbered_recordings_.end()) {
+    found = numbered->second;
+  } else if (const auto known = recordings_.find({wait.process, event}); known != recordings_.end()) {
+    const auto after = std::lower_bound(known->second.begin(), known->second.end(), EventRecord{wait.correlation, 0});
+    if (after != known->second.begin()) found = *(after - 1);
+  }
+  if (!found || found->stream == wait.stream) return;
+  values_.integer(SyncOwnColumns::wait_on_stream, found->stream);
+  values_.integer(SyncOwnColumns::record_call, found->correlation);
+}
+
 // What is waited for shows in which of stream and event a row names. Its type says it too, but has had other numbers in
 // some versions: exports of 2024 number a wait for a whole context 0 or 1, one of 2025 a wait for a stream 2.
 void NsysImporter::read_waits() {
-  constexpr auto kFields = work_fields("syncType", "deprecatedSyncType", "eventId");
+  constexpr auto kFields = work_fields("syncType", "deprecatedSyncType", "eventId", "eventSyncId");
   constexpr std::size_t kTypeField = kWorkFields, kOldTypeField = kWorkFields + 1, kEventField = kWorkFields + 2;
+  constexpr std::size_t kRecordField = kWorkFields + 3;
   enum : std::int64_t { kEventSync = 1, kStreamWait = 2, kStreamSync = 3, kContextSync = 4 };
   each_row("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", NsysTable::cuda_sync, kFields, [&](const Row& row) {
     Work work;
@@ -264,6 +310,7 @@ void NsysImporter::read_waits() {
       const std::int64_t named = event ? (stream ? kStreamWait : kEventSync) : (stream ? kStreamSync : kContextSync);
       counts_.renamed_waits += named == type ? 0 : 1;
       type = named;
+      if (event && stream) set_waited_event(work, row.integer(kEventField), row.integer(kRecordField));
     }
     set_word(SyncColumns::kind, NsysEnum::sync_type, type);
     const std::string_view word = words_.word(NsysEnum::sync_type, type);
@@ -273,29 +320,6 @@ void NsysImporter::read_waits() {
     const std::uint32_t to = rows_.stream(StreamRow::waits, work.process, device, work.context, work.stream);
     session_.write(to, work.start, work.duration,
                    session_.intern(word.empty() ? fmt::format("Sync of type {}", type) : std::string(word)), values_);
-  });
-}
-
-void NsysImporter::read_device_events() {
-  constexpr std::array<std::string_view, 7> kFields = {"timestamp",     "deviceId",  "contextId", "streamId",
-                                                       "correlationId", "globalPid", "eventId"};
-  each_row("CUPTI_ACTIVITY_KIND_CUDA_EVENT", NsysTable::cuda_event, kFields, [&](const Row& row) {
-    const auto time = row.number(0);
-    if (!time || *time == 0) {
-      ++counts_.not_collected;
-      return;
-    }
-    values_.clear();
-    values_.integer(GraphColumns::correlation, row.integer(4));
-    values_.integer(GraphColumns::device, row.integer(1));
-    values_.integer(GraphColumns::context, row.integer(2));
-    values_.integer(GraphColumns::stream, row.integer(3));
-    set_further(NsysTable::cuda_event, row, kFields.size());
-    saw(*time);
-    const std::uint64_t process = process_key_of(row.integer(5));
-    const std::int64_t device = facts_.device_of_context(process, row.integer(2)).value_or(row.integer(1));
-    session_.write(rows_.stream(StreamRow::events, process, device, row.integer(2), row.integer(3)), *time, 0,
-                   session_.intern(fmt::format("event {}", row.integer(6))), values_);
   });
 }
 

@@ -48,8 +48,8 @@ Result<void> NsysImporter::run() {
   read_copies();
   read_sets();
   read_graphs();
-  read_waits();
   read_device_events();
+  read_waits();  // for events of other streams
   read_memory();
   read_memory_pools();
   read_page_faults();

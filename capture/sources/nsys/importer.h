@@ -69,8 +69,9 @@ class NsysImporter {
   void read_copies();
   void read_sets();
   void read_graphs();
-  void read_waits();
   void read_device_events();
+  void read_waits();
+  void set_waited_event(const Work& wait, std::int64_t event, std::int64_t record);
   // device_memory.cpp
   void read_memory();
   void read_memory_pools();
@@ -121,6 +122,13 @@ class NsysImporter {
     std::uint64_t all = 0;
     std::uint64_t read = 0;
   };
+  struct EventRecord {
+    std::int64_t correlation = 0, stream = 0;
+    auto operator<=>(const EventRecord&) const = default;
+  };
+  using EventKey = std::pair<std::uint64_t, std::int64_t>;      // process and number
+  std::map<EventKey, std::vector<EventRecord>> recordings_;     // of events, by the order of the calls
+  std::map<EventKey, EventRecord> numbered_recordings_;         // by eventSyncId, where an export has it
   std::map<std::string, SourceRows, std::less<>> source_rows_;  // of them, by the table that they become
   std::vector<std::uint64_t> launched_;                         // keys of what ran on devices
   std::vector<bool> may_launch_;  // by the lower bits of a key: whether it may be among them

@@ -159,6 +159,10 @@ constexpr std::string_view kGraphRemedy =
     "The work is replayed from graphs already: prepare the next launch while this one runs (inputs, sampling, checks "
     "on the host), launch it before this one ends, or put several steps into one graph.";
 
+constexpr std::string_view kUnseenHostRemedy =
+    "Record the host's calls too, so that these gaps have a cause (rocprofv3 --hip-trace, nsys -t cuda, activities of "
+    "the CPU in torch.profiler).";
+
 // Calls that free memory while the device idles; returns what of its gaps lies in them.
 Stretches judge_freeing(const Judgement& judgement, const DeviceSum& device, const std::vector<IdleGap>& gaps) {
   if (!judgement.judges(RuleId::freeing)) return {};
@@ -241,7 +245,13 @@ Result<void> judge_gaps(const Judgement& judgement, const DeviceSum& device, Gra
                                    duration_text(late), duration_text(span));
       found.tab = "led by its host";
     }
-    name_host_calls(judgement, judgement.host.processes_of(device), found);
+    const std::vector<HostProcess> processes = judgement.host.processes_of(device);
+    name_host_calls(judgement, processes, found);
+    if (processes.empty()) {
+      found.is_unexplained = true;
+      found.headline += ", no call of a host was recorded";
+      found.remedy = kUnseenHostRemedy;
+    }
     if (graphs.are_most()) found.remedy = kGraphRemedy;
     judgement.tell(std::move(found));
   }

@@ -16,6 +16,7 @@
 #include "core/analysis/time/session_parts.h"
 #include "core/analysis/time/stretches.h"
 #include "core/analysis/time/track_devices.h"
+#include "core/analysis/vendors/vendor.h"
 #include "core/lod/range_statistics.h"
 #include "core/names/collective_words.h"
 #include "core/names/name_forms.h"
@@ -89,8 +90,14 @@ class LoadMeasure {
   void choose_kind() {
     bool engines = false, streams = false;
     for (std::size_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
-      if (snapshot_.lanes[lane].event_count == 0 || kinds_.of_lane(lane) != WorkKind::compute) continue;
-      const TrackSnapshot* track = snapshot_.find_track(snapshot_.lanes[lane].track);
+      const LaneSnapshot& one = snapshot_.lanes[lane];
+      if (one.event_count == 0) continue;
+      const TrackSnapshot* track = snapshot_.find_track(one.track);
+      if (track != nullptr && track->track->kind == kDoubtfulTrack) load_.doubtful += one.event_count;
+      if (is_device_work(kinds_.of_lane(lane))) load_.timed += one.event_count;
+      const auto of_network = [&](const ProgramTables& each) { return each.network_table == one.schema->name; };
+      if (std::any_of(program_tables().begin(), program_tables().end(), of_network)) load_.over_network = true;
+      if (kinds_.of_lane(lane) != WorkKind::compute) continue;
       if (track != nullptr) (track->track->kind == "stream" ? streams : engines) = true;
     }
     if (!kinds_.any_device()) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/analysis/dependencies/launched_time.h"
+#include "core/analysis/figures/summed_times.h"
 #include "core/analysis/memory/pressure.h"
 #include "core/analysis/tenstorrent/link_demand.h"
 #include "core/base/format.h"
@@ -17,6 +18,8 @@ namespace accelscope {
 namespace {
 
 constexpr double kIdlesMuch = 0.2, kIdlesSome = 0.1, kHalf = 0.5, kMuchOf = 0.4, kFarAhead = 1.5;
+constexpr double kManyDoubtful = 0.2;  // of a device's events: what the others say is not the whole
+constexpr std::uint64_t kSeveralDoubtful = 3;
 constexpr double kToldPart = 0.05;  // smaller parts of the time are not spoken of
 
 std::string time_text(double ns) { return format_duration(ns); }
@@ -36,6 +39,11 @@ bool host_bound(const SessionLoad& load) {
   return load.kind == SessionLoad::Kind::streams && load.idle_share() >= kIdlesMuch && load.idle_share() >= moves;
 }
 
+bool is_doubtful(const SessionLoad& load) {
+  return load.doubtful >= kSeveralDoubtful &&
+         static_cast<double>(load.doubtful) >= kManyDoubtful * static_cast<double>(load.doubtful + load.timed);
+}
+
 // " (compute 60.5 %, communication alone 18.6 %)"; "" where there is no second part.
 std::string parts_text(const SessionLoad& load, bool with_idle) {
   std::vector<TimePart> parts;
@@ -48,7 +56,9 @@ std::string parts_text(const SessionLoad& load, bool with_idle) {
   if (parts.size() < 2) return "";
   std::string text;
   for (const TimePart part : parts) {
-    text += fmt::format("{}{} {}", text.empty() ? " (" : ", ", name_of(part), format_share(load.split.share(part)));
+    const bool network = part == TimePart::copies && load.over_network;
+    text += fmt::format("{}{} {}", text.empty() ? " (" : ", ", network ? "transfers alone" : name_of(part),
+                        format_share(load.split.share(part)));
   }
   return text + ")";
 }
@@ -77,7 +87,7 @@ std::string streams_bound(const SessionLoad& load) {
   const double communication = load.split.share(TimePart::communication);
   std::string bound = "its kernels";
   if (communication > compute && communication >= copies) bound = "communication";
-  if (copies > compute && copies > communication) bound = "copies";
+  if (copies > compute && copies > communication) bound = load.over_network ? "communication" : "copies";
   // What it idles may have held up all the rest.
   const char* const so = load.idle_share() < kIdlesSome ? "bound by" : "mostly";
   return fmt::format("{}{}: {} {}", busy, parts_text(load, true), so, bound);
@@ -131,6 +141,9 @@ std::string engines_cause(const SessionLoad& load) {
 }  // namespace
 
 std::string bound_text(const SessionLoad& load) {
+  if (is_doubtful(load))
+    return fmt::format("Unknown: {} of {} events have impossible durations, and are left out",
+                       format_count(load.doubtful), format_count(load.doubtful + load.timed));
   if (host_bound(load)) return sentence(idle_bound(load));
   switch (load.kind) {
     case SessionLoad::Kind::nothing:
@@ -148,6 +161,7 @@ std::string bound_text(const SessionLoad& load) {
 }
 
 std::string cause_text(const SessionLoad& load) {
+  if (is_doubtful(load)) return "";
   if (host_bound(load)) return idle_cause(load);
   const auto longest = [&](const char* what) {
     if (load.busiest.empty() || load.busiest_share <= 0) return std::string();
@@ -264,26 +278,39 @@ SourceLines own_lines(const HostTimes& host, const StringPool& strings) {
 
 }  // namespace
 
-Result<Verdict> session_verdict(const QueryContext& query, const std::optional<TimeRange>& active,
-                                const SourceLines& lines, const ActivityIndex* index) {
-  const Result<SessionLoad> load = session_load(query, active.value_or(TimeRange{0, 0}), index);
+Result<Verdict> range_verdict(const QueryContext& query, const TimeRange& active, const ActivityIndex* index) {
+  const Result<SessionLoad> load = session_load(query, active, index);
   if (!load) return load.error();
   Verdict verdict;
   verdict.bound = bound_text(*load);
-  if (load->kind == SessionLoad::Kind::nothing) {
-    const auto usage = memory_usage(query);
-    if (!usage) return usage.error();
-    const auto pressure = memory_pressure(query, **usage);
-    if (!pressure) return pressure.error();
-    if (std::string memory = pressure_text(*pressure); !memory.empty()) verdict.bound = std::move(memory);
+  verdict.cause = cause_text(*load);
+  if (host_bound(*load) && !load->gap.empty()) verdict.cause_range = load->gap;
+  if (load->kind != SessionLoad::Kind::nothing) return verdict;
+  const auto usage = memory_usage(query);
+  if (!usage) return usage.error();
+  const auto pressure = memory_pressure(query, **usage);
+  if (!pressure) return pressure.error();
+  const auto sums = summed_times(query);
+  if (!sums) return sums.error();
+  if (std::string memory = pressure_text(*pressure); !memory.empty()) {
+    verdict.bound = std::move(memory);
     verdict.cause = pressure_cause(*pressure);
+  } else if (std::string summed = bound_text(*sums); !summed.empty()) {
+    verdict.bound = std::move(summed);
+    verdict.cause = cause_text(*sums);
   }
-  if (verdict.cause.empty()) verdict.cause = cause_text(*load);
+  return verdict;
+}
+
+Result<Verdict> session_verdict(const QueryContext& query, const std::optional<TimeRange>& active,
+                                const SourceLines& lines, const ActivityIndex* index) {
+  Result<Verdict> found = range_verdict(query, active.value_or(TimeRange{0, 0}), index);
+  if (!found) return found;
+  Verdict& verdict = *found;
   const auto demand = tenstorrent::link_demand(query, {});
   if (!demand) return demand.error();
   if (const std::string network = tenstorrent::demand_text(*demand); !network.empty())
     verdict.cause += (verdict.cause.empty() ? "" : ", ") + network;
-  if (host_bound(*load) && !load->gap.empty()) verdict.cause_range = load->gap;
   const bool host_alone = std::all_of(lines.lines.begin(), lines.lines.end(), [](const SourceLine& line) {
     return line.host_ns == line.busy_ns + line.wait_ns;
   });
@@ -299,7 +326,7 @@ Result<Verdict> session_verdict(const QueryContext& query, const std::optional<T
     verdict.worst = worst_line(lines);
   }
   verdict.missing = missing_text(*query.snapshot);
-  return verdict;
+  return found;
 }
 
 }  // namespace accelscope

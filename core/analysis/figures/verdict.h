@@ -42,6 +42,9 @@ struct SessionLoad {
   TimeRange gap{0, 0};             // the longest in which a device does nothing
   std::string before_gap;          // what ended last before it; "" where nothing did
   std::string host_in_gap;         // what the host did for most of it; "" where that is not known
+  bool over_network = false;       // transfers are of a network of cores: communication
+  std::uint64_t doubtful = 0;      // events whose times cannot be true, and are left out
+  std::uint64_t timed = 0;         // events of devices whose times can
 
   [[nodiscard]] double idle_share() const noexcept;
   [[nodiscard]] double share(Unit unit) const noexcept { return shares[static_cast<std::size_t>(unit)]; }
@@ -85,6 +88,9 @@ struct Verdict {
   [[nodiscard]] std::string text() const;  // all of it, in one line
 };
 
+// Its bound and cause alone, of a range: of sessions without work those of their memory or of times that are sums.
+[[nodiscard]] Result<Verdict> range_verdict(const QueryContext& query, const TimeRange& active,
+                                            const ActivityIndex* index = nullptr);
 // `active` as find_active_stretch() has it, the lines of the whole session.
 [[nodiscard]] Result<Verdict> session_verdict(const QueryContext& query, const std::optional<TimeRange>& active,
                                               const SourceLines& lines, const ActivityIndex* index = nullptr);

@@ -1,7 +1,11 @@
 // What a change saves where a source did not tell all: at least and at most, by replays of each reading that there is.
 #pragma once
 
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/analysis/replay/graph_replay.h"
@@ -12,16 +16,26 @@ class Readings {
  public:
   Readings(const WorkGraph& graph, const ChangedGraph& changed);
 
-  // Calls body(replay, changed) for each reading but the graph's own.
+  // Replays the graph as it was changed, and in each other reading, on the pool. Calls body(replay, changed, own),
+  // where `own` is of no other reading, one call at a time, in any order.
   template <typename Body>
-  [[nodiscard]] Result<void> each_other(const QueryContext& query, Body&& body) const {
-    for (const ChangedGraph::Reading reading : others_) {
-      const ChangedGraph other = changed_.read_as(reading);
-      const auto replay = GraphReplay::run(query, graph_, other);
-      if (!replay) return replay.error();
-      body(**replay, other);
-    }
-    return {};
+  [[nodiscard]] Result<void> each(const QueryContext& query, Body&& body) const {
+    std::mutex mutex;
+    Result<void> all;
+    query.pool.for_each(others_.size() + 1, query.control, [&](std::size_t index, std::size_t) {
+      std::optional<ChangedGraph> other;
+      if (index > 0) other = changed_.read_as(others_[index - 1]);
+      const ChangedGraph& read = other ? *other : changed_;
+      auto replay = GraphReplay::run(query, graph_, read);
+      const std::scoped_lock lock(mutex);
+      if (replay) {
+        body(std::move(*replay), read, index == 0);
+      } else {
+        all = replay.error();
+      }
+    });
+    if (query.control.cancelled()) return cancelled_error();
+    return all;
   }
   // The longest that one engine stands still within a range for what is loose: with another order of its instructions
   // that is what dropping it can save.

@@ -391,36 +391,40 @@ Result<WhatIfResult> replay_range(const QueryContext& query, const WorkGraph& gr
   KeptDetails own;
   const Result<ChangedGraph> changed = ChangeReader(query, graph, range, kept == nullptr ? own : *kept).run(changes);
   if (!changed) return changed.error();
-  auto replay = GraphReplay::run(query, graph, *changed);
-  if (!replay) return replay.error();
   WhatIfResult result;
+  result.least_ns = INT64_MAX;
+  result.most_ns = INT64_MIN;
   result.touched = changed->touched;
   const auto totals_of = [&](const GraphReplay& each) {
     if (graph.count() > 0 && range.end_ns < graph.end_of_all_ns) return each.totals(range);
     return RangeTotals{{range.begin_ns, graph.end_of_all_ns},
                        {range.begin_ns, graph.count() == 0 ? range.begin_ns : each.end_of_all_ns()}};
   };
-  const RangeTotals totals = totals_of(**replay);
+  const Readings readings(graph, *changed);
+  std::unique_ptr<GraphReplay> replay;
+  RangeTotals totals;
+  const auto replayed =
+      readings.each(query, [&](std::unique_ptr<GraphReplay> each, const ChangedGraph&, bool as_it_is) {
+        const RangeTotals read = totals_of(*each);
+        const std::int64_t saved_ns = read.before.length_ns() - read.after.length_ns();
+        result.least_ns = std::min(result.least_ns, saved_ns);
+        result.most_ns = std::max(result.most_ns, saved_ns);
+        if (!as_it_is) return;
+        totals = read;
+        replay = std::move(each);
+      });
+  if (!replayed) return replayed.error();
   if (range.end_ns < graph.end_of_all_ns && totals.before.empty()) {
     return Error{"no event lies wholly inside of the range"};
   }
-  result.least_ns = result.most_ns = totals.before.length_ns() - totals.after.length_ns();
-  const Readings readings(graph, *changed);
-  const auto compared = readings.each_other(query, [&](const GraphReplay& other, const ChangedGraph&) {
-    const RangeTotals read = totals_of(other);
-    const std::int64_t saved_ns = read.before.length_ns() - read.after.length_ns();
-    result.least_ns = std::min(result.least_ns, saved_ns);
-    result.most_ns = std::max(result.most_ns, saved_ns);
-  });
-  if (!compared) return compared.error();
   if (!changed->loose.empty()) result.most_ns = std::max(result.most_ns, readings.waited_ns(totals.before));
   if (result.least_ns != result.most_ns) result.rests_on = readings.why();
   result.before = totals.before;
   result.total_before_ns = totals.before.length_ns();
   result.total_after_ns = totals.after.length_ns();
-  result.path = (*replay)->path(totals.after);
-  result.begin_ns = std::move((*replay)->begin_ns);
-  result.end_ns = std::move((*replay)->end_ns);
+  result.path = replay->path(totals.after);
+  result.begin_ns = std::move(replay->begin_ns);
+  result.end_ns = std::move(replay->end_ns);
   return result;
 }
 

@@ -79,18 +79,15 @@ bool WorkReplay::has_engines(std::uint32_t device) const noexcept {
 }
 
 Result<WorkReplay::Saving> WorkReplay::saving(const ChangedGraph& changed) const {
-  const auto replay = GraphReplay::run(query_, *graph_, changed);
-  if (!replay) return replay.error();
-  const auto saved_by = [&](const GraphReplay& of, const ChangedGraph& as) {
-    return end_of(graph_->end_ns, nullptr) - end_of(of.end_ns, &as);
-  };
-  Saving saving{saved_by(**replay, changed), saved_by(**replay, changed)};
+  Saving saving{INT64_MAX, INT64_MIN};
   const Readings readings(*graph_, changed);
-  const auto compared = readings.each_other(query_, [&](const GraphReplay& of, const ChangedGraph& as) {
-    saving.least_ns = std::min(saving.least_ns, saved_by(of, as));
-    saving.most_ns = std::max(saving.most_ns, saved_by(of, as));
-  });
-  if (!compared) return compared.error();
+  const auto replayed =
+      readings.each(query_, [&](const std::unique_ptr<GraphReplay>& replay, const ChangedGraph& read, bool) {
+        const std::int64_t saved_ns = end_of(graph_->end_ns, nullptr) - end_of(replay->end_ns, &read);
+        saving.least_ns = std::min(saving.least_ns, saved_ns);
+        saving.most_ns = std::max(saving.most_ns, saved_ns);
+      });
+  if (!replayed) return replayed.error();
   if (!changed.loose.empty()) saving.most_ns = std::max(saving.most_ns, readings.waited_ns(details_.range));
   return saving;
 }

@@ -137,6 +137,7 @@ struct ProgramTables {
   std::string_view total_column;   // ns
   std::string_view data_wait;      // the row's name: computing waited for data
   std::string_view room_wait;      // and for room for its results
+  std::string_view network_table;  // transfers between cores
 };
 
 // How traces of CUDA tell of a stream that waits for an event: which stream it was recorded on, and the call that did.

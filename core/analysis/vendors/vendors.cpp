@@ -125,7 +125,8 @@ constexpr std::array<ProgramTables, 1> kProgramTables = {{{.run_table = "run",
                                                            .total_table = "zone_total",
                                                            .total_column = "ns",
                                                            .data_wait = "CB-COMPUTE-WAIT-FRONT",
-                                                           .room_wait = "CB-COMPUTE-RESERVE-BACK"}}};
+                                                           .room_wait = "CB-COMPUTE-RESERVE-BACK",
+                                                           .network_table = "noc_transfer"}}};
 
 constexpr StreamWaitWords kStreamWaits = {.stream_column = "wait_on_stream",
                                           .record_column = "wait_on_cuda_event_record_corr_id",

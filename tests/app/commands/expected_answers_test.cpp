@@ -45,11 +45,12 @@ bool same_bound(const std::string& verdict, const std::string& bound) {
     const char* said;
     std::vector<std::string> meant;
   };
-  static const std::array<Words, 13> kWords = {{{"ost-bound", {"launch", "host", "idle"}},
+  static const std::array<Words, 14> kWords = {{{"ost-bound", {"launch", "host", "idle"}},
                                                 {"bound by its kernels", {"compute"}},
                                                 {"mostly its kernels", {"compute"}},
                                                 {"mostly communication", {"communication"}},
                                                 {"mostly copies", {"copies"}},
+                                                {"mostly waits", {"waits"}},
                                                 {"ound by communication", {"communication"}},
                                                 {"bound by copies", {"copies"}},
                                                 {"DMA-bound", {"memory", "copies"}},
@@ -134,6 +135,6 @@ TEST_CASE("what is told first of real profiles is what an expert says of them") 
   REQUIRE(rows > 50);
   MESSAGE(fmt::format("{} of {} bounds, {} of {} first findings as an expert says them{}", bounds, rows, findings, told,
                       differ));
-  CHECK(bounds >= 0.87 * rows);
-  CHECK(findings >= 0.87 * told);
+  CHECK(bounds >= 0.9 * rows);
+  CHECK(findings >= 0.9 * told);
 }

@@ -74,6 +74,10 @@ constexpr ColumnSpec kSyncFurther[] = {
     {"syncType", kInt, "", kOperation, "",
      "The kind of wait as the file numbers it, which older versions do otherwise."},
 };
+constexpr ColumnSpec kSyncOwn[] = {
+    {"wait_on_stream", kInt, "", kIds, "", "The stream on which the event was recorded that another one waits for."},
+    {"wait_on_cuda_event_record_corr_id", kInt, "", kIds, "", "The correlation of the call that recorded it."},
+};
 constexpr ColumnSpec kRuntimeOwn[] = {kStackOf};
 constexpr ColumnSpec kRuntimeFurther[] = {kReturnValue};
 constexpr ColumnSpec kNvtxOwn[] = {
@@ -203,7 +207,7 @@ constexpr std::array<NsysTableRule, kNsysTableCount> kNsysRules = {{
     {NsysTable::kernel, {}, kKernelOwn, kKernelFurther},
     {NsysTable::memcpy, {}, kCopyOwn, kCopyFurther},
     {NsysTable::memset, {}, {}, kSetFurther},
-    {NsysTable::cuda_sync, {}, {}, kSyncFurther},
+    {NsysTable::cuda_sync, {}, kSyncOwn, kSyncFurther},
     {NsysTable::runtime_call, {}, kRuntimeOwn, kRuntimeFurther},
     {NsysTable::nvtx, {}, kNvtxOwn, kNvtxFurther},
     {NsysTable::cuda_graph,
@@ -266,6 +270,7 @@ constexpr std::array<NsysTableRule, kNsysTableCount> kNsysRules = {{
 
 static_assert(KernelOwnColumns::launch_type == tracks::KernelColumns::count);
 static_assert(TransferOwnColumns::cause == tracks::TransferColumns::count);
+static_assert(SyncOwnColumns::wait_on_stream == tracks::SyncColumns::count);
 static_assert(RuntimeOwnColumns::stack == tracks::RuntimeColumns::count);
 static_assert(NvtxOwnColumns::message == tracks::NvtxColumns::count);
 

@@ -48,6 +48,9 @@ struct NsysTableRule {
 struct NvtxOwnColumns {
   static constexpr std::size_t message = 4, bytes = 5;
 };
+struct SyncOwnColumns {
+  static constexpr std::size_t wait_on_stream = 6, record_call = 7;
+};
 struct GraphColumns {
   static constexpr std::size_t correlation = 0, device = 1, context = 2, stream = 3;
 };

@@ -78,6 +78,22 @@ TEST_CASE("an Nsight Systems export: what ran on devices lies on the rows of the
   CHECK(quality_count(session, "times_out_of_capture") == 3);  // a kernel, an event, a sample
 }
 
+TEST_CASE("an Nsight Systems export: a stream that waits for an event names the stream and the call that recorded it") {
+  // Recorded on stream 7 by call 12 and again by call 15, after stream 9 was told to wait by call 14; stream 7 needs
+  // not wait for itself.
+  const Imported session = imported_export(std::string(test::nsys_export_of_2026()) + R"(
+    INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES (1660, 0, 1, 9, 15, 281476838981632, 70);
+    INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES (1492, 1494, 0, 1, 9, 14, 281476838981632, 2, 70),
+      (1495, 1496, 0, 1, 7, 16, 281476838981632, 2, 70), (1497, 1498, 0, 1, 9, 17, 281476838981632, 2, 71);)");
+  Names waits;
+  for (const EventValues& event : session.events("cuda_sync")) {
+    const auto stream = event.integer("wait_on_stream"), call = event.integer("wait_on_cuda_event_record_corr_id");
+    if (stream && call) waits.push_back(event.track + ": " + std::to_string(*stream) + ", " + std::to_string(*call));
+  }
+  std::sort(waits.begin(), waits.end());
+  CHECK(waits == Names{"sync stream 7: 9, 15", "sync stream 9: 7, 12", "sync stream 9: 7, 13"});
+}
+
 TEST_CASE("an Nsight Systems export: a kernel of FlashAttention has the operations that its name and grid tell") {
   const std::string sql =
       std::string(test::nsys_export_of_2026()) +

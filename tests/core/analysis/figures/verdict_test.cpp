@@ -43,6 +43,14 @@ class HandMade {
   void add(TrackNumber track, std::int64_t begin, std::int64_t end, const char* name = "COPY") {
     writer_.begin_event(track, begin, end - begin, writer_.intern(name));
   }
+  void sums(const char* names, const std::vector<std::pair<const char*, std::int64_t>>& rows) {
+    const SchemaNumber schema = writer_.add_schema({.name = std::string(names) + " sums",
+                                                    .kind = EventKind::table,
+                                                    .name_column = names,
+                                                    .columns = {{.name = "Time (ns)", .unit = "ns"}}});
+    const TrackNumber table = writer_.add_track({.name = names, .kind = "table", .schema = schema});
+    for (const auto& [name, ns] : rows) writer_.begin_event(table, 0, 0, writer_.intern(name)).integer(0, ns);
+  }
   void lacks(QualityKind kind, std::uint64_t count, Severity severity) {
     writer_.add_quality({kind.as(severity), count, "what to try"});
   }
@@ -284,4 +292,32 @@ TEST_CASE("verdict: what missing notifications keep from the figures is said wit
         "not known");
   verdict.missing = "no trace";
   CHECK(verdict.text() == "DMA-bound; data quality: no trace");
+}
+
+TEST_CASE("verdict: sums without times say what most of them is, of a device before its host") {
+  HandMade device, host;
+  device.sums("Kernel",
+              {{"gemm", 40'000}, {"zeCommandListAppendMemoryCopy(M2D)", 55'000}, {"ncclDevKernel_AllReduce", 5'000}});
+  device.sums("Function", {{"zeCommandQueueSynchronize", 900'000}});
+  CHECK(device.verdict(std::nullopt, {}).text() ==
+        "Sums alone, 100 µs of device work, copies 55.0 %, kernels 40.0 %, communication 5.0 %: mostly copies; Longest "
+        "in "
+        "zeCommandListAppendMemoryCopy, 55.0 %");
+  host.sums("Function", {{"zeCommandQueueSynchronize", 900}, {"zeMemAllocDevice", 100}});
+  CHECK(host.verdict(std::nullopt, {}).text() ==
+        "Sums alone, 1 µs of a host's calls, waits 90.0 %, other calls 10.0 %: mostly waits; Longest in "
+        "zeCommandQueueSynchronize, 90.0 %");
+}
+
+TEST_CASE("verdict: where many durations cannot be, the rest does not stand for all") {
+  const auto with_doubtful = [](int count) {
+    HandMade session;
+    const TrackNumber stream = session.track("Operations", "stream", "chip 0");
+    for (int i = 0; i < 9; ++i) session.add(stream, i * 1'000, i * 1'000 + 900);
+    const TrackNumber doubtful = session.track("Operations (impossible times)", "doubtful", "chip 0");
+    for (int i = 0; i < count; ++i) session.add(doubtful, i, 6'000'000'000);
+    return session.verdict(TimeRange{0, 9'000}, {}).bound;
+  };
+  CHECK(with_doubtful(3) == "Unknown: 3 of 12 events have impossible durations, and are left out");
+  CHECK(with_doubtful(2).find("bound by") != std::string::npos);
 }

@@ -1,6 +1,6 @@
 // Answers about a session that are dear to find and that many ask for, each found once for what the data are and
-// shared: the path, warnings, SQL and agents speak of the same graph of work. Of each kind the newest is kept for as
-// long as the store is there.
+// shared: the path, warnings, SQL and agents speak of the same graph of work. Of each kind those about the newest data
+// are kept for as long as the store is there, one of the whole session and of each host that was asked for.
 //
 //   return store.kept().find<WorkGraph>(snapshot, control, [&] { return build(); });
 #pragma once
@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <typeindex>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/base/worker_pool.h"
@@ -34,26 +35,32 @@ class KeptAnswers {
       slot->made.wait_for(lock, kBetweenLooks);
       if (control.cancelled()) return cancelled_error();
     }
-    if (slot->answer && is_same(*slot->snapshot, *snapshot))
-      return std::static_pointer_cast<const Answer>(slot->answer);
+    for (const Kept& each : slot->kept) {
+      if (is_same(*each.snapshot, *snapshot)) return std::static_pointer_cast<const Answer>(each.answer);
+    }
     const Making making(*slot, lock);
     lock.unlock();
     Result<std::shared_ptr<const Answer>> made = make();
     lock.lock();
     if (made && (keeps == nullptr || keeps(**made))) {
-      slot->answer = *made;
-      slot->snapshot = snapshot;
+      std::erase_if(slot->kept, [&](const Kept& each) { return each.snapshot->version != snapshot->version; });
+      if (slot->kept.size() == kMostKept) slot->kept.erase(slot->kept.begin());
+      slot->kept.push_back({snapshot, *made});
     }
     return made;
   }
 
  private:
+  static constexpr std::size_t kMostKept = 8;  // about one state of the data
+  struct Kept {
+    std::shared_ptr<const Snapshot> snapshot;
+    std::shared_ptr<const void> answer;
+  };
   struct Slot {
     std::mutex mutex;
     std::condition_variable made;
     bool is_made = false;  // right now, by somebody
-    std::shared_ptr<const Snapshot> snapshot;
-    std::shared_ptr<const void> answer;
+    std::vector<Kept> kept;
   };
   // While one makes an answer, also where that throws.
   class Making {

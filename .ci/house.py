@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks the plan of the house: who may include whom, how many files a folder holds, that each room says what it is, and
-that no two types have one name (C++ forbids it across all that is linked together, and no linker notices), that what
-README promises is held by tests that exist.
+"""Checks the plan of the house: who may include whom, how many files a folder holds, that the README of a storey
+lists its rooms, and that no two types have one name (C++ forbids it across all that is linked together, and no linker
+notices), that what README promises is held by tests that exist.
 
-Usage: house.py, in the root of the tree. Says every offence and ends with 1 if there is one.
+Usage: house.py, in the root of the tree. Says every offence and ends with 1 if there is one. house.py --map prints every
+room with what its headers say of themselves.
 """
 import collections
 import os
@@ -93,22 +94,33 @@ def crowded(paths):
             yield f"{folder}: {number} files; a folder holds {MOST_FILES} at most"
 
 
-def silent_rooms(paths):
-    known = set(paths)
-    rooms = {os.path.dirname(path) for path in paths if path.split("/")[0] in ORDER and path.endswith((".h", ".cpp"))}
-    for room in sorted(rooms):
-        if "/include/" in room:
-            continue
-        if f"{room}/README.md" not in known:
-            yield f"{room}: no README.md says what it holds"
-            continue
-        with open(f"{room}/README.md", encoding="utf-8") as file:
-            text = file.read()
-        if not text.startswith("# "):
-            yield f"{room}/README.md: does not begin with a title: # {room}"
-        for path in sorted(known):
-            if os.path.dirname(path) == room and path.endswith(".h") and os.path.basename(path) not in text:
-                yield f"{path}: {room}/README.md does not name it"
+def unlisted_rooms(paths):
+    """The README of a storey has a row for every room of its order, or for one above it."""
+    for storey in ORDER:
+        with open(f"{storey}/README.md", encoding="utf-8") as file:
+            listed = {name.rstrip("/") for name in re.findall(r"`([\w/]+/)`", file.read())}
+        for room in ORDER[storey].split():
+            parts = room.removesuffix("/*").split("/")
+            if room != "." and not any("/".join(parts[:count]) in listed for count in range(1, len(parts) + 1)):
+                yield f"{storey}/README.md: has no row for {room}/"
+
+
+def print_map(paths):
+    """Every room with its lines, and what its headers say of themselves."""
+    rooms = collections.defaultdict(list)
+    for path in sorted(paths):
+        if path.split("/")[0] in ORDER and path.endswith((".h", ".cpp", ".c")):
+            rooms[os.path.dirname(path)].append(path)
+    for room, inside in sorted(rooms.items()):
+        texts = {}
+        for path in inside:
+            with open(path, encoding="utf-8") as file:
+                texts[path] = file.read()
+        print(f"\n{room}: {len(inside)} files, {sum(text.count(chr(10)) for text in texts.values())} lines")
+        for path, text in texts.items():
+            head = " ".join(line[2:].strip() for line in re.match(r"(?://.*\n)*", text).group(0).splitlines())
+            if path.endswith(".h") and head:
+                print(f"  {os.path.basename(path)}: {re.split(r'(?<=[.]) ', head)[0]}")
 
 
 def without_text(source):
@@ -202,7 +214,9 @@ def unheld_promises(paths):
 
 def main():
     paths = [path for path in files() if os.path.exists(path)]
-    offences = [*wrong_includes(paths), *crowded(paths), *silent_rooms(paths), *nameless(paths), *types_of_one_name(paths),
+    if sys.argv[1:] == ["--map"]:
+        return print_map(paths)
+    offences = [*wrong_includes(paths), *crowded(paths), *unlisted_rooms(paths), *nameless(paths), *types_of_one_name(paths),
                 *unheld_promises(paths)]
     for offence in offences:
         print(offence)

@@ -7,20 +7,203 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <deque>
 #include <istream>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <ostream>
+#include <string>
+#include <string_view>
 #include <thread>
 
+#include "app/export/quality_report.h"
 #include "app/mcp/json_text.h"
-#include "app/mcp/message.h"
-#include "app/mcp/resources.h"
+#include "app/mcp/shelf.h"
 #include "capture/json/json_cursor.h"
+#include "core/analysis/figures/terminology.h"
+#include "core/sql/base/sql.h"
 
 namespace accelscope::app {
 namespace {
+
+// One message of JSON-RPC 2.0, a line of JSON, as the Model Context Protocol uses it over standard streams.
+// Source: the specification of JSON-RPC 2.0; Model Context Protocol, revision 2025-06-18, "Base Protocol",
+// "Transports".
+inline constexpr std::size_t kMostMessageBytes = std::size_t{16} << 20;
+
+enum class RpcError : int {
+  parse = -32700,
+  invalid_request = -32600,
+  unknown_method = -32601,
+  invalid_params = -32602,
+  internal = -32603,
+  no_resource = -32002,
+};
+
+struct RpcFailure {
+  RpcError code = RpcError::internal;
+  std::string message;
+};
+
+struct RpcMessage {
+  std::string id;      // as JSON, a number or a text; "": a notification, which is not answered
+  std::string method;  // "": an answer to something that we asked
+  std::string params;  // a JSON object; "{}" where there are none
+};
+
+struct ReadMessage {
+  RpcMessage message;
+  std::optional<RpcFailure> failure;  // what is answered instead, under message.id ("" : null)
+};
+
+using capture::json::JsonField;
+using capture::json::JsonKind;
+
+std::string id_json(const JsonField& field) {
+  if (field.kind == JsonKind::string) return json_quote(field.text);
+  return field.kind == JsonKind::number ? std::string(field.text) : std::string();
+}
+
+[[nodiscard]] ReadMessage read_message(std::string_view line) {
+  ReadMessage read;
+  RpcMessage& message = read.message;
+  const auto refuse = [&](RpcError code, std::string_view why) -> ReadMessage& {
+    read.failure = RpcFailure{code, std::string(why)};
+    return read;
+  };
+  if (line.size() > kMostMessageBytes) return refuse(RpcError::invalid_request, "the message is longer than 16 MiB");
+  message.params = "{}";
+  bool versioned = false, answer = false, odd_params = false, odd_id = false;
+  const bool whole = capture::json::each_member(line, [&](const JsonField& field) {
+    if (field.key == "jsonrpc") versioned = field.text == "2.0";
+    if (field.key == "id") {
+      message.id = id_json(field);
+      odd_id = message.id.empty();
+    }
+    if (field.key == "method" && field.kind == JsonKind::string) message.method = field.text;
+    if (field.key == "result" || field.key == "error") answer = true;
+    if (field.key == "params" && field.kind != JsonKind::null) {
+      odd_params = field.kind != JsonKind::object;
+      message.params = field.text;
+    }
+    return true;
+  });
+  if (!whole) {
+    const bool batch =
+        line.find_first_not_of(" \t\r") != std::string_view::npos && line[line.find_first_not_of(" \t\r")] == '[';
+    if (batch) return refuse(RpcError::invalid_request, "several messages in one list are not taken: one a line");
+    return refuse(RpcError::parse, "the line is not one JSON object");
+  }
+  if (!versioned) return refuse(RpcError::invalid_request, "\"jsonrpc\" is not \"2.0\"");
+  if (odd_id) return refuse(RpcError::invalid_request, "\"id\" is neither a number nor a text");
+  if (message.method.empty() && !answer) return refuse(RpcError::invalid_request, "\"method\" is missing");
+  if (odd_params) return refuse(RpcError::invalid_params, "\"params\" is not an object");
+  return read;
+}
+
+// Lines without their end.
+[[nodiscard]] std::string result_message(std::string_view id, std::string_view result) {
+  return JsonObject().text("jsonrpc", "2.0").raw("id", id).raw("result", result).done();
+}
+
+[[nodiscard]] std::string failure_message(std::string_view id, const RpcFailure& failure) {
+  const std::string error =
+      JsonObject().number("code", static_cast<int>(failure.code)).text("message", failure.message).done();
+  return JsonObject().text("jsonrpc", "2.0").raw("id", id.empty() ? "null" : id).raw("error", error).done();
+}
+
+[[nodiscard]] std::string notification_message(std::string_view method, std::string_view params) {
+  return JsonObject().text("jsonrpc", "2.0").text("method", method).raw("params", params).done();
+}
+
+// What a client can read besides calling tools: the tables of each open session with their columns, its data-quality
+// report, and what figures mean.
+
+constexpr std::string_view kScheme = "accelscope://";
+constexpr std::string_view kGlossary = "accelscope://glossary";
+
+std::string resource_row(const std::string& uri, const std::string& name, std::string_view type) {
+  return JsonObject().text("uri", uri).text("name", name).text("mimeType", type).done();
+}
+
+std::string contents(const std::string& uri, std::string_view type, const std::string& text) {
+  const std::string entry = JsonObject().text("uri", uri).text("mimeType", type).text("text", text).done();
+  return JsonObject().raw("contents", JsonList().raw(entry).done()).done();
+}
+
+std::string term_line(const FigureTerm& term) {
+  return fmt::format("{}{}: {}{}{}\n", term.name, term.unit.empty() ? "" : fmt::format(" [{}]", term.unit), term.text,
+                     term.how.empty() ? "" : " Computed: ", term.how);
+}
+
+Result<std::string> glossary(const std::string& figure) {
+  if (!figure.empty()) {
+    const FigureTerm* term = find_word(figure);
+    if (term == nullptr) return Error{fmt::format("{}: no figure has this name; {} has all", figure, kGlossary)};
+    return term_line(*term);
+  }
+  std::string text;
+  std::string_view group;
+  for (const FigureTerm& term : figure_terms()) {
+    if (term.group != group) text += fmt::format("{}# {}\n", text.empty() ? "" : "\n", term.group);
+    group = term.group;
+    text += term_line(term);
+  }
+  return text;
+}
+
+// "slice(id, track_id, ...)" a line.
+std::string schema_text(SessionShelf& shelf, const ShelvedSession& session) {
+  const SqlSession sql(session.store(), session.snapshot, shelf.pool());
+  std::string text;
+  for (const SqlTable& table : sql.tables()) {
+    text += fmt::format("{}({})", table.name, fmt::join(table.columns, ", "));
+    if (!table.hidden_columns.empty()) text += fmt::format(" also {}", fmt::join(table.hidden_columns, ", "));
+    text += fmt::format("  -- about {} rows\n", table.row_estimate);
+  }
+  return text;
+}
+
+// {"resources": [...]}
+[[nodiscard]] std::string resource_list(const SessionShelf& shelf) {
+  JsonList list;
+  list.raw(resource_row(std::string(kGlossary), "What figures mean", "text/plain"));
+  for (const auto& each : shelf.sessions()) {
+    const std::string base = std::string(kScheme) + each->name;
+    list.raw(resource_row(base + "/schema", "Tables and columns of " + each->opened.title, "text/plain"));
+    list.raw(resource_row(base + "/quality", "Data quality of " + each->opened.title, "application/json"));
+  }
+  return JsonObject().raw("resources", list.done()).done();
+}
+
+// {"resourceTemplates": [...]}
+[[nodiscard]] std::string resource_templates() {
+  const auto row = [](std::string_view uri, std::string_view name, std::string_view type) {
+    return JsonObject().text("uriTemplate", uri).text("name", name).text("mimeType", type).done();
+  };
+  JsonList list;
+  list.raw(row("accelscope://glossary/{figure}", "What a figure means", "text/plain"));
+  list.raw(row("accelscope://{session}/schema", "Tables and columns of an open session", "text/plain"));
+  list.raw(row("accelscope://{session}/quality", "Data quality of an open session", "application/json"));
+  return JsonObject().raw("resourceTemplates", list.done()).done();
+}
+
+// {"contents": [...]}. Fails on an address that there is nothing at.
+[[nodiscard]] Result<std::string> read_resource(const std::string& uri, SessionShelf& shelf) {
+  if (uri == kGlossary || uri.starts_with(fmt::format("{}/", kGlossary))) {
+    const auto text = glossary(uri == kGlossary ? "" : uri.substr(kGlossary.size() + 1));
+    if (!text) return text.error();
+    return contents(uri, "text/plain", *text);
+  }
+  for (const auto& each : shelf.sessions()) {
+    const std::string base = std::string(kScheme) + each->name;
+    if (uri == base + "/schema") return contents(uri, "text/plain", schema_text(shelf, *each));
+    if (uri == base + "/quality") return contents(uri, "application/json", quality_json(*each->snapshot));
+  }
+  return Error{fmt::format("{}: there is nothing; resources/list has what there is", uri)};
+}
 
 // The newest first: it is offered to clients that ask for another.
 constexpr std::array<std::string_view, 3> kRevisions = {"2025-11-25", "2025-06-18", "2025-03-26"};

@@ -2,19 +2,107 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <optional>
+#include <string>
 
 #include "app/content/catalogue/listings.h"
 #include "app/mcp/json_text.h"
-#include "app/mcp/rows.h"
 #include "app/mcp/tool_rows.h"
 #include "core/analysis/advice/advice.h"
 #include "core/base/natural_order.h"
+#include "core/base/utf8.h"
 #include "core/names/short_names.h"
 #include "core/search/filter_mask.h"
+#include "core/sql/base/sql.h"
 
 namespace accelscope::app {
 namespace {
+
+// Rows as JSON within limits: {"columns": [...], "rows": [[...]], "left_out": "..."}.
+struct RowLimits {
+  std::size_t rows = 30;
+  std::size_t bytes = 16'000;       // of all rows
+  std::size_t cell_bytes = 400;     // of a text; what is longer is cut, and says by how much
+  std::uint64_t counted = 200'000;  // rows beyond the limits are counted so far
+};
+
+class LimitedRows final : public SqlRowVisitor {
+ public:
+  explicit LimitedRows(const RowLimits& limits) : limits_(limits) {}
+  bool columns(const std::vector<std::string>& names) override;
+  bool row(const std::vector<SqlValue>& values) override;
+
+  void add_to(JsonObject& answer) const;
+
+ private:
+  RowLimits limits_;
+  std::string columns_ = "[]";
+  JsonList rows_;
+  std::size_t bytes_ = 0, kept_ = 0;
+  std::uint64_t seen_ = 0;
+  bool counted_all_ = true;
+};
+
+std::string hexadecimal(std::string_view bytes) {
+  std::string digits;
+  for (const char byte : bytes) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return digits;
+}
+
+std::string cut_text(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return std::string(text);
+  const std::string_view front = utf8_front(text, most);
+  return fmt::format("{} ... ({} more bytes)", front, text.size() - front.size());
+}
+
+struct CellJson {
+  std::size_t most;
+  std::string operator()(std::monostate) const { return "null"; }
+  // Beyond 2^53 clients that read numbers as doubles would round it.
+  std::string operator()(std::int64_t value) const {
+    constexpr std::int64_t kExact = std::int64_t{1} << 53;
+    const std::string digits = std::to_string(value);
+    return value > kExact || value < -kExact ? json_quote(digits) : digits;
+  }
+  std::string operator()(double value) const {
+    if (std::isinf(value)) return value > 0 ? "1e999" : "-1e999";
+    return json_number(value);
+  }
+  std::string operator()(const std::string& value) const { return json_quote(cut_text(value, most)); }
+  std::string operator()(const SqlBlob& value) const { return json_quote(cut_text(hexadecimal(value.bytes), most)); }
+};
+
+bool LimitedRows::columns(const std::vector<std::string>& names) {
+  columns_ = json_texts(names);
+  return true;
+}
+
+bool LimitedRows::row(const std::vector<SqlValue>& values) {
+  if (++seen_ > limits_.counted) {
+    counted_all_ = false;
+    return false;
+  }
+  if (kept_ + 1 < seen_ || kept_ >= limits_.rows) return true;  // a limit was reached before
+  JsonList cells;
+  for (const SqlValue& value : values) cells.raw(std::visit(CellJson{limits_.cell_bytes}, value));
+  const std::string json = cells.done();
+  if (kept_ > 0 && bytes_ + json.size() > limits_.bytes) return true;
+  bytes_ += json.size();
+  ++kept_;
+  rows_.raw(json);
+  return true;
+}
+
+void LimitedRows::add_to(JsonObject& answer) const {
+  answer.raw("columns", columns_).raw("rows", rows_.done());
+  if (seen_ == kept_) return;
+  const std::string total = counted_all_ ? std::to_string(seen_) : fmt::format("more than {}", limits_.counted);
+  const bool by_bytes = kept_ < limits_.rows;
+  answer.text("left_out", fmt::format("{} of {} rows are shown; {}, or ask for less", kept_, total,
+                                      by_bytes ? "raise max_bytes" : "raise max_rows"));
+}
 
 Result<RowLimits> limits_of(const ToolArguments& arguments) {
   RowLimits limits;

@@ -2,16 +2,46 @@
 // JSON with the ids of what they rest on; whatever is left out is counted and said.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/mcp/arguments.h"
 #include "app/mcp/shelf.h"
+#include "core/base/result.h"
 
 namespace accelscope::app {
+
+// The arguments of a tool by their names. Errors name the argument and what it takes.
+
+class ToolArguments {
+ public:
+  // Of a JSON object. Fails where it is none.
+  [[nodiscard]] static Result<ToolArguments> read(std::string_view object);
+
+  [[nodiscard]] bool has(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] Result<std::string> required_text(std::string_view name) const;
+  [[nodiscard]] Result<std::string> text(std::string_view name, std::string otherwise = "") const;
+  [[nodiscard]] Result<std::int64_t> integer(std::string_view name, std::int64_t otherwise, std::int64_t least,
+                                             std::int64_t most) const;
+  [[nodiscard]] Result<std::optional<std::uint64_t>> id(std::string_view name) const;  // a number or its digits
+  // A text alone is a list of one.
+  [[nodiscard]] Result<std::vector<std::string>> texts(std::string_view name) const;
+
+ private:
+  enum class Kind : std::uint8_t { text, number, list, other };
+  struct Value {
+    Kind kind = Kind::other;
+    std::string text;
+  };
+  [[nodiscard]] const Value* find(std::string_view name) const;
+  std::map<std::string, Value, std::less<>> values_;
+};
 
 struct ScreenshotWish {
   std::vector<std::string> inputs;

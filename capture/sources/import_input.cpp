@@ -3,17 +3,136 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <deque>
 #include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
 
 #include "capture/sources/base/labelled_sink.h"
 #include "capture/sources/input_parts.h"
-#include "capture/sources/name_watch.h"
-#include "capture/sources/operation_names.h"
 #include "capture/sources/other_formats.h"
+#include "capture/sources/tt_ops/columns.h"
+#include "core/chunk/chunk_view.h"
+#include "core/chunk/event_sink.h"
 
 namespace accelscope::capture::sources {
 namespace {
+
+// What operations are called, by their numbers, as an operations report of tt-metal says: a device log of the same run
+// has the numbers only. Sees what the report's import hands on.
+class OperationNames {
+ public:
+  void see(const Definition& definition);
+  void see(const SealedChunk& chunk);
+
+  // "" where the report has no such call of that device ("chip 0").
+  [[nodiscard]] std::string find(const std::string& device, std::uint64_t call) const;
+  [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
+
+ private:
+  std::map<SchemaNumber, std::size_t> call_columns_;  // of tables of operations
+  std::map<TrackNumber, std::pair<SchemaNumber, std::string>> tracks_;
+  std::map<LaneNumber, TrackNumber> lanes_;
+  std::map<StringId, std::string> strings_;
+  std::map<std::pair<std::string, std::uint64_t>, std::string> names_;  // by device and call
+};
+
+void OperationNames::see(const Definition& definition) {
+  if (const auto* schema = std::get_if<Schema>(&definition); schema != nullptr && schema->name == "op") {
+    for (const std::string_view name : tt_ops::OpColumn::call_count) {
+      const auto column = name.empty() ? std::nullopt : schema->find(name);
+      if (column && schema->columns[*column].type == ColumnType::int64) {
+        call_columns_[schema->number] = *column;
+        break;
+      }
+    }
+  }
+  if (call_columns_.empty()) return;
+  if (const auto* track = std::get_if<Track>(&definition); track != nullptr && call_columns_.contains(track->schema)) {
+    const std::size_t chip = track->device.rfind("chip ");  // behind the label of its rank
+    tracks_[track->number] = {track->schema, chip == std::string::npos ? "chip 0" : track->device.substr(chip)};
+  }
+  if (const auto* lane = std::get_if<Lane>(&definition); lane != nullptr && tracks_.contains(lane->track)) {
+    lanes_[lane->number] = lane->track;
+  }
+  if (const auto* batch = std::get_if<StringBatch>(&definition)) {
+    StringId id = batch->first_id;
+    for (const std::string& text : batch->strings) strings_[id++] = text;
+  }
+}
+
+void OperationNames::see(const SealedChunk& chunk) {
+  const auto lane = lanes_.find(chunk.lane());
+  if (lane == lanes_.end()) return;
+  const auto& [schema, device] = tracks_.at(lane->second);
+  const std::size_t column = call_columns_.at(schema);
+  const Result<ChunkView> view = ChunkView::parse(chunk.bytes);
+  if (!view) return;
+  for (std::uint32_t row = 0; row < view->count(); ++row) {
+    if (!view->has_value(column, row)) continue;
+    const auto name = strings_.find(view->name(row));
+    if (name == strings_.end()) continue;
+    names_.try_emplace({device, static_cast<std::uint64_t>(view->int64(column, row))}, name->second);
+  }
+}
+
+std::string OperationNames::find(const std::string& device, std::uint64_t call) const {
+  const auto found = names_.find({device, call});
+  return found == names_.end() ? std::string() : found->second;
+}
+
+// Whether an import has brought anything that can be named: an event with a name, a sample of a counter, a figure. A
+// file that is read as what it is not yields rows, but nothing that anybody could call by a name.
+class NameWatch {
+ public:
+  void see(const Definition& definition);
+  void see(const SealedChunk& chunk);
+  [[nodiscard]] bool found() const noexcept { return found_; }
+  [[nodiscard]] std::uint64_t nameless_events() const noexcept { return nameless_; }  // none is counted once found
+
+ private:
+  bool found_ = false;
+  std::uint64_t nameless_ = 0;
+  std::map<SchemaNumber, EventKind> kinds_;
+  std::map<TrackNumber, EventKind> tracks_;
+  std::map<LaneNumber, EventKind> lanes_;
+};
+
+[[nodiscard]] bool has_named_event(const ChunkView& chunk) {
+  std::array<std::uint64_t, kBlockEvents> names{};
+  for (std::uint32_t block = 0; block < chunk.block_count(); ++block) {
+    chunk.names(block, names.data());
+    const auto end = names.begin() + chunk.block_size(block);
+    if (std::any_of(names.begin(), end, [](std::uint64_t name) { return name != 0; })) return true;
+  }
+  return false;
+}
+
+void NameWatch::see(const Definition& definition) {
+  if (found_) return;
+  if (const auto* schema = std::get_if<Schema>(&definition)) kinds_[schema->number] = schema->kind;
+  if (const auto* track = std::get_if<Track>(&definition); track != nullptr && kinds_.contains(track->schema)) {
+    tracks_[track->number] = kinds_[track->schema];
+  }
+  if (const auto* lane = std::get_if<Lane>(&definition); lane != nullptr && tracks_.contains(lane->track)) {
+    lanes_[lane->number] = tracks_[lane->track];
+  }
+  found_ = std::holds_alternative<Metric>(definition);
+}
+
+void NameWatch::see(const SealedChunk& chunk) {
+  if (found_) return;
+  const auto kind = lanes_.find(chunk.lane());
+  const Result<ChunkView> view = ChunkView::parse(chunk.bytes);
+  found_ = (kind != lanes_.end() && kind->second == EventKind::counter) || (view && has_named_event(*view));
+  if (!found_) nameless_ += chunk.count();
+}
 
 namespace fs = std::filesystem;
 

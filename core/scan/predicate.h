@@ -11,16 +11,94 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "core/base/worker_pool.h"
 #include "core/scan/block_reader.h"
-#include "core/scan/bounds.h"
 #include "core/scan/chunk_scan.h"
-#include "core/scan/string_test.h"
+#include "core/store/string_pool.h"
 
 namespace accelscope {
+
+// A test of texts that looks at each distinct string of a session once, by any number of threads.
+//
+//   StringTest test([](std::string_view text) { return text.starts_with("mat"); }, *snapshot.strings);
+//   test.keeps(session_string_id);
+
+using TextTest = std::function<bool(std::string_view)>;  // may be called by several threads
+
+class StringTest {
+ public:
+  // The pool must outlive the test.
+  StringTest(TextTest keeps, const StringPool& pool) : keeps_(std::move(keeps)), pool_(pool), known_(pool.size()) {}
+
+  // Looks at all strings at once, so that later questions cost a look-up. Before others use the test.
+  void answer_all(WorkerPool& workers, TaskControl& control);
+
+  [[nodiscard]] bool keeps(std::string_view text) const { return keeps_(text); }
+  // Of the pool.
+  [[nodiscard]] bool keeps(StringId id) const {
+    if (id < known_.size()) [[likely]] {
+      const std::uint8_t known = std::atomic_ref(known_[id]).load(std::memory_order_relaxed);
+      if (known != kUnknown) [[likely]]
+        return known == kKept;
+    }
+    return find_out(id);
+  }
+
+ private:
+  static constexpr std::uint8_t kUnknown = 0;
+  static constexpr std::uint8_t kKept = 1;
+  static constexpr std::uint8_t kLeftOut = 2;
+  bool find_out(StringId id) const;
+
+  TextTest keeps_;
+  const StringPool& pool_;
+  mutable std::vector<std::uint8_t> known_;  // by session-wide id
+};
+
+// A closed stretch of values, as conditions have them.
+
+// Values min to max, both included; empty once min > max.
+template <typename T>
+struct Bounds {
+  static constexpr bool kReal = std::numeric_limits<T>::has_infinity;
+  static constexpr T kLeast = kReal ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+  static constexpr T kGreatest = kReal ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
+  T min = kLeast;
+  T max = kGreatest;
+
+  [[nodiscard]] constexpr bool empty() const noexcept { return min > max; }
+  [[nodiscard]] constexpr bool unbounded() const noexcept { return min == kLeast && max == kGreatest; }
+  [[nodiscard]] constexpr bool holds(T value) const noexcept { return min <= value && value <= max; }
+  // Whether some or all values of the other are in it; neither is empty.
+  [[nodiscard]] constexpr bool meets(const Bounds& other) const noexcept {
+    return min <= other.max && other.min <= max;
+  }
+  [[nodiscard]] constexpr bool covers(const Bounds& other) const noexcept {
+    return min <= other.min && other.max <= max;
+  }
+  constexpr void at_least(T value) noexcept { min = std::max(min, value); }
+  constexpr void at_most(T value) noexcept { max = std::min(max, value); }
+  constexpr void intersect(const Bounds& other) noexcept {
+    at_least(other.min);
+    at_most(other.max);
+  }
+  constexpr void clear() noexcept {
+    min = kGreatest;
+    max = kLeast;
+  }
+};
+using IntegerBounds = Bounds<std::int64_t>;
+using UnsignedBounds = Bounds<std::uint64_t>;
+using RealBounds = Bounds<double>;
 
 struct AnyValue {};  // there is a value
 // Bounds are alternatives: any of them must hold. Of the type of the values; strings and texts alike take a StringTest.

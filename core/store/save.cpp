@@ -4,20 +4,154 @@
 // its chunks merged: they take a third of the room. An event keeps its id, because a chunk carries its first ordinal;
 // lane indexes are made of the merged chunks.
 #include <fmt/format.h>
-#include <sqlite3.h>
 
+#include <sqlite3.h>
+#include <array>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <vector>
 
 #include "core/base/file_system.h"
-#include "core/store/chunk_merger.h"
+#include "core/chunk/chunk_builder.h"
+#include "core/chunk/chunk_view.h"
 #include "core/store/saved_index.h"
 #include "core/store/session_check.h"
 #include "core/store/store_state.h"
+#include "core/store/string_pool.h"
 
 namespace accelscope {
 namespace {
+
+// Makes long chunks of the short ones of a lane: a capture seals what came in 100 ms, and headers, tables of columns
+// and single values take most of such a chunk. Events, ordinals and values stay as they are; what is long already is
+// handed on as it is.
+//
+//   ChunkMerger merger(schema, lane, take);       // take(bytes): the next chunk of the lane
+//   merger.add(bytes);                            // the lane's chunks, in order
+//   merger.finish();
+class ChunkMerger {
+ public:
+  using Take = std::function<Result<void>(ByteView chunk)>;
+  ChunkMerger(const Schema& schema, LaneNumber lane, Take take);
+
+  // Fails with what take() says, and on a chunk that is damaged or has other columns than the schema.
+  Result<void> add(ByteView chunk);
+  Result<void> finish();
+
+  // Whether a chunk of so many events is handed on as it is.
+  [[nodiscard]] static bool is_long(const Schema& schema, std::uint32_t count);
+  // How many chunks would come of those with these counts, at least.
+  class Forecast {
+   public:
+    explicit Forecast(const Schema& schema) : schema_(schema) {}
+    void add(std::uint32_t count);
+    [[nodiscard]] std::uint64_t chunks() const noexcept { return chunks_ + (open_ > 0 ? 1 : 0); }
+
+   private:
+    const Schema& schema_;
+    std::uint64_t chunks_ = 0;
+    std::uint64_t open_ = 0;
+  };
+
+ private:
+  Result<void> append(const ChunkView& chunk, std::uint32_t block);
+  void set_column(const ChunkView& chunk, std::size_t column, std::uint32_t block, std::uint32_t first_row);
+
+  Schema schema_;
+  Take take_;
+  ChunkBuilder builder_;
+};
+
+// Nulls are kept, also where the schema promises that there are none.
+Schema without_promises(Schema schema) {
+  for (Column& column : schema.columns) column.required = false;
+  return schema;
+}
+
+ChunkMerger::ChunkMerger(const Schema& schema, LaneNumber lane, Take take)
+    : schema_(without_promises(schema)), take_(std::move(take)), builder_(schema_, lane) {}
+
+bool ChunkMerger::is_long(const Schema& schema, std::uint32_t count) {
+  return count * 2 >= ChunkBuilder::most_events(schema);
+}
+
+void ChunkMerger::Forecast::add(std::uint32_t count) {
+  if (is_long(schema_, count)) {
+    chunks_ += open_ > 0 ? 2 : 1;
+    open_ = 0;
+    return;
+  }
+  open_ += count;
+  const std::uint32_t most = ChunkBuilder::most_events(schema_);
+  for (; open_ >= most; open_ -= most) ++chunks_;
+}
+
+Result<void> ChunkMerger::add(ByteView bytes) {
+  const Result<ChunkView> parsed = ChunkView::parse(bytes);
+  if (!parsed) return parsed.error();
+  const ChunkView& chunk = *parsed;
+  if (Result<void> sound = chunk.verify_checksums(); !sound) return sound;
+  if (chunk.column_count() != schema_.columns.size()) {
+    return Error{fmt::format("chunk of lane {}: it has {} columns, its schema {} has {}", builder_.lane(),
+                             chunk.column_count(), schema_.name, schema_.columns.size())};
+  }
+  const bool follows = builder_.next_ordinal() == chunk.header().first_ordinal;
+  if (is_long(schema_, chunk.count()) || !follows) {
+    if (Result<void> sealed = finish(); !sealed) return sealed;
+  }
+  if (is_long(schema_, chunk.count())) return take_(bytes);
+  if (builder_.empty()) builder_.go_on_from(chunk.header().first_ordinal);
+  for (std::uint32_t block = 0; block < chunk.block_count(); ++block) {
+    if (builder_.room() < chunk.block_size(block) || builder_.full()) {
+      if (Result<void> sealed = finish(); !sealed) return sealed;
+    }
+    if (Result<void> appended = append(chunk, block); !appended) return appended;
+  }
+  return {};
+}
+
+Result<void> ChunkMerger::finish() {
+  if (builder_.empty()) return {};
+  const SealedChunk sealed = builder_.seal();
+  return take_(sealed.bytes);
+}
+
+Result<void> ChunkMerger::append(const ChunkView& chunk, std::uint32_t block) {
+  BlockTimes times;
+  std::array<std::uint64_t, kBlockEvents> names;
+  chunk.times(block, times);
+  chunk.names(block, names.data());
+  const std::uint32_t first_row = builder_.count();
+  for (std::uint32_t i = 0; i < chunk.block_size(block); ++i) {
+    const bool in_order = builder_.empty() || times.begins[i] >= builder_.end_ticks();
+    if (!in_order || times.ends[i] < times.begins[i] || names[i] > StringPool::kMostLocalStrings) {
+      return Error{fmt::format("chunk of lane {}: its events are not in order, or their names none", builder_.lane())};
+    }
+    builder_.append(times.begins[i], times.ends[i] - times.begins[i], static_cast<StringId>(names[i]));
+  }
+  for (std::size_t column = 0; column < schema_.columns.size(); ++column) set_column(chunk, column, block, first_row);
+  return {};
+}
+
+void ChunkMerger::set_column(const ChunkView& chunk, std::size_t column, std::uint32_t block, std::uint32_t first_row) {
+  const std::uint64_t valid = chunk.validity(column, block);
+  if (valid == 0) return;
+  const ColumnType type = schema_.columns[column].type;
+  std::array<std::uint64_t, kBlockEvents> values;
+  if (type != ColumnType::text) chunk.values(column, block, values.data());
+  for (std::uint32_t i = 0; i < chunk.block_size(block); ++i) {
+    if ((valid >> i & 1) == 0) continue;
+    if (type == ColumnType::text) {
+      builder_.set_text(column, first_row + i, chunk.text(column, block * kBlockEvents + i));
+    } else if (type == ColumnType::float64) {
+      builder_.set_float64(column, first_row + i, chunk.to_float64(column, values[i]));
+    } else {
+      builder_.set_stored(column, first_row + i, values[i]);
+    }
+  }
+}
 
 // What the system says of a failed write: SQLite's own words for a full disk and a broken one are alike.
 Error write_failure(const Database& database, int code) {

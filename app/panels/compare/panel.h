@@ -5,10 +5,28 @@
 #include <memory>
 #include <optional>
 
+#include "app/content/comparison/explained.h"
 #include "app/panels/answer_table.h"
-#include "app/panels/compare/waterfall.h"
+#include "app/panels/compare/sides.h"
+#include "app/panels/context.h"
 
 namespace accelscope::app {
+
+// A regression explained as a waterfall: from the base's total term by term to the other's, worse ones first.
+
+class Waterfall {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area, const CompareQuestion& question);
+  [[nodiscard]] bool pending() const { return kept_.task.valid(); }
+
+ private:
+  void draw_part(const PanelContext& context, const render::Rect& area, const CompareQuestion& question,
+                 const ExplainedPart& part);
+
+  SessionAnalysis::Kept<Explained, CompareQuestion> kept_;
+  int by_ = 0;
+  int chosen_ = -1;  // of the terms
+};
 
 class ComparePanel final : public Panel {
  public:

@@ -8,9 +8,44 @@
 
 #include "app/content/event_details.h"
 #include "app/panels/context.h"
-#include "app/panels/details/dependency_column.h"
 
 namespace accelscope::app {
+
+// What the selected event depends on and what depends on it, listed with lane and distance: direct ones, or the whole
+// chain that held it back. A part of the Details panel. The choice between the two is the tab's, which the timeline's
+// arrows follow too.
+
+class DependencyColumn {
+ public:
+  // Once per frame, for the selected event.
+  void refresh(const PanelContext& context, EventId event, std::int64_t begin_ns, std::int64_t end_ns);
+  void clear();
+  [[nodiscard]] bool empty() const noexcept { return direct_total_ == 0; }
+  [[nodiscard]] float height(const render::Ui& ui) const;
+  void draw(const PanelContext& context, render::Rect area, const render::Rect& visible);
+
+ private:
+  struct Entry {
+    EventId event = kNoEvent;
+    bool comes_first = false;  // a predecessor
+    bool is_read = false;      // the rest is known
+    std::string name = {}, track = {};
+    std::uint8_t palette_slot = 0;
+    std::int64_t distance_ns = 0;  // from its end to our start (below 0: it was over before), or our end to its start
+  };
+  void list_direct(const Dependencies& dependencies);
+  void list_chain(const DependencyChain& chain);
+  const Entry& read(const PanelContext& context, Entry& entry) const;
+  void draw_entry(const PanelContext& context, std::size_t index, render::Rect row);
+
+  EventId event_ = kNoEvent;
+  std::int64_t begin_ns_ = 0, end_ns_ = 0;
+  std::vector<Entry> entries_;
+  std::uint64_t direct_total_ = 0;
+  std::uint64_t total_ = 0;  // of what is listed
+  bool chain_listed_ = false;
+  std::optional<std::uint64_t> version_;  // of the snapshot that the entries are from
+};
 
 class DetailsPanel final : public Panel {
  public:

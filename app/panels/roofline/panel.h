@@ -2,6 +2,7 @@
 // what it computed, what bounds it. The device's peaks are edited in the place of the hierarchy.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,12 +10,72 @@
 
 #include "app/panels/context.h"
 #include "app/panels/roofline/levels_view.h"
-#include "app/panels/roofline/peaks_editor.h"
-#include "app/panels/roofline/roof_plot.h"
+#include "app/panels/roofline/roof_layout.h"
 #include "app/panels/scope.h"
 #include "app/persist/peak_book.h"
+#include "core/analysis/peaks/peaks.h"
+#include "core/analysis/roofline/roofline.h"
 
 namespace accelscope::app {
+
+// The points of a roofline under their roof, on two logarithmic axes that fit them. A click selects the events of a
+// point, a double click zooms to them; hovering tells its figures.
+
+class RoofPlot {
+ public:
+  struct Shown {
+    std::shared_ptr<const Roofline> line;
+    RoofGrouping grouping;
+    std::size_t memory;                        // of the line's memories
+    const std::vector<RoofCeiling>& ceilings;  // none: points without a roof
+    const EventFilter& filter;                 // that the points are within
+    bool faded = false;
+  };
+  // True when the user asks for the peaks to be entered.
+  [[nodiscard]] bool draw(const PanelContext& context, const render::Rect& area, const Shown& shown);
+
+ private:
+  [[nodiscard]] const RoofLayout& layout() const noexcept { return layouts_.last(); }
+  [[nodiscard]] render::Point on_screen(render::Point at) const { return {plot_.x0 + at.x, plot_.y0 + at.y}; }
+  [[nodiscard]] render::Rect on_screen(const render::Rect& rect) const { return rect.moved(plot_.x0, plot_.y0); }
+  void draw_grid(const PanelContext& context, const Shown& shown) const;
+  void draw_ceilings(const PanelContext& context) const;
+  void draw_dots(const PanelContext& context, const Shown& shown) const;
+  void draw_labels(const PanelContext& context) const;
+  void draw_foot(const PanelContext& context, render::Rect row) const;
+  void handle_input(const PanelContext& context, const Shown& shown);
+  void draw_card(const PanelContext& context, const Shown& shown, const RoofLayout::Dot& dot) const;
+
+  render::Rect plot_;
+  RoofLayouts layouts_;
+  std::optional<std::size_t> hovered_;  // the number of the point under the pointer
+  double hovered_since_s_ = 0;
+};
+
+// The peaks of a device as fields: what is typed and entered holds for all sessions of a device of that name. An empty
+// field, or the arrow beside it, goes back to what is built in.
+
+class PeaksEditor {
+ public:
+  explicit PeaksEditor(PeakBook& book) : book_(book) {}
+  // True when the user is done.
+  [[nodiscard]] bool draw(const PanelContext& context, render::Rect area, const PeakList& peaks);
+
+ private:
+  struct Field {
+    std::string text;
+    std::string error;
+    bool touched = false;  // typed into since it was last entered
+    bool refocus = false;  // what was entered is wrong: it keeps the keyboard
+  };
+  void draw_row(const PanelContext& context, render::Rect row, const PeakList& peaks, const Peak& peak);
+  void enter(const PanelContext& context, const PeakList& peaks, const Peak& peak, Field& field);
+  void told(const PanelContext& context, const Result<void>& done) const;
+
+  PeakBook& book_;
+  std::string model_;                    // that the fields are of
+  std::map<std::string, Field> fields_;  // by Peak::what
+};
 
 class RooflinePanel final : public Panel {
  public:

@@ -7,11 +7,22 @@
 #include <optional>
 
 #include "app/panels/context.h"
-#include "app/panels/search/hit_summary_column.h"
 #include "core/names/short_names.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
+
+// What the hits of the search in the visible range add up to: how many, their time, and by name, source line or lane
+// which of them take most of it.
+
+class HitSummaryColumn {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area);
+
+ private:
+  int by_ = 0;
+  render::TableState table_;
+};
 
 class SearchPanel final : public Panel {
  public:

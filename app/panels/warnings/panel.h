@@ -7,11 +7,28 @@
 #include <string>
 
 #include "app/panels/context.h"
-#include "app/panels/warnings/error_tables.h"
 #include "core/analysis/advice/advice.h"
+#include "core/analysis/advice/error_surroundings.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {
+
+// Reported errors, and what ran on every engine around the chosen one: its operands and its line. Clicks select the
+// events on the timeline.
+
+class ErrorTables {
+ public:
+  // Of a report with at least one error.
+  void draw(const PanelContext& context, render::Rect area, const std::shared_ptr<const ErrorReport>& report);
+
+ private:
+  void draw_errors(const PanelContext& context, const render::Rect& area);
+  void draw_around(const PanelContext& context, const render::Rect& area, const ReportedError& error);
+
+  std::shared_ptr<const ErrorReport> report_;
+  EventId chosen_ = kNoEvent;  // the first where it is none of the report
+  render::TableState errors_, around_;
+};
 
 class WarningsPanel final : public Panel {
  public:

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <unistd.h>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -13,7 +14,6 @@
 
 #include "capture/agent/control/commands.h"
 #include "capture/agent/control/local_capture.h"
-#include "capture/agent/control/stop_signals.h"
 #include "capture/command_line/options.h"
 #include "capture/request/option_cli.h"
 #include "capture/request/options.h"
@@ -24,6 +24,41 @@
 
 namespace accelscope::capture::agent {
 namespace {
+
+// Ctrl+C, SIGTERM and the end of the terminal (SIGHUP, unless it is ignored, as under nohup) during a capture that ends
+// in order: the first two are remembered, which leaves the program its grace; the third ends this process at once. One
+// object at a time.
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+  [[nodiscard]] bool asked() const noexcept;
+};
+
+// The one thing that a signal handler may write.
+volatile std::sig_atomic_t g_asked = 0;
+
+void remember(int number) {
+  g_asked = g_asked + 1;
+  std::signal(number, g_asked < 2 ? remember : SIG_DFL);
+}
+
+StopSignals::StopSignals() {
+  g_asked = 0;
+  std::signal(SIGINT, remember);
+  std::signal(SIGTERM, remember);
+  if (std::signal(SIGHUP, remember) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+StopSignals::~StopSignals() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+bool StopSignals::asked() const noexcept { return g_asked != 0; }
 
 namespace fs = std::filesystem;
 

@@ -3,12 +3,287 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <limits>
 
 #include "capture/json/json_cursor.h"
 #include "capture/probe/itt/metadata_text.h"
 
 namespace accelscope::capture::kinds::itt {
+namespace {
+
+using namespace probe::itt;
+
+constexpr std::size_t kMostMessageNames = 4096;
+constexpr std::size_t kMessageNameBytes = 60;
+constexpr std::size_t kMostRelations = 1U << 18;  // that wait for what has not run
+
+// As the interface numbers them: "A is ... B", A being the head.
+struct RelationKind {
+  const char* name;
+  bool tail_first;  // B comes before A
+};
+constexpr RelationKind kRelations[] = {{"related to", false},   {"dependent on", true},    {"sibling of", false},
+                                       {"parent of", false},    {"continuation of", true}, {"child of", true},
+                                       {"continued by", false}, {"predecessor to", false}};
+
+constexpr const char* kScopes[] = {"", "global", "process", "thread", "task", "marker"};
+constexpr const char* kSeverities[] = {"trace", "debug", "info", "warning", "error", "fatal"};
+
+[[nodiscard]] const char* unit_of(CounterFormat format) {
+  switch (format) {
+    case CounterFormat::bytes:
+      return "B";
+    case CounterFormat::percent:
+      return "%";
+    case CounterFormat::watt:
+      return "W";
+    default:
+      return "";
+  }
+}
+
+[[nodiscard]] std::uint64_t place_of(std::uint32_t pool, std::uint64_t address) {
+  return address ^ std::uint64_t{pool} << 48U;
+}
+
+}  // namespace
+
+void IttOrdered::advance(std::int64_t now_ns) {
+  const auto later = std::stable_partition(waiting_.begin(), waiting_.end(),
+                                           [&](const OrderedRecord& record) { return record.ns <= now_ns; });
+  ready_.assign(std::make_move_iterator(waiting_.begin()), std::make_move_iterator(later));
+  waiting_.erase(waiting_.begin(), later);
+  std::stable_sort(ready_.begin(), ready_.end(),
+                   [](const OrderedRecord& a, const OrderedRecord& b) { return a.ns < b.ns; });
+  for (OrderedRecord& record : ready_) apply(record);
+  ready_.clear();
+}
+
+void IttOrdered::apply(OrderedRecord& record) {
+  if (record.fiber != 0) {  // its tasks may begin on one thread and end on another
+    TaskStack& stack = fibers_[record.fiber];
+    if (stack.track == kNone) stack.track = tracks_.fiber(names_.site(record.fiber).text);
+    return tasks_.apply(stack, {record.type, record.value, record.ns, record.first, std::move(record.text)});
+  }
+  switch (record.type) {
+    case RecordType::overlapped_begin:
+      return begin(overlapped_, record);
+    case RecordType::overlapped_end:
+      return end(overlapped_, tracks_.overlapped(), record);
+    case RecordType::region_begin:
+      return begin(regions_, record);
+    case RecordType::region_end:
+      return end(regions_, tracks_.regions(), record);
+    case RecordType::counter_set:
+    case RecordType::counter_add:
+      return count(record);
+    case RecordType::marker:
+    case RecordType::lock_mark:
+      return mark(record);
+    case RecordType::message:
+      return say(record);
+    case RecordType::memory_alloc:
+    case RecordType::memory_free:
+      return apply_memory(record);
+    case RecordType::relation:
+      return relate({record.value, record.id, record.parent, record.first, record.ns});
+    case RecordType::task_begin_ids:
+      return ran(record.id, record.first);
+    default:
+      return apply_frame(record);
+  }
+}
+
+void IttOrdered::begin(Overlapping& open, const OrderedRecord& record) {
+  OpenTask task{record.value, record.ns, nullptr};
+  TaskExtra& extra = task.with_extra();
+  extra.id = record.id;
+  extra.parent = record.parent;
+  const std::uint64_t key = extra.key = schemas_.next_key();
+  open.begin(record.id, std::move(task));
+  ran(record.id, key);
+  const std::uint64_t parent = key_of(record.parent);
+  if (parent != 0) relate({kParentOf, record.parent, record.id, parent, record.ns});
+}
+
+void IttOrdered::end(Overlapping& open, TrackNumber track, const OrderedRecord& record) {
+  const bool was_open = open.end(
+      record.id, [&](OpenTask& task, std::uint32_t lane) { tasks_.write(track, lane, task, record.ns, false); });
+  if (!was_open) ++counts_.ends_without_begin;
+}
+
+void IttOrdered::apply_frame(const OrderedRecord& record) {
+  Frames& frames = frames_[record.value];
+  switch (record.type) {
+    case RecordType::frame_begin:
+      return frames.open.begin(record.id, record.ns);
+    case RecordType::frame_end: {
+      const bool was_open = frames.open.end(record.id, [&](std::int64_t begin_ns, std::uint32_t lane) {
+        write_frame(record.value, record.id, lane, begin_ns, record.ns);
+      });
+      if (!was_open) ++counts_.ends_without_begin;
+      return;
+    }
+    case RecordType::frame_submit:  // its time may lie before those of frames that were told earlier
+      return write_frame(record.value, record.id, 0, record.ns, static_cast<std::int64_t>(record.first));
+    case RecordType::frame_mark:
+      if (frames.mark_ns) write_frame(record.value, {}, 0, *frames.mark_ns, record.ns);
+      frames.mark_ns = record.ns;
+      return;
+    default:
+      ++counts_.bad_records;
+  }
+}
+
+void IttOrdered::write_frame(std::uint32_t site_id, const Id& id, std::uint32_t lane, std::int64_t begin_ns,
+                             std::int64_t end_ns) {
+  const IttSite& site = names_.site(site_id);
+  Row row = writer_.begin_event_at(tracks_.frames(site.text), lane, begin_ns, end_ns - begin_ns, site.name);
+  row.string(kFrameDomain, site.domain);
+  row.unsigned_integer(kFrameNumber, ++frames_[site_id].count);
+  if (!id.empty()) row.string(kFrameId, writer_.intern(tasks_.id_text(id)));
+  if (site.place != 0) row.string(kFrameSource, site.place);
+}
+
+void IttOrdered::count(const OrderedRecord& record) {
+  const IttCounter* counter = names_.counter(record.value);
+  if (counter == nullptr) {
+    ++counts_.bad_records;
+    return;
+  }
+  CounterState& state = counters_[record.value];
+  const bool real = counter->type == CounterType::real;
+  if (state.track == kNone) state.track = tracks_.counter(counter->name, real, unit_of(counter->format));
+  if (real && record.type == RecordType::counter_set) {
+    return writer_.sample(state.track, record.ns, std::bit_cast<double>(record.first));
+  }
+  if (record.type == RecordType::counter_add) {
+    state.sum = static_cast<std::int64_t>(static_cast<std::uint64_t>(state.sum) + record.first);
+  } else if (counter->type == CounterType::unsigned_integer &&
+             record.first > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
+    ++counts_.cut_counters;
+    state.sum = std::numeric_limits<std::int64_t>::max();
+  } else {
+    state.sum = static_cast<std::int64_t>(record.first);
+  }
+  if (real) return writer_.sample(state.track, record.ns, static_cast<double>(state.sum));
+  writer_.sample(state.track, record.ns, state.sum);
+}
+
+void IttOrdered::mark(const OrderedRecord& record) {
+  const IttSite& site = names_.site(record.value);
+  Row row = writer_.begin_event(tracks_.markers(), record.ns, 0, site.name);
+  row.string(kMarkerDomain, site.domain);
+  const std::string thread = tracks_.thread_name(*record.thread);
+  row.string(kMarkerThread, writer_.intern(thread));
+  if (record.type == RecordType::lock_mark) {
+    row.string(kMarkerScope, writer_.intern("lock"));
+    return;
+  }
+  if (record.first > 0 && record.first < std::size(kScopes)) {
+    row.string(kMarkerScope, writer_.intern(kScopes[record.first]));
+  }
+  if (!record.id.empty()) row.string(kMarkerId, writer_.intern(tasks_.id_text(record.id)));
+}
+
+void IttOrdered::say(const OrderedRecord& record) {
+  const IttSite& site = names_.site(record.value);
+  // What metadata tell is called by their key: their values differ each time.
+  const bool is_keyed = record.first == kNoSeverity && !site.text.empty();
+  std::string name = is_keyed ? site.text : record.text.substr(0, kMessageNameBytes);
+  while (!name.empty() && record.text.size() > name.size() && json::mend_utf8(name) != name) name.pop_back();
+  if (message_names_.size() < kMostMessageNames || message_names_.contains(name)) {
+    message_names_.insert(name);
+  } else {
+    name = "message";
+  }
+  Row row = writer_.begin_event(tracks_.messages(), record.ns, 0, writer_.intern(name));
+  row.text(kMessageText, record.text);
+  if (record.first < std::size(kSeverities)) row.string(kMessageSeverity, writer_.intern(kSeverities[record.first]));
+  row.string(kMessageThread, writer_.intern(tracks_.thread_name(*record.thread)));
+  if (site.colour != 0) row.string(kMessageColour, writer_.intern(colour_text(site.colour)));
+}
+
+void IttOrdered::apply_memory(const OrderedRecord& record) {
+  const IttSite& pool = names_.site(record.value);
+  const std::uint64_t place = place_of(record.value, record.first);
+  std::int64_t bytes = 0;
+  if (record.type == RecordType::memory_alloc) {
+    bytes = static_cast<std::int64_t>(record.second);
+    allocated_[place] = record.second;
+  } else {
+    const auto found = allocated_.find(place);
+    if (found == allocated_.end()) {  // it was allocated before the capture, or while it was paused
+      ++counts_.releases_unknown;
+      return;
+    }
+    bytes = -static_cast<std::int64_t>(found->second);
+    allocated_.erase(found);
+  }
+  Row row = writer_.begin_event(tracks_.memory(pool.text), record.ns, 0, pool.name);
+  row.integer(kMemoryBytes, bytes);
+  row.unsigned_integer(kMemoryAddress, record.first);
+  row.string(kMemoryPool, writer_.intern(schemas_.pool(pool.text, tracks_.process_id())));
+  row.string(kMemoryThread, writer_.intern(tracks_.thread_name(*record.thread)));
+}
+
+std::uint64_t IttOrdered::key_of(const Id& id) const {
+  const auto found = id.empty() ? keys_.end() : keys_.find(id);
+  return found == keys_.end() ? 0 : found->second;
+}
+
+void IttOrdered::ran(const Id& id, std::uint64_t key) {
+  if (id.empty()) return;
+  keys_[id] = key;
+  const auto waiting = later_.find(id);
+  if (waiting == later_.end()) return;
+  const std::vector<Relation> relations = std::move(waiting->second);
+  later_.erase(waiting);
+  for (const Relation& relation : relations) relate(relation);
+}
+
+void IttOrdered::relate(const Relation& relation) {
+  const std::uint64_t head = relation.head_key != 0 ? relation.head_key : key_of(relation.head);
+  const std::uint64_t tail = key_of(relation.tail);
+  if (head == 0 || tail == 0) {
+    if (later_.size() >= kMostRelations) {
+      ++counts_.relations_open;
+      return;
+    }
+    later_[tail == 0 ? relation.tail : relation.head].push_back(relation);
+    return;
+  }
+  const RelationKind& kind = kRelations[relation.kind < std::size(kRelations) ? relation.kind : 0];
+  Row row = writer_.begin_event(tracks_.flows(), relation.ns, 0, writer_.intern(kind.name));
+  row.unsigned_integer(kFlowSource, kind.tail_first ? tail : head);
+  row.unsigned_integer(kFlowTarget, kind.tail_first ? head : tail);
+}
+
+void IttOrdered::close(Overlapping& open, TrackNumber track, std::int64_t end_ns) {
+  open.end_all([&](const Id&, OpenTask& task, std::uint32_t lane) { tasks_.write(track, lane, task, end_ns, true); });
+}
+
+void IttOrdered::finish(std::int64_t end_ns) {
+  advance(std::numeric_limits<std::int64_t>::max());
+  if (!overlapped_.empty()) close(overlapped_, tracks_.overlapped(), end_ns);
+  if (!regions_.empty()) close(regions_, tracks_.regions(), end_ns);
+  for (auto& [site, frames] : frames_) {
+    frames.open.end_all([&](const Id& id, std::int64_t begin_ns, std::uint32_t lane) {
+      ++counts_.unfinished;
+      write_frame(site, id, lane, begin_ns, end_ns);
+    });
+  }
+  for (auto& [site, stack] : fibers_) tasks_.close_all(stack, end_ns);
+  for (const auto& [id, relations] : later_) {
+    // Of parents and children the column says it.
+    counts_.relations_open +=
+        static_cast<std::uint64_t>(std::count_if(relations.begin(), relations.end(), [](const Relation& relation) {
+          return relation.kind != kParentOf && relation.kind != kChildOf;
+        }));
+  }
+}
 
 using namespace probe::itt;
 

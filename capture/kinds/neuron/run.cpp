@@ -2,20 +2,328 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "capture/kinds/neuron/command.h"
-#include "capture/kinds/neuron/profile_sinks.h"
 #include "capture/kinds/program/start.h"
+#include "capture/request/kind.h"
+#include "capture/sources/base/labelled_sink.h"
 #include "capture/sources/import_input.h"
+#include "capture/sources/input_parts.h"
 #include "capture/sources/neuron/tool.h"
+#include "capture/system/child_process.h"
 #include "capture/system/descriptor.h"
 #include "capture/system/shown_command.h"
 #include "core/base/format.h"
+#include "core/base/natural_order.h"
 
 namespace accelscope::capture::kinds::neuron {
 namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kToolTurn = 50ms;      // how long a stop may go unnoticed
+constexpr auto kFlushPeriod = 100ms;  // how long what happened may stay unseen
+constexpr auto kAfterTheEnd = 1s;     // for children that still hold the streams,
+constexpr auto kLongAfterIt = 10s;    // and for those that go on printing
+constexpr std::size_t kToolReadBytes = 64U << 10;
+constexpr std::array kStreams = {system::OutputStream::out, system::OutputStream::err};
+
+std::string command_of(const system::ChildStart& start) {
+  std::vector<std::string> argv = {start.program};
+  argv.insert(argv.end(), start.arguments.begin(), start.arguments.end());
+  return system::shell_command(argv);
+}
+
+}  // namespace
+
+ToolSteps::ToolSteps(const request::KindRun& run, EventSink& sink, std::string device)
+    : run_(run),
+      writer_(sink),
+      events_(writer_, {.name = std::move(device), .command = "", .directory = ""}, true, false),
+      flushed_at_(Clock::now()) {}
+
+Result<StepEnd> ToolSteps::run(const ToolStep& step) {
+  const Clock::time_point begin = Clock::now();
+  Result<std::unique_ptr<system::SupervisedChild>> started = system::SupervisedChild::start(step.start);
+  if (!started) return started.error();
+  system::SupervisedChild& child = **started;
+  StepEnd end;
+  watch(child, step, end);
+  if (end.stopped || end.timed_out) child.signal_group(SIGKILL);  // what it started and left behind
+  const int id = child.id();
+  const system::ChildEnd ended = child.finish();
+  end.exit_code = ended.exit_code;
+  end.signal = ended.signal;
+  const Clock::time_point now = Clock::now();
+  for (const system::OutputStream stream : kStreams) {
+    lines_[static_cast<std::size_t>(stream)].finish(
+        [&](const kinds::program::OutputPiece& piece) { events_.add_line(stream, run_.ns_of(now), piece); });
+  }
+  events_.set_command(command_of(step.start), step.start.directory);
+  events_.add_life(run_.ns_of(begin), run_.ns_of(now), id, ended);
+  writer_.flush();
+  if (Result<void> kept = writer_.status(); !kept) return kept.error();
+  return end;
+}
+
+void ToolSteps::watch(system::SupervisedChild& child, const ToolStep& step, StepEnd& end) {
+  const Clock::time_point begin = Clock::now();
+  Clock::time_point asked;
+  Clock::time_point ended;
+  bool killed = false;
+  for (;;) {
+    child.wait(kToolTurn);
+    bool more = false;
+    for (const system::OutputStream stream : kStreams) more = read(child, stream, end) || more;
+    const Clock::time_point now = Clock::now();
+    flush(now);
+    if (child.ended()) {
+      if (ended == Clock::time_point()) ended = now;
+      if (!child.any_open() || now - ended >= (more ? kLongAfterIt : kAfterTheEnd)) return;
+      continue;
+    }
+    if (!end.stopped && !end.timed_out) {
+      end.stopped = !step.after_stop && writer_.cancelled();
+      end.timed_out = !end.stopped && step.limit.count() > 0 && now - begin >= step.limit;
+      if (!end.stopped && !end.timed_out) continue;
+      asked = now;
+      child.signal_group(SIGINT);
+    } else if (!killed && now - asked >= step.grace) {
+      killed = true;
+      child.signal_group(SIGKILL);
+    }
+  }
+}
+
+bool ToolSteps::read(system::SupervisedChild& child, system::OutputStream stream, StepEnd& end) {
+  std::array<char, kToolReadBytes>
+      buffer;  // NOLINT(cppcoreguidelines-pro-type-member-init): only what was read is used
+  const std::size_t got = child.read(stream, buffer);
+  if (got == 0) return false;
+  const std::string_view bytes(buffer.data(), got);
+  end.output.append(bytes);
+  if (end.output.size() > 2 * system::kMaxOutputBytes) end.output.erase(0, end.output.size() - system::kMaxOutputBytes);
+  show(stream, bytes);
+  return true;
+}
+
+void ToolSteps::show(system::OutputStream stream, std::string_view bytes) {
+  if (run_.watch.printed) run_.watch.printed(stream == system::OutputStream::err, bytes);
+  const std::int64_t now = run_.now_ns();
+  lines_[static_cast<std::size_t>(stream)].feed(
+      bytes, [&](const kinds::program::OutputPiece& piece) { events_.add_line(stream, now, piece); });
+}
+
+void ToolSteps::note(std::string_view text) {
+  show(system::OutputStream::out, std::string(text) + "\n");
+  writer_.flush();
+}
+
+void ToolSteps::flush(Clock::time_point now) {
+  if (now - flushed_at_ < kFlushPeriod) return;
+  flushed_at_ = now;
+  writer_.flush();
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBlockBytes = 1U << 20;
+
+std::optional<std::uint64_t> whole_number(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> execution_of(const std::string& path) {
+  constexpr std::string_view kWord = "exec_";
+  const std::string stem = fs::path(path).stem().string();
+  const std::size_t at = stem.rfind(kWord);
+  return at == std::string::npos ? std::nullopt : whole_number(std::string_view(stem).substr(at + kWord.size()));
+}
+
+// "rank 3" of the file, or of the folder that it lies in.
+std::string rank_of(const fs::path& path) {
+  std::string label = sources::label_of_path(path.filename().string());
+  if (label.empty()) label = sources::label_of_path(path.parent_path().filename().string());
+  return label.substr(0, label.find(" run "));
+}
+
+std::string listed(const std::vector<kinds::program::FolderWatch::File>& files) {
+  std::string text;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    text += fmt::format("\n{}. {} ({})", i + 1, files[i].path, format_bytes(static_cast<double>(files[i].bytes)));
+  }
+  return text;
+}
+
+Result<std::size_t> skip_header(std::ifstream& file, const std::string& path) {
+  constexpr std::string_view kMagic = "\x93NUMPY";
+  constexpr std::size_t kVersionTwo = 2;  // has four bytes of length
+  std::array<unsigned char, 12> head{};
+  file.read(reinterpret_cast<char*>(head.data()), head.size());
+  const std::string_view begin(reinterpret_cast<const char*>(head.data()), kMagic.size());
+  if (static_cast<std::size_t>(file.gcount()) < head.size() || begin != kMagic) {
+    return Error{fmt::format("{}: is no .npy file; write it with numpy.save, or name it .bin if it is raw", path)};
+  }
+  std::size_t length = head[8] + (std::size_t{head[9]} << 8U);
+  std::size_t fixed = 10;
+  if (head[6] >= kVersionTwo) {
+    length += (std::size_t{head[10]} << 16U) + (std::size_t{head[11]} << 24U);
+    fixed = 12;
+  }
+  file.seekg(static_cast<std::streamoff>(fixed + length));
+  return fixed + length;
+}
+
+}  // namespace
+
+Result<std::size_t> choose_neff(const std::vector<kinds::program::FolderWatch::File>& files, const std::string& which) {
+  const auto newest = [](const kinds::program::FolderWatch::File& a, const kinds::program::FolderWatch::File& b) {
+    return a.written < b.written;
+  };
+  const auto largest = [&](const kinds::program::FolderWatch::File& a, const kinds::program::FolderWatch::File& b) {
+    return a.bytes != b.bytes ? a.bytes < b.bytes : newest(a, b);
+  };
+  const auto index_of = [&](auto found) { return static_cast<std::size_t>(found - files.begin()); };
+  if (which == "largest" || which.empty()) return index_of(std::max_element(files.begin(), files.end(), largest));
+  if (which == "newest") return index_of(std::max_element(files.begin(), files.end(), newest));
+  if (const auto number = whole_number(which); number && *number >= 1 && *number <= files.size()) return *number - 1;
+  std::vector<std::size_t> fitting;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].path.find(which) != std::string::npos) fitting.push_back(i);
+  }
+  if (fitting.size() == 1) return fitting.front();
+  return Error{
+      fmt::format("--compiled-neff: '{}' fits {} of the NEFFs that were compiled; name more of the path, a number, "
+                  "largest or newest:{}",
+                  which, fitting.empty() ? "none" : "several", listed(files))};
+}
+
+ChosenTraces choose_traces(const std::vector<std::string>& paths, std::optional<std::uint64_t> nth, std::size_t most) {
+  std::map<std::string, std::vector<NeuronTrace>> ranks;
+  for (const std::string& path : paths) {
+    NeuronTrace trace{path, rank_of(fs::path(path)), execution_of(path)};
+    ranks[trace.label].push_back(std::move(trace));
+  }
+  ChosenTraces traces;
+  for (auto& [label, of_rank] : ranks) {
+    const auto better = [&](const NeuronTrace& a, const NeuronTrace& b) {
+      const bool a_wanted = nth && a.execution == nth;
+      const bool b_wanted = nth && b.execution == nth;
+      return a_wanted != b_wanted ? b_wanted : a.execution.value_or(0) < b.execution.value_or(0);
+    };
+    const auto best = std::max_element(of_rank.begin(), of_rank.end(), better);
+    for (auto trace = of_rank.begin(); trace != of_rank.end(); ++trace) {
+      if (trace == best) {
+        traces.chosen.push_back(*trace);
+      } else {
+        traces.left.push_back(trace->path);
+      }
+    }
+  }
+  std::sort(traces.chosen.begin(), traces.chosen.end(),
+            [](const NeuronTrace& a, const NeuronTrace& b) { return natural_less(a.label, b.label); });
+  while (traces.chosen.size() > most) {
+    traces.beyond.insert(traces.beyond.begin(), traces.chosen.back().path);
+    traces.chosen.pop_back();
+  }
+  return traces;
+}
+
+Result<bool> is_all_zero(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{fmt::format("{}: the input cannot be read; check the path and its permissions", path)};
+  if (fs::path(path).extension() == ".npy") {
+    if (Result<std::size_t> header = skip_header(file, path); !header) return header.error();
+  }
+  std::vector<char> block(kBlockBytes);
+  std::uint64_t bytes = 0;
+  do {
+    file.read(block.data(), static_cast<std::streamsize>(block.size()));
+    const auto end = block.begin() + file.gcount();
+    if (std::any_of(block.begin(), end, [](char byte) { return byte != 0; })) return false;
+    bytes += static_cast<std::uint64_t>(file.gcount());
+  } while (file);
+  if (bytes == 0) return Error{fmt::format("{}: the input holds no values; was its writer stopped early?", path)};
+  return true;
+}
+
+namespace {
+
+// Where the profiles of one capture are read into: each into a scope of its own. Those that say when they began are
+// laid on the capture's time, beside what the program printed; the others begin with the capture.
+//
+//   ProfileSinks sinks(run.open_scope, false);
+//   import_input(paths, options, [&] { return sinks.next(); });
+//   sinks.place(run.origin);
+class ProfileSinks {
+ public:
+  // after_stop: profiles are read although the capture was stopped.
+  ProfileSinks(const request::OpenScope& open_scope, bool after_stop)
+      : open_scope_(open_scope), after_stop_(after_stop) {}
+
+  [[nodiscard]] std::unique_ptr<EventSink> next();  // must not outlive this object
+  Result<void> place(std::chrono::steady_clock::time_point origin);
+
+ private:
+  const request::OpenScope& open_scope_;
+  bool after_stop_;
+  sources::SharedFacts facts_;
+  std::vector<std::unique_ptr<EventSink>> scopes_;
+  std::deque<sources::LabelledSink> sinks_;
+};
+
+using std::chrono::duration_cast;
+using std::chrono::nanoseconds;
+
+class Borrowed final : public ForwardingSink {
+ public:
+  Borrowed(EventSink& target, bool after_stop) : ForwardingSink(target), after_stop_(after_stop) {}
+  [[nodiscard]] bool cancelled() const override { return !after_stop_ && ForwardingSink::cancelled(); }
+
+ private:
+  bool after_stop_;
+};
+
+std::unique_ptr<EventSink> ProfileSinks::next() {
+  scopes_.push_back(open_scope_());
+  sinks_.emplace_back(*scopes_.back(), "", facts_);
+  return std::make_unique<Borrowed>(sinks_.back(), after_stop_);
+}
+
+Result<void> ProfileSinks::place(std::chrono::steady_clock::time_point origin) {
+  const auto passed = duration_cast<nanoseconds>(std::chrono::steady_clock::now() - origin);
+  const auto now = duration_cast<nanoseconds>(std::chrono::system_clock::now().time_since_epoch());
+  std::optional<std::int64_t> first;
+  for (const sources::LabelledSink& sink : sinks_) {
+    if (const auto begin = sink.begin_unix_ns()) first = std::min(first.value_or(*begin), *begin);
+  }
+  const std::int64_t delay = first.value_or(0) - (now - passed).count();
+  if (!first || delay < 0 || delay > passed.count()) return {};  // of another time, or by another clock
+  for (sources::LabelledSink& sink : sinks_) {
+    if (!sink.begin_unix_ns()) continue;
+    if (Result<void> done = sink.delay(delay); !done) return done;
+  }
+  return {};
+}
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;

@@ -2,15 +2,101 @@
 // their own.
 #pragma once
 
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "capture/kinds/neuron/files.h"
 #include "capture/kinds/neuron/settings.h"
-#include "capture/kinds/neuron/tool_steps.h"
+#include "capture/kinds/program/events.h"
+#include "capture/kinds/program/folder_watch.h"
+#include "capture/kinds/program/output_lines.h"
 #include "capture/request/kind.h"
+#include "capture/system/supervised_child.h"
+#include "core/base/result.h"
+#include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::kinds::neuron {
+
+// Runs programs one after another for a kind that needs several - a program, then a vendor's tool - and keeps what they
+// print as the kind `program` does: shown as it comes, every line on a track, a slice for each run.
+//
+//   ToolSteps steps(run, sink, "neuron-profile");
+//   Result<StepEnd> ended = steps.run({.name = "capture", .start = {...}, .limit = 1h});
+//   ... steps.finish();
+
+struct ToolStep {
+  system::ChildStart start;
+  std::chrono::nanoseconds limit{};                          // 0: none
+  std::chrono::nanoseconds grace = std::chrono::seconds(5);  // between asking to end and killing
+  bool after_stop = false;                                   // runs although the capture was stopped
+};
+
+struct StepEnd {
+  int exit_code = 0;
+  int signal = 0;
+  bool stopped = false;    // by the user
+  bool timed_out = false;  // its limit was over
+  std::string output;      // what it printed last
+};
+
+class ToolSteps {
+ public:
+  // `device`: heads the tracks.
+  ToolSteps(const request::KindRun& run, EventSink& sink, std::string device);
+
+  // Returns when the program has ended; one that is stopped or takes too long is asked to end, then killed. Fails only
+  // if it cannot be started or the sink failed.
+  Result<StepEnd> run(const ToolStep& step);
+  // A line of the kind's own, beside those of the programs.
+  void note(std::string_view text);
+  [[nodiscard]] SessionWriter& writer() noexcept { return writer_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void watch(system::SupervisedChild& child, const ToolStep& step, StepEnd& end);
+  bool read(system::SupervisedChild& child, system::OutputStream stream, StepEnd& end);
+  void show(system::OutputStream stream, std::string_view bytes);
+  void flush(Clock::time_point now);
+
+  const request::KindRun& run_;
+  SessionWriter writer_;
+  kinds::program::ProgramEvents events_;
+  std::array<kinds::program::OutputLines, 2> lines_;
+  Clock::time_point flushed_at_;
+};
+
+// The files of a Neuron capture: NEFFs that a program has compiled, traces that the tool has written, inputs.
+
+// The one of the program's NEFFs that is meant: "largest" (the newest of those), "newest", its number from 1, or a part
+// of its path. Fails with the list if none or several fit. `files` is not empty.
+[[nodiscard]] Result<std::size_t> choose_neff(const std::vector<kinds::program::FolderWatch::File>& files,
+                                              const std::string& which);
+
+// A raw trace that the tool wrote: "profile_rank_3_exec_2.ntff" is of rank 3, execution 2.
+struct NeuronTrace {
+  std::string path;
+  std::string label;  // "rank 3"; "" if the name says none
+  std::optional<std::uint64_t> execution;
+};
+// One trace of each rank, ranks in order: that of execution `nth`, else of the last one.
+struct ChosenTraces {
+  std::vector<NeuronTrace> chosen;
+  std::vector<std::string> left;    // of other executions
+  std::vector<std::string> beyond;  // of the ranks after the first `most`
+};
+inline constexpr std::size_t kMostRanks =
+    60;  // of one host: a capture joins 64 sources, those of other kinds among them
+[[nodiscard]] ChosenTraces choose_traces(const std::vector<std::string>& paths, std::optional<std::uint64_t> nth,
+                                         std::size_t most = kMostRanks);
+
+// Whether every value of an input, .npy or raw, is zero. Fails if it cannot be read, is empty or is no .npy file.
+[[nodiscard]] Result<bool> is_all_zero(const std::string& path);
 
 class NeuronRun {
  public:

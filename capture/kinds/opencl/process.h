@@ -14,7 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "capture/kinds/opencl/argument_text.h"
 #include "capture/kinds/opencl/session.h"
 #include "capture/probe/bodies.h"
 #include "capture/probe/host/reader.h"
@@ -22,6 +21,18 @@
 #include "capture/sources/tracks/doubtful_times.h"
 
 namespace accelscope::capture::kinds::opencl {
+
+// Arguments of a kernel as people read them: "n=1024, alpha=2.5, a=buffer 3, tile=local 256 B".
+
+struct ArgumentName {
+  std::string type;  // "float*", "int"; "": the driver does not say
+  std::string name;  // "": not said
+};
+
+// `memories`: names of memory by number.
+[[nodiscard]] std::string argument_text(std::span<const probe::opencl::ArgumentRecord> arguments,
+                                        std::span<const ArgumentName> names,
+                                        const std::map<std::uint64_t, std::string>& memories);
 
 class OpenclProcess final : public probes::ProcessReader {
  public:

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,12 +14,88 @@
 #include <vector>
 
 #include "capture/json/byte_source.h"
-#include "capture/sources/pickle/opcodes.h"
-#include "capture/sources/pickle/pickle_bytes.h"
 #include "capture/sources/pickle/pickle_data.h"
 #include "core/base/result.h"
 
 namespace accelscope::capture::sources::pickle {
+
+// The bytes of a pickle in order, with their place in it. Memory is a quarter of a MiB, or the longest text.
+
+class PickleBytes {
+ public:
+  explicit PickleBytes(json::ByteSource& source) : source_(source) {}
+
+  // Exactly so many bytes, valid until the next call; nothing where the file ends before. A length that lies takes no
+  // memory beyond what the file holds.
+  [[nodiscard]] std::optional<std::string_view> take(std::size_t count) {
+    if (end_ - at_ < count && !fill(count)) return std::nullopt;
+    const std::string_view bytes(buffer_.data() + at_, count);
+    at_ += count;
+    return bytes;
+  }
+  // The next byte, or -1 at the end.
+  [[nodiscard]] int next() {
+    if (at_ == end_ && !fill(1)) return -1;
+    return static_cast<unsigned char>(buffer_[at_++]);
+  }
+  // A number of at most 8 bytes, the lowest first.
+  [[nodiscard]] std::optional<std::uint64_t> number(std::size_t bytes);
+
+  [[nodiscard]] std::uint64_t place() const noexcept { return begin_ + at_; }     // in the unpacked file
+  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }  // why no more could be read; or ""
+
+ private:
+  [[nodiscard]] bool fill(std::size_t count);
+
+  json::ByteSource& source_;
+  std::vector<char> buffer_;
+  std::size_t at_ = 0, end_ = 0;
+  std::uint64_t begin_ = 0;  // place of the buffer's first byte
+  std::string failure_;
+  bool ended_ = false;
+};
+
+// What each opcode of a pickle is, a row each. Source: Python's Lib/pickletools.py, which describes all of them.
+
+enum class PickleOp : std::uint8_t {
+  unknown,
+  refused,    // could name, make or call something that is no plain data
+  text_form,  // of protocols 0 and 1, which nobody has written for twenty years
+  skip,       // its argument is of no use here
+  stop,
+  mark,
+  pop,
+  pop_mark,
+  duplicate,
+  none,
+  new_false,
+  new_true,
+  integer,       // of `size` bytes, unsigned but for 4
+  long_integer,  // of as many bytes as `size` bytes say
+  real,
+  text,  // of as many bytes as `size` bytes say
+  empty_list,
+  empty_dict,
+  append,
+  append_all,
+  set_item,
+  set_items,
+  tuple,     // from the mark
+  tuple_of,  // of `size` values
+  get,       // from the place that `size` bytes say
+  put,
+  memoize,
+};
+
+struct OpcodeRow {
+  std::uint8_t code;
+  std::string_view name;
+  PickleOp op;
+  std::uint8_t size = 0;
+};
+
+// The row of a byte; its op is unknown if there is none.
+[[nodiscard]] const OpcodeRow& opcode_row(std::uint8_t code) noexcept;
 
 struct PickleOptions {
   std::string name;                            // what messages call the file

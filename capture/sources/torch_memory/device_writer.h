@@ -5,17 +5,112 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "capture/sources/base/import_report.h"
-#include "capture/sources/torch_memory/allocator_replay.h"
+#include "capture/sources/torch_memory/block_sizes.h"
 #include "capture/sources/torch_memory/snapshot_file.h"
 #include "capture/sources/torch_memory/stack_names.h"
 #include "capture/sources/tracks/doubtful_times.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::sources::torch_memory {
+
+// What the allocator held at every moment of a trace. The trace is a ring that has lost its begin, and the segments are
+// the state at its end: so the state at the begin is found by undoing every entry, from the last to the first, and then
+// the entries are done again, one by one. Whatever is alive at the end has the size that the file says; other blocks
+// get the one that the allocator's own rules give them, which depends on what lies behind them at that moment.
+
+struct AllocatorTotals {
+  std::uint64_t allocated = 0;  // blocks in use
+  std::uint64_t active = 0;     // and those that were freed, but may still be used by another stream
+  std::uint64_t requested = 0;  // of the active ones, what was asked for
+  std::uint64_t reserved = 0;   // segments
+  bool operator==(const AllocatorTotals&) const = default;
+};
+
+struct LiveBlock {
+  std::uint64_t size = 0;
+  std::uint64_t requested = 0;
+  std::uint64_t stream = 0;
+  PickleValue frames;  // of its allocation
+  bool pending = false;
+  bool estimated = false;    // its size
+  bool from_before = false;  // it is older than the trace
+  std::uint32_t name = 0;    // of whoever asked for it, for the caller's use
+};
+
+// A stretch of addresses that the allocator has from the driver: a segment, or mapped pieces of an expandable one that
+// touch each other.
+struct HeldRun {
+  std::uint64_t end = 0;
+  std::uint64_t stream = 0;
+  bool small = false;
+  bool expandable = false;
+};
+
+struct ReplayCounts {
+  std::uint64_t contradictions = 0;   // entries that do not go with the others or the segments
+  std::uint64_t vanished = 0;         // allocations whose end is not in the trace, and that the segments do not have
+  std::uint64_t estimated_sizes = 0;  // of blocks from before the trace that do not live to its end
+  std::uint64_t sizes_not_as_computed = 0;  // of those at the end: a check of the rules
+  std::uint64_t sizes_as_computed = 0;
+};
+
+class AllocatorReplay {
+ public:
+  using Blocks = std::map<std::uint64_t, LiveBlock>;
+  using Runs = std::map<std::uint64_t, HeldRun>;
+
+  AllocatorReplay(const TorchDevice& device, const BlockSizes& sizes);
+
+  // From the last entry to the first; `entry` as its place in the trace.
+  void undo(std::size_t entry, const TraceEntry& what);
+  // Once all are undone: the state is that of the begin.
+  void begin();
+  [[nodiscard]] const Blocks& blocks() const noexcept { return blocks_; }
+  [[nodiscard]] const Runs& runs() const noexcept { return runs_; }
+  [[nodiscard]] const AllocatorTotals& totals() const noexcept { return totals_; }
+  [[nodiscard]] const ReplayCounts& counts() const noexcept { return counts_; }
+
+  struct Done {
+    std::optional<LiveBlock> block;        // that was allocated, asked to be freed or freed
+    bool released = false;                 // the block is gone
+    std::optional<std::uint64_t> segment;  // where the block's segment begins
+    std::optional<LiveBlock> replaced;     // lay at the address, though nobody had freed it
+  };
+  // From the first to the last.
+  [[nodiscard]] Done redo(std::size_t entry, const TraceEntry& what);
+  [[nodiscard]] LiveBlock* find(std::uint64_t address);
+  void forget(std::uint64_t address);  // what is gone without an entry
+
+  // Blocks at the end that are not in the segments, by address.
+  [[nodiscard]] std::vector<std::uint64_t> vanished() const;
+
+ private:
+  void add_block(std::uint64_t address, const LiveBlock& block);
+  [[nodiscard]] LiveBlock remove_block(Blocks::iterator place);
+  void add_run(std::uint64_t begin, const HeldRun& run);
+  [[nodiscard]] bool remove_run(std::uint64_t begin, std::uint64_t end);
+  [[nodiscard]] Runs::const_iterator run_at(std::uint64_t address) const;
+  [[nodiscard]] HeldRun run_of(const TraceEntry& what) const;
+  [[nodiscard]] std::uint64_t size_at(std::uint64_t address, std::uint64_t requested) const;
+
+  const TorchDevice& device_;
+  const BlockSizes& sizes_;
+  Blocks blocks_;
+  Runs runs_;
+  std::map<std::uint64_t, std::uint64_t> final_;                // sizes of blocks at the end, by address
+  std::unordered_map<std::size_t, std::uint64_t> final_sizes_;  // by the entry that allocated them
+  std::unordered_map<std::size_t, bool> completes_;  // requests to free without a completion: they end the block
+  std::map<std::uint64_t, bool> lives_on_;           // while undoing: the block at the address is that of the end
+  AllocatorTotals totals_;
+  ReplayCounts counts_;
+};
 
 struct TorchTables {
   SchemaNumber blocks = kNone, segments = kNone, failures = kNone, moments = kNone, totals = kNone;

@@ -4,19 +4,279 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "core/analysis/collectives/arrivals.h"
-#include "core/analysis/collectives/clock_agreement.h"
+#include "core/analysis/statistics/middle.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/names/collective_words.h"
 
 namespace accelscope {
 namespace {
+
+constexpr std::size_t kMostSteps = 4'000'000;
+
+[[nodiscard]] double distance(const MatchedEvent& a, const MatchedEvent& b) noexcept {
+  return std::abs(static_cast<double>(a.begin_ns) - static_cast<double>(b.begin_ns));
+}
+
+[[nodiscard]] bool all_differ(const std::vector<MatchedEvent>& events) {
+  std::vector<std::uint64_t> ids;
+  ids.reserve(events.size());
+  for (const MatchedEvent& each : events) ids.push_back(each.id);
+  if (!std::is_sorted(ids.begin(), ids.end())) std::sort(ids.begin(), ids.end());
+  return !ids.empty() && ids.front() != 0 && std::adjacent_find(ids.begin(), ids.end()) == ids.end();
+}
+
+// Every rank has the same ids in the same order, as ranks of one program mostly do.
+[[nodiscard]] bool have_same_ids(std::span<const std::vector<MatchedEvent>> ranks) {
+  const auto same_id = [](const MatchedEvent& a, const MatchedEvent& b) { return a.id == b.id; };
+  for (const auto& events : ranks) {
+    if (!std::equal(events.begin(), events.end(), ranks[0].begin(), ranks[0].end(), same_id)) return false;
+  }
+  return ranks.size() > 1 && all_differ(ranks[0]);
+}
+
+[[nodiscard]] std::vector<std::uint32_t> counted(std::size_t size, std::uint32_t first = 0) {
+  std::vector<std::uint32_t> places(size);
+  std::iota(places.begin(), places.end(), first);
+  return places;
+}
+
+// By id, if the ids are fit for it.
+[[nodiscard]] bool match_by_id(std::span<const std::vector<MatchedEvent>> ranks, CollectiveMatching& matching) {
+  if (ranks.size() < 2) return false;
+  std::unordered_map<std::uint64_t, std::int64_t> first_seen;  // id -> the earliest begin
+  std::unordered_map<std::uint64_t, std::size_t> of_first;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    std::unordered_map<std::uint64_t, std::size_t> own;
+    std::size_t shared = 0;
+    for (const MatchedEvent& each : ranks[r]) {
+      if (each.id == 0 || !own.try_emplace(each.id, r).second) return false;
+      if (r > 0 && of_first.contains(each.id)) ++shared;
+      const auto [place, is_new] = first_seen.try_emplace(each.id, each.begin_ns);
+      if (!is_new) place->second = std::min(place->second, each.begin_ns);
+    }
+    if (r == 0) of_first = std::move(own);
+    if (r > 0 && 2 * shared < ranks[r].size()) return false;
+  }
+  std::vector<std::pair<std::int64_t, std::uint64_t>> order;
+  order.reserve(first_seen.size());
+  for (const auto& [id, begin] : first_seen) order.emplace_back(begin, id);
+  std::sort(order.begin(), order.end());
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+  for (const auto& [begin, id] : order) numbers.emplace(id, static_cast<std::uint32_t>(numbers.size()));
+  matching.by = MatchedBy::id;
+  matching.instances = order.size();
+  for (const auto& events : ranks) {
+    std::vector<std::uint32_t>& places = matching.instance_of.emplace_back();
+    for (const MatchedEvent& each : events) places.push_back(numbers.at(each.id));
+  }
+  return true;
+}
+
+// All moved on by the same number of places: that with the least distance of some of them.
+[[nodiscard]] std::vector<std::uint32_t> moved_beside(std::span<const MatchedEvent> reference,
+                                                      std::span<const MatchedEvent> times) {
+  constexpr std::size_t kLooks = 64;
+  const std::size_t step = std::max<std::size_t>(1, times.size() / kLooks);
+  std::size_t best = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t by = 0; by + times.size() <= reference.size(); ++by) {
+    double sum = 0;
+    for (std::size_t i = 0; i < times.size(); i += step) sum += distance(reference[i + by], times[i]);
+    if (sum < least) least = sum, best = by;
+  }
+  return counted(times.size(), static_cast<std::uint32_t>(best));
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> places_beside(std::span<const MatchedEvent> reference, std::span<const MatchedEvent> times) {
+  const std::size_t offsets = reference.size() - times.size() + 1;
+  if (offsets > 1 && offsets * times.size() > kMostSteps) return moved_beside(reference, times);
+  // least[d]: of all times so far, the last of which was moved on by at most d places.
+  std::vector<double> least(offsets, 0);
+  std::vector<bool> moves(offsets * times.size());  // the last was moved on by exactly d
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    double before = std::numeric_limits<double>::infinity();
+    for (std::size_t d = 0; d < offsets; ++d) {
+      const double here = least[d] + distance(reference[i + d], times[i]);
+      moves[i * offsets + d] = here < before;
+      before = std::min(before, here);
+      least[d] = before;
+    }
+  }
+  std::vector<std::uint32_t> places(times.size());
+  std::size_t d = offsets - 1;
+  for (std::size_t i = times.size(); i-- > 0;) {
+    while (d > 0 && !moves[i * offsets + d]) --d;
+    places[i] = static_cast<std::uint32_t>(i + d);
+  }
+  return places;
+}
+
+CollectiveMatching match_collectives(std::span<const std::vector<MatchedEvent>> ranks) {
+  CollectiveMatching matching;
+  if (have_same_ids(ranks)) {
+    return {MatchedBy::id, ranks[0].size(), {ranks.size(), counted(ranks[0].size())}};
+  }
+  if (match_by_id(ranks, matching)) return matching;
+  std::size_t longest = 0;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    if (ranks[r].size() > ranks[longest].size()) longest = r;
+  }
+  matching.instances = ranks.empty() ? 0 : ranks[longest].size();
+  matching.instance_of.clear();
+  for (const auto& events : ranks) {
+    if (events.size() == matching.instances) {
+      matching.instance_of.push_back(counted(events.size()));
+    } else {
+      matching.by = MatchedBy::time;
+      matching.instance_of.push_back(places_beside(ranks[longest], events));
+    }
+  }
+  return matching;
+}
+
+namespace {
+
+// How far the clocks of ranks agree, told by the ends of what they did together: all ranks of a collective are done at
+// nearly the same time.
+
+constexpr std::size_t kLeastForOffset = 2;  // with one instance the distance is all offset: nothing is left to judge by
+constexpr std::size_t kLeastForDrift = 9;
+constexpr double kJudged = 0.95;
+
+// How far a rank's end lay behind the median of all ranks.
+struct EndDistance {
+  double at_ns = 0, by_ns = 0;
+};
+using EndDistances = std::vector<std::vector<EndDistance>>;  // by rank
+
+[[nodiscard]] EndDistances end_distances(const Collectives& all) {
+  EndDistances distances(all.ranks.size());
+  std::vector<std::int64_t> ends;
+  for (const CollectiveInstance& instance : all.instances) {
+    if (instance.count < 2) continue;
+    ends.clear();
+    for (const CollectiveCell& cell : all.cells_of(instance)) ends.push_back(cell.end_ns);
+    const auto middle = ends.begin() + static_cast<std::ptrdiff_t>((ends.size() - 1) / 2);
+    std::nth_element(ends.begin(), middle, ends.end());
+    auto median = static_cast<double>(*middle);
+    if (ends.size() % 2 == 0) {
+      median = (median + static_cast<double>(*std::min_element(middle + 1, ends.end()))) / 2;
+    }
+    for (const CollectiveCell& cell : all.cells_of(instance)) {
+      const auto end = static_cast<double>(cell.end_ns);
+      distances[cell.rank].push_back({end, end - median});
+    }
+  }
+  for (std::vector<EndDistance>& each : distances) {
+    const auto earlier = [](const EndDistance& a, const EndDistance& b) { return a.at_ns < b.at_ns; };
+    if (!std::is_sorted(each.begin(), each.end(), earlier)) std::sort(each.begin(), each.end(), earlier);
+  }
+  return distances;
+}
+
+template <typename Value>
+[[nodiscard]] double middle_of(std::span<const EndDistance> of, Value value) {
+  std::vector<double> values;
+  values.reserve(of.size());
+  for (const EndDistance& each : of) values.push_back(value(each));
+  return middle_value(std::move(values));
+}
+
+// A line through the medians of the first and the last third, so that single distances do not turn it.
+void fit_clock(CollectiveRank& rank, std::span<const EndDistance> distances, double origin_ns) {
+  if (distances.size() < kLeastForOffset) return;
+  const auto at = [](const EndDistance& each) { return each.at_ns; };
+  const auto by = [](const EndDistance& each) { return each.by_ns; };
+  if (distances.size() >= kLeastForDrift) {
+    const auto early = distances.first(distances.size() / 3);
+    const auto late = distances.last(distances.size() / 3);
+    const double apart = middle_of(late, at) - middle_of(early, at);
+    if (apart > 0) rank.drift = (middle_of(late, by) - middle_of(early, by)) / apart;
+  }
+  rank.offset_ns =
+      middle_of(distances, [&](const EndDistance& each) { return each.by_ns - rank.drift * (each.at_ns - origin_ns); });
+}
+
+[[nodiscard]] std::optional<double> residual_of(const CollectiveRank& rank, std::span<const EndDistance> distances,
+                                                double origin_ns, std::size_t least) {
+  if (distances.size() < least) return std::nullopt;
+  std::vector<double> left;
+  left.reserve(distances.size());
+  for (const EndDistance& each : distances) {
+    left.push_back(std::abs(each.by_ns - rank.offset_ns - rank.drift * (each.at_ns - origin_ns)));
+  }
+  const auto place =
+      left.begin() + static_cast<std::ptrdiff_t>(std::ceil(kJudged * static_cast<double>(left.size())) - 1);
+  std::nth_element(left.begin(), place, left.end());
+  return *place;
+}
+
+// The clocks that ranks tell their collectives by. `own`: they are not one.
+struct RecordedClocks {
+  std::vector<double> residuals;  // by rank
+  bool own = false;
+};
+
+[[nodiscard]] RecordedClocks recorded_clocks(const Collectives& all, const Snapshot& snapshot) {
+  RecordedClocks found;
+  std::set<std::pair<std::uint32_t, ClockNumber>> used;  // with the source that it is of
+  for (const CollectiveRank& rank : all.ranks) {
+    double& residual = found.residuals.emplace_back(0);
+    for (const TrackNumber number : rank.told_on) {
+      const TrackSnapshot* track = snapshot.find_track(number);
+      if (track == nullptr) continue;
+      used.emplace(scope_of(number), track->track->clock);
+      for (const auto& clock : snapshot.clocks) {
+        if (clock->number == track->track->clock) residual = std::max(residual, clock->residual_ns);
+      }
+    }
+  }
+  found.own = used.size() > 1;
+  return found;
+}
+
+// Sets the clocks of all ranks and their residuals, and moves the cells. Of the instances only kind, first and count
+// need be known.
+void set_rank_clocks(Collectives& collectives, const Snapshot& snapshot, RankClocks wanted) {
+  const RecordedClocks recorded = recorded_clocks(collectives, snapshot);
+  const EndDistances distances = end_distances(collectives);
+  const auto origin = static_cast<double>(snapshot.begin_ns);
+  collectives.own_clocks = recorded.own;
+  const bool by_ends = wanted == RankClocks::by_ends || (wanted == RankClocks::automatic && recorded.own);
+  collectives.clocks = by_ends ? RankClocks::by_ends : RankClocks::recorded;
+  for (std::size_t r = 0; r < collectives.ranks.size(); ++r) {
+    CollectiveRank& rank = collectives.ranks[r];
+    if (rank.missing) continue;
+    if (by_ends) fit_clock(rank, distances[r], origin);
+    if (!recorded.own && !by_ends) {
+      rank.residual_ns = recorded.residuals[r];
+      continue;
+    }
+    rank.residual_ns = residual_of(rank, distances[r], origin, by_ends ? kLeastForOffset : 1);
+    if (!by_ends && rank.residual_ns) rank.residual_ns = std::max(*rank.residual_ns, recorded.residuals[r]);
+  }
+  if (!by_ends) return;
+  for (CollectiveCell& cell : collectives.cells) {
+    const CollectiveRank& rank = collectives.ranks[cell.rank];
+    cell.set_by_ns = std::llround(rank.offset_ns + rank.drift * (static_cast<double>(cell.end_ns) - origin));
+    cell.arrival_ns -= cell.set_by_ns;
+    cell.begin_ns -= cell.set_by_ns;
+    cell.end_ns -= cell.set_by_ns;
+  }
+}
 
 // The digits that the text ends with.
 [[nodiscard]] std::optional<std::uint32_t> number_at_end(std::string_view text) noexcept {

@@ -1,15 +1,450 @@
 #include "core/analysis/core_grid/grid_frames.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <charconv>
 #include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
 
 #include "core/analysis/time/covered_time.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/analysis/time/work_kind.h"
+#include "core/lod/range_statistics.h"
 #include "core/scan/column_values.h"
 #include "core/scan/wait_names.h"
 #include "core/scan/window_scan.h"
 
 namespace accelscope {
+namespace {
+
+constexpr std::array<std::string_view, 12> kWormhole = {"DEEEEDEEEE", "DWWWWDWWWW", "RWWWWDWWWW", "PWWWWDWWWW",
+                                                        "RWWWWDWWWW", "DWWWWDWWWW", "DEEEEDEEEE", "DWWWWDWWWW",
+                                                        "RWWWWDWWWW", "RWWWWDWWWW", "AWWWWDWWWW", "DWWWWDWWWW"};
+constexpr std::array<std::string_view, 12> kBlackhole = {"DRPRRRRRADRPRRRRR", "DEEEEEEERDEEEEEEE", "DWWWWWWWRDWWWWWWW",
+                                                         "DWWWWWWWRDWWWWWWW", "DWWWWWWWRDWWWWWWW", "DWWWWWWWRDWWWWWWW",
+                                                         "DWWWWWWWRDWWWWWWW", "DWWWWWWWRDWWWWWWW", "DWWWWWWWRDWWWWWWW",
+                                                         "DWWWWWWWRDWWWWWWW", "DWWWWWWWRDWWWWWWW", "DWWWWWWWRDWWWWWWW"};
+constexpr std::array<std::string_view, 12> kGrayskull = {
+    "RDRRDRRDRRDRR", "RWWWWWWWWWWWW", "AWWWWWWWWWWWW", "RWWWWWWWWWWWW", "PWWWWWWWWWWWW", "RWWWWWWWWWWWW",
+    "RDRRDRRDRRDRR", "RWWWWWWWWWWWW", "RWWWWWWWWWWWW", "RWWWWWWWWWWWW", "RWWWWWWWWWWWW", "RWWWWWWWWWWWW"};
+
+constexpr std::array<ChipPlan, 3> kChipPlans = {{
+    {"grayskull", kGrayskull, "tt-metal: soc_descriptors/grayskull_120_arch.yaml"},
+    {"wormhole", kWormhole, "tt-metal: soc_descriptors/wormhole_b0_80_arch.yaml"},
+    {"blackhole", kBlackhole, "tt-metal: soc_descriptors/blackhole_140_arch.yaml"},
+}};
+
+struct PlaceWord {
+  char place;
+  std::string_view name;
+};
+constexpr std::array<PlaceWord, 5> kPlaceWords = {
+    {{'D', "DRAM"}, {'E', "Ethernet"}, {'P', "PCIe"}, {'A', "management processor"}, {'R', "router only"}}};
+
+}  // namespace
+
+const ChipPlan* find_chip_plan(std::string_view arch) noexcept {
+  for (const ChipPlan& plan : kChipPlans) {
+    if (arch.starts_with(plan.arch)) return &plan;
+  }
+  return nullptr;
+}
+
+std::string_view place_name(char place) noexcept {
+  for (const PlaceWord& each : kPlaceWords) {
+    if (each.place == place) return each.name;
+  }
+  return "";
+}
+
+namespace {
+
+// What stands before the coordinates in names of tracks.
+constexpr std::array<std::string_view, 1> kCoreWords = {"core "};
+
+struct CorePlace {
+  int x = 0, y = 0;
+  std::string_view core;  // "core 4,3"
+  std::string_view part;  // "BRISC"; "" of the core itself
+};
+
+std::optional<CorePlace> read_core_place(std::string_view name) {
+  for (const std::string_view word : kCoreWords) {
+    if (!name.starts_with(word)) continue;
+    CorePlace place;
+    const char* const end = name.data() + name.size();
+    const auto x = std::from_chars(name.data() + word.size(), end, place.x);
+    if (x.ec != std::errc() || x.ptr == end || *x.ptr != ',') continue;
+    const auto y = std::from_chars(x.ptr + 1, end, place.y);
+    if (y.ec != std::errc() || (y.ptr != end && *y.ptr != ' ')) continue;
+    place.core = name.substr(0, static_cast<std::size_t>(y.ptr - name.data()));
+    std::string_view rest = name.substr(place.core.size());
+    rest.remove_prefix(std::min<std::size_t>(1, rest.size()));
+    place.part = rest.substr(0, rest.find(' '));
+    return place;
+  }
+  return std::nullopt;
+}
+
+struct FoundPart {
+  std::string name;
+  std::int64_t order = 0;
+  std::vector<const TrackSnapshot*> tracks;
+};
+struct FoundCell {
+  std::string name;
+  TrackNumber track = kNone;
+  std::vector<FoundPart> parts;
+
+  FoundPart& part(std::string_view name_of_part, std::int64_t order) {
+    for (FoundPart& each : parts) {
+      if (each.name == name_of_part) return each;
+    }
+    return parts.emplace_back(FoundPart{std::string(name_of_part), order, {}});
+  }
+};
+// By chip, row and column: the order of the cells.
+using FoundCells = std::map<std::tuple<std::size_t, int, int>, FoundCell>;
+
+FoundCells cells_by_name(const Snapshot& snapshot, const TrackDevices& devices, std::vector<GridChip>& chips) {
+  FoundCells found;
+  std::map<std::size_t, std::size_t> chip_of_device;
+  for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
+    const Track& track = *snapshot.tracks[t].track;
+    const auto place = read_core_place(track.name);
+    if (!place) continue;
+    const std::size_t device = devices.of_track(t);
+    const auto [chip, is_new] = chip_of_device.try_emplace(device, chips.size());
+    if (is_new) chips.push_back({.name = devices.label(device)});
+    FoundCell& cell = found[{chip->second, place->y, place->x}];
+    if (cell.name.empty()) cell.name = place->core;
+    if (place->part.empty() || cell.track == kNone) cell.track = track.number;
+    if (!snapshot.tracks[t].lanes.empty()) cell.part(place->part, track.order).tracks.push_back(&snapshot.tracks[t]);
+  }
+  return found;
+}
+
+template <typename Label>
+int place_of(std::vector<std::string>& labels, const Label& label) {
+  const auto found = std::find(labels.begin(), labels.end(), label);
+  if (found != labels.end()) return static_cast<int>(found - labels.begin());
+  labels.emplace_back(label);
+  return static_cast<int>(labels.size()) - 1;
+}
+
+FoundCells cells_by_engine(const Snapshot& snapshot, const TrackDevices& devices, std::vector<GridChip>& chips) {
+  FoundCells found;
+  GridChip chip;
+  std::map<TrackNumber, std::tuple<std::size_t, int, int>> cell_of_track;
+  for (std::size_t t = 0; t < snapshot.tracks.size(); ++t) {
+    const TrackSnapshot& track = snapshot.tracks[t];
+    if (work_kind_of(track) != WorkKind::compute) continue;
+    const auto above = cell_of_track.find(track.track->parent);
+    if (above != cell_of_track.end()) {  // what lies below an engine is part of it
+      cell_of_track[track.track->number] = above->second;
+      found[above->second].parts.front().tracks.push_back(&track);
+      continue;
+    }
+    const std::string& device = devices.label(devices.of_track(t));
+    const int y = place_of(chip.row_labels, device);
+    const int x = place_of(chip.column_labels, track.track->name);
+    FoundCell& cell = found[{0, y, x}];
+    cell.name = device.empty() ? track.track->name : device + " " + track.track->name;
+    if (cell.track == kNone) cell.track = track.track->number;
+    cell.part("", 0).tracks.push_back(&track);
+    cell_of_track[track.track->number] = {0, y, x};
+  }
+  if (!found.empty()) chips.push_back(std::move(chip));
+  return found;
+}
+
+// has_cycles: the clock of its tracks counts the cycles of the core, not any other unit.
+void add_cell(CoreGrid& grid, const Snapshot& snapshot, GridCell cell, FoundCell found, bool has_cycles) {
+  std::stable_sort(found.parts.begin(), found.parts.end(),
+                   [](const FoundPart& a, const FoundPart& b) { return a.order < b.order; });
+  cell.name = std::move(found.name);
+  cell.track = found.track;
+  cell.first_part = grid.parts.size();
+  cell.part_count = found.parts.size();
+  for (FoundPart& part : found.parts) {
+    GridPart& added = grid.parts.emplace_back(GridPart{std::move(part.name), {}, {}});
+    for (const TrackSnapshot* track : part.tracks) {
+      added.tracks.push_back(track->track->number);
+      for (const std::uint32_t lane : track->lanes) {
+        added.lanes.push_back(lane);
+        grid.lane_parts[lane] = static_cast<std::int32_t>(grid.parts.size() - 1);
+      }
+      for (const auto& clock : snapshot.clocks) {
+        if (has_cycles && clock->number == track->track->clock) cell.ticks_per_ns = clock->ticks_per_ns;
+      }
+    }
+    grid.part_cells.push_back(grid.cells.size());
+  }
+  grid.cells.push_back(std::move(cell));
+}
+
+// A plan that has no place, or no processor, where the session has a core is of another kind of coordinates.
+const ChipPlan* plan_of(const CoreGrid& grid, std::size_t chip, std::string_view arch) {
+  const ChipPlan* plan = find_chip_plan(arch);
+  if (plan == nullptr) return nullptr;
+  for (const GridCell& cell : grid.cells) {
+    if (cell.chip != chip) continue;
+    if (!plan->holds(cell.x, cell.y)) return nullptr;
+    const char place = plan->at(cell.x, cell.y);
+    if (place != kWorkerPlace && place != 'E') return nullptr;
+  }
+  return plan;
+}
+
+// Coordinates that lie too far apart for a picture become their ranks, named by what they were.
+constexpr std::int64_t kMostPlaces = 128;
+std::vector<std::string> close_ranks(CoreGrid& grid, std::size_t chip, int GridCell::*coordinate) {
+  std::vector<int> used;
+  for (const GridCell& cell : grid.cells) {
+    if (cell.chip == chip) used.push_back(cell.*coordinate);
+  }
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  if (used.empty() || std::int64_t{used.back()} - used.front() < kMostPlaces) return {};
+  for (GridCell& cell : grid.cells) {
+    if (cell.chip != chip) continue;
+    cell.*coordinate = static_cast<int>(std::lower_bound(used.begin(), used.end(), cell.*coordinate) - used.begin());
+  }
+  std::vector<std::string> labels;
+  labels.reserve(used.size());
+  for (const int each : used) labels.push_back(std::to_string(each));
+  return labels;
+}
+
+void measure_chip(CoreGrid& grid, std::size_t number, std::string_view arch) {
+  GridChip& chip = grid.chips[number];
+  chip.plan = chip.column_labels.empty() ? plan_of(grid, number, arch) : nullptr;
+  if (chip.plan != nullptr) {
+    chip.columns = chip.plan->columns();
+    chip.rows = chip.plan->row_count();
+    return;
+  }
+  if (chip.column_labels.empty()) chip.column_labels = close_ranks(grid, number, &GridCell::x);
+  if (chip.row_labels.empty()) chip.row_labels = close_ranks(grid, number, &GridCell::y);
+  int x1 = 0, y1 = 0;
+  bool any = false;
+  for (const GridCell& cell : grid.cells) {
+    if (cell.chip != number) continue;
+    chip.x0 = any ? std::min(chip.x0, cell.x) : cell.x;
+    chip.y0 = any ? std::min(chip.y0, cell.y) : cell.y;
+    x1 = std::max(x1, cell.x);
+    y1 = std::max(y1, cell.y);
+    any = true;
+  }
+  chip.columns = x1 - chip.x0 + 1;
+  chip.rows = y1 - chip.y0 + 1;
+}
+
+}  // namespace
+
+std::optional<std::size_t> CoreGrid::find(std::size_t chip, int x, int y) const {
+  const auto key = std::tuple(chip, y, x);
+  const auto found = std::lower_bound(cells.begin(), cells.end(), key, [](const GridCell& cell, const auto& wanted) {
+    return std::tuple(cell.chip, cell.y, cell.x) < wanted;
+  });
+  if (found == cells.end() || std::tuple(found->chip, found->y, found->x) != key) return std::nullopt;
+  return static_cast<std::size_t>(found - cells.begin());
+}
+
+std::vector<TrackNumber> CoreGrid::tracks_of(std::size_t cell) const {
+  std::vector<TrackNumber> tracks;
+  for (std::size_t p = 0; p < cells[cell].part_count; ++p) {
+    const GridPart& part = parts[cells[cell].first_part + p];
+    tracks.insert(tracks.end(), part.tracks.begin(), part.tracks.end());
+  }
+  return tracks;
+}
+
+std::vector<std::string> CoreGrid::part_names() const {
+  std::vector<std::pair<std::int64_t, std::string>> names;  // by their place in a core
+  for (const GridCell& cell : cells) {
+    for (std::size_t p = 0; p < cell.part_count; ++p) {
+      const std::string& name = parts[cell.first_part + p].name;
+      if (name.empty()) continue;
+      const auto known =
+          std::find_if(names.begin(), names.end(), [&](const auto& each) { return each.second == name; });
+      if (known == names.end()) names.emplace_back(p, name);
+    }
+  }
+  std::stable_sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::string> sorted;
+  for (auto& [place, name] : names) sorted.push_back(std::move(name));
+  return sorted;
+}
+
+CoreGrid core_grid_of(const Snapshot& snapshot) {
+  CoreGrid grid;
+  grid.lane_parts.assign(snapshot.lanes.size(), -1);
+  const TrackDevices devices(snapshot);
+  FoundCells found = cells_by_name(snapshot, devices, grid.chips);
+  const bool has_coordinates = !found.empty();
+  if (!has_coordinates) found = cells_by_engine(snapshot, devices, grid.chips);
+  for (auto& [place, cell] : found) {
+    if (cell.parts.empty()) continue;
+    GridCell made;
+    std::tie(made.chip, made.y, made.x) = place;
+    add_cell(grid, snapshot, std::move(made), std::move(cell), has_coordinates);
+  }
+  const std::string_view arch = snapshot.meta_value("arch");
+  for (std::size_t chip = 0; chip < grid.chips.size(); ++chip) measure_chip(grid, chip, arch);
+  return grid;
+}
+
+namespace {
+
+struct MeasureWord {
+  std::string_view word;
+  GridMeasureKind kind;
+  std::string_view title;
+};
+constexpr std::array<MeasureWord, 3> kMeasureWords = {{{"busy", GridMeasureKind::busy, "Busy"},
+                                                       {"wait", GridMeasureKind::wait, "Wait"},
+                                                       {"events", GridMeasureKind::events, "Events"}}};
+constexpr std::string_view kZoneWord = "zone:", kPartWord = "part:";
+
+bool can_be_summed(const Column& column) {
+  if (is_text(column.type) || column.type == ColumnType::boolean) return false;
+  return column.role == Role::bytes || column.role == Role::flops || column.role == Role::value || column.unit == "B";
+}
+
+std::vector<const Schema*> schemas_of(const Snapshot& snapshot, const CoreGrid& grid) {
+  std::vector<const Schema*> schemas;
+  for (const GridPart& part : grid.parts) {
+    for (const TrackNumber number : part.tracks) {
+      const TrackSnapshot* track = snapshot.find_track(number);
+      if (track == nullptr || !track->schema) continue;
+      if (std::find(schemas.begin(), schemas.end(), track->schema.get()) == schemas.end())
+        schemas.push_back(track->schema.get());
+    }
+  }
+  return schemas;
+}
+
+const Column* column_of(const Snapshot& snapshot, const GridMeasure& measure) {
+  for (const auto& schema : snapshot.schemas) {
+    if (schema->name != measure.table) continue;
+    const auto column = schema->find(measure.column);
+    if (column) return &schema->columns[*column];
+  }
+  return nullptr;
+}
+
+std::vector<GridColumn> columns_offered(const Snapshot& snapshot, const CoreGrid& grid) {
+  std::vector<GridColumn> offered;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const Schema* schema : schemas_of(snapshot, grid)) {
+    for (const Column& column : schema->columns) {
+      if (!can_be_summed(column) || !seen.emplace(schema->name, column.name).second) continue;
+      offered.push_back({schema->name, column.name, column.title.empty() ? column.name : column.title, column.unit});
+    }
+  }
+  return offered;
+}
+
+}  // namespace
+
+std::optional<std::size_t> summed_time_column(const Schema& schema) {
+  if (schema.kind != EventKind::instant) return std::nullopt;
+  for (std::size_t i = 0; i < schema.columns.size(); ++i) {
+    if (schema.columns[i].unit == "ns" && !is_text(schema.columns[i].type)) return i;
+  }
+  return std::nullopt;
+}
+
+Result<GridOffer> core_grid_offer(const QueryContext& query, const CoreGrid& grid) {
+  const Snapshot& snapshot = *query.snapshot;
+  GridOffer offer;
+  offer.columns = columns_offered(snapshot, grid);
+  offer.parts = grid.part_names();
+  LaneIndices lanes;
+  for (const GridPart& part : grid.parts) lanes.insert(lanes.end(), part.lanes.begin(), part.lanes.end());
+  QueryContext unmasked = query;
+  unmasked.mask = nullptr;  // the choice stays while the filter changes
+  auto names = name_statistics(unmasked, lanes, {});
+  if (!names) return names.error();
+  for (const NameStatistic& each : names->names) {
+    if (offer.zones.size() == GridOffer::kMostZones) break;
+    offer.zones.emplace_back(snapshot.strings->text(each.name));
+  }
+  for (const Schema* schema : schemas_of(snapshot, grid)) {
+    const WaitNames waits(schema, *snapshot.strings);
+    for (const NameStatistic& each : names->names) offer.waits = offer.waits || waits.contains(each.name);
+  }
+  return offer;
+}
+
+Result<GridMeasure> parse_grid_measure(const std::vector<std::string>& words, const Snapshot& snapshot,
+                                       const CoreGrid& grid) {
+  GridMeasure measure;
+  for (const std::string& word : words) {
+    if (word.starts_with(kZoneWord)) {
+      measure.zone = word.substr(kZoneWord.size());
+      if (snapshot.strings->find(measure.zone) == kNone)
+        return Error(fmt::format("no event is called {}; accelscope view --table stats lists names", measure.zone));
+      continue;
+    }
+    if (word.starts_with(kPartWord)) {
+      measure.part = word.substr(kPartWord.size());
+      const std::vector<std::string> parts = grid.part_names();
+      if (std::find(parts.begin(), parts.end(), measure.part) == parts.end())
+        return Error(fmt::format("no core has a {}; there are: {}", measure.part, fmt::join(parts, ", ")));
+      continue;
+    }
+    const auto known = std::find_if(kMeasureWords.begin(), kMeasureWords.end(),
+                                    [&](const MeasureWord& each) { return each.word == word; });
+    if (known != kMeasureWords.end()) {
+      measure.kind = known->kind;
+      continue;
+    }
+    std::vector<std::string> names;
+    bool found = false;
+    for (const GridColumn& column : columns_offered(snapshot, grid)) {
+      names.push_back(column.table + "." + column.column);
+      if (names.back() != word) continue;
+      measure.kind = GridMeasureKind::column;
+      measure.table = column.table;
+      measure.column = column.column;
+      found = true;
+    }
+    if (!found) {
+      return Error(fmt::format("{} cannot be measured; there are: busy, wait, events, zone:NAME, part:NAME{}{}", word,
+                               names.empty() ? "" : ", ", fmt::join(names, ", ")));
+    }
+  }
+  return measure;
+}
+
+std::string grid_measure_title(const GridMeasure& measure, const Snapshot& snapshot) {
+  std::string title;
+  for (const MeasureWord& each : kMeasureWords) {
+    if (each.kind == measure.kind) title = each.title;
+  }
+  if (measure.kind == GridMeasureKind::column) {
+    const Column* column = column_of(snapshot, measure);
+    title = column == nullptr || column->title.empty() ? measure.column : column->title;
+  }
+  if (!measure.zone.empty())
+    title = measure.kind == GridMeasureKind::busy ? measure.zone : title + " of " + measure.zone;
+  return measure.part.empty() ? title : title + " on " + measure.part;
+}
+
+std::string grid_measure_unit(const GridMeasure& measure, const Snapshot& snapshot) {
+  if (measure.is_time()) return "ns";
+  if (measure.kind == GridMeasureKind::events) return "";
+  const Column* column = column_of(snapshot, measure);
+  return column == nullptr ? "" : column->unit;
+}
+
 namespace {
 
 // Several workers add to one table. What one worker adds to a place, one after another, is added at once.

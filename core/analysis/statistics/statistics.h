@@ -9,15 +9,99 @@
 // which others do is said in group_columns.h. Durations are in ns by the map of their clock.
 #pragma once
 
+#include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/analysis/statistics/distribution.h"
-#include "core/analysis/statistics/group_reader.h"
+#include "core/analysis/statistics/group_columns.h"
+#include "core/scan/aggregate.h"
 
 namespace accelscope {
+
+// The groups of events, a block at a time, and the values that are measured of them. One per thread.
+//
+//   GroupReader reader(keys);
+//   reader.open(chunk);
+//   chunk.for_each_block([&](const ScannedBlock& block) {
+//     const GroupedBlock events = reader.read(block);
+//     for (std::uint32_t i = block.first; i < block.last; ++i) if (events.has(i)) ... events.groups[i],
+//     events.value(i)
+//   });
+//
+// It tells so many groups apart and no more, so that its memory is bounded: others are kRestGroup.
+
+struct GroupedBlock {
+  std::uint64_t valid = 0;  // a bit for each event with a value
+  const std::uint32_t* groups = nullptr;
+  const std::int64_t* whole = nullptr;  // the values where they are whole numbers of a column, else `real` has them
+  const double* real = nullptr;
+  [[nodiscard]] double value(std::uint32_t i) const noexcept {
+    return whole != nullptr ? static_cast<double>(whole[i]) : real[i];
+  }
+  [[nodiscard]] bool has(std::uint32_t i) const noexcept { return (valid >> i & 1) != 0; }
+};
+
+inline constexpr std::uint32_t kRestGroup = ~0U;
+
+class GroupReader {
+ public:
+  static constexpr std::size_t kMostGroups = 1U << 18U;
+  explicit GroupReader(const GroupKeys& keys);
+  // Of groups that are known: they have the numbers that they have there, all others are kRestGroup.
+  GroupReader(const GroupKeys& keys, const Groups& known);
+
+  void open(const ScannedChunk& chunk);
+  // Of the events first .. last - 1 of the block. It lies in the reader until the next call.
+  [[nodiscard]] GroupedBlock read(const ScannedBlock& block);
+  // Groups of all chunks so far, numbered as they were met. Keys: a word with four bits for each key, which are its
+  // GroupKeys::Tag, then a word for each.
+  [[nodiscard]] const Groups& groups() const noexcept { return groups_; }
+  [[nodiscard]] bool met_others() const noexcept { return met_others_; }  // any event was of kRestGroup
+
+ private:
+  struct Varying {
+    ValuePlace place;
+    std::size_t key = 0;
+    GroupKeys::Tag tag = GroupKeys::Tag::none;
+  };
+  void read_groups(const ScannedBlock& block);
+  void read_by_code(const ScannedBlock& block, const BlockValues& codes);
+  [[nodiscard]] bool has_codes(const Varying& varying) const noexcept;
+  void read_values(const ScannedBlock& block, GroupedBlock& out);
+  [[nodiscard]] std::uint32_t group_of(const std::uint64_t* words);
+  [[nodiscard]] std::uint32_t find_group(const std::uint64_t* words);
+
+  static constexpr std::size_t kWords = GroupKeys::kMost + 1;
+  static constexpr std::size_t kRecent = 4096;  // groups by the hash of their keys; a power of two
+  static constexpr std::uint64_t kMostNumbers = 1U << 16U;
+  struct ByCode {
+    std::uint32_t group = 0;
+    std::uint32_t constants = 0;  // for which it is known; 0: none
+  };
+  struct Recent {
+    std::array<std::uint64_t, kWords> words{};
+    std::uint32_t group = ~0U;
+  };
+
+  const GroupKeys& keys_;
+  Groups groups_;
+  std::size_t most_groups_ = kMostGroups;
+  bool met_others_ = false;
+  ValuePlace value_;
+  std::array<std::uint64_t, kWords> words_{};  // the keys that all events of the lane have, others 0
+  std::vector<Varying> varying_;
+  std::uint32_t constants_ = 0;  // a number for words_ with the place of what varies
+  std::map<std::vector<std::uint64_t>, std::uint32_t> known_constants_;
+  std::vector<ByCode> by_code_;  // by a string's session-wide id, or by a number below kMostNumbers
+  std::vector<Recent> recent_;
+  std::array<std::uint32_t, kBlockEvents> block_groups_{};
+  std::array<double, kBlockEvents> block_values_{};
+  const ScannedChunk* chunk_ = nullptr;
+};
 
 struct StatisticsQuestion {
   EventFilter filter;

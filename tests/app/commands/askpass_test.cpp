@@ -1,8 +1,8 @@
 // The program as ssh starts it to ask: with a question, and the environment that AskPass gave to ssh.
 #include <doctest/doctest.h>
 
+#include "capture/reach/agent_files.h"
 #include "capture/reach/ask_pass.h"
-#include "capture/reach/tool.h"
 #include "render/base/platform.h"
 #include "tests/support/wait.h"
 

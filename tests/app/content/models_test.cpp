@@ -4,7 +4,6 @@
 #include "app/content/axes/time_axis.h"
 #include "app/content/event_details.h"
 #include "app/content/memory/model.h"
-#include "app/content/source/python_tokens.h"
 #include "app/content/source/text.h"
 #include "app/panels/quality/panel.h"
 #include "app/session/background_job.h"

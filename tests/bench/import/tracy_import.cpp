@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "capture/sources/tracy/read/tracy_blocks.h"
+#include "capture/sources/tracy/read/trace_reader.h"
 #include "capture/sources/tracy/source.h"
 #include "tests/bench/base/figures.h"
 #include "tests/bench/import/import_cost.h"

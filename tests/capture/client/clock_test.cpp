@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "capture/client/agent_feed.h"
+#include "capture/client/connection.h"
 #include "tests/capture/recording_sink.h"
 #include "tests/capture/wire/wire_support.h"
 

@@ -1,5 +1,5 @@
 // What a program prints is found among its events, whatever else a capture holds.
-#include "capture/client/program_output.h"
+#include "capture/client/capture_session.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "capture/client/agent_feed.h"
+#include "capture/client/connection.h"
 #include "capture/client/record.h"
 #include "capture/security/private_files.h"
 #include "client_support.h"

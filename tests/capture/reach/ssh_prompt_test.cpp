@@ -5,8 +5,8 @@
 #include <deque>
 #include <mutex>
 
+#include "capture/reach/agent_files.h"
 #include "capture/reach/ask_pass.h"
-#include "capture/reach/tool.h"
 #include "ssh_server.h"
 #include "tests/support/programs_folder.h"
 #include "tests/support/wait.h"

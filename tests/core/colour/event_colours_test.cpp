@@ -6,7 +6,7 @@
 #include <functional>
 #include <map>
 
-#include "core/colour/scale.h"
+#include "core/colour/builder.h"
 #include "tests/core/random_session.h"
 
 using namespace accelscope;

@@ -13,11 +13,64 @@
 #include <vector>
 
 #include "capture/sources/base/event_sorter.h"
+#include "capture/sources/neuron/read/core_plan.h"
 #include "capture/sources/neuron/read/row_binding.h"
-#include "capture/sources/neuron/write/track_plan.h"
 #include "capture/sources/tracks/doubtful_times.h"
+#include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::sources::neuron {
+
+// The tracks that an import finds out about while it reads. They are numbered as they turn up and written to the
+// session at the end, when all are known, in the order in which people look for them: natural order of names within
+// a kind (queue 2 before queue 10), engines in the order of the data through them.
+
+class TrackPlan {
+ public:
+  // The number of the track of that kind, name and core; a new one if there is none yet. `core` is a place of CorePlan,
+  // and once settle() was called a core.
+  [[nodiscard]] std::uint32_t track(SchemaNumber schema, std::string_view kind, std::string_view name,
+                                    std::int64_t core = CorePlan::kWhole);
+  void set_unit(std::uint32_t track, std::string unit) { tracks_[track].track.unit = std::move(unit); }
+  void set_untimed(std::uint32_t track) { tracks_[track].timed = false; }
+  void set_host(std::uint32_t track, std::string host) { tracks_[track].track.host = std::move(host); }
+  [[nodiscard]] const std::string& name(std::uint32_t track) const noexcept { return tracks_[track].track.name; }
+  [[nodiscard]] SchemaNumber schema(std::uint32_t track) const noexcept { return tracks_[track].track.schema; }
+  [[nodiscard]] std::int64_t core(std::uint32_t track) const noexcept { return tracks_[track].core; }
+
+  // Puts a track below another in the timeline if a track of that kind, name and core exists at the end.
+  void set_parent_name(std::uint32_t track, SchemaNumber schema, std::string name);
+
+  // Turns places into cores. Tracks that come to the same core by different ways are one: that of canonical().
+  void settle(const CorePlan& cores);
+  [[nodiscard]] std::uint32_t canonical(std::uint32_t track) const noexcept { return tracks_[track].canonical; }
+  [[nodiscard]] bool has_joined(SchemaNumber schema) const noexcept;
+
+  // Defines every track, each core a device. Call settle() before.
+  void write(SessionWriter& writer, const CorePlan& cores, ClockNumber clock);
+  [[nodiscard]] TrackNumber written(std::uint32_t track) const noexcept { return tracks_[canonical(track)].number; }
+  // As it is in the session, with its device and place. Call write() before.
+  [[nodiscard]] const Track& defined(std::uint32_t track) const noexcept { return tracks_[canonical(track)].track; }
+  [[nodiscard]] std::size_t size() const noexcept { return tracks_.size(); }
+
+ private:
+  struct Planned {
+    Track track;
+    std::int64_t core = CorePlan::kWhole;
+    std::uint32_t canonical = 0;
+    bool timed = true;  // rows of a table have no time that a clock could tell
+    TrackNumber number = kNone;
+    std::string parent_name;  // among the tracks of parent_schema
+    SchemaNumber parent_schema = kNone;
+  };
+  [[nodiscard]] std::string key_of(SchemaNumber schema, std::string_view kind, std::string_view name,
+                                   std::int64_t core) const;
+  [[nodiscard]] TrackNumber parent_of(const Planned& planned) const;
+  [[nodiscard]] bool comes_before(std::size_t a, std::size_t b) const;
+
+  std::vector<Planned> tracks_;
+  std::unordered_map<std::string, std::uint32_t> by_key_;
+  bool whole_is_last_ = false;  // what several cores share comes behind what is one's own
+};
 
 class ImportTable {
  public:

@@ -1,8 +1,142 @@
 #include "capture/sources/tracy/read/trace_reader.h"
 
+#include <fmt/format.h>
+
+#include <lz4.h>
+#include <zstd.h>
 #include <algorithm>
+#include <cstring>
 
 namespace accelscope::capture::sources::tracy {
+namespace {
+
+constexpr std::string_view kOneLz4 = "tlZ\x04";
+constexpr std::string_view kOneZstd = "tZst";
+constexpr std::string_view kStreams = "tr\xfdP";
+constexpr std::size_t kMagicBytes = 4;
+// More than either packing makes of a block.
+constexpr std::size_t kMostPackedBytes = 2 * kTracyBlockBytes;
+
+struct FreeZstd {
+  void operator()(ZSTD_DStream* stream) const noexcept { ZSTD_freeDStream(stream); }
+};
+
+}  // namespace
+
+bool begins_as_tracy(std::string_view head) noexcept {
+  return head.starts_with(kOneLz4) || head.starts_with(kOneZstd) || head.starts_with(kStreams);
+}
+
+// A block of LZ4 refers at most 64 KiB back: to the stream's block before it, which is always full.
+struct TracyBlocks::Stream {
+  std::array<std::vector<char>, 2> buffers;
+  std::size_t current = 0;
+  std::size_t before = 0;  // bytes of the block before
+  std::unique_ptr<ZSTD_DStream, FreeZstd> zstd;
+
+  // The bytes unpacked; nothing if it cannot be done.
+  [[nodiscard]] bool unpack_lz4(std::span<const char> packed, std::span<const char>& out) {
+    const std::vector<char>& last = buffers[current];
+    current = 1 - current;
+    std::vector<char>& buffer = buffers[current];
+    buffer.resize(kTracyBlockBytes);
+    const int size =
+        LZ4_decompress_safe_usingDict(packed.data(), buffer.data(), static_cast<int>(packed.size()),
+                                      static_cast<int>(buffer.size()), last.data(), static_cast<int>(before));
+    if (size <= 0) return false;
+    before = static_cast<std::size_t>(size);
+    out = {buffer.data(), before};
+    return true;
+  }
+
+  [[nodiscard]] bool unpack_zstd(std::span<const char> packed, std::span<const char>& out) {
+    if (!zstd) zstd.reset(ZSTD_createDStream());
+    std::vector<char>& buffer = buffers[0];
+    buffer.resize(kTracyBlockBytes);
+    ZSTD_inBuffer in = {packed.data(), packed.size(), 0};
+    ZSTD_outBuffer to = {buffer.data(), buffer.size(), 0};
+    while (in.pos < in.size) {
+      const std::size_t had = in.pos + to.pos;
+      if (ZSTD_isError(ZSTD_decompressStream(zstd.get(), &to, &in)) != 0U) break;
+      if (in.pos + to.pos == had) break;  // it wants more room than a block has
+    }
+    out = {buffer.data(), to.pos};
+    return in.pos == in.size && to.pos > 0;
+  }
+};
+
+TracyBlocks::TracyBlocks(std::unique_ptr<json::ByteSource> source, bool zstd, std::size_t streams)
+    : source_(std::move(source)), streams_(streams), zstd_(zstd) {}
+TracyBlocks::TracyBlocks(TracyBlocks&&) noexcept = default;
+TracyBlocks& TracyBlocks::operator=(TracyBlocks&&) noexcept = default;
+TracyBlocks::~TracyBlocks() = default;
+
+Result<TracyBlocks> TracyBlocks::open(std::unique_ptr<json::ByteSource> source) {
+  TracyBlocks blocks(std::move(source), false, 1);
+  std::array<char, kMagicBytes> magic = {};
+  const std::string_view head(magic.data(), blocks.read(magic));
+  if (head == kOneZstd) {
+    blocks.zstd_ = true;
+  } else if (head == kStreams) {
+    std::array<unsigned char, 2> more = {};
+    const bool whole = blocks.read({reinterpret_cast<char*>(more.data()), more.size()}) == more.size();
+    if (!whole || more[0] > 1 || more[1] == 0) return Error{"its packing is neither LZ4 nor zstd"};
+    blocks.zstd_ = more[0] == 1;
+    blocks.streams_.resize(more[1]);
+  } else if (head != kOneLz4) {
+    return Error{"it does not begin as a file of Tracy does"};
+  }
+  return blocks;
+}
+
+std::size_t TracyBlocks::read(std::span<char> out) {
+  std::size_t done = 0;
+  while (done < out.size()) {
+    const Result<std::size_t> got = source_->read(out.subspan(done));
+    if (!got) {
+      stop(BlocksEnd::damaged, got.message());
+      break;
+    }
+    if (got.value() == 0) break;
+    done += got.value();
+  }
+  position_ += done;
+  return done;
+}
+
+void TracyBlocks::stop(BlocksEnd end, std::string problem) {
+  if (end_ != BlocksEnd::none) return;
+  end_ = end;
+  problem_ = std::move(problem);
+}
+
+std::span<const char> TracyBlocks::next() {
+  if (end_ != BlocksEnd::none) return {};
+  const std::uint64_t at = position_;
+  std::uint32_t size = 0;
+  const std::size_t got = read({reinterpret_cast<char*>(&size), sizeof size});
+  if (got == 0) stop(BlocksEnd::whole, "");
+  if (got < sizeof size) {
+    stop(BlocksEnd::cut, fmt::format("it ends within the block that begins at byte {}", at));
+    return {};
+  }
+  if (size == 0 || size > kMostPackedBytes) {
+    stop(BlocksEnd::damaged, fmt::format("at byte {} it tells of a block of {} bytes, which none has", at, size));
+    return {};
+  }
+  packed_.resize(size);
+  if (read(packed_) < size) {
+    stop(BlocksEnd::cut, fmt::format("it ends within the block that begins at byte {}", at));
+    return {};
+  }
+  std::unique_ptr<Stream>& stream = streams_[turn_];
+  turn_ = (turn_ + 1) % streams_.size();
+  if (!stream) stream = std::make_unique<Stream>();
+  std::span<const char> out;
+  if (zstd_ ? stream->unpack_zstd(packed_, out) : stream->unpack_lz4(packed_, out)) return out;
+  stop(BlocksEnd::damaged, fmt::format("the block at byte {} cannot be unpacked", at));
+  return out;
+}
 
 bool TraceReader::gather(std::size_t bytes) {
   if (ended_) return false;

@@ -9,6 +9,19 @@
 #include "capture/sources/tt_metal/read/log_meta_data.h"
 
 namespace accelscope::capture::sources::tt_metal {
+
+CellCache::CellCache(std::vector<int> cells) : entries_(kPlaces) {
+  std::sort(cells.begin(), cells.end());
+  for (const int cell : cells) {
+    if (!groups_.empty() && groups_.back().last + 1 == cell) {
+      groups_.back().last = cell;
+    } else {
+      groups_.push_back({cell, cell});
+    }
+  }
+  last_.resize(groups_.size());
+}
+
 namespace {
 
 // What a cache keeps in place of a number: a problem of the row, or that one of its ids could not be read.

@@ -2,17 +2,95 @@
 // dictionary.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "capture/sources/tt_metal/read/cell_cache.h"
 #include "capture/sources/tt_metal/read/dictionary.h"
 #include "capture/sources/tt_metal/read/layout.h"
 #include "capture/sources/tt_metal/read/log_marker.h"
 #include "capture/sources/tt_metal/read/row_problems.h"
+#include "core/base/checksum.h"
 
 namespace accelscope::capture::sources::tt_metal {
+
+// The number of some cells of a row, by their raw bytes: most rows repeat the text of a row shortly before them, so it
+// need not be understood again. Small and forgetful; what it does not know, it asks for.
+
+// Where the cells of a row begin: cell i is [begins[i], begins[i + 1] - 1).
+using CellBegins = const char* const*;
+
+[[nodiscard]] inline std::string_view cell_text(CellBegins begins, int first, int last) noexcept {
+  return {begins[first], static_cast<std::size_t>(begins[last + 1] - begins[first] - 1)};
+}
+
+class CellCache {
+ public:
+  // The cells that make up the key; neighbours are compared at one go.
+  explicit CellCache(std::vector<int> cells);
+
+  // Forgets the row before, whose text is about to go away.
+  void begin_block() noexcept { last_known_ = false; }
+
+  template <typename Ask>
+  [[nodiscard]] std::uint32_t find(CellBegins begins, Ask&& ask) {
+    if (last_known_ && same_as_last(begins)) return last_number_;
+    std::uint64_t hash = 0;
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const std::string_view text = cell_text(begins, groups_[i].first, groups_[i].last);
+      last_[i] = text;
+      hash = (hash ^ checksum(std::as_bytes(std::span(text)))) * 0x9e3779b97f4a7c15U;
+    }
+    last_known_ = true;
+    const std::size_t place = (hash >> 32) & (kPlaces - 1);
+    for (const std::size_t way : {place, place ^ 1}) {
+      const Entry& entry = entries_[way];
+      if (entry.hash == hash && is_key(entry.key)) return last_number_ = entry.number;
+    }
+    // The way that was filled longer ago makes room.
+    Entry& entry = entries_[place ^ (turn_ ^= 1)];
+    entry.hash = hash;
+    entry.number = ask();
+    entry.key.clear();
+    for (const std::string_view text : last_) entry.key.append(text).push_back('\n');
+    return last_number_ = entry.number;
+  }
+
+ private:
+  static constexpr std::size_t kPlaces = 2048;
+  struct Group {
+    int first;
+    int last;
+  };
+  struct Entry {
+    std::uint64_t hash = 0;
+    std::uint32_t number = 0;
+    std::string key;
+  };
+
+  [[nodiscard]] bool same_as_last(CellBegins begins) const noexcept {
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      if (cell_text(begins, groups_[i].first, groups_[i].last) != last_[i]) return false;
+    }
+    return true;
+  }
+  [[nodiscard]] bool is_key(std::string_view key) const noexcept {
+    for (const std::string_view text : last_) {
+      if (key.size() <= text.size() || key[text.size()] != '\n' || !key.starts_with(text)) return false;
+      key.remove_prefix(text.size() + 1);
+    }
+    return key.empty();
+  }
+
+  std::vector<Group> groups_;
+  std::vector<std::string_view> last_;
+  std::vector<Entry> entries_;
+  std::uint32_t last_number_ = 0;
+  std::size_t turn_ = 0;
+  bool last_known_ = false;
+};
 
 struct LogRow {
   LogMarker marker;

@@ -1,4 +1,4 @@
-#include "app/content/sql/text.h"
+#include "app/content/sql/console.h"
 
 #include <doctest/doctest.h>
 

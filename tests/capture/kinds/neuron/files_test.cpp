@@ -3,7 +3,7 @@
 
 #include <fstream>
 
-#include "capture/kinds/neuron/files.h"
+#include "capture/kinds/neuron/run.h"
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/capture/wire/wire_support.h"
 #include "tests/support/neuron/stand_in_tool.h"

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <random>
 
-#include "capture/kinds/opencl/argument_text.h"
 #include "capture/kinds/opencl/build_log.h"
-#include "capture/kinds/opencl/device_clock.h"
+#include "capture/kinds/opencl/process.h"
+#include "capture/kinds/opencl/session.h"
 
 namespace accelscope::capture {
 namespace {

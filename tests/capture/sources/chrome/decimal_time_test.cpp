@@ -1,4 +1,4 @@
-#include "capture/sources/chrome/read/decimal_time.h"
+#include "capture/sources/chrome/read/row_reader.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

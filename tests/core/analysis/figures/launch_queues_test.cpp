@@ -1,4 +1,3 @@
-#include "core/analysis/figures/launch_queues.h"
 
 #include <doctest/doctest.h>
 

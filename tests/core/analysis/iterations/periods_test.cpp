@@ -1,4 +1,4 @@
-#include "core/analysis/iterations/periods.h"
+#include "core/analysis/iterations/folding.h"
 
 #include <doctest/doctest.h>
 

@@ -3,11 +3,561 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <vector>
 
 #include "capture/json/json_cursor.h"
 #include "capture/json/window_pipeline.h"
+#include "capture/sources/neuron/read/row_binding.h"
+#include "capture/sources/neuron/read/table_rules.h"
+#include "capture/sources/parquet/bytes.h"
+#include "capture/sources/parquet/footer.h"
+#include "core/base/natural_order.h"
+#include "core/base/text.h"
+#include "core/export/neuron/neuron_facts.h"
+#include "core/model/column_spec.h"
 
 namespace accelscope::capture::sources::neuron {
+namespace {
+
+struct UnitRule {
+  std::string_view ending;
+  std::string_view unit;
+};
+// The first that fits; names that the endings would read wrongly come before them.
+constexpr std::array<UnitRule, 17> kProfileFactsUnits = {{{"peak_flops_bandwidth_ratio", "flop/B"},
+                                                          {"mm_arithmetic_intensity", "flop/B"},
+                                                          {"_time_ns", "ns"},
+                                                          {"_ns", "ns"},
+                                                          {"_percent", "share"},
+                                                          {"_cycles", "cycles"},
+                                                          {"_cycle_count", "cycles"},
+                                                          {"_count", ""},
+                                                          {"_bytes", "B"},
+                                                          {"_size", "B"},
+                                                          {"_flops", "flop"},
+                                                          {"_time", "s"},
+                                                          {"_bandwidth", "B/s"},
+                                                          {"_mfu", "share"},
+                                                          {"_hfu", "share"},
+                                                          {"_idx", ""},
+                                                          {"_ratio", ""}}};
+
+// Shares above this cannot be: known figures of the vendor's tool reach 25,300 %.
+constexpr double kLargestShare = 1.0001;
+
+}  // namespace
+
+std::string_view metric_unit(std::string_view name) noexcept {
+  for (const UnitRule& rule : kProfileFactsUnits) {
+    if (name.ends_with(rule.ending)) return rule.unit;
+  }
+  return "";
+}
+
+void ProfileFacts::add(std::string_view table, std::span<const json::JsonField> fields) {
+  constexpr std::size_t kMaxFacts = 20'000;  // real files have some 500
+  constexpr std::size_t kMaxCores = 64;
+  if (table == "summary") ++summary_rows_;
+  if (table == "terminology" || table == "summary_groups") keep_row(table, fields);
+  const bool of_core = table == "model_info";
+  if (of_core && model_rows_.size() < kMaxCores) model_rows_.emplace_back();
+  for (const json::JsonField& field : fields) {
+    if (field.kind == json::JsonKind::null || facts_.size() + summary_.size() + groups_.size() > kMaxFacts) continue;
+    if (field.key == "device" && table != "summary") continue;  // of our own export: where the row belongs
+    if (of_core) model_rows_.back().insert_or_assign(std::string(field.key), std::string(field.text));
+    if (table == "summary_groups") {
+      groups_[std::string(field.key)] = field.text;
+    } else if (table == "summary") {
+      summary_.push_back({std::string(field.key), "", summary_rows_, std::string(field.text), field.kind});
+    } else if (is_summary_key(table)) {
+      summary_.push_back(
+          {std::string(field.key), std::string(table.substr(2)), 0, std::string(field.text), field.kind});
+    } else if (of_core) {
+      facts_.try_emplace(fmt::format("{}.{}", table, field.key), field.text);  // the first core's
+    } else if (table != "terminology") {                                       // the product explains in its own words
+      facts_[fmt::format("{}.{}", table, field.key)] = field.text;
+    }
+  }
+}
+
+void ProfileFacts::keep_row(std::string_view table, std::span<const json::JsonField> fields) {
+  constexpr std::size_t kMostBytes = 1U << 20;  // real ones have some 30 kB
+  std::string row = "{";
+  for (const json::JsonField& field : fields) {
+    if (row.size() > 1) row += ',';
+    json::append_json(row, field);
+  }
+  if (row.size() < kMostBytes) kept_rows_.try_emplace(std::string(table), row + "}");
+}
+
+const std::string* ProfileFacts::fact(const std::string& key) const {
+  const auto found = facts_.find(key);
+  return found == facts_.end() ? nullptr : &found->second;
+}
+
+std::optional<double> ProfileFacts::number(const std::string& key) const {
+  const std::string* text = fact(key);
+  if (text == nullptr) return std::nullopt;
+  return json::to_double({.key = {}, .text = *text, .kind = json::JsonKind::number});
+}
+
+std::optional<std::int64_t> ProfileFacts::last_hw_timestamp() const {
+  const std::string* text = fact("metadata.last_hw_timestamp");
+  if (text == nullptr) return std::nullopt;
+  return json::to_int64({.key = {}, .text = *text, .kind = json::JsonKind::number});
+}
+
+std::optional<double> ProfileFacts::summary_number(std::string_view name) const {
+  if (summary_rows_ != 1) return std::nullopt;
+  for (const SummaryField& field : summary_) {
+    if (field.name != name || field.row != 1 || field.kind != json::JsonKind::number) continue;
+    return json::to_double({.key = {}, .text = field.text, .kind = field.kind});
+  }
+  return std::nullopt;
+}
+
+double ProfileFacts::peak_macs_per_ns() const {
+  const auto first_of = [&](std::initializer_list<const char*> keys) {
+    for (const char* key : keys) {
+      if (const std::optional<double> value = number(fmt::format("metadata.{}", key))) return *value;
+    }
+    return 0.0;
+  };
+  return first_of({"pe_num_rows", "tensor_engine_num_rows"}) * first_of({"pe_num_cols", "tensor_engine_num_cols"}) *
+         first_of({"pe_clock_freq", "tensor_engine_clock_freq"});
+}
+
+std::optional<std::int64_t> ProfileFacts::physical_cores() const {
+  const std::optional<double> stated = number("metadata.num_physical_cores");
+  if (!stated || !(*stated >= 1) || *stated > 1e6) return std::nullopt;
+  return static_cast<std::int64_t>(*stated);
+}
+
+std::int64_t ProfileFacts::core_number() const {
+  const auto valid = [](std::optional<double> value) { return value && *value >= 0 && *value <= 1e6; };
+  for (const char* key : {"model_info.nc_idx", "summary.nc_idx", "metadata.neuroncore_idx"}) {
+    if (const std::optional<double> index = number(key); valid(index)) return static_cast<std::int64_t>(*index);
+  }
+  for (const SummaryField& field : summary_) {
+    if (field.name != "nc_idx") continue;
+    const auto index = json::to_int64({.key = {}, .text = field.text, .kind = json::JsonKind::number});
+    if (index && *index >= 0 && *index <= 1'000'000) return *index;
+  }
+  return 0;
+}
+
+std::string ProfileFacts::group_of(const std::string& name) const {
+  if (const auto found = groups_.find(name); found != groups_.end()) return found->second;
+  // Queue families are listed with a wildcard: qsyncpio0*.
+  for (const auto& [pattern, group] : groups_) {
+    if (pattern.ends_with('*') && name.starts_with(pattern.substr(0, pattern.size() - 1))) return group;
+  }
+  return "summary";
+}
+
+// A row of figures is of all cores together unless there are several rows and it names one core.
+std::string ProfileFacts::device_of(const SummaryField& field, const CorePlan& cores) const {
+  if (!field.graph.empty()) return "n_" + field.graph;  // one block of figures per compiled graph
+  for (const SummaryField& other : summary_) {          // as our own export writes it
+    if (other.row == field.row && other.name == "device" && other.graph.empty()) return other.text;
+  }
+  for (const SummaryField& other : summary_) {
+    if (summary_rows_ < 2 || other.row != field.row || other.name != "nc_idx" || !other.graph.empty()) continue;
+    const auto index = json::to_int64({.key = {}, .text = other.text, .kind = json::JsonKind::number});
+    const auto core = index ? cores.core_numbered(*index) : std::nullopt;
+    if (core && cores.count() > 1) return cores.device(*core);
+  }
+  return cores.device(CorePlan::kWhole);
+}
+
+// The counts of each physical core, where the summary only has those of all.
+void ProfileFacts::write_core_metrics(SessionWriter& writer, const CorePlan& cores,
+                                      std::set<std::string>& written) const {
+  if (cores.count() < 2) return;
+  for (const std::map<std::string, std::string>& row : model_rows_) {
+    const auto of_row = [&](const char* key) {
+      const auto found = row.find(key);
+      return found == row.end() ? std::nullopt
+                                : json::to_int64({.key = {}, .text = found->second, .kind = json::JsonKind::number});
+    };
+    const auto number = of_row("nc_idx");
+    const auto core = number ? cores.core_numbered(*number) : std::nullopt;
+    if (!core) continue;
+    for (const auto& [name, text] : row) {
+      const auto value = json::to_double({.key = {}, .text = text, .kind = json::JsonKind::number});
+      if (!value || name == "sg_name" || !written.insert(cores.device(*core) + " " + name).second) continue;
+      writer.add_metric({.name = name,
+                         .group = group_of(name),
+                         .value = *value,
+                         .unit = std::string(metric_unit(name)),
+                         .text = {},
+                         .device = cores.device(*core)});
+    }
+  }
+}
+
+void ProfileFacts::write_metrics(SessionWriter& writer, ImportReport& report, const CorePlan& cores) const {
+  std::set<std::string> written;
+  for (const SummaryField& field : summary_) {
+    if (field.name == "device" && field.graph.empty()) continue;
+    Metric metric;
+    metric.name = field.name;
+    metric.group = group_of(field.name);
+    metric.unit = metric_unit(field.name);
+    metric.device = device_of(field, cores);
+    written.insert(metric.device + " " + metric.name);
+    const std::optional<double> value = field.kind == json::JsonKind::number
+                                            ? json::to_double({.key = {}, .text = field.text, .kind = field.kind})
+                                            : std::nullopt;
+    if (value) {
+      metric.value = *value;
+    } else {
+      metric.text = field.text;
+      metric.unit.clear();
+    }
+    if (field.kind == json::JsonKind::not_finite) {
+      report.note("vendor_value_implausible",
+                  fmt::format("the file states {} for {}; compare with the figure computed from the events", field.text,
+                              field.name));
+    } else if (value && metric.unit == "share" && *value > kLargestShare) {
+      report.note("vendor_value_implausible",
+                  fmt::format("the file states {:.2f} % for {}; compare with the figure computed from the events",
+                              *value * 100, field.name));
+    }
+    writer.add_metric(std::move(metric));
+  }
+  write_core_metrics(writer, cores, written);
+}
+
+void ProfileFacts::write(SessionWriter& writer, ImportReport& report, const std::string& path, std::string_view format,
+                         const CorePlan& cores) const {
+  for (const auto& [key, value] : facts_) writer.set_meta(key, value);
+  for (const auto& [table, row] : kept_rows_) writer.set_meta(accelscope::neuron::kKeptRowPrefix + table, row);
+  for (const std::map<std::string, std::string>& row : model_rows_) {
+    const auto graph = row.find("sg_name");
+    const auto number = row.find("nc_idx");
+    if (model_rows_.size() < 2 || graph == row.end() || number == row.end()) continue;
+    writer.set_meta(fmt::format("model_info.nc{}.sg_name", number->second), graph->second);
+  }
+  const std::string* profile_name = fact("profile_info.profile_name");
+  if (profile_name == nullptr) profile_name = fact("metadata.profile_name");
+  const std::string file_name = std::filesystem::path(path).filename().string();
+  writer.set_meta("name",
+                  profile_name != nullptr && !profile_name->empty()
+                      ? fmt::format("{} ({})", std::filesystem::path(*profile_name).filename().string(), file_name)
+                      : file_name);
+  writer.set_meta("source.format", std::string(format));
+  writer.set_meta("source.file", file_name);
+  write_capacities(writer);
+  write_metrics(writer, report, cores);
+}
+
+// The second generation of NeuronCores, whose HBM the file states with 410 GB/s for each stack, has a state buffer of
+// 24 MiB and 2 MiB of partial sums. Later ones are not told apart by the file.
+void ProfileFacts::write_capacities(SessionWriter& writer) const {
+  const std::string* bandwidth = fact("metadata.hbm_ddr_bandwidth");
+  if (bandwidth == nullptr || *bandwidth != "410000000000") return;
+  writer.set_meta("capacity.SBUF", std::to_string(24 << 20));
+  writer.set_meta("capacity.PSUM", std::to_string(2 << 20));
+}
+
+namespace {
+
+constexpr std::size_t kFramesMaxDepth = 256;  // a damaged file may link frames in a circle
+
+[[nodiscard]] std::string value_of(std::span<const json::JsonField> fields,
+                                   std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    for (const json::JsonField& field : fields) {
+      if (field.key == key && field.kind != json::JsonKind::null) return std::string(field.text);
+    }
+  }
+  return {};
+}
+
+[[nodiscard]] std::vector<std::string> split_ids(std::string_view list) {
+  std::vector<std::string> ids;
+  std::string id;
+  for (const char c : list) {
+    const bool part =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+    if (part) {
+      id += c;
+    } else if (!id.empty()) {
+      ids.push_back(std::move(id));
+      id.clear();
+    }
+  }
+  if (!id.empty()) ids.push_back(std::move(id));
+  return ids;
+}
+
+}  // namespace
+
+bool StackFrames::is_frame_table(std::string_view table) noexcept {
+  return table == "stack_frame" || table == "stack_frames" || table == "stack_frame_file_location" ||
+         table == "stack_frame_file_name" || table == "stack_frame_function_name" || table == "StackFrame" ||
+         table == "StackFrameFileLocation" || table == "StackFrameFileName" || table == "StackFrameFunctionName";
+}
+
+void StackFrames::add(std::string_view table, std::span<const json::JsonField> fields) {
+  std::string id = value_of(fields, {"id"});
+  if (id.empty()) return;
+  if (table.ends_with("location") || table.ends_with("Location")) {
+    locations_[std::move(id)] = {value_of(fields, {"file_name_id"}), value_of(fields, {"function_name_id"}),
+                                 value_of(fields, {"line_number", "line"})};
+  } else if (table.ends_with("file_name") || table.ends_with("FileName")) {
+    files_[std::move(id)] = value_of(fields, {"name", "file_name"});
+  } else if (table.ends_with("function_name") || table.ends_with("FunctionName")) {
+    functions_[std::move(id)] = value_of(fields, {"name", "function_name"});
+  } else {
+    frames_[std::move(id)] = {value_of(fields, {"file_location_id"}), value_of(fields, {"parent_frame_id"})};
+  }
+}
+
+void StackFrames::append_frame(std::string& out, const Frame& frame) const {
+  const auto location = locations_.find(frame.location);
+  if (location == locations_.end()) return;
+  const auto function = functions_.find(location->second.function);
+  const auto file = files_.find(location->second.file);
+  if (!out.empty()) out += '\n';
+  out += function == functions_.end() ? std::string("(unnamed)") : function->second;
+  if (file != files_.end()) out += " (" + file->second + ":" + location->second.line + ")";
+}
+
+std::string StackFrames::resolve(std::string_view frame_ids) const {
+  const std::vector<std::string> ids = split_ids(frame_ids);
+  std::vector<const Frame*> chain;
+  for (const std::string& id : ids) {
+    if (const auto found = frames_.find(id); found != frames_.end()) chain.push_back(&found->second);
+  }
+  if (chain.empty()) return {};
+  if (ids.size() > 1 && chain.size() == ids.size() && chain.back()->parent == ids[ids.size() - 2]) {
+    std::vector<const Frame*>(chain.rbegin(), chain.rend()).swap(chain);  // the list ran from the outermost inwards
+  } else if (ids.size() == 1) {
+    for (auto parent = frames_.find(chain.back()->parent); parent != frames_.end() && chain.size() < kFramesMaxDepth;
+         parent = frames_.find(chain.back()->parent)) {
+      chain.push_back(&parent->second);
+    }
+  }
+  std::string text;
+  for (const Frame* frame : chain) append_frame(text, *frame);
+  return text;
+}
+
+void StackFrames::collect_files(std::set<std::string>& files) const {
+  for (const auto& [id, name] : files_) {
+    if (!name.empty()) files.insert(name);
+  }
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kEnding = ".parquet";
+constexpr std::string_view kSummaryTable = "Summary";
+constexpr std::string_view kDependencyTable = "Flow";
+constexpr std::uint64_t kLeastSummaryBytes = 1000;  // the footer of its hundred columns alone is longer
+constexpr std::size_t kMostFilesInExport = 10'000;
+
+constexpr std::array<std::string_view, 50> kExportTables = {"ActiveTime",
+                                                            "AssemblyInstruction",
+                                                            "BirInstruction",
+                                                            "CcInstruction",
+                                                            "CcOp",
+                                                            "CcStream",
+                                                            "CoreBarriers",
+                                                            "CpuUsage",
+                                                            "DeviceProfileList",
+                                                            "DmaPacket",
+                                                            "DmaPacketAggregated",
+                                                            "DmaQueuesInfo",
+                                                            "DmaUsage",
+                                                            "DmaUsageSummary",
+                                                            "Error",
+                                                            "ExecutionInfo",
+                                                            "Flow",
+                                                            "FrameworkInstruction",
+                                                            "FrameworkNode",
+                                                            "HbmUsage",
+                                                            "HbmUsageSummaryByType",
+                                                            "HloInstruction",
+                                                            "HostMemUsage",
+                                                            "Instruction",
+                                                            "KernelInstructions",
+                                                            "KernelIterationVariables",
+                                                            "KernelStackFrames",
+                                                            "Metadata",
+                                                            "NeffHeader",
+                                                            "OpcodeSummary",
+                                                            "PendingDma",
+                                                            "PenguinInstruction",
+                                                            "PsumUsage",
+                                                            "SbufAllocation",
+                                                            "SbufUsage",
+                                                            "SchemaFields",
+                                                            "SemaphoreUpdate",
+                                                            "StackFrame",
+                                                            "StackFrameFileLocation",
+                                                            "StackFrameFileName",
+                                                            "StackFrameFunctionName",
+                                                            "Summary",
+                                                            "SystemProfileEvents",
+                                                            "SystemProfileHbmUsage",
+                                                            "SystemProfileMetadata",
+                                                            "TensorInfo",
+                                                            "Throttle",
+                                                            "ThrottleSummary",
+                                                            "Warning",
+                                                            "MemoryBandwidthPoint"};
+
+// Without the number of a part.
+[[nodiscard]] std::string_view table_in_name(std::string_view stem) noexcept {
+  const std::size_t last = stem.find_last_not_of("0123456789");
+  const bool numbered = last != std::string_view::npos && last > 0 && last + 1 < stem.size() && stem[last] == '_';
+  return numbered ? stem.substr(0, last) : stem;
+}
+
+[[nodiscard]] bool is_parquet(const fs::path& path) { return lower_case(path.extension().string()) == kEnding; }
+
+[[nodiscard]] Error unfinished(const std::string& path, const std::string& why) {
+  return Error{fmt::format(
+      "{}: the export is not finished: {}. neuron-explorer fills this file last; let it end, or export again with: {} "
+      "(without --disable-ui it does not end)",
+      path, why, kExportCommand)};
+}
+
+[[nodiscard]] Result<void> check_summary(const ExportFile& summary) {
+  if (summary.bytes < kLeastSummaryBytes)
+    return unfinished(summary.path, fmt::format("it has {} bytes", summary.bytes));
+  Result<std::unique_ptr<parquet::RandomBytes>> bytes = parquet::RandomBytes::open(summary.path);
+  if (!bytes) return bytes.error();
+  const Result<parquet::Footer> footer = parquet::Footer::read(**bytes);
+  if (!footer) return unfinished(summary.path, footer.message());
+  return {};
+}
+
+}  // namespace
+
+std::string export_table_of(std::string_view path) {
+  const fs::path file(path);
+  if (!is_parquet(file)) return {};
+  const std::string stem = file.stem().string();
+  const std::string_view table = table_in_name(stem);
+  const bool known = std::find(kExportTables.begin(), kExportTables.end(), table) != kExportTables.end();
+  return known ? std::string(table) : std::string{};
+}
+
+bool is_export_folder(const std::string& path) {
+  std::error_code failure;
+  fs::directory_iterator entry(path, failure);
+  std::size_t looked_at = 0;
+  for (; !failure && entry != fs::directory_iterator() && looked_at < kMostFilesInExport; entry.increment(failure)) {
+    ++looked_at;
+    if (!export_table_of(entry->path().string()).empty()) return true;
+  }
+  return false;
+}
+
+Result<std::vector<ExportFile>> find_export_files(const std::string& folder) {
+  std::vector<ExportFile> files;
+  std::error_code failure;
+  fs::directory_iterator entry(folder, failure);
+  for (; !failure && entry != fs::directory_iterator() && files.size() < kMostFilesInExport; entry.increment(failure)) {
+    std::error_code unknown;
+    if (!is_parquet(entry->path()) || !entry->is_regular_file(unknown)) continue;
+    const std::string stem = entry->path().stem().string();
+    const std::uintmax_t bytes = entry->file_size(unknown);
+    files.push_back(
+        {entry->path().string(), std::string(table_in_name(stem)), unknown ? 0 : static_cast<std::uint64_t>(bytes)});
+  }
+  if (failure) return Error{fmt::format("{}: the folder cannot be read: {}", folder, failure.message())};
+  std::sort(files.begin(), files.end(), [](const ExportFile& a, const ExportFile& b) {
+    const bool a_last = a.table == kDependencyTable;
+    const bool b_last = b.table == kDependencyTable;
+    return a_last != b_last ? b_last : natural_less(a.path, b.path);
+  });
+  for (const ExportFile& file : files) {
+    if (file.table != kSummaryTable) continue;
+    if (Result<void> whole = check_summary(file); !whole) return whole.error();
+  }
+  return files;
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kStartKeys = {"timestamp", "start_ts", "start"};
+constexpr std::array<std::string_view, 4> kLengthKeys = {"duration", "duration_ns", "end", "end_ts"};
+constexpr std::array<std::string_view, 14> kNameKeys = {
+    "name",           "node_name", "opcode",     "operation", "description",   "hlo_name",   "penguin_name",
+    "framework_name", "neff_name", "field_name", "type",      "throttle_type", "table_name", "id"};
+
+[[nodiscard]] bool inferred_is_one_of(std::span<const std::string_view> names, std::string_view name) noexcept {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Usable as a table name in SQL without quotes, and apart from the product's own tables.
+[[nodiscard]] std::string table_name(std::string_view table) {
+  constexpr std::array<std::string_view, 13> kTaken = {"track",  "slice",       "counter",     "flow",        "memory",
+                                                       "marker", "source_file", "meta",        "source_line", "quality",
+                                                       "metric", "table",       "dma_transfer"};
+  std::string name;
+  for (const char c : table.substr(0, 80)) {
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  }
+  if (name.empty()) name = "rows";
+  if (std::isdigit(static_cast<unsigned char>(name.front())) != 0) name.insert(0, "t_");
+  if (inferred_is_one_of(kTaken, name)) name += "_rows";
+  return name;
+}
+
+}  // namespace
+
+void SchemaInference::on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) {
+  (void)place;
+  for (const json::JsonField& field : fields) {
+    const std::string_view key = is_object ? field.key : kValueKey;
+    if (key != kExtraColumn) found_.add(key, field);
+  }
+}
+
+void SchemaInference::on_bad_row(std::string_view text, const json::RowPlace& place) {
+  (void)text;
+  (void)place;
+}
+
+void SchemaInference::on_mended_row(const json::RowPlace& place) { (void)place; }
+
+Schema SchemaInference::schema(std::string_view table) const {
+  const auto has = [&](std::string_view key) { return found_.has(key); };
+  const auto holds_numbers = [&](std::string_view key) {
+    if (!has(key)) return false;
+    const ColumnType type = found_.type(key);
+    return type != ColumnType::text && type != ColumnType::boolean;
+  };
+  const bool timed = std::any_of(kStartKeys.begin(), kStartKeys.end(), holds_numbers);
+  const bool has_length = std::any_of(kLengthKeys.begin(), kLengthKeys.end(), holds_numbers);
+  Schema schema;
+  schema.name = table_name(table);
+  schema.kind = !timed ? EventKind::table : has_length ? EventKind::slice : EventKind::instant;
+  const auto name_key = std::find_if(kNameKeys.begin(), kNameKeys.end(), has);
+  schema.name_column = name_key == kNameKeys.end() ? "row" : std::string(*name_key);
+  for (const std::string& key : found_.keys()) {
+    const bool built_in = key == schema.name_column ||
+                          (timed && (inferred_is_one_of(kStartKeys, key) || inferred_is_one_of(kLengthKeys, key)));
+    if (built_in) continue;
+    schema.columns.push_back(
+        make_column({key, found_.type(key), "", "Details", "", "A field that this version knows by its name only."}));
+  }
+  add_extra_column(schema);
+  return schema;
+}
+
 namespace {
 
 constexpr std::size_t kSortMemoryBytes = 192U << 20;  // packed runs beyond this go to a temporary file

@@ -9,26 +9,159 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "capture/json/json_field.h"
 #include "capture/json/row_parser.h"
 #include "capture/sources/base/import_report.h"
+#include "capture/sources/base/inferred_columns.h"
 #include "capture/sources/base/source.h"
 #include "capture/sources/neuron/read/core_plan.h"
-#include "capture/sources/neuron/read/export_folder.h"
-#include "capture/sources/neuron/read/inferred_schema.h"
-#include "capture/sources/neuron/read/profile_facts.h"
-#include "capture/sources/neuron/read/stack_frames.h"
 #include "capture/sources/neuron/read/table_rules.h"
 #include "capture/sources/neuron/write/derived_tracks.h"
 #include "capture/sources/neuron/write/import_table.h"
 #include "capture/sources/parquet/table_reader.h"
 #include "capture/sources/tracks/doubtful_times.h"
+#include "core/base/result.h"
+#include "core/chunk/session_writer.h"
+#include "core/model/schema.h"
 
 namespace accelscope::capture::sources::neuron {
+
+// The tables of a profile that hold facts rather than events: metadata, profile_info, summary and its groups. They
+// become meta entries ("metadata.pe_clock_freq") and metrics with units of our own; what the import itself needs of
+// them is kept as fields. The vendor's terminology and its groups of figures are kept as JSON for whoever writes the
+// file again (core/export/neuron). Tables may come in any order, so everything is written at the end.
+
+class ProfileFacts {
+ public:
+  // A row of a fact table, or the only row of neff_header and model_info beside its event.
+  void add(std::string_view table, std::span<const json::JsonField> fields);
+  // Figures of a logical core made of several physical ones are of the device that stands for all. `format`: what the
+  // profile came as, "neuron-json".
+  void write(SessionWriter& writer, ImportReport& report, const std::string& path, std::string_view format,
+             const CorePlan& cores) const;
+
+  [[nodiscard]] std::optional<std::int64_t> last_hw_timestamp() const;
+  // A figure of the only row of the summary.
+  [[nodiscard]] std::optional<double> summary_number(std::string_view name) const;
+  // Multiply-accumulates that the systolic array of one physical core can do in a ns; 0 if the file does not say.
+  [[nodiscard]] double peak_macs_per_ns() const;
+  [[nodiscard]] std::optional<std::int64_t> physical_cores() const;  // of the logical core
+  [[nodiscard]] std::int64_t core_number() const;                    // of the (first) core on its chip; 0 if unknown
+
+ private:
+  struct SummaryField {
+    std::string name;
+    std::string graph;    // of summary-json; empty for the table
+    std::size_t row = 0;  // of the table
+    std::string text;
+    json::JsonKind kind;
+  };
+  void keep_row(std::string_view table, std::span<const json::JsonField> fields);
+  [[nodiscard]] const std::string* fact(const std::string& key) const;
+  [[nodiscard]] std::optional<double> number(const std::string& key) const;
+  void write_capacities(SessionWriter& writer) const;
+  void write_metrics(SessionWriter& writer, ImportReport& report, const CorePlan& cores) const;
+  void write_core_metrics(SessionWriter& writer, const CorePlan& cores, std::set<std::string>& written) const;
+  [[nodiscard]] std::string device_of(const SummaryField& field, const CorePlan& cores) const;
+  [[nodiscard]] std::string group_of(const std::string& name) const;
+
+  std::map<std::string, std::string> facts_;  // "table.key"
+  std::map<std::string, std::string> groups_;
+  std::map<std::string, std::string> kept_rows_;  // by table, as JSON
+  std::vector<SummaryField> summary_;
+  std::size_t summary_rows_ = 0;
+  // model_info has a row for each physical core.
+  std::vector<std::map<std::string, std::string>> model_rows_;
+};
+
+// "B", "s", "share" ... by the metric's name; "" for plain numbers.
+[[nodiscard]] std::string_view metric_unit(std::string_view name) noexcept;
+
+// The frame tables of a profile, normalised by the vendor into ids of ids. Rows come before or after the instructions
+// that refer to them, so they are kept and asked at the end.
+
+class StackFrames {
+ public:
+  // True if the table is one of the four.
+  [[nodiscard]] static bool is_frame_table(std::string_view table) noexcept;
+  void add(std::string_view table, std::span<const json::JsonField> fields);
+
+  [[nodiscard]] bool empty() const noexcept { return frames_.empty(); }
+  // "function (file:line)" per frame, innermost first, one per line, for a comma-separated list of frame ids.
+  [[nodiscard]] std::string resolve(std::string_view frame_ids) const;
+  void collect_files(std::set<std::string>& files) const;
+
+ private:
+  struct Frame {
+    std::string location;
+    std::string parent;
+  };
+  struct Location {
+    std::string file;
+    std::string function;
+    std::string line;
+  };
+  void append_frame(std::string& out, const Frame& frame) const;
+
+  std::unordered_map<std::string, Frame> frames_;
+  std::unordered_map<std::string, Location> locations_;
+  std::unordered_map<std::string, std::string> files_;
+  std::unordered_map<std::string, std::string> functions_;
+};
+
+// What neuron-explorer writes as Parquet: a folder with a file for each table, Instruction.parquet, Summary.parquet
+// ..., large tables in parts, DmaPacket_0.parquet, DmaPacket_1.parquet ... Finds them by name, and says whether the
+// export is whole.
+
+struct ExportFile {
+  std::string path;
+  std::string table;  // "DmaPacket"
+  std::uint64_t bytes = 0;
+};
+
+// "DmaPacket" of ".../DmaPacket_0.parquet" if it is a table of the schema (version 7.4.0), else "".
+[[nodiscard]] std::string export_table_of(std::string_view path);
+
+// Whether the folder holds a table of the schema directly.
+[[nodiscard]] bool is_export_folder(const std::string& path);
+
+// Its files, part after part of each table; dependencies last, for they name events by number. Other Parquet files are
+// among them. Fails if the export is not whole: its summary is filled last.
+[[nodiscard]] Result<std::vector<ExportFile>> find_export_files(const std::string& folder);
+
+// How the tables of an export are made: the command, for messages.
+inline constexpr std::string_view kExportCommand =
+    "neuron-explorer view -n PROGRAM.neff -s TRACE.ntff --output-format parquet --output-file FOLDER --disable-ui "
+    "--ignore-event-trace";
+
+// A schema for a table that nobody told us about: the names, types and kind are read off its first rows. Later
+// values that do not fit go into the schema's "extra" column like everywhere else.
+
+class SchemaInference final : public json::JsonRowHandler {
+ public:
+  void on_row(std::span<const json::JsonField> fields, bool is_object, const json::RowPlace& place) override;
+  void on_bad_row(std::string_view text, const json::RowPlace& place) override;
+  void on_mended_row(const json::RowPlace& place) override;
+
+  // With the extra column.
+  [[nodiscard]] Schema schema(std::string_view table) const;
+
+ private:
+  // A chunk holds 512 columns; what is over goes into "extra".
+  InferredColumns found_{{.most_columns = 200}};
+};
+
+// The key of the only field of a row that is not an object.
+inline constexpr std::string_view kValueKey = "value";
 
 class NeuronImporter final : public json::JsonRowHandler {
  public:

@@ -2,12 +2,65 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 
+#include "capture/json/json_field.h"
 #include "capture/sources/neuron/importer.h"
-#include "capture/sources/neuron/read/export_words.h"
+#include "capture/sources/neuron/read/schemas.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::neuron {
+namespace {
+
+// What rows of a Parquet export say in other words than rows of JSON, table by table, put into those.
+class ExportWords {
+ public:
+  explicit ExportWords(std::string_view table) : table_(table) {}
+  // Texts live until the next row.
+  void translate(std::span<json::JsonField> fields);
+
+ private:
+  std::string table_;
+  std::deque<std::string> texts_;
+};
+
+// 0 for "activity_0": the number that JSON has.
+[[nodiscard]] std::optional<std::int64_t> throttle_number(std::string_view kind) {
+  constexpr std::int64_t kUnknown = 99;
+  if (kind == "unknown") return kUnknown;
+  for (std::int64_t type = 0; neuron_throttle_kind(type) != "unknown"; ++type) {
+    if (neuron_throttle_kind(type) == kind) return type;
+  }
+  return std::nullopt;
+}
+
+void ExportWords::translate(std::span<json::JsonField> fields) {
+  texts_.clear();
+  const bool throttle = table_ == "Throttle";
+  const bool transfer = table_ == "DmaPacketAggregated";
+  const bool moves = transfer || table_ == "DmaPacket";
+  if (!throttle && !moves) return;
+  for (json::JsonField& field : fields) {
+    if (moves && field.key == "throughput") {  // bytes a second, with a fraction here
+      if (const auto rate = json::to_rounded_int64(field)) field.text = texts_.emplace_back(std::to_string(*rate));
+    }
+    if (field.kind != json::JsonKind::string) continue;
+    if (transfer && (field.key == "source" || field.key == "dest") && field.text.starts_with('[')) {
+      field.kind = json::JsonKind::array;  // a list in a text: [["WEIGHT"]]
+    }
+    if (!throttle || field.key != "type") continue;
+    if (const auto number = throttle_number(field.text)) {
+      field.text = texts_.emplace_back(std::to_string(*number));
+      field.kind = json::JsonKind::number;
+    }
+  }
+}
+
+}  // namespace
 
 Result<void> NeuronImporter::run(const std::vector<ExportFile>& files) {
   is_parquet_ = true;

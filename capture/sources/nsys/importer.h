@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -19,8 +20,6 @@
 
 #include "capture/sources/base/source.h"
 #include "capture/sources/nsys/read/facts.h"
-#include "capture/sources/nsys/read/payloads.h"
-#include "capture/sources/nsys/read/stacks.h"
 #include "capture/sources/nsys/read/strings.h"
 #include "capture/sources/nsys/read/words.h"
 #include "capture/sources/nsys/write/rows.h"
@@ -28,8 +27,69 @@
 #include "capture/sources/sqlite/foreign_database.h"
 #include "capture/sources/sqlite/rows_ahead.h"
 #include "capture/sources/tracks/unordered_session.h"
+#include "core/base/bytes.h"
 
 namespace accelscope::capture::sources::nsys {
+
+// What programs attach to their NVTX ranges, as text: "Message size [bytes]=4096, Peer rank=1" of a payload of bytes
+// whose layout the export describes (NCCL's are such), else the one number or the JSON that it brings.
+
+class NsysPayloads {
+ public:
+  void read(const sqlite::ForeignDatabase& file);
+
+  struct Payload {
+    std::string text;
+    std::optional<std::int64_t> message_bytes;  // what it says of a message's size
+  };
+  // A header of 32 bytes (domain, layout, size; nsys of 2025 and later) and the fields behind it. Nothing: of no layout
+  // that the export describes, or too short.
+  [[nodiscard]] std::optional<Payload> decoded(ByteView data) const;
+
+ private:
+  struct Field {
+    std::string name;
+    std::int64_t type = 0;
+    std::int64_t flags = 0;
+    std::size_t offset = 0;
+    std::int64_t detail = 0;  // length of an array
+  };
+  using LayoutKey = std::pair<std::uint64_t, std::uint64_t>;  // domain and layout
+  [[nodiscard]] bool append_value(const Field& field, std::uint64_t domain, ByteView payload, Payload& into) const;
+
+  std::map<LayoutKey, std::vector<Field>> layouts_;
+  std::map<LayoutKey, std::map<std::int64_t, std::string>> words_;  // of numbers that stand for words
+};
+
+// Stacks of functions, by number: a row of the table for each frame, 0 being the innermost.
+
+class NsysStacks {
+ public:
+  struct Stack {
+    StringId frames = 0;     // "function (library)" a line, innermost first; 0: there is no such stack
+    StringId innermost = 0;  // function
+  };
+
+  NsysStacks(NsysStrings& strings, SessionWriter& writer) : strings_(strings), writer_(writer) {}
+
+  // `file` must outlive the object.
+  Result<void> open(const sqlite::ForeignDatabase& file, std::string_view table);
+  [[nodiscard]] Stack stack(std::int64_t number);
+  [[nodiscard]] bool any() const noexcept { return any_; }
+  [[nodiscard]] std::uint64_t frames_read() const noexcept { return frames_read_; }
+
+ private:
+  static constexpr std::size_t kMostRememberedStacks = 1U << 20;
+  static constexpr std::size_t kMostFrames = 1024;
+
+  NsysStrings& strings_;
+  SessionWriter& writer_;
+  Statement lookup_;
+  std::unordered_map<std::int64_t, Stack> known_;
+  std::string text_;
+  std::uint64_t frames_read_ = 0;
+  bool any_ = false;
+};
 
 class NsysImporter {
  public:

@@ -3,11 +3,512 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
 
-#include "capture/sources/perfetto/read/packets_ahead.h"
+#include "capture/sources/base/batches_ahead.h"
+#include "capture/sources/perfetto/read/packet_fields.h"
+#include "capture/sources/perfetto/read/packet_stream.h"
+#include "capture/sources/perfetto/read/wire.h"
 
 namespace accelscope::capture::sources::perfetto {
 namespace {
+
+void add_numbers(Fields& fields, WireType wire, std::vector<std::uint64_t>& to) {
+  fields.each(wire, [&to](std::uint64_t value) { to.push_back(value); });
+}
+
+void read_legacy(std::string_view message, LegacyFields& legacy) {
+  legacy.present = true;
+  Fields fields(message);
+  while (fields.next()) {
+    switch (fields.number()) {
+      case 1:
+        legacy.name_iid = fields.whole();
+        break;
+      case 2:
+        legacy.phase = static_cast<char>(fields.whole());
+        break;
+      case 3:
+        legacy.duration_us = fields.integer();
+        break;
+      case 4:
+        legacy.thread_duration_us = fields.integer();
+        break;
+      case 6:
+        legacy.id = fields.whole();
+        legacy.id_kind = LegacyFields::Id::unscoped;
+        break;
+      case 7:
+        legacy.scope = fields.bytes();
+        break;
+      case 8:
+        legacy.bind_id = fields.whole();
+        break;
+      case 9:
+        legacy.use_async_tts = fields.flag();
+        break;
+      case 10:
+        legacy.id = fields.whole();
+        legacy.id_kind = LegacyFields::Id::local;
+        break;
+      case 11:
+        legacy.id = fields.whole();
+        legacy.id_kind = LegacyFields::Id::global;
+        break;
+      case 12:
+        legacy.bind_to_enclosing = fields.flag();
+        break;
+      case 13:
+        legacy.direction = fields.whole();
+        break;
+      case 14:
+        legacy.instant_scope = fields.whole();
+        break;
+      case 15:
+        legacy.instructions = fields.integer();
+        break;
+      case 18:
+        legacy.pid = fields.integer32();
+        break;
+      case 19:
+        legacy.tid = fields.integer32();
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+void TrackEventFields::clear() {
+  type = kNone;
+  has_type = false;
+  track.reset();
+  name_iid.reset();
+  name = {};
+  has_name = false;
+  category_iids.clear();
+  categories.clear();
+  annotations.clear();
+  counter.reset();
+  real_counter.reset();
+  flows.clear();
+  source_location_iid.reset();
+  broken = false;
+  if (any_seldom_) clear_seldom();
+}
+
+void TrackEventFields::clear_seldom() {
+  any_seldom_ = false;
+  extra_tracks.clear();
+  extra_values.clear();
+  extra_real_tracks.clear();
+  extra_real_values.clear();
+  ending_flows.clear();
+  correlation.reset();
+  correlation_text = {};
+  correlation_iid.reset();
+  callstack = {};
+  callstack_iid.reset();
+  source_location = {};
+  task_execution = {};
+  log_message = {};
+  gpu_correlation = {};
+  gpu_api.reset();
+  delta_us.reset();
+  absolute_us.reset();
+  thread_delta_us.reset();
+  thread_absolute_us.reset();
+  instructions_delta.reset();
+  instructions_absolute.reset();
+  legacy = {};
+  unread_field = 0;
+}
+
+void TrackEventFields::read(std::string_view message) {
+  clear();
+  Fields fields(message);
+  while (fields.next()) {
+    switch (fields.number()) {
+      case 9:
+        type = fields.whole();
+        has_type = true;
+        break;
+      case 11:
+        track = fields.whole();
+        break;
+      case 10:
+        name_iid = fields.whole();
+        break;
+      case 23:
+        name = fields.bytes();
+        has_name = true;
+        break;
+      case 3:
+        if (fields.type() != WireType::bytes) {
+          category_iids.push_back(fields.whole());
+        } else {
+          add_numbers(fields, WireType::varint, category_iids);
+        }
+        break;
+      case 22:
+        categories.push_back(fields.bytes());
+        break;
+      case 4:
+        annotations.push_back(fields.bytes());
+        break;
+      case 30:
+        counter = fields.integer();
+        break;
+      case 44:
+        real_counter = fields.real();
+        break;
+      case 36:
+        add_numbers(fields, WireType::varint, flows);
+        break;
+      case 47:
+        add_numbers(fields, WireType::fixed64, flows);
+        break;
+      case 34:
+        source_location_iid = fields.whole();
+        break;
+      default:
+        read_seldom(fields);
+    }
+  }
+  broken = fields.broken();
+}
+
+void TrackEventFields::read_seldom(Fields& fields) {
+  any_seldom_ = true;
+  switch (fields.number()) {
+    case 31:
+      add_numbers(fields, WireType::varint, extra_tracks);
+      break;
+    case 12:
+      fields.each(WireType::varint,
+                  [this](std::uint64_t value) { extra_values.push_back(static_cast<std::int64_t>(value)); });
+      break;
+    case 45:
+      add_numbers(fields, WireType::varint, extra_real_tracks);
+      break;
+    case 46:
+      fields.each(WireType::fixed64,
+                  [this](std::uint64_t value) { extra_real_values.push_back(std::bit_cast<double>(value)); });
+      break;
+    case 42:
+      add_numbers(fields, WireType::varint, ending_flows);
+      break;
+    case 48:
+      add_numbers(fields, WireType::fixed64, ending_flows);
+      break;
+    case 52:
+      correlation = fields.whole();
+      break;
+    case 53:
+      correlation_text = fields.bytes();
+      break;
+    case 54:
+      correlation_iid = fields.whole();
+      break;
+    case 55:
+      callstack = fields.bytes();
+      break;
+    case 56:
+      callstack_iid = fields.whole();
+      break;
+    case 57:  // the weight of the stack
+      break;
+    case 33:
+      source_location = fields.bytes();
+      break;
+    case 5:
+      task_execution = fields.bytes();
+      break;
+    case 21:
+      log_message = fields.bytes();
+      break;
+    case 6:
+      read_legacy(fields.bytes(), legacy);
+      break;
+    case 1:
+      delta_us = fields.integer();
+      break;
+    case 16:
+      absolute_us = fields.integer();
+      break;
+    case 2:
+      thread_delta_us = fields.integer();
+      break;
+    case 17:
+      thread_absolute_us = fields.integer();
+      break;
+    case 8:
+      instructions_delta = fields.integer();
+      break;
+    case 20:
+      instructions_absolute = fields.integer();
+      break;
+    case 3000:
+      gpu_correlation = fields.bytes();
+      break;
+    case 3001:
+      gpu_api = fields.whole();
+      break;
+    default:
+      unread_field = fields.number();
+  }
+}
+
+namespace {
+
+constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+
+[[nodiscard]] std::int64_t wrapping_product(std::int64_t a, std::int64_t b) noexcept {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+[[nodiscard]] std::int64_t wrapping_sum(std::int64_t a, std::int64_t b) noexcept {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+[[nodiscard]] std::int64_t wrapping_difference(std::int64_t a, std::int64_t b) noexcept {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b));
+}
+
+struct ClockField {
+  std::uint64_t id = 0;
+  std::uint64_t timestamp = 0;
+  std::int64_t unit = 1;
+  bool incremental = false;
+};
+
+[[nodiscard]] ClockField read_clock(std::string_view message) {
+  ClockField clock;
+  Fields fields(message);
+  while (fields.next()) {
+    switch (fields.number()) {
+      case 1:
+        clock.id = fields.whole();
+        break;
+      case 2:
+        clock.timestamp = fields.whole();
+        break;
+      case 3:
+        clock.incremental = fields.flag();
+        break;
+      case 4:
+        clock.unit = std::max<std::int64_t>(1, fields.integer());
+        break;
+      default:
+        break;
+    }
+  }
+  return clock;
+}
+
+}  // namespace
+
+void TraceClocks::set_trace_clock(std::uint64_t key) noexcept {
+  trace_clock_ = key;
+  ++epoch_;
+}
+
+void TraceClocks::add_snapshot(std::string_view message, std::uint32_t sequence) {
+  std::vector<std::uint64_t> keys;
+  Fields fields(message);
+  while (fields.next()) {
+    if (fields.number() == 2 && !trace_clock_said_) {
+      trace_clock_said_ = true;
+      set_trace_clock(fields.whole());
+    }
+    if (fields.number() != 1) continue;
+    const ClockField read = read_clock(fields.bytes());
+    if (read.id == 0) continue;
+    const std::uint64_t key = clock_key(read.id, sequence);
+    ClockState& clock = clocks_[key];
+    clock.unit = read.unit;
+    clock.incremental = read.incremental;
+    const std::int64_t ns = wrapping_product(static_cast<std::int64_t>(read.timestamp), read.unit);
+    clock.last = ns;
+    if (!clock.readings.empty() && clock.readings.back().snapshot == snapshots_) continue;  // named twice
+    clock.rising = clock.rising && (clock.readings.empty() || clock.readings.back().ns <= ns);
+    clock.readings.push_back({snapshots_, ns});
+    keys.push_back(key);
+  }
+  for (const std::uint64_t one : keys) {
+    for (const std::uint64_t other : keys) {
+      if (one != other) beside_[one].insert(other);
+    }
+  }
+  ++snapshots_;
+  ++epoch_;
+}
+
+std::int64_t TraceClocks::take(std::uint64_t key, std::uint64_t timestamp) {
+  const auto found = clocks_.find(key);
+  if (found == clocks_.end()) return static_cast<std::int64_t>(timestamp);
+  ClockState& clock = found->second;
+  std::int64_t ns = wrapping_product(static_cast<std::int64_t>(timestamp), clock.unit);
+  if (clock.incremental) clock.last = ns = wrapping_sum(clock.last, ns);
+  return ns;
+}
+
+std::int64_t TraceClocks::step(const ClockState& from, const ClockState& to, std::int64_t ns, Cached& stretch) const {
+  const std::vector<Reading>& readings = from.readings;
+  // The last snapshot before that time that has both.
+  std::size_t at = readings.size();
+  if (from.rising) {
+    at = static_cast<std::size_t>(
+        std::upper_bound(readings.begin(), readings.end(), ns,
+                         [](std::int64_t time, const Reading& reading) { return time < reading.ns; }) -
+        readings.begin());
+  }
+  const auto other = [&](std::size_t index) -> const Reading* {
+    const std::uint32_t snapshot = readings[index].snapshot;
+    const auto found =
+        std::lower_bound(to.readings.begin(), to.readings.end(), snapshot,
+                         [](const Reading& reading, std::uint32_t wanted) { return reading.snapshot < wanted; });
+    return found != to.readings.end() && found->snapshot == snapshot ? &*found : nullptr;
+  };
+  std::size_t before = at;
+  const Reading* pair = nullptr;
+  while (before > 0 && pair == nullptr) pair = other(--before);
+  std::size_t next = at;
+  if (pair == nullptr) {  // before the first one
+    for (before = at; before < readings.size() && pair == nullptr; ++before) pair = other(before);
+    --before;
+    next = before + 1;
+    stretch.first = kLowest;
+  } else {
+    stretch.first = readings[before].ns;
+  }
+  while (next < readings.size() && other(next) == nullptr) ++next;
+  stretch.last = !from.rising || next >= readings.size() ? kHighest : readings[next].ns - 1;
+  if (!from.rising) stretch.first = kLowest;
+  return wrapping_difference(pair->ns, readings[before].ns);
+}
+
+std::vector<std::uint64_t> TraceClocks::way(std::uint64_t from) const {
+  std::map<std::uint64_t, std::uint64_t> came_from = {{from, from}};
+  std::deque<std::uint64_t> next = {from};
+  while (!next.empty() && !came_from.contains(trace_clock_)) {
+    const std::uint64_t clock = next.front();
+    next.pop_front();
+    const auto beside = beside_.find(clock);
+    if (beside == beside_.end()) continue;
+    for (const std::uint64_t other : beside->second) {
+      if (came_from.try_emplace(other, clock).second) next.push_back(other);
+    }
+  }
+  std::vector<std::uint64_t> clocks;
+  if (!came_from.contains(trace_clock_)) return clocks;
+  for (std::uint64_t clock = trace_clock_; clock != from; clock = came_from[clock]) clocks.push_back(clock);
+  clocks.push_back(from);
+  std::reverse(clocks.begin(), clocks.end());
+  return clocks;
+}
+
+std::optional<std::int64_t> TraceClocks::to_trace(std::uint64_t key, std::int64_t ns) {
+  if (key == trace_clock_) return ns;
+  const auto found = clocks_.find(key);
+  if (found == clocks_.end()) return std::nullopt;
+  Cached& cached = found->second.to_trace;
+  if (cached.epoch == epoch_ && ns >= cached.first && ns <= cached.last) return wrapping_sum(ns, cached.offset);
+  const std::vector<std::uint64_t> clocks = way(key);
+  if (clocks.empty()) return std::nullopt;
+  Cached whole{kLowest, kHighest, 0, epoch_};
+  std::int64_t time = ns;
+  for (std::size_t i = 0; i + 1 < clocks.size(); ++i) {
+    Cached stretch;
+    const std::int64_t offset = step(clocks_.at(clocks[i]), clocks_.at(clocks[i + 1]), time, stretch);
+    const auto in_first = [&](std::int64_t edge) {
+      return edge == kLowest || edge == kHighest ? edge : wrapping_difference(edge, whole.offset);
+    };
+    whole.first = std::max(whole.first, in_first(stretch.first));
+    whole.last = std::min(whole.last, in_first(stretch.last));
+    whole.offset = wrapping_sum(whole.offset, offset);
+    time = wrapping_sum(time, offset);
+  }
+  cached = whole;
+  return time;
+}
+
+std::optional<std::int64_t> TraceClocks::unix_at_zero() const {
+  const auto realtime = clocks_.find(kRealtime);
+  const auto trace = clocks_.find(trace_clock_);
+  if (trace_clock_ == kRealtime) return 0;
+  if (realtime == clocks_.end() || trace == clocks_.end()) return std::nullopt;
+  for (const Reading& reading : realtime->second.readings) {
+    for (const Reading& other : trace->second.readings) {
+      if (other.snapshot == reading.snapshot) return wrapping_difference(reading.ns, other.ns);
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+// The packets of a trace, found, inflated and taken apart on a thread of their own while those before them are used.
+struct PacketBatch {
+  std::vector<PacketFields> packets;
+  std::string bytes;  // what the packets' messages lie in
+  std::uint64_t file_bytes_read = 0;
+};
+
+class PacketsAhead {
+ public:
+  explicit PacketsAhead(std::unique_ptr<json::ByteSource> source)
+      : stream_(std::move(source)), batches_([this](PacketBatch& batch) { return fill(batch); }) {}
+
+  // Until the next call. Null at the end.
+  [[nodiscard]] const PacketBatch* next() { return batches_.next(); }
+  // Once next() has said that this is the end.
+  [[nodiscard]] const PacketStream::Losses& losses() const noexcept { return stream_.losses(); }
+
+ private:
+  [[nodiscard]] bool fill(PacketBatch& batch);
+
+  PacketStream stream_;
+  RawPacket raw_;
+  bool waits_ = false;  // the packet did not fit into the batch before
+  BatchesAhead<PacketBatch> batches_;
+};
+
+// Small enough for a processor's own cache.
+constexpr std::size_t kBatchPackets = 1024;
+constexpr std::size_t kBatchBytes = 128U << 10;
+
+bool PacketsAhead::fill(PacketBatch& batch) {
+  batch.packets.clear();
+  batch.bytes.clear();
+  // A large packet was alone in its batch.
+  if (batch.bytes.capacity() > 2 * kBatchBytes) batch.bytes = {};
+  batch.bytes.reserve(kBatchBytes);
+  batch.packets.reserve(kBatchPackets);
+  while (batch.packets.size() < kBatchPackets) {
+    if (!waits_ && !stream_.next(raw_)) {
+      batch.file_bytes_read = stream_.file_bytes_read();
+      return false;
+    }
+    // The bytes must stay where they are.
+    waits_ = raw_.bytes.size() > batch.bytes.capacity() - batch.bytes.size();
+    if (waits_ && !batch.packets.empty()) break;
+    batch.bytes.reserve(raw_.bytes.size());
+    waits_ = false;
+    const char* const at = batch.bytes.data() + batch.bytes.size();
+    batch.bytes += raw_.bytes;
+    batch.packets.push_back(read_packet({std::string_view(at, raw_.bytes.size()), raw_.offset}));
+  }
+  batch.file_bytes_read = stream_.file_bytes_read();
+  return true;
+}
 
 // So many packets, or bytes of them, tell which columns there are.
 constexpr std::uint64_t kLearntPackets = 60'000;

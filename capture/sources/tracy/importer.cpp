@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <limits>
 #include <map>
 
 #include "capture/sources/base/source_finder.h"
@@ -11,6 +13,81 @@
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::tracy {
+
+std::optional<TrackNumber> LaneSpace::add_track(Track track) {
+  if (tracks_ == kMostTracks) {
+    ++tracks_left_out_;
+    return std::nullopt;
+  }
+  ++tracks_;
+  const TrackNumber number = writer_.add_track(std::move(track));
+  if (ends_.size() <= number) ends_.resize(number + 1);
+  return number;
+}
+
+bool LaneSpace::grow(std::vector<std::int64_t>& ends, std::uint32_t depth) {
+  const auto more = static_cast<std::uint32_t>(depth + 1 - ends.size());
+  if (depth >= kMostDepth || lanes_ + more > kMostLanes) {
+    ++without_lane_;
+    return false;
+  }
+  lanes_ += more;
+  ends.resize(depth + 1, std::numeric_limits<std::int64_t>::min());
+  return true;
+}
+
+std::optional<Row> LaneSpace::put(TrackNumber track, std::int64_t start, std::int64_t duration, StringId name) {
+  std::vector<std::int64_t>& ends = ends_[track];
+  std::uint32_t depth = 0;
+  while (depth < ends.size() && ends[depth] > start) ++depth;
+  return put_at(track, depth, start, start + duration, name);
+}
+
+namespace {
+
+constexpr TraceVersion kOldest = {0, 9, 0};
+constexpr TraceVersion kTooNew = {0, 15, 0};
+
+constexpr std::array kChanges = {
+    LayoutChange{{0, 9, 2}, &TraceLayout::on_demand, true},
+    LayoutChange{{0, 11, 1}, &TraceLayout::group_hints, true},
+    LayoutChange{{0, 11, 2}, &TraceLayout::dies, true},
+    LayoutChange{{0, 11, 3}, &TraceLayout::wakeup_cpu, true},
+    LayoutChange{{0, 12, 3}, &TraceLayout::timer_delay, false},
+    LayoutChange{{0, 12, 4}, &TraceLayout::gpu_notes, true},
+    LayoutChange{{0, 13, 2}, &TraceLayout::message_severity, true},
+    LayoutChange{{0, 13, 3}, &TraceLayout::sorted_plots, true},
+    LayoutChange{{0, 13, 4}, &TraceLayout::sections, true},
+};
+
+}  // namespace
+
+std::string version_text(TraceVersion version) {
+  return fmt::format("{}.{}.{}", version.major, version.minor, version.patch);
+}
+
+std::span<const LayoutChange> layout_changes() noexcept { return kChanges; }
+
+Result<TraceLayout> layout_of(TraceVersion version) {
+  if (version < kOldest) {
+    return Error{
+        fmt::format("a trace of Tracy {}, and those of {} are read; convert it with tracy-update of Tracy 0.10",
+                    version_text(version), kVersionsRead)};
+  }
+  if (version >= kTooNew) {
+    return Error{
+        fmt::format("a trace of Tracy {}, and those of {} are read; import what that version's tracy-csvexport "
+                    "-u writes of it",
+                    version_text(version), kVersionsRead)};
+  }
+  TraceLayout layout;
+  layout.version = version;
+  for (const LayoutChange& change : kChanges) {
+    if (version >= change.since) layout.*change.field = change.value;
+  }
+  return layout;
+}
+
 namespace {
 
 constexpr std::size_t kTracySpillBytes = 48U << 20;  // packed events beyond this go to a temporary file

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -18,14 +20,96 @@
 #include "capture/sources/base/event_sorter.h"
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/base/source.h"
-#include "capture/sources/tracy/lane_space.h"
 #include "capture/sources/tracy/read/tables.h"
-#include "capture/sources/tracy/read/trace_layout.h"
 #include "capture/sources/tracy/read/trace_names.h"
 #include "capture/sources/tracy/read/trace_reader.h"
+#include "core/base/result.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::sources::tracy {
+
+// Puts events on sub-lanes of tracks, within the numbers of tracks and lanes that a session has, whatever a damaged
+// file claims: what finds no place is counted, never an error.
+
+class LaneSpace {
+ public:
+  static constexpr std::uint32_t kMostTracks = 6'000;
+  static constexpr std::uint32_t kMostLanes = 16'000;
+  static constexpr std::uint32_t kMostDepth = 1'024;  // of one track
+
+  explicit LaneSpace(SessionWriter& writer) : writer_(writer) {}
+
+  // Beyond the limit nothing, and it is counted.
+  [[nodiscard]] std::optional<TrackNumber> add_track(Track track);
+  // An event of a nesting whose depth is known. Where it begins before the last one of its depth has ended, it is
+  // shortened to begin then.
+  [[nodiscard]] std::optional<Row> put_at(TrackNumber track, std::uint32_t depth, std::int64_t start, std::int64_t end,
+                                          StringId name) {
+    std::vector<std::int64_t>& ends = ends_[track];
+    if (depth >= ends.size() && !grow(ends, depth)) return std::nullopt;
+    if (start < ends[depth]) {
+      ++shortened_;
+      start = ends[depth];
+    }
+    if (end < start) end = start;
+    ends[depth] = end;
+    return writer_.begin_event_at(track, depth, start, end - start, name);
+  }
+  // An event that may overlap others: the topmost sub-lane that is free. They come by their begins.
+  [[nodiscard]] std::optional<Row> put(TrackNumber track, std::int64_t start, std::int64_t duration, StringId name);
+
+  [[nodiscard]] std::uint64_t tracks_left_out() const noexcept { return tracks_left_out_; }
+  [[nodiscard]] std::uint64_t without_lane() const noexcept { return without_lane_; }
+  [[nodiscard]] std::uint64_t shortened() const noexcept { return shortened_; }
+
+ private:
+  [[nodiscard]] bool grow(std::vector<std::int64_t>& ends, std::uint32_t depth);
+
+  SessionWriter& writer_;
+  std::vector<std::vector<std::int64_t>> ends_;  // by track and depth
+  std::uint32_t tracks_ = 0;
+  std::uint32_t lanes_ = 0;
+  std::uint64_t tracks_left_out_ = 0;
+  std::uint64_t without_lane_ = 0;
+  std::uint64_t shortened_ = 0;
+};
+
+// Which fields the traces of a version of Tracy have. The format is the profiler's memory written out in a fixed order,
+// without tags; versions differ by the rows of a table.
+
+struct TraceVersion {
+  std::uint8_t major = 0;
+  std::uint8_t minor = 0;
+  std::uint8_t patch = 0;
+  auto operator<=>(const TraceVersion&) const = default;
+};
+[[nodiscard]] std::string version_text(TraceVersion version);  // "0.10.0"
+
+// What traces have since a version, or up to one.
+struct TraceLayout {
+  TraceVersion version;
+  bool timer_delay = true;        // a number before all others
+  bool on_demand = false;         // a byte after the processor's name
+  bool group_hints = false;       // of threads
+  bool dies = false;              // in the topology, between packages and cores
+  bool wakeup_cpu = false;        // of context switches
+  bool gpu_notes = false;         // values beside GPU zones, and the zones' query numbers
+  bool message_severity = false;  // and the source of messages
+  bool sorted_plots = false;
+  bool sections = false;        // after the frames
+  bool device_markers = false;  // after each GPU context, in tt-metal's variant, which has no sections
+};
+
+struct LayoutChange {
+  TraceVersion since;
+  bool TraceLayout::*field;
+  bool value;
+};
+[[nodiscard]] std::span<const LayoutChange> layout_changes() noexcept;
+inline constexpr std::string_view kVersionsRead = "0.9 to 0.14";
+
+// Refuses versions that are not known, with what to try.
+[[nodiscard]] Result<TraceLayout> layout_of(TraceVersion version);
 
 class TracyImport {
  public:

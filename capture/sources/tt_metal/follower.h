@@ -14,14 +14,112 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "capture/sources/tt_metal/read/cut_lines.h"
+#include "capture/sources/base/line_blocks.h"
 #include "capture/sources/tt_metal/read/rows.h"
-#include "capture/sources/tt_metal/read/seen_rows.h"
 #include "capture/sources/tt_metal/write/writer.h"
 
 namespace accelscope::capture::sources::tt_metal {
+
+// Remembers which rows of a device log were there before, by a hash of what they say, with the number of the reading
+// that saw them last: a log that is written anew may repeat rows. Some 13 to 27 bytes a row, up to a limit.
+
+class SeenRows {
+ public:
+  static constexpr std::size_t kMostRows = 64U << 20;
+
+  enum class Before : std::uint8_t { never, earlier_reading, this_reading };
+
+  // Remembers the row for this reading. Hashes are never 0.
+  [[nodiscard]] Before add(std::uint64_t hash, std::uint16_t reading) {
+    if (4 * (count_ + 1) > 3 * hashes_.size()) grow();
+    std::size_t place = hash & (hashes_.size() - 1);
+    for (; hashes_[place] != 0; place = (place + 1) & (hashes_.size() - 1)) {
+      if (hashes_[place] != hash) continue;
+      const std::uint16_t before = readings_[place];
+      readings_[place] = reading;
+      return before == reading ? Before::this_reading : Before::earlier_reading;
+    }
+    if (count_ == kMostRows) {
+      ++not_remembered_;
+      return Before::never;
+    }
+    hashes_[place] = hash;
+    readings_[place] = reading;
+    ++count_;
+    return Before::never;
+  }
+  [[nodiscard]] bool knows(std::uint64_t hash) const {
+    if (hashes_.empty()) return false;
+    std::size_t place = hash & (hashes_.size() - 1);
+    while (hashes_[place] != 0 && hashes_[place] != hash) place = (place + 1) & (hashes_.size() - 1);
+    return hashes_[place] == hash;
+  }
+  [[nodiscard]] std::uint64_t not_remembered() const noexcept { return not_remembered_; }
+
+ private:
+  void grow() {
+    if (count_ == kMostRows) return;
+    std::vector<std::uint64_t> hashes(hashes_.empty() ? 1024 : 2 * hashes_.size());
+    std::vector<std::uint16_t> readings(hashes.size());
+    for (std::size_t i = 0; i < hashes_.size(); ++i) {
+      if (hashes_[i] == 0) continue;
+      std::size_t place = hashes_[i] & (hashes.size() - 1);
+      while (hashes[place] != 0) place = (place + 1) & (hashes.size() - 1);
+      hashes[place] = hashes_[i];
+      readings[place] = readings_[i];
+    }
+    hashes_ = std::move(hashes);
+    readings_ = std::move(readings);
+  }
+
+  std::vector<std::uint64_t> hashes_;  // 0: free
+  std::vector<std::uint16_t> readings_;
+  std::size_t count_ = 0;
+  std::uint64_t not_remembered_ = 0;
+};
+
+// Whole lines out of pieces that are cut anywhere, without copying those that lie in one piece. Lines beyond half a MiB
+// are left out and counted, as the importer does.
+
+class CutLines {
+ public:
+  // take(lines): one or more whole lines with their ends.
+  template <typename Take>
+  void feed(std::string_view bytes, Take take) {
+    const std::size_t end = bytes.rfind('\n');
+    if (end == std::string_view::npos) {
+      if (!in_long_line_) carried_ += bytes;
+    } else {
+      std::size_t begin = 0;
+      if (in_long_line_ || !carried_.empty()) {
+        begin = bytes.find('\n') + 1;
+        const std::string line = std::exchange(carried_, {}).append(bytes.substr(0, begin));
+        if (!std::exchange(in_long_line_, false)) take(std::string_view(line));
+      }
+      if (begin <= end) take(bytes.substr(begin, end + 1 - begin));
+      carried_ = bytes.substr(end + 1);
+    }
+    if (carried_.size() < LineBlocks::kBlockBytes) return;
+    ++long_lines_;
+    in_long_line_ = true;
+    carried_.clear();
+  }
+  // The begin of a line whose end has not come; forgets it.
+  [[nodiscard]] std::string take_rest() {
+    in_long_line_ = false;
+    return std::exchange(carried_, {});
+  }
+  [[nodiscard]] bool in_a_line() const noexcept { return !carried_.empty(); }
+  [[nodiscard]] std::uint64_t take_long_lines() noexcept { return std::exchange(long_lines_, 0); }
+
+ private:
+  std::string carried_;
+  bool in_long_line_ = false;
+  std::uint64_t long_lines_ = 0;
+};
 
 class DeviceLogFollower {
  public:

@@ -3,16 +3,329 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "capture/json/byte_source.h"
+#include "capture/sources/base/batches_ahead.h"
 #include "capture/sources/tracks/gpu_tables.h"
-#include "capture/sources/xplane/read/events_ahead.h"
+#include "capture/sources/tracks/launch_details.h"
+#include "capture/sources/xplane/read/records.h"
+#include "capture/sources/xplane/read/space_index.h"
+#include "capture/sources/xplane/read/wire.h"
+#include "core/base/text.h"
 #include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::xplane {
 namespace {
+
+constexpr std::string_view kDevice = "/device:";
+
+struct PlaneName {
+  std::string_view name;  // the whole, or its begin
+  bool whole;
+  PlaneKind kind;
+};
+constexpr PlaneName kPlaneNames[] = {
+    {"/device:GPU:", false, PlaneKind::gpu},
+    {"/device:CUSTOM:MOSAIC:", false, PlaneKind::device_notes},
+    {"/device:CPU:", false, PlaneKind::host},
+    {"/device:", false, PlaneKind::tpu},
+    {"/virtualdevice:", false, PlaneKind::device_notes},
+    {"#Chip", false, PlaneKind::device_notes},
+    {"/host:CUPTI", true, PlaneKind::runtime},
+    {"/host:ROCTRACER", true, PlaneKind::runtime},
+    {"/host:NVTX-CUPTI", true, PlaneKind::nvtx},
+    {"Task Environment", true, PlaneKind::environment},
+    {"/host:", false, PlaneKind::host},
+    {"Host CPUs", true, PlaneKind::host},
+    {"Syscalls", true, PlaneKind::host},
+    {"Host Threads", true, PlaneKind::host},
+};
+
+[[nodiscard]] const PlaneName* known_plane(std::string_view name) noexcept {
+  for (const PlaneName& each : kPlaneNames) {
+    if (each.whole ? name == each.name : name.starts_with(each.name)) return &each;
+  }
+  return nullptr;
+}
+
+// Lines of devices by name, whatever the device; a GPU's are told from its streams.
+struct LineName {
+  std::string_view name;
+  LineClass of;
+  XTable table;
+  std::int64_t place;
+};
+constexpr LineName kLineNames[] = {
+    {"Steps", LineClass::notes, XTable::step, 0},
+    {"XLA Modules", LineClass::notes, XTable::xla_module, 1},
+    {"XLA Ops", LineClass::ops, XTable::xla_op, 2},
+    {"Async XLA Ops", LineClass::async_ops, XTable::xla_async_op, 5},
+    {"XLA TraceMe", LineClass::waits, XTable::xla_annotation, 7},
+    {"Sparse Core Steps", LineClass::notes, XTable::step, 0},
+    {"Sparse Core Modules", LineClass::notes, XTable::xla_module, 1},
+    {"Sparse Core Ops", LineClass::ops, XTable::xla_op, 2},
+    {"Sparse Core Syncs", LineClass::waits, XTable::xla_annotation, 7},
+    {"Tensor Core Sync Flag", LineClass::waits, XTable::xla_annotation, 7},
+    {"_counters_", LineClass::counters, XTable::xla_annotation, 30},
+    {"CUPTI overhead", LineClass::profiler, XTable::device_event, 40},
+};
+constexpr std::int64_t kNotesPlace = 10, kPartPlace = 100;
+
+constexpr std::string_view kCollectives[] = {"all-reduce",       "all-gather",         "all-to-all",
+                                             "reduce-scatter",   "collective-permute", "collective-broadcast",
+                                             "ragged-all-to-all"};
+constexpr std::string_view kHolders[] = {"while", "conditional", "call", "non-fusion elementwise call"};
+
+// "Host Threads/1083" names nothing.
+[[nodiscard]] std::string thread_name(std::string_view name, std::int64_t id) {
+  constexpr std::string_view kNameless = "Host Threads/";
+  if (name.starts_with(kNameless)) return fmt::format("thread {}", name.substr(kNameless.size()));
+  return name.empty() ? fmt::format("thread {}", id) : std::string(name);
+}
+
+[[nodiscard]] LineRole role_of_thread(const PlaneRole& plane, std::string_view name, std::int64_t id) {
+  LineRole role{.of = LineClass::thread, .table = XTable::host_event, .name = thread_name(name, id)};
+  if (plane.kind == PlaneKind::runtime || name.starts_with("Host Threads/")) {
+    role.of = LineClass::calls;
+    role.table = XTable::runtime_call;
+  } else if (plane.kind == PlaneKind::nvtx) {
+    role.of = LineClass::ranges;
+    role.table = XTable::nvtx;
+  }
+  if (name == "_counters_") role.of = LineClass::counters;
+  return role;
+}
+
+}  // namespace
+
+PlaneRole role_of_plane(std::string_view name) {
+  PlaneRole role;
+  const PlaneName* known = known_plane(name);
+  role.kind = known == nullptr ? PlaneKind::host : known->kind;
+  if (role.kind == PlaneKind::host || role.kind == PlaneKind::runtime || role.kind == PlaneKind::nvtx ||
+      role.kind == PlaneKind::environment)
+    return role;
+  std::string_view rest = name;
+  if (rest.starts_with(kDevice)) rest.remove_prefix(kDevice.size());
+  if (rest.starts_with("CUSTOM:")) rest.remove_prefix(std::string_view("CUSTOM:").size());
+  const std::size_t blank = rest.starts_with('#') ? std::string_view::npos : rest.find(' ');
+  if (blank != std::string_view::npos) {
+    role.part = rest.substr(blank + 1);
+    rest = rest.substr(0, blank);
+  }
+  if (rest.starts_with('#')) rest.remove_prefix(1);
+  role.device = rest;
+  std::replace(role.device.begin(), role.device.end(), ':', ' ');
+  const std::size_t last = role.device.rfind(' ');
+  const std::string_view number = std::string_view(role.device).substr(last == std::string::npos ? 0 : last + 1);
+  std::int64_t ordinal = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), ordinal);
+  if (error == std::errc() && end == number.data() + number.size()) role.ordinal = ordinal;
+  return role;
+}
+
+bool is_plane_name(std::string_view name) noexcept { return known_plane(name) != nullptr; }
+
+LineRole role_of_line(const PlaneRole& plane, std::string_view name, std::int64_t id) {
+  if (plane.device.empty()) return role_of_thread(plane, name, id);
+  LineRole role{.name = std::string(name), .place = kNotesPlace};
+  if (role.name.empty()) role.name = fmt::format("line {}", id);
+  const auto known = std::find_if(std::begin(kLineNames), std::end(kLineNames),
+                                  [&](const LineName& each) { return each.name == name; });
+  if (known != std::end(kLineNames)) {
+    role.of = known->of;
+    role.table = known->table;
+    role.place = known->place;
+  }
+  role.stream = plane.kind == PlaneKind::gpu ? tracks::stream_of_line(name) : std::nullopt;
+  if (role.stream || (plane.kind == PlaneKind::gpu && name.empty())) {
+    if (!role.stream) role.stream = id;
+    role.of = LineClass::stream;
+    role.table = XTable::kernel;
+    role.name = fmt::format("stream {}", *role.stream);
+    role.place = 0;
+  }
+  // What tells of a GPU besides its streams is made from these; other planes' rows are nobody's work.
+  const bool works = role.of == LineClass::ops || role.of == LineClass::async_ops;
+  if (works && plane.kind != PlaneKind::tpu) role.of = LineClass::notes;
+  if (plane.kind == PlaneKind::gpu && role.of == LineClass::notes) role.place += kNotesPlace;
+  if (!plane.part.empty()) {
+    role.name = fmt::format("{}: {}", plane.part, role.name);
+    role.place += kPartPlace;
+  }
+  return role;
+}
+
+bool is_collective_op(std::string_view category) noexcept {
+  return std::any_of(std::begin(kCollectives), std::end(kCollectives),
+                     [&](std::string_view each) { return category.find(each) != std::string_view::npos; });
+}
+
+bool is_async_begin(std::string_view category) noexcept { return category.ends_with("-start"); }
+
+bool is_async_end(std::string_view category) noexcept { return category.ends_with("-done"); }
+
+bool is_holder_op(std::string_view category) noexcept {
+  return std::find(std::begin(kHolders), std::end(kHolders), category) != std::end(kHolders);
+}
+
+bool names_wait(std::string_view name) noexcept {
+  const std::string small = lower_case(name.substr(0, 256));
+  return small.find("wait") != std::string::npos || small.find("barrier") != std::string::npos;
+}
+
+std::string_view layer_of_op(std::string_view tf_op) noexcept {
+  // The type follows the last colon; scopes hold none.
+  const std::size_t colon = tf_op.rfind(':');
+  if (colon != std::string_view::npos) tf_op = tf_op.substr(0, colon);
+  return tf_op == "XlaModule" || tf_op == "Unknown" ? std::string_view() : tf_op;
+}
+
+namespace {
+
+// The events of lines, read on a thread of their own while those before them are used.
+//
+//   EventsAhead ahead(bytes, lines);
+//   while (const EventBatch* batch = ahead.next()) {
+//     for (std::size_t i = 0; i < batch->events.size(); ++i) use(batch->lines[i], batch->events[i]);
+//   }
+
+// Events that were skipped.
+struct SkippedEvents {
+  std::uint64_t broken = 0;
+  std::uint64_t first_broken = 0;  // where it lies
+  std::uint64_t cut = 0;
+  std::uint64_t too_long = 0;
+};
+
+struct EventBatch {
+  std::vector<EventRecord> events;
+  std::vector<std::uint32_t> lines;  // of each event, by the place among those that were asked for
+  SkippedEvents skipped;
+  std::uint64_t done = 0;  // of the file's bytes
+
+ private:
+  friend class EventsAhead;
+  std::vector<std::size_t> first_stats;  // of each event
+  std::vector<StatValue> stats;
+  std::string texts;
+};
+
+class EventsAhead {
+ public:
+  EventsAhead(const SpaceBytes& bytes, std::vector<BytesPlace> lines);
+
+  // Until the next call. Null at the end.
+  [[nodiscard]] const EventBatch* next() { return batches_.next(); }
+
+ private:
+  [[nodiscard]] bool fill(EventBatch& batch);
+  // The next field of the lines, one line after the other.
+  [[nodiscard]] bool next_field(WireField& field);
+  void add_event(std::string_view message, std::uint64_t at, EventBatch& batch) const;
+
+  const SpaceBytes& bytes_;
+  const std::vector<BytesPlace> lines_;
+  // The reading thread's own.
+  SpaceWindow window_;
+  std::optional<MessageWalk> walk_;  // of line_
+  std::uint32_t line_ = 0;
+  BatchesAhead<EventBatch> batches_;  // begins when all of the above is there
+};
+
+constexpr std::size_t kLongestEvent = 16U << 20;
+constexpr std::size_t kBatchEvents = 2048;
+constexpr std::size_t kBatchTextBytes = 1U << 20;
+
+// Texts lie in the batch, by their places until it has all of them.
+void find_texts(std::vector<StatValue>& stats, std::string_view texts) {
+  for (StatValue& stat : stats) {
+    const bool is_text = stat.kind == StatValue::Kind::text || stat.kind == StatValue::Kind::packed;
+    if (is_text) stat.text = texts.substr(std::exchange(stat.bits, 0), stat.text.size());
+  }
+}
+
+EventsAhead::EventsAhead(const SpaceBytes& bytes, std::vector<BytesPlace> lines)
+    : bytes_(bytes),
+      lines_(std::move(lines)),
+      window_(bytes),
+      batches_([this](EventBatch& batch) { return fill(batch); }) {}
+
+bool EventsAhead::next_field(WireField& field) {
+  while (!walk_ || !walk_->next(field)) {
+    const std::uint32_t next = walk_ ? line_ + 1 : line_;
+    if (next >= lines_.size()) return false;
+    line_ = next;
+    walk_.emplace(window_, lines_[line_].begin, lines_[line_].begin + lines_[line_].size);
+  }
+  return true;
+}
+
+bool EventsAhead::fill(EventBatch& batch) {
+  batch.events.clear();
+  batch.lines.clear();
+  batch.first_stats.clear();
+  batch.stats.clear();
+  batch.texts.clear();
+  batch.skipped = {};
+  batch.done = bytes_.size();
+  bool more = false;
+  WireField field;
+  while (!more && next_field(field)) {
+    if (!field.is_bytes(line_fields::kEvents)) continue;
+    if (field.cut) {
+      ++batch.skipped.cut;
+    } else if (field.size > kLongestEvent) {
+      ++batch.skipped.too_long;
+    } else {
+      const std::string_view message = window_.at(field.begin, static_cast<std::size_t>(field.size));
+      // Shorter: the file cannot be read there.
+      add_event(message.size() < field.size ? std::string_view("\xff") : message, field.begin, batch);
+    }
+    more = batch.events.size() >= kBatchEvents || batch.texts.size() >= kBatchTextBytes;
+    if (more) batch.done = field.begin;
+  }
+  find_texts(batch.stats, batch.texts);
+  for (std::size_t i = 0; i < batch.events.size(); ++i) {
+    const std::size_t end = i + 1 < batch.events.size() ? batch.first_stats[i + 1] : batch.stats.size();
+    batch.events[i].stats =
+        std::span<const StatValue>(batch.stats).subspan(batch.first_stats[i], end - batch.first_stats[i]);
+  }
+  return more;
+}
+
+void EventsAhead::add_event(std::string_view message, std::uint64_t at, EventBatch& batch) const {
+  const std::size_t first = batch.stats.size();
+  EventRecord event;
+  if (!read_event(message, event, batch.stats)) {
+    batch.stats.resize(first);
+    if (batch.skipped.broken++ == 0) batch.skipped.first_broken = at;
+    return;
+  }
+  // The message goes away.
+  for (std::size_t i = first; i < batch.stats.size(); ++i) {
+    StatValue& stat = batch.stats[i];
+    if (stat.kind != StatValue::Kind::text && stat.kind != StatValue::Kind::packed) {
+      stat.text = {};
+      continue;
+    }
+    stat.bits = batch.texts.size();
+    batch.texts += stat.text;
+  }
+  batch.events.push_back(event);
+  batch.lines.push_back(line_);
+  batch.first_stats.push_back(first);
+}
 
 constexpr std::int64_t kLeastUnixNs = 100'000'000'000'000'000;  // March 1973: no profile takes so long
 constexpr std::int64_t kMostTicks = std::int64_t{1} << 62;

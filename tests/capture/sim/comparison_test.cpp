@@ -8,7 +8,7 @@
 
 #include "capture/sim/kernel/trace.h"
 #include "capture/sim/output/simulator.h"
-#include "core/analysis/comparison/change.h"
+#include "core/analysis/comparison/comparison.h"
 #include "core/analysis/comparison/divergence.h"
 #include "core/store/store.h"
 

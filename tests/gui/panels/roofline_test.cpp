@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/panels/roofline/roof_layout.h"
+#include "app/panels/roofline/panel.h"
 #include "app/persist/peak_book.h"
 #include "app/session/analysis.h"
 #include "capture/sim/output/simulator.h"

@@ -6,7 +6,6 @@
 
 #include "capture/kinds/opencl/build_log.h"
 #include "capture/kinds/opencl/process.h"
-#include "capture/kinds/opencl/session.h"
 
 namespace accelscope::capture {
 namespace {

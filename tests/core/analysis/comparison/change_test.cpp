@@ -1,4 +1,4 @@
-#include "core/analysis/comparison/change.h"
+#include "core/analysis/comparison/comparison.h"
 
 #include <doctest/doctest.h>
 

@@ -1,31 +1,8 @@
 // The panels, a row each, in the order of their tabs.
 #include <array>
-#include <type_traits>
 
 #include "app/frame/places.h"
-#include "app/panels/collectives/panel.h"
-#include "app/panels/compare/panel.h"
-#include "app/panels/compilation/panel.h"
-#include "app/panels/core_grid/panel.h"
-#include "app/panels/details/panel.h"
-#include "app/panels/hotspots/panel.h"
-#include "app/panels/iterations/panel.h"
-#include "app/panels/layers/panel.h"
-#include "app/panels/markers/panel.h"
-#include "app/panels/memory/panel.h"
-#include "app/panels/metrics/panel.h"
-#include "app/panels/output/panel.h"
-#include "app/panels/quality/panel.h"
-#include "app/panels/roofline/panel.h"
-#include "app/panels/search/panel.h"
-#include "app/panels/selection/panel.h"
-#include "app/panels/source/panel.h"
-#include "app/panels/sql/panel.h"
-#include "app/panels/stack/panel.h"
-#include "app/panels/statistics/panel.h"
-#include "app/panels/tables/panel.h"
-#include "app/panels/warnings/panel.h"
-#include "app/panels/why/panel.h"
+#include "app/panels/panels.h"
 #include "render/base/icons.h"
 
 namespace accelscope::app {
@@ -34,47 +11,34 @@ namespace {
 
 namespace icon = render::icon;
 
-template <typename P>
-std::unique_ptr<Panel> make(WorkerPool& pool, QueryHistory& queries, PeakBook& peaks) {
-  if constexpr (std::is_constructible_v<P, WorkerPool&, QueryHistory&>) {
-    return std::make_unique<P>(pool, queries);
-  } else if constexpr (std::is_constructible_v<P, PeakBook&>) {
-    return std::make_unique<P>(peaks);
-  } else if constexpr (std::is_constructible_v<P, WorkerPool&>) {
-    return std::make_unique<P>(pool);
-  } else {
-    return std::make_unique<P>();
-  }
-}
-
 constexpr std::string_view kOfSelected = "Not filtered: the selected event with all that it depends on";
 constexpr std::array kPanels = std::to_array<PanelInfo>({
-    {"source", "Source", Place::right, icon::kFileCode, make<SourcePanel>},
-    {"stack", "Stack trace", Place::right, icon::kList, make<StackPanel>, kOfSelected},
-    {"core-grid", "Core grid", Place::right, icon::kTh, make<CoreGridPanel>},
-    {"details", "Details", Place::bottom, icon::kInfo, make<DetailsPanel>, kOfSelected},
-    {"search", "Search", Place::bottom, icon::kList, make<SearchPanel>},
-    {"selection", "Selection", Place::bottom, icon::kTable, make<SelectionPanel>},
-    {"layers", "Layers", Place::bottom, icon::kSitemap, make<LayersPanel>},
-    {"hotspots", "Hotspots", Place::bottom, icon::kChip, make<HotspotsPanel>},
-    {"statistics", "Statistics", Place::bottom, icon::kBarChart, make<StatisticsPanel>},
-    {"iterations", "Iterations", Place::bottom, icon::kHistory, make<IterationsPanel>},
-    {"warnings", "Warnings", Place::bottom, icon::kWarning, make<WarningsPanel>},
-    {"why", "Why", Place::bottom, icon::kSearch, make<WhyPanel>},
-    {"compilation", "Compilation", Place::bottom, icon::kSettings, make<CompilationPanel>},
-    {"collectives", "Collectives", Place::bottom, icon::kBalance, make<CollectivesPanel>},
-    {"memory", "Memory", Place::bottom, icon::kAreaChart, make<MemoryPanel>},
-    {"roofline", "Roofline", Place::bottom, icon::kLineChart, make<RooflinePanel>},
-    {"markers", "Markers", Place::bottom, icon::kFlag, make<MarkersPanel>,
+    {"source", "Source", Place::right, icon::kFileCode, make_source_panel},
+    {"stack", "Stack trace", Place::right, icon::kList, make_stack_panel, kOfSelected},
+    {"core-grid", "Core grid", Place::right, icon::kTh, make_core_grid_panel},
+    {"details", "Details", Place::bottom, icon::kInfo, make_details_panel, kOfSelected},
+    {"search", "Search", Place::bottom, icon::kList, make_search_panel},
+    {"selection", "Selection", Place::bottom, icon::kTable, make_selection_panel},
+    {"layers", "Layers", Place::bottom, icon::kSitemap, make_layers_panel},
+    {"hotspots", "Hotspots", Place::bottom, icon::kChip, make_hotspots_panel},
+    {"statistics", "Statistics", Place::bottom, icon::kBarChart, make_statistics_panel},
+    {"iterations", "Iterations", Place::bottom, icon::kHistory, make_iterations_panel},
+    {"warnings", "Warnings", Place::bottom, icon::kWarning, make_warnings_panel},
+    {"why", "Why", Place::bottom, icon::kSearch, make_why_panel},
+    {"compilation", "Compilation", Place::bottom, icon::kSettings, make_compilation_panel},
+    {"collectives", "Collectives", Place::bottom, icon::kBalance, make_collectives_panel},
+    {"memory", "Memory", Place::bottom, icon::kAreaChart, make_memory_panel},
+    {"roofline", "Roofline", Place::bottom, icon::kLineChart, make_roofline_panel},
+    {"markers", "Markers", Place::bottom, icon::kFlag, make_markers_panel,
      "Not filtered: markers belong to the whole session"},
-    {"quality", "Data quality", Place::bottom, icon::kWarning, make<QualityPanel>,
+    {"quality", "Data quality", Place::bottom, icon::kWarning, make_quality_panel,
      "Not filtered: the quality of all data"},
-    {"metrics", "Metrics", Place::bottom, icon::kLineChart, make<MetricsPanel>},
-    {"tables", "Tables", Place::bottom, icon::kTable, make<TablesPanel>,
+    {"metrics", "Metrics", Place::bottom, icon::kLineChart, make_metrics_panel},
+    {"tables", "Tables", Place::bottom, icon::kTable, make_tables_panel,
      "Not filtered: tables without time belong to the whole session"},
-    {"compare", "Compare", Place::bottom, icon::kBalance, make<ComparePanel>, "Not filtered: both sessions as a whole"},
-    {"sql", "SQL", Place::bottom, icon::kDatabase, make<SqlPanel>},
-    {"output", "Output", Place::bottom, icon::kPrint, make<OutputPanel>, "Not filtered: the output of the whole run"},
+    {"compare", "Compare", Place::bottom, icon::kBalance, make_compare_panel, "Not filtered: both sessions as a whole"},
+    {"sql", "SQL", Place::bottom, icon::kDatabase, make_sql_panel},
+    {"output", "Output", Place::bottom, icon::kPrint, make_output_panel, "Not filtered: the output of the whole run"},
 });
 
 }  // namespace

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/panels/context.h"
+#include "app/panels/panels.h"
 #include "app/persist/peak_book.h"
 #include "app/persist/query_history.h"
 #include "core/base/worker_pool.h"
@@ -31,7 +31,7 @@ struct PanelInfo {
   std::string_view title;  // for the user
   Place place;             // at first
   const char* icon;        // of render/base/icons.h
-  std::unique_ptr<Panel> (*make)(WorkerPool& pool, QueryHistory& queries, PeakBook& peaks);
+  PanelMaker* make;
   // Why what it shows is not what passes the filter; "" where it is, or where the panel says so itself.
   std::string_view unfiltered = "";
 };

@@ -1,4 +1,5 @@
 #include "app/panels/collectives/panel.h"
+#include "app/panels/panels.h"
 
 #include <fmt/format.h>
 
@@ -333,6 +334,10 @@ void CollectivesPanel::draw_rows_of(const PanelContext& context, const Rect& are
   }
   const auto hand = ranks_.draw(context, "collectives.ranks", area, shown_->ranks);
   if (hand.clicked) chosen_rank_ = static_cast<std::uint32_t>(*hand.clicked);
+}
+
+std::unique_ptr<Panel> make_collectives_panel(WorkerPool&, QueryHistory&, PeakBook&) {
+  return std::make_unique<CollectivesPanel>();
 }
 
 }  // namespace accelscope::app

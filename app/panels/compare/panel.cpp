@@ -1,4 +1,4 @@
-#include "app/panels/compare/panel.h"
+#include "app/panels/panels.h"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,17 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "app/content/comparison/comparison_words.h"
 #include "app/content/comparison/divergence_output.h"
+#include "app/content/comparison/explained.h"
+#include "app/panels/answer_table.h"
+#include "app/panels/compare/sides.h"
+#include "app/panels/context.h"
 #include "core/base/format.h"
 #include "render/base/draw.h"
 #include "render/base/icons.h"
@@ -21,6 +27,54 @@
 #include "render/widgets/states.h"
 
 namespace accelscope::app {
+namespace {
+
+// This session beside another that is open: whether results differ, the verdict, then figures and costs, the base, A,
+// on the left. A is the session that was opened first, of a comparison the one above; a click swaps them.
+
+// A regression explained as a waterfall: from the base's total term by term to the other's, worse ones first.
+
+class Waterfall {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area, const CompareQuestion& question);
+  [[nodiscard]] bool pending() const { return kept_.task.valid(); }
+
+ private:
+  void draw_part(const PanelContext& context, const render::Rect& area, const CompareQuestion& question,
+                 const ExplainedPart& part);
+
+  SessionAnalysis::Kept<Explained, CompareQuestion> kept_;
+  int by_ = 0;
+  int chosen_ = -1;  // of the terms
+};
+
+class ComparePanel final : public Panel {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
+  [[nodiscard]] bool pending() const override {
+    return kept_.task.valid() || results_kept_.task.valid() || waterfall_.pending();
+  }
+
+ private:
+  // Fills in the session to compare with, where there is one; takes its rows off the area.
+  void draw_head(const PanelContext& context, render::Rect& area, CompareQuestion& question);
+  // The results, and a click on them: what is left of the area.
+  void draw_results(const PanelContext& context, render::Rect& area, const CompareQuestion& question);
+  void draw_verdict(const PanelContext& context, const render::Rect& area) const;
+
+  std::weak_ptr<const Store> chosen_;
+  int kind_ = 0;
+  bool side_by_side_ = false;  // was asked for in this frame
+  bool swapped_ = false;       // of a tab without another below
+  CompareKept kept_;
+  ResultsKept results_kept_;
+  std::shared_ptr<const ComparedSides> shown_;
+  AnswerTable rows_;
+  Waterfall waterfall_;
+};
+
+}  // namespace
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -328,6 +382,10 @@ void ComparePanel::draw(const PanelContext& context, const Rect& area) {
   }
   if (listing.rows.row_count() == 0) return;
   (void)rows_.draw(context, "compare.rows", rest, std::shared_ptr<const Listing>(shown_, &shown_->listing));
+}
+
+std::unique_ptr<Panel> make_compare_panel(WorkerPool&, QueryHistory&, PeakBook&) {
+  return std::make_unique<ComparePanel>();
 }
 
 }  // namespace accelscope::app

@@ -1,4 +1,5 @@
 #include "app/panels/core_grid/panel.h"
+#include "app/panels/panels.h"
 
 #include <fmt/format.h>
 
@@ -258,6 +259,10 @@ void CoreGridPanel::draw_table(const PanelContext& context, const Rect& area, co
                                             });
   if (!found || area.height() < ui.px(size::kTableHead + size::kTableRow)) return;
   table_.draw(context, "grid.table", area, {found, &found->listing});
+}
+
+std::unique_ptr<Panel> make_core_grid_panel(WorkerPool&, QueryHistory&, PeakBook&) {
+  return std::make_unique<CoreGridPanel>();
 }
 
 }  // namespace accelscope::app

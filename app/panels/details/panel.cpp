@@ -1,4 +1,5 @@
 #include "app/panels/details/panel.h"
+#include "app/panels/panels.h"
 
 #include <algorithm>
 #include <array>
@@ -473,6 +474,10 @@ void DetailsPanel::explain(const PanelContext& context, const DetailField& field
   if (field.look == FieldLook::operands) click = "Click: keep this open beside a general example.";
   card.footer += (card.footer.empty() ? "" : " ") + std::string(click) + " Right click: look it up.";
   hover_card(context.ui, card, row);
+}
+
+std::unique_ptr<Panel> make_details_panel(WorkerPool&, QueryHistory&, PeakBook&) {
+  return std::make_unique<DetailsPanel>();
 }
 
 }  // namespace accelscope::app

@@ -1,7 +1,13 @@
-#include "app/panels/hotspots/panel.h"
+#include "app/panels/panels.h"
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <optional>
+
+#include "app/content/listings/hotspots.h"
+#include "app/panels/answer_table.h"
+#include "app/panels/scope.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
@@ -9,6 +15,31 @@
 #include "render/widgets/states.h"
 
 namespace accelscope::app {
+namespace {
+
+// Kernels and operations of the devices by total time, with work sizes, resources, occupancy and stalls where they were
+// recorded. A click selects all events of a row, and every view follows; a double click opens the source of the longest
+// beside its instruction listing.
+class HotspotsPanel final : public Panel {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
+  [[nodiscard]] bool pending() const override { return kept_.task.valid(); }
+
+ private:
+  struct HotspotTable {
+    HotspotList hotspots;
+    Listing listing;
+  };
+  void draw_head(const PanelContext& context, render::Rect head);
+
+  PanelScope scope_ = Scope::session;
+  SessionAnalysis::Kept<HotspotTable, SessionAnalysis::Filtered<EventFilter>> kept_;
+  std::shared_ptr<const HotspotTable> shown_;
+  AnswerTable rows_;
+};
+
+}  // namespace
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -81,6 +112,10 @@ void HotspotsPanel::draw_head(const PanelContext& context, Rect head) {
                        format_duration(static_cast<double>(shown_->hotspots.total_ns)), hint);
   }
   heading(ui, head, "Hotspots", hint);
+}
+
+std::unique_ptr<Panel> make_hotspots_panel(WorkerPool&, QueryHistory&, PeakBook&) {
+  return std::make_unique<HotspotsPanel>();
 }
 
 }  // namespace accelscope::app

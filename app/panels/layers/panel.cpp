@@ -1,4 +1,5 @@
 #include "app/panels/layers/panel.h"
+#include "app/panels/panels.h"
 
 #include <fmt/format.h>
 
@@ -555,6 +556,10 @@ void LayersPanel::draw_flame(const PanelContext& context, Rect area) {
     hover_facts(ui, hand.hovered_box, shown(), *hand.hovered, title_of(*hand.hovered));
   }
   if (hand.zoom_to || hand.clicked) ui.request_frame();
+}
+
+std::unique_ptr<Panel> make_layers_panel(WorkerPool&, QueryHistory&, PeakBook&) {
+  return std::make_unique<LayersPanel>();
 }
 
 }  // namespace accelscope::app

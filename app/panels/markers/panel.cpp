@@ -1,4 +1,5 @@
 #include "app/panels/markers/panel.h"
+#include "app/panels/panels.h"
 
 #include <algorithm>
 #include <array>
@@ -307,6 +308,10 @@ void MarkersPanel::draw_editor(const PanelContext& context, const Rect& whole, R
   } else if (deleted || (!ui.typing() && area_holds_pointer && ui.pressed(Key::del, {}, false))) {
     remove_marker(context.tab, changed.id);
   }
+}
+
+std::unique_ptr<Panel> make_markers_panel(WorkerPool&, QueryHistory&, PeakBook&) {
+  return std::make_unique<MarkersPanel>();
 }
 
 }  // namespace accelscope::app

@@ -1,4 +1,5 @@
 #include "app/panels/memory/panel.h"
+#include "app/panels/panels.h"
 
 #include <algorithm>
 #include <array>
@@ -632,6 +633,10 @@ void MemoryPanel::draw_side(const PanelContext& context, const Places& places) {
     const ScrollArea scroll(ui, "memory.card", places.card, ui.px(kCardHeight));
     card_.draw(context, scroll.content());
   }
+}
+
+std::unique_ptr<Panel> make_memory_panel(WorkerPool& pool, QueryHistory&, PeakBook&) {
+  return std::make_unique<MemoryPanel>(pool);
 }
 
 }  // namespace accelscope::app

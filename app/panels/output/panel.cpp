@@ -1,11 +1,14 @@
-#include "app/panels/output/panel.h"
+#include "app/panels/panels.h"
 
 #include <imgui.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
+#include <string>
 
+#include "app/content/capture/output_lines.h"
+#include "app/panels/context.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
@@ -14,6 +17,31 @@
 #include "render/widgets/text_input.h"
 
 namespace accelscope::app {
+namespace {
+
+// What the program printed, line by line as it comes: stdout and stderr in the order of time, beside the session's
+// time; a click goes to the event. Follows the end until it is scrolled up.
+class OutputPanel final : public Panel {
+ public:
+  explicit OutputPanel(WorkerPool& pool) : lines_(pool) {}
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
+  [[nodiscard]] bool pending() const override { return lines_.pending(); }
+
+ private:
+  void draw_head(const PanelContext& context, render::Rect row);
+  void draw_lines(const PanelContext& context, const render::Rect& area);
+  void draw_line(const PanelContext& context, const render::Rect& row, std::size_t index);
+  void scroll(render::Ui& ui, const render::Rect& area, double visible);
+  void draw_bar(render::Ui& ui, const render::Rect& bar, double visible);
+
+  OutputLines lines_;
+  std::string filter_;
+  double top_ = 0;  // the first line in sight; counted in lines, so that a million are scrolled to the pixel
+  bool follows_ = true;
+};
+
+}  // namespace
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -23,8 +51,7 @@ constexpr float kOutputHead = 34, kTimeWidth = 92, kBarWidth = 10, kLeastThumb =
 constexpr double kLinesPerNotch = 3;
 constexpr std::size_t kMostCopied = std::size_t{64} << 20;
 
-}  // namespace
-
+// "exit status 1", "ended by SIGKILL"; "" while it runs, or when no program was run.
 std::string exit_text(const Snapshot& snapshot) {
   const std::string_view signal = snapshot.meta_value("program.signal");
   if (!signal.empty()) return "ended by " + std::string(signal);
@@ -35,6 +62,8 @@ std::string exit_text(const Snapshot& snapshot) {
 bool exit_is_good(const Snapshot& snapshot) {
   return snapshot.meta_value("program.signal").empty() && snapshot.meta_value("program.exit_status") == "0";
 }
+
+}  // namespace
 
 std::optional<bool> OutputPanel::has_content(const PanelContext& context) const {
   return std::any_of(context.tab.snapshot->tracks.begin(), context.tab.snapshot->tracks.end(),
@@ -185,6 +214,10 @@ void OutputPanel::draw_bar(Ui& ui, const Rect& bar, double visible) {
   const float y = bar.y0 + static_cast<float>(top_ / most * travel);
   const bool lit = hand.hovered || hand.held;
   fill(ui, Rect{bar.x0, y, bar.x1, y + length}.inset(ui.px(1), 0), ui.colour(lit ? Colour::line2 : Colour::bg4), 5);
+}
+
+std::unique_ptr<Panel> make_output_panel(WorkerPool& pool, QueryHistory&, PeakBook&) {
+  return std::make_unique<OutputPanel>(pool);
 }
 
 }  // namespace accelscope::app

@@ -1,4 +1,5 @@
 #include "app/panels/quality/panel.h"
+#include "app/panels/panels.h"
 
 #include <algorithm>
 #include <array>
@@ -126,6 +127,10 @@ void QualityPanel::draw(const PanelContext& context, const Rect& area) {
                                    {.selected = [&](std::size_t row) { return table_.cursor == row; }});
   if (result.sort_changed) table_.cursor.reset();
   if (result.clicked) table_.cursor = result.clicked;
+}
+
+std::unique_ptr<Panel> make_quality_panel(WorkerPool&, QueryHistory&, PeakBook&) {
+  return std::make_unique<QualityPanel>();
 }
 
 }  // namespace accelscope::app

@@ -1,4 +1,5 @@
 #include "app/panels/roofline/panel.h"
+#include "app/panels/panels.h"
 
 #include <fmt/format.h>
 
@@ -775,6 +776,10 @@ void RooflinePanel::draw_roof(const PanelContext& context, Rect area) {
                   .filter = roofs_.value_key.filter,
                   .faded = roofs_.stale()}))
     editing_ = true;
+}
+
+std::unique_ptr<Panel> make_roofline_panel(WorkerPool&, QueryHistory&, PeakBook& peaks) {
+  return std::make_unique<RooflinePanel>(peaks);
 }
 
 }  // namespace accelscope::app

@@ -1,18 +1,62 @@
-#include "app/panels/search/panel.h"
+#include "app/panels/panels.h"
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 
 #include "app/palette/command_box.h"
+#include "app/panels/context.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"
+#include "core/names/short_names.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"
 #include "render/widgets/states.h"
+#include "render/widgets/table.h"
 
 namespace accelscope::app {
+namespace {
+
+// The list of what the search found, in the visible range or everywhere, beside the number of hits and what those in
+// view add up to, and what can be done with the search: step through it, make it the filter, select all of it. Without
+// a search: how one is written.
+
+// What the hits of the search in the visible range add up to: how many, their time, and by name, source line or lane
+// which of them take most of it.
+
+class HitSummaryColumn {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area);
+
+ private:
+  int by_ = 0;
+  render::TableState table_;
+};
+
+class SearchPanel final : public Panel {
+ public:
+  void draw(const PanelContext& context, const render::Rect& area) override;
+  [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
+
+ private:
+  void draw_help(const PanelContext& context, const render::Rect& area);
+  void draw_head(const PanelContext& context, render::Rect& area);
+  void draw_actions(const PanelContext& context, render::Rect& row);
+  void draw_found(const PanelContext& context, render::Rect row, render::Rect& below);
+  void draw_steps(const PanelContext& context, render::Rect& row) const;
+  void draw_list(const PanelContext& context, const render::Rect& area);
+  [[nodiscard]] TimeRange range_of(const SessionTab& tab) const;
+
+  bool visible_only_ = false;
+  render::TableState table_;
+  ShortNames names_;  // of the hits that were drawn
+  HitSummaryColumn summary_;
+};
+
+}  // namespace
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
@@ -361,6 +405,10 @@ void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
   if (!result.clicked || *result.clicked >= list->hits.size()) return;
   select_event(tab, list->hits[*result.clicked].event);
   context.actions.reveal(list->hits[*result.clicked].event);
+}
+
+std::unique_ptr<Panel> make_search_panel(WorkerPool&, QueryHistory&, PeakBook&) {
+  return std::make_unique<SearchPanel>();
 }
 
 }  // namespace accelscope::app

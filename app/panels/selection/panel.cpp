@@ -1,4 +1,5 @@
 #include "app/panels/selection/panel.h"
+#include "app/panels/panels.h"
 
 #include <fmt/format.h>
 
@@ -367,7 +368,8 @@ VisibleColumnsResult draw_visible_columns(render::Ui& ui, const render::Rect& ar
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
-constexpr float kLeastColumn = 208, kHead = 26, kRow = 20, kBar = 40, kSwatch = 18, kLeastLabel = 56, kBetween = 10;
+constexpr float kLeastColumn = 208, kColumnHead = 26, kRow = 20, kBar = 40, kSwatch = 18, kLeastLabel = 56,
+                kBetween = 10;
 constexpr std::size_t kStackedRows = 6;  // of a column, where columns lie below each other
 
 class ColumnDrawing {
@@ -376,7 +378,7 @@ class ColumnDrawing {
       : ui_(ui), column_(column), name_("visible." + std::to_string(index)), stale_(stale), result_(result) {}
 
   void draw(Rect area) {
-    draw_head(area.cut_top(ui_.px(kHead)));
+    draw_head(area.cut_top(ui_.px(kColumnHead)));
     area.cut_top(ui_.px(2));
     if (column_.rows.empty()) {
       draw_paragraph(ui_, area.inset(0, ui_.px(4)), column_.empty,
@@ -499,7 +501,7 @@ VisibleColumnsResult draw_visible_columns(Ui& ui, const Rect& area, const Visibl
     return result;
   }
   const std::size_t lines = (count + fit - 1) / fit;
-  const float height = ui.px(kHead + 12 + kRow * static_cast<float>(kStackedRows));
+  const float height = ui.px(kColumnHead + 12 + kRow * static_cast<float>(kStackedRows));
   const ScrollArea scroll(ui, "visible.columns", area, height * static_cast<float>(lines));
   const float width = std::floor(scroll.content().width() / static_cast<float>(fit));
   for (std::size_t i = 0; i < count; ++i) {
@@ -871,6 +873,10 @@ void SelectionPanel::pin(const PanelContext& context) const {
   marker.name = "Selection";
   put_marker(context.tab, std::move(marker));
   context.actions.say("Pinned the selection as a span");
+}
+
+std::unique_ptr<Panel> make_selection_panel(WorkerPool&, QueryHistory&, PeakBook&) {
+  return std::make_unique<SelectionPanel>();
 }
 
 }  // namespace accelscope::app

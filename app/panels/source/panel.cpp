@@ -1,4 +1,5 @@
 #include "app/panels/source/panel.h"
+#include "app/panels/panels.h"
 
 #include <algorithm>
 #include <array>
@@ -354,6 +355,10 @@ void SourcePanel::take_stored(const PanelContext& context) {
                       " not found");
   all_.reset();  // which texts there are has changed
   if (page_ != Page::text) page_chosen_ = false;
+}
+
+std::unique_ptr<Panel> make_source_panel(WorkerPool& pool, QueryHistory&, PeakBook&) {
+  return std::make_unique<SourcePanel>(pool);
 }
 
 }  // namespace accelscope::app

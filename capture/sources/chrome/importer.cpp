@@ -149,7 +149,7 @@ constexpr std::array<std::string_view, 4> kMessageTables = {"INFO", "WARNING", "
 constexpr std::array<std::string_view, 5> kLossWords = {"dropped", "failed", "lost", "overflow", "missing"};
 
 template <std::size_t Size>
-[[nodiscard]] bool is_one_of(const std::array<std::string_view, Size>& words, std::string_view word) noexcept {
+[[nodiscard]] bool is_among(const std::array<std::string_view, Size>& words, std::string_view word) noexcept {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -197,13 +197,13 @@ void TraceFacts::set(std::string key, std::string_view value) {
 }
 
 void TraceFacts::add(const json::JsonWindow& window) {
-  kineto_ = kineto_ || is_one_of(kKinetoKeys, window.table);
+  kineto_ = kineto_ || is_among(kKinetoKeys, window.table);
   own_ = own_ || window.table == kOwnChromeKey;
   for (std::size_t i = 0; i < window.rows.size(); ++i) {
     const std::string_view row = window.row(i);
     if (window.table == "deviceProperties") {
       add_device(row);
-    } else if (window.in_array && is_one_of(kMessageTables, window.table)) {
+    } else if (window.in_array && is_among(kMessageTables, window.table)) {
       add_message(window.table, row);
     } else if (window.in_array) {
       constexpr std::size_t kMaxRows = 100;  // of a table that nobody knows

@@ -3,7 +3,7 @@
 #include "app/terminal/command.h"
 #include "app/terminal/terminal.h"
 #include "capture/reach/ask_pass.h"
-#include "capture/system/standard_streams.h"
+#include "capture/system/descriptor.h"
 
 int main(int argc, char** argv) {
   accelscope::capture::system::open_closed_streams();

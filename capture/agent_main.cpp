@@ -1,7 +1,7 @@
 #include <openssl/crypto.h>
 
 #include "capture/agent/control/agent_command.h"
-#include "capture/system/standard_streams.h"
+#include "capture/system/descriptor.h"
 
 int main(int argc, char** argv) {
   accelscope::capture::system::open_closed_streams();

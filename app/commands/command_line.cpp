@@ -6,10 +6,10 @@
 #include <ostream>
 
 #include "app/terminal/command.h"
-#include "app/terminal/interrupt.h"
+#include "app/terminal/terminal.h"
 #include "capture/command_line/options.h"
 #include "core/base/own_files.h"
-#include "core/base/plain_text.h"
+#include "core/base/text.h"
 #include "core/base/worker_pool.h"
 
 namespace accelscope::app {

@@ -7,7 +7,7 @@
 #include <ostream>
 #include <thread>
 
-#include "app/system/system_paths.h"
+#include "app/system/system_files.h"
 #include "app/terminal/command.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"

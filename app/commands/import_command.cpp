@@ -4,11 +4,11 @@
 #include <ostream>
 
 #include "app/export/output_file.h"
-#include "app/export/quality_report.h"
+#include "app/export/session_export.h"
 #include "app/library/entry.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
-#include "app/terminal/standard_files.h"
+#include "app/terminal/terminal.h"
 #include "app/workspace/headline.h"
 #include "capture/command_line/options.h"
 #include "capture/sources/base/source.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <ostream>
 
-#include "app/export/quality_report.h"
+#include "app/export/session_export.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
 #include "capture/command_line/options.h"

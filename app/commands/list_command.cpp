@@ -7,9 +7,8 @@
 
 #include "app/export/text_table.h"
 #include "app/library/entry.h"
-#include "app/library/found_headlines.h"
-#include "app/persist/recent_sessions.h"
-#include "app/system/system_paths.h"
+#include "app/persist/persist.h"
+#include "app/system/system_files.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
 #include "capture/command_line/options.h"

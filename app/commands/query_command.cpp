@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/export/query_output.h"
+#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/query_watch.h"

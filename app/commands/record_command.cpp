@@ -11,17 +11,15 @@
 
 #include "app/export/output_file.h"
 #include "app/terminal/command.h"
-#include "app/terminal/interrupt.h"
 #include "app/terminal/record_arguments.h"
-#include "app/terminal/standard_files.h"
 #include "app/terminal/terminal.h"
 #include "capture/client/record.h"
 #include "capture/command_line/options.h"
 #include "capture/request/option_cli.h"
 #include "capture/request/options.h"
-#include "capture/system/standard_streams.h"
+#include "capture/system/descriptor.h"
 #include "core/base/format.h"
-#include "core/base/plain_text.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 namespace {

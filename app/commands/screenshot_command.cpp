@@ -7,7 +7,7 @@
 #include "app/commands/screenshot.h"
 #include "app/export/output_file.h"
 #include "app/terminal/command.h"
-#include "app/terminal/standard_files.h"
+#include "app/terminal/terminal.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "core/base/own_files.h"

@@ -10,7 +10,7 @@
 #include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
-#include "app/terminal/standard_files.h"
+#include "app/terminal/terminal.h"
 #include "capture/command_line/options.h"
 #include "capture/sources/neuron/read/session_listing.h"
 #include "core/analysis/time/executors.h"

@@ -4,11 +4,11 @@
 #include <memory>
 #include <ostream>
 
-#include "app/commands/view/view_json.h"
+#include "app/commands/view/view_output.h"
 #include "app/export/output_file.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
-#include "app/terminal/standard_files.h"
+#include "app/terminal/terminal.h"
 #include "capture/command_line/options.h"
 #include "capture/sim/output/simulator.h"
 #include "core/base/format.h"

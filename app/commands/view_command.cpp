@@ -9,19 +9,15 @@
 #include <string>
 #include <vector>
 
-#include "app/commands/view/summary_output.h"
-#include "app/commands/view/view_bundle.h"
-#include "app/commands/view/view_export.h"
-#include "app/commands/view/view_json.h"
-#include "app/commands/view/view_table.h"
+#include "app/commands/view/view_output.h"
 #include "app/content/catalogue/listings.h"
 #include "app/export/output_file.h"
-#include "app/export/report/offered_formats.h"
+#include "app/export/report/reports.h"
 #include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/session_input.h"
-#include "app/terminal/standard_files.h"
+#include "app/terminal/terminal.h"
 #include "capture/command_line/options.h"
 #include "core/analysis/figures/terminology.h"
 #include "core/base/format.h"

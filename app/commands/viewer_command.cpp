@@ -5,10 +5,10 @@
 
 #include "app/frame/app.h"
 #include "app/plan/form_model.h"
-#include "app/system/system_paths.h"
+#include "app/system/system_files.h"
 #include "app/terminal/command.h"
-#include "app/terminal/standard_files.h"
 #include "app/terminal/state_file.h"
+#include "app/terminal/terminal.h"
 #include "app/view/link.h"
 
 namespace accelscope::app {

@@ -5,7 +5,7 @@
 #include "app/connect/form.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
-#include "render/widgets/focus.h"
+#include "render/widgets/interact.h"
 #include "render/widgets/menu.h"
 #include "render/widgets/popup.h"
 

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/persist/recent_sessions.h"
+#include "app/persist/persist.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"

@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/system/file_listing.h"
-#include "app/system/system_paths.h"
+#include "app/system/system_files.h"
 #include "core/base/worker_pool.h"
 #include "render/base/ui.h"
 #include "render/widgets/table.h"

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <utility>
 
+#include "app/plan/editor.h"
 #include "app/plan/form_model.h"
-#include "app/plan/shell_words.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
-#include "render/widgets/focus.h"
+#include "render/widgets/interact.h"
 #include "render/widgets/layout.h"
 
 namespace accelscope::app {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "app/connect/form.h"
-#include "capture/request/warnings.h"
+#include "capture/request/request.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/menu.h"

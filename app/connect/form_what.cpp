@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/connect/form.h"
-#include "app/plan/shell_words.h"
+#include "app/plan/editor.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 

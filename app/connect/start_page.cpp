@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "app/persist/recent_sessions.h"
-#include "app/system/system_paths.h"
+#include "app/persist/persist.h"
+#include "app/system/system_files.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "render/base/draw.h"

@@ -5,9 +5,8 @@
 #include <cmath>
 
 #include "core/base/format.h"
-#include "core/names/limits.h"
 #include "core/names/name_forms.h"
-#include "core/names/table_titles.h"
+#include "core/names/short_names.h"
 
 namespace accelscope::app {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/neuron/facts/operand_text.h"
+#include "core/analysis/neuron/facts/operands.h"
 #include "core/scan/event_reader.h"
 
 namespace accelscope::app {

@@ -8,7 +8,7 @@
 
 #include "app/content/selection_terms.h"
 #include "app/content/source/text.h"
-#include "core/analysis/figures/vendor_figures.h"
+#include "core/analysis/figures/metrics.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
 #include "core/model/palette.h"

@@ -2,6 +2,7 @@
 // complete. An existing file is replaced only where the user asked for it, and never one of the inputs.
 #pragma once
 
+#include <cstdint>
 #include <fstream>
 #include <iosfwd>
 #include <memory>
@@ -46,5 +47,18 @@ class OutputFile {
 
 // The whole of a file: what was there before stays until all of it is on the disk.
 [[nodiscard]] Result<void> write_file(const std::string& path, std::string_view text);
+
+// A tar archive (ustar), file by file.
+class TarFile {
+ public:
+  explicit TarFile(std::ostream& out) : out_(out) {}
+
+  // A name of at most 99 bytes; `unix_seconds`: when it was changed. The stream's state says whether it was written.
+  void add(std::string_view name, std::string_view content, std::int64_t unix_seconds);
+  void finish();  // the two empty blocks that end an archive
+
+ private:
+  std::ostream& out_;
+};
 
 }  // namespace accelscope::app

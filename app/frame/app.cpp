@@ -7,11 +7,11 @@
 #include <sstream>
 #include <utility>
 
-#include "app/export/filtered_export.h"
 #include "app/export/output_file.h"
+#include "app/export/session_export.h"
 #include "app/frame/app_state.h"
 #include "app/session/analysis.h"
-#include "app/view/marker_range.h"
+#include "app/view/marker_sets.h"
 #include "app/view/record.h"
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"

@@ -24,7 +24,7 @@
 #include "app/panels/compare/sides.h"
 #include "app/panels/details/panel.h"
 #include "app/panels/markers/panel.h"
-#include "app/persist/saved_layouts.h"
+#include "app/persist/persist.h"
 #include "app/timeline/panel.h"
 #include "app/view/selection.h"
 

@@ -7,7 +7,7 @@
 #include "capture/security/known_agents.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
-#include "render/widgets/focus.h"
+#include "render/widgets/interact.h"
 #include "render/widgets/popup.h"
 #include "render/widgets/text_input.h"
 

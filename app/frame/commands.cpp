@@ -5,11 +5,10 @@
 
 #include "app/content/capture/text.h"
 #include "app/frame/app_state.h"
-#include "app/palette/key_chord.h"
+#include "app/palette/command_table.h"
 #include "app/plan/editor.h"
 #include "app/session/analysis.h"
 #include "app/view/record.h"
-#include "app/view/settings.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "render/widgets/popup.h"

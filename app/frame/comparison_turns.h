@@ -7,7 +7,7 @@
 
 #include "app/session/analysis.h"
 #include "app/session/tab.h"
-#include "core/analysis/iterations/shared_loop.h"
+#include "core/analysis/iterations/iterations.h"
 #include "render/base/ui.h"
 
 namespace accelscope::app {

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <sstream>
 
-#include "app/export/report/offered_formats.h"
+#include "app/export/report/reports.h"
 #include "app/export/session_export.h"
 #include "app/frame/app_state.h"
-#include "app/system/file_listing.h"
+#include "app/system/system_files.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/scan/event_mask.h"

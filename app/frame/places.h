@@ -14,8 +14,7 @@
 #include <vector>
 
 #include "app/panels/panels.h"
-#include "app/persist/peak_book.h"
-#include "app/persist/query_history.h"
+#include "app/persist/persist.h"
 #include "core/base/worker_pool.h"
 #include "render/base/geometry.h"
 

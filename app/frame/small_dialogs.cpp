@@ -2,7 +2,7 @@
 #include "app/frame/app_state.h"
 #include "app/plan/editor.h"
 #include "app/view/link.h"
-#include "app/view/marker_range.h"
+#include "app/view/marker_sets.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/popup.h"
 #include "render/widgets/text_input.h"

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/content/axes/time_axis.h"
+#include "app/content/axes/axes.h"
 #include "app/frame/app_state.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"

@@ -5,9 +5,8 @@
 #include <tuple>
 #include <utility>
 
-#include "app/persist/text_record.h"
+#include "app/persist/persist.h"
 #include "app/workspace/opening.h"
-#include "core/base/natural_order.h"
 #include "core/base/text.h"
 
 namespace accelscope::app {

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "app/library/entry.h"
-#include "app/library/found_headlines.h"
-#include "app/persist/settings.h"
+#include "app/persist/persist.h"
 #include "app/session/background_job.h"
 #include "app/workspace/opening.h"
 #include "core/base/worker_pool.h"

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
-#include "app/mcp/json_text.h"
-#include "app/mcp/tool_rows.h"
+#include "app/mcp/tool.h"
 #include "app/terminal/command.h"
 
 namespace accelscope::app {

@@ -3,11 +3,10 @@
 #include <span>
 
 #include "app/content/event_details.h"
-#include "app/content/source/call_rows.h"
-#include "app/mcp/json_text.h"
-#include "app/mcp/tool_rows.h"
-#include "core/analysis/dependencies/chain.h"
+#include "app/content/source/costs.h"
+#include "app/mcp/tool.h"
 #include "core/analysis/dependencies/event_stack.h"
+#include "core/analysis/dependencies/wait_causes.h"
 #include "core/analysis/source/own_code.h"
 #include "core/names/name_forms.h"
 

@@ -4,9 +4,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/mcp/json_text.h"
-#include "app/mcp/tool_rows.h"
-#include "app/terminal/standard_files.h"
+#include "app/mcp/tool.h"
+#include "app/terminal/terminal.h"
 #include "core/scan/event_mask.h"
 
 namespace accelscope::app {

@@ -18,9 +18,9 @@
 #include <string_view>
 #include <thread>
 
-#include "app/export/quality_report.h"
-#include "app/mcp/json_text.h"
+#include "app/export/session_export.h"
 #include "app/mcp/shelf.h"
+#include "app/mcp/tool.h"
 #include "capture/json/json_cursor.h"
 #include "core/analysis/figures/terminology.h"
 #include "core/sql/base/sql.h"

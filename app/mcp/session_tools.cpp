@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/commands/view/summary_output.h"
-#include "app/export/quality_report.h"
+#include "app/commands/view/view_output.h"
+#include "app/export/session_export.h"
 #include "app/library/entry.h"
-#include "app/mcp/json_text.h"
-#include "app/mcp/tool_rows.h"
+#include "app/mcp/tool.h"
 #include "app/terminal/filter_options.h"
 #include "core/analysis/figures/session_terms.h"
 #include "core/analysis/figures/verdict.h"

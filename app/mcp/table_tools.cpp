@@ -8,11 +8,9 @@
 #include <string>
 
 #include "app/content/catalogue/listings.h"
-#include "app/mcp/json_text.h"
-#include "app/mcp/tool_rows.h"
+#include "app/mcp/tool.h"
 #include "core/analysis/advice/advice.h"
-#include "core/base/natural_order.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/names/short_names.h"
 #include "core/search/filter_mask.h"
 #include "core/sql/base/sql.h"

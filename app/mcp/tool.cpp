@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "app/mcp/json_text.h"
-#include "app/mcp/tool_rows.h"
 #include "capture/json/json_cursor.h"
-#include "core/base/natural_order.h"
+#include "core/base/text.h"
 
 namespace accelscope::app {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/palette/command_table.h"
-#include "app/persist/query_history.h"
+#include "app/persist/persist.h"
 #include "app/session/tab.h"
 #include "render/base/ui.h"
 

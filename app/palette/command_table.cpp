@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <string>
+#include <utility>
 
 #include "core/base/text.h"
 
 namespace accelscope::app {
-
 namespace {
 constexpr std::array<std::string_view, kMenuCount> kMenuTitles = {"File", "View", "Record", "Analyse", "Help"};
 }
@@ -51,6 +52,76 @@ std::vector<const Command*> CommandTable::matching(std::string_view text) const 
   commands.reserve(found.size());
   for (const Found& entry : found) commands.push_back(entry.command);
   return commands;
+}
+
+using render::Key;
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Key>, 28> kNamedKeys = {{
+    {"Tab", Key::tab},
+    {"Left", Key::left},
+    {"Right", Key::right},
+    {"Up", Key::up},
+    {"Down", Key::down},
+    {"PageUp", Key::page_up},
+    {"PageDown", Key::page_down},
+    {"Home", Key::home},
+    {"End", Key::end},
+    {"Del", Key::del},
+    {"Backspace", Key::backspace},
+    {"Space", Key::space},
+    {"Enter", Key::enter},
+    {"Esc", Key::escape},
+    {"Escape", Key::escape},
+    {",", Key::comma},
+    {".", Key::period},
+    {"/", Key::slash},
+    {";", Key::semicolon},
+    {"'", Key::apostrophe},
+    {"[", Key::bracket_left},
+    {"]", Key::bracket_right},
+    {"\\", Key::backslash},
+    {"`", Key::grave},
+    {"-", Key::minus},
+    {"=", Key::equals},
+    {"+", Key::equals},
+    {"?", Key::slash},
+}};
+
+Key offset_key(Key first, int offset) { return static_cast<Key>(static_cast<int>(first) + offset); }
+
+Key find_key(std::string_view name) {
+  if (name.size() == 1 && name[0] >= 'A' && name[0] <= 'Z') return offset_key(Key::a, name[0] - 'A');
+  if (name.size() == 1 && name[0] >= '0' && name[0] <= '9') return offset_key(Key::digit0, name[0] - '0');
+  if (name.size() > 1 && name[0] == 'F' && name[1] >= '1' && name[1] <= '9') {
+    const int number = std::stoi(std::string(name.substr(1)));
+    return number <= 12 ? offset_key(Key::f1, number - 1) : Key::none;
+  }
+  for (const auto& [known, key] : kNamedKeys) {
+    if (known == name) return key;
+  }
+  return Key::none;
+}
+
+}  // namespace
+
+std::optional<KeyChord> parse_chord(std::string_view text) {
+  KeyChord chord;
+  const std::array<std::pair<std::string_view, bool*>, 3> modifiers = {
+      {{"Ctrl+", &chord.modifiers.ctrl}, {"Shift+", &chord.modifiers.shift}, {"Alt+", &chord.modifiers.alt}}};
+  for (const auto& [prefix, set] : modifiers) {
+    if (!text.starts_with(prefix)) continue;
+    *set = true;
+    text.remove_prefix(prefix.size());
+  }
+  if (text == "?") chord.modifiers.shift = true;
+  chord.key = find_key(text);
+  return chord.key == Key::none ? std::nullopt : std::optional(chord);
+}
+
+bool works_while_typing(const KeyChord& chord) noexcept {
+  return chord.modifiers.ctrl || chord.modifiers.alt || (chord.key >= Key::f1 && chord.key <= Key::f12);
 }
 
 }  // namespace accelscope::app

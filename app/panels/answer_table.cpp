@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "app/panels/targets.h"
+#include "app/panels/scope.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/model/unit.h"

@@ -4,8 +4,7 @@
 #include <memory>
 
 #include "app/panels/context.h"
-#include "app/persist/peak_book.h"
-#include "app/persist/query_history.h"
+#include "app/persist/persist.h"
 
 namespace accelscope::app {
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "app/view/selection.h"
 #include "core/base/format.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/menu.h"
@@ -90,6 +91,24 @@ bool draw_scope(const PanelContext& context, std::string_view name, Rect& row, P
   row.cut_right(ui.px(kScopeGap));
   if (changed) scope.choose(static_cast<Scope>(chosen), context.tab);
   return changed;
+}
+
+void select_target(const PanelContext& context, const ListingTarget& target, bool zoom) {
+  SessionTab& tab = context.tab;
+  if (const auto* event = std::get_if<EventId>(&target)) {
+    select_event(tab, *event);
+    context.actions.reveal(*event);
+    if (zoom) context.actions.run("fit_selection");
+  } else if (const auto* events = std::get_if<EventFilter>(&target)) {
+    tab.region = *events;
+    if (zoom && events->range) show_stretch(tab, events->range->begin_ns, events->range->end_ns);
+  }
+}
+
+bool is_selected(const SessionTab& tab, const ListingTarget& target) {
+  if (const auto* event = std::get_if<EventId>(&target)) return tab.selected == *event;
+  const auto* events = std::get_if<EventFilter>(&target);
+  return events != nullptr && tab.region == *events;
 }
 
 }  // namespace accelscope::app

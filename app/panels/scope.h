@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/content/listings/base/listing.h"
 #include "app/panels/context.h"
 
 namespace accelscope::app {
@@ -59,5 +60,12 @@ class OwnSelection {
 // it is open; the drop-down as NAME.
 bool draw_scope(const PanelContext& context, std::string_view name, render::Rect& row, PanelScope& scope,
                 float rest = 320);
+
+// What a row, a bar, a box or a point of a panel speaks of, selected on the timeline and so in every panel.
+
+// An event becomes the selected one and comes into sight; a filter becomes what is selected. zoom: the view goes to it,
+// where it has a range of its own.
+void select_target(const PanelContext& context, const ListingTarget& target, bool zoom);
+[[nodiscard]] bool is_selected(const SessionTab& tab, const ListingTarget& target);
 
 }  // namespace accelscope::app

@@ -1,4 +1,4 @@
-#include "app/persist/recent_sessions.h"
+#include "app/persist/persist.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,6 @@
 #include <chrono>
 #include <ctime>
 
-#include "app/persist/text_record.h"
 #include "core/base/text.h"
 
 namespace accelscope::app {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/persist/text_record.h"
-#include "capture/client/capture_plan.h"
+#include "app/persist/persist.h"
+#include "capture/client/capture_status.h"
 #include "core/base/result.h"
 
 namespace accelscope::app {

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "app/plan/shell_words.h"
-#include "capture/system/detached_child.h"
+#include "capture/system/child_process.h"
+#include "capture/system/shown_command.h"
 #include "capture/system/supervised_child.h"
 
 namespace accelscope::app {
@@ -50,6 +50,90 @@ Result<void> start_editor(std::string_view command, const std::string& file, std
   }
   arguments->front() = *program;
   return capture::system::start_detached(*arguments);
+}
+
+namespace {
+
+constexpr std::string_view kShellSigns = "|><&;$`*?";
+
+// The words of the line so far, and where it stands.
+class Splitter {
+ public:
+  Result<ShellWords> split(std::string_view line) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const char c = line[i];
+      if (quote_ != 0) {
+        const bool escapes = quote_ == '"' && c == '\\' && i + 1 < line.size() && is_escapable(line[i + 1]);
+        if (escapes) {
+          word_ += line[++i];
+        } else if (c == quote_) {
+          quote_ = 0;
+        } else {
+          word_ += c;
+        }
+      } else if (c == '\\') {
+        if (i + 1 == line.size()) return Error{"a backslash ends the line; write \\\\ for a backslash itself"};
+        if (line[++i] != '\n') take(line[i]);
+      } else if (c == '\'' || c == '"') {
+        quote_ = c;
+        in_word_ = true;
+      } else if (c == ' ' || c == '\t' || c == '\n') {
+        end_word();
+      } else {
+        if (result_.shell_sign == 0 && kShellSigns.find(c) != std::string_view::npos) result_.shell_sign = c;
+        take(c);
+      }
+    }
+    if (quote_ != 0) return Error{std::string("the quote ") + quote_ + " is not closed"};
+    end_word();
+    return std::move(result_);
+  }
+
+ private:
+  static bool is_escapable(char c) { return c == '"' || c == '\\' || c == '$' || c == '`'; }
+  void take(char c) {
+    word_ += c;
+    in_word_ = true;
+  }
+  void end_word() {
+    if (in_word_) result_.words.push_back(std::move(word_));
+    word_.clear();
+    in_word_ = false;
+  }
+
+  ShellWords result_;
+  std::string word_;
+  char quote_ = 0;
+  bool in_word_ = false;  // an empty pair of quotes is a word too
+};
+
+}  // namespace
+
+Result<ShellWords> split_words(std::string_view line) { return Splitter().split(line); }
+
+std::vector<std::string> wrap_command(const std::vector<std::string>& words, std::size_t columns) {
+  std::vector<std::string> pieces;  // an option with its value, or a word
+  bool options_over = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string piece = capture::system::shell_quote(words[i]);
+    options_over = options_over || words[i] == "--";
+    const bool option = !options_over && words[i].starts_with('-') && i + 1 < words.size();
+    if (option && !words[i + 1].starts_with('-')) piece += " " + capture::system::shell_quote(words[++i]);
+    pieces.push_back(std::move(piece));
+  }
+  constexpr std::size_t kContinuation = 2;  // " \"
+  std::vector<std::string> lines(1);
+  for (const std::string& piece : pieces) {
+    std::string& line = lines.back();
+    const bool fresh = line.find_first_not_of(' ') == std::string::npos;
+    if (!fresh && line.size() + 1 + piece.size() + kContinuation > columns) {
+      line += " \\";
+      lines.push_back("  " + piece);
+    } else {
+      line += (fresh ? "" : " ") + piece;
+    }
+  }
+  return lines;
 }
 
 }  // namespace accelscope::app

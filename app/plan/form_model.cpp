@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "app/plan/shell_words.h"
+#include "app/plan/editor.h"
 #include "capture/reach/place.h"
 #include "capture/request/options.h"
 #include "capture/system/address.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/client/capture_plan.h"
+#include "capture/client/capture_status.h"
 
 namespace accelscope::app {
 

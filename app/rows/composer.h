@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "app/rows/arrangement.h"
 #include "app/rows/groups.h"
 #include "app/rows/rows.h"
 #include "app/rows/track_names.h"

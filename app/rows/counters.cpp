@@ -1,4 +1,4 @@
-#include "app/rows/arrangement.h"
+#include "app/rows/rows.h"
 
 #include <fmt/format.h>
 

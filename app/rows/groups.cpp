@@ -6,7 +6,6 @@
 #include <unordered_set>
 
 #include "core/analysis/time/work_kind.h"
-#include "core/base/natural_order.h"
 #include "core/base/text.h"
 #include "core/model/track_kinds.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/rows/arrangement.h"
+#include "app/rows/rows.h"
 
 namespace accelscope::app {
 namespace {

@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-#include "app/persist/text_record.h"
+#include "app/persist/persist.h"
 #include "app/rows/composer.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/base/format.h"

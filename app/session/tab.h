@@ -15,8 +15,8 @@
 #include "app/session/shown_path.h"
 #include "app/session/view_state.h"
 #include "capture/client/capture_session.h"
-#include "core/analysis/dependencies/chain.h"
-#include "core/analysis/iterations/shared_loop.h"
+#include "core/analysis/dependencies/wait_causes.h"
+#include "core/analysis/iterations/iterations.h"
 #include "core/model/time_range.h"
 #include "core/store/store.h"
 

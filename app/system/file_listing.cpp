@@ -1,4 +1,4 @@
-#include "app/system/file_listing.h"
+#include "app/system/system_files.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "app/system/system_paths.h"
+#include "app/system/system_files.h"
 
 #include <cstdlib>
 #include <filesystem>

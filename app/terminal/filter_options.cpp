@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "app/view/marker_range.h"
+#include "app/view/marker_sets.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 #include "core/base/text.h"

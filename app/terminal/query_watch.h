@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "app/terminal/command.h"
-#include "app/terminal/interrupt.h"
+#include "app/terminal/terminal.h"
 #include "core/base/worker_pool.h"
 
 namespace accelscope::app {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/client/capture_plan.h"
+#include "capture/client/capture_status.h"
 #include "capture/request/option_cli.h"
 #include "core/base/result.h"
 

@@ -8,8 +8,6 @@
 #include <optional>
 #include <ostream>
 
-#include "app/terminal/interrupt.h"
-#include "app/terminal/standard_files.h"
 #include "app/terminal/terminal.h"
 #include "app/workspace/headline.h"
 #include "capture/wire/messages.h"

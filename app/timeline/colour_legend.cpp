@@ -9,7 +9,7 @@
 #include "app/timeline/frame.h"
 #include "app/view/colour_choices.h"
 #include "core/base/format.h"
-#include "core/names/table_titles.h"
+#include "core/names/short_names.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/menu.h"

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "app/content/axes/folded_axis.h"
+#include "app/content/axes/axes.h"
 #include "app/rows/track_names.h"
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
-#include "app/view/region_terms.h"
+#include "app/view/record.h"
 #include "app/view/selection.h"
-#include "app/view/settings.h"
 
 namespace accelscope::app {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "app/timeline/frame.h"
 #include "core/base/format.h"
-#include "core/lod/lane_stretch.h"
+#include "core/lod/lane_window.h"
 #include "core/scan/event_reader.h"
 #include "render/widgets/menu.h"
 #include "render/widgets/popup.h"

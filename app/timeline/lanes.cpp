@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/rows/arrangement.h"
+#include "app/rows/rows.h"
 #include "app/timeline/frame.h"
-#include "app/view/settings.h"
+#include "app/view/record.h"
 #include "core/base/format.h"
-#include "core/lod/lane_stretch.h"
+#include "core/lod/lane_window.h"
 #include "render/base/icons.h"
 #include "render/timeline/lane_painter.h"
 #include "render/widgets/interact.h"

@@ -6,7 +6,7 @@
 #include "app/rows/track_names.h"
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
-#include "app/view/settings.h"
+#include "app/view/record.h"
 
 namespace accelscope::app {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/timeline/frame.h"
-#include "app/view/marker_range.h"
+#include "app/view/marker_sets.h"
 #include "core/base/format.h"
 #include "render/widgets/menu.h"
 #include "render/widgets/text_input.h"

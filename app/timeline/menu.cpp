@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "app/timeline/frame.h"
-#include "app/view/region_terms.h"
+#include "app/view/selection.h"
 #include "core/base/format.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "render/base/icons.h"
 #include "render/widgets/menu.h"
 

@@ -11,7 +11,7 @@
 #include "core/base/format.h"
 #include "core/model/palette.h"
 #include "core/model/unit.h"
-#include "render/timeline/counter_painter.h"
+#include "render/timeline/counter_strip.h"
 #include "render/widgets/popup.h"
 
 namespace accelscope::app {

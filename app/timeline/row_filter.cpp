@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "app/timeline/frame.h"
-#include "app/view/settings.h"
+#include "app/view/record.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/states.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "app/timeline/frame.h"
-#include "app/view/settings.h"
+#include "app/view/record.h"
 #include "render/base/icons.h"
 #include "render/widgets/menu.h"
 

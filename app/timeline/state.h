@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "app/content/axes/folded_axis.h"
+#include "app/content/axes/axes.h"
 #include "app/content/derived_values.h"
 #include "app/content/event_labels.h"
-#include "app/content/memory/usage_stacks.h"
+#include "app/content/memory/plot_data.h"
 #include "app/rows/rows.h"
 #include "app/rows/warning_index.h"
 #include "app/session/tab.h"
@@ -22,7 +22,6 @@
 #include "render/base/geometry.h"
 #include "render/timeline/counter_strip.h"
 #include "render/timeline/lane_strips.h"
-#include "render/timeline/strip_crew.h"
 #include "render/timeline/strip_texture.h"
 #include "render/timeline/summary_strip.h"
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/content/event_text.h"
+#include "app/content/event_labels.h"
 #include "app/content/selection_terms.h"
 #include "app/rows/groups.h"
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <utility>
 
-#include "app/persist/text_record.h"
+#include "app/persist/persist.h"
 
 namespace accelscope::app {
 namespace {

@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/persist/recent_sessions.h"
-#include "app/persist/text_record.h"
+#include "app/persist/persist.h"
 #include "app/workspace/opening.h"
 #include "core/analysis/advice/advice.h"
-#include "core/analysis/advice/error_surroundings.h"
+#include "core/analysis/advice/evidence.h"
 #include "core/analysis/figures/session_terms.h"
-#include "core/analysis/time/time_cells.h"
+#include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
-#include "core/base/natural_order.h"
+#include "core/base/text.h"
 #include "core/scan/event_mask.h"
 
 namespace accelscope::app {

@@ -11,7 +11,7 @@
 #include <fstream>
 
 #include "app/session/analysis.h"
-#include "capture/ingest/frame_import.h"
+#include "capture/ingest/stream_ingest.h"
 #include "capture/sources/base/source.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/other_formats.h"
@@ -20,7 +20,7 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/base/file_system.h"
 #include "core/base/format.h"
-#include "core/store/other_database.h"
+#include "core/store/session_check.h"
 
 namespace accelscope::app {
 

@@ -18,8 +18,7 @@
 #include <tuple>
 #include <vector>
 
-#include "app/persist/recent_sessions.h"
-#include "app/persist/settings.h"
+#include "app/persist/persist.h"
 #include "app/plan/configurations.h"
 #include "app/session/background_job.h"
 #include "app/session/tab.h"

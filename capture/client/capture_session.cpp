@@ -15,10 +15,10 @@
 #include "capture/client/agent_transport.h"
 #include "capture/client/connection.h"
 #include "capture/client/recovery_folder.h"
-#include "capture/ingest/store_scopes.h"
+#include "capture/ingest/stream_ingest.h"
 #include "capture/kinds/program/events.h"
 #include "capture/reach/place.h"
-#include "capture/system/host_identity.h"
+#include "capture/system/address.h"
 #include "core/base/own_files.h"
 #include "core/chunk/chunk_view.h"
 

@@ -19,7 +19,6 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/client/capture_plan.h"
 #include "capture/client/capture_status.h"
 #include "capture/client/prompt_queue.h"
 #include "capture/ingest/stream_ingest.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "capture/client/connection_implementation.h"
-#include "capture/ingest/logged_frames.h"
+#include "capture/ingest/stream_ingest.h"
 #include "core/base/format.h"
 
 namespace accelscope::capture::client {

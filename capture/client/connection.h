@@ -25,7 +25,6 @@
 #include <vector>
 
 #include "capture/client/capture_status.h"
-#include "capture/ingest/host_clock_sink.h"
 #include "capture/ingest/session_clock.h"
 #include "capture/ingest/stream_ingest.h"
 #include "capture/log/frame_log.h"

@@ -1,7 +1,7 @@
 // A plan as the command that does the same.
 #include <fmt/format.h>
 
-#include "capture/client/capture_plan.h"
+#include "capture/client/capture_status.h"
 #include "capture/request/kind.h"
 #include "capture/request/option_cli.h"
 

@@ -10,7 +10,6 @@
 #include "capture/system/shown_command.h"
 #include "core/base/checksum.h"
 #include "core/base/own_files.h"
-#include "core/base/sha256.h"
 
 namespace accelscope::capture::client {
 namespace {

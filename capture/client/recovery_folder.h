@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/client/capture_plan.h"
+#include "capture/client/capture_status.h"
 #include "capture/log/frame_segment.h"
 #include "capture/reach/agent_host.h"
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/base/format.h"
 #include "core/chunk/chunk_format.h"
@@ -131,6 +132,117 @@ Result<std::string> StreamIngest::finish(const wire::StreamEnd& end) {
         text.empty() ? "" : "; ", format_count(dropped_events_));
   }
   return text;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_capture(const fs::path& folder) {
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    if (entry.path().extension() == ".frames") return true;
+  }
+  return false;
+}
+
+std::vector<fs::path> captures_in(const fs::path& folder) {
+  if (is_capture(folder)) return {folder};
+  std::vector<fs::path> captures;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    if (entry.is_directory(failure) && is_capture(entry.path())) captures.push_back(entry.path());
+  }
+  std::sort(captures.begin(), captures.end());
+  return captures;
+}
+
+// One capture's, into scopes of its own. Returns how many frames there were.
+Result<std::uint64_t> import_capture(const fs::path& folder, Store& store, const std::function<bool()>& keep_going) {
+  StoreScopes scopes(store);
+  StreamIngest ingest(scopes);
+  LoggedFrames frames(folder, "folder's files", ingest);
+  std::optional<wire::StreamEnd> end;
+  bool whole = true;
+  const Result<void> read = frames.read([&] { return whole = keep_going(); },
+                                        [&end](const wire::Frame& frame) {
+                                          if (frame.header.type != wire::FrameType::end) return;
+                                          if (auto told = wire::decode<wire::StreamEnd>(frame.body); told) end = *told;
+                                        });
+  if (!read) return read.error();
+  if (!whole || ingest.last_sequence() == 0) return ingest.last_sequence();
+  Result<void> noted = frames.finish(scopes.sink(0));
+  // An agent keeps the end beside the frames.
+  const Result<log::FrameLogFacts> facts = log::FrameLog::read_facts(folder);
+  if (!end && facts) end = facts->end;
+  if (noted && end) {
+    if (const Result<std::string> compared = ingest.finish(*end); !compared) noted = compared.error();
+  } else if (noted) {
+    noted = scopes.sink(0).define(QualityEntry{"capture_unfinished", 1,
+                                               "the capture has no end in this folder: it was interrupted, or it still "
+                                               "goes on; what had been sealed is here"});
+  }
+  if (!noted) return noted.error();
+  return ingest.last_sequence();
+}
+
+}  // namespace
+
+bool holds_frames(const fs::path& folder) {
+  std::error_code failure;
+  return fs::is_directory(folder, failure) && !captures_in(folder).empty();
+}
+
+Result<void> import_frames(const fs::path& folder, Store& store, const std::function<bool()>& keep_going) {
+  std::uint64_t frames = 0;
+  for (const fs::path& capture : captures_in(folder)) {
+    const Result<std::uint64_t> read = import_capture(capture, store, keep_going);
+    if (!read) return Error{fmt::format("{}: {}", capture.string(), read.message())};
+    frames += *read;
+  }
+  if (frames > 0) return {};
+  return Error{fmt::format("{}: no frame in this folder can be read; there is nothing to recover", folder.string())};
+}
+
+Result<void> LoggedFrames::read(const std::function<bool()>& keep_going,
+                                const std::function<void(const wire::Frame&)>& other) {
+  while (keep_going()) {
+    Result<std::optional<wire::Frame>> frame = reader_.next();
+    if (!frame) return frame.error();
+    if (!frame.value()) return {};
+    const wire::FrameType type = (*frame)->header.type;
+    if (type == wire::FrameType::gap) {
+      const Result<wire::Gap> gap = wire::decode<wire::Gap>((*frame)->body);
+      if (!gap || gap->last <= ingest_.last_sequence()) continue;
+      if (Result<void> taken = ingest_.take(*gap); !taken) return taken;
+    } else if ((*frame)->header.sequence == 0) {
+      other(**frame);
+    } else if (Result<void> taken = take(std::move(**frame)); !taken) {
+      return taken;
+    }
+  }
+  return {};
+}
+
+// What is damaged is left out; what depends on it, too.
+Result<void> LoggedFrames::take(wire::Frame frame) {
+  const std::uint64_t sequence = frame.header.sequence;
+  const std::uint64_t expected = ingest_.last_sequence() + 1;
+  if (sequence > expected) {
+    const std::string reason = reader_.damage().empty() ? "missing in the " + place_ : reader_.damage();
+    if (Result<void> skipped = ingest_.take(wire::Gap{expected, sequence - 1, 0, reason}); !skipped) return skipped;
+  }
+  const std::uint32_t events = log::events_in(frame);
+  const Result<void> taken = ingest_.take(std::move(frame));
+  return taken ? Result<void>() : ingest_.take(wire::Gap{sequence, sequence, events, taken.message()});
+}
+
+Result<void> LoggedFrames::finish(EventSink& notes) {
+  reader_.end();
+  if (reader_.damaged_places() == 0) return {};
+  return notes.define(QualityEntry{
+      wire::kDamagedFrames, reader_.damaged_places(),
+      fmt::format("places of the {} cannot be read; what lies around them is here: {}", place_, reader_.damage())});
 }
 
 }  // namespace accelscope::capture::ingest

@@ -4,13 +4,20 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "capture/log/frame_log.h"
 #include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
+#include "core/base/result.h"
 #include "core/chunk/event_sink.h"
+#include "core/store/store.h"
 
 namespace accelscope::capture::ingest {
 
@@ -68,6 +75,52 @@ class StreamIngest {
   std::uint64_t unknown_definitions_ = 0;
   bool totals_agree_ = true;
   std::map<LaneNumber, std::uint64_t> lane_events_;  // by lane number with its scope on the wire
+};
+
+// Frames on disk, opened like a file: an agent's spool, or what a viewer or `accelscope record` left behind when it
+// died. Reads only: the folder stays as it is, also while a living process writes it.
+
+// A capture's folder of frames, or a folder of such folders.
+[[nodiscard]] bool holds_frames(const std::filesystem::path& folder);
+
+// All captures that lie there, each in scopes of its own; damage is counted in the quality report. Fails if nothing can
+// be read. keep_going: asked now and then; false ends it with what has been read.
+Result<void> import_frames(const std::filesystem::path& folder, Store& store, const std::function<bool()>& keep_going);
+
+// Reads the frames of one capture that lie in a folder (capture/log) into the sinks of its scopes, as far as they can
+// be read: what is missing or damaged becomes a gap, and stands in the quality report.
+class LoggedFrames {
+ public:
+  // place: what the folder is to its reader, for messages: "recovery file".
+  LoggedFrames(std::filesystem::path folder, std::string place, StreamIngest& ingest)
+      : reader_(std::move(folder), 0), place_(std::move(place)), ingest_(ingest) {}
+
+  // Everything that is there, or until keep_going() says no. `other` gets the frames that are neither data nor gaps.
+  Result<void> read(const std::function<bool()>& keep_going, const std::function<void(const wire::Frame&)>& other);
+  // Nobody writes the log any more, and all was read: notes the damage.
+  Result<void> finish(EventSink& notes);
+
+ private:
+  Result<void> take(wire::Frame frame);
+
+  log::FrameLogReader reader_;
+  std::string place_;
+  StreamIngest& ingest_;
+};
+
+// The scopes of one capture in a store: each kind's is made when it is first asked for.
+class StoreScopes final : public SinkProvider {
+ public:
+  explicit StoreScopes(Store& store) : store_(store) {}
+  EventSink& sink(std::uint32_t scope) override {
+    std::unique_ptr<StoreSink>& found = sinks_[scope];
+    if (!found) found = std::make_unique<StoreSink>(store_);
+    return *found;
+  }
+
+ private:
+  Store& store_;
+  std::map<std::uint32_t, std::unique_ptr<StoreSink>> sinks_;
 };
 
 }  // namespace accelscope::capture::ingest

@@ -13,7 +13,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::json {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "capture/json/json_field.h"
+#include "capture/json/json_cursor.h"
 #include "capture/json/table_reader.h"
 
 namespace accelscope::capture::json {

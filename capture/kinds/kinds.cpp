@@ -4,7 +4,7 @@
 
 #include "capture/kinds/base/kind_list.h"
 #include "capture/request/options.h"
-#include "capture/request/warnings.h"
+#include "capture/request/request.h"
 
 namespace accelscope::capture::request {
 

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "capture/system/standard_streams.h"
+#include "capture/system/descriptor.h"
 #include "capture/wire/messages.h"
 #include "core/base/own_files.h"
 

@@ -15,7 +15,6 @@
 #include <filesystem>
 
 #include "capture/system/child_process.h"
-#include "capture/system/spawn.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::reach {

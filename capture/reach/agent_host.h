@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "capture/reach/ask_pass.h"
 #include "capture/reach/place.h"
-#include "capture/reach/prompter.h"
 #include "capture/system/descriptor.h"
 #include "core/base/result.h"
 

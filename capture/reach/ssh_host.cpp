@@ -8,7 +8,6 @@
 #include "capture/reach/ask_pass.h"
 #include "capture/reach/remote_script.h"
 #include "capture/reach/ssh_command.h"
-#include "capture/reach/ssh_failure.h"
 #include "capture/system/child_process.h"
 #include "core/base/format.h"
 

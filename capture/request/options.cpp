@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "core/base/format.h"
-#include "core/base/natural_order.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::request {

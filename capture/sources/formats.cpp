@@ -10,8 +10,6 @@
 
 #include "capture/json/byte_source.h"
 #include "capture/sources/chrome/source.h"
-#include "capture/sources/neuron/ntff_source.h"
-#include "capture/sources/neuron/parquet_source.h"
 #include "capture/sources/neuron/source.h"
 #include "capture/sources/nsys/source.h"
 #include "capture/sources/other_formats.h"
@@ -30,7 +28,7 @@
 #include "capture/sources/unitrace/source.h"
 #include "capture/sources/vtune/source.h"
 #include "capture/sources/xplane/source.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::sources {
 namespace {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <variant>
 
-#include "capture/sources/base/labelled_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/input_parts.h"
 #include "capture/sources/other_formats.h"
 #include "capture/sources/tt_ops/columns.h"

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "capture/sources/xplane/source.h"
-#include "core/base/natural_order.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::sources {
 namespace {

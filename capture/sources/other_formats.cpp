@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "capture/json/byte_source.h"
-#include "core/store/other_database.h"
+#include "core/store/session_check.h"
 
 namespace accelscope::capture::sources {
 namespace {

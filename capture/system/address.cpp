@@ -1,11 +1,14 @@
 #include "capture/system/address.h"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 #include <asio/ip/address.hpp>
+
+#include <unistd.h>
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
+#include <random>
 
 #include "core/base/text.h"
 
@@ -89,5 +92,15 @@ bool is_loopback(std::string_view text) {
 bool is_loopback(const Address& address) { return is_loopback(std::string_view(address.host)); }
 
 bool needs_tls(const Address& address) { return address.tls || !is_loopback(address); }
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+std::string random_id() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}", random(), random());
+}
 
 }  // namespace accelscope::capture::system

@@ -34,4 +34,9 @@ struct Address {
 [[nodiscard]] bool is_loopback(const Address& address);
 [[nodiscard]] bool needs_tls(const Address& address);
 
+// What a host and a process on it are called where captures tell of them.
+
+[[nodiscard]] std::string host_name();  // "" if the system does not say
+[[nodiscard]] std::string random_id();  // 16 hex digits, other ones each time
+
 }  // namespace accelscope::capture::system

@@ -1,7 +1,8 @@
 #include "capture/system/descriptor.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
+
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/file.h>
@@ -11,14 +12,15 @@
 #include <sys/un.h>
 #include <sys/utsname.h>
 #include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <initializer_list>
 
 #include "core/base/own_files.h"
 
@@ -299,5 +301,30 @@ Result<std::string> random_hex(std::size_t bytes) {
   wipe(raw);
   return hex;
 }
+
+void open_closed_streams() {
+  // In this order: open() takes the lowest number that is free.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    const bool full = stream == STDOUT_FILENO;
+    (void)::open(full ? "/dev/full" : "/dev/null", stream == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+  }
+}
+
+void ignore_file_size_signal() { std::signal(SIGXFSZ, SIG_IGN); }
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+IgnoredBrokenPipe::IgnoredBrokenPipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+
+IgnoredBrokenPipe::~IgnoredBrokenPipe() { std::signal(SIGPIPE, before_ == SIG_ERR ? SIG_DFL : before_); }
 
 }  // namespace accelscope::capture::system

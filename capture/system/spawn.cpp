@@ -1,4 +1,4 @@
-#include "capture/system/spawn.h"
+#include "capture/system/child_process.h"
 
 #include <fcntl.h>
 #include <spawn.h>

@@ -15,8 +15,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "capture/system/child_process.h"
 #include "capture/system/end_notice.h"
-#include "capture/system/spawn.h"
 
 namespace accelscope::capture::system {
 namespace {

@@ -1,21 +1,26 @@
 #include "capture/wire/connector.h"
 
 #include <fmt/format.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <asio/connect.hpp>
 #include <asio/io_context.hpp>
+#include <asio/ip/address.hpp>
 #include <asio/ip/tcp.hpp>
 #include <asio/ssl/context.hpp>
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <array>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "capture/security/known_agents.h"
 #include "capture/wire/link_implementation.h"
-#include "capture/wire/resolver.h"
 #include "capture/wire/tls.h"
 
 namespace accelscope::capture::wire {
@@ -280,6 +285,46 @@ void adopt(Loop& loop, int descriptor, const std::string& peer_name, const LinkL
   LinkEnds ends = ends_of(socket, [](const std::string& ip) { return system::is_loopback(ip); });
   ends.peer = peer_name;
   callback(make_link(ByteStream(std::move(socket)), std::move(ends), limits));
+}
+
+namespace {
+
+std::string ip_text(const addrinfo& found) {
+  std::array<char, NI_MAXHOST> text{};
+  const int failure =
+      getnameinfo(found.ai_addr, found.ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  return failure == 0 ? text.data() : std::string();
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> find_host(const std::string& host) {
+  asio::error_code no_ip;
+  const asio::ip::address ip = asio::ip::make_address(host, no_ip);
+  if (!no_ip) return std::vector<std::string>{ip.to_string()};
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = AI_ADDRCONFIG;
+  addrinfo* first = nullptr;
+  const int failure = getaddrinfo(host.c_str(), nullptr, &wanted, &first);
+  if (failure != 0) {
+    return Error{
+        fmt::format("cannot find host '{}': {}; check the name, or write its IP address", host, gai_strerror(failure))};
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> list(first, &freeaddrinfo);
+  std::vector<std::string> addresses;
+  for (const addrinfo* found = first; found != nullptr; found = found->ai_next) {
+    if (std::string text = ip_text(*found); !text.empty()) addresses.push_back(std::move(text));
+  }
+  return addresses;
+}
+
+void find_host(Loop& loop, const std::string& host, std::function<void(Result<std::vector<std::string>>)> callback) {
+  std::thread([door = loop.door(), host, callback = std::move(callback)]() mutable {
+    Result<std::vector<std::string>> found = find_host(host);
+    // Moved, so that nothing of the caller's is left on this thread.
+    door->post([callback = std::move(callback), found = std::move(found)] { callback(found); });
+  }).detach();
 }
 
 }  // namespace accelscope::capture::wire

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "capture/security/agent_identity.h"
+#include "capture/wire/connector.h"
 #include "capture/wire/link_implementation.h"
 #include "capture/wire/messages.h"
-#include "capture/wire/resolver.h"
 #include "capture/wire/tls.h"
 
 namespace accelscope::capture::wire {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "capture/wire/capture_messages.h"
-#include "core/base/plain_text.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::wire {
 Result<void> check_versions(const Hello& own, const Hello& peer) {

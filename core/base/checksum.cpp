@@ -6,8 +6,6 @@
 
 #include <array>
 
-#include "core/base/sha256.h"
-
 namespace accelscope {
 
 std::uint64_t checksum(ByteView bytes) noexcept { return XXH3_64bits(bytes.data(), bytes.size()); }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "core/base/bytes.h"
 
@@ -14,5 +16,9 @@ namespace accelscope {
 void append_checksum(Bytes& content);
 // What is before it; nothing if it is wrong.
 [[nodiscard]] std::optional<ByteView> checked_content(ByteView bytes) noexcept;
+
+// SHA-256 (FIPS 180-4), for naming file contents in tables and exports. Not for secrets.
+
+[[nodiscard]] std::string sha256_hex(std::string_view bytes);
 
 }  // namespace accelscope

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/base/utf8.h"
 
 namespace accelscope {
 namespace {

@@ -1,12 +1,17 @@
 #include "core/lod/lane_window.h"
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <new>
 #include <utility>
 
-#include "core/lod/window_decoder.h"
+#include "core/chunk/chunk_format.h"
+#include "core/model/palette.h"
+#include "core/scan/chunk_scan.h"
+#include "core/scan/column_values.h"
 
 namespace accelscope {
 namespace {
@@ -370,6 +375,282 @@ std::size_t LaneWindows::memory_bytes() const noexcept { return memory_bytes_; }
 std::string LaneWindows::last_error() const {
   const std::scoped_lock lock(readers_->mutex);
   return readers_->last_error;
+}
+
+namespace {
+
+constexpr std::uint32_t kMostNames = 4096;  // totals that are looked at for a name; beyond, none is told
+
+class StretchWalk {
+ public:
+  StretchWalk(const LaneSnapshot& lane, const LaneDetail* detail, const TickRange& range)
+      : lane_(lane), detail_(detail), range_(range) {}
+
+  LaneStretch run() {
+    std::size_t begin = 0;  // leaves before it are done
+    for (std::size_t level = kTreeLevels; level-- > 0;) {
+      const std::size_t leaves = std::size_t{1} << (3 * level);
+      static_assert(kTreeFanout == 8);
+      for (std::size_t index = begin / leaves; index < lane_.tree.nodes[level]; ++index) {
+        add(level, index);
+        begin = (index + 1) * leaves;
+      }
+    }
+    if (whole_leaves_) {  // events of the edges alone would not speak for it
+      names_.clear();
+      add_totals();
+    }
+    const auto most = std::max_element(names_.begin(), names_.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != names_.end()) stretch_.name = most->first;
+    if (stretch_.events == 1 && stretch_.exact) stretch_.lone = last_;
+    return stretch_;
+  }
+
+ private:
+  void add_whole(const SliceNode& node) {
+    const double rate = mean_ns_per_tick(*lane_.clock, node.begin, node.end);
+    stretch_.events += node.count;
+    stretch_.busy_ns += rate * static_cast<double>(node.busy);
+    stretch_.wait_ns += rate * static_cast<double>(node.wait);
+  }
+
+  // Where nothing finer is decoded, its events are taken to be spread evenly.
+  void add_part(const SliceNode& node) {
+    if (range_.covers(node.begin, node.end)) {
+      add_whole(node);
+    } else if (const auto length = static_cast<double>(node.end - node.begin); length > 0) {
+      const double share = static_cast<double>(range_.shared(node.begin, node.end)) / length;
+      const double rate = mean_ns_per_tick(*lane_.clock, node.begin, node.end) * share;
+      stretch_.events += std::max(1.0, share * node.count);
+      stretch_.busy_ns += rate * static_cast<double>(node.busy);
+      stretch_.wait_ns += rate * static_cast<double>(node.wait);
+    }
+    stretch_.exact = false;
+  }
+
+  void add(std::size_t level, std::size_t index) {
+    const SliceNode& node = lane_.data->slices.node(level, index);
+    if (!range_.holds(node.begin, node.end)) return;
+    if (range_.covers(node.begin, node.end) && level > 0) {
+      whole_leaves_ = true;
+      return add_whole(node);
+    }
+    if (level == 0) return add_leaf(node, static_cast<std::uint32_t>(index));
+    for (std::size_t i = 0; i < kTreeFanout; ++i) add(level - 1, index * kTreeFanout + i);
+  }
+
+  void add_leaf(const SliceNode& node, std::uint32_t leaf) {
+    if (const LaneWindow* window = detail_ != nullptr ? detail_->ready(leaf, WindowDetail::events) : nullptr) {
+      return add_events(*window, leaf);
+    }
+    if (range_.covers(node.begin, node.end)) return add_whole(node);
+    const LaneWindow* window = detail_ != nullptr ? detail_->ready(leaf, WindowDetail::micro) : nullptr;
+    if (window == nullptr) return add_part(node);
+    const std::uint32_t place = leaf - window->first_leaf;
+    for (std::uint32_t i = window->first_entry[place]; i < window->first_entry[place + 1]; ++i) {
+      const SliceNode& micro = window->nodes[i];
+      if (range_.covers(micro.begin, micro.end)) {
+        add_whole(micro);
+      } else if (range_.holds(micro.begin, micro.end)) {
+        add_part(micro);
+      }
+    }
+  }
+
+  void add_events(const LaneWindow& window, std::uint32_t leaf) {
+    const std::uint32_t place = leaf - window.first_leaf;
+    const std::uint32_t first = window.first_entry[place];
+    for (std::uint32_t i = first; i < window.first_entry[place + 1]; ++i) {
+      const WindowEvent& event = window.events[i];
+      if (!range_.holds(event.begin_ticks, event.end_ticks)) continue;
+      const double rate = mean_ns_per_tick(*lane_.clock, event.begin_ticks, event.end_ticks);
+      const double time_ns = rate * static_cast<double>(range_.shared(event.begin_ticks, event.end_ticks));
+      stretch_.events += 1;
+      (event.waits ? stretch_.wait_ns : stretch_.busy_ns) += time_ns;
+      if (!event.waits) names_[event.name] += time_ns;
+      last_ = make_event_id(lane_.number(), window.first_ordinal[place] + (i - first));
+    }
+  }
+
+  // Names of whole chunks, from their totals.
+  void add_totals() {
+    std::uint32_t looked = 0;
+    for (std::uint32_t i = lane_.first_chunk_ending_after(range_.begin); i < lane_.chunk_count; ++i) {
+      const ChunkPlace& chunk = lane_.chunk(i);
+      if (chunk.begin_ticks >= range_.end || looked > kMostNames) return;
+      if (i >= lane_.totals.stretches[0] || !range_.covers(chunk.begin_ticks, chunk.end_ticks)) continue;
+      const NameTotals::Stretch totals = lane_.data->totals.stretch(0, i);
+      if (!totals.kept) continue;
+      const double rate = mean_ns_per_tick(*lane_.clock, chunk.begin_ticks, chunk.end_ticks);
+      for (std::uint32_t n = 0; n < totals.size; ++n) {
+        names_[totals.totals[n].name] += rate * static_cast<double>(totals.totals[n].busy);
+      }
+      looked += std::max<std::uint32_t>(totals.size, 1);
+    }
+  }
+
+  const LaneSnapshot& lane_;
+  const LaneDetail* detail_;
+  TickRange range_;
+  LaneStretch stretch_;
+  std::map<StringId, double> names_;  // ns
+  std::optional<EventId> last_;
+  bool whole_leaves_ = false;
+};
+
+}  // namespace
+
+LaneStretch lane_stretch(const LaneSnapshot& lane, const LaneDetail* detail, const TimeRange& range) {
+  const EventKind kind = lane.data->kind;
+  if (kind == EventKind::counter || kind == EventKind::table || lane.event_count == 0) return {};
+  return StretchWalk(lane, detail, tick_range(lane, range)).run();
+}
+
+namespace {
+
+// Sums up every kMicroEvents entries of the last leaf.
+template <typename Node, typename Entry, typename ToNode>
+void add_micro_nodes(const std::vector<Entry>& entries, std::vector<Node>& nodes, ToNode to_node) {
+  std::array<Node, kMicroEvents> run;
+  for (std::size_t first = 0; first < entries.size(); first += kMicroEvents) {
+    const std::size_t count = std::min<std::size_t>(kMicroEvents, entries.size() - first);
+    for (std::size_t i = 0; i < count; ++i) run[i] = to_node(entries[first + i]);
+    nodes.push_back(merge(run.data(), count));
+  }
+}
+
+// As merge() weighs the colours of the events: waits count where nothing else is, instants as one tick.
+void add_micro_weights(const std::vector<WindowEvent>& events, std::vector<MicroWeights>& weights) {
+  for (std::size_t first = 0; first < events.size(); first += kMicroEvents) {
+    const std::size_t count = std::min<std::size_t>(kMicroEvents, events.size() - first);
+    std::array<double, kMicroEvents> busy{}, waits{};
+    double all_busy = 0, all_waits = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const SliceNode node = event_node(events[first + i]);
+      (node.wait > 0 ? waits[i] : busy[i]) = static_cast<double>(node.wait > 0 ? node.wait : node.busy + 1);
+      all_busy += static_cast<double>(node.busy);
+      all_waits += static_cast<double>(node.wait);
+    }
+    const std::array<double, kMicroEvents>& counted = all_busy == 0 && all_waits > 0 ? waits : busy;
+    const double most = *std::max_element(counted.begin(), counted.end());
+    MicroWeights& out = weights.emplace_back();
+    for (std::size_t i = 0; i < count; ++i) {
+      out[i] = static_cast<std::uint8_t>(counted[i] > 0 ? std::max(1.0, counted[i] / most * 255) : 0);
+    }
+  }
+}
+
+[[nodiscard]] CounterNode sample_node(const WindowSample& sample) noexcept {
+  const auto value = static_cast<float>(sample.value);
+  return {sample.ticks, sample.ticks, value, value, sample.value, 0};
+}
+
+const StringMap kNoStrings;  // names are looked up one by one: a map of all would be made anew for each lane
+
+[[nodiscard]] bool is_wait_name(const Schema* schema, std::string_view name) {
+  return schema != nullptr &&
+         std::find(schema->wait_names.begin(), schema->wait_names.end(), name) != schema->wait_names.end();
+}
+
+}  // namespace
+
+SliceNode event_node(const WindowEvent& event) noexcept {
+  const auto length = static_cast<std::uint64_t>(event.end_ticks) - static_cast<std::uint64_t>(event.begin_ticks);
+  return {event.begin_ticks,        event.end_ticks,           event.waits ? 0 : length,
+          event.waits ? length : 0, kSlicePalette[event.slot], 1};
+}
+
+Result<LaneWindow> WindowDecoder::decode(const LaneSnapshot& lane, const StringPool& strings, std::uint32_t first_leaf,
+                                         WindowDetail detail) {
+  LaneWindow window;
+  window.detail = detail;
+  window.first_leaf = first_leaf;
+  window.leaf_count = std::min(kWindowLeaves, lane.tree.nodes[0] - first_leaf);
+  const bool counter = lane.data->kind == EventKind::counter;
+  if (!counter && detail == WindowDetail::events) window.events.reserve(std::size_t{window.leaf_count} * kBlockEvents);
+  if (!counter && detail == WindowDetail::micro) {
+    window.nodes.reserve(std::size_t{window.leaf_count} * kMicroEvents);
+    window.weights.reserve(std::size_t{window.leaf_count} * kMicroEvents);
+  }
+  LaneWindow leaf;  // reused: the entries of one leaf on their way to micro nodes
+  for (std::uint32_t i = 0; i < window.leaf_count; ++i) {
+    const std::uint32_t chunk_index = lane.chunk_of_leaf(first_leaf + i);
+    if (chunk_index >= lane.chunk_count) return Error{"The index of a lane names a chunk that the session lacks."};
+    if (Result<void> loaded = load(lane, chunk_index); !loaded) return loaded.error();
+    const ChunkPlace& place = lane.chunk(chunk_index);
+    const std::uint32_t block = first_leaf + i - place.first_leaf;
+    if (block >= view_.block_count()) return Error{"A chunk of the session is shorter than its index says."};
+    window.first_ordinal[i] = place.first_ordinal + std::uint64_t{block} * kBlockEvents;
+    reader_.open(lane, kNoStrings, place, view_);
+    reader_.seek(block);
+    LaneWindow& target = detail == WindowDetail::events ? window : leaf;
+    leaf.events.clear();
+    leaf.samples.clear();
+    if (counter) {
+      add_samples(lane, first_leaf + i, target);
+    } else {
+      add_events(lane, strings, target);
+    }
+    if (detail == WindowDetail::micro) {
+      add_micro_nodes(leaf.events, window.nodes, event_node);
+      add_micro_weights(leaf.events, window.weights);
+      add_micro_nodes(leaf.samples, window.counter_nodes, sample_node);
+    }
+    window.first_entry[i + 1] = static_cast<std::uint32_t>(window.nodes.size() + window.counter_nodes.size() +
+                                                           window.events.size() + window.samples.size());
+  }
+  return window;
+}
+
+Result<void> WindowDecoder::load(const LaneSnapshot& lane, std::uint32_t chunk_index) {
+  if (loaded_lane_ == lane.data && loaded_chunk_ == chunk_index) return {};
+  if (loaded_lane_ != lane.data) names_.fill(Name{});
+  loaded_lane_.reset();
+  Result<Bytes> bytes = read_chunk_(lane, chunk_index);
+  if (!bytes) return bytes.error();
+  bytes_ = std::move(bytes).value();
+  Result<ChunkView> view = ChunkView::parse(bytes_);
+  if (!view) return view.error();
+  view_ = std::move(view).value();
+  loaded_lane_ = lane.data;
+  loaded_chunk_ = chunk_index;
+  return {};
+}
+
+const WindowDecoder::Name& WindowDecoder::name(const LaneSnapshot& lane, const StringPool& strings,
+                                               std::uint64_t local) {
+  Name& entry = names_[local % names_.size()];
+  if (entry.local == local) return entry;
+  entry.local = local;
+  entry.session = strings.session_id(scope_of(lane.number()), static_cast<std::uint32_t>(local));
+  entry.slot = strings.slot(entry.session);
+  entry.waits = is_wait_name(lane.schema.get(), strings.text(entry.session));
+  return entry;
+}
+
+void WindowDecoder::add_events(const LaneSnapshot& lane, const StringPool& strings, LaneWindow& window) {
+  const BlockTimes& times = reader_.ticks();
+  std::array<std::uint64_t, kBlockEvents> names;  // numbered by their source
+  view_.names(reader_.block(), names.data());
+  for (std::uint32_t i = 0; i < view_.block_size(reader_.block()); ++i) {
+    const Name& known = name(lane, strings, names[i]);
+    window.events.push_back({times.begins[i], times.ends[i], known.session, known.slot, known.waits});
+  }
+}
+
+void WindowDecoder::add_samples(const LaneSnapshot& lane, std::uint32_t leaf, LaneWindow& window) {
+  const BlockTimes& times = reader_.ticks();
+  const bool has_value = lane.schema != nullptr && !lane.schema->columns.empty();
+  const ColumnType type = has_value ? lane.schema->columns[0].type : ColumnType::text;
+  const BlockValues found = is_text(type) ? BlockValues{} : reader_.column(0, type);
+  // A sample without a value repeats the one before, as in the lane's tree.
+  double value = leaf == 0 ? 0 : lane.data->counters.node(0, leaf - 1).last;
+  for (std::uint32_t i = 0; i < view_.block_size(reader_.block()); ++i) {
+    const double next = found.has(i) ? real_number(type, found.values[i]) : value;
+    if (std::isfinite(next)) value = next;
+    window.samples.push_back({times.begins[i], value});
+  }
 }
 
 }  // namespace accelscope

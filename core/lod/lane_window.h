@@ -16,12 +16,19 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/base/worker_pool.h"
+#include "core/chunk/chunk_view.h"
+#include "core/model/time_range.h"
+#include "core/scan/block_reader.h"
+#include "core/store/snapshot.h"
 #include "core/store/store.h"
 
 namespace accelscope {
@@ -121,5 +128,55 @@ class LaneWindows {
   WorkerPool& pool_;
   std::shared_ptr<Readers> readers_;  // those that read keep it
 };
+
+// What a lane holds in a stretch of time, from its tree and the windows that are decoded already: nothing is read, so
+// a thread that draws may ask. The cost follows the tree's height.
+struct LaneStretch {
+  double events = 0;
+  double busy_ns = 0;
+  double wait_ns = 0;
+  bool exact = true;  // false: leaves at its edges stand in part for events that are not decoded, spread evenly
+  std::optional<StringId> name;  // that takes the most of its busy time, as far as the index tells
+  std::optional<EventId> lone;   // its only event, where windows tell which one that is
+};
+
+// `detail` may be null. Counters hold nothing.
+[[nodiscard]] LaneStretch lane_stretch(const LaneSnapshot& lane, const LaneDetail* detail, const TimeRange& range);
+
+// Decodes one LaneWindow out of a lane's chunks. Used by the workers of LaneWindows; one decoder per thread, which
+// keeps the last chunk, since neighbouring windows mostly lie in the same one.
+class WindowDecoder {
+ public:
+  using ReadChunk = std::function<Result<Bytes>(const LaneSnapshot& lane, std::uint32_t chunk_index)>;
+
+  explicit WindowDecoder(ReadChunk read_chunk) : read_chunk_(std::move(read_chunk)) {}
+
+  // first_leaf is a multiple of kWindowLeaves and below the lane's number of leaves.
+  [[nodiscard]] Result<LaneWindow> decode(const LaneSnapshot& lane, const StringPool& strings, std::uint32_t first_leaf,
+                                          WindowDetail detail);
+
+ private:
+  struct Name {
+    std::uint64_t local = ~std::uint64_t{0};
+    StringId session = 0;
+    std::uint8_t slot = 0;
+    bool waits = false;
+  };
+  Result<void> load(const LaneSnapshot& lane, std::uint32_t chunk_index);
+  void add_events(const LaneSnapshot& lane, const StringPool& strings, LaneWindow& window);
+  void add_samples(const LaneSnapshot& lane, std::uint32_t leaf, LaneWindow& window);
+  const Name& name(const LaneSnapshot& lane, const StringPool& strings, std::uint64_t local);
+
+  ReadChunk read_chunk_;
+  std::shared_ptr<const LaneData> loaded_lane_;  // kept, so that no other lane comes to lie where it lay
+  std::uint32_t loaded_chunk_ = 0;
+  Bytes bytes_;
+  ChunkView view_;
+  BlockReader reader_;           // of the chunk
+  std::array<Name, 256> names_;  // direct-mapped; the pool takes a lock for every look-up
+};
+
+// The node that stands for one event; a run of events is summed up by merge().
+[[nodiscard]] SliceNode event_node(const WindowEvent& event) noexcept;
 
 }  // namespace accelscope

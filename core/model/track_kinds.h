@@ -4,7 +4,14 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/model/definitions.h"
+#include "core/model/schema.h"
 
 namespace accelscope {
 
@@ -70,5 +77,15 @@ inline constexpr std::array<TrackKind, 16> kTrackKinds = {{
   }
   return {.name = name};
 }
+
+// What a session knows of a track and other tools' formats have no place for, as a description in words that an import
+// takes it from again: "accelscope: kind=engine;device=nc0;host=trn1;".
+struct TrackWords {
+  std::string kind, device, host;
+  std::vector<std::pair<Role, std::string>> columns;  // of allocations: which is which
+};
+[[nodiscard]] TrackWords words_of_track(const Track& track, const Schema* schema);
+[[nodiscard]] std::string track_description(const TrackWords& words);
+[[nodiscard]] std::optional<TrackWords> read_track_description(std::string_view description);
 
 }  // namespace accelscope

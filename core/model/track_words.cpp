@@ -1,4 +1,4 @@
-#include "core/model/track_words.h"
+#include "core/model/track_kinds.h"
 
 #include <fmt/format.h>
 

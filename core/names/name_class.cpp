@@ -4,7 +4,7 @@
 #include <array>
 
 #include "core/base/text.h"
-#include "core/names/limits.h"
+#include "core/names/name_forms.h"
 
 namespace accelscope {
 namespace {

@@ -50,4 +50,9 @@ class ShortNames {
 // Characters of a text, not bytes.
 [[nodiscard]] std::size_t character_count(std::string_view text) noexcept;
 
+// What users call the events of a table, by the name that SQL knows it by: "cc_op" -> "Collective operation".
+
+// Of a table that is not known, its name as words: "perf_counter" -> "Perf counter".
+[[nodiscard]] std::string table_title(std::string_view table);
+
 }  // namespace accelscope

@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include "core/sql/base/functions.h"
-#include "core/sql/base/hint.h"
+#include "core/sql/base/tokens.h"
 #include "core/sql/end_column.h"
-#include "core/sql/planned/groups.h"
 #include "core/sql/planned/reader.h"
 #include "core/sql/planned/rows.h"
 #include "core/sql/tables/tables.h"

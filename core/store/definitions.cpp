@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 #include "core/model/time_range.h"
 #include "core/store/store_state.h"
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/database/database.h"
 
@@ -43,5 +45,11 @@ class ReadingLimit {
   Database& database_;
   std::int64_t left_ = 0;
 };
+
+// SQLite databases that other programs have written: not sessions, and not damaged ones either.
+
+// The names of its tables and views. Nothing: the file is no SQLite database, cannot be read, or is a session file,
+// whole or damaged.
+[[nodiscard]] std::optional<std::vector<std::string>> tables_of_other_database(const std::string& path);
 
 }  // namespace accelscope

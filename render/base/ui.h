@@ -17,7 +17,6 @@
 #include "render/base/geometry.h"
 #include "render/base/input.h"
 #include "render/base/picture.h"
-#include "render/base/texture.h"
 #include "render/base/theme.h"
 
 struct ImDrawList;

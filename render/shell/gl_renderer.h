@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "render/base/picture.h"
-#include "render/base/texture.h"
 
 namespace accelscope::render {
 

@@ -2,6 +2,7 @@
 // all for tests (render/shell/null_shell.h). A client draws a whole frame when asked and knows no window.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -58,5 +59,29 @@ struct OffscreenOptions {
 
 // Renders frames without a display until the client has settled, and returns the last one. Needs EGL, no window system.
 [[nodiscard]] Result<Picture> render_offscreen(FrameClient& client, const OffscreenOptions& options);
+
+// Where a new window goes: within the part of the monitor that task bars leave free, its frame included. Arithmetic
+// only.
+
+// In the system's window coordinates.
+struct WindowPlace {
+  int x = 0, y = 0, width = 0, height = 0;
+};
+// What the window manager draws around the content.
+struct WindowFrame {
+  int left = 0, top = 0, right = 0, bottom = 0;
+};
+
+// The content of a window of the wanted size: smaller where the free part is, in its middle. A part of no size (some
+// systems know none) changes nothing.
+[[nodiscard]] inline WindowPlace window_within(const WindowPlace& free, const WindowFrame& frame, int width,
+                                               int height) {
+  const int room_x = free.width - frame.left - frame.right;
+  const int room_y = free.height - frame.top - frame.bottom;
+  if (room_x > 0) width = std::min(width, room_x);
+  if (room_y > 0) height = std::min(height, room_y);
+  return {free.x + frame.left + std::max(0, room_x - width) / 2, free.y + frame.top + std::max(0, room_y - height) / 2,
+          width, height};
+}
 
 }  // namespace accelscope::render

@@ -14,7 +14,6 @@
 #include "render/shell/gl_renderer.h"
 #include "render/shell/shell.h"
 #include "render/shell/window_keys.h"
-#include "render/shell/window_place.h"
 
 namespace accelscope::render {
 namespace {

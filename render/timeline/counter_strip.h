@@ -2,10 +2,12 @@
 // until the next. Walks the lane's tree like LaneStripBuilder, so the cost follows the pixels. Pure.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/lod/lane_window.h"
 #include "core/store/snapshot.h"
+#include "render/base/ui.h"
 #include "render/timeline/time_view.h"
 
 namespace accelscope::render {
@@ -24,5 +26,17 @@ struct CounterStrip {
 
 // `detail` may be null: then leaves are the finest there is.
 void build_counter_strip(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, CounterStrip& strip);
+
+// Draws a counter lane as a stepped area with its line, or the line alone, the peak as a dashed line with its value on
+// the right.
+struct CounterPaint {
+  const CounterStrip& strip;
+  Rect rect;          // of the whole lane
+  Pixel colour = {};  // of its line
+  double top = 1;     // value at the upper edge: the same for every view of the lane
+  std::string peak;   // "24", at the dashed line; none if empty
+  bool area = true;   // false: only the line, for several over each other
+};
+void paint_counter(Ui& ui, ImDrawList* list, const CounterPaint& counter);
 
 }  // namespace accelscope::render

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -56,6 +57,28 @@ class LaneStrips {
   std::vector<std::pair<Lane*, Wanted>> missing_;  // of this frame
   LaneStripBuilder coarse_;
   WorkerPool& pool_;
+};
+
+// Builds strips for summaries (collapsed groups, the overview) on several threads: the caller works too and returns
+// when all are built. For work of a millisecond or so; nothing in it waits for disk or locks. Lanes that are drawn
+// themselves come from LaneStrips.
+
+// Different tasks have different lanes.
+struct StripTask {
+  const LaneSnapshot* lane = nullptr;
+  LaneDetail* detail = nullptr;
+  LaneStrip* strip = nullptr;
+  const LaneShade* shade = nullptr;  // may be null
+};
+
+class StripCrew {
+ public:
+  explicit StripCrew(WorkerPool& pool) : pool_(pool), builders_(1) {}  // it must outlive it
+  void build(std::span<const StripTask> tasks, const TimeView& view);
+
+ private:
+  WorkerPool& pool_;
+  std::vector<LaneStripBuilder> builders_;
 };
 
 }  // namespace accelscope::render

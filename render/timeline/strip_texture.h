@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "render/base/geometry.h"
-#include "render/base/texture.h"
+#include "render/base/picture.h"
 #include "render/base/theme.h"
 
 struct ImDrawList;

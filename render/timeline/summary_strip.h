@@ -15,7 +15,7 @@
 #include "core/lod/lane_window.h"
 #include "render/base/theme.h"
 #include "render/timeline/lane_strip.h"
-#include "render/timeline/strip_crew.h"
+#include "render/timeline/lane_strips.h"
 
 namespace accelscope::render {
 

@@ -8,7 +8,7 @@
 
 #include "render/base/imgui_compat.h"
 #include "render/widgets/controls.h"
-#include "render/widgets/focus.h"
+#include "render/widgets/interact.h"
 
 namespace accelscope::render {
 namespace {

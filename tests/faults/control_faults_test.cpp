@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "capture/ingest/store_scopes.h"
+#include "capture/ingest/stream_ingest.h"
 #include "tests/capture/wire/wire_support.h"
 #include "tests/support/cutting_proxy.h"
 

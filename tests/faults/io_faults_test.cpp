@@ -15,7 +15,7 @@
 #include <sstream>
 #include <thread>
 
-#include "capture/ingest/frame_import.h"
+#include "capture/ingest/stream_ingest.h"
 #include "core/store/store.h"
 #include "tests/capture/wire/wire_support.h"
 #include "tests/faults/faulty_place.h"

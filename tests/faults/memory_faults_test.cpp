@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "capture/ingest/store_scopes.h"
+#include "capture/ingest/stream_ingest.h"
 #include "capture/sim/output/simulator.h"
 #include "core/store/store.h"
 #include "tests/faults/faulty_place.h"

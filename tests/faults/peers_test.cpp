@@ -13,7 +13,7 @@
 
 #include "capture/client/record.h"
 #include "capture/security/private_files.h"
-#include "capture/security/viewer_proof.h"
+#include "capture/security/proof.h"
 #include "capture/system/shown_command.h"
 #include "tests/capture/wire/wire_support.h"
 #include "tests/faults/trial_folder.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <thread>
 
-#include "capture/ingest/store_scopes.h"
+#include "capture/ingest/stream_ingest.h"
 #include "tests/capture/wire/wire_support.h"
 #include "tests/faults/counted_events.h"
 #include "tests/faults/trial_folder.h"

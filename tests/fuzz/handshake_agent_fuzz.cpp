@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "capture/security/viewer_proof.h"
+#include "capture/security/proof.h"
 #include "tests/fuzz/base/peer_script.h"
 
 using namespace accelscope;

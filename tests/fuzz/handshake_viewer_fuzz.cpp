@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "capture/ingest/store_scopes.h"
+#include "capture/ingest/stream_ingest.h"
 #include "tests/fuzz/base/peer_script.h"
 
 using namespace accelscope;

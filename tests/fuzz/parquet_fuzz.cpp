@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "capture/sources/neuron/parquet_source.h"
+#include "capture/sources/neuron/source.h"
 #include "capture/sources/parquet/table_reader.h"
 #include "tests/fuzz/base/checking_sink.h"
 

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "app/palette/key_chord.h"
+#include "app/palette/command_table.h"
 #include "app/timeline/panel.h"
 #include "app/timeline/state.h"
 #include "core/base/format.h"

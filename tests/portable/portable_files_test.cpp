@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "capture/probe/host/carried_files.h"
 #include "capture/probe/host/files.h"
 #include "capture/system/child_process.h"
 #include "tests/capture/reach/reach_support.h"

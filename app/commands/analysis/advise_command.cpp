@@ -7,7 +7,7 @@
 
 #include "app/content/advice_words.h"
 #include "app/export/output_file.h"
-#include "app/export/query_output.h"
+#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/query_watch.h"

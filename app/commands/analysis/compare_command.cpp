@@ -10,20 +10,18 @@
 
 #include "app/content/comparison/comparison_output.h"
 #include "app/content/comparison/comparison_words.h"
-#include "app/content/comparison/divergence_output.h"
 #include "app/content/comparison/explained.h"
 #include "app/export/output_file.h"
-#include "app/export/query_output.h"
-#include "app/export/report/comparison_report.h"
+#include "app/export/report/reports.h"
+#include "app/export/text_table.h"
 #include "app/library/entry.h"
 #include "app/terminal/command.h"
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
 #include "app/workspace/headline.h"
 #include "capture/command_line/options.h"
-#include "core/base/natural_order.h"
 #include "core/base/text.h"
-#include "core/export/report/html_report.h"
+#include "core/export/report/report_pages.h"
 
 namespace accelscope::app {
 namespace {

@@ -8,7 +8,7 @@
 #include "app/content/listings/iterations/iterations.h"
 #include "app/export/iteration_output.h"
 #include "app/export/output_file.h"
-#include "app/export/query_output.h"
+#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/query_watch.h"

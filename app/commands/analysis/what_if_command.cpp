@@ -11,10 +11,9 @@
 #include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
-#include "app/terminal/interrupt.h"
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
-#include "app/terminal/standard_files.h"
+#include "app/terminal/terminal.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
 

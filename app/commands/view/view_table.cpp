@@ -1,4 +1,4 @@
-#include "app/commands/view/view_table.h"
+#include "app/commands/view/view_output.h"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,14 @@
 #include <optional>
 
 #include "app/content/catalogue/listings.h"
-#include "app/content/fact_tables.h"
+#include "app/content/figure_text.h"
 #include "app/export/output_file.h"
-#include "app/export/query_output.h"
-#include "app/persist/peak_book.h"
-#include "app/system/system_paths.h"
+#include "app/export/text_table.h"
+#include "app/persist/persist.h"
+#include "app/system/system_files.h"
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
-#include "core/base/natural_order.h"
+#include "core/base/text.h"
 #include "core/model/column_spec.h"
 #include "core/search/filter_mask.h"
 

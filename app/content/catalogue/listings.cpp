@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "app/content/listings/collectives.h"
-#include "app/content/listings/compilations.h"
-#include "app/content/listings/core_grid.h"
-#include "app/content/listings/hotspots.h"
-#include "app/content/listings/instructions.h"
+#include "app/content/listings/analysis_listings.h"
 #include "app/content/listings/iterations/iterations.h"
-#include "app/content/listings/layers.h"
-#include "app/content/listings/memory.h"
-#include "app/content/listings/rooflines.h"
 #include "app/content/listings/statistics.h"
-#include "app/content/listings/warnings.h"
 #include "app/content/why/critical_path.h"
-#include "app/content/why/device_gaps.h"
 
 namespace accelscope::app {
 namespace {

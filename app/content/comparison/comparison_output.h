@@ -7,7 +7,9 @@
 
 #include "app/content/comparison/comparison_words.h"
 #include "app/content/comparison/explained.h"
+#include "app/content/listings/base/listing.h"
 #include "core/analysis/comparison/comparison.h"
+#include "core/analysis/comparison/divergence.h"
 
 namespace accelscope::app {
 
@@ -56,5 +58,24 @@ void write_comparison_json(std::ostream& out, const ComparisonParts& parts);
 [[nodiscard]] std::string paired_text(const ComparedMetric& column, const PairedFigures::Cell& cell);
 // How many rows do not differ, and by what that is judged; "" for none.
 [[nodiscard]] std::string alike_text(const Comparison& comparison, std::size_t count);
+
+// The tables of a comparison of two configurations as listings, for panels.
+
+// Figures that differ, of configuration `other` against the base; those that every comparison begins with always.
+[[nodiscard]] Listing metrics_listing(const Comparison& comparison, std::size_t other);
+[[nodiscard]] Listing costs_listing(const Comparison& comparison, const ComparedCosts& costs, std::size_t other);
+
+// Where the data of two runs first differ, as text and as JSON.
+
+// "first at MATMUL on TensorMatrix, mlp.py:37, 12.5 µs: its input agrees, so it computes something else"
+[[nodiscard]] std::string divergence_verdict(const Divergence& divergence);
+
+// "MATMUL on TensorMatrix, mlp.py:37, at 12.5 µs: its input agrees, so it computes something else"
+[[nodiscard]] std::string divergent_text(const DivergentPair& pair);
+// "read 12ab, wrote 3f01 / 77aa; tensor x; its operands; handed on by ...": what is known of it beside that.
+[[nodiscard]] std::string divergent_details(const DivergentPair& pair);
+
+void write_divergence_text(std::ostream& out, const Divergence& divergence, std::size_t most_rows);  // 0: all
+void write_divergence_json(std::ostream& out, const Divergence& divergence);
 
 }  // namespace accelscope::app

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/content/comparison/divergence_output.h"
-#include "app/content/figure_titles.h"
+#include "app/content/comparison/comparison_output.h"
+#include "app/content/figure_text.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/model/unit.h"

@@ -1,4 +1,4 @@
-#include "app/content/comparison/divergence_output.h"
+#include "app/content/comparison/comparison_output.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 #include "app/content/hierarchy/tree_rows.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <queue>
 #include <string>
@@ -9,7 +10,6 @@
 #include "core/base/text.h"
 
 namespace accelscope::app {
-
 namespace {
 
 // Children in the order, parent by parent.
@@ -158,6 +158,124 @@ std::optional<std::size_t> TreeRows::row_of(std::uint32_t node) const {
 std::optional<std::size_t> TreeRows::row_of_path(std::uint64_t path) const {
   const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const TreeRow& row) { return row.path == path; });
   return found == rows_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - rows_.begin()));
+}
+
+FlameLayout::FlameLayout(const Hierarchy& tree, LayerMeasure measure)
+    : measure_(measure), spans_(tree.nodes.size()), values_(tree.nodes.size(), 0) {
+  for (std::size_t node = tree.nodes.size(); node-- > 0;) {
+    values_[node] += value_of(tree.nodes[node], measure);
+    if (measure == LayerMeasure::self && node != 0) values_[tree.nodes[node].parent] += values_[node];
+  }
+  if (!spans_.empty()) spans_[0] = {0, 1};
+  for (std::size_t node = 0; node < tree.nodes.size(); ++node) {
+    const std::size_t first = tree.nodes[node].first_child, last = first + tree.nodes[node].child_count;
+    double sum = 0;
+    for (std::size_t child = first; child < last; ++child) sum += values_[child];
+    const double all = std::max(sum, values_[node]);
+    const double scale = all > 0 ? (spans_[node].to - spans_[node].from) / all : 0;
+    double at = spans_[node].from;
+    for (std::size_t child = first; child < last; ++child) {
+      spans_[child].from = at;
+      at += values_[child] * scale;
+      spans_[child].to = std::min(at, spans_[node].to);
+    }
+  }
+}
+
+void FlameLayout::boxes(const Hierarchy& tree, std::uint32_t zoomed, float width, std::uint32_t rows,
+                        std::vector<FlameBox>& out) const {
+  out.clear();
+  const Span shown = spans_[zoomed];
+  const double scale = shown.to > shown.from ? static_cast<double>(width) / (shown.to - shown.from) : 0;
+  for (std::uint32_t node = zoomed;; node = tree.nodes[node].parent) {
+    out.push_back({node, 1, tree.nodes[node].depth, 0, width, node != zoomed});
+    if (node == 0) break;
+  }
+  std::reverse(out.begin(), out.end());
+  const auto x_of = [&](double at) { return static_cast<float>((at - shown.from) * scale); };
+  const double pixel = scale > 0 ? 1 / scale : 1;
+  // Boxes are their own queue: what was put in is looked into in turn, if there is anything to be seen of it.
+  for (std::size_t next = out.size() - 1; next < out.size(); ++next) {
+    const FlameBox parent = out[next];
+    if (parent.count > 1 || parent.x1 - parent.x0 < 1 || parent.row + 1 >= rows || scale <= 0) continue;
+    const HierarchyNode& node = tree.nodes[parent.node];
+    const auto first = spans_.begin() + node.first_child, last = first + node.child_count;
+    bool merging = false;
+    for (auto span = first; span != last;) {
+      FlameBox box{static_cast<std::uint32_t>(span - spans_.begin()), 1, parent.row + 1, x_of(span->from), 0, false};
+      if (span->to - span->from >= pixel) {
+        box.x1 = x_of((span++)->to);
+        out.push_back(box);
+        merging = false;
+        continue;
+      }
+      // All that end within a pixel from here; neighbours of them join.
+      const auto end = std::upper_bound(span + 1, last, span->from + pixel,
+                                        [](double at, const Span& each) { return at < each.to; });
+      box.count = static_cast<std::uint32_t>(end - span);
+      box.x1 = x_of((end - 1)->to);
+      span = end;
+      if (merging) {
+        out.back().count += box.count;
+        out.back().x1 = box.x1;
+      } else if (box.x1 > box.x0) {
+        out.push_back(box);
+        merging = true;
+      }
+    }
+  }
+}
+
+namespace {
+
+struct Step {
+  double divisor;
+  std::string_view unit;
+};
+constexpr std::array kFlopSteps = std::to_array<Step>(
+    {{1e15, "PFLOP"}, {1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}, {1e3, "kFLOP"}, {1, "FLOP"}});
+constexpr std::array kByteSteps = std::to_array<Step>(
+    {{1099511627776.0, "TiB"}, {1073741824.0, "GiB"}, {1048576.0, "MiB"}, {1024.0, "KiB"}, {1, "B"}});
+
+template <typename Steps>
+MeasureScale fitting_step(const Steps& steps, double value) noexcept {
+  for (const Step& step : steps) {
+    if (value >= step.divisor) return {step.divisor, step.unit};
+  }
+  return {steps.back().divisor, steps.back().unit};
+}
+
+}  // namespace
+
+MeasureScale scale_of(LayerMeasure measure, double largest) noexcept {
+  if (measure == LayerMeasure::flops) return fitting_step(kFlopSteps, largest);
+  if (measure == LayerMeasure::bytes) return fitting_step(kByteSteps, largest);
+  return {};
+}
+
+std::vector<NameUse> name_uses(const Hierarchy& tree) {
+  if (tree.kind == nullptr || !tree.kind->is_nested()) return {};
+  std::vector<NameUse> uses(tree.nodes.size(), NameUse::alone);
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t node = 1; node < tree.nodes.size(); ++node) order.push_back(node);
+  const auto stretch = [&](std::uint32_t node) -> const TimeRange& { return tree.nodes[node].totals.stretch; };
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    if (tree.nodes[a].label != tree.nodes[b].label) return tree.nodes[a].label < tree.nodes[b].label;
+    return stretch(a).begin_ns < stretch(b).begin_ns;
+  });
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t last = first;
+    while (last < order.size() && tree.nodes[order[last]].label == tree.nodes[order[first]].label) ++last;
+    std::int64_t reached = INT64_MIN;  // the end of all before
+    for (std::size_t i = first; last - first > 1 && i < last; ++i) {
+      const bool after = i == first || reached < stretch(order[i]).begin_ns;
+      reached = std::max(reached, stretch(order[i]).end_ns);
+      const bool before = i + 1 == last || reached < stretch(order[i + 1]).begin_ns;
+      uses[order[i]] = after && before ? NameUse::apart : NameUse::shared;
+    }
+    first = last;
+  }
+  return uses;
 }
 
 }  // namespace accelscope::app

@@ -3,18 +3,116 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
-#include "app/content/hierarchy/flame_layout.h"
-#include "app/content/hierarchy/measures.h"
-#include "app/content/hierarchy/name_uses.h"
 #include "core/analysis/hierarchy/hierarchy.h"
+#include "core/model/unit.h"
 
 namespace accelscope::app {
+
+// What a tree of layers or stacks can be measured by: the widths of a flame graph, the order of a table.
+enum class LayerMeasure : std::uint8_t { busy, self, wait, device, flops, bytes, events };
+
+struct LayerMeasureInfo {
+  LayerMeasure measure;
+  std::string_view title, unit, explanation;
+};
+inline constexpr std::array kLayerMeasures = std::to_array<LayerMeasureInfo>({
+    {LayerMeasure::busy, "Busy", "ns", "Time in which at least one of its events was under way: a union, not a sum"},
+    {LayerMeasure::self, "Self", "ns", "The same of its own events, without what lies below"},
+    {LayerMeasure::wait, "Wait", "ns", "What its events waited, added up"},
+    {LayerMeasure::device, "Device", "ns", "Time of the device's work that these calls launched, added up"},
+    {LayerMeasure::flops, "FLOPs", "FLOP", "Useful floating point operations"},
+    {LayerMeasure::bytes, "Bytes", "B", "Bytes moved"},
+    {LayerMeasure::events, "Events", "", "Events of it and of all below"},
+});
+
+[[nodiscard]] constexpr const LayerMeasureInfo& info_of(LayerMeasure measure) noexcept {
+  return kLayerMeasures[static_cast<std::size_t>(measure)];
+}
+
+[[nodiscard]] inline double value_of(const HierarchyNode& node, LayerMeasure measure) noexcept {
+  switch (measure) {
+    case LayerMeasure::busy:
+      return static_cast<double>(node.cover.busy_ns);
+    case LayerMeasure::self:
+      return static_cast<double>(node.cover.self_ns);
+    case LayerMeasure::wait:
+      return static_cast<double>(node.totals.wait_ns);
+    case LayerMeasure::device:
+      return static_cast<double>(node.totals.launched_ns);
+    case LayerMeasure::flops:
+      return node.totals.flops;
+    case LayerMeasure::bytes:
+      return static_cast<double>(node.totals.bytes);
+    case LayerMeasure::events:
+      return static_cast<double>(node.totals.events);
+  }
+  return 0;
+}
+
+// Of a column or a segment: one unit for all values up to the largest, so that they stand under each other.
+struct MeasureScale {
+  double divisor = 1;
+  std::string_view unit;  // "GFLOP"; "": each in the unit of its size
+};
+[[nodiscard]] MeasureScale scale_of(LayerMeasure measure, double largest) noexcept;
+[[nodiscard]] inline std::string measure_text(LayerMeasure measure, double value) {
+  return format_value(value, info_of(measure).unit);
+}
+
+// Whether any event of the tree has it.
+[[nodiscard]] inline bool has_measure(const Hierarchy& tree, LayerMeasure measure) noexcept {
+  return measure == LayerMeasure::self ? tree.nodes[0].cover.busy_ns > 0 : value_of(tree.nodes[0], measure) > 0;
+}
+
+// Where the boxes of a flame graph lie: every node below its parent, as wide as its share of it by a measure. Times of
+// children that ran at once may add up to more than their parent's: then they share its width.
+//
+//   FlameLayout layout(*tree, LayerMeasure::busy);                      // once, on a worker
+//   layout.boxes(*tree, zoomed, width, rows, boxes);                    // each frame: what is seen of it
+struct FlameBox {
+  std::uint32_t node = 0;   // the first of them
+  std::uint32_t count = 1;  // siblings that share it because they are narrower than a pixel
+  std::uint32_t row = 0;    // from the root's, 0
+  float x0 = 0, x1 = 0;     // pixels
+  bool above = false;       // an ancestor of what is zoomed to
+};
+
+class FlameLayout {
+ public:
+  FlameLayout(const Hierarchy& tree, LayerMeasure measure);
+  [[nodiscard]] LayerMeasure measure() const noexcept { return measure_; }
+  // Of `zoomed` and below it, and of those above it, which take the whole width; no more than so many rows.
+  void boxes(const Hierarchy& tree, std::uint32_t zoomed, float width, std::uint32_t rows,
+             std::vector<FlameBox>& out) const;
+  [[nodiscard]] double value(std::uint32_t node) const noexcept { return values_[node]; }
+
+ private:
+  struct Span {
+    double from = 0, to = 0;  // of the whole width, 0 to 1
+  };
+  LayerMeasure measure_;
+  std::vector<Span> spans_;  // by node
+  std::vector<double> values_;
+};
+
+// Whether the name of a call tells it from the same name elsewhere in a tree of calls or zones: a search finds names,
+// no stacks.
+enum class NameUse : std::uint8_t {
+  alone,   // nothing else in the tree is called so
+  apart,   // nothing else is while its events run: the name and their stretch of time tell it
+  shared,  // others are at the same time
+};
+
+// By node; empty for trees that are of no calls. O(n log n): on a worker.
+[[nodiscard]] std::vector<NameUse> name_uses(const Hierarchy& tree);
 
 // How a node is found again in another tree of the same kind, where it has another number: by the texts of its path.
 

@@ -1,4 +1,4 @@
-#include "app/content/listings/core_grid.h"
+#include "app/content/listings/analysis_listings.h"
 
 #include <fmt/format.h>
 

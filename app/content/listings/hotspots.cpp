@@ -1,4 +1,4 @@
-#include "app/content/listings/hotspots.h"
+#include "app/content/listings/analysis_listings.h"
 
 #include <fmt/format.h>
 
@@ -39,7 +39,7 @@ std::string plain_name(std::string_view name) {
   return plain;
 }
 
-std::string column_title(const LaunchColumn& column) {
+std::string launch_column_title(const LaunchColumn& column) {
   const bool scales = column.unit.empty() || column.unit == "B" || column.unit == "ns" || column.unit == "%";
   std::string title = scales ? column.title : fmt::format("{}, {}", column.title, column.unit);
   if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
@@ -91,7 +91,7 @@ Listing hotspots_listing(const HotspotList& hotspots, const Snapshot& snapshot, 
   }
   for (const LaunchColumn& column : hotspots.columns) {
     const bool keeps_unit = column.unit == "B" || column.unit == "ns" || column.unit == "%";
-    columns.push_back({plain_name(column.name), column_title(column), keeps_unit ? column.unit : "",
+    columns.push_back({plain_name(column.name), launch_column_title(column), keeps_unit ? column.unit : "",
                        column.explanation + (column.numeric ? " The mean where launches differ." : "")});
   }
   columns.push_back({"event_id", "Longest", "", "Its longest event", false, true});

@@ -1,4 +1,4 @@
-#include "app/content/listings/layers.h"
+#include "app/content/listings/analysis_listings.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "app/content/selection_terms.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
-#include "core/names/table_titles.h"
+#include "core/names/short_names.h"
 
 namespace accelscope::app {
 namespace {

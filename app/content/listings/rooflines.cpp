@@ -1,4 +1,4 @@
-#include "app/content/listings/rooflines.h"
+#include "app/content/listings/analysis_listings.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <array>
 
 #include "app/content/selection_terms.h"
-#include "core/analysis/roofline/device_lanes.h"
+#include "core/analysis/roofline/event_amounts.h"
 #include "core/base/format.h"
 
 namespace accelscope::app {

@@ -2,12 +2,14 @@
 // fills rectangles: the use over time as stretches of equal height, and the blocks of the address map.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/content/memory/model.h"
+#include "app/session/analysis.h"
 
 namespace accelscope::app {
 
@@ -61,5 +63,22 @@ struct MemoryPlotData {
 
 // The series that lies at so many bytes above the ground in a pixel of the stack; none above all of them.
 [[nodiscard]] std::optional<std::size_t> series_at(const StackedUsage& stack, std::size_t pixel, std::uint64_t bytes);
+
+// The use of memory pools as the timeline draws it, made off the UI thread: a pool may have changed millions of times
+// in sight. Until the wanted stack is there the last one of its pool is given.
+class UsageStacks {
+ public:
+  // Null before the pool's first answer; compare the key's range with what was asked for.
+  std::shared_ptr<const MemoryPlotData> get(SessionAnalysis& analysis, const std::shared_ptr<const MemoryUsage>& usage,
+                                            std::uint32_t pool, const TimeRange& range, std::size_t pixels,
+                                            std::size_t most_series);
+
+ private:
+  struct Entry {
+    std::shared_ptr<const MemoryPlotData> data;
+    Task<std::shared_ptr<const MemoryPlotData>> task;
+  };
+  std::map<std::uint32_t, Entry> entries_;  // by pool
+};
 
 }  // namespace accelscope::app

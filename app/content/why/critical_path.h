@@ -5,6 +5,7 @@
 
 #include "app/content/listings/base/listing.h"
 #include "core/analysis/critical_path/critical_path.h"
+#include "core/analysis/critical_path/work_graph.h"
 
 namespace accelscope::app {
 
@@ -29,5 +30,14 @@ namespace accelscope::app {
 [[nodiscard]] SqlValue path_event_cell(const WorkGraph& graph, NodeIndex node);
 [[nodiscard]] Listing path_listing(const WorkGraph& graph, const CriticalPath& path);
 [[nodiscard]] Listing shares_listing(const WorkGraph& graph, const CriticalPath& path, PathBy by);
+
+// The table of gaps: when each device had nothing to do, what its host did meanwhile, what ended it and what closing it
+// would save.
+
+[[nodiscard]] Result<Listing> list_idle(const QueryContext& query, const ListingRequest& request);
+// The longest ones first; no more than `most` of them, as the note says then. Of the range, the whole session's where
+// it is empty.
+[[nodiscard]] Result<Listing> idle_listing(const QueryContext& query, const WorkGraph& graph, const TimeRange& range,
+                                           std::size_t most);
 
 }  // namespace accelscope::app

@@ -1,4 +1,4 @@
-#include "app/export/report/offered_formats.h"
+#include "app/export/report/reports.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -13,12 +13,9 @@
 #include "app/content/advice_words.h"
 #include "app/content/catalogue/listings.h"
 #include "app/content/figure_text.h"
-#include "app/content/listings/hotspots.h"
-#include "app/content/verdict_text.h"
-#include "app/content/why/device_gaps.h"
-#include "app/export/quality_report.h"
-#include "app/export/report/listing_table.h"
-#include "app/export/report/report_timeline.h"
+#include "app/content/listings/analysis_listings.h"
+#include "app/content/why/critical_path.h"
+#include "app/export/session_export.h"
 #include "app/workspace/headline.h"
 #include "app/workspace/opening.h"
 #include "core/analysis/advice/advice.h"
@@ -28,9 +25,8 @@
 #include "core/base/text.h"
 #include "core/export/base/export_format.h"
 #include "core/export/formats/formats.h"
-#include "core/export/report/html_report.h"
-#include "core/export/report/markdown_report.h"
 #include "core/export/report/report.h"
+#include "core/export/report/report_pages.h"
 #include "core/scan/event_mask.h"
 
 namespace accelscope::app {
@@ -81,8 +77,8 @@ constexpr std::array kReportedListings = std::to_array<ReportedListing>({
   std::int64_t unix_ns = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), unix_ns);
   if (read.ec != std::errc() || read.ptr != text.data() + text.size() || unix_ns <= 0) return "";
-  constexpr std::int64_t kNsPerSecond = 1'000'000'000;
-  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(unix_ns / kNsPerSecond)));
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<std::time_t>(unix_ns / kSecondNs)));
 }
 
 // Gathers a report part by part; a part that fails is named in the last section, and the others stay.

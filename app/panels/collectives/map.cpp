@@ -6,10 +6,10 @@
 #include <cmath>
 #include <utility>
 
-#include "app/content/listings/collectives.h"
+#include "app/content/listings/analysis_listings.h"
 #include "app/panels/collectives/panel.h"
 #include "app/panels/rect_batch.h"
-#include "app/panels/targets.h"
+#include "app/panels/scope.h"
 #include "app/session/analysis.h"
 #include "app/view/selection.h"
 #include "core/analysis/statistics/middle.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/content/listings/collectives.h"
+#include "app/content/listings/analysis_listings.h"
 #include "app/session/analysis.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"

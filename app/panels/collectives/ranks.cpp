@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "app/panels/collectives/panel.h"
-#include "app/panels/targets.h"
+#include "app/panels/scope.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/menu.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/content/listings/collectives.h"
+#include "app/content/listings/analysis_listings.h"
 #include "app/panels/collectives/panel.h"
 #include "core/base/format.h"
 #include "render/widgets/layout.h"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/content/comparison/comparison_output.h"
 #include "app/content/comparison/comparison_words.h"
-#include "app/content/comparison/divergence_output.h"
 #include "app/content/comparison/explained.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/compare/sides.h"

@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "app/content/comparison/comparison_listing.h"
+#include "app/content/comparison/comparison_output.h"
 #include "app/content/comparison/comparison_words.h"
 #include "app/view/selection.h"
 #include "render/base/draw.h"

@@ -12,12 +12,11 @@
 #include <vector>
 
 #include "app/content/advice_words.h"
-#include "app/content/listings/compilations.h"
+#include "app/content/listings/analysis_listings.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/context.h"
 #include "app/panels/rect_batch.h"
 #include "app/panels/scope.h"
-#include "app/panels/targets.h"
 #include "core/analysis/compilation/compilations.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"

@@ -9,7 +9,7 @@
 
 #include "app/content/figure_text.h"
 #include "app/panels/core_grid/panel.h"
-#include "app/panels/targets.h"
+#include "app/panels/scope.h"
 #include "app/rows/track_names.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"

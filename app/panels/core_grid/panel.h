@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "app/content/listings/core_grid.h"
+#include "app/content/listings/analysis_listings.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/context.h"
 #include "app/panels/scope.h"

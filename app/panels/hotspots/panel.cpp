@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "app/content/listings/hotspots.h"
+#include "app/content/listings/analysis_listings.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/scope.h"
 #include "app/view/selection.h"

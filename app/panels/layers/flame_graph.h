@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/content/hierarchy/flame_layout.h"
 #include "app/content/hierarchy/tree_rows.h"
 #include "core/names/short_names.h"
 #include "render/base/geometry.h"

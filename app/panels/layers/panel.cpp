@@ -13,7 +13,7 @@
 #include "app/content/figure_text.h"
 #include "app/content/source/text.h"
 #include "app/panels/layers/flame_graph.h"
-#include "app/panels/targets.h"
+#include "app/panels/scope.h"
 #include "app/view/selection.h"
 #include "core/analysis/hierarchy/hierarchy.h"
 #include "core/base/format.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/content/hierarchy/tree_rows.h"
-#include "app/content/listings/layers.h"
+#include "app/content/listings/analysis_listings.h"
 #include "app/panels/context.h"
 #include "app/panels/layers/flame_graph.h"
 #include "app/panels/scope.h"

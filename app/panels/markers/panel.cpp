@@ -5,10 +5,10 @@
 #include <array>
 #include <vector>
 
-#include "app/view/marker_range.h"
+#include "app/view/marker_sets.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
-#include "core/base/natural_order.h"
+#include "core/base/text.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/layout.h"

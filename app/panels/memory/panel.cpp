@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "app/content/advice_words.h"
-#include "app/content/axes/time_axis.h"
+#include "app/content/axes/axes.h"
 #include "app/content/memory/model.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"

@@ -16,7 +16,7 @@
 #include "app/content/memory/plot_data.h"
 #include "app/content/memory/segment_rows.h"
 #include "app/panels/context.h"
-#include "core/analysis/memory/allocation_story.h"
+#include "core/analysis/memory/tensor_life.h"
 #include "core/base/worker_pool.h"
 #include "render/widgets/controls.h"
 #include "render/widgets/table.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/content/axes/time_axis.h"
+#include "app/content/axes/axes.h"
 #include "app/panels/memory/panel.h"
 #include "app/panels/rect_batch.h"
 #include "core/base/format.h"

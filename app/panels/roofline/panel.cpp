@@ -8,8 +8,8 @@
 #include <cmath>
 #include <utility>
 
-#include "app/content/listings/rooflines.h"
-#include "app/panels/targets.h"
+#include "app/content/listings/analysis_listings.h"
+#include "app/panels/scope.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
 #include "core/base/text.h"

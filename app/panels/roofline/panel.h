@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "app/content/axes/value_axis.h"
+#include "app/content/axes/axes.h"
 #include "app/panels/context.h"
 #include "app/panels/roofline/levels_view.h"
 #include "app/panels/scope.h"
-#include "app/persist/peak_book.h"
+#include "app/persist/persist.h"
 #include "core/analysis/peaks/peaks.h"
 #include "core/analysis/roofline/roofline.h"
 #include "core/model/event_filter.h"

@@ -1,5 +1,5 @@
 // What the devices executed, in the order of the program: of the lit line, or of all.
-#include "app/content/listings/instructions.h"
+#include "app/content/listings/analysis_listings.h"
 #include "app/panels/source/panel.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"

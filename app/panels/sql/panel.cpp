@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "app/content/sql/console.h"
-#include "app/export/query_output.h"
+#include "app/export/text_table.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/context.h"
-#include "app/persist/query_history.h"
+#include "app/persist/persist.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"

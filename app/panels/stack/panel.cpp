@@ -10,7 +10,7 @@
 
 #include "app/content/advice_words.h"
 #include "app/content/event_details.h"
-#include "app/content/source/call_rows.h"
+#include "app/content/source/costs.h"
 #include "app/panels/context.h"
 #include "app/view/selection.h"
 #include "core/base/format.h"

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/content/axes/value_axis.h"
+#include "app/content/axes/axes.h"
 #include "app/content/listings/statistics.h"
 #include "app/content/selection_terms.h"
 #include "app/panels/answer_table.h"
@@ -19,7 +19,7 @@
 #include "app/panels/scope.h"
 #include "core/base/format.h"
 #include "core/model/unit.h"
-#include "core/names/table_titles.h"
+#include "core/names/short_names.h"
 #include "render/base/draw.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/content/fact_tables.h"
+#include "app/content/figure_text.h"
 #include "app/content/sql/console.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/context.h"
@@ -24,7 +24,7 @@
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 #include "core/model/unit.h"
-#include "core/names/table_titles.h"
+#include "core/names/short_names.h"
 #include "render/base/icons.h"
 #include "render/widgets/layout.h"
 #include "render/widgets/popup.h"

@@ -11,11 +11,11 @@
 
 #include "app/content/advice_words.h"
 #include "app/panels/context.h"
-#include "app/panels/targets.h"
+#include "app/panels/scope.h"
 #include "app/session/shown_advice.h"
 #include "app/view/selection.h"
 #include "core/analysis/advice/advice.h"
-#include "core/analysis/advice/error_surroundings.h"
+#include "core/analysis/advice/evidence.h"
 #include "core/base/format.h"
 #include "render/base/icons.h"
 #include "render/widgets/controls.h"

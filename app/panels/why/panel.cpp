@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "app/content/advice_words.h"
+#include "app/content/listings/analysis_listings.h"
 #include "app/content/listings/base/listing.h"
-#include "app/content/listings/warnings.h"
 #include "app/content/why/critical_path.h"
 #include "app/content/why/what_if.h"
 #include "app/panels/answer_table.h"

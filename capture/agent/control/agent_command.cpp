@@ -16,7 +16,7 @@
 #include "capture/agent/control/control_socket.h"
 #include "capture/command_line/options.h"
 #include "capture/request/option_cli.h"
-#include "core/base/plain_text.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::agent {
 namespace {

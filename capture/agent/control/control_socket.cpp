@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "capture/security/private_files.h"
-#include "core/base/natural_order.h"
 #include "core/base/own_files.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::agent {
 namespace {

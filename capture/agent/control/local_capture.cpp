@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "capture/agent/run/capture_run.h"
-#include "capture/agent/viewers/kind_parts.h"
-#include "capture/ingest/store_scopes.h"
+#include "capture/agent/viewers/kinds_lookup.h"
+#include "capture/ingest/stream_ingest.h"
 #include "capture/request/options.h"
 #include "capture/security/private_files.h"
-#include "capture/system/host_identity.h"
+#include "capture/system/address.h"
 #include "core/base/format.h"
 #include "core/store/salvage/rescue.h"
 

@@ -17,10 +17,10 @@
 #include "capture/command_line/options.h"
 #include "capture/request/option_cli.h"
 #include "capture/request/options.h"
-#include "capture/system/standard_streams.h"
+#include "capture/system/descriptor.h"
 #include "core/base/format.h"
 #include "core/base/own_files.h"
-#include "core/base/plain_text.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::agent {
 namespace {

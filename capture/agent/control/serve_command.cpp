@@ -17,15 +17,15 @@
 #include "capture/agent/control/commands.h"
 #include "capture/agent/control/control_socket.h"
 #include "capture/agent/viewers/agent.h"
-#include "capture/agent/viewers/kind_parts.h"
+#include "capture/agent/viewers/kinds_lookup.h"
 #include "capture/command_line/options.h"
 #include "capture/request/option_cli.h"
 #include "capture/request/options.h"
+#include "capture/system/descriptor.h"
 #include "capture/system/shown_command.h"
-#include "capture/system/standard_streams.h"
 #include "core/base/format.h"
 #include "core/base/own_files.h"
-#include "core/base/plain_text.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::agent {
 namespace {

@@ -9,7 +9,7 @@
 #include <new>
 #include <utility>
 
-#include "capture/sources/base/stream_time.h"
+#include "capture/sources/base/line_blocks.h"
 #include "core/base/checksum.h"
 #include "core/base/format.h"
 

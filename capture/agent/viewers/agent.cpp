@@ -28,7 +28,7 @@
 #include "capture/agent/viewers/kinds_lookup.h"
 #include "capture/agent/viewers/viewer_session.h"
 #include "capture/security/private_files.h"
-#include "capture/system/host_identity.h"
+#include "capture/system/address.h"
 #include "core/base/format.h"
 #include "core/base/own_files.h"
 

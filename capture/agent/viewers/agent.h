@@ -16,7 +16,7 @@
 #include "capture/agent/run/capture_run.h"
 #include "capture/agent/run/outbox.h"
 #include "capture/request/kind.h"
-#include "capture/security/agent_secrets.h"
+#include "capture/security/agent_gate.h"
 #include "capture/wire/link.h"
 #include "core/chunk/event_sink.h"
 

@@ -1,6 +1,20 @@
 #include "capture/agent/viewers/kinds_lookup.h"
 
+#include <fmt/format.h>
+
+#include <unistd.h>
+#include <array>
+#include <filesystem>
+#include <memory>
 #include <system_error>
+#include <utility>
+
+#include "capture/probe/host/files.h"
+#include "capture/request/option_cli.h"
+#include "capture/request/options.h"
+#include "capture/system/address.h"
+#include "capture/system/shown_command.h"
+#include "capture/wire/capture_messages.h"
 
 namespace accelscope::capture::agent {
 namespace {
@@ -48,6 +62,142 @@ void KindsLookup::answer() {
 
 void KindsLookup::forget(const void* who) {
   std::erase_if(waiting_, [who](const auto& each) { return each.first == who; });
+}
+
+namespace {
+
+// What a part keeps alive while it runs.
+struct PartFacts {
+  request::CaptureRequest request;
+  std::size_t kind = 0;
+  std::string work_folder;
+  std::chrono::steady_clock::time_point origin;
+  request::ProgramWatch watch;
+  std::vector<MetaEntry> facts;                   // of the whole capture; the first part's
+  std::shared_ptr<probes::ProbeListener> probes;  // of a kind that works through one
+};
+
+Result<void> write_part(PartFacts& part, EventSink& sink, const request::OpenScope& open_scope,
+                        const request::AskCapture& ask) {
+  for (const MetaEntry& entry : part.facts) {
+    if (Result<void> done = sink.define(entry); !done) return done;
+  }
+  const request::KindRun run{part.request,      part.request.kinds[part.kind],
+                             part.origin,       part.work_folder,
+                             open_scope,        part.watch,
+                             part.probes.get(), ask};
+  Result<void> done = request::run_kind(run, sink);
+  part.probes.reset();  // another capture may wait there
+  return done;
+}
+
+// A setting of a file may carry a name before it: "x=x.npy".
+bool was_sent(const std::string& setting, const std::string& work_folder) {
+  const auto lies_there = [&](const std::string& path) {
+    std::error_code failure;
+    return wire::safe_relative_path(path) && !work_folder.empty() &&
+           std::filesystem::exists(std::filesystem::path(work_folder) / path, failure);
+  };
+  const std::size_t equals = setting.find('=');
+  return equals == std::string::npos ? lies_there(setting) : lies_there(setting.substr(equals + 1));
+}
+
+Result<void> check_files(const request::CaptureRequest& request, const std::string& work_folder,
+                         const std::vector<request::KindFacts>& kinds) {
+  if (!request.directory.empty() && !was_sent(request.directory, work_folder)) {
+    return Error{
+        fmt::format("{}: the agent uses no folders of its host for viewers; start it with --allow-run, or send "
+                    "the folder along",
+                    request.directory)};
+  }
+  for (const request::KindChoice& choice : request.kinds) {
+    const Result<const request::KindFacts*> facts = request::find_facts(choice.name, kinds);
+    if (!facts) return facts.error();
+    for (const request::KindOption& option : (*facts)->options) {
+      if (option.type != request::OptionType::file) continue;
+      for (const request::OptionSetting& setting : choice.options) {
+        if (setting.name != option.name || was_sent(setting.value, work_folder)) continue;
+        return Error{
+            fmt::format("--{}: the agent reads no files of its host for viewers; start it with --allow-run, "
+                        "or send the file along",
+                        option.name)};
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<MetaEntry> request_facts(const request::CaptureRequest& request) {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  std::string kinds;
+  for (const request::KindChoice& choice : request.kinds) kinds += (kinds.empty() ? "" : ", ") + choice.name;
+  std::vector<MetaEntry> facts = {
+      {"capture.host", system::host_name()},
+      {"capture.kinds", kinds},
+      {"capture.begin_unix_ns", fmt::format("{}", std::chrono::duration_cast<std::chrono::nanoseconds>(now).count())}};
+  if (!request.name.empty()) facts.push_back({"capture.name", request.name});
+  std::vector<std::string> command = request::kind_arguments(request.kinds, request::declared_kinds());
+  if (request.paused) command.emplace_back("--paused");
+  if (request.duration_seconds > 0) command.push_back(fmt::format("--duration={}", request.duration_seconds));
+  for (const std::string& setting : request.environment) {
+    command.push_back(fmt::format("--env={}=...", setting.substr(0, setting.find('='))));
+  }
+  if (!request.directory.empty()) command.push_back("--cwd=" + request.directory);
+  if (!request.program.empty()) {
+    command.emplace_back("--");
+    command.push_back(request.program);
+    command.insert(command.end(), request.arguments.begin(), request.arguments.end());
+  }
+  facts.push_back({"capture.command", system::shown_command(command)});
+  if (!request.script.empty()) facts.push_back({"capture.script", system::without_secrets(request.script)});
+  return facts;
+}
+
+Result<std::vector<SourcePart>> kind_parts(const request::CaptureRequest& wanted, const std::string& work_folder,
+                                           std::chrono::steady_clock::time_point origin,
+                                           const request::ProgramWatch& watch) {
+  request::CaptureRequest request = request::complete_request(wanted);
+  const std::vector<request::KindFacts> kinds = request::checked_kinds(request.kinds);
+  if (Result<void> checked = request::check_request(request, kinds); !checked) return checked.error();
+  if (Result<std::string> described = request::describe_request(request, work_folder); !described)
+    return described.error();
+  std::vector<MetaEntry> facts = request_facts(request);
+  Result<probes::ProbePlaces> probes = probes::open_probe_places(request);
+  if (!probes) return probes.error();
+  request.environment.insert(request.environment.end(), probes->environment.begin(), probes->environment.end());
+  std::vector<SourcePart> parts;
+  for (std::size_t i = 0; i < request.kinds.size(); ++i) {
+    const auto part = std::make_shared<PartFacts>(
+        PartFacts{request, i, work_folder, origin, watch, std::exchange(facts, {}), probes->listeners[i]});
+    parts.push_back({request.kinds[i].name,
+                     [part](EventSink& sink, const request::OpenScope& open_scope, const request::AskCapture& ask) {
+                       return write_part(*part, sink, open_scope, ask);
+                     },
+                     (*request::find_facts(request.kinds[i].name, kinds))->needs_program,
+                     (*request::find_kind(request.kinds[i].name))->own_time});
+  }
+  return parts;
+}
+
+AgentKinds agent_kinds(bool may_run, const std::vector<request::KindChoice>& started_with) {
+  AgentKinds kinds;
+  kinds.list = [] { return request::checked_kinds(); };
+  kinds.parts = [may_run, started_with](
+                    const request::CaptureRequest& request, const std::string& work_folder,
+                    std::chrono::steady_clock::time_point origin) -> Result<std::vector<SourcePart>> {
+    if (!may_run && request.kinds != started_with) {
+      if (Result<void> checked = check_files(request, work_folder, request::declared_kinds()); !checked)
+        return checked.error();
+    }
+    return kind_parts(request, work_folder, origin);
+  };
+  kinds.describe = [](const request::CaptureRequest& request, const std::string& work_folder) {
+    const Result<std::string> described = request::describe_request(request, work_folder);
+    return described ? *described : std::string();
+  };
+  return kinds;
 }
 
 }  // namespace accelscope::capture::agent

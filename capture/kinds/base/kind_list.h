@@ -2,7 +2,14 @@
 // its folder.
 #pragma once
 
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "capture/request/kind.h"
+#include "core/chunk/session_writer.h"
+#include "core/model/column_spec.h"
 
 namespace accelscope::capture::kinds {
 
@@ -24,6 +31,51 @@ inline constexpr request::CaptureKind (*kKinds[])() = {
     program::program_kind,   itt::itt_kind,       python::python_kind,     simulate::simulate_kind,
     replay::replay_kind,     neuron::neuron_kind, tt_metal::tt_metal_kind, tt_metal::tt_profile_kind,
     unitrace::unitrace_kind, torch::torch_kind,   opencl::opencl_kind,
+};
+
+// What a session says was left out or shown otherwise than it happened.
+
+// Those that happened. `whose` stands before each: "python3 (1234): ".
+inline void tell(SessionWriter& writer, const std::string& whose, std::initializer_list<QualityEntry> findings) {
+  for (QualityEntry finding : findings) {
+    if (finding.count == 0) continue;
+    finding.detail = whose + finding.detail;
+    writer.add_quality(std::move(finding));
+  }
+}
+
+// A kind's tables of events as constants, and their numbers in a session.
+//
+//   enum class Table : std::size_t { kernels, copies };
+//   constexpr TableSpec kTables[] = {{{"kernel", EventKind::slice, "kernel", "Its name."}, kKernelColumns}, ...};
+//   Tables<Table> tables(writer, kTables);
+//   ... writer.add_track({.name = "queue", .schema = tables[Table::kernels]});
+struct TableSpec {
+  SchemaSpec schema;
+  std::span<const ColumnSpec> columns;
+};
+
+template <typename Table>
+class Tables {
+ public:
+  Tables(SessionWriter& writer, std::span<const TableSpec> tables)
+      : writer_(writer), tables_(tables), numbers_(tables.size(), kNone) {}
+
+  // Defined when it is first asked for, so that a session has no tables that its programs do not use.
+  [[nodiscard]] SchemaNumber operator[](Table table) {
+    SchemaNumber& number = numbers_[static_cast<std::size_t>(table)];
+    const TableSpec& spec = tables_[static_cast<std::size_t>(table)];
+    if (number == kNone) number = writer_.add_schema(make_schema(spec.schema, spec.columns));
+    return number;
+  }
+  void define_all() {
+    for (std::size_t i = 0; i < tables_.size(); ++i) (void)(*this)[static_cast<Table>(i)];
+  }
+
+ private:
+  SessionWriter& writer_;
+  std::span<const TableSpec> tables_;
+  std::vector<SchemaNumber> numbers_;
 };
 
 }  // namespace accelscope::capture::kinds

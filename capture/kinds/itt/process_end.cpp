@@ -1,7 +1,7 @@
 // What is left when a thread or the process ends, and what the session says about it.
 #include <fmt/format.h>
 
-#include "capture/kinds/base/findings.h"
+#include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/itt/process.h"
 
 namespace accelscope::capture::kinds::itt {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/kinds/base/table_spec.h"
+#include "capture/kinds/base/kind_list.h"
 #include "capture/probe/host/reader.h"
 
 namespace accelscope::capture::kinds::itt {

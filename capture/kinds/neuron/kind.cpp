@@ -11,9 +11,9 @@
 #include "capture/kinds/neuron/run.h"
 #include "capture/kinds/neuron/settings.h"
 #include "capture/kinds/program/start.h"
-#include "capture/sources/neuron/tool.h"
+#include "capture/sources/neuron/source.h"
+#include "capture/system/address.h"
 #include "capture/system/child_process.h"
-#include "capture/system/host_identity.h"
 
 namespace accelscope::capture::kinds::neuron {
 namespace {

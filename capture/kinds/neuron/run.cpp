@@ -17,18 +17,18 @@
 #include <utility>
 #include <vector>
 
-#include "capture/kinds/neuron/command.h"
+#include "capture/kinds/neuron/settings.h"
 #include "capture/kinds/program/start.h"
 #include "capture/request/kind.h"
-#include "capture/sources/base/labelled_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/input_parts.h"
-#include "capture/sources/neuron/tool.h"
+#include "capture/sources/neuron/source.h"
 #include "capture/system/child_process.h"
 #include "capture/system/descriptor.h"
 #include "capture/system/shown_command.h"
 #include "core/base/format.h"
-#include "core/base/natural_order.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::kinds::neuron {
 namespace {

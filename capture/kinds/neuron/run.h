@@ -13,8 +13,8 @@
 
 #include "capture/kinds/neuron/settings.h"
 #include "capture/kinds/program/events.h"
-#include "capture/kinds/program/folder_watch.h"
 #include "capture/kinds/program/output_lines.h"
+#include "capture/kinds/program/tool_traces.h"
 #include "capture/request/kind.h"
 #include "capture/system/supervised_child.h"
 #include "core/base/result.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "capture/kinds/base/findings.h"
+#include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/opencl/schemas.h"
 #include "capture/sources/tracks/track_events.h"
 #include "core/base/format.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "capture/kinds/base/table_spec.h"
+#include "capture/kinds/base/kind_list.h"
 
 namespace accelscope::capture::kinds::opencl {
 

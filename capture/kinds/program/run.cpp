@@ -6,7 +6,7 @@
 #include <csignal>
 #include <utility>
 
-#include "capture/kinds/base/findings.h"
+#include "capture/kinds/base/kind_list.h"
 
 namespace accelscope::capture::kinds::program {
 namespace {

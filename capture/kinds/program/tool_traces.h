@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,5 +30,29 @@ struct ToolRun {
 // Files that cannot be read are told of too; also after a stop all of them are read. Fails if none can be read, or a
 // sink fails.
 [[nodiscard]] Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, EventSink& told);
+
+// What a program has written into folders, by how they were before: clocks of files run behind those of programs.
+
+// Which files with an ending lie below some folders, so that those that came or changed since can be told.
+class FolderWatch {
+ public:
+  struct File {
+    std::string path;
+    std::uint64_t bytes = 0;
+    std::filesystem::file_time_type written;
+  };
+
+  // Looks at `depth` levels of folders below each; links are not followed, hidden folders left out.
+  FolderWatch(std::vector<std::string> folders, std::string ending, int depth);
+  // New or written since, by path.
+  [[nodiscard]] std::vector<File> changed() const;
+
+ private:
+  [[nodiscard]] std::vector<File> list() const;
+  std::vector<std::string> folders_;
+  std::string ending_;
+  int depth_;
+  std::map<std::string, File> before_;
+};
 
 }  // namespace accelscope::capture::kinds::program

@@ -9,7 +9,6 @@
 #include "capture/kinds/base/kind_list.h"
 #include "capture/kinds/python/process.h"
 #include "capture/kinds/python/session.h"
-#include "capture/probe/host/carried_files.h"
 #include "capture/probe/host/files.h"
 #include "capture/probe/host/kind_frame.h"
 #include "capture/probe/host/reader.h"

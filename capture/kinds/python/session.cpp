@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "capture/json/json_cursor.h"
-#include "capture/kinds/base/findings.h"
+#include "capture/kinds/base/kind_list.h"
 
 namespace accelscope::capture::kinds::python {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/kinds/base/table_spec.h"
+#include "capture/kinds/base/kind_list.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::kinds::python {

@@ -5,7 +5,7 @@
 
 #include "capture/kinds/base/kind_list.h"
 #include "capture/request/options.h"
-#include "capture/sources/base/paced_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/base/source.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/input_parts.h"

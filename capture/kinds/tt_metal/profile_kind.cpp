@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "capture/kinds/base/kind_list.h"
-#include "capture/kinds/program/folder_watch.h"
 #include "capture/kinds/program/start.h"
+#include "capture/kinds/program/tool_traces.h"
 #include "capture/kinds/tt_metal/log_watch.h"
 #include "capture/kinds/tt_metal/settings.h"
-#include "capture/sources/base/labelled_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/tracy_csv/source.h"
 
 namespace accelscope::capture::kinds::tt_metal {

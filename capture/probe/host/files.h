@@ -5,9 +5,13 @@
 //   "INTEL_LIBITTNOTIFY64=" + files->path("libaccelscope_itt.so")
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "capture/probe/host/listener.h"
+#include "capture/request/request.h"
 #include "core/base/result.h"
 
 namespace accelscope::capture::probes {
@@ -26,5 +30,25 @@ class ProbeFiles {
   explicit ProbeFiles(std::string folder) : folder_(std::move(folder)) {}
   std::string folder_;
 };
+
+// What the kinds of a capture that work through probes need before its program starts: where their probes attach, and
+// the environment that brings them into the program.
+struct ProbePlaces {
+  std::vector<std::shared_ptr<ProbeListener>> listeners;  // of each kind of the request; null: it has no probe
+  std::vector<std::string> environment;                   // "NAME=VALUE", beside the request's own
+};
+
+// With a program the sockets lie in a folder of the capture's own; without one where programs that the user starts by
+// hand look for them.
+[[nodiscard]] Result<ProbePlaces> open_probe_places(const request::CaptureRequest& request);
+
+// The files that this program carries inside itself for profiled programs; made by the build.
+struct CarriedFile {
+  std::string_view path;  // relative: "libaccelscope_itt.so"
+  const char* begin = nullptr;
+  const char* end = nullptr;
+};
+
+[[nodiscard]] std::vector<CarriedFile> carried_files();
 
 }  // namespace accelscope::capture::probes

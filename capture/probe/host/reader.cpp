@@ -1,12 +1,17 @@
 #include "capture/probe/host/reader.h"
 
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -14,8 +19,7 @@
 #include <utility>
 
 #include "capture/probe/host/listener.h"
-#include "capture/probe/host/ring.h"
-#include "capture/probe/host/socket.h"
+#include "capture/probe/tick_source.h"
 #include "capture/system/shown_command.h"
 
 namespace accelscope::capture::probes {
@@ -327,6 +331,161 @@ std::string ProbeProcess::title() const { return fmt::format("{} ({})", name, id
 Result<void> read_probes(const request::KindRun& run, SessionWriter& writer, EventSink& sink,
                          const ProbeHandler& handler) {
   return ProbeReading(run, writer, sink, handler).read();
+}
+
+namespace {
+
+constexpr std::size_t kHead = probe::kRingHeadBytes;
+
+Error no_ring() { return Error{"a thread's memory is no ring of events"}; }
+
+}  // namespace
+
+Result<std::unique_ptr<ProbeRing>> ProbeRing::map(const system::Descriptor& memory) {
+  struct stat facts {};
+  if (!memory || ::fstat(memory.get(), &facts) != 0) return no_ring();
+  const std::uint64_t bytes = static_cast<std::uint64_t>(facts.st_size) - kHead;
+  if (static_cast<std::uint64_t>(facts.st_size) < kHead + probe::kMinRingBytes || bytes > probe::kMaxRingBytes ||
+      !std::has_single_bit(bytes)) {
+    return no_ring();
+  }
+  void* base = ::mmap(nullptr, kHead + 2 * bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (base == MAP_FAILED) return Error{"there is no memory left to read a thread's events"};
+  std::unique_ptr<ProbeRing> ring(new ProbeRing);
+  char* at = static_cast<char*>(base);
+  ring->head_ = static_cast<probe::RingHead*>(base);
+  ring->bytes_ = bytes;
+  ring->words_ = reinterpret_cast<const std::uint64_t*>(at + kHead);
+  const auto map_at = [&](char* to, std::size_t from, std::size_t size, int access) {
+    return ::mmap(to, size, access, MAP_SHARED | MAP_FIXED, memory.get(), static_cast<off_t>(from)) != MAP_FAILED;
+  };
+  if (!map_at(at, 0, kHead, PROT_READ | PROT_WRITE) || !map_at(at + kHead, kHead, bytes, PROT_READ) ||
+      !map_at(at + kHead + bytes, kHead, bytes, PROT_READ)) {
+    return Error{"there is no memory left to read a thread's events"};
+  }
+  if (ring->head_->magic != probe::kRingMagic || ring->head_->bytes != bytes) return no_ring();
+  return ring;
+}
+
+ProbeRing::~ProbeRing() { ::munmap(head_, kHead + 2 * bytes_); }
+
+namespace {
+
+constexpr std::size_t kSocketReadBytes = 64U << 10;
+constexpr std::size_t kMaxDescriptors = 16;  // that one read may bring
+
+}  // namespace
+
+bool ProbeFrames::receive(int socket) {
+  if (used_ > 0) {
+    buffer_.erase(0, used_);
+    used_ = 0;
+  }
+  for (;;) {
+    const std::size_t before = buffer_.size();
+    buffer_.resize(before + kSocketReadBytes);
+    iovec part{buffer_.data() + before, kSocketReadBytes};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxDescriptors * sizeof(int))> room{};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = room.data();
+    message.msg_controllen = room.size();
+    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    const int failure = errno;
+    buffer_.resize(before + static_cast<std::size_t>(got > 0 ? got : 0));
+    for (cmsghdr* extra = CMSG_FIRSTHDR(&message); got > 0 && extra != nullptr; extra = CMSG_NXTHDR(&message, extra)) {
+      if (extra->cmsg_level != SOL_SOCKET || extra->cmsg_type != SCM_RIGHTS) continue;
+      const std::size_t count = (extra->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      for (std::size_t i = 0; i < count; ++i) {
+        int number = -1;
+        std::memcpy(&number, CMSG_DATA(extra) + i * sizeof number, sizeof number);
+        descriptors_.emplace_back(number);
+      }
+    }
+    descriptors_lost_ = descriptors_lost_ || (got > 0 && (message.msg_flags & MSG_CTRUNC) != 0);
+    if (got == 0) return false;
+    if (got < 0 && failure == EINTR) continue;
+    if (got < 0) return failure == EAGAIN || failure == EWOULDBLOCK;
+    if (buffer_.size() > 2 * std::size_t{probe::kMaxFrameBytes}) return true;  // the rest at the next turn
+  }
+}
+
+Result<std::optional<ProbeFrame>> ProbeFrames::next() {
+  probe::FrameHead head{};
+  if (buffer_.size() - used_ < sizeof head) return std::optional<ProbeFrame>();
+  std::memcpy(&head, buffer_.data() + used_, sizeof head);
+  if (head.bytes > probe::kMaxFrameBytes) return Error{"a frame is longer than any may be"};
+  if (buffer_.size() - used_ < sizeof head + head.bytes) return std::optional<ProbeFrame>();
+  ProbeFrame frame{static_cast<probe::FrameType>(head.type), buffer_.substr(used_ + sizeof head, head.bytes), {}};
+  if (frame.type == probe::FrameType::ring) {
+    if (descriptors_.empty() || descriptors_lost_) {
+      return Error{"the memory of a thread could not be taken over; raise the agent's limit on open files (ulimit -n)"};
+    }
+    frame.descriptor = std::move(descriptors_.front());
+    descriptors_.pop_front();
+  }
+  used_ += sizeof head + head.bytes;
+  return std::optional<ProbeFrame>(std::move(frame));
+}
+
+namespace {
+
+constexpr std::size_t kMaxAnchors = 8192;
+constexpr int kTries = 5;  // the shortest of them was not interrupted
+
+}  // namespace
+
+TickClock::TickClock(probe::ClockKind kind, std::chrono::steady_clock::time_point origin)
+    : kind_(kind), origin_(origin) {
+  anchors_.push_back(read());
+}
+
+TickClock::Anchor TickClock::read() const noexcept {
+  Anchor best;
+  std::int64_t shortest = INT64_MAX;
+  for (int i = 0; i < kTries; ++i) {
+    const auto before = std::chrono::steady_clock::now() - origin_;
+    const std::uint64_t ticks = probe::read_ticks(kind_);
+    const auto after = std::chrono::steady_clock::now() - origin_;
+    const std::int64_t took = std::chrono::nanoseconds(after - before).count();
+    if (took >= shortest) continue;
+    shortest = took;
+    best = {ticks, std::chrono::nanoseconds(before).count() + took / 2};
+  }
+  return best;
+}
+
+void TickClock::anchor() {
+  const Anchor now = read();
+  if (now.ticks <= anchors_.back().ticks || now.ns <= anchors_.back().ns) return;
+  if (anchors_.size() >= kMaxAnchors) {
+    anchors_.erase(anchors_.begin(), anchors_.begin() + static_cast<std::ptrdiff_t>(kMaxAnchors / 2));
+  }
+  anchors_.push_back(now);
+}
+
+std::int64_t TickClock::to_ns(std::uint64_t ticks) const noexcept {
+  if (anchors_.size() < 2) return anchors_.front().ns;
+  if (ticks > anchors_.back().ticks) {
+    return anchors_.back().ns + along(anchors_.front(), anchors_.back(), ticks - anchors_.back().ticks);
+  }
+  // What was just written lies behind the last anchor but one.
+  std::size_t upper = anchors_.size() - 1;
+  if (ticks < anchors_[upper - 1].ticks) {
+    const auto found =
+        std::upper_bound(anchors_.begin(), anchors_.end(), ticks,
+                         [](std::uint64_t wanted, const Anchor& anchor) { return wanted < anchor.ticks; });
+    upper = std::max<std::size_t>(1, static_cast<std::size_t>(found - anchors_.begin()));
+  }
+  const Anchor& from = anchors_[upper - 1];
+  return from.ns + along(from, anchors_[upper], ticks - from.ticks);
+}
+
+std::int64_t TickClock::along(const Anchor& from, const Anchor& to, std::uint64_t ticks) noexcept {
+  const double rate = static_cast<double>(to.ns - from.ns) / static_cast<double>(to.ticks - from.ticks);
+  const auto since = static_cast<std::int64_t>(ticks);  // below 0 before the first anchor
+  return static_cast<std::int64_t>(std::floor(static_cast<double>(since) * rate));
 }
 
 }  // namespace accelscope::capture::probes

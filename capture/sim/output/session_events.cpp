@@ -1,6 +1,6 @@
 #include "capture/sim/output/session_events.h"
 
-#include "capture/sim/kernel/profile_text.h"
+#include "capture/sim/kernel/run_metrics.h"
 #include "core/base/immediate.h"
 #include "core/names/collective_words.h"
 

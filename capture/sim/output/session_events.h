@@ -9,7 +9,7 @@
 
 #include "capture/sim/kernel/run_metrics.h"
 #include "capture/sim/kernel/trace.h"
-#include "capture/sources/neuron/read/schemas.h"
+#include "capture/sources/neuron/read/table_rules.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::sim {

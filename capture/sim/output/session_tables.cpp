@@ -6,9 +6,9 @@
 #include <set>
 
 #include "capture/sim/kernel/demo_source.h"
-#include "capture/sim/kernel/profile_text.h"
+#include "capture/sim/kernel/run_metrics.h"
 #include "capture/sim/output/session_events.h"
-#include "core/export/neuron/neuron_facts.h"
+#include "core/export/neuron/neuron_json.h"
 
 namespace accelscope::capture::sim {
 namespace {

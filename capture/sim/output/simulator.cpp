@@ -1,8 +1,6 @@
 #include "capture/sim/output/simulator.h"
 
-#include "capture/sim/output/rank_run.h"
-#include "capture/sim/output/session_run.h"
-#include "capture/sim/output/slim_run.h"
+#include "capture/sim/output/runs.h"
 
 namespace accelscope::capture::sim {
 

@@ -8,8 +8,7 @@
 #include "capture/sim/kernel/program_builder.h"
 #include "capture/sim/kernel/tile_stream.h"
 #include "capture/sim/kernel/time_model.h"
-#include "capture/sim/output/rank_run.h"
-#include "capture/sim/output/session_run.h"
+#include "capture/sim/output/runs.h"
 #include "capture/sim/planted/draw.h"
 
 namespace accelscope::capture::sim {

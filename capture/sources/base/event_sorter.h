@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/sources/base/temporary_file.h"
+#include "capture/sources/base/source_finder.h"
 #include "core/chunk/chunk_builder.h"
 #include "core/chunk/chunk_view.h"
 #include "core/model/schema.h"

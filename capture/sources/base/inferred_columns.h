@@ -14,7 +14,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "capture/json/json_field.h"
+#include "capture/json/json_cursor.h"
 #include "core/model/schema.h"
 
 namespace accelscope::capture::sources {

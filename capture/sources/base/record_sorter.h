@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/sources/base/temporary_file.h"
+#include "capture/sources/base/source_finder.h"
 
 namespace accelscope::capture::sources {
 

@@ -2,11 +2,16 @@
 // else by the longest common ending of the path.
 #pragma once
 
+#include <cstdint>
+#include <cstdio>
+#include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::sources {
@@ -26,5 +31,21 @@ void add_source_files(const std::set<std::string>& names, const std::vector<std:
 
 // "kernel.py" of "kernel.py:33"; empty if there is no line number.
 [[nodiscard]] std::string_view file_of_location(std::string_view location) noexcept;
+
+// Bytes that do not fit in memory: a file in the folder for temporary files, which is there from the first append() on
+// and goes away with the object. Reading and appending may happen on several threads at once, appending on one.
+class TemporaryFile {
+ public:
+  [[nodiscard]] Result<std::uint64_t> append(std::span<const std::byte> bytes);  // where they lie
+  [[nodiscard]] Result<void> read(std::uint64_t offset, std::span<std::byte> out) const;
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+ private:
+  struct CloseFile {
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, CloseFile> file_;
+  std::uint64_t size_ = 0;
+};
 
 }  // namespace accelscope::capture::sources

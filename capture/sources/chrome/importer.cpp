@@ -10,7 +10,7 @@
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/system/shown_command.h"
 #include "core/base/text.h"
-#include "core/export/traces/chrome_trace.h"
+#include "core/export/traces/traces.h"
 
 namespace accelscope::capture::sources::chrome {
 

@@ -24,7 +24,7 @@
 #include "capture/sources/chrome/read/row_reader.h"
 #include "capture/sources/chrome/write/flow_binder.h"
 #include "capture/sources/chrome/write/tracks.h"
-#include "capture/sources/tracks/held_sink.h"
+#include "capture/sources/tracks/held_events.h"
 #include "capture/sources/tracks/kernel_work.h"
 #include "capture/sources/tracks/track_events.h"
 #include "core/chunk/session_writer.h"

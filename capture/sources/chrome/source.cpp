@@ -6,7 +6,7 @@
 #include <string_view>
 #include <thread>
 
-#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/chrome/importer.h"
 
 namespace accelscope::capture::sources::chrome {

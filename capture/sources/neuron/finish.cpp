@@ -7,7 +7,7 @@
 #include "capture/sources/base/source_finder.h"
 #include "capture/sources/neuron/importer.h"
 #include "capture/sources/tracks/track_events.h"
-#include "core/analysis/selection/active_time.h"
+#include "core/analysis/selection/summary.h"
 
 namespace accelscope::capture::sources::neuron {
 

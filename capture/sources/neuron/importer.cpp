@@ -13,11 +13,10 @@
 #include "capture/json/window_pipeline.h"
 #include "capture/sources/neuron/read/row_binding.h"
 #include "capture/sources/neuron/read/table_rules.h"
-#include "capture/sources/parquet/bytes.h"
+#include "capture/sources/parquet/bit_runs.h"
 #include "capture/sources/parquet/footer.h"
-#include "core/base/natural_order.h"
 #include "core/base/text.h"
-#include "core/export/neuron/neuron_facts.h"
+#include "core/export/neuron/neuron_json.h"
 #include "core/model/column_spec.h"
 
 namespace accelscope::capture::sources::neuron {

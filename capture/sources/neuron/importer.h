@@ -18,7 +18,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "capture/json/json_field.h"
+#include "capture/json/json_cursor.h"
 #include "capture/json/row_parser.h"
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/base/inferred_columns.h"

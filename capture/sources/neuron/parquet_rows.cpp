@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "capture/json/json_field.h"
+#include "capture/json/json_cursor.h"
 #include "capture/sources/neuron/importer.h"
-#include "capture/sources/neuron/read/schemas.h"
+#include "capture/sources/neuron/read/table_rules.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::neuron {

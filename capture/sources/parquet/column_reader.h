@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "capture/sources/parquet/bit_runs.h"
-#include "capture/sources/parquet/bytes.h"
 #include "capture/sources/parquet/footer.h"
 #include "core/base/result.h"
 #include "core/parquet/format.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/sources/parquet/bytes.h"
+#include "capture/sources/parquet/bit_runs.h"
 #include "core/parquet/format.h"
 
 namespace accelscope::capture::sources::parquet {

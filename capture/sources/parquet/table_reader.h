@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/json/json_field.h"
+#include "capture/json/json_cursor.h"
 #include "capture/sources/parquet/column_reader.h"
 #include "capture/sources/parquet/footer.h"
 

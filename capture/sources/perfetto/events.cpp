@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "capture/sources/perfetto/importer.h"
-#include "capture/sources/perfetto/write/device_names.h"
+#include "capture/sources/perfetto/write/gpu_events.h"
 
 namespace accelscope::capture::sources::perfetto {
 namespace {

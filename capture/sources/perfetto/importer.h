@@ -20,7 +20,6 @@
 #include "capture/sources/perfetto/read/wire.h"
 #include "capture/sources/perfetto/source.h"
 #include "capture/sources/perfetto/write/event_tables.h"
-#include "capture/sources/perfetto/write/flow_chains.h"
 #include "capture/sources/perfetto/write/gpu_events.h"
 #include "capture/sources/perfetto/write/slice_stacks.h"
 #include "capture/sources/perfetto/write/track_book.h"

@@ -1,6 +1,6 @@
 #include "capture/sources/perfetto/source.h"
 
-#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/perfetto/importer.h"
 
 namespace accelscope::capture::sources::perfetto {

@@ -12,7 +12,7 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/json/table_reader.h"
-#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "core/base/text.h"

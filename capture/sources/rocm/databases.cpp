@@ -12,16 +12,15 @@
 #include <vector>
 
 #include "capture/json/json_cursor.h"
-#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/rocm/rocpd/reader.h"
 #include "capture/sources/rocm/rocprof/reader.h"
-#include "capture/sources/rocm/run/named_ids.h"
-#include "capture/sources/rocm/run/reading_progress.h"
+#include "capture/sources/rocm/run/records.h"
 #include "capture/sources/rocm/run/run.h"
 #include "capture/sources/rocm/source.h"
 #include "capture/sources/sqlite/id_rows.h"
 #include "core/model/column_spec.h"
-#include "core/store/other_database.h"
+#include "core/store/session_check.h"
 
 namespace accelscope::capture::sources::rocm {
 namespace {

@@ -13,12 +13,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/csv_table.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/rocm/results_json/reader.h"
 #include "capture/sources/rocm/rocprof/reader.h"
-#include "capture/sources/rocm/run/agent_facts.h"
-#include "capture/sources/rocm/run/id_set.h"
+#include "capture/sources/rocm/run/records.h"
 #include "capture/sources/rocm/run/run.h"
 #include "capture/sources/rocm/source.h"
 #include "core/base/text.h"

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/csv_table.h"
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/base/line_blocks.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/stacks/source.h"
 #include "core/base/text.h"
 #include "core/model/column_spec.h"

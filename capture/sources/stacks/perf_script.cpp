@@ -8,9 +8,9 @@
 #include <tuple>
 #include <vector>
 
-#include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/csv_table.h"
 #include "capture/sources/base/line_blocks.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/stacks/source.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "core/analysis/statistics/middle.h"

@@ -12,9 +12,8 @@
 #include <vector>
 
 #include "capture/sources/base/import_report.h"
-#include "capture/sources/torch_memory/block_sizes.h"
+#include "capture/sources/torch_memory/schemas.h"
 #include "capture/sources/torch_memory/snapshot_file.h"
-#include "capture/sources/torch_memory/stack_names.h"
 #include "capture/sources/tracks/doubtful_times.h"
 #include "core/chunk/session_writer.h"
 

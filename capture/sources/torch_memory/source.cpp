@@ -7,14 +7,12 @@
 #include <map>
 #include <vector>
 
-#include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/import_report.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/pickle/pickle_reader.h"
-#include "capture/sources/torch_memory/block_sizes.h"
 #include "capture/sources/torch_memory/device_writer.h"
 #include "capture/sources/torch_memory/schemas.h"
 #include "capture/sources/torch_memory/snapshot_file.h"
-#include "capture/sources/torch_memory/stack_names.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::sources::torch_memory {

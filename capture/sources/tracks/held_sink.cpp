@@ -1,4 +1,4 @@
-#include "capture/sources/tracks/held_sink.h"
+#include "capture/sources/tracks/held_events.h"
 
 namespace accelscope::capture::sources::tracks {
 

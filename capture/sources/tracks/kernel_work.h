@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -98,5 +99,27 @@ class KernelWork {
   std::unordered_map<std::uint64_t, Alike> alike_;               // by function, grid and block
   std::unordered_map<std::uint32_t, std::vector<Found>> found_;  // by track, by begin
 };
+
+// Texts in which a profiler puts several values: " regs:32 static_shared:0 grid:16,1,1 block:512,1,1 occ_pct:50".
+
+// kernel_details. NVIDIA writes regs, static_shared, dynamic_shared; AMD private_mem, group_mem.
+struct KernelDetails {
+  std::string grid, block;  // "[16, 1, 1]"; "": not told
+  std::optional<std::int64_t> registers, shared_memory, private_memory;
+  std::optional<double> occupancy;  // percent; 0 stands for not known
+  std::uint32_t implausible = 0;    // values that no device has, left out
+};
+[[nodiscard]] KernelDetails read_kernel_details(std::string_view text);
+
+// memcpy_details, Memset_details, memalloc_details.
+struct TransferDetails {
+  std::string kind;  // "pinned > device" of a copy between two kinds of memory
+  std::optional<std::int64_t> bytes;
+  std::uint32_t implausible = 0;
+};
+[[nodiscard]] TransferDetails read_transfer_details(std::string_view text);
+
+// "16" of "Stream #16(Kernel)"; nothing: it is no stream's name.
+[[nodiscard]] std::optional<std::int64_t> stream_of_line(std::string_view name);
 
 }  // namespace accelscope::capture::sources::tracks

@@ -16,7 +16,7 @@
 
 #include "capture/sources/tracks/doubtful_times.h"
 #include "capture/sources/tracks/event_values.h"
-#include "capture/sources/tracks/held_sink.h"
+#include "capture/sources/tracks/held_events.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::capture::sources::tracks {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <numeric>
 
-#include "core/base/natural_order.h"
+#include "core/base/text.h"
 #include "core/model/column_spec.h"
 #include "core/model/track_kinds.h"
 

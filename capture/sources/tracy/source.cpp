@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/tracy/importer.h"
 
 namespace accelscope::capture::sources::tracy {

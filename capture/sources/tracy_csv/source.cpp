@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/event_sorter.h"
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/base/line_blocks.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/base/source_finder.h"
 #include "capture/sources/tracks/track_events.h"
 #include "capture/sources/tracy/read/tables.h"

@@ -17,7 +17,6 @@
 
 #include "capture/sources/base/line_blocks.h"
 #include "capture/sources/tt_metal/write/marker_runs.h"
-#include "capture/sources/tt_metal/write/marker_times.h"
 #include "capture/sources/tt_metal/write/writer.h"
 #include "core/base/checksum.h"
 

@@ -10,11 +10,10 @@
 #include <tuple>
 #include <vector>
 
-#include "capture/sources/base/async_sink.h"
-#include "capture/sources/base/labelled_sink.h"
 #include "capture/sources/base/line_blocks.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/tt_metal/read/rows.h"
-#include "capture/sources/tt_metal/write/marker_times.h"
+#include "capture/sources/tt_metal/write/marker_runs.h"
 #include "capture/sources/tt_metal/write/writer.h"
 #include "core/base/ordered_pipeline.h"
 

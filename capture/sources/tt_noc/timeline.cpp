@@ -8,7 +8,7 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/json/table_reader.h"
-#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/tt_noc/chip_rows.h"
 #include "capture/sources/tt_noc/source.h"
 #include "core/model/column_spec.h"

@@ -10,7 +10,7 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/json/table_reader.h"
-#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/tt_noc/chip_rows.h"
 #include "capture/sources/tt_noc/source.h"
 #include "core/base/text.h"

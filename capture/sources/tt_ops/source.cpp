@@ -6,12 +6,10 @@
 #include <filesystem>
 #include <map>
 
-#include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/csv_table.h"
-#include "capture/sources/base/labelled_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "capture/sources/tt_ops/columns.h"
-#include "capture/sources/tt_ops/device_time.h"
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 

@@ -11,11 +11,11 @@
 #include <tuple>
 #include <vector>
 
-#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/sqlite/foreign_database.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "core/model/column_spec.h"
-#include "core/store/other_database.h"
+#include "core/store/session_check.h"
 
 namespace accelscope::capture::sources::ttnn {
 namespace {

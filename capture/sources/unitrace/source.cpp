@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/csv_table.h"
 #include "capture/sources/base/line_blocks.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "capture/sources/unitrace/command_name.h"

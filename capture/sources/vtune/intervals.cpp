@@ -5,8 +5,8 @@
 #include <map>
 #include <optional>
 
-#include "capture/sources/base/async_sink.h"
 #include "capture/sources/base/csv_table.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "capture/sources/vtune/source.h"
 #include "core/base/text.h"

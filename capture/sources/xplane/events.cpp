@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "capture/sources/tracks/gpu_tables.h"
-#include "capture/sources/tracks/launch_details.h"
+#include "capture/sources/tracks/kernel_work.h"
 #include "capture/sources/xplane/importer.h"
 
 namespace accelscope::capture::sources::xplane {

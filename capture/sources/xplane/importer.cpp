@@ -17,12 +17,11 @@
 #include "capture/json/byte_source.h"
 #include "capture/sources/base/batches_ahead.h"
 #include "capture/sources/tracks/gpu_tables.h"
-#include "capture/sources/tracks/launch_details.h"
+#include "capture/sources/tracks/kernel_work.h"
 #include "capture/sources/xplane/read/records.h"
 #include "capture/sources/xplane/read/space_index.h"
 #include "capture/sources/xplane/read/wire.h"
 #include "core/base/text.h"
-#include "core/base/utf8.h"
 
 namespace accelscope::capture::sources::xplane {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "capture/sources/base/source.h"
-#include "capture/sources/tracks/launch_details.h"
+#include "capture/sources/tracks/kernel_work.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "capture/sources/xplane/read/space_index.h"
 #include "capture/sources/xplane/stat_table.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "capture/sources/base/async_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/xplane/importer.h"
 #include "core/base/text.h"
 

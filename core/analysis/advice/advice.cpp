@@ -6,10 +6,9 @@
 #include <tuple>
 #include <utility>
 
-#include "core/analysis/advice/error_surroundings.h"
+#include "core/analysis/advice/evidence.h"
 #include "core/analysis/advice/judgement.h"
 #include "core/analysis/time/session_activity.h"
-#include "core/analysis/time/session_parts.h"
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 

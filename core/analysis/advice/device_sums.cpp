@@ -8,7 +8,7 @@
 #include "core/analysis/advice/rules.h"
 #include "core/analysis/advice/sums_plan.h"
 #include "core/analysis/time/stretches.h"
-#include "core/analysis/vendors/limits.h"
+#include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
 #include "core/scan/wait_names.h"
 #include "core/scan/window_scan.h"

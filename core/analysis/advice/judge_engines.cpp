@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "core/analysis/advice/judgement.h"
-#include "core/analysis/dependencies/range_waits.h"
-#include "core/analysis/figures/vendor_figures.h"
+#include "core/analysis/dependencies/wait_causes.h"
+#include "core/analysis/figures/metrics.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/format.h"
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/analysis/memory/usage.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
@@ -32,5 +33,13 @@ struct CostKind {
 
 // By any column of the session, as core/analysis/statistics takes them. No row where the session does not have it.
 [[nodiscard]] Result<std::vector<CostRow>> costs_by_column(const QueryContext& query, const std::string& column);
+
+// What holds memory at the peak, as costs: so that two snapshots are set against each other each at its own peak, pool
+// by pool, the private pools of an allocator (those of CUDA graphs) apart from its common one.
+//
+//   const auto rows = memory_costs(query, UsageGrouping::site);   // "GPU 0 PyTorch memory: train.py:41", bytes
+
+// By line (site) or whole stack; where neither is known by the tensor. Pools that are known by samples alone have none.
+[[nodiscard]] Result<std::vector<CostRow>> memory_costs(const QueryContext& query, UsageGrouping by);
 
 }  // namespace accelscope

@@ -11,11 +11,10 @@
 #include <utility>
 
 #include "core/analysis/compilation/compile_events.h"
-#include "core/analysis/compilation/compile_words.h"
 #include "core/analysis/source/own_code.h"
 #include "core/analysis/statistics/middle.h"
 #include "core/analysis/time/covered_time.h"
-#include "core/analysis/time/host_threads.h"
+#include "core/analysis/time/executors.h"
 #include "core/scan/event_mask.h"
 #include "core/scan/wait_names.h"
 

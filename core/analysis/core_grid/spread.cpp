@@ -1,4 +1,4 @@
-#include "core/analysis/core_grid/spread.h"
+#include "core/analysis/core_grid/grid_frames.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,6 @@
 
 #include "core/analysis/critical_path/path_walk.h"
 #include "core/analysis/time/session_activity.h"
-#include "core/analysis/time/session_parts.h"
 
 namespace accelscope {
 namespace {

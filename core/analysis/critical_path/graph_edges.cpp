@@ -13,7 +13,6 @@
 
 #include "core/analysis/critical_path/graph_scan.h"
 #include "core/analysis/critical_path/work_graph.h"
-#include "core/analysis/time/device_streams.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/analysis/vendors/vendor.h"

@@ -6,9 +6,9 @@
 #include <set>
 #include <tuple>
 
-#include "core/analysis/source/call_nesting.h"
+#include "core/analysis/source/event_costs.h"
 #include "core/analysis/source/own_code.h"
-#include "core/analysis/time/host_threads.h"
+#include "core/analysis/time/executors.h"
 #include "core/analysis/time/sorted_runs.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"

@@ -5,10 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "core/analysis/dependencies/chain.h"
-#include "core/analysis/time/host_threads.h"
+#include "core/analysis/dependencies/wait_causes.h"
+#include "core/analysis/time/executors.h"
 #include "core/model/source_location.h"
-#include "core/names/limits.h"
+#include "core/names/name_forms.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_reader.h"
 

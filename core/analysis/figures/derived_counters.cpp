@@ -8,8 +8,8 @@
 #include <map>
 
 #include "core/analysis/dependencies/launches.h"
-#include "core/analysis/figures/vendor_figures.h"
-#include "core/analysis/time/time_cells.h"
+#include "core/analysis/figures/metrics.h"
+#include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/text.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/analysis/vendors/limits.h"
+#include "core/analysis/vendors/vendor.h"
 
 namespace accelscope {
 namespace {

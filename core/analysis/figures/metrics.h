@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "core/analysis/memory/usage.h"
+#include "core/analysis/time/track_devices.h"
+#include "core/analysis/vendors/vendor.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
@@ -66,5 +68,39 @@ inline constexpr std::size_t kMetricChecks = 5;
 [[nodiscard]] std::string_view name_of(MetricCheck check) noexcept;  // "only ours"
 // Both are there and lie more than kNotableDifference apart, whatever the margin.
 [[nodiscard]] bool is_flagged(const SessionMetric& metric) noexcept;
+
+// Figures that any session has, whatever its source: how long it is, how many events it holds, and for every device
+// and table of events how long at least one was under way, what they moved and computed; the peak of every pool of
+// memory. They come from the roles that schemas give their columns and are named after the tables: "kernel_busy_time",
+// "memcpy_moved_bytes". Tracks that do no work (layers, throttling, counters ...) have none of their own.
+
+// Those of the session, then by device in the order of `devices`. Names, values, units and devices are set. `memory` is
+// made here if it is null: it takes some 250 bytes per allocation, all else memory that does not grow with the session.
+[[nodiscard]] Result<std::vector<SessionMetric>> general_metrics(const QueryContext& query, const TrackDevices& devices,
+                                                                 const TimeRange& range,
+                                                                 const MemoryUsage* memory = nullptr);
+
+// The figures that a vendor's own summary states of a device, recomputed from its events, and what its file states that
+// the device could do at most. General figures know no vendor: each is a row in vendor_figures.cpp.
+
+// Of every device that a vendor knows, with the vendor's names; see core/analysis/neuron/summary.h.
+[[nodiscard]] Result<std::vector<DeviceFigures>> vendor_figures(const QueryContext& query, const TrackDevices& devices,
+                                                                const TimeRange& range);
+
+// As the session's metadata state them; 0 where they do not. `device` is its label in the session. All that is known:
+// core/analysis/peaks.
+struct DevicePeaks {
+  double flops = 0;      // floating point operations a second
+  double bandwidth = 0;  // bytes a second from and to its memory
+};
+[[nodiscard]] DevicePeaks device_peaks(const Snapshot& snapshot, const std::string& device);
+
+// What the figures say that the device did for the model.
+struct DeviceWork {
+  double flops = 0;
+  double memory_bytes = 0;  // from and to its memory
+  double active_ns = 0;     // in which it did anything
+};
+[[nodiscard]] DeviceWork device_work(const Figures& figures);
 
 }  // namespace accelscope

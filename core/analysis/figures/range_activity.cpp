@@ -4,7 +4,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "core/analysis/selection/active_time.h"
+#include "core/analysis/selection/summary.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/scan/event_mask.h"
 #include "core/scan/wait_names.h"

@@ -2,9 +2,9 @@
 // (range_activity.h), what the devices waited for (range_waits.h), what memory was in use (memory/in_range.h).
 #pragma once
 
-#include "core/analysis/dependencies/range_waits.h"
+#include "core/analysis/dependencies/wait_causes.h"
 #include "core/analysis/figures/range_activity.h"
-#include "core/analysis/memory/in_range.h"
+#include "core/analysis/memory/pressure.h"
 
 namespace accelscope {
 

@@ -9,11 +9,10 @@
 
 #include "core/analysis/critical_path/work_graph.h"
 #include "core/analysis/dependencies/dependencies.h"
+#include "core/analysis/figures/metrics.h"
 #include "core/analysis/figures/session_terms.h"
-#include "core/analysis/figures/vendor_figures.h"
 #include "core/analysis/figures/verdict.h"
 #include "core/analysis/time/session_activity.h"
-#include "core/analysis/time/session_parts.h"
 #include "core/analysis/time/stretches.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/vendors/vendor.h"

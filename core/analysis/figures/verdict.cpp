@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "core/analysis/dependencies/launched_time.h"
+#include "core/analysis/dependencies/launches.h"
 #include "core/analysis/memory/pressure.h"
 #include "core/analysis/tenstorrent/link_demand.h"
 #include "core/base/format.h"

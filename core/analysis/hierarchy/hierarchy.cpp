@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "core/analysis/figures/vendor_figures.h"
+#include "core/analysis/figures/metrics.h"
 #include "core/analysis/hierarchy/hierarchy_index.h"
 #include "core/analysis/hierarchy/path_scan.h"
 

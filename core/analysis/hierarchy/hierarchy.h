@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "core/analysis/dependencies/launches.h"
-#include "core/analysis/hierarchy/hierarchy_units.h"
 #include "core/analysis/hierarchy/node_sums.h"
 #include "core/analysis/hierarchy/path_kinds.h"
 #include "core/scan/window_scan.h"

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/analysis/time/work_kind.h"
+#include "core/model/definitions.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
@@ -60,5 +63,44 @@ struct PathKind {
 
 // Those that events of the session have, in the order of the table. Looks into a few chunks of every lane.
 [[nodiscard]] Result<std::vector<const PathKind*>> kinds_of_session(const QueryContext& query);
+
+// In which function a line of a program stands: as a recorded stack says, or as the program's text does where the
+// session has it. Functions are named with their file, "mlp.py:gelu", as kernels of one name are in many files.
+
+// By line of a text in Python (index = line - 1): the innermost function around it, "" outside of all.
+[[nodiscard]] std::vector<std::string> functions_by_line(std::string_view python);
+
+class FunctionNames {
+ public:
+  FunctionNames() = default;
+  explicit FunctionNames(const std::vector<std::shared_ptr<const SourceFile>>& sources);
+  // "" where it is not known.
+  [[nodiscard]] std::string of_location(std::string_view location) const;
+  // Of the first line of a stack that is written innermost frame first.
+  [[nodiscard]] static std::string of_stack(std::string_view stack);
+
+ private:
+  std::vector<std::shared_ptr<const SourceFile>> sources_;
+  std::vector<std::vector<std::string>> functions_;  // by source and line
+};
+
+// What runs the events of a session, at most WindowSums::kMostUnits of them: engines by name over all devices, streams
+// by what runs on them, transfers, collectives, threads of the host.
+struct HierarchyUnit {
+  std::string name;                 // "Tensor"
+  std::vector<TrackNumber> tracks;  // with events
+};
+
+// Of the lanes that take part. Past the most, further ones are one unit, "Other".
+class HierarchyUnits {
+ public:
+  HierarchyUnits(const Snapshot& snapshot, const WorkKinds& works, const LaneIndices& lanes);
+  [[nodiscard]] std::uint32_t of_lane(std::uint32_t lane) const noexcept { return lane_units_[lane]; }
+  [[nodiscard]] const std::vector<HierarchyUnit>& units() const noexcept { return units_; }
+
+ private:
+  std::vector<HierarchyUnit> units_;
+  std::vector<std::uint32_t> lane_units_;  // by lane of the snapshot
+};
 
 }  // namespace accelscope

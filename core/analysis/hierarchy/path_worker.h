@@ -8,13 +8,11 @@
 #include <vector>
 
 #include "core/analysis/hierarchy/borrowed_paths.h"
-#include "core/analysis/hierarchy/function_names.h"
-#include "core/analysis/hierarchy/hierarchy_units.h"
 #include "core/analysis/hierarchy/node_sums.h"
 #include "core/analysis/hierarchy/path_kinds.h"
 #include "core/analysis/hierarchy/path_tree.h"
 #include "core/analysis/selection/amount_block.h"
-#include "core/analysis/source/event_part.h"
+#include "core/analysis/source/event_costs.h"
 #include "core/scan/window_scan.h"
 
 namespace accelscope {

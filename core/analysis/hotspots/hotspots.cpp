@@ -7,7 +7,7 @@
 
 #include "core/analysis/roofline/event_amounts.h"
 #include "core/analysis/selection/amount_block.h"
-#include "core/analysis/source/event_part.h"
+#include "core/analysis/source/event_costs.h"
 #include "core/model/column_spec.h"
 #include "core/scan/wait_names.h"
 

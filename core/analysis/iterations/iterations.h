@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,5 +44,50 @@ struct IterationQuestion {
 
 // Whether an event of this name is meant by the name that was asked for: see above.
 [[nodiscard]] bool is_numbered_name(std::string_view name, std::string_view asked) noexcept;
+
+// Regions of a session by name, and how their lengths are distributed: collectives, layers, annotations, spans between
+// markers, or events of a name.
+//
+//   collective  events of tracks of collectives, and kernels that communicate by their names
+//   layer       events of tracks of layers; where there are none, stretches of a lane whose events are of one layer
+//   annotation  what programs name on their threads: user annotations, ranges of NVTX and ROCTX, tasks of ITT
+//   marker      the session's spans; a marker without an end lasts until the next of its set
+//   NAME        events of this name, with or without a number behind it
+//
+// Names that come once and differ in their last number alone are one region ("ProfilerStep#*").
+struct NamedRegion {
+  std::string name;
+  FoldedValues duration_ns;
+  std::int64_t total_ns = 0;
+  TimeRange first, longest;
+  bool numbered = false;            // of several names
+  std::vector<TrackNumber> tracks;  // sorted; empty: of markers
+};
+
+struct RegionList {
+  static constexpr std::size_t kMost = 65'536;
+  std::vector<NamedRegion> regions;  // those of most time first
+  std::uint64_t left_out = 0;        // beyond kMost
+};
+
+[[nodiscard]] Result<std::shared_ptr<const RegionList>> find_regions(const QueryContext& query, const TimeRange& range,
+                                                                     const std::string& by);
+
+// Which loop of one session is which of another: those whose bodies have the most names in common, on tracks of one
+// name where there are such; numbers at the ends of names do not count.
+
+// Turns of a loop that both sessions run, in their order; there may be more of one than of the other.
+struct SharedTurns {
+  std::vector<TimeRange> base, other;
+};
+
+// The outermost loops only, of the device that `base` lists first where it has any in common; of those the one of most
+// names in common. Nothing: there is none whose bodies have at least half of their names in common.
+[[nodiscard]] std::optional<SharedTurns> shared_turns(const IterationList& base, const Snapshot& base_snapshot,
+                                                      const IterationList& other, const Snapshot& other_snapshot);
+
+// Looks for what repeats in both first.
+[[nodiscard]] Result<std::shared_ptr<const SharedTurns>> find_shared_turns(const QueryContext& base,
+                                                                           const QueryContext& other);
 
 }  // namespace accelscope

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/analysis/time/track_devices.h"
-#include "core/base/natural_order.h"
+#include "core/base/text.h"
 #include "core/scan/column_values.h"
 
 namespace accelscope {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "core/analysis/neuron/facts/setup_names.h"
+#include "core/analysis/neuron/facts/operands.h"
 #include "core/scan/column_values.h"
 
 namespace accelscope::neuron {

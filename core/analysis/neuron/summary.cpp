@@ -12,9 +12,9 @@
 
 #include "core/analysis/neuron/device_facts.h"
 #include "core/analysis/neuron/device_tally.h"
-#include "core/analysis/selection/active_time.h"
-#include "core/analysis/time/session_parts.h"
-#include "core/analysis/vendors/figure.h"
+#include "core/analysis/selection/summary.h"
+#include "core/analysis/time/session_activity.h"
+#include "core/analysis/vendors/vendor.h"
 #include "core/base/text.h"
 #include "core/scan/column_values.h"
 #include "core/store/snapshot.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/analysis/time/track_devices.h"
-#include "core/analysis/vendors/figure.h"
+#include "core/analysis/vendors/vendor.h"
 
 namespace accelscope::neuron {
 

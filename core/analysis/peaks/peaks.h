@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,5 +57,21 @@ struct PeakList {
 
 // "2.9 TB/s", "78.6 TFLOP/s", "435G", "5e11": with or without the unit, decimal prefixes from k to P. More than 0.
 [[nodiscard]] Result<double> parse_peak(std::string_view text, std::string_view unit);
+
+// What data sheets state of devices by name. Dense rates, no sparsity; memory bandwidth as the maker states it; the
+// link to the host in one direction.
+struct SheetPeak {
+  std::string_view what;
+  double value = 0;  // FLOP/s, or B/s
+};
+
+struct DeviceSheet {
+  std::string_view pattern;  // the device's name holds it, whatever its case; the first row that fits counts
+  std::string_view source;
+  std::span<const SheetPeak> peaks;
+};
+
+// Null where none fits.
+[[nodiscard]] const DeviceSheet* find_sheet(std::string_view device_name) noexcept;
 
 }  // namespace accelscope

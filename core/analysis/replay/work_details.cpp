@@ -8,7 +8,7 @@
 
 #include "core/analysis/replay/graph_replay.h"
 #include "core/analysis/time/track_devices.h"
-#include "core/analysis/vendors/limits.h"
+#include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
 
 namespace accelscope {

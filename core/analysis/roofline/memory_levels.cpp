@@ -6,9 +6,8 @@
 #include <array>
 #include <charconv>
 
-#include "core/analysis/roofline/device_lanes.h"
 #include "core/analysis/roofline/event_amounts.h"
-#include "core/analysis/selection/active_time.h"
+#include "core/analysis/selection/summary.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/base/format.h"
 #include "core/base/text.h"

@@ -6,7 +6,6 @@
 #include <limits>
 #include <unordered_map>
 
-#include "core/analysis/roofline/device_lanes.h"
 #include "core/analysis/roofline/event_amounts.h"
 #include "core/analysis/selection/summary_tally.h"
 #include "core/analysis/time/covered_time.h"

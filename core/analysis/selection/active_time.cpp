@@ -1,6 +1,5 @@
-#include "core/analysis/selection/active_time.h"
-
 #include "core/analysis/selection/summary.h"
+
 #include "core/analysis/time/work_kind.h"
 
 namespace accelscope {

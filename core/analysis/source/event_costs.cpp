@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "core/analysis/source/event_part.h"
 #include "core/scan/window_scan.h"
 
 namespace accelscope {

@@ -1,6 +1,6 @@
 #include "core/analysis/source/host_calls.h"
 
-#include "core/analysis/source/call_nesting.h"
+#include "core/analysis/source/event_costs.h"
 #include "core/analysis/source/own_code.h"
 #include "core/analysis/source/source_lines.h"
 #include "core/scan/event_mask.h"

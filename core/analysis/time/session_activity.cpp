@@ -2,21 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "core/analysis/time/activity.h"
 #include "core/analysis/time/covered_time.h"
-#include "core/analysis/time/session_parts.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/analysis/vendors/vendor.h"
+#include "core/base/text.h"
 #include "core/lod/range_statistics.h"
 #include "core/model/track_kinds.h"
 #include "core/scan/chunk_cache.h"
+#include "core/scan/wait_names.h"
 
 namespace accelscope {
-
 namespace {
 
 [[nodiscard]] std::vector<std::string_view> setup_names() {
@@ -186,6 +187,222 @@ TimeRange recorded_stretch(const Snapshot& snapshot) {
     recorded = recorded ? both(*recorded, own) : own;
   }
   return recorded.value_or(TimeRange{snapshot.begin_ns, snapshot.end_ns});
+}
+
+namespace {
+
+// Whether a lane's events of a name are work.
+class WorkNames {
+ public:
+  WorkNames(const LaneSnapshot& lane, const StringPool& strings, const std::vector<StringId>& setup)
+      : waits_(lane.schema.get(), strings), setup_(setup) {}
+  [[nodiscard]] bool contains(StringId name) const noexcept {
+    return !waits_.contains(name) && !std::binary_search(setup_.begin(), setup_.end(), name);
+  }
+
+ private:
+  WaitNames waits_;
+  const std::vector<StringId>& setup_;  // sorted
+};
+
+// Looks for the first and the last event of a lane that is work, chunk by chunk from either end.
+class LaneSearch {
+ public:
+  LaneSearch(const QueryContext& query, const LaneSnapshot& lane, const std::vector<StringId>& setup)
+      : query_(query),
+        lane_(lane),
+        work_(lane, *query.snapshot->strings, setup),
+        strings_(query.snapshot->strings->scope_map(scope_of(lane.number()))) {}
+
+  Result<std::optional<TimeRange>> run() {
+    for (std::uint32_t i = 0; i < lane_.chunk_count; ++i) {
+      Result<std::optional<TimeRange>> first = in_chunk(i);
+      if (!first) return first;
+      if (!*first) continue;
+      TimeRange range = **first;
+      for (std::uint32_t j = lane_.chunk_count - 1; j > i; --j) {
+        const Result<std::optional<TimeRange>> last = in_chunk(j);
+        if (!last) return last.error();
+        if (*last) {
+          range.end_ns = (**last).end_ns;
+          break;
+        }
+      }
+      return std::optional(range);
+    }
+    return std::optional<TimeRange>();
+  }
+
+ private:
+  // Known from the chunk's totals, without reading it.
+  [[nodiscard]] bool has_no_work(std::uint32_t chunk) const noexcept {
+    if (chunk >= lane_.totals.stretches[0]) return false;
+    const NameTotals::Stretch stretch = lane_.data->totals.stretch(0, chunk);
+    return stretch.kept && std::none_of(stretch.totals, stretch.totals + stretch.size,
+                                        [this](const NameTotal& total) { return work_.contains(total.name); });
+  }
+
+  Result<std::optional<TimeRange>> in_chunk(std::uint32_t index) {
+    if (query_.control.cancelled()) return cancelled_error();
+    if (has_no_work(index)) return std::optional<TimeRange>();
+    const Result<LoadedChunk> loaded = load_chunk(query_.store, lane_, index);
+    if (!loaded) return loaded.error();
+    const ChunkView& view = loaded->view;
+    std::optional<TimeRange> range;
+    std::uint64_t names[kBlockEvents];
+    BlockTimes times;
+    for (std::uint32_t block = 0; block < view.block_count(); ++block) {
+      view.names(block, names);
+      view.times(block, times);
+      for (std::uint32_t i = 0; i < view.block_size(block); ++i) {
+        if (!work_.contains(names[i] < strings_.size() ? strings_[names[i]] : 0)) continue;
+        if (!range) range = TimeRange{lane_.clock->to_ns(times.begins[i]), 0};
+        range->end_ns = lane_.clock->to_ns(times.ends[i]);
+      }
+    }
+    return range;
+  }
+
+  const QueryContext& query_;
+  const LaneSnapshot& lane_;
+  WorkNames work_;
+  std::vector<StringId> strings_;
+};
+
+bool takes_part(const Snapshot& snapshot, const LaneSnapshot& lane, const ActivityRule& rule) {
+  if (lane.data->kind != EventKind::slice || lane.chunk_count == 0) return false;
+  const TrackSnapshot* track = snapshot.find_track(lane.track);
+  if (rule.track_kinds.empty())
+    return track == nullptr || (!tells_of_capture(*track->track) && track->track->kind != kDoubtfulTrack);
+  return track != nullptr && std::find(rule.track_kinds.begin(), rule.track_kinds.end(),
+                                       std::string_view(track->track->kind)) != rule.track_kinds.end();
+}
+
+}  // namespace
+
+Result<std::optional<TimeRange>> active_stretch(const QueryContext& query, const ActivityRule& rule) {
+  const Snapshot& snapshot = *query.snapshot;
+  std::vector<StringId> setup;
+  for (const std::string_view name : rule.setup_names) {
+    if (const StringId id = snapshot.strings->find(name); id != kNone) setup.push_back(id);
+  }
+  std::sort(setup.begin(), setup.end());
+  LaneIndices lanes;
+  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
+    if (takes_part(snapshot, snapshot.lanes[i], rule)) lanes.push_back(i);
+  }
+  std::vector<Result<std::optional<TimeRange>>> found(lanes.size(), std::optional<TimeRange>());
+  query.control.add_total(lanes.size());
+  query.pool.for_each(lanes.size(), query.control, [&](std::size_t index, std::size_t) {
+    found[index] = LaneSearch(query, snapshot.lanes[lanes[index]], setup).run();
+    query.control.add_done(1);
+  });
+  if (query.control.cancelled()) return cancelled_error();
+  std::optional<TimeRange> all;
+  for (const auto& range : found) {
+    if (!range) return range.error();
+    if (!*range) continue;
+    if (!all) all = *range;
+    all->begin_ns = std::min(all->begin_ns, (**range).begin_ns);
+    all->end_ns = std::max(all->end_ns, (**range).end_ns);
+  }
+  return all;
+}
+
+namespace {
+
+// By track: its host; "" where none of the hosts with devices is known to be its own.
+[[nodiscard]] std::vector<std::string> hosts_of_tracks(const Snapshot& snapshot, const std::set<std::string>& hosts) {
+  std::map<std::uint32_t, std::set<std::string>> of_scopes;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    if (hosts.contains(track.track->host)) of_scopes[scope_of(track.track->number)].insert(track.track->host);
+  }
+  std::vector<std::string> of_tracks;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    const std::set<std::string>& of_scope = of_scopes[scope_of(track.track->number)];
+    const bool told = hosts.contains(track.track->host);
+    of_tracks.push_back(told ? track.track->host : of_scope.size() == 1 ? *of_scope.begin() : std::string());
+  }
+  return of_tracks;
+}
+
+void leave_out(LaneSnapshot& lane) {
+  lane.chunk_count = 0;
+  lane.event_count = 0;
+  lane.tree = {};
+  lane.totals = {};
+  lane.begin_ticks = 0;
+  lane.end_ticks = 0;
+  lane.index_bytes = 0;
+}
+
+// As a store counts them: rows of tables and flows lie in no time.
+void count_again(Snapshot& snapshot) {
+  snapshot.event_count = 0;
+  bool any = false;
+  for (const LaneSnapshot& lane : snapshot.lanes) {
+    snapshot.event_count += lane.event_count;
+    const EventKind kind = lane.data->kind;
+    if (lane.event_count == 0 || kind == EventKind::table || kind == EventKind::flow) continue;
+    const std::int64_t begin = lane.clock->to_ns(lane.begin_ticks), end = lane.clock->to_ns(lane.end_ticks);
+    snapshot.begin_ns = any ? std::min(snapshot.begin_ns, begin) : begin;
+    snapshot.end_ns = any ? std::max(snapshot.end_ns, end) : end;
+    any = true;
+  }
+  if (!any) snapshot.begin_ns = snapshot.end_ns = 0;
+}
+
+}  // namespace
+
+std::vector<SessionPart> session_parts(const std::shared_ptr<const Snapshot>& snapshot) {
+  const std::set<std::string> hosts = device_hosts(*snapshot);
+  const bool ranks = std::any_of(snapshot->tracks.begin(), snapshot->tracks.end(), [](const TrackSnapshot& track) {
+    return !rank_of_device(track.track->device).empty();
+  });
+  if (hosts.size() < 2 || ranks) return {{"", snapshot}};
+  const std::vector<std::string> of_tracks = hosts_of_tracks(*snapshot, hosts);
+  std::vector<SessionPart> parts;
+  for (const std::string& host : hosts) {
+    const auto alone = std::make_shared<Snapshot>(*snapshot);
+    for (std::size_t t = 0; t < alone->tracks.size(); ++t) {
+      if (of_tracks[t] == host || of_tracks[t].empty()) continue;
+      for (const std::uint32_t lane : alone->tracks[t].lanes) leave_out(alone->lanes[lane]);
+    }
+    count_again(*alone);
+    parts.push_back({host, alone});
+  }
+  std::sort(parts.begin(), parts.end(),
+            [](const SessionPart& a, const SessionPart& b) { return natural_less(a.host, b.host); });
+  return parts;
+}
+
+std::vector<std::optional<std::size_t>> part_numbers(const std::vector<SessionPart>& parts,
+                                                     const TrackDevices& devices) {
+  std::vector<std::optional<std::size_t>> found(devices.count());
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const std::vector<LaneSnapshot>& lanes = parts[part].snapshot->lanes;
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+      const bool own = devices.track_of_lane(lane).track->host == parts[part].host;
+      if ((own || parts.size() == 1) && lanes[lane].event_count > 0) found[devices.of_lane(lane)] = part;
+    }
+  }
+  return found;
+}
+
+std::vector<TimeRange> times_of_devices(const std::shared_ptr<const Snapshot>& snapshot, const TrackDevices& devices) {
+  const std::vector<SessionPart> parts = session_parts(snapshot);
+  std::vector<TimeRange> times;
+  for (const std::optional<std::size_t> part : part_numbers(parts, devices)) {
+    const Snapshot& of = part ? *parts[*part].snapshot : *snapshot;
+    times.push_back({of.begin_ns, of.end_ns});
+  }
+  return times;
+}
+
+QueryContext part_of(const QueryContext& query, const SessionPart& part) {
+  QueryContext alone = query;
+  alone.snapshot = part.snapshot;
+  return alone;
 }
 
 }  // namespace accelscope

@@ -1,8 +1,14 @@
 // Where a session of any source does its work: what a first view shows and what a range like "the active part" means.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "core/analysis/time/track_devices.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
@@ -26,5 +32,42 @@ struct FirstLook {
 // From the first to the last event, without what a capture or a profiler tells of itself: a pause is no record. All of
 // the session where there is nothing else.
 [[nodiscard]] TimeRange recorded_stretch(const Snapshot& snapshot);
+
+// Where a session does its work. Real runs idle for most of their time before the work begins, so a view that fits
+// the activity spares the user a search.
+
+// What counts as work.
+struct ActivityRule {
+  std::span<const std::string_view> track_kinds;  // empty: every track of slices
+  std::span<const std::string_view> setup_names;  // events that prepare and order, but do not work
+};
+
+// From the begin of the first to the end of the last event that neither waits nor only sets up; nothing if there
+// is none. Decodes a few chunks of each lane.
+[[nodiscard]] Result<std::optional<TimeRange>> active_stretch(const QueryContext& query, const ActivityRule& rule);
+
+// A session of several hosts as the sessions that each of them alone would be, so that what is told of one host is told
+// whatever else was recorded. Hosts whose devices are ranks of one job work together: they stay one part.
+//
+//   for (const SessionPart& part : session_parts(query.snapshot)) ... QueryContext alone = part_of(query, part);
+struct SessionPart {
+  std::string host;  // "": the session is one part
+  // With the session's tracks and lanes at their places; lanes of the other hosts hold nothing.
+  std::shared_ptr<const Snapshot> snapshot;
+};
+
+// At least one, in the order of their names; the snapshot itself where it is the only one. What belongs to no host of a
+// device is in every part.
+[[nodiscard]] std::vector<SessionPart> session_parts(const std::shared_ptr<const Snapshot>& snapshot);
+
+// By device: the part that its host is; nothing where its host has no devices that work.
+[[nodiscard]] std::vector<std::optional<std::size_t>> part_numbers(const std::vector<SessionPart>& parts,
+                                                                   const TrackDevices& devices);
+
+// By device: the time in which its host took part.
+[[nodiscard]] std::vector<TimeRange> times_of_devices(const std::shared_ptr<const Snapshot>& snapshot,
+                                                      const TrackDevices& devices);
+
+[[nodiscard]] QueryContext part_of(const QueryContext& query, const SessionPart& part);
 
 }  // namespace accelscope

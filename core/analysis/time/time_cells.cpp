@@ -1,4 +1,4 @@
-#include "core/analysis/time/time_cells.h"
+#include "core/analysis/time/covered_time.h"
 
 #include <algorithm>
 #include <cmath>

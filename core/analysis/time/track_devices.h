@@ -7,12 +7,16 @@
 // "nc5", and "rank 3 nc4+nc5" that of "rank 3 nc4" and "rank 3 nc5". Its own tracks hold what the parts share.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/scan/chunk_scan.h"
+#include "core/store/snapshot.h"
 
 namespace accelscope {
 
@@ -49,6 +53,29 @@ class TrackDevices {
   std::vector<std::size_t> devices_;
   std::vector<std::size_t> lane_devices_;
   std::vector<const TrackSnapshot*> lane_tracks_;  // of the snapshot, which must outlive this
+};
+
+// Which tracks show what one stream of a device ran, each another kind of it: kernels, collectives, copies, sets of
+// memory. A stream (a queue in order, a core that runs its operations one by one) is one server: what it was given runs
+// in order, whatever tracks it is drawn on.
+//
+// Tracks of one stream share their device and their names but for words before or after that say what they show of it:
+// "stream 7", "NCCL, stream 7", "memcpy stream 7"; "XLA Ops", "XLA Ops, collectives"; "queue 1", "queue 1 transfers".
+class DeviceStreams {
+ public:
+  explicit DeviceStreams(const Snapshot& snapshot);
+
+  // The number of the stream that a track of work shows, or, of waits, the one that waited; nothing where it shows
+  // none: engines and DMA queues that are servers of their own.
+  [[nodiscard]] std::optional<std::size_t> of_track(TrackNumber track) const;
+  // That of the name, "stream 7", on the device of a track that shows one.
+  [[nodiscard]] std::optional<std::size_t> beside(TrackNumber track, const std::string& name) const;
+
+ private:
+  using Key = std::tuple<std::uint32_t, std::string, std::string, std::string>;  // scope, host, device, stream
+  std::map<TrackNumber, std::size_t> of_track_;
+  std::map<Key, std::size_t> by_name_;
+  std::vector<const Key*> names_;  // by number
 };
 
 }  // namespace accelscope

@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "core/analysis/time/host_threads.h"
+#include "core/analysis/time/executors.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/vendors/vendor.h"
 

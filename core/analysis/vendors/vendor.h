@@ -2,12 +2,19 @@
 // here, and an event of no maker finds nothing.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "core/model/definitions.h"
 #include "core/scan/chunk_scan.h"
+#include "core/scan/column_values.h"
 
 namespace accelscope {
 
@@ -167,5 +174,78 @@ template <typename HasTable>
   }
   return false;
 }
+
+// A figure and how far it may lie beside the truth because times are whole ns. The arithmetic carries that on.
+struct Figure {
+  double value = 0;
+  double slack = 0;         // in the figure's unit, >= 0
+  bool unfiltered = false;  // not made of events: which of them are looked at does not change it
+
+  [[nodiscard]] double relative_slack() const noexcept { return value == 0 ? 0 : slack / std::abs(value); }
+};
+
+[[nodiscard]] inline Figure scaled(const Figure& figure, double factor) noexcept {
+  return {figure.value * factor, figure.slack * std::abs(factor)};
+}
+[[nodiscard]] inline Figure divided(const Figure& part, const Figure& whole) noexcept {
+  const double value = whole.value == 0 ? 0 : part.value / whole.value;
+  return {value, std::abs(value) * (part.relative_slack() + whole.relative_slack())};
+}
+
+using Figures = std::map<std::string, Figure, std::less<>>;  // by the vendor's name; times in s, shares as fractions
+
+struct DeviceFigures {
+  std::string device;  // as TrackDevices names it
+  Figures figures;
+};
+
+// Which of the devices, named as TrackDevices names them, the vendor's metric is of: metrics of files with one device
+// name none, so they are the first's; what names a host or a rank alone is of the first of its devices.
+[[nodiscard]] inline std::optional<std::size_t> device_of(const Metric& metric, std::span<const std::string> devices) {
+  const auto index = [&](auto found) {
+    return found == devices.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - devices.begin()));
+  };
+  if (metric.device.empty()) return index(devices.begin());
+  const auto exact = index(std::find(devices.begin(), devices.end(), metric.device));
+  return exact ? exact : index(std::find_if(devices.begin(), devices.end(), [&](const std::string& device) {
+    return device.starts_with(metric.device + " ") || metric.device.ends_with(" " + device);
+  }));
+}
+
+// What a table of throttling says of its events: the share of cycles in which engines may work. An event that leaves
+// all of them, 8 of 8, is no limit, whatever it is called.
+class LimitBlock {
+ public:
+  LimitBlock(const Schema& schema, const StringPool& strings) : strings_(strings) {
+    for (const Vendor& vendor : vendors()) {
+      column_ = vendor.limit_column.empty() ? std::nullopt : schema.find(vendor.limit_column);
+      if (column_ && is_text(schema.columns[*column_].type)) column_.reset();
+      if (!column_) continue;
+      type_ = schema.columns[*column_].type;
+      vendor_ = &vendor;
+      return;
+    }
+  }
+  [[nodiscard]] bool is_known() const noexcept { return column_.has_value(); }
+  void read(BlockReader& reader) { values_ = reader.column(*column_, type_); }
+  // 1: none is in force.
+  [[nodiscard]] double at(std::uint32_t index, StringId name) const {
+    if (!values_.has(index) || is_one_of(name, vendor_->no_limits)) return 1;
+    return std::clamp(real_number(type_, values_.values[index]), 0.0, 1.0);
+  }
+  // It lasts until the engine has been busy for a while, and comes back after a pause.
+  [[nodiscard]] bool warms_up(StringId name) const { return is_one_of(name, vendor_->warm_up_limits); }
+
+ private:
+  [[nodiscard]] bool is_one_of(StringId name, std::span<const std::string_view> names) const {
+    return std::find(names.begin(), names.end(), strings_.text(name)) != names.end();
+  }
+
+  const StringPool& strings_;
+  const Vendor* vendor_ = nullptr;
+  std::optional<std::size_t> column_;
+  ColumnType type_{};
+  BlockValues values_;
+};
 
 }  // namespace accelscope

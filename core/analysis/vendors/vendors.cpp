@@ -1,10 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "core/analysis/neuron/facts/matmul_work.h"
-#include "core/analysis/neuron/facts/memory_operands.h"
-#include "core/analysis/neuron/facts/semaphore_text.h"
-#include "core/analysis/neuron/facts/setup_names.h"
+#include "core/analysis/neuron/facts/operands.h"
 #include "core/analysis/vendors/vendor.h"
 
 namespace accelscope {

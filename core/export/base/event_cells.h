@@ -9,8 +9,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "core/export/base/event_pieces.h"
+#include "core/model/schema.h"
+#include "core/store/string_pool.h"
 
 namespace accelscope {
 
@@ -46,5 +49,33 @@ class EventCells {
 Result<void> for_each_event(const ExportRequest& request, std::string_view table,
                             const std::function<void(const EventCells&)>& visit);
 [[nodiscard]] bool has_table(const Snapshot& snapshot, std::string_view table);
+
+// Cells of CSV by RFC 4180.
+
+// In quotes where it holds a comma, a quote or a line end, or is empty and `quote_empty` is asked for.
+void append_csv_cell(std::string& out, std::string_view text, bool quote_empty = false);
+
+// Values of events as JSON, appended to a text: numbers with every digit, strings quoted once and kept. One per thread.
+
+void append_json_integer(std::string& out, std::int64_t value);
+void append_json_integer(std::string& out, std::uint64_t value);
+// With a point or an exponent, so that it reads back as a real number; infinity as 1e999, which reads back as it.
+void append_json_real(std::string& out, double value);
+// ns as decimal microseconds, exact: 12.5 for 12,500 ns.
+void append_microseconds(std::string& out, std::int64_t ns);
+
+class JsonStrings {
+ public:
+  explicit JsonStrings(const StringPool& strings) : strings_(strings) {}
+  // With its quotes; valid until the next call.
+  [[nodiscard]] const std::string& quoted(StringId id);
+
+ private:
+  const StringPool& strings_;
+  std::unordered_map<StringId, std::string> quoted_;
+};
+
+// A value as BlockReader gives it, of any type but text.
+void append_json_value(std::string& out, ColumnType type, std::uint64_t value, JsonStrings& strings);
 
 }  // namespace accelscope

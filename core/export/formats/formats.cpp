@@ -10,8 +10,7 @@
 #include "core/export/tables/csv_tables.h"
 #include "core/export/tables/parquet_tables.h"
 #include "core/export/tenstorrent/ops_csv.h"
-#include "core/export/traces/chrome_trace.h"
-#include "core/export/traces/perfetto_trace.h"
+#include "core/export/traces/traces.h"
 #include "core/export/vtune/vtune_csv.h"
 
 namespace accelscope {

@@ -5,7 +5,7 @@
 #include <queue>
 
 #include "core/base/format.h"
-#include "core/lod/window_decoder.h"
+#include "core/lod/lane_window.h"
 #include "core/model/palette.h"
 #include "core/scan/event_mask.h"
 

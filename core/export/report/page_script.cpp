@@ -1,5 +1,5 @@
 // The script of a report's page: tables that sort, and the timeline.
-#include "core/export/report/page_parts.h"
+#include "core/export/report/report_pages.h"
 
 namespace accelscope {
 namespace {

@@ -1,5 +1,5 @@
 // The style of a report's page. Colours are those of the viewer's two themes, by what the reader's system prefers.
-#include "core/export/report/page_parts.h"
+#include "core/export/report/report_pages.h"
 
 namespace accelscope {
 namespace {

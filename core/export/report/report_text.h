@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/plain_text.h"
+#include "core/base/text.h"
 
 namespace accelscope {
 

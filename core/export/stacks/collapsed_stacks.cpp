@@ -9,10 +9,10 @@
 
 #include "core/base/format.h"
 #include "core/export/base/event_pieces.h"
-#include "core/export/base/losses.h"
-#include "core/export/base/piece_writer.h"
+#include "core/export/base/export_format.h"
+#include "core/export/base/flow_ends.h"
 #include "core/export/base/track_groups.h"
-#include "core/names/limits.h"
+#include "core/names/name_forms.h"
 
 namespace accelscope {
 namespace {

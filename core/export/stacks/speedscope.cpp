@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "core/base/format.h"
+#include "core/export/base/event_cells.h"
 #include "core/export/base/event_pieces.h"
-#include "core/export/base/json_values.h"
-#include "core/export/base/losses.h"
-#include "core/export/base/piece_writer.h"
+#include "core/export/base/export_format.h"
+#include "core/export/base/flow_ends.h"
 #include "core/export/base/track_groups.h"
 
 namespace accelscope {

@@ -7,9 +7,10 @@
 #include <map>
 #include <memory>
 
-#include "core/export/base/csv_text.h"
-#include "core/export/base/losses.h"
-#include "core/export/base/piece_writer.h"
+#include "core/export/base/event_cells.h"
+#include "core/export/base/event_pieces.h"
+#include "core/export/base/export_format.h"
+#include "core/export/base/flow_ends.h"
 #include "core/export/tables/export_tables.h"
 
 namespace accelscope {

@@ -4,9 +4,10 @@
 #include <bit>
 #include <memory>
 
-#include "core/base/utf8.h"
-#include "core/export/base/losses.h"
-#include "core/export/base/piece_writer.h"
+#include "core/base/text.h"
+#include "core/export/base/event_pieces.h"
+#include "core/export/base/export_format.h"
+#include "core/export/base/flow_ends.h"
 #include "core/export/base/track_groups.h"
 #include "core/export/tables/export_tables.h"
 #include "core/export/tables/parquet_file.h"

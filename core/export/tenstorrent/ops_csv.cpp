@@ -10,9 +10,9 @@
 #include <set>
 
 #include "core/base/format.h"
-#include "core/export/base/csv_text.h"
 #include "core/export/base/event_cells.h"
-#include "core/export/base/losses.h"
+#include "core/export/base/export_format.h"
+#include "core/export/base/flow_ends.h"
 
 namespace accelscope::tenstorrent {
 namespace {

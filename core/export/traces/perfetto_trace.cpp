@@ -1,4 +1,4 @@
-#include "core/export/traces/perfetto_trace.h"
+#include "core/export/traces/traces.h"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@
 #include <map>
 
 #include "core/base/format.h"
-#include "core/base/utf8.h"
+#include "core/base/text.h"
+#include "core/export/base/event_pieces.h"
+#include "core/export/base/export_format.h"
 #include "core/export/base/flow_ends.h"
-#include "core/export/base/losses.h"
-#include "core/export/base/piece_writer.h"
 #include "core/export/base/track_groups.h"
 #include "core/export/traces/proto_bytes.h"
-#include "core/model/track_words.h"
+#include "core/model/track_kinds.h"
 
 namespace accelscope {
 namespace {

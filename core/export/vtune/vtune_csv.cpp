@@ -10,8 +10,8 @@
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/export/base/event_pieces.h"
-#include "core/export/base/losses.h"
-#include "core/export/base/piece_writer.h"
+#include "core/export/base/export_format.h"
+#include "core/export/base/flow_ends.h"
 #include "core/export/base/track_groups.h"
 #include "core/model/track_kinds.h"
 

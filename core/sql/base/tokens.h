@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/sql/base/sql.h"
+
 namespace accelscope::sql {
 
 enum class TokenKind : std::uint8_t {
@@ -35,5 +37,11 @@ struct Token {
 [[nodiscard]] std::vector<Token> all_tokens(std::string_view sql);
 // Those without the comments; nothing if one of them is not plain.
 [[nodiscard]] std::optional<std::vector<Token>> tokens_of(std::string_view sql);
+
+// What to try when SQLite does not know a table or a column.
+
+// "; did you mean dur_ns?" or what there is, or that a name must be quoted, for SQLite's message; "" for messages about
+// other things.
+[[nodiscard]] std::string hint_for(std::string_view message, std::string_view sql, const std::vector<SqlTable>& tables);
 
 }  // namespace accelscope::sql

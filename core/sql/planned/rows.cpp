@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <limits>
+#include <span>
 
 #include "core/sql/planned/lane.h"
 
@@ -168,6 +169,316 @@ class RowScan {
 
 Result<void> planned_rows(Context& context, const PlannedQuery& query, SqlRowVisitor& visitor) {
   return RowScan(context, query, visitor).run();
+}
+
+namespace {
+
+constexpr std::size_t kMaxGroups = 2'000'000;  // of one thread; SQLite sorts more of them in a file
+
+// The keys that are the same for all events of a lane, and which are not.
+struct LaneKeys {
+  std::vector<std::uint64_t> words;
+  std::vector<std::size_t> varying;  // indices into PlannedQuery::keys
+};
+
+// NULL, then integers, then text.
+bool sorts_before(const SqlValue& a, const SqlValue& b) {
+  if (a.index() != b.index()) return a.index() < b.index();
+  if (const auto* integer = std::get_if<std::int64_t>(&a)) return *integer < std::get<std::int64_t>(b);
+  if (const auto* text = std::get_if<std::string>(&a)) return *text < std::get<std::string>(b);
+  return false;
+}
+
+std::vector<Aggregate> aggregates_of(const PlannedQuery& query) {
+  std::vector<Aggregate> aggregates;
+  for (const AggregateCall& call : query.aggregates) {
+    const bool rows = call.kind == AggregateKind::rows;
+    aggregates.push_back({call.kind, rows ? ValueKind::integer : query.inputs[call.input].kind});
+  }
+  return aggregates;
+}
+
+class GroupScan {
+ public:
+  GroupScan(Context& context, const PlannedQuery& query)
+      : context_(context),
+        query_(query),
+        texts_(*context.snapshot->strings),
+        lanes_(planned_lanes(context, query, texts_)),
+        // Asked for after the snapshot was taken, so that it covers every id in its chunks.
+        string_count_(context.snapshot->strings->size()),
+        workers_(context.pool.concurrency()) {}
+
+  Result<std::shared_ptr<const Rows>> run() {
+    plan();
+    const Result<void> scanned =
+        scan_chunks(context_.query(), chunks_.requests, [&](const ScannedChunk& chunk, std::size_t worker) {
+          if (!gave_up_.load(std::memory_order_relaxed))
+            add_chunk(chunk, lanes_[chunks_.lanes[chunk.request]], of(worker));
+        });
+    if (!scanned) return scanned.error();
+    if (gave_up_) return std::shared_ptr<const Rows>();
+    Groups& all = of(0).groups;
+    for (std::size_t i = 1; i < workers_.size(); ++i) {
+      if (workers_[i]) all.merge(workers_[i]->groups);
+    }
+    if (!query_.grouped && all.size() == 0) {
+      const std::uint64_t no_keys = 0;
+      (void)all.find(&no_keys);
+    }
+    return collect(all);
+  }
+
+ private:
+  struct Worker {
+    Worker(const PlannedQuery& query, const TextCodes& texts)
+        : groups(query.keys.size(), aggregates_of(query), [&texts](std::uint64_t code) { return texts.text(code); }),
+          keys(groups.words()) {}
+    Groups groups;
+    InputReader reader;
+    std::vector<std::uint64_t> keys;
+    std::array<std::uint32_t, kBlockEvents> group_of;
+    // The groups of a lane whose only varying key is a string, by its code; 0 for one not met yet, else plus one.
+    std::vector<std::uint32_t> group_of_string;
+    const LaneKeys* strings_of = nullptr;
+  };
+  Worker& of(std::size_t worker) {
+    if (!workers_[worker]) workers_[worker] = std::make_unique<Worker>(query_, texts_);
+    return *workers_[worker];
+  }
+
+  // Adds the chunks that their statistics answer; leaves the others as requests.
+  void plan() {
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      const PlannedLane& lane = lanes_[i];
+      keys_.push_back(lane_keys(lane));
+      const bool summable = can_summarise(lane);
+      const ChunkSpan span = lane.predicate.chunks();
+      for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
+        const ChunkPart part = lane.predicate.part(chunk);
+        if (!part.any) continue;
+        if (summable && part.whole() && summarise(i, chunk)) continue;
+        if (lane.predicate.names_may_match(chunk)) chunks_.add(lane, i, chunk);
+      }
+    }
+  }
+
+  [[nodiscard]] LaneKeys lane_keys(const PlannedLane& lane) const {
+    LaneKeys keys;
+    keys.words.resize(query_.keys.size() + 1);
+    for (std::size_t i = 0; i < query_.keys.size(); ++i) {
+      const ValuePlace& column = lane.columns[query_.keys[i]];
+      if (column.source == ValuePlace::Source::none) {
+        keys.words[0] |= std::uint64_t{1} << i;
+      } else if (column.source == ValuePlace::Source::constant) {
+        keys.words[i + 1] = column.constant;
+      } else {
+        keys.varying.push_back(i);
+      }
+    }
+    return keys;
+  }
+
+  // Only counts, durations in whole ns, and names are known of a whole chunk.
+  [[nodiscard]] bool can_summarise(const PlannedLane& lane) const {
+    using Source = ValuePlace::Source;
+    const auto source = [&](std::size_t input) { return lane.columns[input].source; };
+    const auto is_name = [&](std::size_t input) { return source(input) == Source::name; };
+    const std::vector<Condition>& tested = lane.predicate.conditions();
+    const bool conditions = std::all_of(tested.begin(), tested.end(), [&](const Condition& condition) {
+      return condition.place.source == Source::name && condition.strings() != nullptr;
+    });
+    const bool keys = std::all_of(query_.keys.begin(), query_.keys.end(), [&](std::size_t key) {
+      return is_name(key) || source(key) == Source::constant || source(key) == Source::none;
+    });
+    return conditions && keys &&
+           std::all_of(query_.aggregates.begin(), query_.aggregates.end(), [&](const AggregateCall& call) {
+             if (call.kind == AggregateKind::rows) return true;
+             if (call.kind == AggregateKind::count) return source(call.input) != Source::column;
+             const bool sum = call.kind != AggregateKind::min && call.kind != AggregateKind::max;
+             return sum && source(call.input) == Source::duration && lane.exact_durations;
+           });
+  }
+  [[nodiscard]] bool needs_durations() const {
+    return std::any_of(query_.aggregates.begin(), query_.aggregates.end(), [](const AggregateCall& call) {
+      return call.kind != AggregateKind::rows && call.kind != AggregateKind::count;
+    });
+  }
+
+  bool summarise(std::size_t lane_number, std::uint32_t chunk) {
+    const PlannedLane& lane = lanes_[lane_number];
+    const LaneKeys& keys = keys_[lane_number];
+    if (!lane.predicate.conditions().empty() || !keys.varying.empty()) return add_totals(lane, keys, chunk);
+    std::uint64_t duration = 0;
+    if (needs_durations() && !covered(lane.lane(), chunk, duration)) return false;
+    Worker& worker = of(0);
+    add_sum(worker.groups, worker.groups.find(keys.words.data()), lane, lane.lane().chunk(chunk).count, duration);
+    return true;
+  }
+
+  // Time covered by a chunk's events, which is the sum of their durations, as they do not overlap.
+  static bool covered(const LaneSnapshot& lane, std::uint32_t chunk, std::uint64_t& ticks) {
+    const ChunkPlace& place = lane.chunk(chunk);
+    const std::uint32_t blocks = (place.count + kBlockEvents - 1) / kBlockEvents;
+    if (lane.data->kind == EventKind::counter || place.first_leaf + blocks > lane.tree.nodes[0]) return false;
+    for (std::uint32_t i = 0; i < blocks; ++i) {
+      const SliceNode& leaf = lane.data->slices.node(0, place.first_leaf + i);
+      ticks += leaf.busy + leaf.wait;
+    }
+    return true;
+  }
+
+  bool add_totals(const PlannedLane& lane, const LaneKeys& lane_keys, std::uint32_t chunk) {
+    if (chunk >= lane.lane().totals.stretches[0]) return false;
+    const NameTotals::Stretch stretch = lane.lane().data->totals.stretch(0, chunk);
+    if (!stretch.kept) return false;
+    Worker& worker = of(0);
+    worker.keys = lane_keys.words;
+    for (const NameTotal& total : std::span(stretch.totals, stretch.size)) {
+      if (!lane.predicate.keeps_name(total.name)) continue;
+      for (const std::size_t key : lane_keys.varying) worker.keys[key + 1] = total.name;
+      add_sum(worker.groups, worker.groups.find(worker.keys.data()), lane, total.count, total.busy);
+    }
+    return true;
+  }
+  void add_sum(Groups& groups, std::size_t group, const PlannedLane& lane, std::uint64_t count,
+               std::uint64_t duration) const {
+    for (std::size_t i = 0; i < query_.aggregates.size(); ++i) {
+      const AggregateCall& call = query_.aggregates[i];
+      const bool null = call.kind != AggregateKind::rows && lane.columns[call.input].source == ValuePlace::Source::none;
+      if (null) continue;
+      if (call.kind == AggregateKind::rows || call.kind == AggregateKind::count) {
+        groups.add_count(group, i, count);
+      } else {
+        groups.add_sum(group, i, count, duration);
+      }
+    }
+  }
+
+  void add_chunk(const ScannedChunk& chunk, const PlannedLane& lane, Worker& worker) {
+    if (!worker.reader.open(chunk, lane)) return gave_up_.store(true);
+    const LaneKeys& keys = keys_[static_cast<std::size_t>(&lane - lanes_.data())];
+    for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
+      worker.reader.seek(block);
+      const std::uint64_t mask = worker.reader.matches();
+      if (mask == 0) continue;
+      find_groups(worker, keys, mask);
+      for (std::size_t i = 0; i < query_.aggregates.size(); ++i) add_block(worker, i, mask);
+    }
+    if (worker.groups.size() > kMaxGroups) gave_up_.store(true);
+  }
+
+  void find_groups(Worker& worker, const LaneKeys& keys, std::uint64_t mask) const {
+    worker.keys = keys.words;
+    if (keys.varying.empty()) {
+      worker.group_of.fill(static_cast<std::uint32_t>(worker.groups.find(worker.keys.data())));
+      return;
+    }
+    if (keys.varying.size() == 1 && query_.inputs[query_.keys[keys.varying.front()]].kind == ValueKind::string)
+      return find_groups_of_strings(worker, keys, mask);
+    for (std::uint64_t left = mask; left != 0; left &= left - 1) {
+      const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
+      worker.keys[0] = keys.words[0];
+      for (const std::size_t key : keys.varying) {
+        const BlockValues values = worker.reader.values(query_.keys[key]);
+        const bool valid = (values.valid >> i & 1) != 0;
+        worker.keys[key + 1] = valid ? values.values[i] : 0;
+        if (!valid) worker.keys[0] |= std::uint64_t{1} << key;
+      }
+      worker.group_of[i] = static_cast<std::uint32_t>(worker.groups.find(worker.keys.data()));
+    }
+  }
+
+  void find_groups_of_strings(Worker& worker, const LaneKeys& keys, std::uint64_t mask) const {
+    const std::size_t key = keys.varying.front();
+    const BlockValues values = worker.reader.values(query_.keys[key]);
+    std::vector<std::uint32_t>& known = worker.group_of_string;
+    const bool same = worker.strings_of != nullptr && worker.strings_of->words == keys.words &&
+                      worker.strings_of->varying == keys.varying;
+    if (!same) known.assign(string_count_ + 1, 0);  // the last one is NULL's
+    worker.strings_of = &keys;
+    for (std::uint64_t left = mask; left != 0; left &= left - 1) {
+      const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
+      const bool valid = (values.valid >> i & 1) != 0;
+      std::uint32_t& group = known[valid ? values.values[i] : string_count_];
+      if (group == 0) {
+        worker.keys[0] = keys.words[0] | (valid ? 0 : std::uint64_t{1} << key);
+        worker.keys[key + 1] = valid ? values.values[i] : 0;
+        group = static_cast<std::uint32_t>(worker.groups.find(worker.keys.data()) + 1);
+      }
+      worker.group_of[i] = group - 1;
+    }
+  }
+
+  void add_block(Worker& worker, std::size_t aggregate, std::uint64_t mask) const {
+    const AggregateCall& call = query_.aggregates[aggregate];
+    if (call.kind == AggregateKind::rows) {
+      for (std::uint64_t left = mask; left != 0; left &= left - 1) {
+        worker.groups.add_count(worker.group_of[static_cast<std::size_t>(std::countr_zero(left))], aggregate, 1);
+      }
+      return;
+    }
+    const BlockValues values = worker.reader.values(call.input);
+    const bool adds_integers = is_sum(call.kind) && query_.inputs[call.input].kind == ValueKind::integer;
+    for (std::uint64_t left = mask & values.valid; left != 0; left &= left - 1) {
+      const auto i = static_cast<std::size_t>(std::countr_zero(left));
+      if (adds_integers) {
+        worker.groups.add_integer(worker.group_of[i], aggregate, static_cast<std::int64_t>(values.values[i]));
+      } else {
+        worker.groups.add_value(worker.group_of[i], aggregate, values.values[i]);
+      }
+    }
+  }
+
+  // Keys, then aggregates. Nothing if SQLite must add up the rows in its own order.
+  [[nodiscard]] std::optional<std::vector<SqlValue>> row_of(const Groups& groups, std::size_t group) const {
+    std::vector<SqlValue> row;
+    row.reserve(query_.keys.size() + query_.aggregates.size());
+    const std::uint64_t* keys = groups.keys(group);
+    for (std::size_t i = 0; i < query_.keys.size(); ++i) {
+      const bool null = (keys[0] >> i & 1) != 0;
+      row.push_back(null ? SqlValue() : sql_value(query_.inputs[query_.keys[i]].kind, keys[i + 1], texts_));
+    }
+    for (std::size_t i = 0; i < query_.aggregates.size(); ++i) {
+      const auto answer = groups.answer(group, i);
+      if (!answer) return std::nullopt;
+      row.push_back(answer->none ? SqlValue() : sql_value(answer->kind, answer->value, texts_));
+    }
+    return row;
+  }
+
+  [[nodiscard]] Result<std::shared_ptr<const Rows>> collect(const Groups& groups) const {
+    std::vector<std::vector<SqlValue>> rows;
+    rows.reserve(groups.size());
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      auto row = row_of(groups, i);
+      if (!row) return std::shared_ptr<const Rows>();
+      rows.push_back(std::move(*row));
+    }
+    const auto keys = static_cast<std::ptrdiff_t>(query_.keys.size());
+    std::sort(rows.begin(), rows.end(), [keys](const auto& a, const auto& b) {
+      return std::lexicographical_compare(a.begin(), a.begin() + keys, b.begin(), b.begin() + keys, sorts_before);
+    });
+    auto made = std::make_shared<ValueRows>(query_.keys.size() + query_.aggregates.size());
+    for (auto& row : rows) made->add(std::move(row));
+    return std::shared_ptr<const Rows>(made);
+  }
+
+  Context& context_;
+  const PlannedQuery& query_;
+  TextCodes texts_;
+  std::vector<PlannedLane> lanes_;
+  std::size_t string_count_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<LaneKeys> keys_;  // beside lanes_
+  PlannedChunks chunks_;
+  std::atomic<bool> gave_up_{false};
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Rows>> planned_groups(Context& context, const PlannedQuery& query) {
+  return GroupScan(context, query).run();
 }
 
 }  // namespace accelscope::sql

@@ -5,10 +5,8 @@
 #include "core/analysis/figures/metrics.h"
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/source/source_lines.h"
-#include "core/base/sha256.h"
-#include "core/sql/rows/finding_tables.h"
-#include "core/sql/rows/iteration_tables.h"
-#include "core/sql/rows/work_tables.h"
+#include "core/base/checksum.h"
+#include "core/sql/rows/row_tables.h"
 #include "core/sql/tables/tables.h"
 
 namespace accelscope::sql {

@@ -1,7 +1,7 @@
 // The command table and its keys.
 #include <doctest/doctest.h>
 
-#include "app/palette/key_chord.h"
+#include "app/palette/command_table.h"
 #include "core/base/text.h"
 
 using namespace accelscope;

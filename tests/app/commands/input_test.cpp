@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "capture/sources/input_parts.h"
-#include "core/base/natural_order.h"
+#include "core/base/text.h"
 #include "tests/app/program_run.h"
 #include "tests/support/small_session.h"
 #include "tests/support/torch/allocator_model.h"

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "app/export/query_output.h"
+#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "core/store/store.h"
 #include "render/base/platform.h"

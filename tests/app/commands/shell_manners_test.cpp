@@ -5,7 +5,6 @@
 #include <chrono>
 #include <filesystem>
 
-#include "app/export/query_output.h"
 #include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "capture/request/kind.h"

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "app/commands/view/summary_output.h"
+#include "app/commands/view/view_output.h"
 #include "app/terminal/command.h"
 #include "core/analysis/figures/terminology.h"
 #include "core/store/store.h"

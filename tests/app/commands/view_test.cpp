@@ -7,7 +7,7 @@
 #include <map>
 #include <sstream>
 
-#include "app/view/marker_range.h"
+#include "app/view/marker_sets.h"
 #include "core/store/store.h"
 #include "tests/app/program_run.h"
 #include "tests/support/small_session.h"
@@ -106,7 +106,7 @@ TEST_CASE("the vendor's JSON of a session reads back as the same tables, flows, 
 TEST_CASE("the vendor's JSON of a system profile keeps its times since 1970") {
   const test::TemporaryFolder folder;
   const std::string original = folder.file("system_profile.json");
-  write_file(original,
+  test::write_file(original,
              R"({"trace_events":[{"timestamp":1700000000000000000,"duration":900,"name":"nrt_execute","id":7,)"
              R"("instance_id":"i-1","process_id":4,"thread_id":5,"type":3,"group":"api","colour":"red"}],)"
              R"("cpu_util":[{"timestamp":1700000000000000000,"duration":1000,"cpu_id":"average","util":25.5}]})");
@@ -120,7 +120,7 @@ TEST_CASE("the vendor's JSON of a system profile keeps its times since 1970") {
 TEST_CASE("what an import knows of the device besides is not written as the vendor's") {
   const test::TemporaryFolder folder;
   const std::string original = folder.file("p.json");
-  write_file(original, R"({"metadata":[{"hbm_ddr_bandwidth":410000000000}],)"
+  test::write_file(original, R"({"metadata":[{"hbm_ddr_bandwidth":410000000000}],)"
                        R"("instruction":[{"id":1,"opcode":"ACTIVATE","subgroup":"q1","timestamp":10,"duration":5}]})");
   REQUIRE(holds(csv(original, "SELECT value FROM meta WHERE key = 'capacity.SBUF'"), "25165824"));
   const ProgramOutcome made = run({"view", original, "--output-format", "json", "--output-file", "-"});
@@ -230,9 +230,9 @@ TEST_CASE("-s takes a converted profile, and a raw one is converted or explained
   const test::TemporaryFolder folder;
   const std::string json = folder.file("p.json");
   REQUIRE(run({"simulate", "-o", json, "--format", "neuron-json", "--kernels", "1"}).code == kExitDone);
-  write_file(folder.file("a b.neff"), "program");
+  test::write_file(folder.file("a b.neff"), "program");
   CHECK(run({"view", "-n", folder.file("a b.neff"), "-s", json, "--output-format", "summary-json"}).code == kExitDone);
-  write_file(folder.file("x.ntff"), "\x01raw");
+  test::write_file(folder.file("x.ntff"), "\x01raw");
   const char* path = std::getenv("PATH");
   const std::string old = path == nullptr ? "" : path;
   ::setenv("PATH", folder.path().c_str(), 1);

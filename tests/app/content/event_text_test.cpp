@@ -1,4 +1,4 @@
-#include "app/content/event_text.h"
+#include "app/content/event_labels.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "app/content/fact_tables.h"
+#include "app/content/figure_text.h"
 
 #include <doctest/doctest.h>
 

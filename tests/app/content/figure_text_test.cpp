@@ -1,6 +1,5 @@
 #include "app/content/figure_text.h"
 
-#include "app/content/figure_titles.h"
 #include "core/model/unit.h"
 
 #include <doctest/doctest.h>

@@ -1,13 +1,13 @@
 // What panels show, computed without drawing: details, operands, source lines, stacks, memory, axes, progress.
 #include <doctest/doctest.h>
 
-#include "app/content/axes/time_axis.h"
+#include "app/content/axes/axes.h"
 #include "app/content/event_details.h"
 #include "app/content/memory/model.h"
 #include "app/content/source/text.h"
 #include "app/panels/quality/panel.h"
 #include "app/session/background_job.h"
-#include "core/analysis/neuron/facts/operand_text.h"
+#include "core/analysis/neuron/facts/operands.h"
 #include "core/model/palette.h"
 #include "tests/support/small_session.h"
 

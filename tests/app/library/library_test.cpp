@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <random>
 
-#include "app/library/found_headlines.h"
 #include "app/library/library.h"
 #include "capture/sim/output/simulator.h"
 #include "core/analysis/advice/advice.h"

@@ -1,4 +1,4 @@
-#include "app/persist/peak_book.h"
+#include "app/persist/persist.h"
 
 #include <doctest/doctest.h>
 

@@ -5,10 +5,8 @@
 #include <fstream>
 
 #include "app/frame/places.h"
-#include "app/persist/recent_sessions.h"
-#include "app/persist/settings.h"
-#include "app/persist/text_record.h"
-#include "app/system/system_paths.h"
+#include "app/persist/persist.h"
+#include "app/system/system_files.h"
 #include "tests/support/small_session.h"
 
 using namespace accelscope;

@@ -1,5 +1,5 @@
 // Typed command lines: split as a shell does, and quoted back so that splitting gives the same again.
-#include "app/plan/shell_words.h"
+#include "app/plan/editor.h"
 #include "capture/system/shown_command.h"
 
 #include <doctest/doctest.h>

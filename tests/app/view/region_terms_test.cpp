@@ -1,4 +1,4 @@
-#include "app/view/region_terms.h"
+#include "app/view/selection.h"
 
 #include <doctest/doctest.h>
 

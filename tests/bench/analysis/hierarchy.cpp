@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-#include "app/content/hierarchy/flame_layout.h"
+#include "app/content/hierarchy/tree_rows.h"
 #include "core/analysis/hierarchy/hierarchy_index.h"
 #include "tests/bench/base/figures.h"
 #include "tests/bench/base/generated_store.h"

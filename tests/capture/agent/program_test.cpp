@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "capture/sources/base/paced_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/base/source.h"
 #include "core/store/store.h"
 #include "tests/capture/kinds/kind_run_support.h"

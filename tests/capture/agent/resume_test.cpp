@@ -7,8 +7,8 @@
 #include <set>
 
 #include "capture/agent/viewers/agent.h"
-#include "capture/ingest/frame_import.h"
-#include "capture/security/viewer_proof.h"
+#include "capture/ingest/stream_ingest.h"
+#include "capture/security/proof.h"
 #include "capture/wire/capture_messages.h"
 #include "core/chunk/chunk_format.h"
 #include "tests/capture/wire/wire_support.h"

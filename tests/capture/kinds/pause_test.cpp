@@ -2,9 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "capture/sim/output/simulator.h"
-#include "capture/sources/base/async_sink.h"
-#include "capture/sources/base/labelled_sink.h"
-#include "capture/sources/base/paced_sink.h"
+#include "capture/sources/base/sinks.h"
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/capture/wire/wire_support.h"
 

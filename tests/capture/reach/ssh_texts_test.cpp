@@ -7,7 +7,6 @@
 #include "capture/reach/agent_files.h"
 #include "capture/reach/remote_script.h"
 #include "capture/reach/ssh_command.h"
-#include "capture/reach/ssh_failure.h"
 #include "capture/system/child_process.h"
 #include "capture/system/shown_command.h"
 #include "reach_support.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "capture/agent/viewers/agent.h"
-#include "capture/security/viewer_proof.h"
+#include "capture/security/proof.h"
 #include "capture/wire/capture_messages.h"
 #include "tests/capture/wire/link_support.h"
 

@@ -7,10 +7,9 @@
 #include <cstdio>
 
 #include "capture/security/agent_gate.h"
-#include "capture/security/agent_secrets.h"
 #include "capture/security/known_agents.h"
 #include "capture/security/private_files.h"
-#include "capture/security/viewer_proof.h"
+#include "capture/security/proof.h"
 #include "tests/capture/wire/link_support.h"
 
 namespace accelscope::capture {

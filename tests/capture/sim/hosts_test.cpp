@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-#include "capture/ingest/host_clock_sink.h"
+#include "capture/ingest/session_clock.h"
 #include "capture/sim/output/simulator.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/critical_path/critical_path.h"
@@ -14,7 +14,6 @@
 #include "core/analysis/figures/verdict.h"
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/time/session_activity.h"
-#include "core/analysis/time/session_parts.h"
 
 using namespace accelscope;
 

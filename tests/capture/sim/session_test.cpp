@@ -9,7 +9,7 @@
 #include "capture/sim/kernel/demo_source.h"
 #include "capture/sim/kernel/trace.h"
 #include "capture/sim/output/simulator.h"
-#include "capture/sources/neuron/read/schemas.h"
+#include "capture/sources/neuron/read/table_rules.h"
 #include "tests/capture/recording_sink.h"
 
 using namespace accelscope;

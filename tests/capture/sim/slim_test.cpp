@@ -4,8 +4,8 @@
 #include <map>
 
 #include "capture/sim/kernel/demo_source.h"
+#include "capture/sim/output/runs.h"
 #include "capture/sim/output/simulator.h"
-#include "capture/sim/output/slim_run.h"
 #include "tests/capture/recording_sink.h"
 
 using namespace accelscope;

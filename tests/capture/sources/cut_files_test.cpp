@@ -9,8 +9,7 @@
 #include <set>
 
 #include "capture/sources/base/source.h"
-#include "core/export/traces/chrome_trace.h"
-#include "core/export/traces/perfetto_trace.h"
+#include "core/export/traces/traces.h"
 #include "tests/capture/recording_sink.h"
 #include "tests/capture/sources/rocm/rocpd_maker.h"
 #include "tests/capture/sources/rocm/rocprof_maker.h"

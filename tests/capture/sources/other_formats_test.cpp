@@ -10,7 +10,7 @@
 
 #include "capture/sources/base/source.h"
 #include "capture/sources/import_input.h"
-#include "core/store/other_database.h"
+#include "core/store/session_check.h"
 #include "core/store/store.h"
 #include "tests/capture/client/client_support.h"
 

@@ -1,4 +1,4 @@
-#include "core/base/natural_order.h"
+#include "core/base/text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Names from files and peers must not steer the terminal that they are printed on.
-#include "core/base/plain_text.h"
+#include "core/base/text.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "core/base/sha256.h"
+#include "core/base/checksum.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <optional>
 
-#include "core/export/traces/perfetto_trace.h"
+#include "core/export/traces/traces.h"
 #include "tests/core/export/export_session.h"
 
 using namespace accelscope;

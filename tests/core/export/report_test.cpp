@@ -9,11 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "core/export/report/html_report.h"
-#include "core/export/report/html_timeline.h"
 #include "core/export/report/lane_boxes.h"
-#include "core/export/report/markdown_report.h"
-#include "core/export/report/page_parts.h"
+#include "core/export/report/report_pages.h"
 #include "core/export/report/report_text.h"
 #include "core/scan/event_mask.h"
 #include "core/search/filter_mask.h"

@@ -10,7 +10,7 @@
 #include "core/export/stacks/collapsed_stacks.h"
 #include "core/export/stacks/speedscope.h"
 #include "core/export/tables/csv_tables.h"
-#include "core/export/traces/chrome_trace.h"
+#include "core/export/traces/traces.h"
 #include "tests/core/export/export_session.h"
 
 using namespace accelscope;

@@ -1,4 +1,4 @@
-#include "core/lod/lane_stretch.h"
+#include "core/lod/lane_window.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/names/limits.h"
+#include "core/names/name_forms.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "app/frame/app.h"
-#include "app/palette/key_chord.h"
+#include "app/palette/command_table.h"
 
 using namespace accelscope::app;
 

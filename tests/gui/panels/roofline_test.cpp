@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "app/panels/roofline/panel.h"
-#include "app/persist/peak_book.h"
+#include "app/persist/persist.h"
 #include "app/session/analysis.h"
 #include "capture/sim/output/simulator.h"
 #include "core/chunk/session_writer.h"

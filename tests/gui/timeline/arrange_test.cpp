@@ -2,7 +2,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "app/persist/saved_layouts.h"
+#include "app/persist/persist.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;

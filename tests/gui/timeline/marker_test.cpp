@@ -5,7 +5,7 @@
 #include "app/palette/command_table.h"
 #include "app/timeline/frame.h"
 #include "app/timeline/state.h"
-#include "app/view/marker_range.h"
+#include "app/view/marker_sets.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;

@@ -4,7 +4,7 @@
 
 #include "render/shell/frame_pace.h"
 #include "render/shell/null_shell.h"
-#include "render/shell/window_place.h"
+#include "render/shell/shell.h"
 #include "tests/render/widgets/gallery.h"
 
 using namespace accelscope::render;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/chunk/chunk_format.h"
-#include "core/lod/window_decoder.h"
+#include "core/lod/lane_window.h"
 
 namespace accelscope::test {
 namespace {

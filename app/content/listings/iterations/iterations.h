@@ -5,7 +5,6 @@
 
 #include "app/content/listings/base/listing.h"
 #include "core/analysis/iterations/iterations.h"
-#include "core/analysis/iterations/regions.h"
 
 namespace accelscope::app {
 

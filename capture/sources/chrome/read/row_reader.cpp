@@ -8,12 +8,12 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/sources/tracks/gpu_tables.h"
-#include "capture/sources/tracks/launch_details.h"
+#include "capture/sources/tracks/kernel_work.h"
 #include "core/base/checksum.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/chunk/session_writer.h"
-#include "core/export/traces/chrome_trace.h"
+#include "core/export/traces/traces.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {

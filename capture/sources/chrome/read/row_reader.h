@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "capture/json/json_field.h"
+#include "capture/json/json_cursor.h"
 #include "capture/json/row_parser.h"
 #include "capture/sources/chrome/read/event_batch.h"
 #include "capture/sources/chrome/read/table_binding.h"

@@ -15,7 +15,7 @@
 
 #include "capture/sources/chrome/read/event_batch.h"
 #include "capture/sources/chrome/read/tables.h"
-#include "capture/sources/tracks/held_sink.h"
+#include "capture/sources/tracks/held_events.h"
 
 namespace accelscope::capture::sources::chrome {
 

@@ -12,7 +12,6 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/sources/tracks/gpu_tables.h"
-#include "core/base/natural_order.h"
 #include "core/base/text.h"
 #include "core/model/track_kinds.h"
 

@@ -16,7 +16,7 @@
 #include "capture/sources/chrome/write/flow_binder.h"
 #include "capture/sources/tracks/device_names.h"
 #include "capture/sources/tracks/track_events.h"
-#include "core/model/track_words.h"
+#include "core/model/track_kinds.h"
 
 namespace accelscope::capture::sources::chrome {
 

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "capture/json/json_field.h"
+#include "capture/json/json_cursor.h"
 #include "capture/sources/base/event_sorter.h"
 #include "core/base/immediate.h"
 #include "core/chunk/session_writer.h"

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "capture/sources/tracks/track_events.h"
-#include "core/base/natural_order.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::sources::neuron {
 namespace {

@@ -1,4 +1,4 @@
-#include "capture/sources/perfetto/write/device_names.h"
+#include "capture/sources/perfetto/write/gpu_events.h"
 
 #include <fmt/format.h>
 

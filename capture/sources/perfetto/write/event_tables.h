@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "capture/json/json_field.h"
+#include "capture/json/json_cursor.h"
 #include "capture/sources/base/inferred_columns.h"
 #include "capture/sources/chrome/read/tables.h"
 #include "capture/sources/perfetto/read/sequence_state.h"

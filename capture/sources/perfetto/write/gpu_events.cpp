@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "capture/sources/perfetto/read/wire.h"
-#include "capture/sources/perfetto/write/flow_chains.h"
+#include "capture/sources/perfetto/write/slice_stacks.h"
 #include "capture/sources/tracks/gpu_tables.h"
 #include "core/base/text.h"
 

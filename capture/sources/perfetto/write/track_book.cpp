@@ -7,8 +7,8 @@
 #include <tuple>
 
 #include "capture/sources/perfetto/read/wire.h"
-#include "capture/sources/perfetto/write/device_names.h"
-#include "core/base/natural_order.h"
+#include "capture/sources/perfetto/write/gpu_events.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture::sources::perfetto {
 namespace {

@@ -15,7 +15,7 @@
 
 #include "capture/sources/perfetto/write/event_tables.h"
 #include "capture/sources/tracks/unordered_session.h"
-#include "core/model/track_words.h"
+#include "core/model/track_kinds.h"
 
 namespace accelscope::capture::sources::perfetto {
 

@@ -9,7 +9,8 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/sources/rocm/results_json/flat_results.h"
-#include "capture/sources/rocm/run/agent_facts.h"
+#include "capture/sources/rocm/run/records.h"
+#include "capture/sources/rocm/run/run.h"
 
 namespace accelscope::capture::sources::rocm {
 namespace {

@@ -13,10 +13,9 @@
 #include <vector>
 
 #include "capture/json/byte_source.h"
-#include "capture/json/json_field.h"
+#include "capture/json/json_cursor.h"
 #include "capture/json/row_parser.h"
 #include "capture/json/table_reader.h"
-#include "capture/sources/rocm/run/id_set.h"
 #include "capture/sources/rocm/run/records.h"
 #include "capture/sources/rocm/run/run.h"
 

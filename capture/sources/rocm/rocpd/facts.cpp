@@ -6,7 +6,8 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/sources/rocm/rocpd/reader.h"
-#include "capture/sources/rocm/run/agent_facts.h"
+#include "capture/sources/rocm/run/records.h"
+#include "capture/sources/rocm/run/run.h"
 
 namespace accelscope::capture::sources::rocm {
 namespace {

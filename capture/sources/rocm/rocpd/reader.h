@@ -11,8 +11,7 @@
 #include <unordered_map>
 
 #include "capture/sources/rocm/rocpd/layout.h"
-#include "capture/sources/rocm/run/named_ids.h"
-#include "capture/sources/rocm/run/reading_progress.h"
+#include "capture/sources/rocm/run/records.h"
 #include "capture/sources/rocm/run/run.h"
 #include "capture/sources/sqlite/id_rows.h"
 #include "capture/sources/sqlite/rows_ahead.h"

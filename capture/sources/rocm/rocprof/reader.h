@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "capture/sources/base/csv_table.h"
-#include "capture/sources/rocm/run/reading_progress.h"
+#include "capture/sources/rocm/run/records.h"
 #include "capture/sources/rocm/run/run.h"
 #include "capture/sources/sqlite/foreign_database.h"
 

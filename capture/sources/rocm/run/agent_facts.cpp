@@ -1,4 +1,5 @@
-#include "capture/sources/rocm/run/agent_facts.h"
+#include "capture/sources/rocm/run/records.h"
+#include "capture/sources/rocm/run/run.h"
 
 #include <algorithm>
 #include <array>

@@ -8,8 +8,12 @@
 //   run.finish({.source = "rocpd", .path = path});
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -18,8 +22,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "capture/sources/rocm/run/id_set.h"
+#include "capture/json/json_cursor.h"
 #include "capture/sources/rocm/run/records.h"
+#include "capture/sources/sqlite/id_rows.h"
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "core/model/schema.h"
@@ -215,6 +220,61 @@ class RocmRun {
   std::unordered_map<std::uint64_t, Released> allocated_;       // by process and address
   std::set<std::pair<std::uint32_t, std::int64_t>> launching_;  // threads
   std::uint64_t unknown_releases_ = 0;
+};
+
+// Counts what is read of all parts and files of a run, for the user to see.
+struct ReadingProgress {
+  std::function<void(std::uint64_t done, std::uint64_t total)> tell;
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+
+  void say() const {
+    if (tell) tell(done, std::max(done, total));
+  }
+};
+
+// What ROCm's profilers say of a device, as an object of JSON: facts for the session's meta data, under the names that
+// other profiles of GPUs have for them.
+
+// Nothing where the text is none.
+void add_agent_facts(std::string_view object, RocmAgent& agent);
+// One member of such an object.
+void add_agent_field(const json::JsonField& field, RocmAgent& agent);
+// One of them, by ROCm's name of it.
+void add_agent_fact(std::string_view name, std::string_view value, RocmAgent& agent);
+
+// Texts of a table of the file as strings of the session, each looked up once, when it is first needed.
+class NamedIds {
+ public:
+  NamedIds(RocmRun& run, const sqlite::ForeignDatabase& database, std::string_view table, std::string_view column)
+      : run_(run), rows_(database, table, "id", {column}) {}
+
+  // 0 for an id that is absent or 0; "string 7" for one that the table does not have.
+  [[nodiscard]] StringId name(MaybeNumber id) {
+    if (id.value_or(0) == 0) return 0;
+    const auto known = names_.find(*id);
+    if (known != names_.end()) return known->second;
+    const StringId name = run_.intern(text(*id));
+    if (names_.size() < kMostKept) names_.emplace(*id, name);
+    return name;
+  }
+  // The text itself, until the next call.
+  [[nodiscard]] std::string_view text(std::int64_t id) {
+    if (rows_.find(id)) return rows_.rows().text(0);
+    ++missing_;
+    unknown_ = fmt::format("string {}", id);
+    return unknown_;
+  }
+  [[nodiscard]] std::uint64_t missing() const noexcept { return missing_; }
+
+ private:
+  static constexpr std::size_t kMostKept = 1'000'000;
+
+  RocmRun& run_;
+  sqlite::KeyedRows rows_;
+  std::unordered_map<std::int64_t, StringId> names_;
+  std::string unknown_;
+  std::uint64_t missing_ = 0;
 };
 
 }  // namespace accelscope::capture::sources::rocm

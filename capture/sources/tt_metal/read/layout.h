@@ -78,4 +78,31 @@ struct LogPrologue {
 enum class NumberState : std::uint8_t { ok, empty, not_a_number, negative, too_large };
 [[nodiscard]] NumberState read_number(std::string_view cell, std::uint64_t& value) noexcept;
 
+// One row of a device log in numbers. Everything that many rows share is in the log's dictionary.
+struct LogMarker {
+  std::int64_t time = 0;      // cycles since the chip's reset
+  std::uint64_t data = 0;     // "data"; of a performance counter its value
+  std::uint64_t extra = 0;    // number of the meta data's text; of a performance counter its reference count
+  std::uint32_t site = 0;     // which marker of the code: DeviceLogDictionary::site
+  std::uint32_t context = 0;  // which run of it: DeviceLogDictionary::context
+  bool operator==(const LogMarker&) const = default;
+};
+
+// The "meta data" cell of a device log: a JSON object with ';' for every ',' so that it fits a cell.
+
+// {"counter type":"FPU_COUNTER";"ref cnt":120;"value":99}
+struct CounterFields {
+  std::string type;
+  std::uint64_t reference = 0;
+  std::uint64_t value = 0;
+};
+
+// Nothing if the object is no performance counter with a name and a value of 64 bits.
+[[nodiscard]] std::optional<CounterFields> read_counter_fields(std::string_view cell);
+
+// The value behind a key of the object: of a string what is between its quotes. Empty if there is none.
+[[nodiscard]] std::string_view meta_data_field(std::string_view text, std::string_view key) noexcept;
+
+[[nodiscard]] std::string with_commas(std::string text);  // the JSON that it was
+
 }  // namespace accelscope::capture::sources::tt_metal

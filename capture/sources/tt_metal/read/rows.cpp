@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "capture/sources/tt_metal/read/log_meta_data.h"
+#include "capture/sources/tt_metal/read/layout.h"
 
 namespace accelscope::capture::sources::tt_metal {
 

@@ -10,7 +10,6 @@
 
 #include "capture/sources/tt_metal/read/dictionary.h"
 #include "capture/sources/tt_metal/read/layout.h"
-#include "capture/sources/tt_metal/read/log_marker.h"
 #include "capture/sources/tt_metal/read/row_problems.h"
 #include "core/base/checksum.h"
 

@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "capture/sources/base/event_sorter.h"
-#include "capture/sources/tt_metal/read/log_marker.h"
+#include "capture/sources/tracks/doubtful_times.h"
+#include "capture/sources/tt_metal/read/layout.h"
 
 namespace accelscope::capture::sources::tt_metal {
 
@@ -47,5 +50,24 @@ class MarkerRuns {
   std::int64_t first_time_ = 0;
   std::int64_t last_time_ = 0;
 };
+
+// When the markers of a chip's processors were, those left out whose times cannot be true (tracks/doubtful_times.h).
+
+// Of the markers of one processor.
+struct MarkerTimes {
+  tracks::TimeSketch sketch;
+  tracks::TimeExtremes extremes;
+
+  void add(std::int64_t time) {
+    sketch.add(time, 0);
+    extremes.add(time, time);
+  }
+};
+
+struct ChipTimes {
+  tracks::TimeBounds bounds;
+  std::optional<std::int64_t> first, last;  // within the bounds
+};
+[[nodiscard]] ChipTimes times_of_chip(std::span<const MarkerTimes* const> processors, double frequency_mhz);
 
 }  // namespace accelscope::capture::sources::tt_metal

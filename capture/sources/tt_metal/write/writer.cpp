@@ -11,7 +11,7 @@
 
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/base/source_finder.h"
-#include "capture/sources/tt_metal/read/log_meta_data.h"
+#include "capture/sources/tt_metal/read/layout.h"
 #include "core/model/track_kinds.h"
 
 namespace accelscope::capture::sources::tt_metal {

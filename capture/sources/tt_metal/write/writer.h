@@ -20,7 +20,6 @@
 #include "capture/sources/tracks/doubtful_times.h"
 #include "capture/sources/tt_metal/read/dictionary.h"
 #include "capture/sources/tt_metal/read/layout.h"
-#include "capture/sources/tt_metal/read/log_marker.h"
 #include "capture/sources/tt_metal/read/row_problems.h"
 #include "capture/sources/tt_metal/read/schemas.h"
 #include "capture/sources/tt_metal/write/marker_runs.h"

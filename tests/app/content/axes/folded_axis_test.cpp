@@ -1,4 +1,4 @@
-#include "app/content/axes/folded_axis.h"
+#include "app/content/axes/axes.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The axis of histograms and rooflines: places of values, and round ticks.
-#include "app/content/axes/value_axis.h"
+#include "app/content/axes/axes.h"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,8 @@
-#include "app/content/hierarchy/flame_layout.h"
+#include "app/content/hierarchy/tree_rows.h"
 
 #include <doctest/doctest.h>
 
 #include <map>
-
-#include "app/content/hierarchy/tree_rows.h"
 
 using namespace accelscope;
 using namespace accelscope::app;

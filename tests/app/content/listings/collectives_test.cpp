@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "app/content/collective_grid.h"
-#include "app/content/listings/collectives.h"
+#include "app/content/listings/analysis_listings.h"
 #include "capture/sim/output/simulator.h"
 #include "core/chunk/session_writer.h"
 #include "core/model/column_spec.h"

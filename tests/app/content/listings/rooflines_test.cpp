@@ -2,8 +2,8 @@
 
 #include <cstdlib>
 
-#include "app/persist/peak_book.h"
-#include "app/system/system_paths.h"
+#include "app/persist/persist.h"
+#include "app/system/system_files.h"
 #include "tests/app/program_run.h"
 #include "tests/support/simulated_session.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/persist/query_history.h"
+#include "app/persist/persist.h"
 #include "tests/support/small_session.h"
 
 namespace accelscope::app {

@@ -1,4 +1,4 @@
-#include "capture/kinds/itt/openmp_names.h"
+#include "capture/kinds/itt/names.h"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "capture/sources/import_input.h"
-#include "capture/sources/neuron/ntff_source.h"
+#include "capture/sources/neuron/source.h"
 #include "tests/capture/kinds/neuron/local_run.h"
 #include "tests/capture/wire/wire_support.h"
 #include "tests/support/neuron/stand_in_tool.h"

@@ -5,7 +5,7 @@
 #include <fstream>
 #include <map>
 
-#include "capture/agent/viewers/kind_parts.h"
+#include "capture/agent/viewers/kinds_lookup.h"
 #include "capture/client/record.h"
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/capture/sources/neuron/imported.h"

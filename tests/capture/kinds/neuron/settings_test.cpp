@@ -3,9 +3,8 @@
 
 #include <algorithm>
 
-#include "capture/kinds/neuron/command.h"
 #include "capture/kinds/neuron/settings.h"
-#include "capture/request/warnings.h"
+#include "capture/request/request.h"
 #include "tests/capture/wire/wire_support.h"
 
 namespace accelscope::capture {

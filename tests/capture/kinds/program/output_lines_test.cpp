@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/utf8.h"
+#include "core/base/text.h"
 
 namespace accelscope::capture {
 namespace {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <random>
 
-#include "capture/sources/neuron/ntff_source.h"
+#include "capture/sources/neuron/source.h"
 #include "capture/system/shown_command.h"
 #include "tests/capture/recording_sink.h"
 

@@ -1,4 +1,4 @@
-#include "capture/sources/neuron/read/schemas.h"
+#include "capture/sources/neuron/read/table_rules.h"
 
 #include <doctest/doctest.h>
 

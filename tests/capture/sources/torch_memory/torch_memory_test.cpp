@@ -7,7 +7,7 @@
 #include <random>
 #include <set>
 
-#include "capture/sources/torch_memory/block_sizes.h"
+#include "capture/sources/torch_memory/schemas.h"
 #include "core/analysis/memory/segments.h"
 #include "tests/capture/sources/neuron/imported.h"
 #include "tests/support/torch/allocator_model.h"

@@ -1,4 +1,4 @@
-#include "core/analysis/advice/error_surroundings.h"
+#include "core/analysis/advice/evidence.h"
 
 #include <doctest/doctest.h>
 

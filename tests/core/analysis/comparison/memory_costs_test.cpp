@@ -1,4 +1,4 @@
-#include "core/analysis/comparison/memory_costs.h"
+#include "core/analysis/comparison/cost_kinds.h"
 
 #include <doctest/doctest.h>
 

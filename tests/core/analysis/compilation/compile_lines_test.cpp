@@ -1,8 +1,6 @@
-#include "core/analysis/compilation/compile_lines.h"
+#include "core/analysis/compilation/compile_events.h"
 
 #include <doctest/doctest.h>
-
-#include "core/analysis/compilation/compile_words.h"
 
 using namespace accelscope;
 

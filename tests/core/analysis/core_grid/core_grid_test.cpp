@@ -3,7 +3,6 @@
 #include <tuple>
 
 #include "core/analysis/core_grid/grid_frames.h"
-#include "core/analysis/core_grid/spread.h"
 #include "core/search/filter_mask.h"
 #include "tests/support/core_session.h"
 

@@ -1,7 +1,7 @@
 // Captures that lost events have holes in their ordinals: what is kept for each event must not be looked up by them.
 #include <doctest/doctest.h>
 
-#include "core/analysis/figures/general_metrics.h"
+#include "core/analysis/figures/metrics.h"
 #include "core/scan/event_reader.h"
 #include "tests/core/store/session_changes.h"
 

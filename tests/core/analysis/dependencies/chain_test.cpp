@@ -1,4 +1,4 @@
-#include "core/analysis/dependencies/chain.h"
+#include "core/analysis/dependencies/wait_causes.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/time/host_threads.h"
+#include "core/analysis/time/executors.h"
 #include "core/chunk/session_writer.h"
 #include "core/store/store.h"
 

@@ -1,4 +1,4 @@
-#include "core/analysis/dependencies/launched_time.h"
+#include "core/analysis/dependencies/launches.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,6 @@
 #include <functional>
 #include <set>
 
-#include "core/analysis/figures/general_metrics.h"
 #include "tests/core/analysis/figures/metrics_session.h"
 
 namespace accelscope {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "core/analysis/dependencies/range_waits.h"
-#include "core/analysis/selection/active_time.h"
+#include "core/analysis/dependencies/wait_causes.h"
+#include "core/analysis/selection/summary.h"
 #include "core/scan/event_mask.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/random_session.h"

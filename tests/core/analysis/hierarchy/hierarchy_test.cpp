@@ -2,8 +2,8 @@
 
 #include <tuple>
 
-#include "core/analysis/hierarchy/function_names.h"
 #include "core/analysis/hierarchy/hierarchy_index.h"
+#include "core/analysis/hierarchy/path_kinds.h"
 #include "core/chunk/session_writer.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/analysis/hierarchy/expected_tree.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <random>
 
-#include "core/analysis/iterations/regions.h"
 #include "core/chunk/session_writer.h"
 #include "core/search/filter_mask.h"
 #include "core/store/store.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/analysis/iterations/shared_loop.h"
+#include "core/analysis/iterations/iterations.h"
 #include "core/chunk/session_writer.h"
 #include "core/scan/chunk_scan.h"
 #include "core/store/store.h"

@@ -1,9 +1,9 @@
 // Who wrote and read an allocation, told by addresses in operands and by the names of transfers.
-#include "core/analysis/memory/allocation_story.h"
+#include "core/analysis/memory/tensor_life.h"
 
 #include <doctest/doctest.h>
 
-#include "core/analysis/neuron/facts/memory_operands.h"
+#include "core/analysis/neuron/facts/operands.h"
 #include "core/chunk/session_writer.h"
 
 using namespace accelscope;

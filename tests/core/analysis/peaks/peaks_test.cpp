@@ -3,8 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "core/analysis/figures/vendor_figures.h"
-#include "core/analysis/peaks/peak_table.h"
+#include "core/analysis/figures/metrics.h"
 #include "core/chunk/session_writer.h"
 #include "core/model/unit.h"
 #include "core/store/store.h"

@@ -1,11 +1,10 @@
-#include "core/analysis/time/activity.h"
+#include "core/analysis/time/session_activity.h"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "core/analysis/neuron/facts/setup_names.h"
-#include "core/analysis/time/session_activity.h"
+#include "core/analysis/neuron/facts/operands.h"
 #include "core/lod/range_statistics.h"
 #include "tests/core/random_session.h"
 

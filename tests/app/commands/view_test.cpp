@@ -107,9 +107,9 @@ TEST_CASE("the vendor's JSON of a system profile keeps its times since 1970") {
   const test::TemporaryFolder folder;
   const std::string original = folder.file("system_profile.json");
   test::write_file(original,
-             R"({"trace_events":[{"timestamp":1700000000000000000,"duration":900,"name":"nrt_execute","id":7,)"
-             R"("instance_id":"i-1","process_id":4,"thread_id":5,"type":3,"group":"api","colour":"red"}],)"
-             R"("cpu_util":[{"timestamp":1700000000000000000,"duration":1000,"cpu_id":"average","util":25.5}]})");
+                   R"({"trace_events":[{"timestamp":1700000000000000000,"duration":900,"name":"nrt_execute","id":7,)"
+                   R"("instance_id":"i-1","process_id":4,"thread_id":5,"type":3,"group":"api","colour":"red"}],)"
+                   R"("cpu_util":[{"timestamp":1700000000000000000,"duration":1000,"cpu_id":"average","util":25.5}]})");
   const ProgramOutcome made = run({"view", original, "--output-format", "json", "--output-file", "-"});
   REQUIRE(made.code == kExitDone);
   CHECK(holds(made.out, "\"timestamp\":1700000000000000000,\"duration\":900,\"name\":\"nrt_execute\""));
@@ -120,8 +120,9 @@ TEST_CASE("the vendor's JSON of a system profile keeps its times since 1970") {
 TEST_CASE("what an import knows of the device besides is not written as the vendor's") {
   const test::TemporaryFolder folder;
   const std::string original = folder.file("p.json");
-  test::write_file(original, R"({"metadata":[{"hbm_ddr_bandwidth":410000000000}],)"
-                       R"("instruction":[{"id":1,"opcode":"ACTIVATE","subgroup":"q1","timestamp":10,"duration":5}]})");
+  test::write_file(original,
+                   R"({"metadata":[{"hbm_ddr_bandwidth":410000000000}],)"
+                   R"("instruction":[{"id":1,"opcode":"ACTIVATE","subgroup":"q1","timestamp":10,"duration":5}]})");
   REQUIRE(holds(csv(original, "SELECT value FROM meta WHERE key = 'capacity.SBUF'"), "25165824"));
   const ProgramOutcome made = run({"view", original, "--output-format", "json", "--output-file", "-"});
   REQUIRE(made.code == kExitDone);

@@ -133,7 +133,7 @@ struct AppState {
   [[nodiscard]] std::string start_folder();  // where file dialogs begin
   void show_save_dialog(std::size_t index, bool then_close = false);
   void show_import_dialog(FileDialog::Chosen chosen);  // of a text file
-  void show_filtered_export();                         // app/export/filtered_export.cpp writes it
+  void show_filtered_export();                         // app/export/session_export.cpp writes it
   void copy_made(std::function<std::string()> text);   // makes it on a worker
   void take_copied();
   void export_text(render::FileOffer offer);  // asks where to, and writes it on a worker

@@ -29,7 +29,7 @@ struct LibraryEntry {
   std::string remark;   // what beside it cannot be read, such as tags in a damaged file of their own
 
   // Of a profile there are none, nor of a session as an agent writes it until it was looked into
-  // (app/library/found_headlines.h).
+  // (FoundHeadlines, below).
   [[nodiscard]] bool has_figures() const { return headline != Headline(); }
   // When it was saved first; where the file does not say, when it was changed last.
   [[nodiscard]] std::int64_t when_unix_s() const noexcept {

@@ -1,5 +1,5 @@
-// The options of `accelscope record` and the plan that they make; record_command() of capture/client/capture_plan.h is
-// the way back.
+// The options of `accelscope record` and the plan that they make; record_command() of capture/client/capture_status.h
+// is the way back.
 #pragma once
 
 #include <string>

@@ -16,7 +16,7 @@
 namespace accelscope::app {
 
 // Back to the line's beginning, and nothing left of it: the one control that commands themselves send, past what cleans
-// their text (core/base/plain_text.h).
+// their text (core/base/text.h).
 std::ostream& erase_line(std::ostream& stream);
 
 [[nodiscard]] bool is_terminal(std::FILE* stream) noexcept;

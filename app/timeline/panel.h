@@ -34,7 +34,7 @@ struct TimelineCommand {
   const char* title;  // "Fit the whole session"
   MenuId menu;
   const char* submenu;
-  const char* key;  // as key_chord.h parses it
+  const char* key;  // as command_table.h parses it
   const char* second_key;
   void (*run)(const TimelineHand& hand);
   bool (*enabled)(const SessionTab& tab) = nullptr;  // null: always

@@ -1,6 +1,6 @@
 // How both sides of a connection show each other that they know the token without sending it. Each makes a nonce and
 // sends it in its hello; then the viewer sends a mac, and the agent answers with its own (agent_gate.h and
-// viewer_proof.h keep the order):
+// ViewerProof keep the order):
 //
 //   HMAC-SHA256(token, side || agent's nonce || viewer's nonce || channel binding),   side: "viewer" or "agent"
 //

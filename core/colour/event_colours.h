@@ -1,6 +1,6 @@
 // The colours of a session's events by a column of their table instead of their names: four bits an event, a mean
 // colour for every node of a lane's tree as the tree itself has one for the names, and what the colours stand for.
-// Text gets the palette slot that a name of the same text would have; numbers get steps (core/colour/scale.h),
+// Text gets the palette slot that a name of the same text would have; numbers get steps (core/colour/builder.h),
 // but for few whole numbers without a unit, which are mostly ids: each of those is a value like a text.
 // Built on the pool; a session that grew costs only what is new, unless its numbers moved the steps.
 //

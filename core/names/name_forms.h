@@ -14,7 +14,7 @@
 namespace accelscope {
 
 struct NameForms {
-  std::vector<std::string> texts;  // longest first, all different; the first is the whole name; see limits.h
+  std::vector<std::string> texts;  // longest first, all different; the first is the whole name
   std::size_t usual = 0;           // which is shown where there is room: longer ones only to tell two names apart
   std::string identity;            // names of the same identity may read alike: addresses of objects are left out
   std::vector<std::string> parts;  // of what was cut: they can be added to tell two names apart

@@ -29,7 +29,7 @@ struct VisibleText {
   Rect rect;
 };
 
-// Where the keyboard is among the widgets of a form. Kept by widgets/focus.h.
+// Where the keyboard is among the widgets of a form. Kept by widgets/interact.h.
 struct KeyboardFocus {
   struct Mark {
     Rect rect, clip;

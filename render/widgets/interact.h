@@ -24,7 +24,7 @@ struct Interaction {
 struct InteractOptions {
   bool disabled = false;
   bool below_others = false;  // widgets drawn later inside this one take the pointer (rows with buttons)
-  bool no_focus = false;      // Tab passes it by (see focus.h)
+  bool no_focus = false;      // Tab passes it by
 };
 
 [[nodiscard]] Interaction interact(Ui& ui, std::string_view name, const Rect& rect,

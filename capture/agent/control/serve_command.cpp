@@ -31,7 +31,7 @@ namespace accelscope::capture::agent {
 namespace {
 
 // An agent in the background: started from a shell or through ssh, it says where it listens and then leaves the
-// terminal. What is particular to the operating system is in detach.cpp.
+// terminal. What is particular to the operating system stands first.
 
 // Tells the starter that all is well, with a line for it to print. To be called once at most.
 using Announce = std::function<void(const std::string& line)>;

@@ -20,7 +20,7 @@ namespace accelscope::capture::kinds::tt_metal {
 // A file that another program writes: read as far as it goes, again and again. It may not be there yet, grow by any
 // number of bytes, be cut and written anew in place, or be replaced by another file under its name; what the one that
 // was replaced still holds is read first. A rewrite is seen by its size and by the bytes before the place that was
-// reached. What is particular to the operating system is in growing_file.cpp.
+// reached. What is particular to the operating system is in log_watch.cpp.
 //
 //   GrowingFile file(path);
 //   while (true) { const GrowingFile::Piece piece = file.read(buffer); if (piece.anew) ...; use(piece.bytes); }

@@ -21,7 +21,7 @@
 
 namespace accelscope::capture::sources::parquet {
 
-// Values of Parquet columns as the fields that importers of JSON take (capture/json/json_field.h): numbers with every
+// Values of Parquet columns as the fields that importers of JSON take (capture/json/json_cursor.h): numbers with every
 // digit, texts in UTF-8, and nested values - lists, maps, records - as JSON.
 
 // Room for the text of one value, kept from row to row.

@@ -1,5 +1,5 @@
 // What calls of a host mean to a device, by their names: the words of frameworks and drivers are a table. Those that
-// compile are in core/analysis/compilation/compile_words.h.
+// compile are in core/analysis/compilation/compile_events.h.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The events of a session that are parts of collective operations, by the rank that took part: what the matching of
-// core/analysis/collectives/matching.h starts from.
+// core/analysis/collectives/collectives.h starts from.
 //
 // A rank is a device that has such events: on tracks of the kind "collective", or kernels on a stream whose names say
 // so (names_collective of work_kind.h). Where a device has the former, the latter are left out.

@@ -5,7 +5,7 @@
 //   auto comparison = compare_captures(captures, *groups, *pair_captures(labels, *groups, "", ""));
 //   for (const ComparedFigure& row : comparison.metrics) ... row.changes[0].ratio, row.changes[0].told
 //
-// Which differences are told is said in change.h. Reads no session: capture_figures.h does.
+// Which differences are told is said at Change, below. Only capture_figures() reads sessions.
 #pragma once
 
 #include <cstdint>
@@ -239,7 +239,7 @@ struct ComparisonOptions {
 
 // The groups name each capture once at most; at least two. The pairs are of these groups; without names everything is
 // one problem. Figures are pooled over the problems that all groups have, geometrically; costs, which add up,
-// arithmetically: change.h.
+// arithmetically.
 [[nodiscard]] Comparison compare_captures(std::span<const CaptureFigures> captures,
                                           const std::vector<CaptureGroup>& groups, CapturePairs pairs = {},
                                           const ComparisonOptions& options = {});

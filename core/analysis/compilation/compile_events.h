@@ -1,5 +1,5 @@
-// Compilations and cache hits that a session tells of outright: by lines that compilers printed (compile_lines.h), and
-// by calls of a host that are named so (compile_words.h). What only the times of calls tell is in compilations.h.
+// Compilations and cache hits that a session tells of outright: by lines that compilers printed, and
+// by calls of a host that are named so. What only the times of calls tell is in compilations.h.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ struct HostCall {
   EventId event = kNoEvent;
   StringId name = 0, line = 0;
   bool waits = false, launches = false;
-  // As call_nesting.h has them.
+  // As event_costs.h has them.
   [[nodiscard]] bool operator<(const HostCall& other) const noexcept {
     return std::tie(begin_ns, other.end_ns, rank) < std::tie(other.begin_ns, end_ns, other.rank);
   }

@@ -1,6 +1,6 @@
 // The figures of a session: what the vendor's file states beside what we compute from the events with the same
 // definition, so that neither has to be taken on trust. The figures of one vendor are made in core/analysis/<vendor>;
-// the general ones, from the roles that any schema may give its columns, in general_metrics.h.
+// the general ones, from the roles that any schema may give its columns.
 //
 //   const auto metrics = session_metrics(query);                     // whole session: ours beside the vendor's
 //   const auto visible = session_metrics(query, {begin_ns, end_ns});  // ours alone: the vendor's are for the run
@@ -81,7 +81,7 @@ inline constexpr std::size_t kMetricChecks = 5;
                                                                  const MemoryUsage* memory = nullptr);
 
 // The figures that a vendor's own summary states of a device, recomputed from its events, and what its file states that
-// the device could do at most. General figures know no vendor: each is a row in vendor_figures.cpp.
+// the device could do at most. General figures know no vendor: each is a row in metrics.cpp.
 
 // Of every device that a vendor knows, with the vendor's names; see core/analysis/neuron/summary.h.
 [[nodiscard]] Result<std::vector<DeviceFigures>> vendor_figures(const QueryContext& query, const TrackDevices& devices,

@@ -46,9 +46,9 @@ struct DeviceActivity {
   TimeRange stretch{0, 0};                            // from its first to the end of its last work; empty: it did none
   TimeRange gap{0, 0};                                // the longest in it in which nothing is under way
   StringId before_gap = 0;                            // what ended last before
-  std::int64_t cut_ns = 0;                            // what times cut to whole ns lack of it, see active_time.h
+  std::int64_t cut_ns = 0;                            // what times cut to whole ns lack of it, see summary.h
 
-  [[nodiscard]] std::int64_t active_ns() const noexcept;           // anything is under way, see active_time.h
+  [[nodiscard]] std::int64_t active_ns() const noexcept;           // anything is under way, see summary.h
   [[nodiscard]] std::int64_t active_ns(Unit unit) const noexcept;  // it is
   [[nodiscard]] std::int64_t alone_ns(Unit unit) const noexcept { return times_ns[1U << static_cast<unsigned>(unit)]; }
   [[nodiscard]] std::int64_t working_ns() const noexcept;  // compute or collectives

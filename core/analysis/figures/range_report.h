@@ -1,5 +1,5 @@
 // All that a summary of a stretch of time says beside its sums by name: how the devices and the host spent it
-// (range_activity.h), what the devices waited for (range_waits.h), what memory was in use (memory/in_range.h).
+// (range_activity.h), what the devices waited for (wait_causes.h), what memory was in use (memory/pressure.h).
 #pragma once
 
 #include "core/analysis/dependencies/wait_causes.h"

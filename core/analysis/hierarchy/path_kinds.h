@@ -21,14 +21,14 @@ enum class PathSplit : std::uint8_t {
   whole,     // one level
   slash,     // "decoder/layers.2/mlp": three, empty parts left out
   line,      // "kernel.py:33": the file, and below it the line
-  function,  // "kernel.py:33": the function that the line stands in (function_names.h)
+  function,  // "kernel.py:33": the function that the line stands in
   frames,    // a recorded stack, innermost first and one a line: outermost level first
 };
 
 // Where a path comes from.
 enum class PathSource : std::uint8_t {
   column,       // a column of the event
-  unit,         // what ran it (hierarchy_units.h), then its name
+  unit,         // what ran it, then its name
   host_calls,   // the events of a host's thread that it lies in
   device_zones  // the same on a track of a device
 };

@@ -1,5 +1,5 @@
 // What the events of one NeuronCore add up to over a range: filled chunk by chunk from the windows of
-// core/scan/window_scan.h, on one worker each, and merged. What is made of it is in formulas.h.
+// core/scan/window_scan.h, on one worker each, and merged. What is made of it is in summary.cpp.
 //
 // Events cut by the range's edges give the time that lies inside, and their bytes and FLOPs in proportion to it.
 #pragma once
@@ -68,7 +68,7 @@ class DeviceTally {
   // Where a chunk's events happen.
   struct Lane {
     std::uint32_t core = 0;  // physical one within a logical one
-    bool is_active = false;  // its time is device work as core/analysis/selection/active_time.h means it
+    bool is_active = false;  // its time is device work as core/analysis/selection/summary.h means it
   };
   // The chunk must be of the device or of one of its parts.
   void add(const ScannedChunk& chunk, const ScanWindow& window, const TimeRange& range, const KnownNames& known,

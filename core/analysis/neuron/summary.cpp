@@ -26,7 +26,7 @@ namespace {
 // vendor's own values follow on real files; each is written beside its code. Times in files are cut to whole ns, so a
 // sum of times may lie up to 1 ns per event beside the truth, and covered time as much per stretch: figures carry that
 // as slack. What instructions lose by it in the mean, half a ns each, is added again
-// (core/analysis/selection/active_time.h).
+// (core/analysis/selection/summary.h).
 struct FormulaInput {
   const Snapshot& snapshot;           // metadata, names
   const std::string& device;          // the metadata of "rank 3 nc0" may lie under "rank 3.metadata."

@@ -1,5 +1,5 @@
 // What a device can do at most: operations a second by data type, bytes a second by memory or link. From the profile's
-// own metadata where they state it, else from a table of data sheets (peak_table.h); what the user has entered for a
+// own metadata where they state it, else from a table of data sheets; what the user has entered for a
 // device of this name goes before both. What nobody knows has a row without a value, so that it can be entered.
 #pragma once
 

@@ -1,6 +1,6 @@
 // The values of one group and what they come to: sum, mean, deviation, least, greatest, quantiles. One or two values
 // take no memory of their own; a few are kept as they are; of many whole numbers that lie close together each is
-// counted (value_counts.h), others are put into bins (value_sketch.h), so that memory does not grow with their number.
+// counted, others are put into bins, so that memory does not grow with their number.
 //
 //   Distribution values;
 //   values.add(value, most_kept);           // counts or bins them once there are so many

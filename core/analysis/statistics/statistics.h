@@ -6,7 +6,7 @@
 // An event takes part when it shares time with the filter's range (an instant: when it lies inside), passes the query's
 // mask and has a number to be measured; it is measured as a whole, however much of it lies inside, so that mean, total
 // and quantiles fit each other. Only self time is of the range alone. Lanes of counters, flows and tables take no part;
-// which others do is said in group_columns.h. Durations are in ns by the map of their clock.
+// which others do is said at GroupColumn, below. Durations are in ns by the map of their clock.
 #pragma once
 
 #include <array>
@@ -202,7 +202,7 @@ class GroupReader {
 
 struct StatisticsQuestion {
   EventFilter filter;
-  std::vector<std::string> by;     // columns as group_columns.h names them; none: one row of all
+  std::vector<std::string> by;     // names of columns; none: one row of all
   std::string value = "duration";  // what is measured
   bool operator==(const StatisticsQuestion&) const = default;
 };

@@ -1,5 +1,5 @@
 // A report as plain values: a title, what it is of, a verdict, and sections in reading order. Whoever knows something
-// about a session, or about several that are compared, fills one in; html_report.h and markdown_report.h write it.
+// about a session, or about several that are compared, fills one in; report_pages.h and report_pages.h write it.
 //
 //   Report report{.title = "mlp", .verdict = "DMA-bound"};
 //   report.sections.push_back({.title = "Figures", .body = ReportFigures{{{.title = "Active", .value = "12.5 µs"}}}});

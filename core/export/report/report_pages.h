@@ -38,8 +38,8 @@ struct MarkdownLimits {
 
 [[nodiscard]] std::string markdown_report(const Report& report, const MarkdownLimits& limits = {});
 
-// The style and the script that html_report.h puts into every page. Both are written for it alone: they know its
-// classes and the shape of its timeline (html_timeline.h).
+// The style and the script that html_report() puts into every page. Both are written for it alone: they know its
+// classes and the shape of its timeline.
 
 [[nodiscard]] std::string_view report_style() noexcept;
 [[nodiscard]] std::string_view report_script() noexcept;

@@ -55,7 +55,7 @@ class TableBinding {
   std::uint32_t collective = kNoColumn;  // the first of collective_columns(), which follow one another
   std::uint32_t layer = kNoColumn;       // a path of modules with a slash between them, made from `module`
   std::uint32_t module = kNoColumn;
-  std::uint32_t kernel_details = kNoColumn;  // one text with the others in it: see tracks/launch_details.h
+  std::uint32_t kernel_details = kNoColumn;  // one text with the others in it: see tracks/kernel_work.h
   std::uint32_t transfer_details = kNoColumn;
 
  private:

@@ -1,5 +1,5 @@
 // Which table of the file becomes which schema and on which tracks its rows go. A table that is not in the list is
-// imported with columns inferred from its first rows (inferred_schema.h).
+// imported with columns inferred from its first rows (importer.h).
 #pragma once
 
 #include <cstddef>

@@ -38,7 +38,8 @@ std::string with_commas(double value, int decimals) {
     whole -= 3;
     text.insert(whole, ",");
   }
-  return value < 0 ? "−" + text : text;
+  const bool is_zero = text.find_first_not_of("0.,") == std::string::npos;
+  return value < 0 && !is_zero ? "−" + text : text;
 }
 
 }  // namespace

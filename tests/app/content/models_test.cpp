@@ -330,6 +330,7 @@ TEST_CASE("axes: the visible range shows as many decimals as tell a thousandth o
   CHECK(range_text(1'861'200, 2'156'300) == "1,861.2 – 2,156.3 µs");
   CHECK(range_text(0, 393'200'000) == "0.0 – 393.2 ms");
   CHECK(range_text(10, 20) == "10 – 20 ns");
+  CHECK(range_text(-0.02, 1) == "0 – 1 ns");
 }
 
 TEST_CASE("progress: share, rate and time left appear when they mean something") {

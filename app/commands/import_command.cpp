@@ -5,7 +5,7 @@
 
 #include "app/export/output_file.h"
 #include "app/export/session_export.h"
-#include "app/library/entry.h"
+#include "app/library/library.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
 #include "app/terminal/terminal.h"

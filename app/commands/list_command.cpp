@@ -6,7 +6,7 @@
 #include <ostream>
 
 #include "app/export/text_table.h"
-#include "app/library/entry.h"
+#include "app/library/library.h"
 #include "app/persist/persist.h"
 #include "app/system/system_files.h"
 #include "app/terminal/command.h"

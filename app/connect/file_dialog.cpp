@@ -3,15 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <utility>
 
 #include "app/persist/persist.h"
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
-#include "render/widgets/text_input.h"
 
 namespace accelscope::app {
 
@@ -187,11 +180,9 @@ void FileDialog::draw_places(Ui& ui, Rect area) {
 void FileDialog::draw_list(Ui& ui, Rect area) {
   const bool saving = saves();
   const std::vector<std::size_t> shown = shown_entries();
-  if (shown.empty() && purpose_ == Purpose::folder) {
-    empty_state(ui, "file_dialog.empty", area, icon::kFolderOpen,
-                task_.valid() ? "Reading the folder ..." : "No folders in this one.");
-    return;
-  }
+  if (shown.empty() && purpose_ == Purpose::folder)
+    return empty_sentence(ui, "file_dialog.empty", area, icon::kFolderOpen,
+                          task_.valid() ? "Reading the folder ..." : "No folders in this one.");
   if (shown.empty()) {
     constexpr std::array<std::string_view, 2> kActions = {"Show all files", "Go up"};
     const auto action = empty_state(ui, "file_dialog.empty", area, icon::kFolderOpen,
@@ -214,7 +205,7 @@ void FileDialog::draw_list(Ui& ui, Rect area) {
                 .icon = entry.is_folder ? icon::kFolder : icon::kFile,
                 .icon_colour = entry.is_folder ? Colour::accent : Colour::text3};
       case 1:
-        return {.text = entry.is_folder ? "" : format_bytes(static_cast<double>(entry.bytes)), .colour = Colour::text2};
+        return {.text = entry.is_folder ? "" : format_bytes(entry.bytes), .colour = Colour::text2};
       default:
         return {
             .text = format_when(entry.changed_unix_s, unix_now()), .colour = Colour::text3, .style = TextStyle::body};

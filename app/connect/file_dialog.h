@@ -2,14 +2,8 @@
 // everything. Folders are read by a worker, so a slow disk stalls nothing.
 #pragma once
 
-#include <functional>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/system/system_files.h"
 #include "core/base/worker_pool.h"
-#include "render/base/ui.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {

@@ -1,20 +1,92 @@
-// The form as a whole: its parts in order, the command line, and what starts it.
 #include "app/connect/form.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <utility>
+#include <limits>
 
 #include "app/plan/editor.h"
-#include "app/plan/form_model.h"
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/interact.h"
-#include "render/widgets/layout.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
+
+constexpr float kFormLayoutHintLine = 16;
+
+constexpr float kFoot = 50, kCommandLine = 18;
+constexpr std::string_view kPausedHint = "Everything is prepared, and nothing recorded until you resume";
+constexpr std::string_view kAddHint = "This agent's events go into the session in front, on its time";
+
+}  // namespace
+
+float FormLayout::field_width() const { return rest_.width() - (narrow() ? 0 : ui_.px(kLabel)); }
+
+void FormLayout::section(std::string_view title, std::string_view hint, bool line_above) {
+  if (line_above) {
+    rest_.y0 += ui_.px(8);
+    line();
+  }
+  rest_.y0 += ui_.px(10);
+  Rect row = strip(ui_.px(24));
+  const float title_width = text_width(ui_, TextStyle::heading, title) + ui_.px(12);
+  draw_text(ui_, row.cut_left(narrow() ? title_width : ui_.px(kLabel)), title, {.style = TextStyle::heading});
+  draw_text(ui_, row, hint, kHintText);
+  rest_.y0 += ui_.px(4);
+}
+
+void FormLayout::line() {
+  const float beyond = ui_.px(kBeyond);
+  horizontal_line(ui_, rest_.x0 - beyond, rest_.x1 + beyond, rest_.y0, ui_.colour(Colour::line1));
+}
+
+Rect FormLayout::strip(float height) {
+  rest_.y1 = std::numeric_limits<float>::max();
+  return rest_.cut_top(height);
+}
+
+Rect FormLayout::field(std::string_view label, float height) {
+  const float control = ui_.px(size::kControl);
+  if (height <= 0) height = control;
+  if (narrow()) {
+    if (!label.empty()) draw_text(ui_, strip(ui_.px(20)), label, {.colour = Colour::text2});
+    const Rect row = strip(height);
+    rest_.y0 += ui_.px(kGap);
+    return row;
+  }
+  const float label_width = ui_.px(kLabel - 8);
+  const bool wraps = text_width(ui_, TextStyle::body, label) > label_width;
+  const float line = ui_.px(kFormLayoutHintLine);
+  const float label_height = wraps ? paragraph_height(ui_, TextStyle::small, label, label_width, line) : 0;
+  Rect row = strip(std::max(height, label_height));
+  rest_.y0 += ui_.px(kGap);
+  Rect place = row.cut_left(ui_.px(kLabel));
+  place.x1 = place.x0 + label_width;
+  place.y1 = place.y0 + std::max(control, label_height);
+  if (wraps) {
+    draw_paragraph(ui_, place.middle(label_height), label, kLabelText, line);
+  } else {
+    draw_text(ui_, place, label, {.colour = Colour::text2});
+  }
+  row.y1 = row.y0 + height;
+  return row;
+}
+
+void FormLayout::hint(std::string_view text, Colour colour) {
+  const float line = ui_.px(kFormLayoutHintLine);
+  rest_.y0 -= ui_.px(kGap - 3);
+  const Rect place = field("", paragraph_height(ui_, TextStyle::small, text, field_width(), line));
+  draw_paragraph(ui_, place, text, {.style = TextStyle::small, .colour = colour}, line);
+}
+
+void FormLayout::banner(BannerKind kind, std::string_view text, float least_height) {
+  const float least = least_height > 0 ? ui_.px(least_height) : 0;
+  const Rect place = field("", std::max(banner_height(ui_, field_width(), text, {}), least));
+  render::banner(ui_, place, kind, text, {});
+}
+
+// The form as a whole: its parts in order, the command line, and what starts it.
 
 struct PlaceProbe::Shared {
   std::atomic<bool> cancelled = false;
@@ -63,9 +135,8 @@ std::optional<double> PlaceProbe::due_in(double now_s) const {
 }
 
 const PlaceVerdict* PlaceProbe::first_reached() const noexcept {
-  const auto found = std::find_if(verdicts_.begin(), verdicts_.end(), [](const PlaceVerdict& verdict) {
-    return verdict.state == PlaceVerdict::State::reached;
-  });
+  const auto found = std::ranges::find_if(
+      verdicts_, [](const PlaceVerdict& verdict) { return verdict.state == PlaceVerdict::State::reached; });
   return found == verdicts_.end() ? nullptr : &*found;
 }
 
@@ -87,7 +158,7 @@ void PlaceProbe::begin_runs(double now_s) {
         });
     runs_.push_back(std::move(run));
   }
-  if (runs_.empty() && std::any_of(verdicts_.begin(), verdicts_.end(), [](const PlaceVerdict& verdict) {
+  if (runs_.empty() && std::ranges::any_of(verdicts_, [](const PlaceVerdict& verdict) {
         return verdict.state == PlaceVerdict::State::failed;
       })) {
     ask_at_s_ = now_s + kAgain;
@@ -147,16 +218,6 @@ std::string describe_reached(const capture::client::Reached& reached) {
   return offers.empty() ? text : text + "; " + offers;
 }
 
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kFoot = 50, kCommandLine = 18;
-constexpr std::string_view kPausedHint = "Everything is prepared, and nothing recorded until you resume";
-constexpr std::string_view kAddHint = "This agent's events go into the session in front, on its time";
-
-}  // namespace
-
 ConnectForm::ConnectForm(Workspace& workspace)
     : workspace_(workspace), probe_(workspace.services().reach, workspace.wake()) {
   const Configurations& known = workspace.configurations();
@@ -196,12 +257,13 @@ void ConnectForm::prepare(Ui& ui) {
                                  : workspace_.known_kinds();
   if (!kinds_chosen_) {
     form_.kinds.clear();
-    const auto usable = std::find_if(facts_.kinds.begin(), facts_.kinds.end(),
-                                     [](const capture::request::KindFacts& kind) { return kind.usable(); });
+    const auto usable =
+        std::ranges::find_if(facts_.kinds, [](const capture::request::KindFacts& kind) { return kind.usable(); });
     if (!fixed && usable != facts_.kinds.end()) form_.kinds.push_back({usable->name, {}});
   }
-  const bool held = facts_.welcome && std::any_of(facts_.welcome->captures.begin(), facts_.welcome->captures.end(),
-                                                  [&](const auto& offer) { return offer.id == form_.capture_id; });
+  const bool held = facts_.welcome && std::ranges::any_of(facts_.welcome->captures, [&](const auto& offer) {
+                      return offer.id == form_.capture_id;
+                    });
   if (facts_.welcome && !held) {
     form_.mode = capture::wire::StartMode::begin;
     form_.capture_id.clear();
@@ -259,8 +321,7 @@ void ConnectForm::draw_command(FormLayout& layout, const std::function<void(std:
   layout.space(8);
   layout.line();
   layout.space(6);
-  draw_text(ui, layout.strip(ui.px(24)), "The same on the command line",
-            {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, layout.strip(ui.px(24)), "The same on the command line", kHintText);
   const Rect box = layout.strip(static_cast<float>(lines.size()) * ui.px(kCommandLine) + ui.px(14));
   layout.space(10);
   fill(ui, box, ui.colour(Colour::bg1), size::kControlRadius);
@@ -315,7 +376,7 @@ void ConnectForm::draw_foot(Ui& ui, Rect foot) {
   if (live) row.cut_right(gap);
   if (button(ui, id("save"), row.cut_left(button_width(ui, save)), save)) ask_for_name(Naming::save, configuration_);
   row.cut_left(ui.px(12));
-  if (!ready) draw_text(ui, row, why, {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
+  if (!ready) draw_text(ui, row, why, kHintTextRight);
   if (live && button(ui, id("add"), add_place, add)) wish_ = Wish::add;
   if (begins && button(ui, id("start_paused"), paused_place, paused)) wish_ = Wish::start_paused;
   if (button(ui, id("start"), start_place, start_options)) wish_ = Wish::start;
@@ -346,9 +407,8 @@ TextInputResult ConnectForm::text_field(FormLayout& layout, std::string_view lab
 }
 
 const FormProblem* ConnectForm::problem(FormField field, std::size_t index, std::string_view option) const {
-  const auto found = std::find_if(problems_.begin(), problems_.end(), [&](const FormProblem& p) {
-    return p.field == field && p.index == index && p.option == option;
-  });
+  const auto found = std::ranges::find_if(
+      problems_, [&](const FormProblem& p) { return p.field == field && p.index == index && p.option == option; });
   return found == problems_.end() ? nullptr : &*found;
 }
 

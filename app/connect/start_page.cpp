@@ -1,22 +1,6 @@
 #include "app/connect/start_page.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-
-#include "app/persist/persist.h"
 #include "app/system/system_files.h"
-#include "core/base/format.h"
-#include "core/base/text.h"
-#include "render/base/draw.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/states.h"
-#include "render/widgets/text_input.h"
 
 namespace accelscope::app {
 
@@ -96,6 +80,97 @@ void draw_figures(Ui& ui, SessionCells& cells, const SessionRow& session) {
   if (session.remark.empty() || is_wrong) draw_icon(ui, cells.verdict.cut_right(ui.px(22)), sign, ui.colour(colour));
 }
 
+constexpr float kWordsRow = 30, kEditRow = 36, kHintRow = 28, kEmptyHeight = 160, kLibrarySearch = 240;
+constexpr std::string_view kLibraryMenu = "library.menu";
+constexpr std::array kOrders = {LibraryOrder::name, LibraryOrder::device, LibraryOrder::work, LibraryOrder::events,
+                                LibraryOrder::when};
+
+// Of some, the chosen one; at most those that fit. True when another was chosen.
+bool choose_word(Ui& ui, std::string_view name, Rect& row, const std::vector<std::string>& words, std::string& chosen) {
+  bool changed = false;
+  for (const std::string& word : words) {
+    const ChipOptions options{.label = word, .accent = false, .selected = word == chosen};
+    const float width = chip_width(ui, options);
+    if (width > row.width()) break;
+    const Rect place = row.cut_left(width).middle(ui.px(22));
+    row.cut_left(ui.px(8));
+    if (!chip(ui, fmt::format("{}.{}", name, word), place, options).clicked) continue;
+    chosen = chosen == word ? "" : word;
+    changed = true;
+  }
+  return changed;
+}
+
+SessionRow row_of(const LibraryEntry& entry) {
+  SessionRow row{.title = entry.name,
+                 .tags = entry.tags,
+                 .below = shorten_home(entry.path, home_directory(process_environment())),
+                 .when = format_when(entry.when_unix_s(), unix_now())};
+  for (const std::string& word : {entry.project, entry.configuration}) {
+    if (!word.empty()) row.tags.insert(row.tags.begin(), word);
+  }
+  if (!entry.headline.processes.empty()) row.below += "  ·  " + joined(entry.headline.processes, ", ");
+  if (!entry.remark.empty()) row.below += "  ·  " + entry.remark;
+  if (!entry.problem.empty()) {
+    const std::string place = entry.path + ": ";
+    row.remark = entry.problem.starts_with(place) ? entry.problem.substr(place.size()) : entry.problem;
+    row.is_fine = false;
+    return row;
+  }
+  if (!entry.is_session) {
+    row.remark = fmt::format("{}, {}: double click imports", entry.format, format_bytes(entry.size_bytes));
+    return row;
+  }
+  if (!entry.has_figures()) {
+    row.work = row.events = "–";
+    return row;
+  }
+  const Headline& head = entry.headline;
+  row.device = head.device;
+  row.work = head.work_ns > 0 ? format_duration(head.work_ns) : "–";
+  row.events = format_count(head.events);
+  row.activity = head.activity;
+  row.warnings = head.findings.value_or(head.warnings);
+  row.is_fine = row.warnings == 0;
+  if (!head.error.empty()) row.below = head.error;  // before where it lies, for which there is no room then
+  return row;
+}
+
+// A session in a tab reads its file, and would write into one that is elsewhere.
+bool refuse_open(Workspace& workspace, const std::string& path) {
+  for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
+    if (workspace.tab(i).path != path) continue;
+    workspace.notify(Severity::warning, path + ": is open; close its tab first", path);
+    return true;
+  }
+  return false;
+}
+
+void forget_recent(Workspace& workspace, const std::string& path) {
+  if (Result<void> forgotten = workspace.recent().forget(path); !forgotten)
+    workspace.notify(Severity::warning, forgotten.message());
+}
+
+constexpr float kMargin = 32, kDoorHeight = 72, kDoorGap = 16, kFormWidth = 780;
+constexpr float kLeastWithForm = 1240;  // units of width below which the form has its own dialog only
+constexpr float kLeastDoors = 648;      // of all three, so that their titles are whole
+constexpr float kLeastForm = 520, kStartLeastCard = 440, kStartCardHead = 52;
+constexpr float kLeftRow = 44;  // an unfinished capture
+
+struct Door {
+  const char* name;
+  const char* icon;
+  const char* title;
+  const char* hint;
+  const char* key;
+  const char* command;
+};
+constexpr std::array kDoors = {
+    Door{"start.open", icon::kFolderOpen, "Open a file or folder", "A session, or any known trace", "Ctrl+O", "open"},
+    Door{"start.connect", icon::kPlug, "Connect to a device", "An agent on its host", "Ctrl+K", "connect"},
+    Door{"start.demo", icon::kPlay, "Try the demo", "Simulated; needs no hardware", "", "demo"},
+};
+
 }  // namespace
 
 int draw_session_head(Ui& ui, std::string_view name, const Rect& row, const SessionListHead& head) {
@@ -139,84 +214,6 @@ Interaction draw_session_row(Ui& ui, std::string_view name, const Rect& row, con
   return hand;
 }
 
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kWordsRow = 30, kEditRow = 36, kHintRow = 28, kEmptyHeight = 160, kLibrarySearch = 240;
-constexpr std::string_view kLibraryMenu = "library.menu";
-constexpr std::array kOrders = {LibraryOrder::name, LibraryOrder::device, LibraryOrder::work, LibraryOrder::events,
-                                LibraryOrder::when};
-
-// Of some, the chosen one; at most those that fit. True when another was chosen.
-bool choose_word(Ui& ui, std::string_view name, Rect& row, const std::vector<std::string>& words, std::string& chosen) {
-  bool changed = false;
-  for (const std::string& word : words) {
-    const ChipOptions options{.label = word, .accent = false, .selected = word == chosen};
-    const float width = chip_width(ui, options);
-    if (width > row.width()) break;
-    const Rect place = row.cut_left(width).middle(ui.px(22));
-    row.cut_left(ui.px(8));
-    if (!chip(ui, fmt::format("{}.{}", name, word), place, options).clicked) continue;
-    chosen = chosen == word ? "" : word;
-    changed = true;
-  }
-  return changed;
-}
-
-SessionRow row_of(const LibraryEntry& entry) {
-  SessionRow row{.title = entry.name,
-                 .tags = entry.tags,
-                 .below = shorten_home(entry.path, home_directory(process_environment())),
-                 .when = format_when(entry.when_unix_s(), unix_now())};
-  for (const std::string& word : {entry.project, entry.configuration}) {
-    if (!word.empty()) row.tags.insert(row.tags.begin(), word);
-  }
-  if (!entry.headline.processes.empty()) row.below += "  ·  " + joined(entry.headline.processes, ", ");
-  if (!entry.remark.empty()) row.below += "  ·  " + entry.remark;
-  if (!entry.problem.empty()) {
-    const std::string place = entry.path + ": ";
-    row.remark = entry.problem.starts_with(place) ? entry.problem.substr(place.size()) : entry.problem;
-    row.is_fine = false;
-    return row;
-  }
-  if (!entry.is_session) {
-    row.remark =
-        fmt::format("{}, {}: double click imports", entry.format, format_bytes(static_cast<double>(entry.size_bytes)));
-    return row;
-  }
-  if (!entry.has_figures()) {
-    row.work = row.events = "–";
-    return row;
-  }
-  const Headline& head = entry.headline;
-  row.device = head.device;
-  row.work = head.work_ns > 0 ? format_duration(static_cast<double>(head.work_ns)) : "–";
-  row.events = format_count(head.events);
-  row.activity = head.activity;
-  row.warnings = head.findings.value_or(head.warnings);
-  row.is_fine = row.warnings == 0;
-  if (!head.error.empty()) row.below = head.error;  // before where it lies, for which there is no room then
-  return row;
-}
-
-// A session in a tab reads its file, and would write into one that is elsewhere.
-bool refuse_open(Workspace& workspace, const std::string& path) {
-  for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
-    if (workspace.tab(i).path != path) continue;
-    workspace.notify(Severity::warning, path + ": is open; close its tab first", path);
-    return true;
-  }
-  return false;
-}
-
-void forget_recent(Workspace& workspace, const std::string& path) {
-  if (Result<void> forgotten = workspace.recent().forget(path); !forgotten)
-    workspace.notify(Severity::warning, forgotten.message());
-}
-
-}  // namespace
-
 void LibraryView::draw(Ui& ui, Library& library, Workspace& workspace, const PanelActions& actions, Rect head,
                        Rect area) {
   const Parts parts{ui, library, workspace, actions};
@@ -226,15 +223,13 @@ void LibraryView::draw(Ui& ui, Library& library, Workspace& workspace, const Pan
   head.cut_right(ui.px(8));
   const ButtonOptions refresh{
       .label = "Refresh", .kind = ButtonKind::flat, .tooltip = "Look again what lies in the folders"};
-  if (!library.folders().empty() &&
-      button(ui, "library.refresh", head.cut_right(button_width(ui, refresh)).middle(ui.px(size::kControl)), refresh)) {
+  if (!library.folders().empty() && button_right(ui, "library.refresh", head, refresh)) {
     library.scan();
   }
   if (library.folders().empty()) {
-    constexpr std::array<std::string_view, 1> kActions = {"Add a folder"};
     if (empty_state(ui, "library.empty", area.cut_top(std::min(area.height(), ui.px(kEmptyHeight))), icon::kFolderOpen,
                     "Name the folders that hold your sessions and profiles; they are listed here without being opened.",
-                    kActions)) {
+                    "Add a folder")) {
       add_folder(parts);
     }
     return;
@@ -257,8 +252,7 @@ void LibraryView::add_folder(const Parts& parts) const {
 void LibraryView::draw_folders(const Parts& parts, Rect row) {
   Ui& ui = parts.ui;
   const ButtonOptions add{.label = "Add folder", .icon = icon::kPlus, .kind = ButtonKind::flat};
-  if (button(ui, "library.add", row.cut_right(button_width(ui, add)).middle(ui.px(size::kSmallControl)), add))
-    add_folder(parts);
+  if (button_right(ui, "library.add", row, add, size::kSmallControl)) add_folder(parts);
   row.cut_right(ui.px(8));
   std::optional<std::string> gone;
   const std::string home = home_directory(process_environment());
@@ -278,9 +272,7 @@ void LibraryView::draw_folders(const Parts& parts, Rect row) {
 
 void LibraryView::draw_words(const Parts& parts, Rect row) {
   Ui& ui = parts.ui;
-  const auto label = [&](std::string_view text) {
-    row.cut_left(draw_text(ui, row, text, {.style = TextStyle::small, .colour = Colour::text3}) + ui.px(8));
-  };
+  const auto label = [&](std::string_view text) { row.cut_left(draw_text(ui, row, text, kHintText) + ui.px(8)); };
   if (!parts.library.projects().empty()) {
     label("Projects");
     (void)choose_word(ui, "library.project", row, parts.library.projects(), wish_.project);
@@ -310,11 +302,9 @@ void LibraryView::draw_edit(const Parts& parts, Rect row) {
                                                     : "Delete for good: ";
   const ButtonOptions cancel{.label = "Cancel", .kind = ButtonKind::flat};
   const ButtonOptions done{.label = erases ? "Delete the file" : "Keep", .kind = ButtonKind::primary};
-  const bool kept =
-      button(ui, "library.edit.done", row.cut_right(button_width(ui, done)).middle(ui.px(size::kSmallControl)), done);
+  const bool kept = button_right(ui, "library.edit.done", row, done, size::kSmallControl);
   row.cut_right(ui.px(8));
-  bool over = button(ui, "library.edit.cancel",
-                     row.cut_right(button_width(ui, cancel)).middle(ui.px(size::kSmallControl)), cancel);
+  bool over = button_right(ui, "library.edit.cancel", row, cancel, size::kSmallControl);
   row.cut_right(ui.px(12));
   row.cut_left(draw_text(ui, row, what + file_name(edited_path_),
                          {.colour = erases ? Colour::warning : Colour::text2, .fit = Fit::middle}) +
@@ -363,8 +353,7 @@ void LibraryView::draw_rows(const Parts& parts, const Rect& whole) {
       empty_state(ui, "library.none", place, icon::kFolderOpen,
                   "No session or profile lies in these folders: save or record one there.");
     } else {
-      constexpr std::array<std::string_view, 1> kActions = {"Show all"};
-      if (empty_state(ui, "library.no_match", place, icon::kSearch, "No session matches.", kActions))
+      if (empty_state(ui, "library.no_match", place, icon::kSearch, "No session matches.", "Show all"))
         wish_ = {.order = wish_.order, .descending = wish_.descending};
     }
     return;
@@ -375,8 +364,8 @@ void LibraryView::draw_rows(const Parts& parts, const Rect& whole) {
       ui, area.cut_top(ui.px(kHintRow)),
       fmt::format("{} of {}. Double click or Enter opens, Ctrl+click adds, a right click renames, tags and moves.",
                   format_count(rows.size()), format_count(parts.library.size())),
-      {.style = TextStyle::small, .colour = Colour::text3});
-  const auto order = static_cast<int>(std::find(kOrders.begin(), kOrders.end(), wish_.order) - kOrders.begin());
+      kHintText);
+  const auto order = static_cast<int>(std::ranges::find(kOrders, wish_.order) - kOrders.begin());
   const int clicked =
       draw_session_head(ui, "library", list.cut_top(ui.px(size::kTableHead)),
                         {.when = "Saved", .can_sort = true, .sorted_by = order, .descending = wish_.descending});
@@ -447,15 +436,14 @@ void LibraryView::take_keys(const Parts& parts) {
   }
   if (ui.pressed(Key::enter)) open_chosen(parts);
   if (ui.pressed(Key::del) && chosen_.size() == 1) {
-    const auto entry =
-        std::find_if(rows.begin(), rows.end(), [&](const auto* each) { return chosen_.contains(each->path); });
+    const auto entry = std::ranges::find_if(rows, [&](const auto* each) { return chosen_.contains(each->path); });
     if (entry != rows.end() && !refuse_open(parts.workspace, (*entry)->path)) begin_edit(Edit::erase, **entry);
   }
 }
 
 void LibraryView::draw_menu(const Parts& parts) {
   const std::vector<const LibraryEntry*>& rows = parts.library.matching(wish_);
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const auto* each) { return each->path == menu_path_; });
+  const auto found = std::ranges::find_if(rows, [&](const auto* each) { return each->path == menu_path_; });
   if (found == rows.end()) return;
   const LibraryEntry& entry = **found;
   const bool changes = entry.is_session && entry.problem.empty();
@@ -492,32 +480,6 @@ void LibraryView::draw_menu(const Parts& parts) {
     });
   }
 }
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kMargin = 32, kDoorHeight = 72, kDoorGap = 16, kFormWidth = 780;
-constexpr float kLeastWithForm = 1240;  // units of width below which the form has its own dialog only
-constexpr float kLeastDoors = 648;      // of all three, so that their titles are whole
-constexpr float kLeastForm = 520, kStartLeastCard = 440, kStartCardHead = 52;
-constexpr float kLeftRow = 44;  // an unfinished capture
-
-struct Door {
-  const char* name;
-  const char* icon;
-  const char* title;
-  const char* hint;
-  const char* key;
-  const char* command;
-};
-constexpr std::array kDoors = {
-    Door{"start.open", icon::kFolderOpen, "Open a file or folder", "A session, or any known trace", "Ctrl+O", "open"},
-    Door{"start.connect", icon::kPlug, "Connect to a device", "An agent on its host", "Ctrl+K", "connect"},
-    Door{"start.demo", icon::kPlay, "Try the demo", "Simulated; needs no hardware", "", "demo"},
-};
-
-}  // namespace
 
 void StartPage::draw(Ui& ui, Workspace& workspace, Library& library, ConnectForm* form, const Rect& area,
                      const PanelActions& actions) {
@@ -567,11 +529,10 @@ void StartPage::draw_doors(Ui& ui, Rect area, const std::function<void(std::stri
     const float key_width = text_width(ui, TextStyle::mono_small, door.key);
     if (text_width(ui, TextStyle::heading, door.title) + ui.px(8) + key_width <=
         head.width()) {  // the menus tell it too
-      draw_text(ui, head.cut_right(key_width), door.key,
-                {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+      draw_text(ui, head.cut_right(key_width), door.key, kMonoHintRight);
     }
     draw_text(ui, head, door.title, {.style = TextStyle::heading});
-    draw_text(ui, inside, door.hint, {.style = TextStyle::small, .colour = Colour::text2});
+    draw_text(ui, inside, door.hint, kLabelText);
     if (hand.clicked) run(door.command);
   }
 }
@@ -606,7 +567,7 @@ void StartPage::draw_recoverable(Ui& ui, Workspace& workspace, Rect& area) {
     Rect lines = inside.inset(0, ui.px(4));
     draw_text(ui, lines.cut_top(lines.height() / 2),
               "Unfinished capture of " + format_when(left.begun_unix_s, unix_now()), {.style = TextStyle::heading});
-    draw_text(ui, lines, recoverable_text(left), {.style = TextStyle::small, .colour = Colour::text2});
+    draw_text(ui, lines, recoverable_text(left), kLabelText);
   }
   if (!workspace.recoverable().empty()) area.cut_top(ui.px(10));
   if (recovered) workspace.recover(*recovered);
@@ -619,7 +580,7 @@ std::string recoverable_text(const capture::client::Recoverable& left) {
   for (const std::string& place : left.plan.places) places += (places.empty() ? "" : ", ") + place;
   const std::string events = left.events > 0 ? format_count(left.events) + " events, " : std::string();
   const std::string name = left.title == places || left.title.empty() ? "" : left.title + " ";
-  return events + format_bytes(static_cast<double>(left.bytes)) + ": " + name + "from " + places;
+  return events + format_bytes(left.bytes) + ": " + name + "from " + places;
 }
 
 void StartPage::draw_sessions(Ui& ui, Workspace& workspace, Library& library, Rect area, const PanelActions& actions) {
@@ -627,8 +588,7 @@ void StartPage::draw_sessions(Ui& ui, Workspace& workspace, Library& library, Re
   constexpr std::array<Segment, 2> kLists = {
       {{.label = "Recent sessions"}, {.label = "Library", .tooltip = "The sessions of your folders"}}};
   int chosen = shows_library_ ? 1 : 0;
-  const Rect place = head.cut_left(segmented_width(ui, kLists)).middle(ui.px(size::kControl));
-  if (segmented(ui, "start.list", place, kLists, chosen)) shows_library_ = chosen == 1;
+  if (segmented_left(ui, "start.list", head, kLists, chosen)) shows_library_ = chosen == 1;
   head.cut_left(ui.px(20));
   if (shows_library_) {
     library_.draw(ui, library, workspace, actions, head, area);
@@ -657,9 +617,8 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect head, Rect area,
   }
   const std::vector<const RecentSession*> rows = workspace.recent().matching(filter_, project_);
   if (rows.empty()) {
-    constexpr std::array<std::string_view, 1> kActions = {"Show all"};
     if (empty_state(ui, "start.none", area.cut_top(std::min(area.height(), ui.px(160))), icon::kSearch,
-                    "No session matches \"" + filter_ + "\".", kActions)) {
+                    "No session matches \"" + filter_ + "\".", "Show all")) {
       filter_.clear();
       project_.clear();
     }
@@ -669,8 +628,7 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect head, Rect area,
   const float hint_height = ui.px(28);
   Rect list = area.cut_top(std::min(area.height() - hint_height, wanted));
   draw_text(ui, area.cut_top(hint_height),
-            "Double click or Enter opens, arrows move. Del takes a session off this list (the file stays).",
-            {.style = TextStyle::small, .colour = Colour::text3});
+            "Double click or Enter opens, arrows move. Del takes a session off this list (the file stays).", kHintText);
   (void)draw_session_head(ui, "start.recent", list.cut_top(ui.px(size::kTableHead)), {.when = "Opened"});
   move_cursor(ui, rows.size());
   std::optional<std::size_t> opened;
@@ -699,7 +657,7 @@ void StartPage::draw_recent(Ui& ui, Workspace& workspace, Rect head, Rect area,
 
 // All, and each project that a recent session belongs to.
 void StartPage::draw_projects(Ui& ui, const std::vector<std::string>& projects, Rect row) {
-  if (std::find(projects.begin(), projects.end(), project_) == projects.end()) project_.clear();
+  if (std::ranges::find(projects, project_) == projects.end()) project_.clear();
   if (projects.empty()) return;
   const auto draw_one = [&](const std::string& label, const std::string& project) {
     const ChipOptions chip_options{.label = label, .accent = false, .selected = project == project_};
@@ -727,7 +685,7 @@ bool StartPage::draw_recent_row(Ui& ui, const Rect& place, std::size_t index, co
   SessionRow row{.title = session.title,
                  .below = shorten_home(session.path, home_directory(process_environment())),
                  .device = session.device,
-                 .work = session.work_ns > 0 ? format_duration(static_cast<double>(session.work_ns)) : "–",
+                 .work = session.work_ns > 0 ? format_duration(session.work_ns) : "–",
                  .events = format_count(session.events),
                  .when = format_when(session.opened_unix_s, unix_now()),
                  .warnings = session.warnings,

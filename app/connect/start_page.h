@@ -2,20 +2,11 @@
 // were opened before or lie in the folders of the library, and the form that connects to an agent.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <optional>
 #include <set>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "app/connect/form.h"
 #include "app/library/library.h"
-#include "app/panels/context.h"
-#include "app/workspace/workspace.h"
-#include "render/base/ui.h"
-#include "render/widgets/interact.h"
+#include "app/panels/panel.h"
 
 namespace accelscope::app {
 

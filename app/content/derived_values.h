@@ -13,7 +13,7 @@
 #include "app/session/analysis.h"
 #include "core/analysis/figures/derived_counters.h"
 #include "render/timeline/counter_strip.h"
-#include "render/timeline/time_view.h"
+#include "render/timeline/ruler.h"
 
 namespace accelscope::app {
 

@@ -1,11 +1,9 @@
 #include "app/frame/app.h"
 
-#include <algorithm>
 #include <cassert>
 #include <filesystem>
 #include <iterator>
 #include <sstream>
-#include <utility>
 
 #include "app/export/output_file.h"
 #include "app/export/session_export.h"
@@ -13,10 +11,7 @@
 #include "app/session/analysis.h"
 #include "app/view/marker_sets.h"
 #include "app/view/record.h"
-#include "core/base/format.h"
 #include "core/scan/event_mask.h"
-#include "render/base/icons.h"
-#include "render/widgets/layout.h"
 
 namespace accelscope::app {
 
@@ -49,13 +44,106 @@ bool all_places(std::string_view target, bool (*is_such)(std::string_view)) {
   }
 }
 
+// Range, selection and panels that were asked for when the program was started.
+void prepare_first_session(AppState& state) {
+  SessionTab* tab = state.tab();
+  if (tab == nullptr || !state.options.beside.empty() || !state.compare_base.expired()) return;
+  if (std::exchange(state.first_session_prepared, true)) return;
+  const AppOptions& options = state.options;
+  for (const std::string& entry : options.panels) {
+    const bool maximise = entry.ends_with('!');
+    const std::string name = maximise ? entry.substr(0, entry.size() - 1) : entry;
+    if (const auto panel = find_panel(name)) {
+      maximise ? state.layout.maximise(*panel) : state.layout.show(*panel);
+    } else {
+      state.workspace.notify(Severity::error, name + ": there is no such panel; see --list-panels");
+    }
+  }
+  if (!options.view.empty()) go_to_link(state, options.view);
+  if (!options.range.empty()) {
+    const auto range =
+        parse_marker_range(options.range, {tab->snapshot->begin_ns, tab->snapshot->end_ns}, tab->markers);
+    if (range) {
+      tab->show({static_cast<double>(range->begin_ns), static_cast<double>(range->end_ns)});
+    } else {
+      state.workspace.notify(Severity::error, range.message());
+    }
+  }
+  if (options.select) {
+    tab->events->when_known(EventWish::selection, {*options.select}, [&state, tab, &options] {
+      const EventId event = *options.select;
+      if (const std::string problem = tab->events->problem(event); !problem.empty()) {
+        return state.workspace.notify(Severity::error, problem);
+      }
+      if (!options.panels.empty()) state.panels_of(*tab).noticed = event;  // those that were asked for stay in front
+      tab->selected = event;
+      if (options.range.empty()) select_in_view(*tab, event);  // a range that was asked for stays
+      state.timeline.reveal(*tab, event);
+    });
+  }
+  if (!options.search.empty()) tab->change([&](ViewChoices& choices) { choices.search = options.search; });
+  if (!options.panels.empty()) {  // stay in front of what is selected
+    state.panels_of(*tab).noticed = tab->selected;
+    state.arranged_for = tab;
+  }
+}
+
+void draw_tabs(AppState& state, Ui& ui, const Rect& strip) {
+  Workspace& workspace = state.workspace;
+  std::vector<Tab> tabs;
+  const bool start_open = workspace.start_page_open();
+  if (start_open) {
+    tabs.push_back({.name = "start", .label = "Start", .icon = icon::kStar, .closable = workspace.tab_count() > 0});
+  }
+  for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
+    const SessionTab& tab = workspace.tab(i);
+    tabs.push_back({.name = std::to_string(i),
+                    .label = tab.title + (tab.modified ? " •" : ""),
+                    .detail = tab.device,
+                    .icon = may_grow(tab) ? icon::kCircle
+                            : tab.beside  ? icon::kBalance
+                                          : icon::kChip,
+                    .closable = true,
+                    .tooltip = tab.path.empty() ? "Not saved yet" : tab.path});
+  }
+  const std::size_t offset = start_open ? 1 : 0;
+  std::optional<std::size_t> front = start_open ? std::optional<std::size_t>(0) : std::nullopt;
+  if (workspace.active_index()) front = *workspace.active_index() + offset;
+  const TabStripResult result = tab_strip(ui, "tabs", strip, tabs, front, {.can_add = workspace.tab_count() > 0});
+  if (result.add) workspace.show_start_page();
+  if (result.closed) {
+    *result.closed < offset ? workspace.close_start_page() : workspace.close(*result.closed - offset);
+  } else if (result.chosen) {
+    *result.chosen < offset ? workspace.show_start_page() : workspace.activate(*result.chosen - offset);
+  }
+}
+
+void forget_closed_tabs(AppState& state) {
+  state.arranged_for = state.tab() == nullptr ? nullptr : state.arranged_for;
+  std::erase_if(state.panels, [&](const auto& entry) {
+    for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
+      const SessionTab& tab = state.workspace.tab(i);
+      if (&tab == entry.first || tab.beside.get() == entry.first) return false;
+    }
+    return true;
+  });
+}
+
+void finish_quitting(AppState& state) {
+  if (!state.quitting || state.quit || state.workspace.question() || state.file_dialog.is_open()) return;
+  for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
+    if (state.workspace.saving(i) || state.workspace.closes_when_saved(i)) return;
+  }
+  if (!state.workspace.ask_of_unsaved()) state.quit = true;
+}
+
 }  // namespace
 
 std::vector<NamedPlace> dialog_places(Workspace& workspace) {
   std::vector<NamedPlace> places = standard_places(process_environment());
   for (const RecentSession& session : workspace.recent().list()) {
     const std::string folder = parent_folder(session.path);
-    const bool known = std::any_of(places.begin(), places.end(), [&](const NamedPlace& p) { return p.path == folder; });
+    const bool known = std::ranges::any_of(places, [&](const NamedPlace& p) { return p.path == folder; });
     if (!known && places.size() < 10) places.push_back({title_of_path(folder), folder});
   }
   return places;
@@ -120,9 +208,9 @@ AppState::AppState(AppOptions app_options)
     std::vector<OpenSession> others;
     for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
       const SessionTab& each = workspace.tab(i);
-      const bool is_known = (tab() != nullptr && tab()->store == each.store) ||
-                            std::any_of(others.begin(), others.end(),
-                                        [&](const OpenSession& known) { return known.store == each.store; });
+      const bool is_known =
+          (tab() != nullptr && tab()->store == each.store) ||
+          std::ranges::any_of(others, [&](const OpenSession& known) { return known.store == each.store; });
       if (is_known || each.beside) continue;
       // The one that stands below comes first.
       const bool is_below = tab() != nullptr && tab()->beside && tab()->beside->store == each.store;
@@ -295,103 +383,6 @@ void App::open(const std::vector<std::string>& targets) {
   }
   state_->workspace.open(files);
 }
-
-namespace {
-
-// Range, selection and panels that were asked for when the program was started.
-void prepare_first_session(AppState& state) {
-  SessionTab* tab = state.tab();
-  if (tab == nullptr || !state.options.beside.empty() || !state.compare_base.expired()) return;
-  if (std::exchange(state.first_session_prepared, true)) return;
-  const AppOptions& options = state.options;
-  for (const std::string& entry : options.panels) {
-    const bool maximise = entry.ends_with('!');
-    const std::string name = maximise ? entry.substr(0, entry.size() - 1) : entry;
-    if (const auto panel = find_panel(name)) {
-      maximise ? state.layout.maximise(*panel) : state.layout.show(*panel);
-    } else {
-      state.workspace.notify(Severity::error, name + ": there is no such panel; see --list-panels");
-    }
-  }
-  if (!options.view.empty()) go_to_link(state, options.view);
-  if (!options.range.empty()) {
-    const auto range =
-        parse_marker_range(options.range, {tab->snapshot->begin_ns, tab->snapshot->end_ns}, tab->markers);
-    if (range) {
-      tab->show({static_cast<double>(range->begin_ns), static_cast<double>(range->end_ns)});
-    } else {
-      state.workspace.notify(Severity::error, range.message());
-    }
-  }
-  if (options.select) {
-    tab->events->when_known(EventWish::selection, {*options.select}, [&state, tab, &options] {
-      const EventId event = *options.select;
-      if (const std::string problem = tab->events->problem(event); !problem.empty()) {
-        return state.workspace.notify(Severity::error, problem);
-      }
-      if (!options.panels.empty()) state.panels_of(*tab).noticed = event;  // those that were asked for stay in front
-      tab->selected = event;
-      if (options.range.empty()) select_in_view(*tab, event);  // a range that was asked for stays
-      state.timeline.reveal(*tab, event);
-    });
-  }
-  if (!options.search.empty()) tab->change([&](ViewChoices& choices) { choices.search = options.search; });
-  if (!options.panels.empty()) {  // stay in front of what is selected
-    state.panels_of(*tab).noticed = tab->selected;
-    state.arranged_for = tab;
-  }
-}
-
-void draw_tabs(AppState& state, Ui& ui, const Rect& strip) {
-  Workspace& workspace = state.workspace;
-  std::vector<Tab> tabs;
-  const bool start_open = workspace.start_page_open();
-  if (start_open) {
-    tabs.push_back({.name = "start", .label = "Start", .icon = icon::kStar, .closable = workspace.tab_count() > 0});
-  }
-  for (std::size_t i = 0; i < workspace.tab_count(); ++i) {
-    const SessionTab& tab = workspace.tab(i);
-    tabs.push_back({.name = std::to_string(i),
-                    .label = tab.title + (tab.modified ? " •" : ""),
-                    .detail = tab.device,
-                    .icon = may_grow(tab) ? icon::kCircle
-                            : tab.beside  ? icon::kBalance
-                                          : icon::kChip,
-                    .closable = true,
-                    .tooltip = tab.path.empty() ? "Not saved yet" : tab.path});
-  }
-  const std::size_t offset = start_open ? 1 : 0;
-  std::optional<std::size_t> front = start_open ? std::optional<std::size_t>(0) : std::nullopt;
-  if (workspace.active_index()) front = *workspace.active_index() + offset;
-  const TabStripResult result = tab_strip(ui, "tabs", strip, tabs, front, {.can_add = workspace.tab_count() > 0});
-  if (result.add) workspace.show_start_page();
-  if (result.closed) {
-    *result.closed < offset ? workspace.close_start_page() : workspace.close(*result.closed - offset);
-  } else if (result.chosen) {
-    *result.chosen < offset ? workspace.show_start_page() : workspace.activate(*result.chosen - offset);
-  }
-}
-
-void forget_closed_tabs(AppState& state) {
-  state.arranged_for = state.tab() == nullptr ? nullptr : state.arranged_for;
-  std::erase_if(state.panels, [&](const auto& entry) {
-    for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
-      const SessionTab& tab = state.workspace.tab(i);
-      if (&tab == entry.first || tab.beside.get() == entry.first) return false;
-    }
-    return true;
-  });
-}
-
-void finish_quitting(AppState& state) {
-  if (!state.quitting || state.quit || state.workspace.question() || state.file_dialog.is_open()) return;
-  for (std::size_t i = 0; i < state.workspace.tab_count(); ++i) {
-    if (state.workspace.saving(i) || state.workspace.closes_when_saved(i)) return;
-  }
-  if (!state.workspace.ask_of_unsaved()) state.quit = true;
-}
-
-}  // namespace
 
 void App::frame(Ui& ui) {
   State& state = *state_;

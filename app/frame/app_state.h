@@ -1,23 +1,16 @@
-// The parts of the viewer and how they hang together: shared by the files that draw the frame (app.cpp, top_bar.cpp,
-// status_bar.cpp, window_frame.cpp) and that fill the command table (frame/commands.cpp). Private to them.
+// The parts of the viewer and how they hang together: shared by the files that draw the frame (app.cpp, bars.cpp,
+// window_frame.cpp) and that fill the command table (commands.cpp). Private to them.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
-#include <string>
-#include <unordered_map>
-#include <vector>
 
 #include "app/connect/file_dialog.h"
 #include "app/connect/form.h"
 #include "app/connect/start_page.h"
 #include "app/frame/app.h"
-#include "app/frame/comparison_turns.h"
 #include "app/frame/places.h"
 #include "app/library/library.h"
 #include "app/palette/command_box.h"
@@ -41,10 +34,12 @@ class WakeBell {
   std::function<void()> wake_;
 };
 
+using TurnsKept = SessionAnalysis::Kept<SharedTurns>;
+
 // The panels of one session; each keeps its own place (scroll, file, pool) while another tab is in front.
 struct TabPanels {
   TabPanels(WorkerPool& pool, QueryHistory& queries, PeakBook& peaks) : follower(pool) {
-    for (const PanelInfo& panel : all_panels()) panels.push_back(panel.make(pool, queries, peaks));
+    for (const PanelInfo& panel : all_panels()) panels.push_back(panel.make({pool, queries, peaks}));
   }
   std::vector<std::unique_ptr<Panel>> panels;  // of all_panels()
   SelectionFollower follower;
@@ -144,43 +139,26 @@ struct AppState {
 
 void add_commands(AppState& state);                                    // frame/commands.cpp
 void run_key_commands(AppState& state, render::Ui& ui);                // frame/commands.cpp
-void draw_top_bar(AppState& state, render::Ui& ui, render::Rect bar);  // top_bar.cpp
+void draw_top_bar(AppState& state, render::Ui& ui, render::Rect bar);  // bars.cpp
 // What is recorded now, from the left of the row, which shrinks.
-void draw_capture_bar(AppState& state, render::Ui& ui, render::Rect& row);     // capture_bar.cpp
-void draw_status_bar(AppState& state, render::Ui& ui, render::Rect bar);       // status_bar.cpp
+void draw_capture_bar(AppState& state, render::Ui& ui, render::Rect& row);     // capture.cpp
+void draw_status_bar(AppState& state, render::Ui& ui, render::Rect bar);       // bars.cpp
 void draw_session(AppState& state, render::Ui& ui, const render::Rect& area);  // window_frame.cpp
-// Both places, the door and what is dragged between them.
-void draw_places(AppState& state, const PanelContext& context, const PanelLayout::Rects& rects,
-                 const render::Rect& area);  // panel_places.cpp
-// Two sessions below each other on one axis, with the verdict above: comparison_view.cpp.
+// Two sessions below each other on one axis, with the verdict above: comparison.cpp.
 void draw_comparison_head(AppState& state, render::Ui& ui, render::Rect& area);
 void draw_comparison(AppState& state, render::Ui& ui, const render::Rect& area);
 void compare_with_other(AppState& state);   // of the command
 void compare_with_opened(AppState& state);  // once what it asked for is open
 // The one line of what bounds the session, its worst source line and what its data lack, from the top of the area.
-void draw_verdict(AppState& state, render::Ui& ui, render::Rect& area);  // verdict_line.cpp
+void draw_verdict(AppState& state, render::Ui& ui, render::Rect& area);  // bars.cpp
 // Draws progress rows and notices from the top of the area, which shrinks.
-void draw_notices(AppState& state, render::Ui& ui, render::Rect& area);  // window_frame.cpp
-void draw_dialogs(AppState& state, render::Ui& ui);                      // dialogs.cpp
-// Dialogs: false when they are over.
-[[nodiscard]] bool draw_view_settings(AppState& state, render::Ui& ui);  // view_settings_dialog.cpp
-[[nodiscard]] bool draw_editor_command(AppState& state, render::Ui& ui);
-[[nodiscard]] bool draw_go_to_time(AppState& state, render::Ui& ui);  // these in small_dialogs.cpp
-[[nodiscard]] bool draw_save_layout(AppState& state, render::Ui& ui);
-[[nodiscard]] bool draw_go_to_link(AppState& state, render::Ui& ui);
-[[nodiscard]] bool draw_save_markers(AppState& state, render::Ui& ui);
-[[nodiscard]] bool draw_load_markers(AppState& state, render::Ui& ui);
-void add_layout_commands(AppState& state);  // layout_commands.cpp
-// What rows of the command table do, in link_commands.cpp.
-void copy_link(AppState& state);
+void draw_notices(AppState& state, render::Ui& ui, render::Rect& area);     // window_frame.cpp
+void draw_dialogs(AppState& state, render::Ui& ui);                         // dialogs.cpp
+void add_layout_commands(AppState& state);                                  // commands.cpp
 [[nodiscard]] std::vector<NamedPlace> dialog_places(Workspace& workspace);  // of file dialogs; app.cpp
-void add_export_commands(AppState& state);                                  // export_commands.cpp
-void export_marker_sets(AppState& state);
-void import_marker_sets(AppState& state);
-[[nodiscard]] bool has_marker_sets(AppState& state);
 // In the session in front; what cannot be shown is told. False: the text is no link.
-bool go_to_link(AppState& state, const std::string& text);    // link_commands.cpp
-void draw_capture_question(AppState& state, render::Ui& ui);  // capture_dialogs.cpp
+bool go_to_link(AppState& state, const std::string& text);    // commands.cpp
+void draw_capture_question(AppState& state, render::Ui& ui);  // capture.cpp
 
 // What the status bar says of a session, without drawing it.
 [[nodiscard]] std::string events_text(const SessionTab& tab);              // "38,412 events"

@@ -1,21 +1,135 @@
-// What can be done with the viewer, a row each: its key, when it can be done, what does it.
-#include <algorithm>
-#include <array>
+#include <fmt/format.h>
+
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "app/content/capture/text.h"
+#include "app/export/report/reports.h"
+#include "app/export/session_export.h"
 #include "app/frame/app_state.h"
 #include "app/palette/command_table.h"
 #include "app/plan/editor.h"
 #include "app/session/analysis.h"
+#include "app/system/system_files.h"
 #include "app/view/record.h"
-#include "core/base/format.h"
 #include "core/base/text.h"
-#include "render/widgets/popup.h"
+#include "core/scan/event_mask.h"
+#include "core/search/filter_mask.h"
 
 namespace accelscope::app {
 
+// File > Export: the session, or what its filter passes, in every format of core/export/formats.
+
 namespace {
+
+constexpr const char* kExportMenu = "Export";
+
+// What is written, taken when the user chose where to.
+struct ExportSource {
+  std::shared_ptr<Store> store;
+  std::shared_ptr<const Snapshot> snapshot;
+  EventFilter filter;
+  std::string title;
+  PeakEdits peaks;
+};
+
+Result<std::string> export_to(const ExportSource& source, const ExportFormat& format, const std::string& path,
+                              WorkerPool& pool, JobControl& control) {
+  control.set_unit(JobUnit::events);
+  TaskControl task;
+  ExportRequest request{{*source.store, source.snapshot, pool, task}};
+  auto mask = filter_mask(request.query, source.filter);
+  if (!mask) return Error{"The filter: " + mask.message()};
+  request.query.mask = std::move(*mask);
+  request.range = source.filter.range.value_or(TimeRange{});
+  request.title = source.title;
+  request.filter = source.filter;
+  if (request.query.mask) {
+    request.filter_text = fmt::format("{} of {} events pass the filter",
+                                      format_count(count_passing(*source.snapshot, request.query.mask.get())),
+                                      format_count(count_passing(*source.snapshot, nullptr)));
+  }
+  request.peaks = source.peaks;
+  request.progress = [&](std::uint64_t done, std::uint64_t total) {
+    if (!control.report(done, total)) task.cancel();
+  };
+  std::ostringstream unused;
+  const auto report = write_export(format, request, path, unused);
+  if (!report) return report.error();
+  return export_said(*report, path);
+}
+
+void export_session(AppState& state, const ExportFormat& format) {
+  const SessionTab& session = *state.tab();
+  const ExportSource source{session.store, session.snapshot, session.choices.filter, session.title,
+                            state.peaks.edits()};
+  const std::string folder = session.path.empty() ? state.start_folder() : parent_folder(session.path);
+  std::string name = session.title.empty() ? "session" : session.title;
+  if (!source.filter.empty()) name += "-filtered";
+  name += format.shape == ExportShape::folder ? "-" + std::string(format.name) : std::string(format.suffix);
+  state.file_dialog.show(
+      FileDialog::Purpose::export_text, (std::filesystem::path(folder) / name).string(), dialog_places(state.workspace),
+      [&state, source, &format](const std::string& path) {
+        const auto said = std::make_shared<std::string>();
+        state.workspace.start_job(
+            "Writing " + file_name(path),
+            [source, &format, path, said, &pool = state.workspace.pool()](JobControl& control) -> Result<void> {
+              auto written = export_to(source, format, path, pool, control);
+              if (!written) return written.error();
+              *said = std::move(*written);
+              return {};
+            },
+            [&state, said](const Result<void>& done) {
+              state.workspace.notify(done ? Severity::note : Severity::error, done ? *said : done.message());
+            });
+      });
+}
+
+constexpr const char* kSubmenu = "Panel layout";
+constexpr std::string_view kPrefix = "layout.";
+
+void arrange(AppState& state, const PanelLayout& layout) { state.layout = layout; }
+
+PanelLayout minimal_layout() {
+  PanelLayout layout;
+  for (const PanelInfo& panel : all_panels()) {
+    if (panel.name != "details") layout.close(panel.name);
+  }
+  return layout;
+}
+
+// Host, queues and devices under each other, the calls of what is selected beside them.
+void show_platform(AppState& state) {
+  for (const PanelInfo& panel : all_panels()) {
+    if (panel.name != "stack" && panel.name != "details" && panel.name != "selection") state.layout.close(panel.name);
+  }
+  for (const PanelId panel : {"details", "selection", "stack"}) state.layout.show(panel);
+  if (state.tab() != nullptr) state.actions.run("expand_groups");
+}
+
+void add(AppState& state, const std::string& id, std::string title, std::function<void()> run, bool line = false) {
+  state.commands.add({.id = std::string(kPrefix) + id,
+                      .title = std::move(title),
+                      .menu = MenuId::view,
+                      .submenu = kSubmenu,
+                      .run = std::move(run),
+                      .separator_before = line});
+}
+
+constexpr std::uintmax_t kMostImported = 16U << 20U;  // bytes: a file of marker sets is small
+
+Result<std::string> read_text(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) > kMostImported || error) {
+    return Error{path + ": too large for a file of marker sets, or not readable; choose one that was exported"};
+  }
+  std::ifstream file(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  if (!file.good() && !file.eof()) return Error{path + ": cannot be read; check its permissions"};
+  return text;
+}
 
 constexpr std::array kZooms = {0.75F, 1.0F, 1.25F, 1.5F, 1.75F, 2.0F, 2.5F, 3.0F};
 
@@ -155,6 +269,49 @@ void add_panel_commands(AppState& state) {
   }
 }
 
+void add_export_commands(AppState& state) {
+  for (const ExportFormat* each : offered_formats()) {
+    const ExportFormat& format = *each;
+    state.commands.add({.id = "export_" + std::string(format.name),
+                        .title = std::string(format.title) + "...",
+                        .menu = MenuId::file,
+                        .submenu = kExportMenu,
+                        .run = [&state, &format] { export_session(state, format); },
+                        .enabled =
+                            [&state, &format] {
+                              return state.tab() != nullptr &&
+                                     (format.applies == nullptr || format.applies(*state.tab()->snapshot));
+                            }});
+  }
+}
+
+void copy_link(AppState& state) {
+  SessionTab& tab = *state.tab();
+  std::vector<EventId> in_link;
+  if (tab.selected) in_link.push_back(*tab.selected);
+  tab.events->when_known(EventWish::link, std::move(in_link), [&state, &tab] {
+    state.to_copy = to_text(link_to_view(tab));
+    state.say("Copied a link to this view");
+  });
+}
+
+void export_marker_sets(AppState& state) {
+  SessionTab& tab = *state.tab();
+  state.export_text(
+      {"marker-sets.txt", [text = state.panels_of(tab).marker_sets().of(tab).to_text()] { return text; }});
+}
+
+bool has_marker_sets(AppState& state) {
+  SessionTab* tab = state.tab();
+  return tab != nullptr && !state.panels_of(*tab).marker_sets().of(*tab).all().empty();
+}
+
+void import_marker_sets(AppState& state) {
+  state.show_import_dialog([&state](const std::string& path) {
+    state.importing = state.workspace.pool().start([path](TaskControl&) { return read_text(path); });
+  });
+}
+
 using State = AppState&;
 struct ViewerCommand {
   const char* id;
@@ -268,6 +425,61 @@ bool chord_pressed(render::Ui& ui, const std::string& text) {
 }
 
 }  // namespace
+
+// The commands that arrange the panels: presets, and the layouts that the user saved.
+
+void add_layout_commands(AppState& state) {
+  state.commands.remove(kPrefix);
+  add(state, "minimal", "Timeline and Details only", [&state] { arrange(state, minimal_layout()); });
+  add(state, "platform", "Platform view: host calls, queues, devices and counters in one time",
+      [&state] { show_platform(state); });
+  add(state, "full", "All panels", [&state] { arrange(state, PanelLayout()); });
+  add(
+      state, "save", "Save layout as...", [&state] { state.open_dialog("save_layout"); }, true);
+  bool line = true;
+  for (const SavedLayout& saved : state.layouts.all()) {
+    add(
+        state, "restore." + saved.name, "Restore layout: " + saved.name,
+        [&state, text = saved.text] { arrange(state, PanelLayout::from_text(text)); }, std::exchange(line, false));
+  }
+  line = true;
+  for (const SavedLayout& saved : state.layouts.all()) {
+    add(
+        state, "delete." + saved.name, "Delete layout: " + saved.name,
+        [&state, name = saved.name] {
+          state.layouts.remove(name);
+          state.layouts_changed = true;
+          state.remember_settings();
+        },
+        std::exchange(line, false));
+  }
+}
+
+bool go_to_link(AppState& state, const std::string& text) {
+  const Result<ViewLink> link = read_view_link(text);
+  if (!link) {
+    state.workspace.notify(Severity::error, link.message());
+    return false;
+  }
+  SessionTab& tab = *state.tab();
+  follow_link(
+      tab, *link, [&state](std::string told) { state.workspace.notify(Severity::note, std::move(told)); },
+      [&state, &tab](EventId event) { state.timeline.reveal(tab, event); });
+  return true;
+}
+
+void AppState::take_imported() {
+  if (!importing.valid() || !importing.ready()) return;
+  const Result<std::string> text = importing.take();
+  if (tab() == nullptr) return;
+  const Result<std::size_t> count =
+      text ? panels_of(*tab()).marker_sets().import_text(*tab(), *text) : Result<std::size_t>(text.error());
+  if (!count) return workspace.notify(Severity::error, count.message());
+  say(*count == 1 ? "Imported one set of markers" : "Imported " + std::to_string(*count) + " sets of markers");
+  layout.show("markers");
+}
+
+// What can be done with the viewer, a row each: its key, when it can be done, what does it.
 
 void add_commands(AppState& state) {
   const auto bound = [&state](bool (*ask)(State)) -> std::function<bool()> {

@@ -1,21 +1,24 @@
-// What lies over the window: connect, keys, about, the question before unsaved work is closed, files, pictures.
-#include <algorithm>
-#include <array>
+#include <fmt/format.h>
+
 #include <chrono>
 #include <ctime>
 #include <filesystem>
 
 #include "app/frame/app_state.h"
+#include "app/plan/editor.h"
+#include "app/timeline/colour_legend.h"
+#include "app/view/colour_choices.h"
+#include "app/view/link.h"
+#include "app/view/marker_sets.h"
+#include "app/view/record.h"
 #include "core/base/text.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/text_input.h"
+#include "core/names/short_names.h"
 
 namespace accelscope::app {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
+
+// What lies over the window: connect, keys, about, the question before unsaved work is closed, files, pictures.
 
 namespace {
 
@@ -90,7 +93,7 @@ bool draw_keys(AppState& state, Ui& ui) {
   for (float& height : heights) whole += height > 0 ? height += ui.px(36) : 0;
   if (wanted.empty()) whole += ui.px(kMouseRows);
   // Groups stay whole, so the longer column may have half of one more than the other.
-  const float largest = *std::max_element(heights.begin(), heights.end());
+  const float largest = *std::ranges::max_element(heights);
   const bool narrow = body.width() < ui.px(kTwoColumns);
   const ScrollArea scroll(ui, "keys.scroll", body, narrow ? whole : std::max(body.height(), (whole + largest) / 2));
   Rect content = scroll.content();
@@ -199,6 +202,269 @@ void take_picture(AppState& state, Ui& ui) {
     std::error_code error;
     state.say("Wrote " + std::filesystem::absolute(path, error).string());
   });
+}
+
+struct LineDialog {
+  const char* name;
+  const char* title;
+  const char* placeholder;
+  const char* button;
+  std::string error = {};  // in place of the hint
+  std::string hint = {};
+  bool may_finish = false;
+};
+
+// The line, what is wrong with it or a hint below, and its button, which does `finish`. False when it is over.
+template <typename Finish>
+bool draw_line_dialog(AppState& state, Ui& ui, const LineDialog& line, const Finish& finish) {
+  Modal modal(ui, line.name, line.title, 460, 190);
+  if (!modal.open()) return false;
+  Rect body = modal.body();
+  const std::string name = line.name;
+  bool& focused = state.dialog_focused;
+  const TextInputResult typed = text_input(ui, name + ".text", body.cut_top(ui.px(size::kControl)), state.dialog_text,
+                                           {.placeholder = line.placeholder,
+                                            .mono = true,
+                                            .error = !line.error.empty(),
+                                            .focus_now = !std::exchange(focused, true)});
+  body.cut_top(ui.px(8));
+  const bool right = line.error.empty();
+  draw_paragraph(ui, body, right ? line.hint : line.error, {.colour = right ? Colour::text3 : Colour::error});
+  Rect foot = modal.buttons();
+  const ButtonOptions done{.label = line.button, .kind = ButtonKind::primary, .disabled = !line.may_finish};
+  const bool pressed = button(ui, name + ".done", foot.cut_right(std::max(button_width(ui, done), ui.px(88))), done);
+  if (typed.submitted && !line.may_finish) focused = false;  // Enter let the keyboard go: what is wrong is mended here
+  if (!line.may_finish || (!pressed && !typed.submitted)) return true;
+  modal.close();
+  finish();
+  return false;
+}
+
+void tell(AppState& state, const Result<void>& done, const std::string& text) {
+  done ? state.say(text) : state.workspace.notify(Severity::error, done.message());
+}
+
+constexpr std::size_t kMostTables = 6;  // of the largest; the legend has them all
+constexpr float kLabel = 150, kSettingsRow = 28, kSettingsGap = 14, kCheckRow = 24, kLeastCheck = 120;
+
+void draw_colours(Ui& ui, Rect& area, SessionTab& tab) {
+  group_heading(ui, area, "Colours");
+  std::vector<std::string> tables = coloured_tables(*tab.snapshot);
+  if (tables.size() > kMostTables) tables.resize(kMostTables);
+  for (const std::string& table : tables) {
+    Rect row = area.cut_top(ui.px(kSettingsRow));
+    draw_text(ui, row.cut_left(ui.px(kLabel)), table_title(table), {.colour = Colour::text2});
+    const Rect place = row.middle(ui.px(size::kSmallControl));
+    if (const auto column = colour_menu(ui, "view_settings.colour." + table, place, tab, table)) {
+      choose_colour(tab, table, *column);
+    }
+  }
+  if (tab.choices.colour_by.empty()) return;
+  Rect row = area.cut_top(ui.px(kSettingsRow));
+  row.cut_left(ui.px(kLabel));
+  constexpr const char* kReset = "Colour all by name";
+  if (link(ui, "view_settings.colours.reset", row.cut_left(link_width(ui, kReset)), kReset)) {
+    tab.change([](ViewChoices& choices) { choices.colour_by.clear(); });
+  }
+}
+
+void draw_rows(Ui& ui, Rect& area, SessionTab& tab) {
+  group_heading(ui, area, "Lanes");
+  const RowChoices& rows = tab.choices.rows;
+  Rect row = area.cut_top(ui.px(kSettingsRow));
+  const auto view_button = [&](const char* name, const char* label, bool active, const char* tip) {
+    const ButtonOptions options{.label = label, .active = active, .tooltip = tip};
+    const Rect place = row.cut_left(button_width(ui, options)).middle(ui.px(size::kSmallControl));
+    row.cut_left(ui.px(8));
+    return button(ui, name, place, options);
+  };
+  if (view_button("view_settings.full", "Full view", rows == full_view(rows),
+                  "Every lane; what was hidden is shown again.")) {
+    choose_rows(tab, full_view(rows));
+  }
+  if (view_button("view_settings.minimal", "Minimal view", rows == minimal_view(rows),
+                  "Instructions or kernels, and the counters of utilisation and MFU.")) {
+    choose_rows(tab, minimal_view(rows));
+  }
+  if (!rows.hidden.empty()) {
+    draw_text(ui, row, fmt::format("{} hidden", rows.hidden.size()), {.colour = Colour::text3});
+  }
+  const std::uint32_t levels = layer_levels(*tab.snapshot);
+  if (levels < 2) return;
+  Rect depth = area.cut_top(ui.px(kSettingsRow));
+  draw_text(ui, depth.cut_left(ui.px(kLabel)), "Levels of layers", {.colour = Colour::text2});
+  std::vector<std::string> choices = {"All"};
+  for (std::uint32_t level = 1; level < levels; ++level) choices.push_back(std::to_string(level));
+  int chosen = static_cast<int>(rows.layer_depth < levels ? rows.layer_depth : 0);
+  const Rect place = depth.cut_left(ui.px(110)).middle(ui.px(size::kSmallControl));
+  if (dropdown(ui, "view_settings.layers", place, choices, chosen)) {
+    RowChoices changed = rows;
+    changed.layer_depth = static_cast<std::uint32_t>(chosen);
+    choose_rows(tab, std::move(changed));
+  }
+}
+
+void draw_semaphores(AppState& state, Ui& ui, Rect area, SessionTab& tab) {
+  const std::vector<SemaphoreRow> all = semaphore_rows(*tab.snapshot);
+  group_heading(ui, area, "Semaphores");
+  if (all.empty()) {
+    draw_text(ui, area.cut_top(ui.px(kSettingsRow)), "This session has no semaphores.", {.colour = Colour::text3});
+    return;
+  }
+  std::vector<SemaphoreRow> listed;
+  for (const SemaphoreRow& row : all) {
+    if (matches_words(row.label, state.dialog_text)) listed.push_back(row);
+  }
+  Rect head = area.cut_top(ui.px(kSettingsRow));
+  text_input(ui, "view_settings.semaphores.filter", head.cut_left(ui.px(240)).middle(ui.px(size::kSmallControl)),
+             state.dialog_text, {.placeholder = "Filter semaphores", .icon = icon::kFilter});
+  head.cut_left(ui.px(12));
+  RowChoices changed = tab.choices.rows;
+  const auto shown =
+      std::ranges::count_if(all, [&](const SemaphoreRow& row) { return changed.hidden.count(row.key) == 0; });
+  if (link(ui, "view_settings.semaphores.all", head.cut_left(link_width(ui, "Show")), "Show")) {
+    show_semaphores(changed, listed, true);
+  }
+  head.cut_left(ui.px(10));
+  if (link(ui, "view_settings.semaphores.none", head.cut_left(link_width(ui, "Hide")), "Hide")) {
+    show_semaphores(changed, listed, false);
+  }
+  head.cut_left(ui.px(12));
+  const std::string count = fmt::format("{} listed, {} of {} shown", listed.size(), shown, all.size());
+  draw_text(ui, head, count, kHintTextRight);
+  float width = ui.px(kLeastCheck);
+  for (const SemaphoreRow& row : all) width = std::max(width, checkbox_width(ui, row.label) + ui.px(12));
+  const auto across = std::max<std::size_t>(1, static_cast<std::size_t>(area.width() / width));
+  const std::size_t lines = (listed.size() + across - 1) / across;
+  const ScrollArea scroll(ui, "view_settings.semaphores.list", area, ui.px(kCheckRow) * static_cast<float>(lines));
+  Rect content = scroll.content();
+  content.x1 = scroll.visible().x1;
+  for (std::size_t line = 0; line < lines; ++line) {
+    Rect row = content.cut_top(ui.px(kCheckRow));
+    if (row.y1 < scroll.visible().y0 || row.y0 > scroll.visible().y1) continue;
+    for (std::size_t i = line * across; i < std::min(listed.size(), (line + 1) * across); ++i) {
+      bool on = changed.hidden.count(listed[i].key) == 0;
+      const Rect place = row.cut_left(width);
+      if (checkbox(ui, "view_settings.semaphore." + listed[i].label, place, listed[i].label, on)) {
+        show_semaphores(changed, {listed[i]}, on);
+      }
+    }
+  }
+  choose_rows(tab, std::move(changed));
+}
+
+// Dialogs of one line: a stretch of time or a link to go to, the name of a layout or a set of markers.
+
+bool draw_editor_command(AppState& state, Ui& ui) {
+  if (!state.dialog_focused && state.dialog_text.empty())
+    state.dialog_text = state.workspace.settings().value(kEditorSetting);
+  LineDialog line{"editor_command", "Command of the editor", kEditorExample.data(), "Keep"};
+  line.hint =
+      "{file} and {line} are filled in:\ncode -g {file}:{line},  emacsclient -n +{line} {file},  clion --line {line} "
+      "{file},\nxterm -e vim +{line} {file}";
+  if (!state.dialog_text.empty()) {
+    const auto words = editor_arguments(state.dialog_text, "file.py", 1);
+    line.may_finish = words.ok();
+    if (!words) line.error = words.message();
+  }
+  return draw_line_dialog(state, ui, line, [&] {
+    state.workspace.settings().set(kEditorSetting, state.dialog_text);
+    state.workspace.write_settings();
+    state.say("F4 opens the source line in it");
+  });
+}
+
+bool draw_go_to_time(AppState& state, Ui& ui) {
+  SessionTab* tab = state.tab();
+  LineDialog line{"go_to_time", "Go to time", "12.5us:40us", "Go"};
+  line.hint = "A time: 12.5us, 10% or #marker.\nA stretch: 12.5us:40us, 10%:20% or #A:#B.";
+  TimeRange wanted;
+  if (tab != nullptr && !state.dialog_text.empty()) {
+    const TimeRange session{tab->snapshot->begin_ns, tab->snapshot->end_ns};
+    const auto range = parse_place(state.dialog_text, session, tab->markers, whole_time(tab->view.span_ns()));
+    line.may_finish = static_cast<bool>(range);
+    if (range) wanted = *range;
+    if (!range) line.error = range.message();
+  }
+  return draw_line_dialog(state, ui, line, [&] {
+    tab->show({static_cast<double>(wanted.begin_ns), static_cast<double>(wanted.end_ns)});
+  });
+}
+
+bool draw_go_to_link(AppState& state, Ui& ui) {
+  LineDialog line{"go_to_link", "Go to link", "accelscope-view:1;range=...", "Go"};
+  line.hint =
+      "A link that was copied with \"Copy link to this view\", in this session or in another of the same program.";
+  if (!state.dialog_text.empty()) {
+    const Result<ViewLink> link = read_view_link(state.dialog_text);
+    line.may_finish = link && state.tab() != nullptr;
+    if (!link) line.error = link.message();
+  }
+  return draw_line_dialog(state, ui, line, [&] { go_to_link(state, state.dialog_text); });
+}
+
+bool draw_save_markers(AppState& state, Ui& ui) {
+  SessionTab* tab = state.tab();
+  if (tab == nullptr) return false;
+  SessionMarkerSets& sets = state.panels_of(*tab).marker_sets();
+  const std::string& name = state.dialog_text;
+  const bool known = sets.of(*tab).find(name) != nullptr;
+  LineDialog line{"save_markers", "Save the markers as a set", "Name of the set", known ? "Replace" : "Save"};
+  line.hint = known ? "There is a set of this name; it will be replaced."
+                    : "All markers of the session, to be loaded again by this name.";
+  line.may_finish = !name.empty();
+  return draw_line_dialog(state, ui, line, [&] { tell(state, sets.save(*tab, name), "Saved the markers as " + name); });
+}
+
+bool draw_load_markers(AppState& state, Ui& ui) {
+  SessionTab* tab = state.tab();
+  if (tab == nullptr) return false;
+  SessionMarkerSets& sets = state.panels_of(*tab).marker_sets();
+  std::string known;
+  for (const MarkerSet& set : sets.of(*tab).all()) known += (known.empty() ? "" : ", ") + set.name;
+  const std::string& name = state.dialog_text;
+  LineDialog line{"load_markers", "Load a set of markers", "Name of the set", "Load"};
+  line.may_finish = sets.of(*tab).find(name) != nullptr;
+  if (!line.may_finish && !name.empty()) line.error = "there is no such set; there are " + known;
+  line.hint = "It takes the place of the markers that are there. There are " + known + ".";
+  return draw_line_dialog(
+      state, ui, line, [&] { tell(state, sets.load(*tab, name, LoadMarkers::replace), "Loaded the markers " + name); });
+}
+
+bool draw_save_layout(AppState& state, Ui& ui) {
+  const std::string& name = state.dialog_text;
+  const bool known = state.layouts.find(name) != nullptr;
+  LineDialog line{"save_layout", "Save the layout", "Name of the layout", known ? "Replace" : "Save"};
+  line.hint = known ? "There is a layout of this name; it will be replaced."
+                    : "Which panels are open, where they lie and how large they are.";
+  line.may_finish = !name.empty();
+  return draw_line_dialog(state, ui, line, [&] {
+    state.layouts.put(name, state.layout.to_text());
+    state.layouts_changed = true;
+    state.remember_settings();
+    state.say("Saved the layout " + name);
+  });
+}
+
+// The dialog of the view settings.
+
+bool draw_view_settings(AppState& state, Ui& ui) {
+  Modal modal(ui, "view_settings", "View settings", 640, 600);
+  SessionTab* tab = state.tab();
+  if (!modal.open() || tab == nullptr) return false;
+  Rect body = modal.body();
+  draw_colours(ui, body, *tab);
+  body.cut_top(ui.px(kSettingsGap));
+  draw_rows(ui, body, *tab);
+  body.cut_top(ui.px(kSettingsGap));
+  draw_semaphores(state, ui, body, *tab);
+  Rect foot = modal.buttons();
+  const ButtonOptions close{.label = "Close", .kind = ButtonKind::primary};
+  const bool closed =
+      button(ui, "view_settings.close", foot.cut_right(std::max(button_width(ui, close), ui.px(88))), close);
+  if (closed) modal.close();
+  draw_text(ui, foot, "Changes act at once. Alt+Left undoes them when this is closed.", kHintText);
+  return !closed;
 }
 
 }  // namespace

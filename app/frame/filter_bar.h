@@ -2,10 +2,7 @@
 // away, and what passes. There only while a filter is on.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "app/panels/context.h"
+#include "app/panels/panel.h"
 
 namespace accelscope::app {
 

@@ -1,16 +1,45 @@
 #include "app/frame/places.h"
 
-#include <algorithm>
 #include <cassert>
 #include <charconv>
-#include <cmath>
-#include <utility>
-
-#include "core/base/text.h"
 
 namespace accelscope::app {
 
+// The panels, a row each, in the order of their tabs.
+
 namespace {
+
+namespace icon = render::icon;
+
+constexpr std::string_view kOfSelected = "Not filtered: the selected event with all that it depends on";
+constexpr std::array kPanels = std::to_array<PanelInfo>({
+    {"source", "Source", Place::right, icon::kFileCode, make_source_panel},
+    {"stack", "Stack trace", Place::right, icon::kList, make_stack_panel, kOfSelected},
+    {"core-grid", "Core grid", Place::right, icon::kTh, make_core_grid_panel},
+    {"details", "Details", Place::bottom, icon::kInfo, make_details_panel, kOfSelected},
+    {"search", "Search", Place::bottom, icon::kList, make_search_panel},
+    {"selection", "Selection", Place::bottom, icon::kTable, make_selection_panel},
+    {"layers", "Layers", Place::bottom, icon::kSitemap, make_layers_panel},
+    {"hotspots", "Hotspots", Place::bottom, icon::kChip, make_hotspots_panel},
+    {"statistics", "Statistics", Place::bottom, icon::kBarChart, make_statistics_panel},
+    {"iterations", "Iterations", Place::bottom, icon::kHistory, make_iterations_panel},
+    {"warnings", "Warnings", Place::bottom, icon::kWarning, make_warnings_panel},
+    {"why", "Why", Place::bottom, icon::kSearch, make_why_panel},
+    {"compilation", "Compilation", Place::bottom, icon::kSettings, make_compilation_panel},
+    {"collectives", "Collectives", Place::bottom, icon::kBalance, make_collectives_panel},
+    {"memory", "Memory", Place::bottom, icon::kAreaChart, make_memory_panel},
+    {"roofline", "Roofline", Place::bottom, icon::kLineChart, make_roofline_panel},
+    {"markers", "Markers", Place::bottom, icon::kFlag, make_markers_panel,
+     "Not filtered: markers belong to the whole session"},
+    {"quality", "Data quality", Place::bottom, icon::kWarning, make_quality_panel,
+     "Not filtered: the quality of all data"},
+    {"metrics", "Metrics", Place::bottom, icon::kLineChart, make_metrics_panel},
+    {"tables", "Tables", Place::bottom, icon::kTable, make_tables_panel,
+     "Not filtered: tables without time belong to the whole session"},
+    {"compare", "Compare", Place::bottom, icon::kBalance, make_compare_panel, "Not filtered: both sessions as a whole"},
+    {"sql", "SQL", Place::bottom, icon::kDatabase, make_sql_panel},
+    {"output", "Output", Place::bottom, icon::kPrint, make_output_panel, "Not filtered: the output of the whole run"},
+});
 
 // At 100 %: less than this and a place cannot be read; the timeline keeps its own least size.
 constexpr std::array<float, kPlaceCount> kLeastSize = {240, 110};
@@ -54,9 +83,11 @@ std::optional<Place> find_place(std::string_view name) {
 
 }  // namespace
 
+std::span<const PanelInfo> all_panels() noexcept { return kPanels; }
+
 std::size_t panel_index(PanelId id) noexcept {
   const auto panels = all_panels();
-  const auto found = std::find_if(panels.begin(), panels.end(), [&](const PanelInfo& each) { return each.name == id; });
+  const auto found = std::ranges::find_if(panels, [&](const PanelInfo& each) { return each.name == id; });
   assert(found != panels.end());
   return static_cast<std::size_t>(found - panels.begin());
 }
@@ -119,8 +150,8 @@ void PanelLayout::greet(bool other_session, PanelId summary, const std::function
     }
     if (has_content(*front_[i])) continue;
     const std::vector<PanelId> open = panels_in(static_cast<Place>(i));
-    const auto other = std::find(open.begin(), open.end(), summary);
-    const auto full = other != open.end() ? other : std::find_if(open.begin(), open.end(), has_content);
+    const auto other = std::ranges::find(open, summary);
+    const auto full = other != open.end() ? other : std::ranges::find_if(open, has_content);
     if (full == open.end()) continue;
     set_aside_[i] = wanted;
     put(*full);
@@ -295,7 +326,7 @@ PanelLayout PanelLayout::from_text(std::string_view text) {
       continue;
     }
     if (name == kColumn) {
-      const auto known = std::find(kColumnNames.begin(), kColumnNames.end(), words[0]);
+      const auto known = std::ranges::find(kColumnNames, words[0]);
       if (known != kColumnNames.end()) layout.column_ = static_cast<ColumnWish>(known - kColumnNames.begin());
       continue;
     }

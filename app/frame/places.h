@@ -2,28 +2,15 @@
 // the user arranges and that is remembered. Pure data and arithmetic; app/frame/window_frame.cpp draws it.
 #pragma once
 
-#include <array>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
-
-#include "app/panels/panels.h"
-#include "app/persist/persist.h"
+#include "app/panels/panel.h"
 #include "core/base/worker_pool.h"
-#include "render/base/geometry.h"
 
 namespace accelscope::app {
 
 enum class Place : std::uint8_t { right, bottom };
 inline constexpr std::size_t kPlaceCount = 2;
 
-// A panel goes by its name: a row of the table in panel_table.cpp.
+// A panel goes by its name: a row of the table in places.cpp.
 using PanelId = std::string_view;
 struct PanelInfo {
   PanelId name;            // stable: settings, command line

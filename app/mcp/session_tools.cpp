@@ -5,7 +5,7 @@
 
 #include "app/commands/view/view_output.h"
 #include "app/export/session_export.h"
-#include "app/library/entry.h"
+#include "app/library/library.h"
 #include "app/mcp/tool.h"
 #include "app/terminal/filter_options.h"
 #include "core/analysis/figures/session_terms.h"

@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <utility>
 
 #include "app/session/analysis.h"
 #include "app/view/selection.h"
-#include "core/base/format.h"
 #include "imgui.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/text_input.h"
+#include "render/widgets/widgets.h"
 
 namespace accelscope::app {
 
@@ -77,8 +72,8 @@ std::string CommandBox::search_line(const SessionTab& tab) const {
 std::vector<const Command*> CommandBox::found_in(const CommandTable& commands) const {
   std::vector<const Command*> found = commands.matching(text_);
   if (!text_.empty()) return found;
-  const auto age = [&](const Command* command) { return std::find(used_.begin(), used_.end(), command->id); };
-  std::stable_sort(found.begin(), found.end(), [&](const Command* a, const Command* b) { return age(a) < age(b); });
+  const auto age = [&](const Command* command) { return std::ranges::find(used_, command->id); };
+  std::ranges::stable_sort(found, [&](const Command* a, const Command* b) { return age(a) < age(b); });
   return found;
 }
 
@@ -276,10 +271,10 @@ void CommandBox::draw_list(Ui& ui, const Rect& anchor, const CommandTable& comma
       const bool enabled = CommandTable::can_run(command);
       auto [row, pressed] = row_of("command_list." + command.id, enabled);
       const Rect key = row.cut_right(text_width(ui, TextStyle::mono_small, command.key));
-      draw_text(ui, key, command.key, {.style = TextStyle::mono_small, .colour = Colour::text3});
+      draw_text(ui, key, command.key, kMonoHint);
       row.cut_left(draw_text(ui, row, command.title, {.colour = enabled ? Colour::text1 : Colour::disabled}) +
                    ui.px(10));
-      draw_text(ui, row, menu_title(command.menu), {.style = TextStyle::small, .colour = Colour::text3});
+      draw_text(ui, row, menu_title(command.menu), kHintText);
       if (pressed) run_id_ = command.id;
     }
   }

@@ -2,11 +2,6 @@
 // finds and runs commands (Ctrl+P). The list under it shows both, so that neither has to be known.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "app/palette/command_table.h"
 #include "app/persist/persist.h"
 #include "app/session/tab.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <string>
 #include <utility>
 
 #include "core/base/text.h"
@@ -25,7 +24,7 @@ void CommandTable::remove(std::string_view id_prefix) {
 }
 
 const Command* CommandTable::find(std::string_view id) const noexcept {
-  const auto found = std::find_if(commands_.begin(), commands_.end(), [&](const Command& c) { return c.id == id; });
+  const auto found = std::ranges::find_if(commands_, [&](const Command& c) { return c.id == id; });
   return found == commands_.end() ? nullptr : &*found;
 }
 
@@ -47,7 +46,7 @@ std::vector<const Command*> CommandTable::matching(std::string_view text) const 
     const int score = match_score(whole, text);
     if (score > 0) found.push_back({&command, score + (can_run(command) ? 10 : 0)});
   }
-  std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.score > b.score; });
+  std::ranges::stable_sort(found, [](const Found& a, const Found& b) { return a.score > b.score; });
   std::vector<const Command*> commands;
   commands.reserve(found.size());
   for (const Found& entry : found) commands.push_back(entry.command);

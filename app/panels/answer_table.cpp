@@ -1,22 +1,13 @@
 #include "app/panels/answer_table.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <numeric>
-#include <optional>
-#include <utility>
 #include <variant>
 
-#include "app/panels/scope.h"
-#include "core/base/format.h"
-#include "core/base/text.h"
 #include "core/model/unit.h"
-#include "render/widgets/states.h"
 
 namespace accelscope::app {
 
-using namespace render;  // NOLINT: cells of tables
+using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
@@ -83,7 +74,7 @@ std::vector<std::uint32_t> ordered_rows(const AnswerQuestion& question) {
   if (question.column < 0 || static_cast<std::size_t>(question.column) >= result.columns.size()) return rows;
   const auto column = static_cast<std::size_t>(question.column);
   const bool descending = question.descending;
-  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(rows, [&](std::uint32_t a, std::uint32_t b) {
     return descending ? less(result.at(b, column), result.at(a, column))
                       : less(result.at(a, column), result.at(b, column));
   });
@@ -98,6 +89,34 @@ bool row_contains(const AnswerQuestion& question, std::size_t row, std::string_v
     if (contains_text(cell.text, lower_text)) return true;
   }
   return false;
+}
+
+using CellOf = std::function<TableCell(std::size_t row, std::size_t column)>;
+
+std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::vector<AnswerTable::Note> notes,
+                                    const CellOf& cell_of) {
+  constexpr std::size_t kSampled = 100;
+  constexpr float kLeast = 70, kMost = 360, kBarWidth = 48;
+  std::vector<TableColumn> columns;
+  for (std::size_t column = 0; column < result.columns.size(); ++column) {
+    AnswerTable::Note& note = notes[column];
+    std::string title = note.title.empty() ? result.columns[column] : note.title;
+    bool numbers = true;
+    float widest = text_width(ui, TextStyle::small_strong, title) + ui.px(34);
+    for (std::size_t row = 0; row < std::min(result.row_count(), kSampled); ++row) {
+      const SqlValue& value = result.at(row, column);
+      if (std::holds_alternative<std::string>(value) || std::holds_alternative<SqlBlob>(value)) numbers = false;
+      const TableCell cell = cell_of(row, column);
+      widest = std::max(widest, text_width(ui, cell.style, cell.text) + ui.px(20));
+    }
+    if (note.form.bar) widest += ui.px(kBarWidth);
+    columns.push_back({.title = std::move(title),
+                       .width = std::clamp(widest / ui.px(1), kLeast, kMost),
+                       .align = numbers ? Align::right : Align::left,
+                       .tooltip = std::move(note.tooltip),
+                       .data_title = result.columns[column]});
+  }
+  return columns;
 }
 
 }  // namespace
@@ -133,40 +152,6 @@ AnswerOrder order_answer(AnswerQuestion question, const AnswerOrder* earlier, co
   }
   return order;
 }
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-using CellOf = std::function<TableCell(std::size_t row, std::size_t column)>;
-
-std::vector<TableColumn> columns_of(const Ui& ui, const SqlResult& result, std::vector<AnswerTable::Note> notes,
-                                    const CellOf& cell_of) {
-  constexpr std::size_t kSampled = 100;
-  constexpr float kLeast = 70, kMost = 360, kBarWidth = 48;
-  std::vector<TableColumn> columns;
-  for (std::size_t column = 0; column < result.columns.size(); ++column) {
-    AnswerTable::Note& note = notes[column];
-    std::string title = note.title.empty() ? result.columns[column] : note.title;
-    bool numbers = true;
-    float widest = text_width(ui, TextStyle::small_strong, title) + ui.px(34);
-    for (std::size_t row = 0; row < std::min(result.row_count(), kSampled); ++row) {
-      const SqlValue& value = result.at(row, column);
-      if (std::holds_alternative<std::string>(value) || std::holds_alternative<SqlBlob>(value)) numbers = false;
-      const TableCell cell = cell_of(row, column);
-      widest = std::max(widest, text_width(ui, cell.style, cell.text) + ui.px(20));
-    }
-    if (note.form.bar) widest += ui.px(kBarWidth);
-    columns.push_back({.title = std::move(title),
-                       .width = std::clamp(widest / ui.px(1), kLeast, kMost),
-                       .align = numbers ? Align::right : Align::left,
-                       .tooltip = std::move(note.tooltip),
-                       .data_title = result.columns[column]});
-  }
-  return columns;
-}
-
-}  // namespace
 
 void AnswerTable::take_answer(const Ui& ui, std::shared_ptr<const SqlResult> answer, std::string_view origin,
                               std::vector<Note> notes) {
@@ -253,7 +238,7 @@ void AnswerTable::order(const PanelContext& context) {
   const Priority priority = answer_->row_count() <= kSoon ? Priority::drawing : Priority::question;
   auto made = context.analysis().ask(
       kept_, wanted, {.ages = false, .tells_itself = true, .priority = priority},
-      [wanted, earlier = shown_](const QueryContext& query) -> SessionAnalysis::Found<AnswerOrder> {
+      [wanted, earlier = shown_](const QueryContext& query) -> FoundAnswer<AnswerOrder> {
         auto order = std::make_shared<const AnswerOrder>(order_answer(wanted, earlier.get(), query.control));
         if (query.control.cancelled()) return cancelled_error();
         return order;
@@ -264,7 +249,7 @@ void AnswerTable::order(const PanelContext& context) {
 void AnswerTable::take_order(std::shared_ptr<const AnswerOrder> order) {
   // What is selected stays so at its new place.
   if (shown_ && table_.cursor && *table_.cursor < shown_->rows.size() && shown_->of.answer == order->of.answer) {
-    const auto place = std::find(order->rows.begin(), order->rows.end(), shown_->rows[*table_.cursor]);
+    const auto place = std::ranges::find(order->rows, shown_->rows[*table_.cursor]);
     table_.cursor = static_cast<std::size_t>(place - order->rows.begin());
   }
   shown_ = std::move(order);
@@ -275,7 +260,7 @@ void AnswerTable::take_order(std::shared_ptr<const AnswerOrder> order) {
       silent_[column] = hides_[column] && !aside_[column] && shown_->empty[column];
       hidden[column] = silent_[column] || aside_[column];
     }
-    if (std::find(hidden.begin(), hidden.end(), false) == hidden.end()) hidden.clear();
+    if (std::ranges::find(hidden, false) == hidden.end()) hidden.clear();
     table_.hidden = std::move(hidden);
   }
   // While a capture runs a column gets its first value late.
@@ -299,7 +284,7 @@ AnswerTable::Hand AnswerTable::draw_shown(const PanelContext& context, std::stri
   const auto content = [&](std::size_t row, std::size_t column) { return cell_of(result, shown.rows[row], column); };
   std::optional<std::size_t> show_row;
   if (show_ && shown.of.answer == answer_) {
-    const auto place = std::find(shown.rows.begin(), shown.rows.end(), *std::exchange(show_, std::nullopt));
+    const auto place = std::ranges::find(shown.rows, *std::exchange(show_, std::nullopt));
     if (place != shown.rows.end()) show_row = static_cast<std::size_t>(place - shown.rows.begin());
   }
   const TableResult hand =

@@ -7,22 +7,11 @@
 // Short answers are sorted and filtered at once; long ones on a worker, and what was there stays until that is done.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "app/content/listings/base/listing.h"
 #include "app/content/sql/console.h"
-#include "app/panels/context.h"
-#include "app/session/analysis.h"
+#include "app/panels/panel.h"
 #include "core/base/worker_pool.h"
 #include "core/names/short_names.h"
 #include "core/sql/base/sql.h"
-#include "render/widgets/table.h"
 
 namespace accelscope::app {
 
@@ -104,14 +93,14 @@ class AnswerTable {
   std::shared_ptr<const SqlResult> answer_;
   std::string origin_;
   std::vector<render::TableColumn> columns_;
-  std::vector<float> natural_;                               // widths of columns, units, as wide as what they hold
-  std::vector<AnswerForm> forms_;                            // of columns
-  std::vector<bool> hides_, aside_;                          // columns, at first
-  std::vector<bool> silent_;                                 // columns, hidden as long as nothing has a value
-  std::vector<bool> named_;                                  // columns that names are shortened in
-  ShortNames names_;                                         // of the answer that was given, all of its rows
-  bool fresh_ = false;                                       // nothing has been hidden yet
-  SessionAnalysis::Kept<AnswerOrder, AnswerQuestion> kept_;  // of long answers
+  std::vector<float> natural_;                    // widths of columns, units, as wide as what they hold
+  std::vector<AnswerForm> forms_;                 // of columns
+  std::vector<bool> hides_, aside_;               // columns, at first
+  std::vector<bool> silent_;                      // columns, hidden as long as nothing has a value
+  std::vector<bool> named_;                       // columns that names are shortened in
+  ShortNames names_;                              // of the answer that was given, all of its rows
+  bool fresh_ = false;                            // nothing has been hidden yet
+  KeptAnswer<AnswerOrder, AnswerQuestion> kept_;  // of long answers
   std::shared_ptr<const AnswerOrder> shown_;
   std::shared_ptr<const Listing> listing_;  // that the shown answer is of, where it is one
   render::TableState table_;

@@ -112,7 +112,7 @@ Result<void> Configurations::load() {
 }
 
 const Configuration* Configurations::find(const ConfigurationName& name) const noexcept {
-  const auto found = std::find_if(list_.begin(), list_.end(), [&](const Configuration& c) { return c.name == name; });
+  const auto found = std::ranges::find_if(list_, [&](const Configuration& c) { return c.name == name; });
   return found == list_.end() ? nullptr : &*found;
 }
 

@@ -38,7 +38,7 @@ std::string environment_problem(std::string_view row) {
   const std::size_t equals = row.find('=');
   if (equals == std::string_view::npos || equals == 0) return std::string(row) + ": write NAME=VALUE";
   const std::string_view name = row.substr(0, equals);
-  const bool good = std::all_of(name.begin(), name.end(), [](char c) {
+  const bool good = std::ranges::all_of(name, [](char c) {
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   });
   if (good && (name.front() < '0' || name.front() > '9')) return "";
@@ -111,8 +111,8 @@ void check_how(const CaptureForm& form, const FormFacts& facts, std::vector<Form
 
 bool repeats(const FormFacts& facts, const capture::request::KindChoice& choice, const std::string& name) {
   const capture::request::KindFacts* kind = facts.find(choice.name);
-  return kind != nullptr && std::any_of(kind->options.begin(), kind->options.end(),
-                                        [&](const auto& option) { return option.name == name && option.repeats; });
+  return kind != nullptr &&
+         std::ranges::any_of(kind->options, [&](const auto& option) { return option.name == name && option.repeats; });
 }
 
 // What is given several times is typed in one line, and is a setting for each word in the plan.
@@ -143,8 +143,7 @@ std::vector<capture::request::KindChoice> typed_choices(const std::vector<captur
     for (const capture::request::OptionSetting& setting : choice.options) {
       const bool words = repeats(facts, choice, setting.name);
       const std::string value = words ? capture::system::shell_quote(setting.value) : setting.value;
-      const auto same =
-          std::find_if(options.begin(), options.end(), [&](const auto& o) { return o.name == setting.name; });
+      const auto same = std::ranges::find_if(options, [&](const auto& o) { return o.name == setting.name; });
       if (same == options.end()) {
         options.push_back({setting.name, value});
       } else {
@@ -164,7 +163,7 @@ std::string seconds_text(double seconds) {
 }  // namespace
 
 const capture::request::KindFacts* FormFacts::find(std::string_view kind) const noexcept {
-  const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const auto& facts) { return facts.name == kind; });
+  const auto found = std::ranges::find_if(kinds, [&](const auto& facts) { return facts.name == kind; });
   return found == kinds.end() ? nullptr : &*found;
 }
 

@@ -1,10 +1,9 @@
-#include "app/rows/choices.h"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 
 #include "app/persist/persist.h"
+#include "app/rows/rows.h"
 
 namespace accelscope::app {
 namespace {

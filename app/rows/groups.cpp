@@ -1,15 +1,24 @@
 #include "app/rows/groups.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <unordered_set>
+#include <utility>
 
+#include "app/rows/rows.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/base/text.h"
 #include "core/model/track_kinds.h"
+#include "render/base/theme.h"
 
 namespace accelscope::app {
+
+namespace size = render::size;
+
 namespace {
 
 constexpr std::array<RowGroup, 13> kGroups = {{{"Runs", "row", "rows"},
@@ -97,7 +106,7 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
 
 [[nodiscard]] std::size_t engine_order(const Track& track) {
   if (track.kind != "engine") return 0;
-  const auto known = std::find(kEngines.begin(), kEngines.end(), track.name);
+  const auto known = std::ranges::find(kEngines, track.name);
   return static_cast<std::size_t>(known - kEngines.begin());
 }
 
@@ -114,8 +123,7 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
   if (!is_counter(place)) return false;
   constexpr std::array<std::string_view, 4> kWords = {"util", "mfu", "mbu", "hfu"};
   const std::string name = lower_case(place.track->track->name);
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [&name](std::string_view word) { return name.find(word) != std::string::npos; });
+  return std::ranges::any_of(kWords, [&name](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
 [[nodiscard]] bool is_operations(const TrackSnapshot& track) noexcept {
@@ -129,6 +137,125 @@ constexpr std::array<std::string_view, 6> kEngines = {"Tensor", "TensorMatrix", 
   std::uint64_t events = 0;
   for (const std::uint32_t lane : track.lanes) events += snapshot.lanes[lane].event_count;
   return events;
+}
+
+constexpr std::string_view kTrackKey = "track:";
+constexpr int kDeepest = 8;  // sources may nest tracks in a circle
+
+// The signs that part a name are marked where they belong to a part.
+void add_part(std::string& name, std::string_view part) {
+  for (const char c : part) {
+    if (c == '/' || c == '@' || c == '#' || c == '\\') name += '\\';
+    name += c;
+  }
+}
+
+void add_with_parents(std::string& name, const Snapshot& snapshot, const Track& track, int depth) {
+  if (track.parent != kNone && track.parent != track.number && depth < kDeepest) {
+    const TrackSnapshot* parent = snapshot.find_track(track.parent);
+    if (parent != nullptr) add_with_parents(name, snapshot, *parent->track, depth + 1);
+  }
+  name += '/';
+  add_part(name, track.name);
+}
+
+[[nodiscard]] std::string describe(const Snapshot& snapshot, const Track& track) {
+  std::string name;
+  add_part(name, track.kind);
+  add_with_parents(name, snapshot, track, 0);
+  if (track.device.empty() && track.host.empty()) return name;
+  name += '@';
+  add_part(name, track.device);
+  if (track.host.empty()) return name;
+  name += '@';
+  add_part(name, track.host);
+  return name;
+}
+
+// Place of the sign, which does not belong to a part, or the end.
+[[nodiscard]] std::size_t find_sign(std::string_view name, char sign, std::size_t from) {
+  for (std::size_t i = from; i < name.size(); ++i) {
+    if (name[i] == '\\') {
+      ++i;
+    } else if (name[i] == sign) {
+      return i;
+    }
+  }
+  return name.size();
+}
+
+[[nodiscard]] std::string without_host(std::string_view name) {
+  const std::size_t device = find_sign(name, '@', 0);
+  const std::size_t number = find_sign(name, '#', 0);
+  const std::size_t host = std::min(find_sign(name, '@', std::min(device + 1, name.size())), number);
+  std::string rest(name.substr(0, host));
+  if (rest.ends_with('@')) rest.pop_back();  // of no device
+  return rest.append(name.substr(number));
+}
+
+constexpr float kSmallCounter = 18;  // units
+
+[[nodiscard]] bool is_left_out(const RowChoices& choices, const std::string& key) {
+  return choices.hidden.count(key) > 0 ||
+         std::find(choices.pinned.begin(), choices.pinned.end(), key) != choices.pinned.end();
+}
+
+[[nodiscard]] TimelineRow derived_row(const std::shared_ptr<const DerivedCounter>& counter, const std::string& parent,
+                                      const RowChoices& choices) {
+  TimelineRow row;
+  row.kind = RowKind::derived;
+  row.key = counter->key;
+  row.label = derived_label(*counter);
+  row.parent = parent;
+  row.derived = counter;
+  row.size = choices.size_of(row.key);
+  row.height = counter_height(row.size);
+  return row;
+}
+
+// One row for each unit, where its first counter was.
+void share_rows(const std::string& group, CounterMode mode, const RowChoices& choices, std::vector<TimelineRow>& rows) {
+  std::vector<TimelineRow> kept;
+  std::map<std::string, std::size_t> shared;  // by unit: index into `kept`
+  for (TimelineRow& row : rows) {
+    if (row.kind != RowKind::counter) {
+      kept.push_back(std::move(row));
+      continue;
+    }
+    const std::string& unit = row.track->unit;
+    const auto [place, is_new] = shared.try_emplace(unit, kept.size());
+    if (is_new) {
+      TimelineRow& all = kept.emplace_back();
+      all.kind = RowKind::counter;
+      all.key = fmt::format("counters:{}:{}", group, unit);
+      all.parent = group;
+      all.counters = mode;
+      all.size = choices.size_of(all.key);
+      all.height = shared_plot_height(all.size);
+    }
+    TimelineRow& all = kept[place->second];
+    if (row.lanes.empty()) continue;  // it has no sample yet
+    all.lanes.push_back(row.lanes.front());
+    all.series.push_back(row.track);
+  }
+  for (const auto& [unit, index] : shared) {
+    TimelineRow& row = kept[index];
+    row.scale_lanes = row.lanes;
+    row.label = fmt::format("{} counters{}{}", row.series.size(), unit.empty() ? "" : ", ", unit);
+  }
+  rows = std::move(kept);
+}
+
+void share_scales(std::vector<TimelineRow>& rows) {
+  std::map<std::string, std::vector<std::uint32_t>> lanes;  // by unit
+  for (const TimelineRow& row : rows) {
+    if (row.kind != RowKind::counter || row.series.empty()) continue;
+    std::vector<std::uint32_t>& all = lanes[row.series.front()->unit];
+    all.insert(all.end(), row.lanes.begin(), row.lanes.end());
+  }
+  for (TimelineRow& row : rows) {
+    if (row.kind == RowKind::counter && !row.series.empty()) row.scale_lanes = lanes[row.series.front()->unit];
+  }
 }
 
 }  // namespace
@@ -219,7 +346,7 @@ void keep_only(std::vector<TrackPlace>& places, const std::vector<TrackNumber>& 
 }
 
 void keep_essential(std::vector<TrackPlace>& places) {
-  const bool known = std::any_of(places.begin(), places.end(), executes);
+  const bool known = std::ranges::any_of(places, executes);
   std::erase_if(places, [known](const TrackPlace& place) {
     const bool wanted = known ? executes(place) : !is_counter(place);
     return !wanted && !tells_use(place);
@@ -237,6 +364,106 @@ bool belongs_to_track(const Snapshot& snapshot, const TrackPlace& place) {
   if (track.parent == kNone || track.parent == track.number) return false;
   const TrackSnapshot* parent = snapshot.find_track(track.parent);
   return parent != nullptr && place_of(parent->track->kind).group == place.group;
+}
+
+TrackNames::TrackNames(const Snapshot& snapshot) {
+  std::vector<const Track*> tracks;
+  tracks.reserve(snapshot.tracks.size());
+  for (const TrackSnapshot& track : snapshot.tracks) tracks.push_back(track.track.get());
+  std::ranges::sort(tracks, [](const Track* a, const Track* b) { return a->number < b->number; });
+  std::unordered_map<std::string, std::size_t> described;
+  for (const Track* track : tracks) {
+    std::string name = describe(snapshot, *track);
+    const std::size_t same = ++described[name];
+    if (same > 1) name.append("#").append(std::to_string(same));
+    names_.emplace(track->number, std::move(name));
+  }
+}
+
+const std::string& TrackNames::of(TrackNumber track) const {
+  static const std::string none;
+  const auto found = names_.find(track);
+  return found == names_.end() ? none : found->second;
+}
+
+std::optional<TrackNumber> TrackNames::find(std::string_view name) const {
+  const std::string hostless = without_host(name);
+  std::optional<TrackNumber> similar;
+  std::size_t count = 0;
+  for (const auto& [number, own] : names_) {
+    if (own == name) return number;
+    if (without_host(own) != hostless) continue;
+    similar = number;
+    ++count;
+  }
+  return count == 1 ? similar : std::nullopt;
+}
+
+std::string row_key(const TrackNames& names, TrackNumber track) { return std::string(kTrackKey) + names.of(track); }
+
+std::optional<std::string_view> track_in_key(std::string_view key) noexcept {
+  if (!key.starts_with(kTrackKey)) return std::nullopt;
+  return key.substr(kTrackKey.size());
+}
+
+float counter_height(RowSize row_size) noexcept {
+  if (row_size == RowSize::small) return kSmallCounter;
+  return row_size == RowSize::tall ? size::kMemoryLane : size::kCounterLane;
+}
+
+float shared_plot_height(RowSize row_size) noexcept {
+  if (row_size == RowSize::small) return size::kCounterLane;
+  return row_size == RowSize::tall ? 2 * size::kMemoryLane : size::kMemoryLane;
+}
+
+std::string derived_label(const DerivedCounter& counter) {
+  std::string_view name = counter.name;
+  const std::string_view what = " utilisation";
+  if (!counter.parent.empty() && name.ends_with(what)) name.remove_suffix(what.size());  // the row above says it
+  if (counter.is_of_launches()) return std::string(name);                                // no source records it
+  return std::string(name).append(kDerivedMark);
+}
+
+std::vector<RowBlock> derived_rows(const DerivedCounters& counters, const std::string& group, const RowChoices& choices,
+                                   const std::function<bool(std::string_view label)>& matches) {
+  std::vector<RowBlock> blocks;
+  for (const auto& counter : counters) {
+    if (!counter->parent.empty()) continue;
+    RowBlock block{derived_row(counter, group, choices)};
+    bool any_below = false;
+    std::vector<RowBlock> below;
+    for (const auto& child : counters) {
+      if (child->parent != counter->key) continue;
+      any_below = true;
+      if (is_left_out(choices, child->key) || !matches(derived_label(*child))) continue;
+      below.push_back({derived_row(child, counter->key, choices)});
+      below.back().front().depth = 1;
+    }
+    const bool itself = matches(block.front().label);
+    if (!itself && below.empty()) continue;
+    block.front().has_children = any_below;
+    const auto chosen = choices.open.find(counter->key);
+    block.front().open = any_below && (chosen == choices.open.end() ? !itself : chosen->second);
+    if (block.front().open) {
+      put_in_order(choices, counter->key, below);
+      for (RowBlock& each : below) std::move(each.begin(), each.end(), std::back_inserter(block));
+    }
+    blocks.push_back(std::move(block));
+  }
+  return blocks;
+}
+
+void arrange_counters(const std::string& group, const RowChoices& choices, std::vector<TimelineRow>& rows) {
+  const CounterMode mode = choices.counter_mode_of(group);
+  if (mode != CounterMode::separate) share_rows(group, mode, choices, rows);
+  const bool one_scale = choices.shared_scale.count(group) > 0;
+  if (one_scale && mode == CounterMode::separate) share_scales(rows);
+  const bool lines = choices.counter_lines.count(group) > 0;
+  for (TimelineRow& row : rows) {
+    if (row.kind != RowKind::counter) continue;
+    row.counter_line = lines;
+    row.own_scales = mode == CounterMode::overlaid && !one_scale;
+  }
 }
 
 }  // namespace accelscope::app

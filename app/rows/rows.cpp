@@ -5,11 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
+#include <unordered_map>
+#include <utility>
 
 #include "app/persist/persist.h"
-#include "app/rows/composer.h"
+#include "app/rows/groups.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/base/format.h"
+#include "core/base/text.h"
+#include "core/names/name_forms.h"
 #include "core/scan/chunk_scan.h"
 #include "render/base/theme.h"
 
@@ -17,34 +22,165 @@ namespace accelscope::app {
 
 namespace size = render::size;
 
-TimelineRow track_row(const TrackPlace& place, std::string key, RowSize row_size, std::size_t most_levels) {
-  const TrackSnapshot& track = *place.track;
-  TimelineRow row;
-  const bool counter = track.schema && track.schema->kind == EventKind::counter;
-  row.kind = counter ? RowKind::counter : RowKind::slices;
-  row.key = std::move(key);
-  row.label = track.track->name;
-  row.lanes = track.lanes;
-  row.track = track.track.get();
-  row.alerts = place.alerts;
-  row.size = row_size;
-  if (counter) {
-    row.series = {row.track};
-    row.scale_lanes = row.lanes;
-    row.height = counter_height(row_size);
-    return row;
+// How the rows are put together: sections, each a group of one device, and what opens and names them.
+
+// A group of one device while its rows are put together.
+struct RowSection {
+  TimelineRow heading;
+  const RowGroup* group = nullptr;
+  std::string words;  // what the name filter knows its rows by
+  std::string device;
+  int phase = 0;  // as TrackPlace has it
+  std::size_t group_index = 0;
+  std::vector<const TrackPlace*> tracks;
+  DerivedCounters derived;
+  bool pools = false;
+  bool bundles = false;         // its rows are threads or cores: few of them are opened
+  bool of_profiler = false;     // what it did itself is nobody's work
+  std::size_t top_rows = 0;     // those that stand by themselves
+  float height = 0;             // units, as it is by default
+  std::size_t used = 0;         // top rows with events
+  std::set<TrackNumber> quiet;  // of many rows those that do next to nothing: one row stands for them
+  std::size_t matching = 0;     // members that the filter leaves
+};
+
+[[nodiscard]] TimelineRow track_row(const TrackPlace& place, std::string key, RowSize row_size,
+                                    std::size_t most_levels);
+
+[[nodiscard]] std::string heading_label(const RowSection& section, const std::string& full);
+[[nodiscard]] std::string label_below(const std::string& above, const std::string& name);
+void shorten_labels(const RowSection& section, std::vector<RowBlock>& blocks);
+
+class RowComposer {
+ public:
+  RowComposer(const Snapshot& snapshot, const MemoryUsage* memory, const RowChoices& choices,
+              const DerivedCounters& derived)
+      : snapshot_(snapshot),
+        memory_(memory),
+        choices_(choices),
+        derived_(derived),
+        names_(snapshot),
+        places_(placed_tracks(snapshot)) {
+    if (!choices.only.empty()) keep_only(places_, choices.only);
+    if (choices.minimal) keep_essential(places_);
   }
-  if (row_size == RowSize::small) most_levels = std::min(most_levels, kSmallLevels);
-  if (row_size == RowSize::normal) most_levels = std::min(most_levels, usual_levels(track));
-  if (row.lanes.size() > most_levels) {
-    row.hidden_levels = row.lanes.size() - most_levels;
-    row.lanes.resize(most_levels);
+
+  std::vector<TimelineRow> run(RowCount* count);
+
+ private:
+  [[nodiscard]] std::string key_of(const TrackPlace& place) const {
+    return row_key(names_, place.track->track->number);
   }
-  row.height = sub_lane_sizes(row.lanes.size(), row_size).row;
-  return row;
-}
+  [[nodiscard]] bool is_hidden(const std::string& key) const { return choices_.hidden.count(key) > 0; }
+  [[nodiscard]] bool is_pinned(const std::string& key) const {
+    return std::ranges::find(choices_.pinned, key) != choices_.pinned.end();
+  }
+  [[nodiscard]] bool is_open(const std::string& key, bool by_default) const {
+    const auto chosen = choices_.open.find(key);
+    return chosen == choices_.open.end() ? by_default : chosen->second;
+  }
+  [[nodiscard]] bool matches(const RowSection& section, std::string_view label) const {
+    if (choices_.name_filter.empty()) return true;
+    return matches_words(section.words + std::string(label), choices_.name_filter);
+  }
+  // Levels that a track may show.
+  [[nodiscard]] std::size_t most_levels(const RowSection& section) const {
+    const bool limited = is_layer_group(section.heading.group) && choices_.layer_depth > 0;
+    return limited ? choices_.layer_depth : std::numeric_limits<std::size_t>::max();
+  }
+  // Itself or one below it.
+  [[nodiscard]] bool any_matches(const RowSection& section, const TrackSnapshot& track, int depth = 0) const {
+    if (matches(section, track.track->name)) return true;
+    const auto below = children_.find(track.track->number);
+    if (below == children_.end() || depth >= kDeepest) return false;
+    return std::ranges::any_of(below->second,
+                               [&](const TrackPlace* child) { return any_matches(section, *child->track, depth + 1); });
+  }
+
+  // Itself and all below it, in the order of rows.
+  template <typename Visit>
+  void visit(const TrackSnapshot& track, const Visit& at, int depth = 0) const {
+    at(track);
+    const auto below = children_.find(track.track->number);
+    if (below == children_.end() || depth >= kDeepest) return;
+    for (const TrackPlace* child : below->second) visit(*child->track, at, depth + 1);
+  }
+  [[nodiscard]] bool has_events(const TrackSnapshot& track) const {
+    bool any = false;
+    visit(track, [&](const TrackSnapshot& each) {
+      any = any ||
+            std::ranges::any_of(each.lanes, [&](std::uint32_t lane) { return snapshot_.lanes[lane].event_count > 0; });
+    });
+    return any;
+  }
+  [[nodiscard]] bool is_bundle(const TrackSnapshot& track) const {
+    return is_container(track) && children_.contains(track.track->number);
+  }
+
+  void close_large_sections();
+  void close_before_fold();
+  void open_bundles();
+
+  void make_sections();
+  void add_derived();
+  [[nodiscard]] RowSection& counter_section(const std::string& device);
+  void name(RowSection& section) const;
+  void measure(RowSection& section);
+  void find_quiet(RowSection& section) const;
+  [[nodiscard]] RowBlock quiet_rows(const RowSection& section, std::vector<RowBlock> blocks) const;
+  void add_pinned();
+  [[nodiscard]] std::vector<RowSection*> ordered_sections();
+  void add_section(RowSection& section);
+  [[nodiscard]] std::vector<TimelineRow> pool_rows(const RowSection& section) const;
+  void add_track(const RowSection& section, const TrackPlace& place, int depth, std::vector<TimelineRow>& rows) const;
+  [[nodiscard]] std::string count_text(const RowSection& section) const;
+
+  static constexpr int kDeepest = 8;  // sources may nest tracks in a circle
+
+  const Snapshot& snapshot_;
+  const MemoryUsage* memory_;
+  const RowChoices& choices_;
+  const DerivedCounters& derived_;
+  TrackNames names_;
+  std::vector<TrackPlace> places_;
+  std::unordered_map<TrackNumber, std::vector<const TrackPlace*>> children_;
+  std::set<TrackNumber> opened_;  // bundles that are open unless the user says otherwise
+  std::vector<RowSection> sections_;
+  std::vector<TimelineRow> rows_;
+  std::size_t all_ = 0;
+  std::size_t matching_ = 0;
+};
+
+// What headings and rows are called, where their names say again what stands above them.
 
 namespace {
+
+constexpr std::size_t kLongLabel = 14;  // characters: beyond, a label leaves its value no room
+
+// "util" of "NOC0 util", and of "util".
+bool ends_with_word(std::string_view label, std::string_view end) {
+  if (!label.ends_with(end)) return false;
+  return label.size() == end.size() || label[label.size() - end.size() - 1] == ' ';
+}
+
+[[nodiscard]] const TimelineRow* find_row(const std::vector<TimelineRow>& rows, std::string_view key) {
+  const auto row = std::ranges::find_if(rows, [key](const TimelineRow& each) { return each.key == key; });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+[[nodiscard]] bool are_siblings(const TimelineRow& a, const TimelineRow& b) {
+  if (a.pinned != b.pinned) return false;
+  return a.pinned ? a.depth == 0 && b.depth == 0 : a.parent == b.parent;
+}
+
+// Keys of those it can change places with, itself included, as they stand.
+[[nodiscard]] std::vector<std::string> siblings_of(const std::vector<TimelineRow>& rows, const TimelineRow& row) {
+  std::vector<std::string> keys;
+  for (const TimelineRow& each : rows) {
+    if (are_siblings(each, row)) keys.push_back(each.key);
+  }
+  return keys;
+}
 
 // Of the lane's events, waits included.
 double covered_ns(const LaneSnapshot& lane) {
@@ -73,7 +209,233 @@ TimelineRow heading_of_hidden() {
   return row;
 }
 
+// What a capture tells of itself is no device of its own: a pause leaves the groups their names.
+bool of_several_devices(const std::vector<TrackPlace>& places) {
+  const TrackPlace* first = nullptr;
+  for (const TrackPlace& place : places) {
+    if (place.track->track->kind == "capture") continue;
+    if (first == nullptr) first = &place;
+    if (place.device != first->device) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+// "GPU 0" for the streams of the device "GPU 0", "GPU 0 Counters". Older sessions call it "gpu 0".
+std::string heading_label(const RowSection& section, const std::string& full) {
+  constexpr std::string_view kGpu = "GPU ", kOldGpu = "gpu ";
+  const std::size_t known = section.device.rfind(kGpu);
+  const std::size_t gpu = known == std::string::npos ? section.device.rfind(kOldGpu) : known;
+  if (gpu == std::string::npos || !full.starts_with(section.device)) return full;
+  const std::string title = section.device.substr(0, gpu) + "GPU " + section.device.substr(gpu + kGpu.size());
+  return is_stream_group(section.group_index) ? title : title + full.substr(section.device.size());
+}
+
+// What the row above it does not say already: "BRISC" below "core 1,2", "Operators" below "pt_autograd_0".
+std::string label_below(const std::string& above, const std::string& name) {
+  if (above.empty() || name.size() <= above.size() || !name.starts_with(above)) return name;
+  const std::size_t rest = name.find_first_not_of(" :,-/", above.size());
+  if (rest == std::string::npos || rest == above.size()) return name;
+  std::string label = name.substr(rest);
+  const bool word = label[0] >= 'a' && label[0] <= 'z' && name[above.size()] == ' ';
+  if (word) label[0] = static_cast<char>(label[0] - 'a' + 'A');
+  return label;
+}
+
+// Long labels of a group lose what its heading says and the words that those of one family share: "GPU 0 memory Total
+// Reserved" and "GPU 0 memory Total Allocated" of "GPU 0 Counters".
+void shorten_labels(const RowSection& section, std::vector<RowBlock>& blocks) {
+  std::map<std::string, std::vector<TimelineRow*>> families;  // by their first word
+  for (RowBlock& block : blocks) {
+    TimelineRow& row = block.front();
+    if (row.kind != RowKind::counter) continue;
+    row.label = label_below(section.device, row.label);
+    families[row.label.substr(0, row.label.find(' '))].push_back(&row);
+  }
+  for (auto& [word, rows] : families) {
+    const bool any_long =
+        std::ranges::any_of(rows, [](const TimelineRow* row) { return row->label.size() > kLongLabel; });
+    if (!any_long) continue;
+    std::vector<std::string> labels;
+    for (const TimelineRow* row : rows) labels.push_back(row->label);
+    labels = without_shared_words(labels);
+    // What tells a family from others is said by no heading: "NOC0 util" beside "NOC1 util" and "util" of both.
+    const bool taken = std::ranges::any_of(blocks, [&](const RowBlock& block) {
+      const TimelineRow& other = block.front();
+      return std::ranges::find(rows, &other) == rows.end() &&
+             std::ranges::any_of(labels, [&](const std::string& label) { return ends_with_word(other.label, label); });
+    });
+    if (taken) continue;
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i]->label = labels[i];
+  }
+}
+
+// Which groups, threads and cores are open until the user says otherwise.
+
+void RowComposer::close_large_sections() {
+  float height = 0;
+  for (const RowSection& section : sections_) height += size::kGroupRow + (section.heading.open ? section.height : 0);
+  const auto streams =
+      std::ranges::find_if(sections_, [](const RowSection& each) { return is_stream_group(each.group_index); });
+  while (sections_.size() > 1 && height > kUsualHeight) {
+    RowSection* largest = nullptr;
+    for (RowSection& section : sections_) {
+      if (!section.heading.open || section.top_rows <= kManyRows || section.bundles) continue;
+      // What a GPU did is what one opened the session for.
+      if (streams != sections_.end() && &section == &*streams && section.height <= kFold) continue;
+      if (largest == nullptr || section.height > largest->height) largest = &section;
+    }
+    if (largest == nullptr) break;
+    largest->heading.open = false;
+    height -= largest->height;
+  }
+  // Nor are many threads open above which the streams had to be closed.
+  const bool closed = streams != sections_.end() && !streams->heading.open;
+  for (RowSection& section : sections_) {
+    if (closed && is_host_group(section.group_index) && section.top_rows > kManyRows) section.heading.open = false;
+  }
+  close_before_fold();
+  for (RowSection& section : sections_) {
+    // Who filters wants to see what is left.
+    const bool by_default = section.heading.open || !choices_.name_filter.empty();
+    section.heading.open = is_open(section.heading.key, by_default);
+  }
+  open_bundles();
+}
+
+// A first look shows that there are engines, transfers, counters and memory: closes groups, those of other devices
+// first and then the largest, until each of these begins in sight.
+void RowComposer::close_before_fold() {
+  const auto engines =
+      std::ranges::find_if(sections_, [](const RowSection& section) { return is_engine_group(section.group_index); });
+  if (engines == sections_.end()) return;
+  const std::string device = engines->device;
+  for (;;) {
+    float y = 0;
+    float last = 0;  // where the last of them begins
+    RowSection* closed = nullptr;
+    RowSection* candidate = nullptr;
+    for (RowSection& section : sections_) {
+      const bool own = section.device == device;
+      if ((own && begins_in_sight(section.group_index)) || section.pools) {
+        last = y;
+        closed = candidate;
+      }
+      y += size::kGroupRow + (section.heading.open ? section.height : 0);
+      if (!section.heading.open || section.bundles || &section == &*engines || section.height <= size::kLane) continue;
+      const auto worth = [&](const RowSection& each) { return std::pair{each.device != device, each.height}; };
+      if (candidate == nullptr || worth(section) > worth(*candidate)) candidate = &section;
+    }
+    if (last + size::kGroupRow <= kFold || closed == nullptr) return;
+    closed->heading.open = false;
+  }
+}
+
+// The thread that launches, and cores as long as the window has room: the others are one row each.
+void RowComposer::open_bundles() {
+  float y = 0;
+  for (const RowSection& section : sections_) {
+    y += size::kGroupRow;
+    if (!section.heading.open) continue;
+    const bool threads = is_host_group(section.group_index) || is_stream_group(section.group_index);
+    bool first = !section.of_profiler && !is_stream_group(section.group_index);
+    for (const TrackPlace* place : section.tracks) {
+      if (belongs_to_track(snapshot_, *place)) continue;
+      y += track_row(*place, {}, RowSize::normal, most_levels(section)).height;
+      if (!is_bundle(*place->track)) continue;
+      float inside = 0;
+      for (const TrackPlace* child : children_.at(place->track->track->number)) {
+        inside += track_row(*child, {}, RowSize::normal, most_levels(section)).height;
+      }
+      if (first || (!threads && y + inside <= kUsualHeight)) {
+        opened_.insert(place->track->track->number);
+        y += inside;
+      }
+      first = false;
+    }
+  }
+}
+
+// The user's order of rows: keeping to it, and moving a row among those that belong to the same group or track.
+
+void put_in_order(const RowChoices& choices, const std::string& parent, std::vector<RowBlock>& blocks) {
+  const auto chosen = choices.order.find(parent);
+  if (chosen == choices.order.end()) return;
+  const std::vector<std::string>& keys = chosen->second;
+  std::vector<std::pair<std::size_t, std::size_t>> places;  // after which of `keys`, place by default
+  std::size_t after = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto own = std::ranges::find(keys, blocks[i].front().key);
+    if (own != keys.end()) after = static_cast<std::size_t>(own - keys.begin()) + 1;
+    places.emplace_back(after, i);
+  }
+  std::ranges::sort(places);
+  std::vector<RowBlock> ordered;
+  for (const auto& place : places) ordered.push_back(std::move(blocks[place.second]));
+  blocks = std::move(ordered);
+}
+
+RowChoices with_row_moved(RowChoices choices, const std::vector<TimelineRow>& rows, std::string_view key,
+                          std::string_view before) {
+  const TimelineRow* row = find_row(rows, key);
+  if (row == nullptr || key == before) return choices;
+  std::vector<std::string> keys = siblings_of(rows, *row);
+  auto to = std::ranges::find(keys, before);
+  if (to == keys.end() && !before.empty()) return choices;
+  const auto from = std::ranges::find(keys, key);
+  if (from == keys.end()) return choices;
+  if (from < to) {
+    std::rotate(from, from + 1, to);
+  } else {
+    std::rotate(to, from, from + 1);
+  }
+  if (row->pinned) {
+    choices.pinned = std::move(keys);
+  } else {
+    choices.order[row->parent] = std::move(keys);
+  }
+  return choices;
+}
+
+RowChoices with_row_stepped(RowChoices choices, const std::vector<TimelineRow>& rows, std::string_view key, int step) {
+  const TimelineRow* row = find_row(rows, key);
+  if (row == nullptr) return choices;
+  const std::vector<std::string> keys = siblings_of(rows, *row);
+  const auto at = std::ranges::find(keys, key) - keys.begin();
+  const auto count = static_cast<std::ptrdiff_t>(keys.size());
+  const std::ptrdiff_t before = step < 0 ? at - 1 : at + 2;
+  if (before < 0 || before > count) return choices;
+  const std::string_view target = before == count ? std::string_view() : keys[static_cast<std::size_t>(before)];
+  return with_row_moved(std::move(choices), rows, key, target);
+}
+
+TimelineRow track_row(const TrackPlace& place, std::string key, RowSize row_size, std::size_t most_levels) {
+  const TrackSnapshot& track = *place.track;
+  TimelineRow row;
+  const bool counter = track.schema && track.schema->kind == EventKind::counter;
+  row.kind = counter ? RowKind::counter : RowKind::slices;
+  row.key = std::move(key);
+  row.label = track.track->name;
+  row.lanes = track.lanes;
+  row.track = track.track.get();
+  row.alerts = place.alerts;
+  row.size = row_size;
+  if (counter) {
+    row.series = {row.track};
+    row.scale_lanes = row.lanes;
+    row.height = counter_height(row_size);
+    return row;
+  }
+  if (row_size == RowSize::small) most_levels = std::min(most_levels, kSmallLevels);
+  if (row_size == RowSize::normal) most_levels = std::min(most_levels, usual_levels(track));
+  if (row.lanes.size() > most_levels) {
+    row.hidden_levels = row.lanes.size() - most_levels;
+    row.lanes.resize(most_levels);
+  }
+  row.height = sub_lane_sizes(row.lanes.size(), row_size).row;
+  return row;
+}
 
 std::vector<TimelineRow> RowComposer::run(RowCount* count) {
   make_sections();
@@ -134,11 +496,9 @@ void RowComposer::make_sections() {
 RowSection& RowComposer::counter_section(const std::string& device) {
   auto place = sections_.end();
   // Beside GPUs counters come after the threads.
-  const bool phases =
-      std::any_of(sections_.begin(), sections_.end(), [](const RowSection& each) { return each.phase > 0; });
+  const bool phases = std::ranges::any_of(sections_, [](const RowSection& each) { return each.phase > 0; });
   if (phases) {
-    place = std::find_if(sections_.begin(), sections_.end(),
-                         [](const RowSection& each) { return each.phase > counter_phase(); });
+    place = std::ranges::find_if(sections_, [](const RowSection& each) { return each.phase > counter_phase(); });
     for (RowSection& each : sections_) {
       if (each.device == device && each.group_index == counter_group()) return each;
     }
@@ -161,34 +521,19 @@ void RowComposer::add_derived() {
   for (const auto& counter : derived_) {
     const std::string device = device_name(counter->host, counter->device);
     const auto is_of_device = [&](const TrackPlace& place) { return place.device == device; };
-    if (!choices_.only.empty() && std::none_of(places_.begin(), places_.end(), is_of_device)) continue;
+    if (!choices_.only.empty() && std::ranges::none_of(places_, is_of_device)) continue;
     counter_section(device_name(counter->host, counter->device)).derived.push_back(counter);
   }
 }
-
-namespace {
-
-// What a capture tells of itself is no device of its own: a pause leaves the groups their names.
-bool of_several_devices(const std::vector<TrackPlace>& places) {
-  const TrackPlace* first = nullptr;
-  for (const TrackPlace& place : places) {
-    if (place.track->track->kind == "capture") continue;
-    if (first == nullptr) first = &place;
-    if (place.device != first->device) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 void RowComposer::name(RowSection& section) const {
   const bool several = of_several_devices(places_);
   TimelineRow& heading = section.heading;
   heading.kind = RowKind::group;
   const bool names_device = several && !section.device.empty() && !section.pools;
-  const bool of_capture = !section.tracks.empty() &&
-                          std::all_of(section.tracks.begin(), section.tracks.end(),
-                                      [](const TrackPlace* place) { return place->track->track->kind == "capture"; });
+  const bool of_capture = !section.tracks.empty() && std::ranges::all_of(section.tracks, [](const TrackPlace* place) {
+    return place->track->track->kind == "capture";
+  });
   const std::string full = of_capture     ? "Capture"
                            : names_device ? fmt::format("{} {}", section.device, section.group->title)
                                           : std::string(section.group->title);
@@ -336,7 +681,7 @@ std::vector<RowSection*> RowComposer::ordered_sections() {
   std::vector<RowSection*> ordered;
   for (const auto& block : blocks) {
     for (RowSection& section : sections_) {
-      const bool taken = std::find(ordered.begin(), ordered.end(), &section) != ordered.end();
+      const bool taken = std::ranges::find(ordered, &section) != ordered.end();
       if (section.heading.key == block.front().key && !taken) ordered.push_back(&section);
     }
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <utility>
 
 namespace accelscope::app {
@@ -86,7 +85,7 @@ std::span<const WarningIndex::RowRun> WarningIndex::rows_of(std::size_t finding)
     const auto found = rows_by_track_.find(track);
     if (found != rows_by_track_.end()) rows.insert(rows.end(), found->second.begin(), found->second.end());
   }
-  std::sort(rows.begin(), rows.end());
+  std::ranges::sort(rows);
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   of.rows.clear();
   for (const std::size_t row : rows) {

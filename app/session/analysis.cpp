@@ -1,14 +1,34 @@
 #include "app/session/analysis.h"
 
-#include <algorithm>
 #include <iterator>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-#include "core/search/filter_mask.h"
 
 namespace accelscope::app {
+
+Result<std::shared_ptr<const SessionSummary>> summarise(const QueryContext& query, const EventFilter& filter,
+                                                        const std::shared_ptr<const SummaryIndex>& index,
+                                                        const std::shared_ptr<const SessionSummary>& last) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto answer = std::make_shared<SessionSummary>();
+  QueryContext masked = query;
+  if (!filter.terms.empty()) {
+    EventFilter terms;
+    terms.terms = filter.terms;
+    const EventMask* known = last && last->mask && last->mask->filter() == terms ? last->mask.get() : nullptr;
+    if (known != nullptr && known->snapshot_version() == query.snapshot->version) {
+      answer->mask = last->mask;
+    } else {
+      auto mask = event_mask(query, terms, known);
+      if (!mask) return mask.error();
+      answer->mask = *mask;
+    }
+    masked.mask = answer->mask;
+  }
+  auto summary = selection_summary(masked, filter, index.get());
+  if (!summary) return summary.error();
+  answer->summary = *summary;
+  answer->took_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  return std::shared_ptr<const SessionSummary>(std::move(answer));
+}
 
 SessionAnalysis::SessionAnalysis(WorkerPool& pool, std::shared_ptr<const Store> store)
     : pool_(pool), store_(std::move(store)) {}
@@ -59,6 +79,24 @@ std::string why_not_read(const std::string& search) {
 
 constexpr double kRestSeconds = 0.1;  // a range that moves is looked at when it rests
 
+Hit hit_of(const Snapshot& snapshot, EventReader& reader, const SearchPosition& position) {
+  Hit hit{.event = position.event, .begin_ns = position.begin_ns, .end_ns = position.begin_ns};
+  const Result<EventRecord> event = reader.read(position.event);
+  if (!event) {
+    hit.name_text = event.message();
+    return hit;
+  }
+  hit.end_ns = event->end_ns;
+  hit.name = event->name;
+  hit.name_text = event->name_text;
+  if (const TrackSnapshot* track = snapshot.find_track(event->lane->track)) hit.lane = track->track->name;
+  const auto location = event->lane->schema ? event->lane->schema->find(Role::source_location) : std::nullopt;
+  if (location && *location < event->fields.size()) {
+    hit.source = field_text(event->lane->schema->columns[*location], event->fields[*location]);
+  }
+  return hit;
+}
+
 }  // namespace
 
 void SessionAnalysis::retire(std::shared_ptr<const void> answer) {
@@ -67,8 +105,8 @@ void SessionAnalysis::retire(std::shared_ptr<const void> answer) {
 
 void SessionAnalysis::free_retired() {
   constexpr double kShownSeconds = 1;  // whoever shows it has taken the better one by then
-  const auto last = std::find_if(retired_.begin(), retired_.end(),
-                                 [&](const auto& each) { return now_s_ - each.first < kShownSeconds; });
+  const auto last =
+      std::ranges::find_if(retired_, [&](const auto& each) { return now_s_ - each.first < kShownSeconds; });
   if (last == retired_.begin()) return;
   std::vector<std::pair<double, std::shared_ptr<const void>>> old(std::make_move_iterator(retired_.begin()),
                                                                   std::make_move_iterator(last));
@@ -116,7 +154,7 @@ SessionAnalysis::Step SessionAnalysis::step(KeptState& answer, const Asked& aske
 
 template <typename Is>
 bool SessionAnalysis::any_answer(Is is) const {
-  return std::any_of(masks_.begin(), masks_.end(), is) ||
+  return std::ranges::any_of(masks_, is) ||
          std::apply([&](const auto&... each) { return (is(each) || ...); }, answers(*this));
 }
 
@@ -381,28 +419,6 @@ void SessionAnalysis::search(const std::string& text) {
         return shared(EventSearch::run(filtered, *parsed, lanes_on_timeline(*query.snapshot)));
       });
 }
-
-namespace {
-
-Hit hit_of(const Snapshot& snapshot, EventReader& reader, const SearchPosition& position) {
-  Hit hit{.event = position.event, .begin_ns = position.begin_ns, .end_ns = position.begin_ns};
-  const Result<EventRecord> event = reader.read(position.event);
-  if (!event) {
-    hit.name_text = event.message();
-    return hit;
-  }
-  hit.end_ns = event->end_ns;
-  hit.name = event->name;
-  hit.name_text = event->name_text;
-  if (const TrackSnapshot* track = snapshot.find_track(event->lane->track)) hit.lane = track->track->name;
-  const auto location = event->lane->schema ? event->lane->schema->find(Role::source_location) : std::nullopt;
-  if (location && *location < event->fields.size()) {
-    hit.source = field_text(event->lane->schema->columns[*location], event->fields[*location]);
-  }
-  return hit;
-}
-
-}  // namespace
 
 std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range) {
   const auto& hits = search_.value;

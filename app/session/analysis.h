@@ -16,7 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/session/summary.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/compilation/compilations.h"
 #include "core/analysis/dependencies/dependencies.h"
@@ -26,6 +25,7 @@
 #include "core/analysis/figures/range_report.h"
 #include "core/analysis/figures/verdict.h"
 #include "core/analysis/memory/usage.h"
+#include "core/analysis/selection/summary.h"
 #include "core/analysis/source/source_lines.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/base/worker_pool.h"
@@ -36,6 +36,21 @@
 #include "core/store/store.h"
 
 namespace accelscope::app {
+
+// The summary of a filter as the viewer asks for it on a worker: the mask of its terms is made where it needs one, and
+// kept from the last answer while the terms and the session are the same.
+
+struct SessionSummary {
+  std::shared_ptr<const SelectionSummary> summary;
+  std::shared_ptr<const EventMask> mask;  // of the terms alone; null where there are none
+  double took_ms = 0;
+  std::uint64_t events = 0;  // of any kind that a timeline shows; only where it was asked for
+};
+
+// `last` may be null. A wrong term is an error that says which.
+[[nodiscard]] Result<std::shared_ptr<const SessionSummary>> summarise(
+    const QueryContext& query, const EventFilter& filter, const std::shared_ptr<const SummaryIndex>& index,
+    const std::shared_ptr<const SessionSummary>& last);
 
 // What a mask of events is for; each use has one filter at a time.
 enum class MaskUse : std::uint8_t { filter, region, search, legend };

@@ -116,9 +116,8 @@ void EventCache::want(EventId id) {
   {
     const std::scoped_lock lock(shared_->mutex);
     const auto has_read = [id](const Shared::Read& read) { return read.id == id; };
-    if (shared_->under_way == id ||
-        std::find(shared_->wanted.begin(), shared_->wanted.end(), id) != shared_->wanted.end() ||
-        std::any_of(shared_->read.begin(), shared_->read.end(), has_read)) {
+    if (shared_->under_way == id || std::ranges::find(shared_->wanted, id) != shared_->wanted.end() ||
+        std::ranges::any_of(shared_->read, has_read)) {
       return;
     }
     shared_->wanted.push_back(id);
@@ -155,7 +154,7 @@ void EventCache::evict() {
   for (const auto& [id, entry] : entries_) {
     if (entry.used + 1 < frame_) old.emplace_back(entry.used, id);
   }
-  std::sort(old.begin(), old.end());
+  std::ranges::sort(old);
   for (const auto& [used, id] : old) {
     if (memory_bytes_ <= memory_budget_ / 4 * 3) return;
     const auto entry = entries_.find(id);
@@ -177,8 +176,7 @@ void EventCache::drop(EventWish wish) {
 void EventCache::when_known(EventWish wish, std::vector<EventId> ids, std::function<void()> then) {
   auto known = [this, ids = std::move(ids)] {
     // All of them are asked for, also behind one that is missing.
-    return std::count_if(ids.begin(), ids.end(),
-                         [this](EventId id) { return find(id) == nullptr && problem(id).empty(); }) == 0;
+    return std::ranges::count_if(ids, [this](EventId id) { return find(id) == nullptr && problem(id).empty(); }) == 0;
   };
   drop(wish);
   if (known()) return then();
@@ -214,14 +212,14 @@ void EventCache::step(const StepPlace& from, EventStep step, std::function<void(
 }
 
 bool EventCache::under_way() const {
-  const bool asked = std::any_of(wishes_.begin(), wishes_.end(),
-                                 [](const std::optional<Wish>& wish) { return wish && wish->under_way(); });
+  const bool asked =
+      std::ranges::any_of(wishes_, [](const std::optional<Wish>& wish) { return wish && wish->under_way(); });
   const std::scoped_lock lock(shared_->mutex);
   return asked || !shared_->wanted.empty() || shared_->under_way;
 }
 
 bool EventCache::pending() const {
-  const bool waits = std::any_of(wishes_.begin(), wishes_.end(), [](const auto& wish) { return wish.has_value(); });
+  const bool waits = std::ranges::any_of(wishes_, [](const auto& wish) { return wish.has_value(); });
   const std::scoped_lock lock(shared_->mutex);
   return waits || !shared_->wanted.empty() || shared_->under_way || !shared_->read.empty();
 }

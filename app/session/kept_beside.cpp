@@ -114,8 +114,8 @@ bool StoreWriter::pending() const {
 
 void put_marker(SessionTab& tab, Marker marker) {
   std::vector<Marker>& markers = tab.markers;
-  const auto known = std::find_if(markers.begin(), markers.end(),
-                                  [&](const Marker& each) { return marker.id != 0 && each.id == marker.id; });
+  const auto known =
+      std::ranges::find_if(markers, [&](const Marker& each) { return marker.id != 0 && each.id == marker.id; });
   if (marker.id == 0) {
     marker.id = tab.first_marker_id - 1;
     for (const Marker& each : markers) marker.id = std::max(marker.id, each.id);
@@ -126,8 +126,8 @@ void put_marker(SessionTab& tab, Marker marker) {
   } else {
     markers.push_back(marker);
   }
-  std::stable_sort(markers.begin(), markers.end(),
-                   [](const Marker& a, const Marker& b) { return std::tie(a.ts_ns, a.id) < std::tie(b.ts_ns, b.id); });
+  std::ranges::stable_sort(
+      markers, [](const Marker& a, const Marker& b) { return std::tie(a.ts_ns, a.id) < std::tie(b.ts_ns, b.id); });
   note_kept_change(tab);
   tab.writer->write([marker = std::move(marker)](Store& store) {
     const Result<std::int64_t> put = store.put_marker(marker);

@@ -2,23 +2,31 @@
 // so that a selection made in one shows in all. No drawing in here, and nothing that needs a window.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "app/session/alignment.h"
+#include "app/rows/rows.h"
 #include "app/session/event_cache.h"
 #include "app/session/kept_beside.h"
-#include "app/session/shown_path.h"
-#include "app/session/view_state.h"
 #include "capture/client/capture_session.h"
 #include "core/analysis/dependencies/wait_causes.h"
 #include "core/analysis/iterations/iterations.h"
+#include "core/model/event_filter.h"
+#include "core/model/ids.h"
 #include "core/model/time_range.h"
 #include "core/store/store.h"
+
+namespace accelscope {
+class EventMask;
+}
 
 namespace accelscope {
 class EventMask;  // core/scan/event_mask.h
@@ -26,8 +34,100 @@ class EventMask;  // core/scan/event_mask.h
 
 namespace accelscope::app {
 
+// The critical path that the timeline marks: a lane of its own above the others, its events with an accent edge and all
+// others dimmed, its gaps with what they were for, an arrow from each event to the next. Put there by the panel that
+// found it.
+
+struct ShownPath {
+  struct Part {
+    EventId event = kNoEvent;               // that was under way, or in a gap the one that waited; kNoEvent: none
+    std::int64_t begin_ns = 0, end_ns = 0;  // of what lies on the path
+    std::int64_t event_begin_ns = 0, event_end_ns = 0;
+    bool is_gap = false;
+    StringId name = 0;   // of the event
+    std::string reason;  // of a gap: "dma"
+  };
+  std::vector<Part> parts;                // by time; they touch
+  std::shared_ptr<const EventMask> mask;  // what is not dimmed; null: nothing is
+
+  using Parts = std::vector<Part>::const_iterator;
+};
+
+// How the time of one session is laid beside that of another.
+
+struct SessionTab;
+
+enum class Alignment : std::uint8_t { start, first_activity, end, marker, iteration, relative };
+
+struct AlignmentName {
+  std::string_view label, explanation;
+};
+// In the order of Alignment.
+inline constexpr std::array<AlignmentName, 6> kAlignments = {
+    {{"Start", "Both sessions begin at the same place"},
+     {"First activity", "The first work of both stands at the same place"},
+     {"End", "The last work of both stands at the same place"},
+     {"Marker", "The first marker whose name both have stands at the same place"},
+     {"Iteration", "A turn of the loop that both run begins at the same place: the first, or the one clicked last"},
+     {"Relative", "The work of both is as wide: places are shares of it"}}};
+
+// Where a time of the base lies in the other session.
+struct LaidBeside {
+  double base_ns = 0, other_ns = 0;  // at the same place
+  double scale = 1;                  // of the other's time to the base's
+
+  [[nodiscard]] double to_other(double ns) const noexcept { return other_ns + (ns - base_ns) * scale; }
+  [[nodiscard]] double to_base(double ns) const noexcept { return base_ns + (ns - other_ns) / scale; }
+};
+// Nothing: they have no marker, or no loop, in common. What is not known yet of their activity is their whole length.
+[[nodiscard]] std::optional<LaidBeside> laid_beside(const SessionTab& base, const SessionTab& other, Alignment how);
+
+// What a user sees of a session and can undo, as plain values: the visible stretch of time, and the choices of what is
+// shown in it and how. Every finished change is one step of the history.
+
+// The visible stretch of session time. Kept in double so that zooming about the pointer does not creep.
+struct ViewRange {
+  double begin_ns = 0;
+  double end_ns = 1;
+  [[nodiscard]] double span_ns() const noexcept { return end_ns - begin_ns; }
+  // In whole ns; never empty.
+  [[nodiscard]] TimeRange whole_ns() const {
+    const auto begin = whole_time(std::floor(begin_ns));
+    return {begin, std::max(begin + 1, whole_time(std::ceil(end_ns)))};
+  }
+  bool operator==(const ViewRange&) const = default;
+};
+
+struct ViewChoices {
+  EventFilter filter;                            // drives every panel, total and export; lanes dim the rest
+  std::string search;                            // hits are lit on the timeline and listed
+  std::map<std::string, std::string> colour_by;  // schema name -> column; absent: the name
+  RowChoices rows;
+  bool operator==(const ViewChoices&) const = default;
+};
+
+struct ViewState {
+  ViewRange view;
+  ViewChoices choices;
+  bool operator==(const ViewState&) const = default;
+};
+
+// Back and forward. push() after a finished gesture; a new state drops what was ahead.
+class ViewHistory {
+ public:
+  void push(const ViewState& state);
+  [[nodiscard]] bool can_go_back() const noexcept { return position_ > 0; }
+  [[nodiscard]] bool can_go_forward() const noexcept { return position_ + 1 < states_.size(); }
+  const ViewState& back();     // needs can_go_back()
+  const ViewState& forward();  // needs can_go_forward()
+
+ private:
+  std::vector<ViewState> states_;
+  std::size_t position_ = 0;
+};
+
 class SessionAnalysis;  // app/session/analysis.h
-struct TimelineState;   // app/timeline/state.h
+struct TimelineState;   // app/timeline/frame.h
 
 // recording: also while the capture is paused, taken up again, or ending; `capture` says which.
 enum class LiveState : std::uint8_t { none, connecting, recording, ended, failed };

@@ -44,9 +44,7 @@ std::string some_names(const Snapshot& snapshot) {
 void add_children(const Snapshot& snapshot, std::vector<TrackNumber>& tracks) {
   for (bool added = true; std::exchange(added, false);) {
     for (const TrackSnapshot& each : snapshot.tracks) {
-      const auto has = [&](TrackNumber number) {
-        return std::find(tracks.begin(), tracks.end(), number) != tracks.end();
-      };
+      const auto has = [&](TrackNumber number) { return std::ranges::find(tracks, number) != tracks.end(); };
       if (each.track->parent == kNone || has(each.track->number) || !has(each.track->parent)) continue;
       tracks.push_back(each.track->number);
       added = true;
@@ -85,7 +83,7 @@ Result<EventFilter> read_filter(const FilterOptions& options, const Store& store
     filter.tracks.insert(filter.tracks.end(), found.begin(), found.end());
   }
   add_children(*snapshot, filter.tracks);
-  std::sort(filter.tracks.begin(), filter.tracks.end());
+  std::ranges::sort(filter.tracks);
   filter.tracks.erase(std::unique(filter.tracks.begin(), filter.tracks.end()), filter.tracks.end());
   for (const std::string& text : options.terms) {
     const bool excluded = text.starts_with('-') || text.starts_with('!');

@@ -5,8 +5,6 @@
 #include <chrono>
 #include <ostream>
 
-#include "app/terminal/terminal.h"
-
 namespace accelscope::app {
 namespace {
 

@@ -22,7 +22,7 @@ constexpr int kQuietFrames = 2;  // of the three that a window draws after an in
     entries.push_back(
         fmt::format("{}:[{:.0f},{:.0f},{:.0f},{:.0f}]", json_quote(name), rect.x0, rect.y0, rect.x1, rect.y1));
   }
-  std::sort(entries.begin(), entries.end());  // one order, whatever the table's
+  std::ranges::sort(entries);  // one order, whatever the table's
   return fmt::format("{{{}}}", fmt::join(entries, ","));
 }
 

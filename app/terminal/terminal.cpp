@@ -1,9 +1,9 @@
 #include "app/terminal/terminal.h"
 
-#include <fmt/format.h>
-
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <utility>
 
 #include "core/base/file_system.h"
 #include "core/base/text.h"
@@ -46,31 +45,6 @@ void remember(int signal) {
   g_interrupted = signal;
   std::signal(signal, SIG_DFL);
 }
-
-}  // namespace
-
-Interruptible::Interruptible() {
-  g_interrupted = 0;
-  std::signal(SIGINT, remember);
-  std::signal(SIGTERM, remember);
-  if (std::signal(SIGHUP, remember) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
-}
-
-Interruptible::~Interruptible() {
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
-}
-
-bool Interruptible::interrupted() const noexcept { return g_interrupted != 0; }
-
-int interrupted_status() noexcept { return g_interrupted == 0 ? 0 : 128 + g_interrupted; }
-
-void forget_interrupts() noexcept { g_interrupted = 0; }
-
-namespace fs = std::filesystem;
-
-namespace {
 
 constexpr const char* kInputName = "standard input";
 constexpr const char* kOutputName = "standard output";
@@ -122,6 +96,27 @@ Result<void> copy_once(const std::string& given, const std::string& path) {
 }
 
 }  // namespace
+
+Interruptible::Interruptible() {
+  g_interrupted = 0;
+  std::signal(SIGINT, remember);
+  std::signal(SIGTERM, remember);
+  if (std::signal(SIGHUP, remember) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+Interruptible::~Interruptible() {
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  if (std::signal(SIGHUP, SIG_DFL) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);
+}
+
+bool Interruptible::interrupted() const noexcept { return g_interrupted != 0; }
+
+int interrupted_status() noexcept { return g_interrupted == 0 ? 0 : 128 + g_interrupted; }
+
+void forget_interrupts() noexcept { g_interrupted = 0; }
+
+namespace fs = std::filesystem;
 
 Result<InputPaths> InputPaths::read(std::vector<std::string> given) {
   InputPaths inputs;

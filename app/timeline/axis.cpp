@@ -1,22 +1,14 @@
 // The overview of the session with its brush, and the ruler.
-#include <fmt/format.h>
-#include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/timeline/ruler.h"
-#include "render/widgets/controls.h"
 
 namespace accelscope::app {
-namespace {
 
-using namespace render;
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
 
 constexpr double kRenewSeconds = 0.25;      // how often the overview of a live session is made anew
 constexpr float kStubMargin = 8;            // units on both sides of its text
@@ -242,7 +234,7 @@ void paint_brush(TimelineFrame& frame, const Rect& canvas) {
 [[nodiscard]] std::string overview_text(const TimelineFrame& frame) {
   const auto activity = frame.tab.analysis ? frame.tab.analysis->activity() : nullptr;
   if (activity && activity->active_ns > 0) {
-    return format_duration(static_cast<double>(activity->active_ns)) + " active";
+    return format_duration(activity->active_ns) + " active";
   }
   return format_duration(frame.session.end_ns - frame.session.begin_ns) + " long";
 }
@@ -271,8 +263,7 @@ void draw_overview(TimelineFrame& frame) {
   const float inset = ui.px(size::kPanelPadding);
   Rect text{label.x0 + inset, label.y0 + ui.px(4), label.x1 - inset, label.y1 - ui.px(2)};
   draw_text(ui, text.cut_top(ui.px(17)), "Session", {.style = TextStyle::heading});
-  draw_text(ui, text.cut_top(ui.px(16)), overview_text(frame),
-            {.style = TextStyle::mono_small, .colour = Colour::text3});
+  draw_text(ui, text.cut_top(ui.px(16)), overview_text(frame), kMonoHint);
 
   renew(frame, canvas);
   move_brush(frame, canvas);
@@ -297,7 +288,7 @@ void draw_ruler(TimelineFrame& frame) {
   fill(ui, {label.x0, label.y0, label.x1, frame.markers.y1}, ui.colour(Colour::bg2));
   fill(ui, {canvas.x0, canvas.y0, canvas.x1, frame.markers.y1}, ui.colour(Colour::bg1));
   const Rect text = label.inset(inset, 0);
-  draw_text(ui, text, "since start", {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, text, "since start", kHintText);
   draw_text(ui, text, format_duration(frame.view.span_ns()),
             {.style = TextStyle::mono_small, .colour = Colour::text1, .align = Align::right});
 

@@ -1,36 +1,26 @@
-// The box of lanes and time: drawn with B or Ctrl and a drag, or along the ruler with Shift; resized by its handles.
-#include <imgui.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <set>
-
 #include "app/timeline/frame.h"
-#include "core/base/format.h"
-#include "render/widgets/interact.h"
 
 namespace accelscope::app {
 
-std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const TimelineRow& row) {
-  std::set<TrackNumber> tracks;
-  const bool holds_rows = row.kind == RowKind::group || row.kind == RowKind::bundle;
-  if (holds_rows && row.open) return tracks;  // its rows speak for themselves
-  if (row.track != nullptr) tracks.insert(row.track->number);
-  for (const std::uint32_t lane : row.lanes) tracks.insert(frame.snapshot.lanes[lane].track);
-  return tracks;
-}
+using namespace render;  // NOLINT: this file is nothing but drawing
 
-float top_of(const TimelineFrame& frame, std::size_t row) {
-  const TimelineState& state = frame.state;
-  const bool scrolls = row >= state.pinned_rows;
-  const float y = scrolls ? frame.scrolled.y0 - state.scroll - state.row_tops[state.pinned_rows] : frame.rows.y0;
-  return y + state.row_tops[row];
-}
+// Edges of drawn events that a gesture holds on to. Only what is drawn slice by slice has edges: nothing is read.
 
 namespace {
 
-using namespace render;
+constexpr float kSnapReach = 6;  // units
+
+[[nodiscard]] const DrawnLane* lane_under(const TimelineFrame& frame, float y) {
+  const TimelineState& state = frame.state;
+  for (std::size_t i = 0; i < state.lane_count; ++i) {
+    if (y >= state.lanes[i].rect.y0 && y < state.lanes[i].rect.y1) return &state.lanes[i];
+  }
+  // Between the sub-lanes of a row, or in its margin: the first of the row.
+  for (const DrawnRow& row : state.drawn_rows) {
+    if (row.lane_count > 0 && y >= row.rect.y0 && y < row.rect.y1) return &state.lanes[row.first_lane];
+  }
+  return nullptr;
+}
 
 constexpr float kHandle = 8;       // units, side of a corner's square
 constexpr float kHandleReach = 5;  // units from a side within which it is taken hold of
@@ -62,8 +52,7 @@ constexpr float kHandleReach = 5;  // units from a side within which it is taken
   std::optional<std::pair<std::size_t, std::size_t>> found;
   for (std::size_t i = 0; i < frame.state.rows.size(); ++i) {
     const std::set<TrackNumber> tracks = tracks_of(frame, frame.state.rows[i]);
-    const bool inside =
-        std::any_of(tracks.begin(), tracks.end(), [&](TrackNumber each) { return region.has_track(each); });
+    const bool inside = std::ranges::any_of(tracks, [&](TrackNumber each) { return region.has_track(each); });
     if (inside) found = {found ? found->first : i, i};
   }
   return found;
@@ -106,7 +95,7 @@ void draw_length(TimelineFrame& frame, const Rect& box, float left, float right)
   Ui& ui = frame.ui;
   const Rect band{left, frame.markers.y0 + ui.px(1), right, frame.markers.y1 - ui.px(1)};
   const TimeRange range = *frame.tab.region->range;
-  const std::string text = format_duration(static_cast<double>(range.length_ns()));
+  const std::string text = format_duration(range.length_ns());
   const float half = text_width(ui, TextStyle::mono_strong, text) / 2 + ui.px(8);
   const Pixel colour = ui.colour(Colour::accent);
   fill(ui, {left, band.y0, right, band.y1}, ui.colour(Colour::accent_bg));
@@ -152,6 +141,98 @@ void draw_box_hint(TimelineFrame& frame) {
 }
 
 }  // namespace
+
+double snapped_ns(TimelineFrame& frame, Point at) {
+  const float x = std::clamp(at.x, frame.canvas_x, frame.rows.x1);
+  const double plain = frame.ns(x);
+  frame.state.snapped.reset();
+  if (frame.ui.input().modifiers().alt || at.y < frame.rows.y0 || at.y >= frame.rows.y1) return plain;
+  const DrawnLane* lane = lane_under(frame, at.y);
+  if (lane == nullptr) return plain;
+  const auto pointer = static_cast<double>(x - frame.canvas_x);
+  auto nearest = static_cast<double>(frame.ui.px(kSnapReach));
+  std::optional<double> edge;
+  for (const WideSlice& slice : lane->strip->slices) {
+    if (slice.x0 > pointer + nearest) break;  // they lie by time
+    for (const double each : {slice.x0, slice.x1}) {
+      if (std::abs(each - pointer) > nearest || each < 0 || each > frame.view.width) continue;
+      nearest = std::abs(each - pointer);
+      edge = each;
+    }
+  }
+  if (!edge) return plain;
+  frame.state.snapped = frame.canvas_x + static_cast<float>(*edge);
+  return std::round(frame.view.ns(*edge));
+}
+
+// Measuring between two selected events: a bracket over the time between them, with its exact length.
+
+std::optional<Gap> gap_between(SessionTab& tab, EventId one, EventId other) {
+  const EventRecord* first = tab.events->find(one);
+  const EventRecord* second = tab.events->find(other);
+  if (first == nullptr || second == nullptr) return {};
+  if (std::pair(second->begin_ns, second->end_ns) < std::pair(first->begin_ns, first->end_ns)) std::swap(first, second);
+  return Gap{*first, *second};
+}
+
+std::optional<Gap> selected_gap(SessionTab& tab) {
+  if (!tab.selected || tab.also_selected.size() != 1) return {};
+  return gap_between(tab, *tab.selected, tab.also_selected.front());
+}
+
+void draw_gap(TimelineFrame& frame) {
+  const std::optional<Gap> gap = selected_gap(frame.tab);
+  if (!gap) return;
+  Ui& ui = frame.ui;
+  const float from = frame.x(static_cast<double>(gap->first.end_ns));
+  const float to = frame.x(static_cast<double>(gap->second.begin_ns));
+  const float left = std::clamp(std::min(from, to), frame.canvas_x, frame.rows.x1);
+  const float right = std::clamp(std::max(from, to), frame.canvas_x, frame.rows.x1);
+  if (std::max(from, to) < frame.canvas_x || std::min(from, to) > frame.rows.x1) return;
+  const auto first = event_rect(frame, gap->first);
+  const auto second = event_rect(frame, gap->second);
+  const float y_first = first ? first->centre().y : frame.rows.y0 + ui.px(12);
+  const float y_second = second ? second->centre().y : y_first;
+  // In one lane the bracket stands below the slices, so that it hides neither.
+  const bool same_lane = std::abs(y_first - y_second) < 1;
+  const float y = std::round(same_lane && first ? first->y1 + ui.px(8) : (y_first + y_second) / 2);
+  const Pixel colour = ui.colour(Colour::marker);
+  const auto post = [&](float x, float end) {
+    if (x < frame.canvas_x || x > frame.rows.x1) return;
+    const float foot = y + (end > y ? -ui.px(5) : ui.px(5));
+    vertical_line(ui, std::round(x), std::min(end, foot), std::max(end, foot), colour);
+  };
+  post(from, y_first);
+  post(to, y_second);
+  fill(ui, {left, y, right + ui.px(1), y + ui.px(1)}, colour);
+  const std::int64_t length = gap->length_ns();
+  const std::string text = length < 0 ? "overlap " + format_time_exact(-length) : format_time_exact(length);
+  const float width = text_width(ui, TextStyle::mono_strong, text) + ui.px(12);
+  const float middle = std::clamp((left + right) / 2, frame.canvas_x + width / 2, frame.rows.x1 - width / 2);
+  const float top = right - left > width + ui.px(8) ? y - ui.px(9) : y + ui.px(4);
+  const Rect chip{std::round(middle - width / 2), top, std::round(middle + width / 2), top + ui.px(18)};
+  fill(ui, chip, ui.colour(Colour::bg1), size::kChipRadius);
+  outline(ui, chip, colour, size::kChipRadius);
+  draw_text(ui, chip, text, {.style = TextStyle::mono_strong, .align = Align::centre, .fit = Fit::clip});
+}
+
+// The box of lanes and time: drawn with B or Ctrl and a drag, or along the ruler with Shift; resized by its handles.
+
+std::set<TrackNumber> tracks_of(const TimelineFrame& frame, const TimelineRow& row) {
+  std::set<TrackNumber> tracks;
+  const bool holds_rows = row.kind == RowKind::group || row.kind == RowKind::bundle;
+  if (holds_rows && row.open) return tracks;  // its rows speak for themselves
+  if (row.track != nullptr) tracks.insert(row.track->number);
+  for (const std::uint32_t lane : row.lanes) tracks.insert(frame.snapshot.lanes[lane].track);
+  return tracks;
+}
+
+float top_of(const TimelineFrame& frame, std::size_t row) {
+  const TimelineState& state = frame.state;
+  const bool scrolls = row >= state.pinned_rows;
+  const float y = scrolls ? frame.scrolled.y0 - state.scroll - state.row_tops[state.pinned_rows] : frame.rows.y0;
+  return y + state.row_tops[row];
+}
 
 void begin_box(TimelineFrame& frame, bool whole) {
   TimelineState& state = frame.state;

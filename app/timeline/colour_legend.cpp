@@ -1,19 +1,9 @@
 #include "app/timeline/colour_legend.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <utility>
-
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
 #include "app/view/colour_choices.h"
-#include "core/base/format.h"
 #include "core/names/short_names.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/popup.h"
 
 namespace accelscope::app {
 
@@ -60,7 +50,7 @@ void draw_button(TimelineFrame& frame) {
 void draw_choice(TimelineFrame& frame, Rect row, const std::vector<std::string>& tables) {
   Ui& ui = frame.ui;
   ColourLegend& legend = frame.state.legend;
-  const auto at = std::find(tables.begin(), tables.end(), legend.table);
+  const auto at = std::ranges::find(tables, legend.table);
   int chosen = static_cast<int>(at - tables.begin());
   std::vector<std::string> titles;
   for (const std::string& table : tables) titles.push_back(table_title(table));
@@ -142,7 +132,7 @@ void draw_card(TimelineFrame& frame, Rect body) {
     draw_text(ui, body, "This session has no events yet.", {.colour = Colour::text2, .align = Align::centre});
     return;
   }
-  if (std::find(tables.begin(), tables.end(), legend.table) == tables.end()) legend.table = tables.front();
+  if (std::ranges::find(tables, legend.table) == tables.end()) legend.table = tables.front();
   draw_choice(frame, body.cut_top(ui.px(size::kSmallControl)), tables);
   body.cut_top(ui.px(8));
   const Rect foot = body.cut_bottom(ui.px(18));
@@ -155,7 +145,7 @@ void draw_card(TimelineFrame& frame, Rect body) {
     return;
   }
   draw_values(frame, body, *listed);
-  draw_text(ui, foot, foot_text(*listed), {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, foot, foot_text(*listed), kHintText);
 }
 
 [[nodiscard]] std::vector<MenuItem> column_items(const Snapshot& snapshot, const std::string& table,
@@ -164,11 +154,11 @@ void draw_card(TimelineFrame& frame, Rect body) {
   for (const ColourColumn& column : colour_columns(snapshot, table)) {
     std::vector<MenuItem>* into = &items;
     if (!column.group.empty()) {
-      auto group = std::find_if(items.begin(), items.end(),
-                                [&](const MenuItem& item) { return item.id == "group:" + column.group; });
+      auto group =
+          std::ranges::find_if(items, [&](const MenuItem& item) { return item.id == "group:" + column.group; });
       if (group == items.end()) {
-        const bool first = std::none_of(items.begin(), items.end(),
-                                        [](const MenuItem& item) { return item.id.starts_with("group:"); });
+        const bool first =
+            std::ranges::none_of(items, [](const MenuItem& item) { return item.id.starts_with("group:"); });
         items.push_back({.id = "group:" + column.group, .label = column.group, .line_above = first});
         group = items.end() - 1;
       }

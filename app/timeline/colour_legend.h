@@ -3,12 +3,8 @@
 // Ctrl+click hides it, and what the pointer rests on is lit.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "core/colour/event_colours.h"
 #include "core/model/event_filter.h"
-#include "render/base/ui.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {

@@ -1,19 +1,15 @@
 // What can be done with the timeline by menus, the palette and keys: the table, and what its rows do. Commands on lanes
 // go to the lane under the pointer or of the selected event.
-#include <algorithm>
-#include <array>
-
-#include "app/content/axes/axes.h"
-#include "app/rows/track_names.h"
+#include "app/rows/groups.h"
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
 #include "app/view/record.h"
-#include "app/view/selection.h"
 
 namespace accelscope::app {
-namespace {
 
-using namespace render;
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
 
 constexpr float kKeyScroll = 60;  // units
 
@@ -92,7 +88,7 @@ void fit_activity(SessionTab& tab) {
         stops.push_back(fit(static_cast<double>(burst.begin_ns), static_cast<double>(burst.end_ns)));
     }
   }
-  const auto at = std::find(stops.begin(), stops.end(), tab.view);
+  const auto at = std::ranges::find(stops, tab.view);
   tab.show(at == stops.end() || at + 1 == stops.end() ? stops.front() : *(at + 1));
 }
 
@@ -181,7 +177,7 @@ void open_groups(const TimelineHand& hand, bool open) {
       place.lane_step.ns = whole_time(std::clamp(middle, view.begin_ns, view.end_ns));
     }
     const auto is_own = [&](const LaneSnapshot& lane) { return lane.number() == lane_of(from->id); };
-    std::size_t at = static_cast<std::size_t>(std::find_if(lanes.begin(), lanes.end(), is_own) - lanes.begin());
+    std::size_t at = static_cast<std::size_t>(std::ranges::find_if(lanes, is_own) - lanes.begin());
     if (at == lanes.size()) return {};
     while (up ? at-- > 0 : ++at < lanes.size()) {
       if (control.cancelled()) return cancelled_error();

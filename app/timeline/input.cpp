@@ -1,16 +1,11 @@
 // What the mouse does on the lanes: drag to zoom, wheel, pan, select, the menu.
-#include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
-
 #include "app/timeline/frame.h"
-#include "render/widgets/menu.h"
 
 namespace accelscope::app {
-namespace {
 
-using namespace render;
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
 
 constexpr float kHandClickSlack = 4;        // units: a press that moves less is a click
 constexpr double kHandSettleSeconds = 0.4;  // a wheel that rests this long has finished its zoom
@@ -48,7 +43,7 @@ void take_event(SessionTab& tab, std::optional<EventId> event, bool add) {
     return;
   }
   if (!event) return;
-  const auto known = std::find(tab.also_selected.begin(), tab.also_selected.end(), *event);
+  const auto known = std::ranges::find(tab.also_selected, *event);
   if (known != tab.also_selected.end()) {
     tab.also_selected.erase(known);
   } else if (!tab.selected) {

@@ -1,24 +1,79 @@
-#include <fmt/format.h>
-#include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "app/rows/rows.h"
+#include "app/session/analysis.h"
 #include "app/timeline/frame.h"
 #include "app/view/record.h"
-#include "core/base/format.h"
-#include "core/lod/lane_window.h"
-#include "render/base/icons.h"
 #include "render/timeline/lane_painter.h"
-#include "render/widgets/interact.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/popup.h"
 
 namespace accelscope::app {
-namespace {
 
-using namespace render;
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+// What the lanes are coloured by. What passes the filter and the selected region stays bright, what the search found
+// gets its bar, what is lit its outline.
+
+void hold_masks(TimelineFrame& frame) {
+  TimelineState& state = frame.state;
+  SessionTab& tab = frame.tab;
+  ShadedBy now{.lit_mask = tab.lit,
+               .filter = tab.choices.filter,
+               .region = tab.region,
+               .background = frame.ui.colour(Colour::bg1)};
+  if (tab.marked_path) now.path_mask = tab.marked_path->mask;
+  if (tab.analysis) {
+    SessionAnalysis& analysis = *tab.analysis;
+    now.colours = analysis.colours(wanted_colours(frame.snapshot, tab.choices, state.legend));
+    if (!state.legend.lit.empty()) now.legend_mask = analysis.mask(MaskUse::legend, state.legend.lit);
+    now.filter_mask = analysis.mask(MaskUse::filter, tab.choices.filter);
+    if (tab.region) now.region_mask = analysis.mask(MaskUse::region, *tab.region);
+    const EventFilter search{.range = {}, .tracks = {}, .terms = {{tab.choices.search, false}}};
+    if (!tab.choices.search.empty()) now.search_mask = analysis.mask(MaskUse::search, search);
+  }
+  if (now == state.shaded_by) return;
+  state.shaded_by = std::move(now);
+  state.shade_keeps = std::make_shared<const ShadedBy>(state.shaded_by);
+  ++state.shade_version;
+}
+
+LaneShade shade_of(const TimelineFrame& frame, std::uint32_t lane_index) {
+  const SessionTab& tab = frame.tab;
+  LaneShade shade;
+  shade.lane_index = lane_index;
+  shade.hits = frame.state.shaded_by.search_mask.get();
+  shade.lit = tab.lit.get();
+  const TrackNumber track = frame.snapshot.lanes[lane_index].track;
+  const auto narrow = [&](const EventFilter& filter) {
+    if (!filter.has_track(track)) shade.dimmed = true;
+    if (!filter.range) return;
+    shade.bright_begin_ns = std::max(shade.bright_begin_ns, static_cast<double>(filter.range->begin_ns));
+    shade.bright_end_ns = std::min(shade.bright_end_ns, static_cast<double>(filter.range->end_ns));
+  };
+  narrow(tab.choices.filter);
+  if (!tab.choices.filter.terms.empty()) shade.bright = frame.state.shaded_by.filter_mask.get();
+  if (tab.region) {
+    narrow(*tab.region);
+    if (!tab.region->terms.empty()) shade.region = frame.state.shaded_by.region_mask.get();
+  }
+  if (shade.region == nullptr) shade.region = frame.state.shaded_by.path_mask.get();
+  if (frame.state.shaded_by.legend_mask) shade.region = frame.state.shaded_by.legend_mask.get();
+  shade.colour_by(frame.state.shaded_by.colours.get());
+  shade.background = rgb_of(frame.ui.colour(Colour::bg1));
+  return shade;
+}
+
+Pixel event_colour(const TimelineFrame& frame, const EventRecord& event) {
+  const std::vector<LaneSnapshot>& lanes = frame.snapshot.lanes;
+  for (std::uint32_t i = 0; frame.state.shaded_by.colours && i < lanes.size(); ++i) {
+    if (lanes[i].number() != lane_of(event.id)) continue;
+    const LaneColours* colours = frame.state.shaded_by.colours->lane(i);
+    const std::uint32_t chunk = lanes[i].chunk_of_ordinal(ordinal_of(event.id));
+    if (colours == nullptr || chunk >= lanes[i].chunk_count) break;
+    const ChunkPlace& place = lanes[i].chunk(chunk);
+    const auto row = static_cast<std::uint32_t>(ordinal_of(event.id) - place.first_ordinal);
+    return opaque(colours->event(place.first_leaf + row / kBlockEvents, row % kBlockEvents));
+  }
+  return frame.ui.theme().slice(frame.snapshot.strings->slot(event.name));
+}
+
+namespace {
 
 // Below its name the label says which colour is which.
 [[nodiscard]] bool has_legend(const TimelineRow& row) { return row.kind == RowKind::memory || row.series.size() > 1; }
@@ -320,6 +375,15 @@ void draw_row(TimelineFrame& frame, const DrawnRow& drawn, const LanePainter& pa
   if (touch.clicked && !state.row_drag.moved && (group || row.has_children)) toggle(frame, row);
 }
 
+[[nodiscard]] const DrawnLane* slices_under(const TimelineFrame& frame, Point at) {
+  if (!frame.canvas(frame.rows).contains(at)) return nullptr;
+  for (std::size_t i = 0; i < frame.state.lane_count; ++i) {
+    const DrawnLane& lane = frame.state.lanes[i];
+    if (at.y >= lane.rect.y0 && at.y < lane.rect.y1 && lane.clip.contains(at)) return &lane;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void draw_lanes(TimelineFrame& frame) {
@@ -339,19 +403,6 @@ void draw_lanes(TimelineFrame& frame) {
   }
   drag_row(frame);
 }
-
-namespace {
-
-[[nodiscard]] const DrawnLane* slices_under(const TimelineFrame& frame, Point at) {
-  if (!frame.canvas(frame.rows).contains(at)) return nullptr;
-  for (std::size_t i = 0; i < frame.state.lane_count; ++i) {
-    const DrawnLane& lane = frame.state.lanes[i];
-    if (at.y >= lane.rect.y0 && at.y < lane.rect.y1 && lane.clip.contains(at)) return &lane;
-  }
-  return nullptr;
-}
-
-}  // namespace
 
 std::optional<EventId> event_under(const TimelineFrame& frame, Point at) {
   const DrawnLane* lane = slices_under(frame, at);

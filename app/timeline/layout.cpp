@@ -1,17 +1,15 @@
 // Where the rows lie: pinned ones in a band of their own, the others scrolled below the heading of their group; and
 // the strips of all that is seen.
-#include <algorithm>
-#include <cmath>
-
-#include "app/rows/track_names.h"
+#include "app/rows/groups.h"
 #include "app/session/analysis.h"
 #include "app/timeline/frame.h"
 #include "app/view/record.h"
 
 namespace accelscope::app {
-namespace {
 
-using namespace render;
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
 
 constexpr float kPinnedShare = 0.6F;       // of the rows' area that pinned rows may take
 constexpr float kPinnedLine = 2;           // units between them and the rest
@@ -126,9 +124,8 @@ bool open_around(TimelineFrame& frame, const TrackSnapshot& track) {
   RowChoices choices = frame.tab.choices.rows;
   for (const TimelineRow& row : frame.state.rows) {
     if ((row.kind != RowKind::group && row.kind != RowKind::bundle) || row.open) continue;
-    const bool inside = std::any_of(row.members.begin(), row.members.end(), [&](const RowMember& member) {
-      return member.track == track.track->number && !member.hidden;
-    });
+    const bool inside = std::ranges::any_of(
+        row.members, [&](const RowMember& member) { return member.track == track.track->number && !member.hidden; });
     if (inside) choices.open[row.key] = true;
   }
   const TrackNames names(frame.snapshot);
@@ -146,9 +143,8 @@ bool open_around(TimelineFrame& frame, const TrackSnapshot& track) {
 
 // Makes a row tall that leaves the lane's level out. True when that changed something.
 bool show_level_of(TimelineFrame& frame, const TimelineRow& row, const LaneSnapshot& lane) {
-  const auto shown = std::any_of(row.lanes.begin(), row.lanes.end(), [&](std::uint32_t index) {
-    return frame.snapshot.lanes[index].number() == lane.number();
-  });
+  const auto shown = std::ranges::any_of(
+      row.lanes, [&](std::uint32_t index) { return frame.snapshot.lanes[index].number() == lane.number(); });
   if (shown || row.hidden_levels == 0 || row.size == RowSize::tall) return false;
   RowChoices choices = frame.tab.choices.rows;
   choices.sizes[row.key] = RowSize::tall;

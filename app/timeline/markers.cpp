@@ -1,20 +1,12 @@
 // The marker row: flags that are dragged, renamed and deleted, measured spans, and the time between neighbours.
-#include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "app/timeline/frame.h"
 #include "app/view/marker_sets.h"
-#include "core/base/format.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/text_input.h"
 
 namespace accelscope::app {
-namespace {
 
-using namespace render;
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
 
 constexpr float kDistanceRoom = 90;  // units between two flags from which their distance is shown
 constexpr float kFlagGap = 4;        // units between two flags on one line
@@ -37,8 +29,7 @@ constexpr int kMostLines = 4;        // of flags; what still collides then lies 
   std::vector<FlagPlace> places(markers.size());
   std::vector<std::size_t> order(markers.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return markers[a].ts_ns < markers[b].ts_ns; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return markers[a].ts_ns < markers[b].ts_ns; });
   std::vector<float> ends(kMostLines, -1e9F);
   const float gap = frame.ui.px(kFlagGap);
   for (const std::size_t i : order) {
@@ -51,8 +42,9 @@ constexpr int kMostLines = 4;        // of flags; what still collides then lies 
     if (taken < frame.canvas_x || place.x0 > frame.rows.x1) continue;  // not seen
     const auto is_free = [&](int line) {
       if (ends[static_cast<std::size_t>(line)] > place.x0) return false;
-      return line > 0 || std::none_of(frame.state.signs.begin(), frame.state.signs.end(),
-                                      [&](const auto& sign) { return sign.first < taken && sign.second > place.x0; });
+      return line > 0 || std::ranges::none_of(frame.state.signs, [&](const auto& sign) {
+               return sign.first < taken && sign.second > place.x0;
+             });
     };
     while (place.line + 1 < kMostLines && !is_free(place.line)) ++place.line;
     ends[static_cast<std::size_t>(place.line)] = taken;
@@ -108,7 +100,7 @@ void draw_flag(TimelineFrame& frame, std::size_t index, Marker& marker, const Fl
   const Pixel colour = ui.colour(Colour::marker);
   if (marker.end_ns) {
     fill(ui, {x, flag.y0, end, flag.y1}, with_alpha(colour, 0.2F));
-    const std::string length = format_duration(static_cast<double>(*marker.end_ns - marker.ts_ns));
+    const std::string length = format_duration(*marker.end_ns - marker.ts_ns);
     const Rect room{flag.x1 + ui.px(6), flag.y0, end - ui.px(4), flag.y1};
     if (room.width() >= text_width(ui, TextStyle::mono_small, length)) {
       draw_text(ui, room, length, {.style = TextStyle::mono_small, .align = Align::centre});
@@ -142,8 +134,8 @@ void drag_marker(TimelineFrame& frame) {
   const bool held_any = state.gesture == Gesture::marker || state.gesture == Gesture::marker_begin ||
                         state.gesture == Gesture::marker_end;
   if (!held_any) return;
-  const auto held = std::find_if(frame.tab.markers.begin(), frame.tab.markers.end(),
-                                 [&](const Marker& marker) { return marker.id == state.held_marker; });
+  const auto held =
+      std::ranges::find_if(frame.tab.markers, [&](const Marker& marker) { return marker.id == state.held_marker; });
   const Point mouse = frame.ui.input().mouse;
   const float by = mouse.x - state.pressed_at.x;
   if (held != frame.tab.markers.end() && std::abs(by) > frame.ui.px(3)) {

@@ -1,17 +1,12 @@
 #include "app/timeline/panel.h"
 
-#include <imgui.h>
-
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "app/timeline/frame.h"
 
 namespace accelscope::app {
-namespace {
 
-using namespace render;
+using namespace render;  // NOLINT: this file is nothing but drawing
+
+namespace {
 
 constexpr double kTickPixels = 90;  // least distance of labelled ticks at 100 %
 
@@ -60,21 +55,17 @@ void draw_scroll_bar(TimelineFrame& frame) {
   fill(ui, bar, ui.colour(Colour::line2), 1.5F);
 }
 
-}  // namespace
-
-TimelinePanel::TimelinePanel(std::string name, bool overview) : name_(std::move(name)), overview_(overview) {}
-TimelinePanel::~TimelinePanel() = default;
-
-namespace {
-
 void draw_too_small(Ui& ui, const Rect& rect) {
   if (rect.empty()) return;
-  Rect row = rect.inset(ui.px(size::kPanelPadding), 0);
+  Rect row = padded(ui, rect);
   row = row.cut_top(std::min(row.height(), ui.px(size::kControl)));
   draw_text(ui, row, "Enlarge the window to see the timeline", {.colour = Colour::text2});
 }
 
 }  // namespace
+
+TimelinePanel::TimelinePanel(std::string name, bool overview) : name_(std::move(name)), overview_(overview) {}
+TimelinePanel::~TimelinePanel() = default;
 
 void TimelinePanel::draw(Ui& ui, SessionTab& tab, const Rect& rect) {
   if (!tab.snapshot || !tab.store) return;

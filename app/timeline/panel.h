@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
 
 #include "app/palette/command_table.h"
 #include "app/session/tab.h"

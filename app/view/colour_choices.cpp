@@ -64,7 +64,7 @@ constexpr std::array<std::string_view, 4> kWithoutNames = {"queue_type", "queue"
 // Lower comes first; those of kUsual.size() and more are not used most.
 [[nodiscard]] std::size_t rank(const Column& column) {
   if (column.role == Role::layer || column.role == Role::source_location || column.role == Role::tensor) return 0;
-  const auto known = std::find(kUsual.begin(), kUsual.end(), column.name);
+  const auto known = std::ranges::find(kUsual, column.name);
   if (known == kUsual.end() && column.role == Role::bytes) return 1;
   return static_cast<std::size_t>(known - kUsual.begin());
 }
@@ -95,13 +95,12 @@ std::vector<std::string> coloured_tables(const Snapshot& snapshot) {
     std::uint64_t events = 0;
     for (const std::uint32_t lane : track.lanes) events += snapshot.lanes[lane].event_count;
     if (events == 0) continue;
-    auto table =
-        std::find_if(tables.begin(), tables.end(), [&](const Table& each) { return each.name == track.schema->name; });
+    auto table = std::ranges::find_if(tables, [&](const Table& each) { return each.name == track.schema->name; });
     if (table == tables.end()) table = tables.insert(tables.end(), {track.schema->name, 0, 0});
     table->events += events;
     if (!belongs_to_track(snapshot, place)) table->on_top += events;
   }
-  std::stable_sort(tables.begin(), tables.end(), [](const Table& a, const Table& b) {
+  std::ranges::stable_sort(tables, [](const Table& a, const Table& b) {
     return a.on_top != b.on_top ? a.on_top > b.on_top : a.events > b.events;
   });
   std::vector<std::string> names;
@@ -119,7 +118,7 @@ std::vector<ColourColumn> colour_columns(const Snapshot& snapshot, std::string_v
   for (const Column& column : schema->columns) {
     if (rank(column) < kUsual.size()) usual.push_back(&column);
   }
-  std::stable_sort(usual.begin(), usual.end(), [](const Column* a, const Column* b) { return rank(*a) < rank(*b); });
+  std::ranges::stable_sort(usual, [](const Column* a, const Column* b) { return rank(*a) < rank(*b); });
   const auto title = [](const Column& column) { return column.title.empty() ? column.name : column.title; };
   for (const Column* column : usual) columns.push_back({column->name, title(*column), ""});
   if (!schema->find("duration")) columns.push_back({"duration", "Duration", ""});
@@ -136,8 +135,8 @@ std::string usual_colour_column(const Snapshot& snapshot, std::string_view table
   for (const TableColour& usual : kTableColours) {
     if (table == usual.table && schema->find(usual.column)) return std::string(usual.column);
   }
-  const auto instead = std::find_if(kWithoutNames.begin(), kWithoutNames.end(),
-                                    [schema](std::string_view column) { return schema->find(column).has_value(); });
+  const auto instead = std::ranges::find_if(
+      kWithoutNames, [schema](std::string_view column) { return schema->find(column).has_value(); });
   const bool unnamed = instead != kWithoutNames.end() && mostly_unnamed(snapshot, table);
   return std::string(unnamed ? *instead : kByName);
 }
@@ -182,9 +181,9 @@ FilterTerm term_of(const ColourTable& table, const ColourValue& value) {
 
 ValueState state_of(const EventFilter& filter, const ColourTable& table, const ColourValue& value) {
   FilterTerm term = term_of(table, value);
-  if (std::find(filter.terms.begin(), filter.terms.end(), term) != filter.terms.end()) return ValueState::only;
+  if (std::ranges::find(filter.terms, term) != filter.terms.end()) return ValueState::only;
   term.excluded = !term.excluded;
-  const bool hidden = std::find(filter.terms.begin(), filter.terms.end(), term) != filter.terms.end();
+  const bool hidden = std::ranges::find(filter.terms, term) != filter.terms.end();
   return hidden ? ValueState::hidden : ValueState::plain;
 }
 

@@ -179,7 +179,7 @@ Result<void> read_rows(const Part& part, const Elements& elements, ViewLink& lin
   link.choices.rows = RowChoices::from_text(lines, &passed_over);
   for (const std::string& line : passed_over) {
     const std::string name = "rows: " + line;
-    const auto known = std::find(link.passed_over.begin(), link.passed_over.end(), name);
+    const auto known = std::ranges::find(link.passed_over, name);
     if (known == link.passed_over.end()) link.passed_over.push_back(name);
   }
   return {};

@@ -1,5 +1,5 @@
 // A view as one line of text: what a link carries that is pasted in a chat, and what a session file keeps to be opened
-// as it was left. Tracks go by their names (app/rows/track_names.h), so that the text fits other runs of the program.
+// as it was left. Tracks go by their names (app/rows/groups.h), so that the text fits other runs of the program.
 //
 //   accelscope-view:1;range=1000,2500;search=mat%2Bmul;rows=pinned+track:engine/Tensor@nc0
 //
@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/session/view_state.h"
+#include "app/session/tab.h"
 #include "core/base/result.h"
 #include "core/model/ids.h"
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "app/persist/persist.h"
@@ -45,11 +44,59 @@ constexpr const char* kVersion = "1";
   return Error{fmt::format("line {} of the marker sets is wrong: {}; export them again", line, why)};
 }
 
+constexpr std::size_t kListedMarkers = 20;
+
+[[nodiscard]] Error unknown_marker(std::string_view name, const std::vector<Marker>& markers) {
+  if (markers.empty()) {
+    return Error{fmt::format("#{}: the session has no markers; set some in the viewer (M) and save it", name)};
+  }
+  std::string known;
+  for (std::size_t i = 0; i < markers.size() && i < kListedMarkers; ++i)
+    known += (i > 0 ? ", #" : "#") + marker_called(markers[i]);
+  if (markers.size() > kListedMarkers) known += ", ...";
+  return Error{fmt::format("#{}: there is no such marker; there are {}", name, known)};
+}
+
+Result<Marker> find_marker(std::string_view name, const std::vector<Marker>& markers) {
+  const auto has_name = [&](const Marker& m) { return m.name == name && !name.empty(); };
+  auto found = std::ranges::find_if(markers, has_name);
+  if (found == markers.end()) {
+    found = std::ranges::find_if(markers, [&](const Marker& m) { return marker_letter(m) == name; });
+  }
+  if (found == markers.end()) return unknown_marker(name, markers);
+  return *found;
+}
+
+// Where the two sides part: at a colon that no marker's name holds.
+[[nodiscard]] std::size_t middle_of(std::string_view text, const std::vector<Marker>& markers) {
+  if (!text.starts_with('#')) return text.find(':');
+  std::optional<std::size_t> best;
+  for (const Marker& marker : markers) {
+    for (const std::string& name : {marker.name, marker_letter(marker)}) {
+      if (name.empty()) continue;
+      if (text.substr(1) == name) return std::string_view::npos;
+      const std::size_t end = name.size() + 1;
+      if (text.substr(1).starts_with(name) && end < text.size() && text[end] == ':')
+        best = std::max(best.value_or(0), end);
+    }
+  }
+  return best ? *best : text.find(':');
+}
+
+Result<std::int64_t> side(std::string_view text, bool is_end, const TimeRange& session,
+                          const std::vector<Marker>& markers) {
+  if (text.empty()) return is_end ? session.end_ns : session.begin_ns;
+  if (!text.starts_with('#')) return parse_time(text, session.begin_ns, session.end_ns);
+  const Result<Marker> marker = find_marker(text.substr(1), markers);
+  if (!marker) return marker.error();
+  return is_end ? marker->end_ns.value_or(marker->ts_ns) : marker->ts_ns;
+}
+
 }  // namespace
 
 void MarkerSets::put(std::string_view name, std::vector<Marker> markers) {
   for (Marker& marker : markers) marker.id = 0;
-  const auto known = std::find_if(sets_.begin(), sets_.end(), [&](const MarkerSet& set) { return set.name == name; });
+  const auto known = std::ranges::find_if(sets_, [&](const MarkerSet& set) { return set.name == name; });
   if (known != sets_.end()) {
     known->markers = std::move(markers);
   } else {
@@ -59,7 +106,7 @@ void MarkerSets::put(std::string_view name, std::vector<Marker> markers) {
 
 bool MarkerSets::rename(std::string_view from, std::string_view to) {
   if (to.empty() || find(to) != nullptr) return false;
-  const auto known = std::find_if(sets_.begin(), sets_.end(), [&](const MarkerSet& set) { return set.name == from; });
+  const auto known = std::ranges::find_if(sets_, [&](const MarkerSet& set) { return set.name == from; });
   if (known == sets_.end()) return false;
   known->name = to;
   return true;
@@ -70,12 +117,12 @@ void MarkerSets::remove(std::string_view name) {
 }
 
 const MarkerSet* MarkerSets::find(std::string_view name) const noexcept {
-  const auto known = std::find_if(sets_.begin(), sets_.end(), [&](const MarkerSet& set) { return set.name == name; });
+  const auto known = std::ranges::find_if(sets_, [&](const MarkerSet& set) { return set.name == name; });
   return known == sets_.end() ? nullptr : &*known;
 }
 
 bool MarkerSets::holds(const std::vector<Marker>& markers) const {
-  return std::any_of(sets_.begin(), sets_.end(), [&](const MarkerSet& set) {
+  return std::ranges::any_of(sets_, [&](const MarkerSet& set) {
     return std::equal(set.markers.begin(), set.markers.end(), markers.begin(), markers.end(), same);
   });
 }
@@ -202,58 +249,6 @@ void SessionMarkerSets::clear_for(SessionTab& tab, const MarkerSet& set) {
   }
   for (const Marker& marker : before) remove_marker(tab, marker.id);
 }
-
-namespace {
-
-constexpr std::size_t kListedMarkers = 20;
-
-[[nodiscard]] Error unknown_marker(std::string_view name, const std::vector<Marker>& markers) {
-  if (markers.empty()) {
-    return Error{fmt::format("#{}: the session has no markers; set some in the viewer (M) and save it", name)};
-  }
-  std::string known;
-  for (std::size_t i = 0; i < markers.size() && i < kListedMarkers; ++i)
-    known += (i > 0 ? ", #" : "#") + marker_called(markers[i]);
-  if (markers.size() > kListedMarkers) known += ", ...";
-  return Error{fmt::format("#{}: there is no such marker; there are {}", name, known)};
-}
-
-Result<Marker> find_marker(std::string_view name, const std::vector<Marker>& markers) {
-  const auto has_name = [&](const Marker& m) { return m.name == name && !name.empty(); };
-  auto found = std::find_if(markers.begin(), markers.end(), has_name);
-  if (found == markers.end()) {
-    found = std::find_if(markers.begin(), markers.end(), [&](const Marker& m) { return marker_letter(m) == name; });
-  }
-  if (found == markers.end()) return unknown_marker(name, markers);
-  return *found;
-}
-
-// Where the two sides part: at a colon that no marker's name holds.
-[[nodiscard]] std::size_t middle_of(std::string_view text, const std::vector<Marker>& markers) {
-  if (!text.starts_with('#')) return text.find(':');
-  std::optional<std::size_t> best;
-  for (const Marker& marker : markers) {
-    for (const std::string& name : {marker.name, marker_letter(marker)}) {
-      if (name.empty()) continue;
-      if (text.substr(1) == name) return std::string_view::npos;
-      const std::size_t end = name.size() + 1;
-      if (text.substr(1).starts_with(name) && end < text.size() && text[end] == ':')
-        best = std::max(best.value_or(0), end);
-    }
-  }
-  return best ? *best : text.find(':');
-}
-
-Result<std::int64_t> side(std::string_view text, bool is_end, const TimeRange& session,
-                          const std::vector<Marker>& markers) {
-  if (text.empty()) return is_end ? session.end_ns : session.begin_ns;
-  if (!text.starts_with('#')) return parse_time(text, session.begin_ns, session.end_ns);
-  const Result<Marker> marker = find_marker(text.substr(1), markers);
-  if (!marker) return marker.error();
-  return is_end ? marker->end_ns.value_or(marker->ts_ns) : marker->ts_ns;
-}
-
-}  // namespace
 
 std::string marker_letter(const Marker& marker) {
   const std::int64_t index = std::max<std::int64_t>(marker.id - 1, 0);  // the store counts from 1

@@ -7,9 +7,7 @@
 
 #include "app/rows/groups.h"
 #include "app/rows/rows.h"
-#include "app/rows/track_names.h"
 #include "app/view/colour_choices.h"
-#include "app/view/motion.h"
 #include "app/view/selection.h"
 
 namespace accelscope::app {
@@ -66,7 +64,7 @@ namespace {
 void keep_own_colours(const Snapshot& snapshot, ViewChoices& choices, std::vector<std::string>& told) {
   std::erase_if(choices.colour_by, [&](const auto& choice) {
     const std::vector<ColourColumn> columns = colour_columns(snapshot, choice.first);
-    const bool known = columns.empty() || std::any_of(columns.begin(), columns.end(), [&](const ColourColumn& column) {
+    const bool known = columns.empty() || std::ranges::any_of(columns, [&](const ColourColumn& column) {
                          return column.column == choice.second;
                        });
     if (!known) {

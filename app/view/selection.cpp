@@ -5,25 +5,29 @@
 #include "app/content/event_details.h"
 #include "app/content/selection_terms.h"
 #include "app/session/analysis.h"
-#include "app/view/motion.h"
 #include "core/scan/event_mask.h"
 
 namespace accelscope::app {
+
 namespace {
+
+// Not wider than the session with its margin, not narrower than a few ns, and overlapping the session.
+[[nodiscard]] ViewRange held(ViewRange view, const SessionSpan& session) {
+  const double length = std::max(session.end_ns - session.begin_ns, kLeastSpanNs);
+  const double margin = length * kFitMargin;
+  const double span = std::clamp(view.span_ns(), kLeastSpanNs, length + 2 * margin);
+  // A view may show nothing but one edge of the session, no more: half of it stays inside.
+  const double lowest = session.begin_ns - std::max(margin, span / 2);
+  const double highest = session.end_ns + std::max(margin, span / 2) - span;
+  const double begin = std::clamp(view.begin_ns, lowest, std::max(lowest, highest));
+  return {begin, begin + span};
+}
+
 constexpr double kStretchMargin = 0.1;
 constexpr double kSeenFromPixels = 2;          // what is narrower is lost among its neighbours
 constexpr double kShownAsPixels = 40;          // how wide it becomes
 constexpr std::size_t kMostDependencies = 64;  // lit and listed; an event with more is a barrier
 constexpr std::size_t kMostChain = 64;         // links each way
-}  // namespace
-
-void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns) {
-  const auto begin = static_cast<double>(begin_ns);
-  const double span = std::max(static_cast<double>(end_ns) - begin, 1.0);
-  tab.show({begin - span * kStretchMargin, begin + span * (1 + kStretchMargin)});
-}
-
-namespace {
 
 void bring_into_view(SessionTab& tab, const EventRecord& event, bool nearer) {
   const auto begin = static_cast<double>(event.begin_ns);
@@ -49,7 +53,72 @@ void select_and_show(SessionTab& tab, EventId id, bool nearer) {
   });
 }
 
+void keep_tracks(std::vector<TrackNumber>& tracks, const Snapshot& snapshot, const EventFilter& without) {
+  std::vector<TrackNumber> kept;
+  for (const TrackSnapshot& each : snapshot.tracks) {
+    const TrackNumber number = each.track->number;
+    const bool shown = tracks.empty() || std::ranges::find(tracks, number) != tracks.end();
+    if (shown && !without.has_track(number)) kept.push_back(number);
+  }
+  if (!kept.empty()) tracks = std::move(kept);  // none would mean all
+}
+
+void add_term(std::vector<FilterTerm>& terms, FilterTerm term) {
+  if (std::ranges::find(terms, term) == terms.end()) terms.push_back(std::move(term));
+}
+
+void filter_by_part(SessionTab& tab) {
+  const EventFilter part = selected_part(tab).filter;
+  tab.follow = false;
+  if (tab.region && part.range) {
+    tab.view = {static_cast<double>(part.range->begin_ns), static_cast<double>(part.range->end_ns)};
+  }
+  tab.change([&](ViewChoices& choices) { choices.filter = both(choices.filter, part); });
+  tab.region.reset();
+}
+
 }  // namespace
+
+SessionSpan session_span(const Snapshot& snapshot) {
+  // Session time begins at zero, also where nothing happens before the work; but not where times count from 1970.
+  constexpr double kLongestIdle = 10'000;  // times the length of what happens
+  const auto first = static_cast<double>(snapshot.begin_ns);
+  const auto end = static_cast<double>(snapshot.end_ns);
+  const double begin = first > (end - first) * kLongestIdle ? first : std::min(first, 0.0);
+  return {begin, std::max(end, begin + kLeastSpanNs)};
+}
+
+ViewRange zoomed(const ViewRange& view, double at_ns, double factor, const SessionSpan& session) {
+  const double longest = (session.end_ns - session.begin_ns) * (1 + 2 * kFitMargin);
+  const double span = std::clamp(view.span_ns() / factor, kLeastSpanNs, std::max(longest, kLeastSpanNs));
+  const double share = (at_ns - view.begin_ns) / view.span_ns();
+  const double begin = at_ns - share * span;
+  return held({begin, begin + span}, session);
+}
+
+ViewRange panned(const ViewRange& view, double by_ns, const SessionSpan& session) {
+  return held({view.begin_ns + by_ns, view.end_ns + by_ns}, session);
+}
+
+ViewRange fitted(double begin_ns, double end_ns, const SessionSpan& session, double margin) {
+  const double length = std::max(end_ns - begin_ns, kLeastSpanNs);
+  return held({begin_ns - length * margin, begin_ns + length * (1 + margin)}, session);
+}
+
+ViewRange with_in_sight(const ViewRange& view, double begin_ns, double end_ns, const SessionSpan& session) {
+  const double span = view.span_ns();
+  if (end_ns - begin_ns > span * (1 - 2 * kFitMargin)) return fitted(begin_ns, end_ns, session, 1.0);
+  const double margin = span * kFitMargin;
+  if (begin_ns >= view.begin_ns + margin && end_ns <= view.end_ns - margin) return view;
+  const double middle = (begin_ns + end_ns) / 2;
+  return held({middle - span / 2, middle + span / 2}, session);
+}
+
+void show_stretch(SessionTab& tab, std::int64_t begin_ns, std::int64_t end_ns) {
+  const auto begin = static_cast<double>(begin_ns);
+  const double span = std::max(static_cast<double>(end_ns) - begin, 1.0);
+  tab.show({begin - span * kStretchMargin, begin + span * (1 + kStretchMargin)});
+}
 
 void select_event(SessionTab& tab, EventId id) { select_and_show(tab, id, true); }
 
@@ -127,24 +196,6 @@ void SelectionFollower::follow_chain(SessionTab& tab) {
       });
 }
 
-namespace {
-
-void keep_tracks(std::vector<TrackNumber>& tracks, const Snapshot& snapshot, const EventFilter& without) {
-  std::vector<TrackNumber> kept;
-  for (const TrackSnapshot& each : snapshot.tracks) {
-    const TrackNumber number = each.track->number;
-    const bool shown = tracks.empty() || std::find(tracks.begin(), tracks.end(), number) != tracks.end();
-    if (shown && !without.has_track(number)) kept.push_back(number);
-  }
-  if (!kept.empty()) tracks = std::move(kept);  // none would mean all
-}
-
-void add_term(std::vector<FilterTerm>& terms, FilterTerm term) {
-  if (std::find(terms.begin(), terms.end(), term) == terms.end()) terms.push_back(std::move(term));
-}
-
-}  // namespace
-
 std::vector<SharedTrait> traits_of(const EventRecord& event, const Snapshot& snapshot) {
   std::vector<SharedTrait> traits;
   const auto by_text = [&](std::string id, const std::string& label, const std::string& search) {
@@ -195,20 +246,6 @@ SelectedPart selected_part(const SessionTab& tab) {
   }
   return {{.range = tab.view.whole_ns(), .tracks = {}, .terms = {}}, "Filter in what is visible"};
 }
-
-namespace {
-
-void filter_by_part(SessionTab& tab) {
-  const EventFilter part = selected_part(tab).filter;
-  tab.follow = false;
-  if (tab.region && part.range) {
-    tab.view = {static_cast<double>(part.range->begin_ns), static_cast<double>(part.range->end_ns)};
-  }
-  tab.change([&](ViewChoices& choices) { choices.filter = both(choices.filter, part); });
-  tab.region.reset();
-}
-
-}  // namespace
 
 void filter_by_selection(SessionTab& tab) {
   if (tab.region || !tab.selected) return filter_by_part(tab);

@@ -1,7 +1,6 @@
 #include "app/workspace/headline.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "app/persist/persist.h"
 #include "app/workspace/opening.h"
@@ -39,7 +38,7 @@ constexpr std::size_t kHeadlineFields = 9;  // at least; processes, findings and
   for (const std::uint32_t lane : lanes_that_work(*query.snapshot)) {
     if (Result<void> added = add_busy_time(query, lane, range, cells); !added) return added.error();
   }
-  const double most = *std::max_element(cells.begin(), cells.end());
+  const double most = *std::ranges::max_element(cells);
   if (most <= 0) return std::string();
   std::string text;
   for (const double cell : cells) {
@@ -54,10 +53,10 @@ constexpr std::size_t kHeadlineFields = 9;  // at least; processes, findings and
   for (const TrackSnapshot& track : snapshot.tracks) {
     for (const std::string& label : {track.track->host, track.track->device}) {
       if (processes.size() >= Headline::kMostProcesses || !is_process_label(label)) continue;
-      if (std::find(processes.begin(), processes.end(), label) == processes.end()) processes.push_back(label);
+      if (std::ranges::find(processes, label) == processes.end()) processes.push_back(label);
     }
   }
-  std::sort(processes.begin(), processes.end(), natural_less);
+  std::ranges::sort(processes, natural_less);
   return processes;
 }
 
@@ -84,8 +83,8 @@ constexpr std::size_t kHeadlineFields = 9;  // at least; processes, findings and
 }  // namespace
 
 std::uint64_t count_warnings(const Snapshot& snapshot) {
-  return static_cast<std::uint64_t>(std::count_if(snapshot.quality.begin(), snapshot.quality.end(),
-                                                  [](const QualityEntry& e) { return e.severity != Severity::note; }));
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(snapshot.quality, [](const QualityEntry& e) { return e.severity != Severity::note; }));
 }
 
 Result<Headline> find_headline(const QueryContext& query, std::int64_t saved_unix_s, const Headline* last) {

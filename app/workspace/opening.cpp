@@ -174,8 +174,8 @@ Result<OpenedSession> open_session(const std::vector<std::string>& paths, const 
 
 std::string title_of_paths(const std::vector<std::string>& paths) {
   const fs::path folder = fs::path(paths.front()).parent_path();
-  const bool one_folder = std::all_of(paths.begin(), paths.end(),
-                                      [&](const std::string& path) { return fs::path(path).parent_path() == folder; });
+  const bool one_folder =
+      std::ranges::all_of(paths, [&](const std::string& path) { return fs::path(path).parent_path() == folder; });
   if (paths.size() == 1 || !one_folder || folder.filename().empty()) return title_of_path(paths.front());
   return folder.filename().string();
 }

@@ -102,7 +102,7 @@ void Workspace::update(double now_s) {
 }
 
 const Workspace::OpenTab* Workspace::whole_of(const OpenTab& tab) const {
-  const auto whole = std::find_if(tabs_.begin(), tabs_.end(), [&](const auto& each) {
+  const auto whole = std::ranges::find_if(tabs_, [&](const auto& each) {
     return !each->part && !each->session->beside && each->session->store == tab.session->store;
   });
   return whole == tabs_.end() ? nullptr : whole->get();
@@ -117,9 +117,8 @@ Workspace::SessionName Workspace::name_of(const OpenTab& tab) const {
 std::string Workspace::session_title(std::size_t index) const { return name_of(*tabs_[index]).title; }
 
 bool Workspace::saving(std::size_t index) const {
-  return std::any_of(tabs_.begin(), tabs_.end(), [&](const auto& each) {
-    return each->saving && each->session->store == tabs_[index]->session->store;
-  });
+  return std::ranges::any_of(
+      tabs_, [&](const auto& each) { return each->saving && each->session->store == tabs_[index]->session->store; });
 }
 
 bool Workspace::ask_of_unsaved() {
@@ -216,7 +215,7 @@ void Workspace::answer(Answer answer) {
 }
 
 std::optional<std::size_t> Workspace::index_of(TabId id) const noexcept {
-  const auto found = std::find_if(tabs_.begin(), tabs_.end(), [id](const auto& each) { return each->id == id; });
+  const auto found = std::ranges::find_if(tabs_, [id](const auto& each) { return each->id == id; });
   return found == tabs_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - tabs_.begin()));
 }
 
@@ -441,18 +440,18 @@ void Workspace::refresh_part(TabPart& part, SessionTab& session) {
 }
 
 bool Workspace::is_shared(const OpenTab& tab) const {
-  return std::any_of(tabs_.begin(), tabs_.end(), [&](const auto& other) {
+  return std::ranges::any_of(tabs_, [&](const auto& other) {
     return other && other.get() != &tab && other->session->store == tab.session->store;
   });
 }
 
 bool Workspace::is_first_of_capture(const OpenTab& tab) const {
-  const auto first = std::find_if(tabs_.begin(), tabs_.end(), [&](const auto& each) { return each->link == tab.link; });
+  const auto first = std::ranges::find_if(tabs_, [&](const auto& each) { return each->link == tab.link; });
   return first != tabs_.end() && first->get() == &tab;
 }
 
 bool Workspace::grows(const Store& store) const {
-  return std::any_of(tabs_.begin(), tabs_.end(), [&](const auto& each) {
+  return std::ranges::any_of(tabs_, [&](const auto& each) {
     return each && each->session->store.get() == &store && may_grow(*each->session);
   });
 }
@@ -569,7 +568,7 @@ void Workspace::take_jobs() {
 
 bool Workspace::settled() const {
   if (!opening_.empty() || !starting_.empty() || !closing_.empty() || !plain_jobs_.empty()) return false;
-  return std::all_of(tabs_.begin(), tabs_.end(), [](const auto& tab) {
+  return std::ranges::all_of(tabs_, [](const auto& tab) {
     const auto rests = [](const SessionTab& each) {
       return !each.analysis->pending() && !each.events->pending() && !each.writer->pending();
     };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace accelscope::render {
 namespace {
@@ -83,7 +82,7 @@ std::string fitted_apart(const Ui& ui, TextStyle style, std::string_view text, f
     return fitted_text(ui, style, rest, width, Fit::ellipsis);
   };
   const auto is_apart = [&](const std::string& cut, const auto& cut_as) {
-    return !cut.empty() && std::none_of(alike.begin(), alike.end(), [&](auto other) { return cut_as(other) == cut; });
+    return !cut.empty() && std::ranges::none_of(alike, [&](auto other) { return cut_as(other) == cut; });
   };
   for (const Fit each : {fit, Fit::middle, Fit::end, Fit::ellipsis}) {
     const auto cut_as = [&](std::string_view name) { return fitted_text(ui, style, name, width, each); };

@@ -2,12 +2,25 @@
 // pixels; text sits on the baseline that its style has in a row, so that label and number stand on one line.
 #pragma once
 
+#include <concepts>
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
+#include "core/base/format.h"
 #include "render/base/ui.h"
+
+namespace accelscope {
+
+// Whole numbers, as the ones with a fraction are written.
+[[nodiscard]] std::string format_duration(std::integral auto ns) { return format_duration(static_cast<double>(ns)); }
+[[nodiscard]] std::string format_bytes(std::integral auto bytes) { return format_bytes(static_cast<double>(bytes)); }
+[[nodiscard]] std::string format_number(std::integral auto value) { return format_number(static_cast<double>(value)); }
+
+// "1 event", "38,412 events"
+[[nodiscard]] inline std::string counted(std::uint64_t count, std::string_view noun) {
+  return format_count(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+}  // namespace accelscope
 
 namespace accelscope::render {
 
@@ -28,6 +41,18 @@ struct TextOptions {
   // What stands in the same list: the text is cut so that it reads like none of them.
   std::span<const std::string> beside = {};
 };
+
+// How most small texts look: hints and notes, labels, heads of groups, numbers along an axis.
+inline constexpr TextOptions kHintText{.style = TextStyle::small, .colour = Colour::text3};
+inline constexpr TextOptions kHintTextRight{.style = TextStyle::small, .colour = Colour::text3, .align = Align::right};
+inline constexpr TextOptions kLabelText{.style = TextStyle::small, .colour = Colour::text2};
+inline constexpr TextOptions kGroupText{.style = TextStyle::small_strong, .colour = Colour::text2};
+inline constexpr TextOptions kMonoHint{.style = TextStyle::mono_small, .colour = Colour::text3};
+inline constexpr TextOptions kMonoHintRight{
+    .style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right};
+
+// Without the padding that panels have left and right.
+[[nodiscard]] inline Rect padded(const Ui& ui, const Rect& rect) { return rect.inset(ui.px(size::kPanelPadding), 0); }
 
 [[nodiscard]] float text_width(const Ui& ui, TextStyle style, std::string_view text);
 // The text as it fits into `width` pixels; empty when not even one character and the ellipsis fit.

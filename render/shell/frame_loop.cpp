@@ -2,7 +2,6 @@
 
 #include <imgui.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "render/base/imgui_compat.h"
@@ -19,7 +18,7 @@ constexpr ImGuiWindowFlags kHostFlags = ImGuiWindowFlags_NoDecoration | ImGuiWin
 // ImGui hides a tooltip, a menu and a dialog in the frame in which they come, while it learns their size.
 bool has_hidden_windows() {
   const ImVector<ImGuiWindow*>& windows = ImGui::GetCurrentContext()->Windows;
-  return std::any_of(windows.begin(), windows.end(), [](const ImGuiWindow* window) {
+  return std::ranges::any_of(windows, [](const ImGuiWindow* window) {
     return window->Active && (window->Flags & ImGuiWindowFlags_ChildWindow) == 0 &&
            window->HiddenFramesCannotSkipItems > 0;
   });

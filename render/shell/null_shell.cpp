@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "render/shell/frame_loop.h"
-#include "render/shell/frame_pace.h"
 
 namespace accelscope::render {
 namespace {
@@ -230,20 +229,20 @@ const Rect* NullShell::find(std::string_view name) const { return state_->loop.u
 
 bool NullShell::shows(std::string_view text) const {
   const auto& texts = state_->loop.ui().texts();
-  return std::any_of(texts.begin(), texts.end(),
-                     [&](const VisibleText& shown) { return shown.text.find(text) != std::string::npos; });
+  return std::ranges::any_of(texts,
+                             [&](const VisibleText& shown) { return shown.text.find(text) != std::string::npos; });
 }
 
 bool NullShell::shows_in(const Rect& place, std::string_view text) const {
   const auto& texts = state_->loop.ui().texts();
-  return std::any_of(texts.begin(), texts.end(), [&](const VisibleText& shown) {
+  return std::ranges::any_of(texts, [&](const VisibleText& shown) {
     return shown.text.find(text) != std::string::npos && place.contains(shown.rect.centre());
   });
 }
 
 std::string NullShell::visible_text() const {
   std::vector<VisibleText> texts = state_->loop.ui().texts();
-  std::stable_sort(texts.begin(), texts.end(), [](const VisibleText& a, const VisibleText& b) {
+  std::ranges::stable_sort(texts, [](const VisibleText& a, const VisibleText& b) {
     return a.rect.y0 != b.rect.y0 ? a.rect.y0 < b.rect.y0 : a.rect.x0 < b.rect.x0;
   });
   std::string all;

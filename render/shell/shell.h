@@ -3,12 +3,8 @@
 #pragma once
 
 #include <algorithm>
-#include <functional>
-#include <string>
-#include <vector>
 
 #include "core/base/result.h"
-#include "render/base/picture.h"
 #include "render/base/ui.h"
 
 namespace accelscope::render {

@@ -1,6 +1,7 @@
 #include "render/timeline/counter_strip.h"
 
 #include <imgui.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -157,6 +158,22 @@ class CounterWalk {
   double area_ = 0;
 };
 
+constexpr float kMargin = 4;  // between the top value and the lane's edge
+constexpr float kAreaAlpha = 0.22F;
+
+// Runs of pixels with one value become one rectangle each.
+template <typename Draw>
+void for_each_step(const CounterStrip& strip, Draw draw) {
+  const std::size_t width = strip.last.size();
+  for (std::size_t begin = 0; begin < width;) {
+    std::size_t end = begin + 1;
+    const bool flat = strip.low[begin] == strip.high[begin];
+    while (flat && end < width && strip.low[end] == strip.low[begin] && strip.high[end] == strip.high[begin]) ++end;
+    if (!std::isnan(strip.high[begin])) draw(begin, end);
+    begin = end;
+  }
+}
+
 }  // namespace
 
 void build_counter_strip(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, CounterStrip& strip) {
@@ -177,26 +194,6 @@ void build_counter_strip(const LaneSnapshot& lane, LaneDetail* detail, const Tim
     CounterWalk<MappedTicks>(lane, detail, ticks, view.width, strip).run();
   }
 }
-
-namespace {
-
-constexpr float kMargin = 4;  // between the top value and the lane's edge
-constexpr float kAreaAlpha = 0.22F;
-
-// Runs of pixels with one value become one rectangle each.
-template <typename Draw>
-void for_each_step(const CounterStrip& strip, Draw draw) {
-  const std::size_t width = strip.last.size();
-  for (std::size_t begin = 0; begin < width;) {
-    std::size_t end = begin + 1;
-    const bool flat = strip.low[begin] == strip.high[begin];
-    while (flat && end < width && strip.low[end] == strip.low[begin] && strip.high[end] == strip.high[begin]) ++end;
-    if (!std::isnan(strip.high[begin])) draw(begin, end);
-    begin = end;
-  }
-}
-
-}  // namespace
 
 void paint_counter(Ui& ui, ImDrawList* list, const CounterPaint& counter) {
   const Rect& rect = counter.rect;

@@ -2,13 +2,10 @@
 // until the next. Walks the lane's tree like LaneStripBuilder, so the cost follows the pixels. Pure.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "core/lod/lane_window.h"
 #include "core/store/snapshot.h"
 #include "render/base/ui.h"
-#include "render/timeline/time_view.h"
+#include "render/timeline/ruler.h"
 
 namespace accelscope::render {
 

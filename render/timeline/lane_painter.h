@@ -2,8 +2,6 @@
 // selection and related outlines are drawn by whoever knows what is selected.
 #pragma once
 
-#include <string_view>
-
 #include "core/names/short_names.h"
 #include "core/store/string_pool.h"
 #include "render/base/ui.h"

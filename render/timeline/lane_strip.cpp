@@ -1,21 +1,42 @@
 #include "render/timeline/lane_strip.h"
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <optional>
-#include <vector>
 
-#include "core/lod/lane_window.h"
 #include "core/model/palette.h"
-#include "render/timeline/lane_shade.h"
-#include "render/timeline/pixel_cover.h"
-#include "render/timeline/time_view.h"
 
 namespace accelscope::render {
+
 namespace {
+
+constexpr std::size_t kCovers = 512;  // more than a sum can hold
+
+struct Tables {
+  std::array<std::uint32_t, kCovers> reciprocal{};  // 65536 / cover
+  std::array<std::uint32_t, kCovers> alpha{};       // in the top byte; 0 for no cover
+};
+
+[[nodiscard]] constexpr Tables make_tables() {
+  Tables tables;
+  for (std::uint32_t cover = 1; cover < kCovers; ++cover) {
+    tables.reciprocal[cover] = 65536 / cover;
+    const double share = std::min(1.0, static_cast<double>(cover) / PixelCover::kParts);
+    const double strength = kLeastCover + (1 - kLeastCover) * share;
+    tables.alpha[cover] = static_cast<std::uint32_t>(strength * 255 + 0.5) << 24;
+  }
+  return tables;
+}
+constexpr Tables kTables = make_tables();
+
+// Where the stretch lies in the view, whatever its ends are: a caller's arithmetic may give anything.
+[[nodiscard]] double within(double x, int width) noexcept { return x > 0 ? std::min<double>(x, width) : 0; }
+
+// std::ceil of what is not negative, without a call: this is where the time goes.
+[[nodiscard]] int whole_above(double x) noexcept {
+  const int below = static_cast<int>(x);
+  return below < x ? below + 1 : below;
+}
 
 // A LaneShade at work on one lane of one view: the colour of what is drawn, and the pixels where something was found or
 // is lit.
@@ -342,7 +363,153 @@ void walk(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, do
   strip.wait_share = std::min(1.0, walk.wait_pixels() / view.width);
 }
 
+constexpr double kRounding = 1e-6;  // pixels; edges that are the same must not differ by one
+
+// Pixels [begin, end) of the view, and where they lie in the old one.
+struct Reach {
+  int begin = 0;
+  int end = 0;
+  double first = 0;  // of pixel 0 of the view, in the old one's pixels
+  double step = 1;
+
+  // Between a view and one that is wider than numbers tell apart there is none.
+  [[nodiscard]] bool is_one() const { return std::isfinite(first) && std::isfinite(step) && step > 0; }
+
+  Reach(const TimeView& made, const TimeView& view)
+      : first(made.x(view.begin_ns)), step(view.ns_per_pixel() / made.ns_per_pixel()) {
+    // What is no number is outside.
+    const auto inside = [&view](double x) { return x > 0 ? static_cast<int>(std::min<double>(x, view.width)) : 0; };
+    begin = inside(std::ceil(view.x(made.begin_ns) - kRounding));
+    end = std::max(begin, inside(std::floor(view.x(made.end_ns) + kRounding)));
+  }
+};
+
+// Each pixel takes the strongest of the texels that it covers: what is lit stays lit.
+void move_texels(const LaneStrip& made, const Reach& reach, LaneStrip& strip) {
+  constexpr double kOne =
+      4294967296.0;  // a pixel, in fixed point: this loop is run for every lane of a frame that moves
+  constexpr auto kRound = static_cast<std::int64_t>(kRounding * kOne);
+  const auto width = static_cast<std::int64_t>(made.texels.size());
+  const auto step = static_cast<std::int64_t>(std::min(reach.step, static_cast<double>(width)) * kOne);
+  constexpr double kFarthest = 1e9;  // pixels; beyond any strip, and within the fixed point
+  const double begin = std::clamp(reach.first + reach.begin * reach.step, -kFarthest, kFarthest);
+  auto from = static_cast<std::int64_t>(begin * kOne) + kRound;
+  for (int pixel = reach.begin; pixel < reach.end; ++pixel, from += step) {
+    const std::int64_t low = std::clamp<std::int64_t>(from >> 32, 0, width - 1);
+    const std::int64_t last = std::clamp<std::int64_t>((from + step - 2 * kRound) >> 32, low, width - 1);
+    Pixel texel = made.texels[static_cast<std::size_t>(low)];
+    for (std::int64_t i = low + 1; i <= last; ++i) texel = std::max(texel, made.texels[static_cast<std::size_t>(i)]);
+    strip.texels[static_cast<std::size_t>(pixel)] = texel;  // the alpha is on top
+  }
+}
+
+void add_run(std::vector<PixelRun>& runs, int begin, int end) {
+  if (begin >= end) return;
+  if (!runs.empty() && begin >= runs.back().begin && begin <= runs.back().end) {
+    runs.back().end = std::max(runs.back().end, end);
+  } else {
+    runs.push_back({begin, end});
+  }
+}
+
+// The old runs where the old view reaches, those that are there already elsewhere.
+void move_runs(const std::vector<PixelRun>& made, const Reach& reach, std::vector<PixelRun>& runs) {
+  std::vector<PixelRun> all;
+  for (const PixelRun& run : runs) add_run(all, run.begin, std::min(run.end, reach.begin));
+  for (const PixelRun& run : made) {
+    const double begin = std::floor((run.begin - reach.first) / reach.step);
+    const double end = std::ceil((run.end - reach.first) / reach.step);
+    if (end <= reach.begin || begin >= reach.end) continue;
+    add_run(all, static_cast<int>(std::max<double>(begin, reach.begin)),
+            static_cast<int>(std::min<double>(std::max(end, begin + 1), reach.end)));
+  }
+  for (const PixelRun& run : runs) add_run(all, std::max(run.begin, reach.end), run.end);
+  runs = std::move(all);
+}
+
+// What has become too narrow to be drawn by itself joins the texels.
+void add_narrow(const WideSlice& slice, int width, std::uint32_t background, LaneStrip& strip) {
+  const int begin = static_cast<int>(std::clamp<double>(std::floor(slice.x0), 0, width - 1));
+  const int end = static_cast<int>(std::clamp<double>(std::ceil(slice.x1), begin + 1, width));
+  if (slice.waits) {
+    add_run(strip.waits, begin, end);
+  } else {
+    const std::uint32_t colour = slice.dimmed ? mixed_rgb(slice.colour, background, kDimShare) : slice.colour;
+    std::fill(strip.texels.begin() + begin, strip.texels.begin() + end, opaque(colour));
+  }
+  if (slice.found) add_run(strip.found, begin, end);
+  if (slice.lit) add_run(strip.lit, begin, end);
+}
+
 }  // namespace
+
+void PixelCover::reset(int width) {
+  width_ = width;
+  cover_.assign(static_cast<std::size_t>(width) + kPadding, 0);
+  wait_.assign(static_cast<std::size_t>(width) + kPadding, 0);
+}
+
+void PixelCover::add_busy(double x0, double x1, double busy, std::uint64_t colour) noexcept {
+  const double density = x1 > x0 ? busy / (x1 - x0) : 0;
+  const double share = density > 0 ? std::min(density, 1.0) : 0;
+  const double begin = within(x0, width_);
+  const double end = within(x1, width_);
+  const int first = std::min(static_cast<int>(begin), width_ - 1);
+  const int last = std::max(first, whole_above(end) - 1);
+  const auto amount = [share](double seen) {
+    return static_cast<std::uint32_t>(std::max(0.0, seen) * share * kFull + 0.5);
+  };
+  cover(first, amount(std::min<double>(end, first + 1) - begin), colour);
+  if (last == first) return;
+  const std::uint32_t inner = amount(1);
+  for (int pixel = first + 1; pixel < last; ++pixel) cover(pixel, inner, colour);
+  cover(last, amount(end - last), colour);
+}
+
+void PixelCover::add_wait(double x0, double x1) noexcept {
+  const int first = std::min(static_cast<int>(within(x0, width_)), width_ - 1);
+  const int end = std::max(first + 1, whole_above(within(x1, width_)));
+  std::fill(wait_.begin() + first, wait_.begin() + end, std::uint8_t{1});
+}
+
+void PixelCover::add_block(double x0, double x1, std::uint64_t colour) noexcept {
+  const int begin = std::clamp(static_cast<int>(std::lround(within(x0, width_))), 0, width_ - 1);
+  const int end = std::clamp(static_cast<int>(std::lround(within(x1, width_ + 1))) - 1, begin + 1, width_);
+  for (int pixel = begin; pixel < end; ++pixel) cover(pixel, kFull, colour);
+}
+
+void PixelCover::write_texels(std::vector<Pixel>& texels) const {
+  texels.resize(static_cast<std::size_t>(width_));
+  std::uint64_t last = 0;  // coarse pictures and gaps are long runs of one sum
+  for (std::size_t i = 0; i < texels.size(); ++i) {
+    const std::uint64_t sum = cover_[i];
+    if (sum == last) {
+      texels[i] = i == 0 ? Pixel() : texels[i - 1];
+      continue;
+    }
+    last = sum;
+    if (sum == 0) {
+      texels[i] = Pixel();
+      continue;
+    }
+    const std::uint32_t reciprocal = kTables.reciprocal[sum >> 48 & (kCovers - 1)];
+    const std::uint32_t red = (static_cast<std::uint32_t>(sum & 0xffff) * reciprocal + 0x8000U) >> 16;
+    const std::uint32_t green = (static_cast<std::uint32_t>(sum >> 16 & 0xffff) * reciprocal + 0x8000U) >> 16;
+    const std::uint32_t blue = (static_cast<std::uint32_t>(sum >> 32 & 0xffff) * reciprocal + 0x8000U) >> 16;
+    texels[i] = Pixel(red | green << 8 | blue << 16 | kTables.alpha[sum >> 48 & (kCovers - 1)]);
+  }
+}
+
+void PixelCover::write_waits(std::vector<PixelRun>& runs) const {
+  runs.clear();
+  const auto last = wait_.begin() + width_;
+  auto begin = std::find(wait_.begin(), last, std::uint8_t{1});
+  while (begin != last) {
+    const auto end = std::find(begin, last, std::uint8_t{0});
+    runs.push_back({static_cast<int>(begin - wait_.begin()), static_cast<int>(end - wait_.begin())});
+    begin = std::find(end, last, std::uint8_t{1});
+  }
+}
 
 void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const TimeView& view, LaneStrip& strip,
                              const LaneShade* shade) {
@@ -376,6 +543,33 @@ void LaneStripBuilder::build(const LaneSnapshot& lane, LaneDetail* detail, const
   cover_.write_texels(strip.texels);
   cover_.write_waits(strip.waits);
   if (shading) shading->write(strip.found, strip.lit);
+}
+
+// A strip that was made for one view, seen from another.
+
+void add_moved(const LaneStrip& made, const TimeView& made_view, const TimeView& view, std::uint32_t background,
+               LaneStrip& strip) {
+  strip.complete = false;
+  const Reach reach(made_view, view);
+  if (!reach.is_one() || (reach.begin == reach.end && made.slices.empty())) return;
+  if (reach.begin == 0 && reach.end == view.width) {
+    strip.busy_share = made.busy_share;
+    strip.wait_share = made.wait_share;
+  }
+  move_texels(made, reach, strip);
+  move_runs(made.waits, reach, strip.waits);
+  move_runs(made.found, reach, strip.found);
+  move_runs(made.lit, reach, strip.lit);
+  for (WideSlice slice : made.slices) {
+    slice.x0 = (slice.x0 - reach.first) / reach.step;
+    slice.x1 = (slice.x1 - reach.first) / reach.step;
+    if (slice.x1 <= 0 || slice.x0 >= view.width) continue;
+    if (slice.x1 - slice.x0 < kSlicePixels) {
+      add_narrow(slice, view.width, background, strip);
+    } else {
+      strip.slices.push_back(slice);
+    }
+  }
 }
 
 }  // namespace accelscope::render

@@ -9,6 +9,9 @@ namespace {
 constexpr std::size_t kMostMakers = 6;
 constexpr std::uint64_t kForgetAfter = 120;  // frames in which a lane is not drawn
 
+constexpr std::size_t kWorthSharing = 12;  // lanes; fewer are built sooner than a thread wakes up
+constexpr std::size_t kLanesPerTurn = 4;
+
 }  // namespace
 
 // What a strip depends on: it is the same while none of this changes.
@@ -146,13 +149,6 @@ void LaneStrips::wait_until_made() const {
     for (const Task<bool>& task : lane->flight.batch->tasks) task.wait();
   }
 }
-
-namespace {
-
-constexpr std::size_t kWorthSharing = 12;  // lanes; fewer are built sooner than a thread wakes up
-constexpr std::size_t kLanesPerTurn = 4;
-
-}  // namespace
 
 void StripCrew::build(std::span<const StripTask> tasks, const TimeView& view) {
   const auto build_some = [&](std::size_t turn, std::size_t worker) {

@@ -1,14 +1,10 @@
-#include "render/widgets/menu.h"
-
 #include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "render/base/icons.h"
 #include "render/base/imgui_compat.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/popup.h"
+#include "render/widgets/widgets.h"
 
 namespace accelscope::render {
 namespace {
@@ -66,8 +62,8 @@ void mark_typed(Ui& ui, std::string_view name, std::span<const MenuItem> items, 
   if (ui.input().text.empty()) return;
   typed += ui.input().text;
   const auto mark_first = [&](const auto& fits) {
-    const auto found = std::find_if(items.begin(), items.end(),
-                                    [&](const MenuItem& item) { return item.enabled && fits(item.label); });
+    const auto found =
+        std::ranges::find_if(items, [&](const MenuItem& item) { return item.enabled && fits(item.label); });
     if (found != items.end()) mark = static_cast<float>(found - items.begin());
     return found != items.end();
   };
@@ -147,6 +143,40 @@ void open_at(Ui& ui, std::string_view name, Point where, float above) {
   ui.request_frame();
 }
 
+// The closed box with its value; a press opens the menu of its name. True while that is open.
+bool dropdown_box(Ui& ui, std::string_view name, const Rect& rect, std::string_view value,
+                  const DropdownOptions& options) {
+  const Interaction at = interact(ui, name, rect, {.disabled = options.disabled});
+  const bool open = menu_is_open(name);
+  if (!options.flat) {
+    fill(ui, rect, ui.colour(Colour::bg1), size::kControlRadius);
+    const Colour border = open ? Colour::accent : at.hovered && !options.disabled ? Colour::text3 : Colour::line2;
+    outline(ui, rect, ui.colour(border), size::kControlRadius, open ? size::kFocusRing : 1);
+  }
+  Rect inside = options.flat ? rect : rect.inset(ui.px(9), 0);
+  const Pixel muted = ui.colour(options.disabled ? Colour::disabled : Colour::text2);
+  draw_icon(ui, inside.cut_right(ui.px(10)), icon::kCaretDown, muted);
+  inside.cut_right(ui.px(6));
+  if (options.icon != nullptr) {
+    draw_icon(ui, inside.cut_left(ui.px(14)), options.icon, muted);
+    inside.cut_left(ui.px(6));
+  }
+  const TextStyle style = options.mono ? TextStyle::mono : TextStyle::body;
+  const Colour colour = options.disabled ? Colour::disabled
+                        : options.flat   ? (at.hovered ? Colour::text1 : Colour::text2)
+                                         : Colour::text1;
+  if (options.flat) {  // label and value end at the caret
+    const float text = text_width(ui, TextStyle::body, options.label) + text_width(ui, style, value);
+    inside.x0 = std::max(inside.x0, std::floor(inside.x1 - text - 1));
+  }
+  inside.cut_left(draw_text(ui, inside, options.label, {.colour = options.flat ? colour : Colour::text2}));
+  draw_text(ui, inside, value, {.style = style, .colour = colour, .fit = Fit::middle});
+  if (at.pressed && !options.disabled) open_menu_below(ui, name, rect);
+  if (!open && !options.tooltip.empty()) tooltip(ui, at, rect, options.tooltip);
+
+  return menu_is_open(name);
+}
+
 }  // namespace
 
 void open_menu(Ui& ui, std::string_view name) { open_at(ui, name, ui.input().mouse, ui.input().mouse.y); }
@@ -190,8 +220,8 @@ std::optional<std::string> menu_bar(Ui& ui, std::string_view name, const Rect& r
                                     float* used_width) {
   std::optional<std::string> chosen;
   Rect rest = rect;
-  const bool any_open = std::any_of(menus.begin(), menus.end(),
-                                    [&](const Menu& menu) { return menu_is_open(menu_part(name, menu.label)); });
+  const bool any_open =
+      std::ranges::any_of(menus, [&](const Menu& menu) { return menu_is_open(menu_part(name, menu.label)); });
   for (const Menu& menu : menus) {
     const std::string menu_name = menu_part(name, menu.label);
     const float width = std::ceil(text_width(ui, TextStyle::body, menu.label)) + 2 * ui.px(kPadding);
@@ -214,44 +244,6 @@ float dropdown_width(const Ui& ui, std::string_view value, const DropdownOptions
   const float text = text_width(ui, TextStyle::body, options.label) + text_width(ui, style, value);
   return std::ceil(text) + (options.icon != nullptr ? ui.px(20) : 0) + ui.px(options.flat ? 20 : 40);
 }
-
-namespace {
-
-// The closed box with its value; a press opens the menu of its name. True while that is open.
-bool dropdown_box(Ui& ui, std::string_view name, const Rect& rect, std::string_view value,
-                  const DropdownOptions& options) {
-  const Interaction at = interact(ui, name, rect, {.disabled = options.disabled});
-  const bool open = menu_is_open(name);
-  if (!options.flat) {
-    fill(ui, rect, ui.colour(Colour::bg1), size::kControlRadius);
-    const Colour border = open ? Colour::accent : at.hovered && !options.disabled ? Colour::text3 : Colour::line2;
-    outline(ui, rect, ui.colour(border), size::kControlRadius, open ? size::kFocusRing : 1);
-  }
-  Rect inside = options.flat ? rect : rect.inset(ui.px(9), 0);
-  const Pixel muted = ui.colour(options.disabled ? Colour::disabled : Colour::text2);
-  draw_icon(ui, inside.cut_right(ui.px(10)), icon::kCaretDown, muted);
-  inside.cut_right(ui.px(6));
-  if (options.icon != nullptr) {
-    draw_icon(ui, inside.cut_left(ui.px(14)), options.icon, muted);
-    inside.cut_left(ui.px(6));
-  }
-  const TextStyle style = options.mono ? TextStyle::mono : TextStyle::body;
-  const Colour colour = options.disabled ? Colour::disabled
-                        : options.flat   ? (at.hovered ? Colour::text1 : Colour::text2)
-                                         : Colour::text1;
-  if (options.flat) {  // label and value end at the caret
-    const float text = text_width(ui, TextStyle::body, options.label) + text_width(ui, style, value);
-    inside.x0 = std::max(inside.x0, std::floor(inside.x1 - text - 1));
-  }
-  inside.cut_left(draw_text(ui, inside, options.label, {.colour = options.flat ? colour : Colour::text2}));
-  draw_text(ui, inside, value, {.style = style, .colour = colour, .fit = Fit::middle});
-  if (at.pressed && !options.disabled) open_menu_below(ui, name, rect);
-  if (!open && !options.tooltip.empty()) tooltip(ui, at, rect, options.tooltip);
-
-  return menu_is_open(name);
-}
-
-}  // namespace
 
 std::optional<std::string> dropdown_menu(Ui& ui, std::string_view name, const Rect& rect, std::string_view value,
                                          std::span<const MenuItem> items, const DropdownOptions& options) {

@@ -7,15 +7,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "render/base/draw.h"
-#include "render/widgets/interact.h"
+#include "render/widgets/widgets.h"
 
 namespace accelscope::render {
 

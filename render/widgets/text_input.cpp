@@ -1,5 +1,3 @@
-#include "render/widgets/text_input.h"
-
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
@@ -7,8 +5,7 @@
 #include <cmath>
 
 #include "render/base/imgui_compat.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/interact.h"
+#include "render/widgets/widgets.h"
 
 namespace accelscope::render {
 namespace {

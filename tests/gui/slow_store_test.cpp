@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "app/palette/command_table.h"
+#include "app/timeline/frame.h"
 #include "app/timeline/panel.h"
-#include "app/timeline/state.h"
 #include "core/base/format.h"
 #include "tests/gui/viewer.h"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "app/workspace/live_link.h"
+#include "app/workspace/workspace.h"
 #include "core/chunk/session_writer.h"
 
 namespace accelscope::test {

@@ -14,7 +14,7 @@
 #include "app/export/output_file.h"
 #include "app/export/report/reports.h"
 #include "app/export/text_table.h"
-#include "app/library/entry.h"
+#include "app/library/library.h"
 #include "app/terminal/command.h"
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"

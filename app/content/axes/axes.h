@@ -9,7 +9,7 @@
 
 #include "core/analysis/statistics/value_details.h"
 #include "core/model/time_range.h"
-#include "render/timeline/time_view.h"
+#include "render/timeline/ruler.h"
 
 namespace accelscope::app {
 

@@ -1,26 +1,10 @@
 // The heat map: instances in the order of time along it, ranks by host below each other.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <utility>
-
 #include "app/content/listings/analysis_listings.h"
 #include "app/panels/collectives/panel.h"
+#include "app/panels/panel.h"
 #include "app/panels/rect_batch.h"
-#include "app/panels/scope.h"
-#include "app/session/analysis.h"
-#include "app/view/selection.h"
 #include "core/analysis/statistics/middle.h"
-#include "core/base/format.h"
 #include "imgui.h"
-#include "render/base/heat_ramp.h"
-#include "render/base/icons.h"
-#include "render/widgets/interact.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
 
 namespace accelscope::app {
 
@@ -70,20 +54,18 @@ std::pair<std::size_t, std::size_t> CollectivesPanel::MapPlaces::ranks_in(const 
 void CollectivesPanel::draw_map(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const CollectivesReport& report = *shown_->report;
-  if (report.instances.empty()) {
-    empty_state(ui, "collectives.none_here", area, icon::kBalance, "No collective in this range.");
-    return;
-  }
+  if (report.instances.empty())
+    return empty_sentence(ui, "collectives.none_here", area, icon::kBalance, "No collective in this range.");
   MapPlaces places = place_map(ui, area);
   const auto room = static_cast<std::size_t>(std::max(1.0F, places.cells.width() / ui.px(kLeastColumn)));
   columns_ = room;
   const std::size_t columns = std::min(room, report.instances.size());
   if (!map_ || map_->measure != measure_ || map_->columns != columns) {
-    const auto grid = context.analysis().ask(grid_, GridQuestion{{shown_->report}, measure_, columns}, {.ages = false},
-                                             [of = shown_->report, measure = measure_,
-                                              columns](const QueryContext&) -> SessionAnalysis::Found<CollectiveGrid> {
-                                               return make_collective_grid(of, measure, columns);
-                                             });
+    const auto grid = context.analysis().ask(
+        grid_, GridQuestion{{shown_->report}, measure_, columns}, {.ages = false},
+        [of = shown_->report, measure = measure_, columns](const QueryContext&) -> FoundAnswer<CollectiveGrid> {
+          return make_collective_grid(of, measure, columns);
+        });
     if (grid && grid->of == shown_->report) map_ = grid;
   }
   if (!map_ || map_->columns == 0) return;
@@ -193,9 +175,9 @@ void CollectivesPanel::draw_skews(const PanelContext& context, const MapPlaces& 
   if (bar.clicked) choose_instance(context, map_->chosen[under]);
   if (bar.hovered && bar.hovered_for >= kHoverCardDelay) explain(context, places, under, map_->of->of->ranks.size());
   draw_text(ui, {places.hosts.x0, places.skews.y1 - ui.px(16), places.hosts.x1 - ui.px(6), places.skews.y1}, "skew",
-            {.style = TextStyle::small, .colour = Colour::text3});
+            kHintText);
   const Rect late{places.lateness.x0, places.skews.y1 - ui.px(16), places.lateness.x1, places.skews.y1};
-  draw_text(ui, late, "⌀ late", {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, late, "⌀ late", kHintText);
   if (map_->most_skew_ns <= 0) return;
   const float gap = places.column >= ui.px(4) ? 1.0F : 0.0F;
   const auto number = chosen_instance_ ? number_of(*map_->of, *chosen_instance_) : std::nullopt;
@@ -269,7 +251,7 @@ void CollectivesPanel::draw_axis(const PanelContext& context, const MapPlaces& p
   Rect legend = places.legend;
   legend.cut_left(ui.px(kHostsWidth));
   const auto say = [&](const std::string& text) {
-    const float width = draw_text(ui, legend, text, {.style = TextStyle::small, .colour = Colour::text3});
+    const float width = draw_text(ui, legend, text, kHintText);
     legend.cut_left(width + ui.px(6));
   };
   say("0");
@@ -281,8 +263,8 @@ void CollectivesPanel::draw_axis(const PanelContext& context, const MapPlaces& p
          heat_colour(ui.theme(), static_cast<double>(i) / (kSteps - 1)));
   }
   legend.cut_left(ui.px(6));
-  std::string text = fmt::format("{} {}", format_duration(static_cast<double>(map_->most_ns)),
-                                 kMeasureWords[static_cast<std::size_t>(map_->measure)]);
+  std::string text =
+      fmt::format("{} {}", format_duration(map_->most_ns), kMeasureWords[static_cast<std::size_t>(map_->measure)]);
   const auto residual = report.of->residual();
   if (!residual) {
     text += "; clocks not known";
@@ -346,7 +328,7 @@ void CollectivesPanel::explain(const PanelContext& context, const MapPlaces& pla
   const auto say = [&](std::string label, std::string value, Colour colour = Colour::text1) {
     card.rows.push_back({.label = std::move(label), .value = std::move(value), .colour = colour});
   };
-  const auto duration = [](std::int64_t ns) { return format_duration(static_cast<double>(ns)); };
+  const auto duration = [](std::int64_t ns) { return format_duration(ns); };
   Rect explained{places.cells.x0, places.cells.y0, places.cells.x1, places.cells.y1};
   if (rank >= all.ranks.size()) explained.y0 = places.skews.y0, explained.y1 = places.skews.y1;
   if (rank < all.ranks.size()) explained.y0 = places.y_of(rank), explained.y1 = places.y_of(rank + 1);

@@ -1,28 +1,144 @@
 #include "app/panels/collectives/panel.h"
-#include "app/panels/panels.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <string>
-#include <vector>
+#include <unordered_set>
 
 #include "app/content/listings/analysis_listings.h"
-#include "app/session/analysis.h"
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
 
 namespace accelscope::app {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
+// Which ranks the timeline shows: all, a few above each other, or one in a tab of its own.
+
+void CollectivesPanel::choose_rank(const PanelContext& context, std::uint32_t rank, bool zoom) {
+  const CollectivesReport& report = *shown_->report;
+  if (report.of->ranks[rank].missing) return;
+  chosen_rank_ = rank;
+  select_target(context, shown_->ranks->targets[rank], zoom);
+}
+
+std::size_t CollectivesPanel::shown_ranks(const SessionTab& tab) const {
+  const Collectives& all = *shown_->report->of;
+  if (tab.choices.rows.only.empty()) return all.present();
+  const std::unordered_set<TrackNumber> only(tab.choices.rows.only.begin(), tab.choices.rows.only.end());
+  return static_cast<std::size_t>(std::ranges::count_if(all.ranks, [&](const CollectiveRank& rank) {
+    return !rank.tracks.empty() && only.contains(rank.tracks.front());
+  }));
+}
+
+// None: all of them.
+void CollectivesPanel::show_ranks(const PanelContext& context, const std::vector<std::uint32_t>& ranks) const {
+  std::vector<TrackNumber> only;
+  for (const std::uint32_t rank : ranks) {
+    const std::vector<TrackNumber>& tracks = shown_->report->of->ranks[rank].tracks;
+    only.insert(only.end(), tracks.begin(), tracks.end());
+  }
+  context.tab.change([&](ViewChoices& choices) { choices.rows.only = std::move(only); });
+}
+
+void CollectivesPanel::draw_ranks_menu(const PanelContext& context, Rect& head) {
+  Ui& ui = context.ui;
+  if (!shown_ || shown_->report->of->present() < 2) return;
+  const CollectivesReport& report = *shown_->report;
+  const std::size_t all = report.of->present(), shown = shown_ranks(context.tab);
+  const std::string label =
+      shown == all ? fmt::format("All {} ranks shown", all) : fmt::format("{} of {} ranks shown", shown, all);
+  const ButtonOptions options{
+      .label = label, .icon = icon::kEye, .tooltip = "Which ranks the timeline shows above each other"};
+  const float width = button_width(ui, options);
+  const Rect place = head.cut_right(width).middle(ui.px(size::kControl));
+  head.cut_right(ui.px(12));
+  if (button(ui, "collectives.shown", place, options)) open_menu_below(ui, "collectives.shown_menu", place);
+  const std::vector<std::uint32_t> few = ranks_to_compare(report, kUsuallyShown);
+  const std::string chosen = chosen_rank_ ? report.of->ranks[*chosen_rank_].name : std::string();
+  std::vector<MenuItem> items = {
+      {.id = "all", .label = "All ranks in one view", .checked = shown == all},
+      {.id = "few",
+       .label = fmt::format("{} ranks above each other{}", few.size(),
+                            report.straggler ? ", the straggler among them" : "")},
+      {.id = "many", .label = fmt::format("{} ranks", ranks_to_compare(report, kMostShown).size())}};
+  if (chosen_rank_) {
+    items.push_back(
+        {.id = "add", .label = "Show " + chosen + " too", .enabled = shown < kMostShown, .line_above = true});
+    items.push_back({.id = "one", .label = "Only " + chosen});
+    items.push_back({.id = "tab", .label = "Open " + chosen + " in a tab"});
+  }
+  const auto picked = popup_menu(ui, "collectives.shown_menu", items);
+  if (!picked) return;
+  if (*picked == "all") show_ranks(context, {});
+  if (*picked == "few") show_ranks(context, few);
+  if (*picked == "many") show_ranks(context, ranks_to_compare(report, kMostShown));
+  if (*picked == "one") show_ranks(context, {*chosen_rank_});
+  if (*picked == "add") {
+    std::vector<std::uint32_t> ranks = {*chosen_rank_};
+    const std::vector<TrackNumber>& only = context.tab.choices.rows.only;
+    for (std::uint32_t r = 0; r < report.of->ranks.size(); ++r) {
+      const std::vector<TrackNumber>& tracks = report.of->ranks[r].tracks;
+      const bool is_shown = !tracks.empty() && std::ranges::find(only, tracks.front()) != only.end();
+      if (is_shown && r != *chosen_rank_) ranks.push_back(r);
+    }
+    show_ranks(context, ranks);
+  }
+  if (*picked == "tab") {
+    const CollectiveRank& rank = report.of->ranks[*chosen_rank_];
+    context.actions.open_part(rank.name, rank.host.empty() ? rank.device : rank.host + " " + rank.device, rank.tracks);
+  }
+}
+
+// Two strips below the tables: how long the instances of an operation took, and when the ranks came to the chosen one.
+
 namespace {
+
+constexpr float kStripTitle = 22, kStripAxis = 16;
+
+// A line of time from one value to another, with a tick for each thing on it.
+class TickStrip {
+ public:
+  TickStrip(Ui& ui, const Rect& area, double from, double to) : ui_(ui), plot_(area), from_(from), to_(to) {
+    axis_ = plot_.cut_bottom(ui.px(kStripAxis));
+    fill(ui, plot_, ui.colour(Colour::bg1));
+  }
+  [[nodiscard]] float x_of(double value) const {
+    const double share = to_ > from_ ? (value - from_) / (to_ - from_) : 0;
+    const float inner = plot_.width() - ui_.px(8);
+    return std::round(plot_.x0 + ui_.px(4) + static_cast<float>(std::clamp(share, 0.0, 1.0)) * inner);
+  }
+  void tick(double value, Colour colour) {
+    const float x = x_of(value);
+    if (colour == last_colour_ && x == last_x_) return;
+    last_x_ = x;
+    last_colour_ = colour;
+    fill(ui_, {x, plot_.y0 + ui_.px(6), x + ui_.px(1), plot_.y1 - ui_.px(6)}, ui_.colour(colour));
+  }
+  void hatched(double from, double to, const std::string& text) {
+    const Rect part{x_of(from), plot_.y0 + ui_.px(6), x_of(to), plot_.y1 - ui_.px(6)};
+    if (part.width() < 2) return;
+    hatch(ui_, ui_.draw(), part, ui_.colour(Colour::hatch));
+    const float width = text_width(ui_, TextStyle::small, text) + ui_.px(12);
+    if (width > part.width()) return;
+    const Rect chip =
+        Rect{part.centre().x - width / 2, part.y0, part.centre().x + width / 2, part.y1}.middle(ui_.px(18));
+    fill(ui_, chip, ui_.colour(Colour::bg1), size::kChipRadius);
+    draw_text(ui_, chip, text, {.style = TextStyle::small, .colour = Colour::text2, .align = Align::centre});
+  }
+  // A value on the axis, where there is room beside those before it.
+  void label(double value, const std::string& text, Colour colour = Colour::text3) {
+    const float width = text_width(ui_, TextStyle::mono_small, text);
+    const float x = std::clamp(x_of(value) - width / 2, plot_.x0, std::max(plot_.x0, plot_.x1 - width));
+    if (x < labelled_to_) return;
+    draw_text(ui_, {x, axis_.y0, x + width + ui_.px(2), axis_.y1}, text,
+              {.style = TextStyle::mono_small, .colour = colour, .fit = Fit::clip});
+    labelled_to_ = x + width + ui_.px(8);
+  }
+
+ private:
+  Ui& ui_;
+  Rect plot_, axis_;
+  double from_, to_;
+  float last_x_ = -1;
+  Colour last_colour_ = Colour::bg0;
+  float labelled_to_ = -1e9F;
+};
 
 constexpr float kCollectivesHead = 36, kSentence = 24, kRoomForBoth = 1000, kLeastTables = 460, kRoomForTables = 280,
                 kRoomForStrips = 380, kStrips = 88, kBesideScope = 760;
@@ -34,17 +150,96 @@ constexpr std::array<std::string_view, 3> kMeasureTips = {"When each rank arrive
 
 }  // namespace
 
+void CollectivesPanel::draw_strips(const PanelContext& context, Rect area) const {
+  const float gap = context.ui.px(12);
+  const bool several = shown_->report->compared > 0;
+  if (!several) return draw_durations(context, area);
+  const Rect left = area.cut_left((area.width() - gap) / 2);
+  area.cut_left(gap);
+  draw_durations(context, left);
+  draw_arrivals(context, area);
+}
+
+void CollectivesPanel::draw_durations(const PanelContext& context, Rect area) const {
+  Ui& ui = context.ui;
+  const CollectivesReport& report = *shown_->report;
+  const Collectives& all = *report.of;
+  if (report.kinds.empty()) return;  // none in this stretch
+  std::uint32_t kind = report.kinds.front().kind;
+  if (chosen_instance_) kind = all.instances[*chosen_instance_].kind;
+  if (shown_->scope.kind) kind = *shown_->scope.kind;
+  const auto figures = std::ranges::find_if(report.kinds, [&](const auto& f) { return f.kind == kind; });
+  if (figures == report.kinds.end()) return;
+  ui.register_widget("collectives.durations", area);
+  heading(ui, area.cut_top(ui.px(kStripTitle)), "Durations of " + collective_title(all.kinds[kind]),
+          figures->outliers == 0 ? std::string("no outlier")
+                                 : fmt::format("{} above {}",
+                                               figures->outliers == 1 ? std::string("1 outlier")
+                                                                      : format_count(figures->outliers) + " outliers",
+                                               format_duration(figures->fence_ns)));
+  TickStrip strip(ui, area, 0, static_cast<double>(figures->max_ns));
+  for (const DurationTick& each : shown_->durations[kind]) {
+    strip.tick(static_cast<double>(each.share) * static_cast<double>(figures->max_ns),
+               each.outlier ? Colour::warning_line : Colour::accent);
+  }
+  if (chosen_instance_ && all.instances[*chosen_instance_].kind == kind)
+    strip.tick(static_cast<double>(all.instances[*chosen_instance_].duration_ns()), Colour::selection);
+  strip.label(0, "0");
+  const auto mark = [&](const char* what, std::int64_t ns) {
+    const auto value = static_cast<double>(ns);
+    strip.label(value, fmt::format("{} {}", what, format_duration(value)));
+  };
+  mark("p50", figures->median_ns);
+  mark("max", figures->max_ns);
+}
+
+void CollectivesPanel::draw_arrivals(const PanelContext& context, Rect area) const {
+  Ui& ui = context.ui;
+  const Collectives& all = *shown_->report->of;
+  const Rect title = area.cut_top(ui.px(kStripTitle));
+  ui.register_widget("collectives.arrivals", area);
+  if (!chosen_instance_) {
+    heading(ui, title, "Arrivals", "click on a column of the map");
+    TickStrip(ui, area, 0, 1);
+    return;
+  }
+  const CollectiveInstance& instance = all.instances[*chosen_instance_];
+  heading(ui, title, fmt::format("Arrivals in #{}", *chosen_instance_),
+          fmt::format("{} ranks, a tick each", instance.count));
+  TickStrip strip(ui, area, 0, static_cast<double>(instance.skew_ns()));
+  const auto since = [&](std::int64_t ns) { return static_cast<double>(ns - instance.first_arrival_ns); };
+  const auto noise = instance.count < 2 ? std::nullopt : all.noise_ns(instance.last_rank, instance.second_rank);
+  const double alone = since(instance.last_arrival_ns) - since(instance.second_last_ns);
+  const bool told = noise && alone > *noise;
+  if (told) {
+    strip.hatched(since(instance.second_last_ns), since(instance.last_arrival_ns),
+                  fmt::format("{} wait {} for one", instance.count - 1, format_duration(alone)));
+  }
+  for (const CollectiveCell& cell : all.cells_of(instance)) {
+    const bool last = told && cell.rank == instance.last_rank;
+    strip.tick(since(cell.arrival_ns), last ? Colour::warning_line : Colour::accent);
+  }
+  strip.label(0, "0");
+  if (told) {
+    strip.label(
+        since(instance.last_arrival_ns),
+        fmt::format("{} +{}", all.ranks[instance.last_rank].name, format_duration(since(instance.last_arrival_ns))),
+        Colour::warning);
+  } else {
+    strip.label(since(instance.last_arrival_ns), "+" + format_duration(since(instance.last_arrival_ns)));
+  }
+}
+
 // All collectives first, whatever the range: a rank that came before it belongs to them.
 void CollectivesPanel::ask(const PanelContext& context) {
   SessionAnalysis& analysis = context.analysis();
   EventFilter filter = scope_filter(context.tab, scope_);
   const TimeRange range = filter.range.value_or(TimeRange{});
   filter.range.reset();
-  const auto found =
-      analysis.ask_of(found_, filter, question_,
-                      [clocks = question_.clocks](const QueryContext& query) -> SessionAnalysis::Found<Collectives> {
-                        return find_collectives(query, clocks);
-                      });
+  const auto found = analysis.ask_of(
+      found_, filter, question_, [clocks = question_.clocks](const QueryContext& query) -> FoundAnswer<Collectives> {
+        return find_collectives(query, clocks);
+      });
   if (!found) return;
   if (const auto told = ask_told(context, found, range); told && told != shown_) adopt(told);
   // What is marked on the timeline may have had ranks to come.
@@ -66,7 +261,7 @@ std::shared_ptr<const CollectivesPanel::Told> CollectivesPanel::ask_told(
   }
   return context.analysis().ask_of(told_, EventFilter{}, ReportQuestion{{found}, scope},
                                    [found, scope, asked = found_.value_key, measure = measure_, columns = columns_,
-                                    chosen = chosen_event_](const QueryContext& query) -> SessionAnalysis::Found<Told> {
+                                    chosen = chosen_event_](const QueryContext& query) -> FoundAnswer<Told> {
                                      auto made = std::make_shared<Told>();
                                      made->asked = asked;
                                      made->scope = scope;
@@ -100,7 +295,7 @@ void CollectivesPanel::adopt(std::shared_ptr<const Told> told) {
   if (shown_ && chosen_rank_) {
     const CollectiveRank& before = shown_->report->of->ranks[*chosen_rank_];
     const std::vector<CollectiveRank>& ranks = told->report->of->ranks;
-    const auto same = std::find_if(ranks.begin(), ranks.end(), [&](const CollectiveRank& rank) {
+    const auto same = std::ranges::find_if(ranks, [&](const CollectiveRank& rank) {
       return rank.name == before.name && rank.host == before.host && rank.device == before.device;
     });
     chosen_rank_ = same == ranks.end() ? std::nullopt : std::optional(static_cast<std::uint32_t>(same - ranks.begin()));
@@ -142,7 +337,7 @@ void CollectivesPanel::find_chosen(const PanelContext& context) {
   const SelectedQuestion question{{shown_->report}, *looked_for_};
   const auto found = context.analysis().ask(
       selected_, question, {.ages = false},
-      [report = shown_->report, event = *looked_for_](const QueryContext&) -> SessionAnalysis::Found<OfSelected> {
+      [report = shown_->report, event = *looked_for_](const QueryContext&) -> FoundAnswer<OfSelected> {
         return std::make_shared<const OfSelected>(OfSelected{event, instance_with(*report, event)});
       });
   if (!found || !(selected_.value_key == question)) return;
@@ -165,12 +360,9 @@ void CollectivesPanel::draw(const PanelContext& context, const Rect& area) {
   follow_selected(context);
   Rect rest = area;
   const bool narrow = area.width() < ui.px(kRoomForBoth);
-  draw_head(context, rest.cut_top(ui.px(kCollectivesHead)).inset(ui.px(size::kPanelPadding), 0), narrow);
+  draw_head(context, padded(ui, rest.cut_top(ui.px(kCollectivesHead))), narrow);
   const std::string& wrong = !found_.error.empty() ? found_.error : told_.error;
-  if (!wrong.empty()) {
-    empty_state(ui, "collectives.wrong", rest, icon::kError, wrong);
-    return;
-  }
+  if (!wrong.empty()) return empty_sentence(ui, "collectives.wrong", rest, icon::kError, wrong);
   if (!shown_) {
     const auto share = found_.share();
     empty_state(ui, "collectives.loading", rest, icon::kClock,
@@ -178,17 +370,16 @@ void CollectivesPanel::draw(const PanelContext& context, const Rect& area) {
                       : std::string("Matching collectives ..."));
     return;
   }
-  if (shown_->report->of->instances.empty()) {
-    empty_state(ui, "collectives.empty", rest, icon::kBalance,
-                context.tab.choices.filter.empty()
-                    ? "No collective operation in this session: AllReduce and its like come from profiles of several "
-                      "devices, on tracks of collectives or as kernels of NCCL and RCCL."
-                    : "No collective operation passes the filter.");
-    return;
-  }
+  if (shown_->report->of->instances.empty())
+    return empty_sentence(
+        ui, "collectives.empty", rest, icon::kBalance,
+        context.tab.choices.filter.empty()
+            ? "No collective operation in this session: AllReduce and its like come from profiles of several "
+              "devices, on tracks of collectives or as kernels of NCCL and RCCL."
+            : "No collective operation passes the filter.");
   // One rank alone neither comes late nor waits for others that are known.
   if (shown_->report->of->present() < 2) measure_ = CollectiveMeasure::duration;
-  rest = rest.inset(ui.px(size::kPanelPadding), 0);
+  rest = padded(ui, rest);
   draw_sentence(context, rest.cut_top(ui.px(kSentence)));
   rest.cut_top(ui.px(4));
   rest.y1 -= ui.px(6);
@@ -249,10 +440,10 @@ void CollectivesPanel::draw_head(const PanelContext& context, Rect head, bool na
     head.cut_left(ui.px(10));
   }
   if (is_stale()) {
-    draw_text(ui, head, "updating ...", {.style = TextStyle::small, .colour = Colour::text3});
+    draw_text(ui, head, "updating ...", kHintText);
     return;
   }
-  draw_text(ui, head, shown_->clocks, {.style = TextStyle::small, .colour = Colour::text2});
+  draw_text(ui, head, shown_->clocks, kLabelText);
 }
 
 void CollectivesPanel::draw_operations_choice(const PanelContext& context, Rect& head) {
@@ -261,8 +452,7 @@ void CollectivesPanel::draw_operations_choice(const PanelContext& context, Rect&
   const std::vector<CollectiveKind>& kinds = shown_->report->of->kinds;
   if (kinds.size() < 2) return;
   const std::vector<std::string>& items = shown_->operation_titles;
-  const auto same =
-      std::find_if(kinds.begin(), kinds.end(), [&](const auto& each) { return kind_ && each.is_like(*kind_); });
+  const auto same = std::ranges::find_if(kinds, [&](const auto& each) { return kind_ && each.is_like(*kind_); });
   int chosen = same == kinds.end() ? 0 : static_cast<int>(same - kinds.begin()) + 1;
   const DropdownOptions options{.label = "Operations: "};
   const float width = dropdown_width(ui, items[static_cast<std::size_t>(chosen)], options);
@@ -299,8 +489,7 @@ void CollectivesPanel::draw_tables(const PanelContext& context, Rect area) {
     const std::array<Segment, 2> parts = {{{.label = "By operation"}, {.label = "By rank"}}};
     int part = part_ == Part::ranks ? 1 : 0;
     Rect head = area.cut_top(ui.px(28));
-    if (segmented(ui, "collectives.table", head.cut_left(segmented_width(ui, parts)).middle(ui.px(size::kSmallControl)),
-                  parts, part)) {
+    if (segmented_left(ui, "collectives.table", head, parts, part, size::kSmallControl)) {
       part_ = part == 1 ? Part::ranks : Part::operations;
     }
     draw_rows_of(context, area, part_);
@@ -336,8 +525,6 @@ void CollectivesPanel::draw_rows_of(const PanelContext& context, const Rect& are
   if (hand.clicked) chosen_rank_ = static_cast<std::uint32_t>(*hand.clicked);
 }
 
-std::unique_ptr<Panel> make_collectives_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<CollectivesPanel>();
-}
+std::unique_ptr<Panel> make_collectives_panel(const PanelParts&) { return std::make_unique<CollectivesPanel>(); }
 
 }  // namespace accelscope::app

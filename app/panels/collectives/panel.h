@@ -4,15 +4,9 @@
 // shown among a few on the timeline, or opened in a tab of its own.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "app/content/collective_grid.h"
 #include "app/panels/answer_table.h"
-#include "app/panels/scope.h"
+#include "app/panels/panel.h"
 
 namespace accelscope::app {
 
@@ -101,7 +95,7 @@ class CollectivesPanel final : public Panel {
   void draw_table(const PanelContext& context, render::Rect area, Part part);
   void draw_rows_of(const PanelContext& context, const render::Rect& area, Part part);
 
-  // strips.cpp
+  // panel.cpp
   void draw_strips(const PanelContext& context, render::Rect area) const;
   void draw_durations(const PanelContext& context, render::Rect area) const;
   void draw_arrivals(const PanelContext& context, render::Rect area) const;
@@ -120,7 +114,7 @@ class CollectivesPanel final : public Panel {
   void explain(const PanelContext& context, const MapPlaces& places, std::size_t column, std::size_t rank) const;
   void choose_instance(const PanelContext& context, std::size_t number);
 
-  // ranks.cpp
+  // panel.cpp
   void choose_rank(const PanelContext& context, std::uint32_t rank, bool zoom);
   void draw_ranks_menu(const PanelContext& context, render::Rect& head);
   void show_ranks(const PanelContext& context, const std::vector<std::uint32_t>& ranks) const;
@@ -131,10 +125,10 @@ class CollectivesPanel final : public Panel {
   CollectiveMeasure measure_ = CollectiveMeasure::arrival;
   Part part_ = Part::map;
   std::optional<CollectiveKind> kind_;  // only this one
-  SessionAnalysis::Kept<Collectives, SessionAnalysis::Filtered<Question>> found_;
-  SessionAnalysis::Kept<Told, SessionAnalysis::Filtered<ReportQuestion>> told_;
-  SessionAnalysis::Kept<CollectiveGrid, GridQuestion> grid_;
-  SessionAnalysis::Kept<OfSelected, SelectedQuestion> selected_;
+  FilteredAnswer<Collectives, Question> found_;
+  FilteredAnswer<Told, ReportQuestion> told_;
+  KeptAnswer<CollectiveGrid, GridQuestion> grid_;
+  KeptAnswer<OfSelected, SelectedQuestion> selected_;
   bool had_operation_ = false;   // the tab marked one in the last frame
   EventId followed_ = kNoEvent;  // the selected event that was looked at last
   std::shared_ptr<const Told> shown_;

@@ -1,33 +1,45 @@
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include "app/content/comparison/comparison_output.h"
 #include "app/content/comparison/comparison_words.h"
 #include "app/content/comparison/explained.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/compare/sides.h"
-#include "app/panels/context.h"
-#include "core/base/format.h"
-#include "render/base/draw.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/interact.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
+#include "app/panels/panel.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
+
+Colour colour_of(Judgement judgement) {
+  switch (judgement) {
+    case Judgement::better:
+      return Colour::ok;
+    case Judgement::worse:
+      return Colour::error;
+    default:
+      return Colour::text1;
+  }
+}
+
+FoundAnswer<ComparedSides> compare_sides(const QueryContext& query, const CompareQuestion& question) {
+  const std::vector<std::string> by = {question.kind};
+  const AskedSides sides = asked_sides(query, question);
+  auto base = capture_figures(sides.base, by);
+  if (!base) return base.error();
+  auto other = capture_figures(sides.other, by);
+  if (!other) return other.error();
+  base->label.path = question.base_title;
+  other->label.path = question.other_title;
+  const std::array<CaptureFigures, 2> captures = {std::move(*base), std::move(*other)};
+  ComparedSides out;
+  out.comparison = compare_captures(captures, {{question.base_title, {0}}, {question.other_title, {1}}});
+  out.listing = out.comparison.costs.empty() ? metrics_listing(out.comparison, 1)
+                                             : costs_listing(out.comparison, out.comparison.costs.front(), 1);
+  return std::make_shared<const ComparedSides>(std::move(out));
+}
 
 // This session beside another that is open: whether results differ, the verdict, then figures and costs, the base, A,
 // on the left. A is the session that was opened first, of a comparison the one above; a click swaps them.
@@ -36,21 +48,21 @@ namespace {
 
 class Waterfall {
  public:
-  void draw(const PanelContext& context, const render::Rect& area, const CompareQuestion& question);
+  void draw(const PanelContext& context, const Rect& area, const CompareQuestion& question);
   [[nodiscard]] bool pending() const { return kept_.task.valid(); }
 
  private:
-  void draw_part(const PanelContext& context, const render::Rect& area, const CompareQuestion& question,
+  void draw_part(const PanelContext& context, const Rect& area, const CompareQuestion& question,
                  const ExplainedPart& part);
 
-  SessionAnalysis::Kept<Explained, CompareQuestion> kept_;
+  KeptAnswer<Explained, CompareQuestion> kept_;
   int by_ = 0;
   int chosen_ = -1;  // of the terms
 };
 
 class ComparePanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] bool pending() const override {
     return kept_.task.valid() || results_kept_.task.valid() || waterfall_.pending();
@@ -58,10 +70,10 @@ class ComparePanel final : public Panel {
 
  private:
   // Fills in the session to compare with, where there is one; takes its rows off the area.
-  void draw_head(const PanelContext& context, render::Rect& area, CompareQuestion& question);
+  void draw_head(const PanelContext& context, Rect& area, CompareQuestion& question);
   // The results, and a click on them: what is left of the area.
-  void draw_results(const PanelContext& context, render::Rect& area, const CompareQuestion& question);
-  void draw_verdict(const PanelContext& context, const render::Rect& area) const;
+  void draw_results(const PanelContext& context, Rect& area, const CompareQuestion& question);
+  void draw_verdict(const PanelContext& context, const Rect& area) const;
 
   std::weak_ptr<const Store> chosen_;
   int kind_ = 0;
@@ -73,12 +85,6 @@ class ComparePanel final : public Panel {
   AnswerTable rows_;
   Waterfall waterfall_;
 };
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr float kWaterfallRow = 24, kTermWidth = 116, kWhyWidth = 190, kLabelShare = 0.30F;
 
@@ -107,7 +113,7 @@ struct WaterfallCells {
 };
 WaterfallCells cells_of(const Ui& ui, Rect row) {
   WaterfallCells cells;
-  row = row.inset(ui.px(size::kPanelPadding), 0);
+  row = padded(ui, row);
   cells.term = row.cut_right(ui.px(kTermWidth));
   cells.label = row.cut_left(std::max(ui.px(150), row.width() * kLabelShare));
   cells.why = row.cut_left(std::min(ui.px(kWhyWidth), row.width() / 2));
@@ -128,7 +134,7 @@ void draw_total(Ui& ui, const Rect& row, bool is_base, const Explained& explaine
             {.style = TextStyle::small_strong, .colour = Colour::bg1, .align = Align::centre});
   cells.label.cut_left(ui.px(8));
   draw_text(ui, cells.label, title, {.style = TextStyle::small_strong});
-  draw_text(ui, cells.why, "total", {.style = TextStyle::small, .colour = Colour::text2});
+  draw_text(ui, cells.why, "total", kLabelText);
   const Rect bar = Rect{axis.bars.x0, row.y0, axis.x(static_cast<double>(total)), row.y1}.middle(ui.px(14));
   fill(ui, bar, colour);
   if (axis.low > 0) {  // it goes on to the left
@@ -138,7 +144,82 @@ void draw_total(Ui& ui, const Rect& row, bool is_base, const Explained& explaine
   draw_text(ui, cells.term, exact_time(explained, total), {.style = TextStyle::mono_strong, .align = Align::right});
 }
 
+constexpr float kCompareHead = 36, kCompareVerdict = 46, kCompareNote = 20;  // units
+constexpr float kLeastSides = 420;                                           // for what is set against what
+
+struct ComparePage {
+  std::string_view kind, label;
+};
+constexpr std::array<ComparePage, 9> kComparePages = {{{"metric", "Metrics"},
+                                                       {"explain", "Explain"},
+                                                       {"kernel", "By kernel"},
+                                                       {"opcode", "By opcode"},
+                                                       {"layer", "By layer"},
+                                                       {"line", "By source line"},
+                                                       {"finding", "Findings"},
+                                                       {"memory", "Memory"},
+                                                       {"memory_stack", "By stack"}}};
+constexpr std::size_t kMemoryPages = 2;  // the last ones, of sessions with allocations
+
+bool has_allocations(const Snapshot& snapshot) {
+  return std::ranges::any_of(snapshot.lanes,
+                             [](const LaneSnapshot& each) { return each.data->kind == EventKind::memory; });
+}
+
 }  // namespace
+
+AskedSides asked_sides(const QueryContext& own, const CompareQuestion& question) {
+  const QueryContext other{*question.other, question.other->snapshot(), own.pool, own.control};
+  return question.other_is_base ? AskedSides{other, own} : AskedSides{own, other};
+}
+
+std::shared_ptr<const Divergence> ask_results(SessionAnalysis& own, ResultsKept& kept, CompareQuestion question) {
+  question.kind = "results";
+  return own.ask(kept, question, question.renewal(), [question](const QueryContext& query) -> FoundAnswer<Divergence> {
+    const AskedSides sides = asked_sides(query, question);
+    if (!has_checksums(*sides.base.snapshot) || !has_checksums(*sides.other.snapshot))
+      return std::make_shared<const Divergence>();
+    auto found = find_divergence(sides.base, sides.other);
+    if (!found) return found.error();
+    return std::make_shared<const Divergence>(std::move(*found));
+  });
+}
+
+Colour colour_of_results(const Divergence& divergence) {
+  const Judgement judgement = results_judgement(divergence);
+  return judgement == Judgement::unknown ? Colour::warning : colour_of(judgement);
+}
+
+std::shared_ptr<const ComparedSides> ask_compared(SessionAnalysis& own, CompareKept& kept,
+                                                  const CompareQuestion& question) {
+  return own.ask(kept, question, question.renewal(),
+                 [question](const QueryContext& query) { return compare_sides(query, question); });
+}
+
+void select_on_both(SessionTab& tab, const CompareQuestion& question, EventId base, EventId other) {
+  if (question.other_is_base) std::swap(base, other);
+  if (base != kNoEvent) select_event(tab, base);
+  if (other != kNoEvent && tab.beside && tab.beside->store == question.other) tab.beside->selected = other;
+}
+
+void draw_compared_verdict(Ui& ui, Rect& line, const Comparison& comparison) {
+  const ComparisonVerdict verdict = comparison_verdict(comparison, 1);
+  const auto part = [&](const std::string& text, TextStyle style, Colour colour) {
+    draw_text(ui, line.cut_left(std::min(line.width(), text_width(ui, style, text) + ui.px(12))), text,
+              {.style = style, .colour = colour});
+  };
+  part(verdict.headline, TextStyle::heading, colour_of(verdict.judgement));
+  part(verdict.detail, TextStyle::mono_strong, Colour::text1);
+  part(verdict.beside, TextStyle::small, Colour::text2);
+  part(verdict.basis, TextStyle::small, Colour::text3);
+}
+
+std::string compared_reasons(const Comparison& comparison, std::size_t most) {
+  std::string reasons;
+  for (const ComparisonReason& reason : comparison_reasons(comparison, 1, most))
+    reasons += (reasons.empty() ? "" : "   ") + reason.text;
+  return reasons;
+}
 
 void Waterfall::draw_part(const PanelContext& context, const Rect& area, const CompareQuestion& question,
                           const ExplainedPart& part) {
@@ -149,12 +230,11 @@ void Waterfall::draw_part(const PanelContext& context, const Rect& area, const C
   for (std::size_t i = 0; i < part.difference.terms.size(); ++i) {
     if (part.difference.terms[i].difference_ns() != 0) rows.push_back(i);
   }
-  const Rect foot = rest.cut_bottom(ui.px(kWaterfallRow)).inset(ui.px(size::kPanelPadding), 0);
+  const Rect foot = padded(ui, rest.cut_bottom(ui.px(kWaterfallRow)));
   const WaterfallAxis axis = axis_of(part, cells_of(ui, rest).bars);
   draw_text(ui, foot, explained_sum(explained, part.difference), {.style = TextStyle::small_strong});
   if (axis.low > 0) {
-    draw_text(ui, foot, "the axis starts at " + format_duration(axis.low),
-              {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
+    draw_text(ui, foot, "the axis starts at " + format_duration(axis.low), kHintTextRight);
   }
   const float row_height = ui.px(kWaterfallRow);
   draw_total(ui, rest.cut_top(row_height), true, explained, axis);
@@ -176,7 +256,7 @@ void Waterfall::draw_part(const PanelContext& context, const Rect& area, const C
       if (touch.hovered || is_chosen) fill(ui, row, ui.colour(is_chosen ? Colour::accent_bg : Colour::bg3));
       const WaterfallCells cells = cells_of(ui, row);
       draw_text(ui, cells.label, explained_label(term, part.by), {.style = TextStyle::body});
-      draw_text(ui, cells.why, explained_why(term), {.style = TextStyle::small, .colour = Colour::text2});
+      draw_text(ui, cells.why, explained_why(term), kLabelText);
       const Colour colour = next > at ? Colour::error : Colour::ok;
       const float x0 = axis.x(std::min(at, next)), x1 = std::max(axis.x(std::max(at, next)), x0 + 1);
       fill(ui, Rect{x0, row.y0, x1, row.y1}.middle(ui.px(14)), ui.colour(colour));
@@ -194,7 +274,7 @@ void Waterfall::draw_part(const PanelContext& context, const Rect& area, const C
 
 void Waterfall::draw(const PanelContext& context, const Rect& area, const CompareQuestion& question) {
   Ui& ui = context.ui;
-  const auto work = [question](const QueryContext& query) -> SessionAnalysis::Found<Explained> {
+  const auto work = [question](const QueryContext& query) -> FoundAnswer<Explained> {
     const AskedSides sides = asked_sides(query, question);
     auto found = explain_difference(sides.base, sides.other, {std::begin(kExplainedBy), std::end(kExplainedBy)});
     if (!found) return found.error();
@@ -203,55 +283,23 @@ void Waterfall::draw(const PanelContext& context, const Rect& area, const Compar
     return std::make_shared<const Explained>(std::move(*found));
   };
   const std::shared_ptr<const Explained> shown = context.analysis().ask(kept_, question, question.renewal(), work);
-  if (!kept_.error.empty()) return (void)empty_state(ui, "compare.wrong", area, icon::kError, kept_.error);
-  if (!shown) return (void)empty_state(ui, "compare.loading", area, icon::kClock, "Following both critical paths ...");
+  if (draw_missing(ui, "compare", area, kept_.error, shown != nullptr, "Following both critical paths ...")) return;
   Rect rest = area;
-  Rect head = rest.cut_top(ui.px(size::kControl + 6)).inset(ui.px(size::kPanelPadding), 0);
+  Rect head = padded(ui, rest.cut_top(ui.px(size::kControl + 6)));
   std::vector<Segment> segments;
   for (const ExplainedBy& each : kExplainedBy) segments.push_back({.label = each.title});
-  if (segmented(ui, "compare.explained", head.cut_right(segmented_width(ui, segments)).middle(ui.px(size::kControl)),
-                segments, by_))
-    chosen_ = -1;
+  if (segmented_right(ui, "compare.explained", head, segments, by_)) chosen_ = -1;
   head.cut_right(ui.px(16));
   const std::string title = explained_headline(*shown);
   draw_text(ui, head.cut_left(std::min(head.width(), text_width(ui, TextStyle::heading, title) + ui.px(12))), title,
             {.style = TextStyle::heading});
-  draw_text(ui, head, "along both critical paths; the terms add up exactly. A: " + shown->base_bound,
-            {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, head, "along both critical paths; the terms add up exactly. A: " + shown->base_bound, kHintText);
   draw_part(context, rest, question, shown->parts[static_cast<std::size_t>(by_)]);
 }
 
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kCompareHead = 36, kCompareVerdict = 46, kCompareNote = 20;  // units
-constexpr float kLeastSides = 420;                                           // for what is set against what
-
-struct ComparePage {
-  std::string_view kind, label;
-};
-constexpr std::array<ComparePage, 9> kComparePages = {{{"metric", "Metrics"},
-                                                       {"explain", "Explain"},
-                                                       {"kernel", "By kernel"},
-                                                       {"opcode", "By opcode"},
-                                                       {"layer", "By layer"},
-                                                       {"line", "By source line"},
-                                                       {"finding", "Findings"},
-                                                       {"memory", "Memory"},
-                                                       {"memory_stack", "By stack"}}};
-constexpr std::size_t kMemoryPages = 2;  // the last ones, of sessions with allocations
-
-bool has_allocations(const Snapshot& snapshot) {
-  return std::any_of(snapshot.lanes.begin(), snapshot.lanes.end(),
-                     [](const LaneSnapshot& each) { return each.data->kind == EventKind::memory; });
-}
-
-}  // namespace
-
 void ComparePanel::draw_head(const PanelContext& context, Rect& area, CompareQuestion& question) {
   Ui& ui = context.ui;
-  const auto next_row = [&] { return area.cut_top(ui.px(kCompareHead)).inset(ui.px(size::kPanelPadding), 0); };
+  const auto next_row = [&] { return padded(ui, area.cut_top(ui.px(kCompareHead))); };
   Rect head = next_row();
   const std::vector<OpenSession> others = context.actions.other_sessions();
   if (others.empty()) return;
@@ -279,8 +327,7 @@ void ComparePanel::draw_head(const PanelContext& context, Rect& area, CompareQue
     side_by_side_ = button(ui, "compare.side_by_side", place, options);
   }
   const std::shared_ptr<const Store> known = chosen_.lock();
-  const auto found =
-      std::find_if(others.begin(), others.end(), [&](const OpenSession& each) { return each.store == known; });
+  const auto found = std::ranges::find_if(others, [&](const OpenSession& each) { return each.store == known; });
   int number = found == others.end() ? 0 : static_cast<int>(found - others.begin());
   std::vector<Segment> names;
   for (const OpenSession& each : others) names.push_back({.label = each.title});
@@ -330,7 +377,7 @@ void ComparePanel::draw_results(const PanelContext& context, Rect& area, const C
   if (!found || found->with_checksums == 0 || found->other_with_checksums == 0) return;
   const DivergentPair* first = found->first();
   const Rect whole = area.cut_top(ui.px(first == nullptr ? kCompareNote : 2 * kCompareNote));
-  Rect rest = whole.inset(ui.px(size::kPanelPadding), 0);
+  Rect rest = padded(ui, whole);
   if (first != nullptr) {
     const Interaction touch = interact(ui, "compare.results", whole);
     if (touch.hovered) fill(ui, whole, ui.colour(Colour::bg3));
@@ -341,7 +388,7 @@ void ComparePanel::draw_results(const PanelContext& context, Rect& area, const C
             {.style = TextStyle::small_strong, .colour = colour_of_results(*found)});
   if (first != nullptr) {
     const std::string of = found->is_one_program() ? "" : "The first pair that differs: ";
-    draw_text(ui, rest, of + divergent_details(*first), {.style = TextStyle::small, .colour = Colour::text2});
+    draw_text(ui, rest, of + divergent_details(*first), kLabelText);
   }
 }
 
@@ -354,11 +401,9 @@ void ComparePanel::draw(const PanelContext& context, const Rect& area) {
   Rect rest = area;
   CompareQuestion question;
   draw_head(context, rest, question);
-  if (!question.other) {
-    empty_state(ui, "compare.alone", area, icon::kBalance,
-                "Open another session in a tab of its own, and it is set beside this one here.");
-    return;
-  }
+  if (!question.other)
+    return empty_sentence(ui, "compare.alone", area, icon::kBalance,
+                          "Open another session in a tab of its own, and it is set beside this one here.");
   question.base_title = own_title(context.tab);
   if (question.other_is_base) std::swap(question.base_title, question.other_title);
   if (question.other_title == question.base_title) question.other_title += " (B)";
@@ -366,26 +411,14 @@ void ComparePanel::draw(const PanelContext& context, const Rect& area) {
   draw_results(context, rest, question);
   if (question.kind == "explain") return waterfall_.draw(context, rest, question);
   shown_ = ask_compared(context.analysis(), kept_, question);
-  if (!kept_.error.empty()) {
-    empty_state(ui, "compare.wrong", rest, icon::kError, kept_.error);
-    return;
-  }
-  if (!shown_) {
-    empty_state(ui, "compare.loading", rest, icon::kClock, "Comparing ...");
-    return;
-  }
-  draw_verdict(context, rest.cut_top(ui.px(kCompareVerdict)).inset(ui.px(size::kPanelPadding), 0));
+  if (draw_missing(ui, "compare", rest, kept_.error, shown_ != nullptr, "Comparing ...")) return;
+  draw_verdict(context, padded(ui, rest.cut_top(ui.px(kCompareVerdict))));
   const Listing& listing = shown_->listing;
-  if (!listing.note.empty()) {
-    draw_text(ui, rest.cut_bottom(ui.px(kCompareNote)).inset(ui.px(size::kPanelPadding), 0), listing.note,
-              {.style = TextStyle::small, .colour = Colour::text3});
-  }
+  draw_note(ui, rest, listing.note);
   if (listing.rows.row_count() == 0) return;
   (void)rows_.draw(context, "compare.rows", rest, std::shared_ptr<const Listing>(shown_, &shown_->listing));
 }
 
-std::unique_ptr<Panel> make_compare_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<ComparePanel>();
-}
+std::unique_ptr<Panel> make_compare_panel(const PanelParts&) { return std::make_unique<ComparePanel>(); }
 
 }  // namespace accelscope::app

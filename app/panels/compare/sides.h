@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <tuple>
 
 #include "app/content/listings/base/listing.h"
@@ -10,7 +9,6 @@
 #include "app/session/tab.h"
 #include "core/analysis/comparison/comparison.h"
 #include "core/analysis/comparison/divergence.h"
-#include "render/base/geometry.h"
 #include "render/base/ui.h"
 
 namespace accelscope::app {
@@ -33,7 +31,7 @@ struct ComparedSides {
   Comparison comparison;
   Listing listing;
 };
-using CompareKept = SessionAnalysis::Kept<ComparedSides, CompareQuestion>;
+using CompareKept = KeptAnswer<ComparedSides, CompareQuestion>;
 
 // A and B as they are asked, of the analysis' own session and the other.
 struct AskedSides {
@@ -42,7 +40,7 @@ struct AskedSides {
 [[nodiscard]] AskedSides asked_sides(const QueryContext& own, const CompareQuestion& question);
 
 // What checksums say of the results of both.
-using ResultsKept = SessionAnalysis::Kept<Divergence, CompareQuestion>;
+using ResultsKept = KeptAnswer<Divergence, CompareQuestion>;
 // Null until it is known; where not both have checksums it compares nothing.
 [[nodiscard]] std::shared_ptr<const Divergence> ask_results(SessionAnalysis& own, ResultsKept& kept,
                                                             CompareQuestion question);

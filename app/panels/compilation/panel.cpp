@@ -1,31 +1,16 @@
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "app/content/advice_words.h"
 #include "app/content/listings/analysis_listings.h"
 #include "app/panels/answer_table.h"
-#include "app/panels/context.h"
+#include "app/panels/panel.h"
 #include "app/panels/rect_batch.h"
-#include "app/panels/scope.h"
 #include "core/analysis/compilation/compilations.h"
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // When programs were compiled, by what compilers printed, what calls are named and how long recurring calls took; and
@@ -38,7 +23,7 @@ namespace {
 class CallBars {
  public:
   // `rows` are of call_rows(), of one function and in order. A click selects the call, a double click goes there.
-  void draw(const PanelContext& context, render::Rect area, const Compilations& all, const std::vector<CallRow>& rows,
+  void draw(const PanelContext& context, Rect area, const Compilations& all, const std::vector<CallRow>& rows,
             const CallFunctionRow& function);
 
  private:
@@ -50,7 +35,7 @@ class CallBars {
     std::int64_t most_ns = 1;
   };
   void place(const std::vector<CallRow>& rows, const CallFunctionRow& function, std::size_t room);
-  void touch(const PanelContext& context, const render::Rect& plot, float slot, const Compilations& all,
+  void touch(const PanelContext& context, const Rect& plot, float slot, const Compilations& all,
              const std::vector<CallRow>& rows) const;
 
   Slots slots_;
@@ -58,7 +43,7 @@ class CallBars {
 
 class CompilationPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   // What is told stays untaken while there is nothing to tell of.
   [[nodiscard]] bool pending() const override {
@@ -85,30 +70,24 @@ class CompilationPanel final : public Panel {
 
   void ask(const PanelContext& context);
   [[nodiscard]] std::string wrong(const PanelContext& context) const;
-  void draw_head(const PanelContext& context, render::Rect head);
-  void draw_sentence(const PanelContext& context, render::Rect row) const;
-  void draw_table(const PanelContext& context, render::Rect area);
-  void draw_calls_of(const PanelContext& context, render::Rect area);
+  void draw_head(const PanelContext& context, Rect head);
+  void draw_sentence(const PanelContext& context, Rect row) const;
+  void draw_table(const PanelContext& context, Rect area);
+  void draw_calls_of(const PanelContext& context, Rect area);
   [[nodiscard]] const CallFunctionRow* chosen() const;
   [[nodiscard]] bool is_stale() const { return waits_ || found_.stale() || told_.stale(); }
 
   PanelScope scope_ = Scope::session;
   Page page_ = Page::functions;
   bool page_chosen_ = false;  // by the user
-  SessionAnalysis::Kept<Compilations, SessionAnalysis::Filtered<SessionAnalysis::NoKey>> found_;
-  SessionAnalysis::Kept<Told, RangeQuestion> told_;
+  FilteredAnswer<Compilations> found_;
+  KeptAnswer<Told, RangeQuestion> told_;
   std::shared_ptr<const Told> shown_;
   bool waits_ = false;    // for what is to be told of
   std::string function_;  // whose calls are drawn; "": of the first row
   AnswerTable functions_, calls_, compilations_;
   CallBars bars_;
 };
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr float kLegend = 22, kCallAxis = 18, kScaleWidth = 62;
 constexpr float kLeastSlot = 3, kMostSlot = 40;  // units
@@ -131,9 +110,22 @@ void draw_legend(Ui& ui, Rect row) {
     const float width = text_width(ui, TextStyle::small, part.name);
     if (row.width() < width + ui.px(16)) return;
     row.cut_left(draw_swatch(ui, row, ui.theme().slice(part.slot)) + ui.px(5));
-    draw_text(ui, row.cut_left(width), part.name, {.style = TextStyle::small, .colour = Colour::text2});
+    draw_text(ui, row.cut_left(width), part.name, kLabelText);
     row.cut_left(ui.px(14));
   }
+}
+
+constexpr float kCompilationHead = 36, kCompileSentence = 24, kRoomForNote = 100, kRoomForBars = 1'000;
+constexpr float kBarsShare = 0.36F;
+
+constexpr std::string_view kNothingCompiled =
+    "Nothing tells of compiling, and no call of a host recurs and launches work. ";
+
+std::string how_to_record(const Snapshot& snapshot) {
+  if (tells_of_python(snapshot))
+    return "Record a program's output (--program), its Python calls or its OpenCL calls, or open a trace of "
+           "torch.profiler.";
+  return "Record a program's output (--program), where a compiler's lines tell, or its OpenCL calls.";
 }
 
 }  // namespace
@@ -188,13 +180,12 @@ void CallBars::draw(const PanelContext& context, Rect area, const Compilations& 
   }
   horizontal_line(ui, plot.x0, plot.x1, plot.y1, ui.colour(Colour::line2));
   Rect top = scale;
-  draw_text(ui, top.cut_top(ui.px(16)), format_duration(static_cast<double>(slots_.most_ns)),
-            {.style = TextStyle::mono_small, .colour = Colour::text3});
+  draw_text(ui, top.cut_top(ui.px(16)), format_duration(slots_.most_ns), kMonoHint);
   std::string axis = function.rows.size() == 1
                          ? std::string("1 call")
                          : fmt::format("{} calls, in their order", format_count(function.rows.size()));
   if (slots_.count < function.rows.size()) axis += "; of neighbours the longest is shown";
-  draw_text(ui, {plot.x0, foot.y0, foot.x1, foot.y1}, axis, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, {plot.x0, foot.y0, foot.x1, foot.y1}, axis, kHintText);
   touch(context, plot, slot, all, rows);
 }
 
@@ -213,22 +204,13 @@ void CallBars::touch(const PanelContext& context, const Rect& plot, float slot, 
   HoverCard card;
   card.title = all.calls.functions[call.function];
   card.title_value = fmt::format("{} of {}", all.facts[row.call].number, all.facts[row.call].of);
-  card.rows.push_back({"Takes", format_duration(static_cast<double>(row.cost.span_ns))});
+  card.rows.push_back({"Takes", format_duration(row.cost.span_ns)});
   for (const CallPart& part : kCallParts)
-    card.rows.push_back({std::string(part.name), format_duration(static_cast<double>(row.cost.*part.ns))});
+    card.rows.push_back({std::string(part.name), format_duration(row.cost.*part.ns)});
   card.rows.push_back({"Launches", format_count(row.cost.launches)});
   const float x0 = plot.x0 + slot * static_cast<float>(at);
   hover_card(ui, card, {x0, plot.y0, x0 + slot, plot.y1});
 }
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kCompilationHead = 36, kCompileSentence = 24, kNoteRow = 20, kRoomForNote = 100, kRoomForBars = 1'000;
-constexpr float kBarsShare = 0.36F;
-
-}  // namespace
 
 // All of the session first, whatever the range: the first call of a function tells of all others.
 void CompilationPanel::ask(const PanelContext& context) {
@@ -241,8 +223,8 @@ void CompilationPanel::ask(const PanelContext& context) {
     all = analysis.compilations();
     if (found_.asked_s >= 0 || found_.value) found_ = {};  // what was asked of a filter, its error too
   } else if (const auto known = analysis.dependencies()) {
-    all = analysis.ask_of(found_, filter, SessionAnalysis::NoKey{},
-                          [known](const QueryContext& query) -> SessionAnalysis::Found<Compilations> {
+    all = analysis.ask_of(found_, filter, NoQuestion{},
+                          [known](const QueryContext& query) -> FoundAnswer<Compilations> {
                             return find_compilations(query, known.get());
                           },
                           {.of = analysis.made_of(analysis.dependencies_state())});
@@ -258,7 +240,7 @@ void CompilationPanel::ask(const PanelContext& context) {
        .busy_s = SessionAnalysis::kRenewSeconds,
        .ages = false,
        .tells_itself = true},
-      [all, range, within](const QueryContext& query) -> SessionAnalysis::Found<Told> {
+      [all, range, within](const QueryContext& query) -> FoundAnswer<Told> {
         auto made = std::make_shared<Told>();
         made->of = all;
         made->rows = call_rows(*all, range);
@@ -289,20 +271,6 @@ const CallFunctionRow* CompilationPanel::chosen() const {
   return &shown_->functions.front();
 }
 
-namespace {
-
-constexpr std::string_view kNothingCompiled =
-    "Nothing tells of compiling, and no call of a host recurs and launches work. ";
-
-std::string how_to_record(const Snapshot& snapshot) {
-  if (tells_of_python(snapshot))
-    return "Record a program's output (--program), its Python calls or its OpenCL calls, or open a trace of "
-           "torch.profiler.";
-  return "Record a program's output (--program), where a compiler's lines tell, or its OpenCL calls.";
-}
-
-}  // namespace
-
 std::optional<bool> CompilationPanel::has_content(const PanelContext& context) const {
   if (!shown_ || !scope_filter(context.tab, scope_).empty()) return std::nullopt;
   return !shown_->of->events.empty() || !shown_->of->calls.list.empty();
@@ -313,33 +281,23 @@ void CompilationPanel::draw(const PanelContext& context, const Rect& area) {
   const OwnSelection own(context.tab, scope_);
   ask(context);
   Rect rest = area;
-  draw_head(context, rest.cut_top(ui.px(kCompilationHead)).inset(ui.px(size::kPanelPadding), 0));
-  const std::string problem = wrong(context);
-  if (!problem.empty()) {
-    empty_state(ui, "compilation.wrong", rest, icon::kError, problem);
+  draw_head(context, padded(ui, rest.cut_top(ui.px(kCompilationHead))));
+  const auto share = found_.task.valid() ? found_.share() : context.analysis().compilations_state().share();
+  if (draw_missing(ui, "compilation", rest, wrong(context), shown_ != nullptr, "Looking for what was compiled ...",
+                   share))
     return;
-  }
-  if (!shown_) {
-    const auto share = found_.task.valid() ? found_.share() : context.analysis().compilations_state().share();
-    empty_state(ui, "compilation.loading", rest, icon::kClock,
-                share ? fmt::format("Looking for what was compiled, {} ...", format_share(*share))
-                      : std::string("Looking for what was compiled ..."));
-    return;
-  }
-  if (shown_->of->events.empty() && shown_->of->calls.list.empty()) {
-    empty_state(ui, "compilation.empty", rest, icon::kSettings,
-                scope_filter(context.tab, scope_).empty()
-                    ? std::string(kNothingCompiled) + how_to_record(*context.tab.snapshot)
-                    : "Nothing that passes the filter tells of compiling, and no call that does recurs and launches "
-                      "work.");
-    return;
-  }
+  if (shown_->of->events.empty() && shown_->of->calls.list.empty())
+    return empty_sentence(
+        ui, "compilation.empty", rest, icon::kSettings,
+        scope_filter(context.tab, scope_).empty()
+            ? std::string(kNothingCompiled) + how_to_record(*context.tab.snapshot)
+            : "Nothing that passes the filter tells of compiling, and no call that does recurs and launches "
+              "work.");
   if (!page_chosen_ && shown_->functions.empty()) page_ = Page::compilations;
-  draw_sentence(context, rest.cut_top(ui.px(kCompileSentence)).inset(ui.px(size::kPanelPadding), 0));
+  draw_sentence(context, padded(ui, rest.cut_top(ui.px(kCompileSentence))));
   if (rest.width() >= ui.px(kRoomForBars) && chosen() != nullptr) {
-    Rect right = rest.cut_right(std::round(rest.width() * kBarsShare));
-    vertical_line(ui, right.x0, right.y0, right.y1, ui.colour(Colour::line2));
-    draw_calls_of(context, right.inset(ui.px(size::kPanelPadding), 0));
+    Rect right = cut_pane(ui, rest, std::round(rest.width() * kBarsShare));
+    draw_calls_of(context, padded(ui, right));
   }
   draw_table(context, rest);
 }
@@ -363,14 +321,13 @@ void CompilationPanel::draw_head(const PanelContext& context, Rect head) {
     pages[2].label = "Compilations";
   }
   int page = static_cast<int>(page_);
-  if (segmented(ui, "compilation.page", head.cut_left(segmented_width(ui, pages)).middle(ui.px(size::kControl)), pages,
-                page)) {
+  if (segmented_left(ui, "compilation.page", head, pages, page)) {
     page_ = static_cast<Page>(page);
     page_chosen_ = true;
   }
   head.cut_left(ui.px(12));
   if (is_stale()) {
-    draw_text(ui, head, "of the earlier range", {.style = TextStyle::small, .colour = Colour::text3});
+    draw_text(ui, head, "of the earlier range", kHintText);
   }
 }
 
@@ -397,18 +354,14 @@ void CompilationPanel::draw_table(const PanelContext& context, Rect area) {
   const std::shared_ptr<const Listing> listing = page_ == Page::functions ? shown_->by_function
                                                  : page_ == Page::calls   ? shown_->by_call
                                                                           : shown_->compilations;
-  if (!listing->note.empty() && area.height() >= ui.px(kRoomForNote)) {
-    draw_text(ui, area.cut_bottom(ui.px(kNoteRow)).inset(ui.px(size::kPanelPadding), 0), listing->note,
-              {.style = TextStyle::small, .colour = Colour::text3});
-  }
-  if (listing->rows.row_count() == 0) {
-    empty_state(ui, "compilation.none", area, icon::kSettings,
-                page_ == Page::compilations
-                    ? "Nothing tells of compiling here: no compiler's line in captured output, no call named so, no "
-                      "first call far longer than the others."
-                    : "No call here recurs and launches work.");
-    return;
-  }
+  draw_note(ui, area, listing->note, kRoomForNote);
+  if (listing->rows.row_count() == 0)
+    return empty_sentence(
+        ui, "compilation.none", area, icon::kSettings,
+        page_ == Page::compilations
+            ? "Nothing tells of compiling here: no compiler's line in captured output, no call named so, no "
+              "first call far longer than the others."
+            : "No call here recurs and launches work.");
   AnswerTable& table = page_ == Page::functions ? functions_ : page_ == Page::calls ? calls_ : compilations_;
   const std::string_view name = page_ == Page::functions ? "compilation.functions"
                                 : page_ == Page::calls   ? "compilation.calls"
@@ -425,19 +378,16 @@ void CompilationPanel::draw_calls_of(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   const CallFunctionRow& function = *chosen();
   const std::string& name = shown_->of->calls.functions[function.function];
-  const std::string hint =
-      function.has_first && function.rows.size() > 1
-          ? fmt::format("first {}, median of the others {}", format_duration(static_cast<double>(function.first_ns)),
-                        format_duration(static_cast<double>(function.median_ns)))
-          : "";
+  const std::string hint = function.has_first && function.rows.size() > 1
+                               ? fmt::format("first {}, median of the others {}", format_duration(function.first_ns),
+                                             format_duration(function.median_ns))
+                               : "";
   const Rect head = area.cut_top(ui.px(24));
   const float room = head.width() - text_width(ui, TextStyle::small, hint) - ui.px(12);
   heading(ui, head, fitted_text(ui, TextStyle::heading, name, room, Fit::middle), hint);
   bars_.draw(context, area, *shown_->of, shown_->rows, function);
 }
 
-std::unique_ptr<Panel> make_compilation_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<CompilationPanel>();
-}
+std::unique_ptr<Panel> make_compilation_panel(const PanelParts&) { return std::make_unique<CompilationPanel>(); }
 
 }  // namespace accelscope::app

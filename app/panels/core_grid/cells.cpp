@@ -1,22 +1,12 @@
 // The chips, the ramp, hovering and selecting.
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "app/content/figure_text.h"
 #include "app/panels/core_grid/panel.h"
-#include "app/panels/scope.h"
-#include "app/rows/track_names.h"
-#include "app/view/selection.h"
-#include "core/base/format.h"
+#include "app/panels/panel.h"
+#include "app/rows/groups.h"
 #include "core/model/unit.h"
 #include "imgui.h"
-#include "render/base/heat_ramp.h"
-#include "render/widgets/popup.h"
 
 namespace accelscope::app {
 
@@ -117,7 +107,7 @@ void CoreGridPanel::draw_chip(const PanelContext& context, std::size_t number, c
   if (shown.frames.grid.chips.size() > 1) {
     Rect title = cells.cut_top(ui.px(kChipTitle));
     title.cut_left(labels_width(context, chip));
-    draw_text(ui, title, chip.name, {.style = TextStyle::small_strong, .colour = Colour::text2});
+    draw_text(ui, title, chip.name, kGroupText);
   }
   cells.cut_top(ui.px(kAxisRow));
   cells.cut_left(labels_width(context, chip));
@@ -261,10 +251,9 @@ void CoreGridPanel::select_core(const PanelContext& context, std::size_t cell, b
   const std::vector<TrackNumber> tracks = shown.frames.grid.tracks_of(cell);
   EventFilter wanted;
   if (adds && tab.region) wanted.tracks = tab.region->tracks;
-  const bool had = std::find(wanted.tracks.begin(), wanted.tracks.end(), tracks.front()) != wanted.tracks.end();
+  const bool had = std::ranges::find(wanted.tracks, tracks.front()) != wanted.tracks.end();
   if (had) {
-    std::erase_if(wanted.tracks,
-                  [&](TrackNumber each) { return std::find(tracks.begin(), tracks.end(), each) != tracks.end(); });
+    std::erase_if(wanted.tracks, [&](TrackNumber each) { return std::ranges::find(tracks, each) != tracks.end(); });
   } else {
     wanted.tracks.insert(wanted.tracks.end(), tracks.begin(), tracks.end());
   }
@@ -281,7 +270,7 @@ void CoreGridPanel::select_core(const PanelContext& context, std::size_t cell, b
   const std::string key = row_key(TrackNames(*tab.snapshot), shown.frames.grid.cells[cell].track);
   tab.change([&](ViewChoices& choices) {
     auto& pinned = choices.rows.pinned;
-    if (std::find(pinned.begin(), pinned.end(), key) == pinned.end()) pinned.push_back(key);
+    if (std::ranges::find(pinned, key) == pinned.end()) pinned.push_back(key);
     choices.rows.open[key] = true;
   });
   context.actions.say("Pinned " + shown.frames.grid.cells[cell].name);

@@ -1,23 +1,26 @@
 #include "app/panels/core_grid/panel.h"
-#include "app/panels/panels.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cmath>
-
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/states.h"
+#include "imgui.h"
 
 namespace accelscope::app {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
 
+// The range with its brush, and playing.
+
 namespace {
+
+constexpr std::array<double, 4> kPlaySeconds = {4, 10, 30, 60};  // for the whole strip
+constexpr double kPlayedShare = 0.05;  // of the strip: the brush that is played where there is none
+constexpr float kHandle = 6;           // units: how near to an edge it is held
+constexpr float kStripClickSlack = 3;
+
+std::string speed_text(double ns_per_second) {
+  const double slower = 1e9 / ns_per_second;
+  if (slower >= 1.5) return fmt::format("plays at 1/{} of real speed", format_number(std::round(slower)));
+  if (slower > 0.67) return "plays at real speed";
+  return fmt::format("plays {}× as fast as it was", format_number(std::round(1 / slower)));
+}
 
 constexpr std::size_t kGridFrames = 256;
 constexpr float kWideHead = 860;  // units: measure and scope share a row
@@ -26,6 +29,180 @@ constexpr float kLegendRow = 24, kStripHeight = 84, kLeastTable = 66;
 constexpr double kTableSeconds = 0.25;  // while playing, the table follows so often
 
 }  // namespace
+
+void CoreGridPanel::play(const PanelContext& context) {
+  Ui& ui = context.ui;
+  if (!playing_) return;
+  const double passed = std::clamp(ui.time() - played_at_s_, 0.0, 0.25);  // after a pause it goes on, not ahead
+  played_at_s_ = ui.time();
+  const GridFrames& frames = *frames_;
+  const double length = static_cast<double>(frames.range.length_ns());
+  const GridBrush::Stretch now = brush_.of(frames);
+  brush_.move_to(frames, now.begin + length * passed / kPlaySeconds[static_cast<std::size_t>(speed_)]);
+  if (brush_.of(frames).end >= static_cast<double>(frames.range.end_ns)) {
+    playing_ = false;
+    return;
+  }
+  ui.request_frame();
+}
+
+void CoreGridPanel::draw_strip(const PanelContext& context, Rect area, const Shown& shown) {
+  Ui& ui = context.ui;
+  const GridFrames& frames = shown.frames;
+  const TimeRange range = frames.stretch(shown.span.first, shown.span.last);
+  Rect head = area.cut_top(ui.px(24));
+  std::vector<std::string> speeds;
+  for (const double each : kPlaySeconds) speeds.push_back(fmt::format("{:.0f} s", each));
+  const DropdownOptions options = {.label = "All in ", .flat = true, .tooltip = "How fast the range is played"};
+  dropdown(ui, "grid.speed", head.cut_right(dropdown_width(ui, speeds[static_cast<std::size_t>(speed_)], options)),
+           speeds, speed_, options);
+  head.cut_right(ui.px(12));
+  const bool whole = brush_.whole();
+  if (!whole) {
+    const float width = link_width(ui, "Whole range", TextStyle::small);
+    if (link(ui, "grid.whole", head.cut_right(width), "Whole range", TextStyle::small)) brush_.clear();
+    head.cut_right(ui.px(12));
+  }
+  const std::int64_t start = context.tab.snapshot->begin_ns;
+  head.cut_left(heading(ui, head, "Range of the grid") - head.x0 + ui.px(12));
+  draw_text(ui, head,
+            fmt::format("{} – {}, {}", format_duration(range.begin_ns - start), format_duration(range.end_ns - start),
+                        format_duration(range.length_ns())),
+            {.style = TextStyle::mono, .colour = Colour::text2});
+
+  Rect foot = area.cut_bottom(ui.px(18));
+  const Rect button = area.cut_left(ui.px(28)).middle(ui.px(28));
+  if (icon_button(ui, "grid.play", button, playing_ ? icon::kPause : icon::kPlay,
+                  playing_ ? "Pause" : "Move the range over the time that is shown",
+                  {.kind = ButtonKind::quiet, .active = playing_})) {
+    playing_ = !playing_;
+    played_at_s_ = ui.time();
+    const double length = static_cast<double>(frames.range.length_ns());
+    const auto begin = static_cast<double>(frames.range.begin_ns);
+    const GridBrush::Stretch now = brush_.of(frames);
+    if (playing_ && (whole || now.end - now.begin >= length)) {
+      brush_.set(frames, begin, begin + length * kPlayedShare);
+    } else if (playing_ && now.end >= static_cast<double>(frames.range.end_ns)) {
+      brush_.move_to(frames, begin);
+    }
+    ui.request_frame();
+  }
+  area.cut_left(ui.px(10));
+  foot.x0 = area.x0;
+  draw_curve(context, area, shown);
+  take_hand(context, area, frames);
+  const double ns_per_second =
+      static_cast<double>(frames.range.length_ns()) / kPlaySeconds[static_cast<std::size_t>(speed_)];
+  const TextOptions hint = {.style = TextStyle::small, .colour = Colour::text3};
+  const std::string speed = speed_text(ns_per_second);
+  TextOptions right = hint;
+  right.align = Align::right;
+  foot.cut_right(draw_text(ui, foot, speed, right) + ui.px(12));
+  std::string said = grid_measure_title(frames.measure, *context.tab.snapshot);
+  const std::size_t cores = shown.values.measured;
+  const char* const what = frames.grid.has_places() ? "core" : "lane";
+  said += cores == 1 ? fmt::format(", one {}", what) : fmt::format(", mean of {} {}s", format_count(cores), what);
+  draw_text(ui, foot, said, hint);
+}
+
+void CoreGridPanel::draw_curve(const PanelContext& context, const Rect& plot, const Shown& shown) {
+  Ui& ui = context.ui;
+  const GridFrames& frames = shown.frames;
+  if (curve_of_ != frames_) {
+    curve_of_ = frames_;
+    curve_.assign(frames.count, 0);
+    const std::vector<double>& values = frames.cells;
+    for (std::size_t i = 0; i < values.size(); ++i) curve_[i % frames.count] += values[i];
+    double most = 0;
+    for (std::size_t i = 0; i < curve_.size(); ++i) {
+      curve_[i] /= static_cast<double>(std::max<std::size_t>(1, shown.values.measured));
+      if (frames.measure.is_time()) curve_[i] /= static_cast<double>(frames.stretch(i, i + 1).length_ns());
+      most = std::max(most, curve_[i]);
+    }
+    // In tenths, as the ramp: of a session that is nearly idle the curve is seen, too.
+    constexpr double kStep = 0.1;
+    const double full = frames.measure.is_time() ? std::max(kStep, std::ceil(most / kStep) * kStep) : most;
+    for (double& each : curve_) each = full > 0 ? each / full : 0;
+  }
+  fill(ui, plot, ui.colour(Colour::bg1), size::kSliceRadius);
+  const GridBrush::Stretch at = brush_.of(frames);
+  const auto x_of = [&](double ns) {
+    return plot.x0 + plot.width() * static_cast<float>((ns - static_cast<double>(frames.range.begin_ns)) /
+                                                       static_cast<double>(frames.range.length_ns()));
+  };
+  const auto count = static_cast<float>(frames.count);
+  const float left = std::round(x_of(at.begin)), right = std::max(left + 1, std::round(x_of(at.end)));
+  const Pixel line = ui.theme().slice(0);
+  const Pixel inside = mix(ui.colour(Colour::bg1), line, 0.45F), outside = mix(ui.colour(Colour::bg1), line, 0.2F);
+  const Rect brush = {left, plot.y0, right, plot.y1};
+  if (!brush_.whole()) fill(ui, brush, ui.colour(Colour::accent_bg));
+  for (std::size_t i = 0; i < curve_.size(); ++i) {
+    const float x0 = plot.x0 + plot.width() * static_cast<float>(i) / count;
+    const float x1 = plot.x0 + plot.width() * static_cast<float>(i + 1) / count;
+    const float least = curve_[i] > 0 ? ui.px(1) : 0;
+    const float top = plot.y1 - std::max(least, std::round((plot.height() - ui.px(3)) * static_cast<float>(curve_[i])));
+    const bool in = (x0 + x1) / 2 >= left && (x0 + x1) / 2 < right;
+    const Rect bar = {std::round(x0), top, std::max(std::round(x0) + 1, std::round(x1)), plot.y1};
+    fill(ui, bar, in ? inside : outside);
+    fill(ui, {bar.x0, top, bar.x1, std::min(plot.y1, top + ui.px(1))}, in ? line : mix(outside, line, 0.4F));
+  }
+  if (brush_.whole()) return;
+  outline(ui, brush, ui.colour(Colour::accent), 0);
+  for (const float x : {left, right}) {
+    const Rect handle = Rect{x - ui.px(2), plot.y0, x + ui.px(2), plot.y1}.middle(plot.height() * 0.5F);
+    fill(ui, handle, ui.colour(Colour::accent), 2);
+  }
+}
+
+// A drag from an edge moves the edge, from inside the brush moves it, from outside makes a new one; a double click has
+// the whole range again.
+void CoreGridPanel::take_hand(const PanelContext& context, const Rect& plot, const GridFrames& frames) {
+  Ui& ui = context.ui;
+  const Interaction touch = interact(ui, "grid.strip", plot, {.no_focus = true});
+  const auto length = static_cast<double>(frames.range.length_ns());
+  const double per_pixel = length / static_cast<double>(std::max(1.0F, plot.width()));
+  const double at = static_cast<double>(frames.range.begin_ns) +
+                    static_cast<double>(std::clamp(ui.input().mouse.x, plot.x0, plot.x1) - plot.x0) * per_pixel;
+  const GridBrush::Stretch now = brush_.of(frames);
+  const double near = static_cast<double>(ui.px(kHandle)) * per_pixel;
+  const auto drag_at = [&] {
+    if (brush_.whole()) return Drag::fresh;
+    if (std::abs(at - now.begin) <= near && std::abs(at - now.begin) < std::abs(at - now.end)) return Drag::begin;
+    if (std::abs(at - now.end) <= near) return Drag::end;
+    return at > now.begin && at < now.end ? Drag::move : Drag::fresh;
+  };
+  if (touch.hovered || touch.held) {
+    const Drag would = touch.held ? drag_ : drag_at();
+    set_cursor(would == Drag::move ? Cursor::move : would == Drag::fresh ? Cursor::arrow : Cursor::resize_horizontal);
+  }
+  if (touch.hovered && !touch.held) context.tab.cursor_ns = static_cast<std::int64_t>(at);
+  if (touch.pressed) {
+    drag_ = drag_at();
+    drag_from_ns_ = drag_ == Drag::begin ? now.end : drag_ == Drag::end ? now.begin : at;
+    drag_offset_ns_ = at - now.begin;
+    dragged_ = false;
+    playing_ = false;
+  }
+  if (touch.held && drag_ != Drag::none) {
+    dragged_ = dragged_ || std::abs(at - drag_from_ns_) > static_cast<double>(ui.px(kStripClickSlack)) * per_pixel;
+    if (drag_ == Drag::move) {
+      brush_.move_to(frames, at - drag_offset_ns_);
+    } else if (dragged_) {
+      brush_.set(frames, drag_from_ns_, at);
+    }
+  }
+  if (touch.double_clicked) {
+    brush_.clear();
+    drag_ = Drag::none;
+  } else if (touch.clicked) {
+    // A click beside the brush brings it there.
+    if (drag_ == Drag::fresh && !dragged_ && !brush_.whole()) brush_.move_to(frames, at - (now.end - now.begin) / 2);
+    drag_ = Drag::none;
+  }
+  if (!touch.held && !touch.pressed) drag_ = Drag::none;
+  if (drag_ == Drag::none && !playing_ && touch.hovered)
+    tooltip(ui, touch, plot, "Drag to choose the range of the grid; double click for all of it");
+}
 
 std::optional<bool> CoreGridPanel::has_content(const PanelContext& context) const {
   if (!frames_ || !context.tab.choices.filter.empty()) return std::nullopt;
@@ -47,12 +224,11 @@ void CoreGridPanel::draw(const PanelContext& context, const Rect& area) {
 
 void CoreGridPanel::ask(const PanelContext& context) {
   SessionAnalysis& analysis = context.analysis();
-  offer_ = analysis.ask_of(offer_kept_, {}, SessionAnalysis::NoKey{},
-                           [](const QueryContext& query) -> SessionAnalysis::Found<GridOffer> {
-                             auto offer = core_grid_offer(query, core_grid_of(*query.snapshot));
-                             if (!offer) return offer.error();
-                             return std::make_shared<const GridOffer>(std::move(*offer));
-                           });
+  offer_ = analysis.ask_of(offer_kept_, {}, NoQuestion{}, [](const QueryContext& query) -> FoundAnswer<GridOffer> {
+    auto offer = core_grid_offer(query, core_grid_of(*query.snapshot));
+    if (!offer) return offer.error();
+    return std::make_shared<const GridOffer>(std::move(*offer));
+  });
   const EventFilter wanted = scope_filter(context.tab, scope_);
   frames_ = analysis.ask_of(frames_kept_, wanted, Question{measure_},
                             [wanted, measure = measure_](const QueryContext& query) {
@@ -63,8 +239,8 @@ void CoreGridPanel::ask(const PanelContext& context) {
 void CoreGridPanel::draw_head(const PanelContext& context, Rect& area) {
   Ui& ui = context.ui;
   const bool wide = area.width() >= ui.px(kWideHead);
-  Rect row = area.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0);
-  Rect second = wide ? row : area.cut_top(ui.px(28)).inset(ui.px(size::kPanelPadding), 0);
+  Rect row = padded(ui, area.cut_top(ui.px(36)));
+  Rect second = wide ? row : padded(ui, area.cut_top(ui.px(28)));
   constexpr float kBesideMeasure = 420, kAlone = 130;
   if (draw_scope(context, "grid.scope", second, scope_, wide ? kBesideMeasure : kAlone)) {
     brush_.clear();
@@ -76,7 +252,7 @@ void CoreGridPanel::draw_head(const PanelContext& context, Rect& area) {
     const std::string text =
         share ? fmt::format("of the earlier range; {} done", format_share(*share)) : "of the earlier range";
     Rect hint = wide ? second.cut_right(text_width(ui, TextStyle::small, text) + ui.px(12)) : second;
-    draw_text(ui, hint, text, {.style = TextStyle::small, .colour = Colour::text3});
+    draw_text(ui, hint, text, kHintText);
   }
   draw_measure(context, wide ? second : row);
 }
@@ -175,8 +351,7 @@ bool CoreGridPanel::draw_problem(const PanelContext& context, const Rect& area) 
                 "Nothing in this session says on which core it ran. Device logs of tt-metal do "
                 "(profile_log_device.csv), and every profile with engines or streams.");
   } else if (frames_->count == 0) {
-    constexpr std::array<std::string_view, 1> kActions = {"Show the whole session"};
-    if (empty_state(ui, "grid.nothing", area, icon::kChip, "No event lies in this range.", kActions))
+    if (empty_state(ui, "grid.nothing", area, icon::kChip, "No event lies in this range.", "Show the whole session"))
       scope_.choose(Scope::session, context.tab);
   } else {
     return false;
@@ -211,7 +386,7 @@ CoreGridPanel::Shown CoreGridPanel::make_shown(const PanelContext& context) {
 void CoreGridPanel::draw_body(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const Shown shown = make_shown(context);
-  Rect rest = area.inset(ui.px(size::kPanelPadding), 0);
+  Rect rest = padded(ui, area);
   rest.cut_bottom(ui.px(4));
   const bool wide = rest.width() > 1.5F * rest.height() && rest.width() >= ui.px(kWideBody);
   const float legend = ui.px(kLegendRow), strip = ui.px(kStripHeight);
@@ -246,7 +421,7 @@ void CoreGridPanel::draw_table(const PanelContext& context, const Rect& area, co
                                              .ages = false,
                                              .tells_itself = true,
                                              .priority = Priority::drawing},
-                                            [wanted](const QueryContext& query) -> SessionAnalysis::Found<CoreTable> {
+                                            [wanted](const QueryContext& query) -> FoundAnswer<CoreTable> {
                                               const GridFrames& frames = *wanted.of.frames;
                                               const FrameSpan span = wanted.of.span;
                                               CoreTable made{wanted.order, {}};
@@ -261,8 +436,6 @@ void CoreGridPanel::draw_table(const PanelContext& context, const Rect& area, co
   table_.draw(context, "grid.table", area, {found, &found->listing});
 }
 
-std::unique_ptr<Panel> make_core_grid_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<CoreGridPanel>();
-}
+std::unique_ptr<Panel> make_core_grid_panel(const PanelParts&) { return std::make_unique<CoreGridPanel>(); }
 
 }  // namespace accelscope::app

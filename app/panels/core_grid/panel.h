@@ -4,19 +4,9 @@
 // core of the selected event is ringed.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/content/listings/analysis_listings.h"
 #include "app/panels/answer_table.h"
-#include "app/panels/context.h"
-#include "app/panels/scope.h"
-#include "app/session/analysis.h"
+#include "app/panels/panel.h"
 #include "core/analysis/core_grid/grid_frames.h"
 
 namespace accelscope::app {
@@ -121,7 +111,7 @@ class CoreGridPanel final : public Panel {
   void explain(const PanelContext& context, std::size_t cell, const render::Rect& at, const Shown& shown) const;
   void select_core(const PanelContext& context, std::size_t cell, bool adds, bool pins, const Shown& shown) const;
   void draw_legend(const PanelContext& context, render::Rect row, const Shown& shown) const;
-  // strip.cpp
+  // panel.cpp
   void play(const PanelContext& context);
   void draw_strip(const PanelContext& context, render::Rect area, const Shown& shown);
   void draw_curve(const PanelContext& context, const render::Rect& plot, const Shown& shown);
@@ -131,8 +121,8 @@ class CoreGridPanel final : public Panel {
     GridMeasure measure;
     bool operator==(const Question&) const = default;
   };
-  SessionAnalysis::Kept<GridOffer, SessionAnalysis::Filtered<SessionAnalysis::NoKey>> offer_kept_;
-  SessionAnalysis::Kept<GridFrames, SessionAnalysis::Filtered<Question>> frames_kept_;
+  FilteredAnswer<GridOffer> offer_kept_;
+  FilteredAnswer<GridFrames, Question> frames_kept_;
   std::shared_ptr<const GridOffer> offer_;
   std::shared_ptr<const GridFrames> frames_;
   GridMeasure measure_;
@@ -170,7 +160,7 @@ class CoreGridPanel final : public Panel {
     CellOrder order;  // null: that of the stretch
     bool operator==(const TableQuestion&) const = default;
   };
-  SessionAnalysis::Kept<CoreTable, TableQuestion> table_kept_;
+  KeptAnswer<CoreTable, TableQuestion> table_kept_;
   AnswerTable table_;
 };
 

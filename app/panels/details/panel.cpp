@@ -1,19 +1,6 @@
 #include "app/panels/details/panel.h"
-#include "app/panels/panels.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <utility>
-
-#include "app/view/selection.h"
-#include "core/base/format.h"
 #include "core/names/name_forms.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
 
 namespace accelscope::app {
 
@@ -31,6 +18,72 @@ constexpr std::array<Segment, 2> kReach = {
             .tooltip = "Step by step back to what ended last before each, and on to what began first after each"}};
 
 std::string distance_text(std::int64_t ns) { return (ns > 0 ? "+" : "") + format_time_exact(ns); }
+
+constexpr float kHeadRow = 40, kWholeLine = 14;
+constexpr float kFieldRow = 20;
+constexpr float kGroupHead = 24;
+constexpr float kGroupGap = 14;
+constexpr float kLeastGroup = 190, kMostGroup = 360;  // units
+constexpr float kMostLabel = 120, kLeastTitle = 120;
+constexpr float kNeighbourWidth = 340;
+constexpr float kDetailsMostCard = 440;
+constexpr double kSoonSeconds = 0.15;  // until it is said that an event is being read
+constexpr const char* kOperandCard = "details.operands_card";
+
+// Groups side by side; where they do not fit, under the shortest column.
+struct Column {
+  float width = 0;
+  float height = 0;
+  std::vector<std::size_t> groups;
+};
+
+float label_width_of(const Ui& ui, const DetailGroup& group) {
+  float widest = 0;
+  for (const DetailField& field : group.fields) widest = std::max(widest, text_width(ui, TextStyle::body, field.label));
+  return std::min(widest, ui.px(kMostLabel)) + ui.px(16);
+}
+
+float group_width(const Ui& ui, const DetailGroup& group) {
+  float widest = 0;
+  for (const DetailField& field : group.fields) widest = std::max(widest, text_width(ui, TextStyle::mono, field.value));
+  return std::clamp(label_width_of(ui, group) + widest + ui.px(24), ui.px(kLeastGroup), ui.px(kMostGroup));
+}
+
+float group_height(const Ui& ui, const DetailGroup& group) {
+  return ui.px(kGroupHead) + static_cast<float>(group.fields.size()) * ui.px(kFieldRow) + ui.px(kGroupGap);
+}
+
+// The most columns that fit, each as wide as its widest group; each group goes to the shortest.
+std::vector<Column> place_groups(const Ui& ui, const std::vector<DetailGroup>& groups, float width) {
+  for (std::size_t count = groups.size(); count > 0; --count) {
+    std::vector<Column> columns(count);
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      auto shortest =
+          std::ranges::min_element(columns, [](const Column& a, const Column& b) { return a.height < b.height; });
+      shortest->groups.push_back(i);
+      shortest->height += group_height(ui, groups[i]);
+      shortest->width = std::max(shortest->width, group_width(ui, groups[i]));
+    }
+    float used = 0;
+    for (const Column& column : columns) used += column.width;
+    if (used <= width || count == 1) return columns;
+  }
+  return {};
+}
+
+Colour colour_of(FieldLook look) {
+  switch (look) {
+    case FieldLook::plain:
+    case FieldLook::operands:
+      return Colour::text1;
+    case FieldLook::source_link:
+    case FieldLook::such_link:
+      return Colour::accent;
+    case FieldLook::warning:
+      return Colour::warning;
+  }
+  return Colour::text1;
+}
 
 }  // namespace
 
@@ -111,7 +164,7 @@ void DependencyColumn::draw(const PanelContext& context, Rect area, const Rect& 
   if (total_ > entries_.size()) {
     hint = format_count(entries_.size()) + " of " + format_count(total_) + " shown. " + hint;
   }
-  draw_text(ui, area.cut_top(ui.px(kDependencyRow)), hint, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, area.cut_top(ui.px(kDependencyRow)), hint, kHintText);
 }
 
 // Its name, lane and distance, once it comes into sight.
@@ -163,78 +216,6 @@ void DependencyColumn::draw_entry(const PanelContext& context, std::size_t index
     context.actions.reveal(event);
   }
 }
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kHeadRow = 40, kWholeLine = 14;
-constexpr float kFieldRow = 20;
-constexpr float kGroupHead = 24;
-constexpr float kGroupGap = 14;
-constexpr float kLeastGroup = 190, kMostGroup = 360;  // units
-constexpr float kMostLabel = 120, kLeastTitle = 120;
-constexpr float kNeighbourWidth = 340;
-constexpr float kDetailsMostCard = 440;
-constexpr double kSoonSeconds = 0.15;  // until it is said that an event is being read
-constexpr const char* kOperandCard = "details.operands_card";
-
-// Groups side by side; where they do not fit, under the shortest column.
-struct Column {
-  float width = 0;
-  float height = 0;
-  std::vector<std::size_t> groups;
-};
-
-float label_width_of(const Ui& ui, const DetailGroup& group) {
-  float widest = 0;
-  for (const DetailField& field : group.fields) widest = std::max(widest, text_width(ui, TextStyle::body, field.label));
-  return std::min(widest, ui.px(kMostLabel)) + ui.px(16);
-}
-
-float group_width(const Ui& ui, const DetailGroup& group) {
-  float widest = 0;
-  for (const DetailField& field : group.fields) widest = std::max(widest, text_width(ui, TextStyle::mono, field.value));
-  return std::clamp(label_width_of(ui, group) + widest + ui.px(24), ui.px(kLeastGroup), ui.px(kMostGroup));
-}
-
-float group_height(const Ui& ui, const DetailGroup& group) {
-  return ui.px(kGroupHead) + static_cast<float>(group.fields.size()) * ui.px(kFieldRow) + ui.px(kGroupGap);
-}
-
-// The most columns that fit, each as wide as its widest group; each group goes to the shortest.
-std::vector<Column> place_groups(const Ui& ui, const std::vector<DetailGroup>& groups, float width) {
-  for (std::size_t count = groups.size(); count > 0; --count) {
-    std::vector<Column> columns(count);
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      auto shortest = std::min_element(columns.begin(), columns.end(),
-                                       [](const Column& a, const Column& b) { return a.height < b.height; });
-      shortest->groups.push_back(i);
-      shortest->height += group_height(ui, groups[i]);
-      shortest->width = std::max(shortest->width, group_width(ui, groups[i]));
-    }
-    float used = 0;
-    for (const Column& column : columns) used += column.width;
-    if (used <= width || count == 1) return columns;
-  }
-  return {};
-}
-
-Colour colour_of(FieldLook look) {
-  switch (look) {
-    case FieldLook::plain:
-    case FieldLook::operands:
-      return Colour::text1;
-    case FieldLook::source_link:
-    case FieldLook::such_link:
-      return Colour::accent;
-    case FieldLook::warning:
-      return Colour::warning;
-  }
-  return Colour::text1;
-}
-
-}  // namespace
 
 void DetailsPanel::refresh(const PanelContext& context) {
   SessionTab& tab = context.tab;
@@ -304,7 +285,7 @@ void DetailsPanel::draw_head(const PanelContext& context, Rect row) {
   }
   row.cut_left(draw_swatch(ui, row, ui.theme().slice(details_->palette_slot)) + ui.px(10));
   const std::int64_t length_ns = details_->end_ns - details_->begin_ns;
-  const std::string duration = format_duration(static_cast<double>(length_ns));
+  const std::string duration = format_duration(length_ns);
   const bool named = !details_->name.empty();
   const std::string& title = named ? details_->title : details_->track;
   // A long name leaves room for the lane and the time.
@@ -341,7 +322,7 @@ void DetailsPanel::draw_body(const PanelContext& context, const Rect& area) {
   const ScrollArea scroll(ui, "details.scroll", area, height + whole_height);
   Rect content = scroll.content();
   for (const std::string_view line : whole) {
-    draw_text(ui, content.cut_top(ui.px(kWholeLine)), line, {.style = TextStyle::mono_small, .colour = Colour::text3});
+    draw_text(ui, content.cut_top(ui.px(kWholeLine)), line, kMonoHint);
   }
   if (!whole.empty()) content.cut_top(ui.px(6));
   content.cut_right(bar);
@@ -428,8 +409,8 @@ void DetailsPanel::draw_operands(const PanelContext& context, const Rect& anchor
   content.cut_right(ui.px(8));
   const float half = content.width() * 0.46F;
   Rect head = content.cut_top(ui.px(kFieldRow));
-  draw_text(ui, head.cut_left(half), "This event", {.style = TextStyle::small_strong, .colour = Colour::text2});
-  draw_text(ui, head, "In general", {.style = TextStyle::small_strong, .colour = Colour::text2});
+  draw_text(ui, head.cut_left(half), "This event", kGroupText);
+  draw_text(ui, head, "In general", kGroupText);
   for (std::size_t i = 0; i < details_->operands.size(); ++i) {
     const neuron::Operand& operand = details_->operands[i];
     Rect title = content.cut_top(ui.px(kFieldRow));
@@ -476,8 +457,6 @@ void DetailsPanel::explain(const PanelContext& context, const DetailField& field
   hover_card(context.ui, card, row);
 }
 
-std::unique_ptr<Panel> make_details_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<DetailsPanel>();
-}
+std::unique_ptr<Panel> make_details_panel(const PanelParts&) { return std::make_unique<DetailsPanel>(); }
 
 }  // namespace accelscope::app

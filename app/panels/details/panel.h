@@ -2,12 +2,8 @@
 // depends on it. The content comes from app/content/event_details; this file only draws it.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/content/event_details.h"
-#include "app/panels/context.h"
+#include "app/panels/panel.h"
 
 namespace accelscope::app {
 

@@ -1,20 +1,11 @@
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <memory>
-#include <optional>
-
+#include "app/panels/panel.h"
 #include "app/content/listings/analysis_listings.h"
 #include "app/panels/answer_table.h"
-#include "app/panels/scope.h"
-#include "app/view/selection.h"
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/states.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // Kernels and operations of the devices by total time, with work sizes, resources, occupancy and stalls where they were
@@ -22,7 +13,7 @@ namespace {
 // beside its instruction listing.
 class HotspotsPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] bool pending() const override { return kept_.task.valid(); }
 
@@ -31,21 +22,15 @@ class HotspotsPanel final : public Panel {
     HotspotList hotspots;
     Listing listing;
   };
-  void draw_head(const PanelContext& context, render::Rect head);
+  void draw_head(const PanelContext& context, Rect head);
 
   PanelScope scope_ = Scope::session;
-  SessionAnalysis::Kept<HotspotTable, SessionAnalysis::Filtered<EventFilter>> kept_;
+  FilteredAnswer<HotspotTable, EventFilter> kept_;
   std::shared_ptr<const HotspotTable> shown_;
   AnswerTable rows_;
 };
 
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kHotspotsHead = 36, kHotspotsNote = 20, kRoomForHotspotsNote = 100;
+constexpr float kHotspotsHead = 36, kRoomForHotspotsNote = 100;
 
 }  // namespace
 
@@ -62,36 +47,23 @@ void HotspotsPanel::draw(const PanelContext& context, const Rect& area) {
   if (scope_ == Scope::visible) within.range = context.tab.view.whole_ns();
   if (scope_ == Scope::selection && scope_.selection()) within = *scope_.selection();
   shown_ = context.analysis().ask_of(
-      kept_, wanted, within, [wanted, within](const QueryContext& query) -> SessionAnalysis::Found<HotspotTable> {
+      kept_, wanted, within, [wanted, within](const QueryContext& query) -> FoundAnswer<HotspotTable> {
         auto found = find_hotspots(query, wanted.range.value_or(TimeRange{}));
         if (!found) return found.error();
         Listing listing = hotspots_listing(*found, *query.snapshot, within);
         return std::make_shared<const HotspotTable>(HotspotTable{std::move(*found), std::move(listing)});
       });
   Rect rest = area;
-  draw_head(context, rest.cut_top(ui.px(kHotspotsHead)).inset(ui.px(size::kPanelPadding), 0));
-  if (!kept_.error.empty()) {
-    empty_state(ui, "hotspots.wrong", rest, icon::kError, kept_.error);
+  draw_head(context, padded(ui, rest.cut_top(ui.px(kHotspotsHead))));
+  if (draw_missing(ui, "hotspots", rest, kept_.error, shown_ != nullptr, "Adding up kernels ...", kept_.share()))
     return;
-  }
-  if (!shown_) {
-    const auto share = kept_.share();
-    empty_state(
-        ui, "hotspots.loading", rest, icon::kClock,
-        share ? fmt::format("Adding up kernels, {} ...", format_share(*share)) : std::string("Adding up kernels ..."));
-    return;
-  }
-  if (shown_->hotspots.rows.empty()) {
-    empty_state(ui, "hotspots.empty", rest, icon::kChip,
-                wanted.empty() ? "No work of a device in this session: record engines, streams or queues, or open a "
-                                 "device profile."
-                               : "No work of a device passes here.");
-    return;
-  }
-  if (!shown_->listing.note.empty() && rest.height() >= ui.px(kRoomForHotspotsNote)) {
-    draw_text(ui, rest.cut_bottom(ui.px(kHotspotsNote)).inset(ui.px(size::kPanelPadding), 0), shown_->listing.note,
-              {.style = TextStyle::small, .colour = Colour::text3});
-  }
+  if (shown_->hotspots.rows.empty())
+    return empty_sentence(ui, "hotspots.empty", rest, icon::kChip,
+                          wanted.empty()
+                              ? "No work of a device in this session: record engines, streams or queues, or open a "
+                                "device profile."
+                              : "No work of a device passes here.");
+  draw_note(ui, rest, shown_->listing.note, kRoomForHotspotsNote);
   const std::shared_ptr<const Listing> listing(shown_, &shown_->listing);
   const AnswerTable::Hand hand = rows_.draw(context, "hotspots.rows", rest, listing);
   if (!hand.double_clicked) return;
@@ -108,14 +80,11 @@ void HotspotsPanel::draw_head(const PanelContext& context, Rect head) {
   std::string hint = kept_.stale() ? "of the earlier range" : scope_text(context.tab, scope_);
   if (shown_) {
     hint = fmt::format("{} name{}, {} of device time; {}", format_count(shown_->hotspots.rows.size()),
-                       shown_->hotspots.rows.size() == 1 ? "" : "s",
-                       format_duration(static_cast<double>(shown_->hotspots.total_ns)), hint);
+                       shown_->hotspots.rows.size() == 1 ? "" : "s", format_duration(shown_->hotspots.total_ns), hint);
   }
   heading(ui, head, "Hotspots", hint);
 }
 
-std::unique_ptr<Panel> make_hotspots_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<HotspotsPanel>();
-}
+std::unique_ptr<Panel> make_hotspots_panel(const PanelParts&) { return std::make_unique<HotspotsPanel>(); }
 
 }  // namespace accelscope::app

@@ -1,34 +1,15 @@
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "app/content/listings/iterations/iterations.h"
 #include "app/panels/answer_table.h"
-#include "app/panels/context.h"
+#include "app/panels/panel.h"
 #include "app/panels/rect_batch.h"
-#include "app/panels/scope.h"
 #include "core/analysis/iterations/iterations.h"
-#include "core/base/format.h"
-#include "core/base/text.h"
-#include "render/base/geometry.h"
-#include "render/base/icons.h"
-#include "render/base/ui.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
-#include "render/widgets/text_input.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // What repeats on engines, streams and threads, found by itself or by name or marker: the loops in a table, the
@@ -42,7 +23,7 @@ namespace {
 
 class IterationBars {
  public:
-  void draw(const PanelContext& context, render::Rect area, const FoldedLoop& loop);
+  void draw(const PanelContext& context, Rect area, const FoldedLoop& loop);
 
  private:
   // Which iterations stand where; made anew when the loop or the room changes.
@@ -53,15 +34,15 @@ class IterationBars {
     std::int64_t most_ns = 1;
   };
   void place(const FoldedLoop& loop, std::size_t room);
-  void draw_bars(const PanelContext& context, const render::Rect& plot, float slot, const FoldedLoop& loop) const;
-  void touch(const PanelContext& context, const render::Rect& plot, float slot, const FoldedLoop& loop) const;
+  void draw_bars(const PanelContext& context, const Rect& plot, float slot, const FoldedLoop& loop) const;
+  void touch(const PanelContext& context, const Rect& plot, float slot, const FoldedLoop& loop) const;
 
   Slots slots_;
 };
 
 class IterationsPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] bool pending() const override {
     return page_ == Page::regions ? regions_.task.valid() : loops_.task.valid();
@@ -81,10 +62,10 @@ class IterationsPanel final : public Panel {
   };
 
   void ask(const PanelContext& context);
-  void draw_head(const PanelContext& context, render::Rect head);
-  void draw_loops(const PanelContext& context, render::Rect area);
-  void draw_chosen(const PanelContext& context, render::Rect area);
-  void draw_regions(const PanelContext& context, render::Rect area);
+  void draw_head(const PanelContext& context, Rect head);
+  void draw_loops(const PanelContext& context, Rect area);
+  void draw_chosen(const PanelContext& context, Rect area);
+  void draw_regions(const PanelContext& context, Rect area);
   void choose(std::size_t loop);
   void compare(const std::string& region);
 
@@ -93,8 +74,8 @@ class IterationsPanel final : public Panel {
   std::string text_, by_;  // what is typed, and what was asked for: see IterationQuestion
   int region_kind_ = 0;
   std::vector<std::string> compared_;  // names of regions, as they were clicked
-  SessionAnalysis::Kept<FoundLoops, SessionAnalysis::Filtered<std::string>> loops_;
-  SessionAnalysis::Kept<FoundRegions, SessionAnalysis::Filtered<std::string>> regions_;
+  FilteredAnswer<FoundLoops, std::string> loops_;
+  FilteredAnswer<FoundRegions, std::string> regions_;
   std::shared_ptr<const FoundLoops> shown_;
   std::shared_ptr<const FoundRegions> shown_regions_;
   std::size_t chosen_ = 0;                          // of the loops
@@ -102,12 +83,6 @@ class IterationsPanel final : public Panel {
   AnswerTable loop_rows_, body_rows_, iteration_rows_, region_rows_;
   IterationBars bars_;
 };
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr float kIterationAxis = 18, kLengthScale = 62;
 constexpr float kLeastBar = 3, kMostBar = 40;  // units
@@ -127,6 +102,57 @@ constexpr unsigned kSteadySlot = 0;            // of the slice palette
   const double share = from_steady(loop, i) / loop.steady_ns;
   return fmt::format("{}{}", share < 0 ? "−" : "+", format_share(std::abs(share)));
 }
+
+// Up to three regions beside each other, each as a strip on one axis from nothing to the longest: least to most as a
+// line, p10 to p90 as a bar, the median as a mark, and how its median stands to that of the first.
+inline constexpr std::size_t kMostComparedRegions = 3;
+
+void draw_spreads(Ui& ui, Rect area, const std::vector<const NamedRegion*>& regions);
+
+constexpr float kStripName = 18, kStripBar = 16, kStripFoot = 18, kStripGap = 6;
+
+void draw_spreads(Ui& ui, Rect area, const std::vector<const NamedRegion*>& regions) {
+  double most = 1;
+  for (const NamedRegion* each : regions) most = std::max(most, each->duration_ns.max);
+  const auto at = [&](double ns) { return std::round(area.x0 + area.width() * static_cast<float>(ns / most)); };
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const FoldedValues& values = regions[i]->duration_ns;
+    if (area.height() < ui.px(kStripName + kStripBar + kStripFoot)) return;
+    const double first = regions.front()->duration_ns.median;
+    std::string hint = format_duration(values.median);
+    if (i > 0 && first > 0) hint += fmt::format(", {} times the first", format_number(values.median / first));
+    const Rect name = area.cut_top(ui.px(kStripName));
+    const float room = name.width() - text_width(ui, TextStyle::small, hint) - ui.px(12);
+    heading(ui, name, fitted_text(ui, TextStyle::heading, regions[i]->name, room, Fit::middle), hint);
+    const Rect bar = area.cut_top(ui.px(kStripBar));
+    ui.register_widget(fmt::format("iterations.spread.{}", i), bar);
+    fill(ui, bar, ui.colour(Colour::bg1));
+    horizontal_line(ui, at(values.min), std::max(at(values.min) + 1, at(values.max)), std::round((bar.y0 + bar.y1) / 2),
+                    ui.colour(Colour::text3));
+    fill(ui, {at(values.p10), bar.y0 + ui.px(3), std::max(at(values.p10) + 1, at(values.p90)), bar.y1 - ui.px(3)},
+         ui.theme().slice(static_cast<unsigned>(i)));
+    const float median = std::min(at(values.median), bar.x1 - ui.px(2));
+    fill(ui, {median, bar.y0, median + ui.px(2), bar.y1}, ui.colour(Colour::text1));
+    area.cut_top(ui.px(kStripGap));
+  }
+  Rect foot = area.cut_top(ui.px(kStripFoot));
+  const std::string end = format_duration(most);
+  draw_text(ui, foot.cut_right(text_width(ui, TextStyle::mono_small, end)), end, kMonoHint);
+  draw_text(ui, foot, "Bar: p10 to p90, line: least to most, mark: median", kHintText);
+}
+
+constexpr float kIterationsHead = 36, kRoomForLoopNote = 100, kBarsHeight = 110, kLeastBelowBars = 90;
+constexpr float kLoopsShare = 0.42F, kRoomBeside = 760, kRoomForThree = 1'200, kThreeLoops = 0.36F, kThreeBars = 0.24F,
+                kSpreadsShare = 0.36F;
+
+struct RegionKind {
+  std::string_view by, label, tooltip;
+};
+constexpr std::array<RegionKind, 4> kRegionKinds = {
+    {{"annotation", "Annotations", "What the program names on its threads"},
+     {"layer", "Layers", "Layers of the model"},
+     {"collective", "Collectives", "What devices do together"},
+     {"marker", "Markers", "Spans of the session's markers"}}};
 
 }  // namespace
 
@@ -180,12 +206,11 @@ void IterationBars::draw(const PanelContext& context, Rect area, const FoldedLoo
   const float slot = std::min(ui.px(kMostBar), plot.width() / static_cast<float>(slots_.count));
   draw_bars(context, plot, slot, loop);
   horizontal_line(ui, plot.x0, plot.x1, plot.y1, ui.colour(Colour::line2));
-  draw_text(ui, scale.cut_top(ui.px(16)), format_duration(static_cast<double>(slots_.most_ns)),
-            {.style = TextStyle::mono_small, .colour = Colour::text3});
+  draw_text(ui, scale.cut_top(ui.px(16)), format_duration(slots_.most_ns), kMonoHint);
   std::string axis =
       fmt::format("{} iterations, median {}", format_count(loop.iterations.size()), format_duration(loop.steady_ns));
   if (slots_.count < loop.iterations.size()) axis += "; of neighbours the farthest from it";
-  draw_text(ui, {plot.x0, foot.y0, foot.x1, foot.y1}, axis, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, {plot.x0, foot.y0, foot.x1, foot.y1}, axis, kHintText);
   touch(context, plot, slot, loop);
 }
 
@@ -203,81 +228,16 @@ void IterationBars::touch(const PanelContext& context, const Rect& plot, float s
   HoverCard card;
   card.title = fmt::format("Iteration {}", format_count(number + 1));
   card.title_value = fmt::format("of {}", format_count(loop.iterations.size()));
-  card.rows.push_back({"Takes", format_duration(static_cast<double>(each.length_ns()))});
+  card.rows.push_back({"Takes", format_duration(each.length_ns())});
   if (loop.steady_ns > 0) card.rows.push_back({"From the median", deviation_text(loop, number)});
   if (number + 1 < loop.iterations.size()) {
     const std::int64_t next = loop.iterations[number + 1].begin_ns - each.begin_ns;
-    card.rows.push_back({"To the next", format_duration(static_cast<double>(next))});
+    card.rows.push_back({"To the next", format_duration(next)});
   }
   if (number < loop.warm_up || each.outlier) card.rows.push_back({"Is", number < loop.warm_up ? "warm-up" : "outlier"});
   const float x0 = plot.x0 + slot * static_cast<float>(at);
   hover_card(ui, card, {x0, plot.y0, x0 + slot, plot.y1});
 }
-
-namespace {
-
-// Up to three regions beside each other, each as a strip on one axis from nothing to the longest: least to most as a
-// line, p10 to p90 as a bar, the median as a mark, and how its median stands to that of the first.
-inline constexpr std::size_t kMostComparedRegions = 3;
-
-void draw_spreads(render::Ui& ui, render::Rect area, const std::vector<const NamedRegion*>& regions);
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-constexpr float kStripName = 18, kStripBar = 16, kStripFoot = 18, kStripGap = 6;
-
-void draw_spreads(Ui& ui, Rect area, const std::vector<const NamedRegion*>& regions) {
-  double most = 1;
-  for (const NamedRegion* each : regions) most = std::max(most, each->duration_ns.max);
-  const auto at = [&](double ns) { return std::round(area.x0 + area.width() * static_cast<float>(ns / most)); };
-  for (std::size_t i = 0; i < regions.size(); ++i) {
-    const FoldedValues& values = regions[i]->duration_ns;
-    if (area.height() < ui.px(kStripName + kStripBar + kStripFoot)) return;
-    const double first = regions.front()->duration_ns.median;
-    std::string hint = format_duration(values.median);
-    if (i > 0 && first > 0) hint += fmt::format(", {} times the first", format_number(values.median / first));
-    const Rect name = area.cut_top(ui.px(kStripName));
-    const float room = name.width() - text_width(ui, TextStyle::small, hint) - ui.px(12);
-    heading(ui, name, fitted_text(ui, TextStyle::heading, regions[i]->name, room, Fit::middle), hint);
-    const Rect bar = area.cut_top(ui.px(kStripBar));
-    ui.register_widget(fmt::format("iterations.spread.{}", i), bar);
-    fill(ui, bar, ui.colour(Colour::bg1));
-    horizontal_line(ui, at(values.min), std::max(at(values.min) + 1, at(values.max)), std::round((bar.y0 + bar.y1) / 2),
-                    ui.colour(Colour::text3));
-    fill(ui, {at(values.p10), bar.y0 + ui.px(3), std::max(at(values.p10) + 1, at(values.p90)), bar.y1 - ui.px(3)},
-         ui.theme().slice(static_cast<unsigned>(i)));
-    const float median = std::min(at(values.median), bar.x1 - ui.px(2));
-    fill(ui, {median, bar.y0, median + ui.px(2), bar.y1}, ui.colour(Colour::text1));
-    area.cut_top(ui.px(kStripGap));
-  }
-  Rect foot = area.cut_top(ui.px(kStripFoot));
-  const std::string end = format_duration(most);
-  draw_text(ui, foot.cut_right(text_width(ui, TextStyle::mono_small, end)), end,
-            {.style = TextStyle::mono_small, .colour = Colour::text3});
-  draw_text(ui, foot, "Bar: p10 to p90, line: least to most, mark: median",
-            {.style = TextStyle::small, .colour = Colour::text3});
-}
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kIterationsHead = 36, kLoopNote = 20, kRoomForLoopNote = 100, kBarsHeight = 110, kLeastBelowBars = 90;
-constexpr float kLoopsShare = 0.42F, kRoomBeside = 760, kRoomForThree = 1'200, kThreeLoops = 0.36F, kThreeBars = 0.24F,
-                kSpreadsShare = 0.36F;
-
-struct RegionKind {
-  std::string_view by, label, tooltip;
-};
-constexpr std::array<RegionKind, 4> kRegionKinds = {
-    {{"annotation", "Annotations", "What the program names on its threads"},
-     {"layer", "Layers", "Layers of the model"},
-     {"collective", "Collectives", "What devices do together"},
-     {"marker", "Markers", "Spans of the session's markers"}}};
-
-}  // namespace
 
 void IterationsPanel::choose(std::size_t loop) {
   chosen_ = loop;
@@ -298,8 +258,8 @@ void IterationsPanel::ask(const PanelContext& context) {
   SessionAnalysis& analysis = context.analysis();
   if (page_ == Page::regions) {
     const std::string by(kRegionKinds[static_cast<std::size_t>(region_kind_)].by);
-    shown_regions_ = analysis.ask_of(
-        regions_, wanted, by, [wanted, by](const QueryContext& query) -> SessionAnalysis::Found<FoundRegions> {
+    shown_regions_ =
+        analysis.ask_of(regions_, wanted, by, [wanted, by](const QueryContext& query) -> FoundAnswer<FoundRegions> {
           auto list = find_regions(query, wanted.range.value_or(TimeRange{}), by);
           if (!list) return list.error();
           std::vector<const NamedRegion*> all;
@@ -309,8 +269,8 @@ void IterationsPanel::ask(const PanelContext& context) {
         });
     return;
   }
-  const auto found = analysis.ask_of(
-      loops_, wanted, by_, [range, by = by_](const QueryContext& query) -> SessionAnalysis::Found<FoundLoops> {
+  const auto found =
+      analysis.ask_of(loops_, wanted, by_, [range, by = by_](const QueryContext& query) -> FoundAnswer<FoundLoops> {
         auto list = find_iterations(query, range, {by});
         if (!list) return list.error();
         auto made = std::make_shared<FoundLoops>();
@@ -336,16 +296,9 @@ void IterationsPanel::draw(const PanelContext& context, const Rect& area) {
   const OwnSelection own(context.tab, scope_);
   ask(context);
   Rect rest = area;
-  draw_head(context, rest.cut_top(ui.px(kIterationsHead)).inset(ui.px(size::kPanelPadding), 0));
+  draw_head(context, padded(ui, rest.cut_top(ui.px(kIterationsHead))));
   if (page_ == Page::regions) return draw_regions(context, rest);
-  if (!loops_.error.empty()) {
-    empty_state(ui, "iterations.wrong", rest, icon::kError, loops_.error);
-    return;
-  }
-  if (!shown_) {
-    empty_state(ui, "iterations.loading", rest, icon::kClock, "Looking for what repeats ...");
-    return;
-  }
+  if (draw_missing(ui, "iterations", rest, loops_.error, shown_ != nullptr, "Looking for what repeats ...")) return;
   if (shown_->list->loops.empty()) {
     std::string text = shown_->note;
     if (!text.empty()) text[0] = static_cast<char>(text[0] >= 'a' && text[0] <= 'z' ? text[0] - 'a' + 'A' : text[0]);
@@ -355,8 +308,7 @@ void IterationsPanel::draw(const PanelContext& context, const Rect& area) {
   }
   if (rest.width() >= ui.px(kRoomBeside)) {
     const float loops = rest.width() >= ui.px(kRoomForThree) ? kThreeLoops : kLoopsShare;
-    Rect right = rest.cut_right(std::round(rest.width() * (1 - loops)));
-    vertical_line(ui, right.x0, right.y0, right.y1, ui.colour(Colour::line2));
+    Rect right = cut_pane(ui, rest, std::round(rest.width() * (1 - loops)));
     draw_chosen(context, right);
   } else {
     draw_chosen(context, rest.cut_bottom(std::round(rest.height() * (1 - kLoopsShare))));
@@ -373,9 +325,7 @@ void IterationsPanel::draw_head(const PanelContext& context, Rect head) {
        {.label = "Regions",
         .tooltip = "Annotations, layers, collectives and markers with the spread of their lengths"}}};
   int page = static_cast<int>(page_);
-  if (segmented(ui, "iterations.page", head.cut_left(segmented_width(ui, pages)).middle(ui.px(size::kControl)), pages,
-                page))
-    page_ = static_cast<Page>(page);
+  if (segmented_left(ui, "iterations.page", head, pages, page)) page_ = static_cast<Page>(page);
   head.cut_left(ui.px(12));
   if (page_ == Page::regions) {
     std::vector<Segment> kinds;
@@ -392,15 +342,12 @@ void IterationsPanel::draw_head(const PanelContext& context, Rect head) {
   if (typed.submitted || typed.cancelled || text_.empty()) by_ = std::string(trimmed(text_));
   head.cut_left(ui.px(12));
   const std::string hint = loops_.stale() ? "of the earlier range" : scope_text(context.tab, scope_);
-  draw_text(ui, head, hint, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, head, hint, kHintText);
 }
 
 void IterationsPanel::draw_loops(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  if (!shown_->note.empty() && area.height() >= ui.px(kRoomForLoopNote)) {
-    draw_text(ui, area.cut_bottom(ui.px(kLoopNote)).inset(ui.px(size::kPanelPadding), 0), shown_->note,
-              {.style = TextStyle::small, .colour = Colour::text3});
-  }
+  draw_note(ui, area, shown_->note, kRoomForLoopNote);
   const std::shared_ptr<const Listing> listing(shown_, &shown_->loops);
   const AnswerTable::Hand hand = loop_rows_.draw(context, "iterations.loops", area, listing);
   const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
@@ -419,17 +366,17 @@ void IterationsPanel::draw_chosen(const PanelContext& context, Rect area) {
       fmt::format("median {}, p90 {}, {} outlier{}", format_duration(loop.folded.duration_ns.median),
                   format_duration(loop.folded.duration_ns.p90), format_count(loop.folded.duration_ns.outliers),
                   loop.folded.duration_ns.outliers == 1 ? "" : "s");
-  const Rect head = area.cut_top(ui.px(24)).inset(ui.px(size::kPanelPadding), 0);
+  const Rect head = padded(ui, area.cut_top(ui.px(24)));
   const float room = head.width() - text_width(ui, TextStyle::small, hint) - ui.px(12);
   heading(ui, head, fitted_text(ui, TextStyle::heading, track == nullptr ? "" : track->track->name, room, Fit::middle),
           hint);
   if (area.width() >= ui.px(kRoomForThree * (1 - kThreeLoops))) {
     const float share = kThreeBars / (1 - kThreeLoops);
-    const Rect bars = area.cut_left(std::round(area.width() * share)).inset(ui.px(size::kPanelPadding), 0);
+    const Rect bars = padded(ui, area.cut_left(std::round(area.width() * share)));
     bars_.draw(context, bars, loop.folded);
     vertical_line(ui, area.x0, area.y0, area.y1, ui.colour(Colour::line2));
   } else if (area.height() >= ui.px(kBarsHeight + kLeastBelowBars)) {
-    bars_.draw(context, area.cut_top(ui.px(kBarsHeight)).inset(ui.px(size::kPanelPadding), 0), loop.folded);
+    bars_.draw(context, padded(ui, area.cut_top(ui.px(kBarsHeight))), loop.folded);
   }
   if (page_ == Page::body) {
     (void)body_rows_.draw(context, "iterations.body", area, body_);
@@ -441,23 +388,11 @@ void IterationsPanel::draw_chosen(const PanelContext& context, Rect area) {
 
 void IterationsPanel::draw_regions(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  if (!regions_.error.empty()) {
-    empty_state(ui, "iterations.wrong", area, icon::kError, regions_.error);
-    return;
-  }
-  if (!shown_regions_) {
-    empty_state(ui, "iterations.loading", area, icon::kClock, "Measuring regions ...");
-    return;
-  }
+  if (draw_missing(ui, "iterations", area, regions_.error, shown_regions_ != nullptr, "Measuring regions ...")) return;
   const Listing& listing = shown_regions_->listing;
-  if (listing.rows.row_count() == 0) {
-    empty_state(ui, "iterations.none", area, icon::kHistory, "The session has none of these here.");
-    return;
-  }
-  if (!listing.note.empty() && area.height() >= ui.px(kRoomForLoopNote)) {
-    draw_text(ui, area.cut_bottom(ui.px(kLoopNote)).inset(ui.px(size::kPanelPadding), 0), listing.note,
-              {.style = TextStyle::small, .colour = Colour::text3});
-  }
+  if (listing.rows.row_count() == 0)
+    return empty_sentence(ui, "iterations.none", area, icon::kHistory, "The session has none of these here.");
+  draw_note(ui, area, listing.note, kRoomForLoopNote);
   std::vector<const NamedRegion*> compared;
   for (const std::string& name : compared_) {
     for (const NamedRegion& each : shown_regions_->list->regions) {
@@ -465,9 +400,8 @@ void IterationsPanel::draw_regions(const PanelContext& context, Rect area) {
     }
   }
   if (!compared.empty() && area.width() >= ui.px(kRoomBeside)) {
-    Rect right = area.cut_right(std::round(area.width() * kSpreadsShare));
-    vertical_line(ui, right.x0, right.y0, right.y1, ui.colour(Colour::line2));
-    draw_spreads(ui, right.inset(ui.px(size::kPanelPadding), 0), compared);
+    Rect right = cut_pane(ui, area, std::round(area.width() * kSpreadsShare));
+    draw_spreads(ui, padded(ui, right), compared);
   }
   const AnswerTable::Hand hand =
       region_rows_.draw(context, "iterations.named", area, std::shared_ptr<const Listing>(shown_regions_, &listing));
@@ -475,8 +409,6 @@ void IterationsPanel::draw_regions(const PanelContext& context, Rect area) {
     compare(shown_regions_->list->regions[*hand.clicked].name);
 }
 
-std::unique_ptr<Panel> make_iterations_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<IterationsPanel>();
-}
+std::unique_ptr<Panel> make_iterations_panel(const PanelParts&) { return std::make_unique<IterationsPanel>(); }
 
 }  // namespace accelscope::app

@@ -1,35 +1,17 @@
 #include "app/panels/layers/panel.h"
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "app/content/figure_text.h"
 #include "app/content/source/text.h"
-#include "app/panels/layers/flame_graph.h"
-#include "app/panels/scope.h"
-#include "app/view/selection.h"
 #include "core/analysis/hierarchy/hierarchy.h"
-#include "core/base/format.h"
-#include "core/base/text.h"
 #include "core/model/palette.h"
-#include "render/base/geometry.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
-#include "render/widgets/text_input.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
+
+constexpr float kUnitColumn = 18;
 
 // What one node of a tree took, moved and computed, and on which engines: beside a flame graph, and as a hover card.
 struct NodeFact {
@@ -40,12 +22,9 @@ struct NodeFact {
 [[nodiscard]] std::vector<NodeFact> work_facts(const Hierarchy& tree, std::size_t node);
 // Columns beside each other, or below each other where they would be too narrow: how high, of at most so much; the last
 // rows are left out where they have no room. 0: nothing fits.
-[[nodiscard]] float facts_height(const render::Ui& ui, float width, float most, const Hierarchy& tree);
-void draw_facts(render::Ui& ui, render::Rect area, const Hierarchy& tree, std::size_t node, const std::string& title);
-void hover_facts(render::Ui& ui, const render::Rect& explained, const Hierarchy& tree, std::size_t node,
-                 const std::string& title);
-
-using namespace render;  // NOLINT: this file is nothing but drawing
+[[nodiscard]] float facts_height(const Ui& ui, float width, float most, const Hierarchy& tree);
+void draw_facts(Ui& ui, Rect area, const Hierarchy& tree, std::size_t node, const std::string& title);
+void hover_facts(Ui& ui, const Rect& explained, const Hierarchy& tree, std::size_t node, const std::string& title);
 
 // Units. As many columns as fit stand beside each other: time, work, units.
 constexpr float kFactRow = 18, kFactTitle = 20, kFactGap = 16, kFactHead = 34, kFactBlock = 134;
@@ -74,23 +53,22 @@ std::vector<float> block_heights(const Ui& ui, float width, const Hierarchy& tre
   }
 }
 
-std::string as_time(std::int64_t ns) { return ns == 0 ? "–" : format_duration(static_cast<double>(ns)); }
+std::string as_time(std::int64_t ns) { return ns == 0 ? "–" : format_duration(ns); }
 
 void fact_column(Ui& ui, Rect column, std::string_view title, const std::vector<NodeFact>& facts) {
-  draw_text(ui, column.cut_top(ui.px(kFactTitle)), title, {.style = TextStyle::small_strong, .colour = Colour::text2});
+  draw_text(ui, column.cut_top(ui.px(kFactTitle)), title, kGroupText);
   for (const NodeFact& fact : facts) {
     if (column.height() < ui.px(kFactRow)) break;
     Rect row = column.cut_top(ui.px(kFactRow));
     draw_text(ui, row, fact.value, {.style = TextStyle::mono, .align = Align::right});
     row.cut_right(text_width(ui, TextStyle::mono, fact.value) + ui.px(8));
-    draw_text(ui, row, fact.name, {.style = TextStyle::small, .colour = Colour::text2});
+    draw_text(ui, row, fact.name, kLabelText);
   }
 }
 
 // Of each unit: its events, and its time as a share of the longest.
 void unit_column(Ui& ui, Rect column, const Hierarchy& tree, std::size_t node) {
-  draw_text(ui, column.cut_top(ui.px(kFactTitle)), "By engine",
-            {.style = TextStyle::small_strong, .colour = Colour::text2});
+  draw_text(ui, column.cut_top(ui.px(kFactTitle)), "By engine", kGroupText);
   const std::size_t units = tree.units.size();
   const bool has_counts = column.width() >= ui.px(kUnitsColumn - kCountsColumn / 2);
   std::int64_t most = 1;
@@ -110,7 +88,7 @@ void unit_column(Ui& ui, Rect column, const Hierarchy& tree, std::size_t node) {
     bar.x1 = bar.x0 + std::round(bar.width() * static_cast<float>(busy) / static_cast<float>(most));
     fill(ui, bar, ui.colour(Colour::accent));
     row.cut_right(ui.px(8));
-    draw_text(ui, row, tree.units[unit].name, {.style = TextStyle::small, .colour = Colour::text2});
+    draw_text(ui, row, tree.units[unit].name, kLabelText);
   }
 }
 
@@ -135,7 +113,7 @@ std::vector<NodeFact> work_facts(const Hierarchy& tree, std::size_t at) {
   }
   if (const auto mfu = tree.mfu(at)) facts.push_back({"MFU", format_share(*mfu)});
   if (node.totals.bytes > 0) {
-    facts.push_back({"Moved", format_bytes(static_cast<double>(node.totals.bytes))});
+    facts.push_back({"Moved", format_bytes(node.totals.bytes)});
     if (busy > 0) facts.push_back({"Bandwidth", format_rate(static_cast<double>(node.totals.bytes) * 1e9 / busy)});
   }
   if (node.totals.launched_events > 0) facts.push_back({"Launched", format_count(node.totals.launched_events)});
@@ -193,15 +171,115 @@ void hover_facts(Ui& ui, const Rect& explained, const Hierarchy& tree, std::size
   hover_card(ui, card, explained);
 }
 
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
 constexpr float kTreeShare = 0.58F, kPathRow = 24;
 
 }  // namespace
+
+// Of another tree there may be other columns: what was sorted by stays so.
+void LayersPanel::make_columns() {
+  std::optional<Cells> sorted;
+  if (table_.sort_column >= 0 && static_cast<std::size_t>(table_.sort_column) < cells_.size()) {
+    sorted = cells_[static_cast<std::size_t>(table_.sort_column)];
+  }
+  columns_.clear();
+  cells_.clear();
+  by_worth_.clear();
+  add_columns();
+  rank_columns();
+  const auto found = sorted ? std::ranges::find(cells_, *sorted) : cells_.end();
+  table_.sort_column = found == cells_.end() ? -1 : static_cast<int>(found - cells_.begin());
+  if (table_.hidden.size() == columns_.size()) return;
+  table_.hidden.clear();
+  fitted_.clear();
+}
+
+void LayersPanel::add_columns() {
+  const Hierarchy& tree = shown();
+  const auto add = [&](TableColumn column, Cells cells) {
+    columns_.push_back(std::move(column));
+    cells_.push_back(cells);
+  };
+  const auto add_measure = [&](LayerMeasure measure, float width) {
+    if (measure != LayerMeasure::events && !has_measure(tree, measure)) return;
+    const LayerMeasureInfo& info = info_of(measure);
+    const std::string_view unit = scale_of(measure, value_of(tree.nodes[0], measure)).unit;
+    add({.title = std::string(unit.empty() ? info.title : unit),
+         .width = width,
+         .align = Align::right,
+         .tooltip = std::string(info.explanation)},
+        {.kind = Cells::Kind::measure, .measure = measure});
+  };
+  add({.title = std::string(tree.kind == nullptr ? "Layer" : tree.kind->level)}, {});
+  add_measure(LayerMeasure::events, 70);
+  add_measure(LayerMeasure::busy, 82);
+  add({.title = "Share", .width = 104, .sortable = false, .tooltip = "Busy time over that of the whole tree"},
+      {.kind = Cells::Kind::share});
+  add_measure(LayerMeasure::self, 82);
+  add_measure(LayerMeasure::wait, 82);
+  add_measure(LayerMeasure::device, 82);
+  add_measure(LayerMeasure::flops, 72);
+  if (tree.mfu(0)) {
+    add({.title = "MFU",
+         .width = 64,
+         .align = Align::right,
+         .sortable = false,
+         .tooltip = "FLOPs over busy time, of what the devices that computed them can do"},
+        {.kind = Cells::Kind::mfu});
+  } else if (tree.achieved_flops(0)) {
+    add({.title = "Achieved", .width = 96, .align = Align::right, .sortable = false, .tooltip = "FLOPs over busy time"},
+        {.kind = Cells::Kind::rate});
+  }
+  add_measure(LayerMeasure::bytes, 64);
+  for (std::size_t unit = 0; unit < tree.units.size() && tree.units.size() > 1; ++unit) {
+    add({.title = tree.units[unit].name.substr(0, 1),
+         .width = kUnitColumn,
+         .align = Align::centre,
+         .sortable = false,
+         .tooltip = tree.units[unit].name + ": its time as a share of the row's busy time",
+         .data_title = lower_case(tree.units[unit].name) + "_busy_ns"},
+        {.kind = Cells::Kind::unit, .unit = unit});
+  }
+}
+
+// What says most of a node: its time and share, then what it waited and launched, then its engines.
+void LayersPanel::rank_columns() {
+  const auto add_worth = [&](auto wanted) {
+    for (std::size_t i = 1; i < cells_.size(); ++i) {
+      if (wanted(cells_[i]) && std::ranges::find(by_worth_, i) == by_worth_.end()) by_worth_.push_back(i);
+    }
+  };
+  const auto is_measure = [](const Cells& cells, LayerMeasure measure) {
+    return cells.kind == Cells::Kind::measure && cells.measure == measure;
+  };
+  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::busy); });
+  add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::share; });
+  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::device); });
+  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::self); });
+  add_worth([&](const Cells& cells) { return is_measure(cells, LayerMeasure::wait); });
+  add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::unit; });
+  add_worth([&](const Cells& cells) { return cells.kind == Cells::Kind::mfu; });
+  add_worth([](const Cells&) { return true; });
+}
+
+// Names come first: columns that leave them no room are hidden, until the user asks for them.
+void LayersPanel::fit_columns(float width) {
+  constexpr float kLeastName = 200, kScrollBar = 24;
+  if (!table_.hidden.empty() && table_.hidden != fitted_) return;  // the user has chosen
+  const auto units = std::ranges::count_if(cells_, [](const Cells& each) { return each.kind == Cells::Kind::unit; });
+  float used = kLeastName + kScrollBar;
+  std::vector<bool> hidden(columns_.size(), false);
+  bool has_units = false;
+  for (const std::size_t column : by_worth_) {
+    const bool is_unit = cells_[column].kind == Cells::Kind::unit;
+    // Engines are shown all or none.
+    const float needed = is_unit && !has_units ? kUnitColumn * static_cast<float>(units) : columns_[column].width;
+    hidden[column] = used + needed > width && !(is_unit && has_units);
+    if (hidden[column]) continue;
+    has_units = has_units || is_unit;
+    used += columns_[column].width;
+  }
+  table_.hidden = fitted_ = std::move(hidden);
+}
 
 // The index of the whole session serves every range of it; a filter is looked at event by event.
 void LayersPanel::ask_tree(const PanelContext& context) {
@@ -210,7 +288,7 @@ void LayersPanel::ask_tree(const PanelContext& context) {
   if (!filter.needs_mask()) {
     (void)analysis.ask(
         index_, question_.kind, {.tells_itself = true},
-        [kind = question_.kind, last = index_.value](const QueryContext& query) -> SessionAnalysis::Found<KeptIndex> {
+        [kind = question_.kind, last = index_.value](const QueryContext& query) -> FoundAnswer<KeptIndex> {
           auto index = HierarchyIndex::build(query, kind, last ? last->index : nullptr);
           if (!index) return index.error();
           return std::make_shared<const KeptIndex>(KeptIndex{std::move(*index)});
@@ -235,7 +313,7 @@ void LayersPanel::ask(const PanelContext& context) {
     if (!has_measure(*tree_.value, measure_)) measure_ = LayerMeasure::busy;
     const ViewKey key{tree_.value, measure_, order(), lower_case(search_)};
     (void)analysis.ask(view_, key, {.ages = false, .tells_itself = true},
-                       [key](const QueryContext&) -> SessionAnalysis::Found<TreeView> {
+                       [key](const QueryContext&) -> FoundAnswer<TreeView> {
                          return std::make_shared<const TreeView>(key.tree, key.width, key.order, key.text);
                        });
   }
@@ -245,13 +323,13 @@ void LayersPanel::ask(const PanelContext& context) {
   wanted.kind = shown().kind->name;
   wanted.marked = lower_case(search_);
   const TimeRange of_tree = tree_.value_key.filter.range.value_or(TimeRange{});
-  (void)analysis.ask_of(
-      marked_, tree_.value_key.filter, wanted,
-      [wanted, of_tree, known = index_.value](const QueryContext& query) -> SessionAnalysis::Found<MarkedTime> {
-        const auto tree = session_hierarchy(query, wanted, of_tree, {.index = known ? known->index.get() : nullptr});
-        if (!tree) return tree.error();
-        return std::make_shared<const MarkedTime>(MarkedTime{(*tree)->marked_ns});
-      });
+  (void)analysis.ask_of(marked_, tree_.value_key.filter, wanted,
+                        [wanted, of_tree, known = index_.value](const QueryContext& query) -> FoundAnswer<MarkedTime> {
+                          const auto tree = session_hierarchy(query, wanted, of_tree,
+                                                              {.index = known ? known->index.get() : nullptr});
+                          if (!tree) return tree.error();
+                          return std::make_shared<const MarkedTime>(MarkedTime{(*tree)->marked_ns});
+                        });
 }
 
 // Another tree, or the same in another order: what was selected, zoomed to and seen is found again by its path.
@@ -451,7 +529,7 @@ TableCell LayersPanel::cell(std::size_t row, std::size_t column) {
       const std::int64_t busy = tree.unit_busy_ns[at.node * tree.units.size() + cells.unit];
       const std::uint64_t events = tree.unit_events[at.node * tree.units.size() + cells.unit];
       return {.exact = fmt::format("{}: {} events, {}", tree.units[cells.unit].name, format_count(events),
-                                   format_duration(static_cast<double>(busy))),
+                                   format_duration(busy)),
               .data = std::to_string(busy),
               .bar_colour = opaque(kSlicePalette[cells.unit % kSlicePalette.size()]),
               .level = static_cast<double>(busy) / static_cast<double>(std::max<std::int64_t>(node.cover.busy_ns, 1))};
@@ -517,7 +595,7 @@ void LayersPanel::draw_path(const PanelContext& context, Rect row) {
   if (first > 1) draw_text(ui, row.cut_left(ui.px(20)), "…", {.colour = Colour::text3});
   for (std::size_t level = std::max<std::size_t>(first, 1); level <= zoomed_.size(); ++level) add(level);
   if (row.width() > help_width + ui.px(24)) {
-    draw_text(ui, row, help, {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
+    draw_text(ui, row, help, kHintTextRight);
   }
   if (!wanted) return;
   zoomed_.resize(*wanted);
@@ -558,8 +636,6 @@ void LayersPanel::draw_flame(const PanelContext& context, Rect area) {
   if (hand.zoom_to || hand.clicked) ui.request_frame();
 }
 
-std::unique_ptr<Panel> make_layers_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<LayersPanel>();
-}
+std::unique_ptr<Panel> make_layers_panel(const PanelParts&) { return std::make_unique<LayersPanel>(); }
 
 }  // namespace accelscope::app

@@ -3,21 +3,47 @@
 // zooms: the timeline from the table, the flame graph from its box.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <unordered_map>
-#include <vector>
-
 #include "app/content/hierarchy/tree_rows.h"
 #include "app/content/listings/analysis_listings.h"
-#include "app/panels/context.h"
-#include "app/panels/layers/flame_graph.h"
-#include "app/panels/scope.h"
+#include "app/panels/panel.h"
 #include "core/analysis/hierarchy/hierarchy_index.h"
-#include "render/widgets/table.h"
+#include "core/names/short_names.h"
 
 namespace accelscope::app {
+
+// A tree drawn as a flame graph, outermost on top: only the boxes that are seen, siblings narrower than a pixel as one.
+// Clicks and keys are handed back; what is zoomed to and selected is the caller's.
+
+class FlameGraph {
+ public:
+  struct Shown {
+    const Hierarchy& tree;
+    const FlameLayout& layout;
+    std::uint32_t zoomed = 0;
+    std::optional<std::uint32_t> selected;
+    const LayerHits* hits = nullptr;  // null: nothing is looked for
+    ShortNames& names;
+    std::string_view whole;  // what the root is called
+  };
+  struct Hand {
+    std::optional<std::uint32_t> clicked, zoom_to, hovered;
+    render::Rect hovered_box;
+  };
+  // Boxes of 12 units and more register as NAME.box.NODE.
+  Hand draw(render::Ui& ui, std::string_view name, const render::Rect& area, const Shown& shown);
+  [[nodiscard]] static float height(const render::Ui& ui, std::uint32_t rows);
+
+ private:
+  void draw_box(render::Ui& ui, const render::Rect& box, const FlameBox& of, const Shown& shown) const;
+  void draw_label(render::Ui& ui, const render::Rect& box, std::uint32_t node, const Shown& shown, bool dimmed) const;
+  void move_with_keys(render::Ui& ui, const Shown& shown, Hand& hand) const;
+
+  std::vector<FlameBox> boxes_;
+  bool focused_ = false;  // it was clicked last
+};
+
+// The colour that a node's name has everywhere.
+[[nodiscard]] render::Pixel colour_of_node(const Hierarchy& tree, std::size_t node);
 
 class LayersPanel final : public Panel {
  public:
@@ -101,10 +127,10 @@ class LayersPanel final : public Panel {
   PanelScope scope_ = Scope::session;
   LayerMeasure measure_ = LayerMeasure::busy;
   std::string search_;
-  SessionAnalysis::Kept<KeptIndex, std::string> index_;  // by the kind that was asked for
-  SessionAnalysis::Kept<Hierarchy, SessionAnalysis::Filtered<HierarchyQuestion>> tree_;
-  SessionAnalysis::Kept<TreeView, ViewKey> view_;
-  SessionAnalysis::Kept<MarkedTime, SessionAnalysis::Filtered<HierarchyQuestion>> marked_;
+  KeptAnswer<KeptIndex, std::string> index_;  // by the kind that was asked for
+  FilteredAnswer<Hierarchy, HierarchyQuestion> tree_;
+  KeptAnswer<TreeView, ViewKey> view_;
+  FilteredAnswer<MarkedTime, HierarchyQuestion> marked_;
   std::shared_ptr<const TreeView> shown_;
   TreeRows rows_;
   std::vector<render::TableColumn> columns_;

@@ -1,20 +1,4 @@
 #include "app/panels/markers/panel.h"
-#include "app/panels/panels.h"
-
-#include <algorithm>
-#include <array>
-#include <vector>
-
-#include "app/view/marker_sets.h"
-#include "app/view/selection.h"
-#include "core/base/format.h"
-#include "core/base/text.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/states.h"
-#include "render/widgets/text_input.h"
 
 namespace accelscope::app {
 
@@ -32,6 +16,35 @@ bool next_button(Ui& ui, const char* name, Rect& row, const ButtonOptions& optio
   const bool pressed = button(ui, name, row.cut_left(button_width(ui, options)), options);
   row.cut_left(ui.px(kGap));
   return pressed;
+}
+
+constexpr float kEditorWidth = 320;
+
+// By time until a column is chosen.
+void sort_markers(std::vector<const Marker*>& rows, const TableState& state) {
+  std::ranges::sort(rows, [](const Marker* a, const Marker* b) { return a->ts_ns < b->ts_ns; });
+  const auto less = [&](const Marker& a, const Marker& b) {
+    switch (state.sort_column) {
+      case 0:
+        return natural_less(marker_called(a), marker_called(b));
+      case 1:
+        return a.set_name < b.set_name;
+      case 3:
+        return a.end_ns.value_or(a.ts_ns) - a.ts_ns < b.end_ns.value_or(b.ts_ns) - b.ts_ns;
+      case 5:
+        return a.note < b.note;
+      default:
+        return a.ts_ns < b.ts_ns;
+    }
+  };
+  if (state.sort_column < 0) return;
+  std::ranges::stable_sort(
+      rows, [&](const Marker* a, const Marker* b) { return state.descending ? less(*b, *a) : less(*a, *b); });
+}
+
+const Marker* find_marker(const SessionTab& tab, std::optional<std::int64_t> id) {
+  const auto found = std::ranges::find_if(tab.markers, [&](const Marker& m) { return m.id == id; });
+  return found == tab.markers.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -135,41 +148,6 @@ void MarkerSetsBar::draw_naming(const PanelContext& context, Rect row) {
   }
 }
 
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kEditorWidth = 320;
-
-// By time until a column is chosen.
-void sort_markers(std::vector<const Marker*>& rows, const TableState& state) {
-  std::sort(rows.begin(), rows.end(), [](const Marker* a, const Marker* b) { return a->ts_ns < b->ts_ns; });
-  const auto less = [&](const Marker& a, const Marker& b) {
-    switch (state.sort_column) {
-      case 0:
-        return natural_less(marker_called(a), marker_called(b));
-      case 1:
-        return a.set_name < b.set_name;
-      case 3:
-        return a.end_ns.value_or(a.ts_ns) - a.ts_ns < b.end_ns.value_or(b.ts_ns) - b.ts_ns;
-      case 5:
-        return a.note < b.note;
-      default:
-        return a.ts_ns < b.ts_ns;
-    }
-  };
-  if (state.sort_column < 0) return;
-  std::stable_sort(rows.begin(), rows.end(),
-                   [&](const Marker* a, const Marker* b) { return state.descending ? less(*b, *a) : less(*a, *b); });
-}
-
-const Marker* find_marker(const SessionTab& tab, std::optional<std::int64_t> id) {
-  const auto found = std::find_if(tab.markers.begin(), tab.markers.end(), [&](const Marker& m) { return m.id == id; });
-  return found == tab.markers.end() ? nullptr : &*found;
-}
-
-}  // namespace
-
 std::optional<bool> MarkersPanel::has_content(const PanelContext& context) const {
   return !context.tab.markers.empty() || SessionMarkerSets::any_in(context.tab);
 }
@@ -180,9 +158,8 @@ void MarkersPanel::draw(const PanelContext& context, const Rect& area) {
   Rect rest = area;
   bar_.draw(context, rest);
   if (tab.markers.empty()) {
-    constexpr std::array<std::string_view, 1> kActions = {"Drop a marker at the cursor"};
     if (empty_state(ui, "markers.empty", rest, icon::kFlag,
-                    "No markers yet. Press M over the timeline, or right-click it.", kActions)) {
+                    "No markers yet. Press M over the timeline, or right-click it.", "Drop a marker at the cursor")) {
       context.actions.run("drop_marker");
     }
     return;
@@ -310,8 +287,6 @@ void MarkersPanel::draw_editor(const PanelContext& context, const Rect& whole, R
   }
 }
 
-std::unique_ptr<Panel> make_markers_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<MarkersPanel>();
-}
+std::unique_ptr<Panel> make_markers_panel(const PanelParts&) { return std::make_unique<MarkersPanel>(); }
 
 }  // namespace accelscope::app

@@ -2,13 +2,8 @@
 // name.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
-#include "app/panels/context.h"
+#include "app/panels/panel.h"
 #include "app/view/marker_sets.h"
-#include "render/widgets/table.h"
 
 namespace accelscope::app {
 

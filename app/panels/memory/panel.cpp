@@ -1,22 +1,9 @@
 #include "app/panels/memory/panel.h"
-#include "app/panels/panels.h"
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "app/content/advice_words.h"
 #include "app/content/axes/axes.h"
-#include "app/content/memory/model.h"
-#include "app/view/selection.h"
-#include "core/base/format.h"
 #include "core/model/palette.h"
 #include "imgui.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
 
 namespace accelscope::app {
 
@@ -41,6 +28,40 @@ const std::array<TableColumn, 6>& columns() {
 }
 
 TableCell missing() { return {.text = "–", .colour = Colour::text3}; }
+
+constexpr const char* kMissing = "–";
+
+std::string addresses_of(const Allocation& allocation) {
+  if (!allocation.address) return kMissing;
+  return address_text(*allocation.address) + " – " + address_text(*allocation.address + allocation.bytes - 1);
+}
+
+std::string life_text(const Allocation& allocation) {
+  if (!allocation.end_ns) return "from " + format_time_exact(allocation.begin_ns) + ", never freed";
+  return range_text(static_cast<double>(allocation.begin_ns), static_cast<double>(*allocation.end_ns));
+}
+
+// Units.
+constexpr float kMemoryHeadRow = 40, kLowHeadRow = 32, kTimeRow = 20, kTitleRow = 26, kSwitchRow = 34;
+constexpr float kBytesWidth = 88, kSideWidth = 500, kCardHeight = 196, kNameHeight = 16;
+constexpr float kLeastForTable = 760;  // wide enough for the table beside the plots
+constexpr float kLeastForBelow = 400;  // high enough for the table below the plots
+constexpr float kLeastForMap = 380;    // high enough for both plots
+constexpr float kLeastForCard = 400;   // high enough for the table and the card
+constexpr float kLeastForTitles = 150;
+constexpr float kTight = 80;  // a plot this low has no room for words about its capacity
+
+std::string nothing_held_text(const Snapshot& snapshot) {
+  const bool engines =
+      std::ranges::any_of(snapshot.tracks, [](const TrackSnapshot& track) { return track.track->kind == "engine"; });
+  std::string text = "The session holds no allocations and no samples of memory.";
+  if (tells_of_python(snapshot)) {
+    text += " Capture PyTorch with profile_memory to see who uses the memory.";
+  } else if (engines) {
+    text += " Capture Neuron with --enable-memory-tracker or --enable-dge-notifs to see who uses the memory.";
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -122,8 +143,7 @@ void AliveTable::choose_columns(const Ui& ui, float width) {
 void AliveTable::draw_head(Ui& ui, const char* title, Rect row) const {
   if (content_) {
     const char* noun = content_->allocations == 1 ? " allocation, " : " allocations, ";
-    const std::string sum =
-        format_count(content_->allocations) + noun + format_bytes(static_cast<double>(content_->bytes));
+    const std::string sum = format_count(content_->allocations) + noun + format_bytes(content_->bytes);
     const float width = text_width(ui, TextStyle::mono, sum);
     draw_text(ui, row.cut_right(width), sum, {.style = TextStyle::mono, .colour = Colour::text2});
     row.cut_right(ui.px(12));
@@ -151,8 +171,7 @@ void AliveTable::draw_bar(Ui& ui, Rect bar) const {
   }
   const std::uint64_t used = usage().used_at(moment.pool, moment.ns);
   if (used > whole) return;
-  const std::string text =
-      format_bytes(static_cast<double>(whole - used)) + (of_capacity ? " free" : " below the peak");
+  const std::string text = format_bytes(whole - used) + (of_capacity ? " free" : " below the peak");
   if (text_width(ui, TextStyle::mono_small, text) + ui.px(8) > bar.width()) return;
   draw_text(ui, bar.inset(ui.px(4), 0), text,
             {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::right});
@@ -177,7 +196,7 @@ TableCell AliveTable::cell(const Ui& ui, const Row& row, std::size_t column) con
     case 1:
       return {.text = is_tile ? "" : format_count(tensor.allocations.size())};
     case 2:
-      return {.text = format_bytes(static_cast<double>(allocation != nullptr ? allocation->bytes : tensor.bytes))};
+      return {.text = format_bytes(allocation != nullptr ? allocation->bytes : tensor.bytes)};
     case 3:
       if (allocation == nullptr || !allocation->address) return missing();
       return {.text = address_text(*allocation->address), .fit = Fit::middle};
@@ -186,7 +205,7 @@ TableCell AliveTable::cell(const Ui& ui, const Row& row, std::size_t column) con
     default:
       if (allocation == nullptr) return missing();
       if (!allocation->end_ns) return {.text = "not freed", .colour = Colour::text2};
-      return {.text = format_duration(static_cast<double>(*allocation->end_ns - allocation->begin_ns))};
+      return {.text = format_duration(*allocation->end_ns - allocation->begin_ns)};
   }
 }
 
@@ -197,7 +216,7 @@ std::optional<EventId> AliveTable::draw(const PanelContext& context, const Momen
   refresh(moment);
   const float height = area.height();
   if (height >= ui.px(kLeastForHead)) {
-    draw_head(ui, title, area.cut_top(ui.px(kHead)).inset(ui.px(size::kPanelPadding), 0));
+    draw_head(ui, title, padded(ui, area.cut_top(ui.px(kHead))));
   }
   if (!content_) return std::nullopt;
   if (content_->bytes > 0 && height >= ui.px(kLeastForBar)) {
@@ -232,22 +251,6 @@ std::optional<EventId> AliveTable::draw(const PanelContext& context, const Momen
   return std::nullopt;
 }
 
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-constexpr const char* kMissing = "–";
-
-std::string addresses_of(const Allocation& allocation) {
-  if (!allocation.address) return kMissing;
-  return address_text(*allocation.address) + " – " + address_text(*allocation.address + allocation.bytes - 1);
-}
-
-std::string life_text(const Allocation& allocation) {
-  if (!allocation.end_ns) return "from " + format_time_exact(allocation.begin_ns) + ", never freed";
-  return range_text(static_cast<double>(allocation.begin_ns), static_cast<double>(*allocation.end_ns));
-}
-}  // namespace
-
 // The allocations of a session are looked through on the pool. Until the answer is there, the last one stands, unless
 // it speaks of other data.
 bool AllocationCard::choose(const PanelContext& context, const std::shared_ptr<const MemoryUsage>& usage) {
@@ -261,9 +264,9 @@ bool AllocationCard::choose(const PanelContext& context, const std::shared_ptr<c
     find_task_ = {};
     if (event_) {
       find_task_ = pool_.start([usage, event = *event_](TaskControl&) {
-        const auto found = std::find_if(
-            usage->allocations.begin(), usage->allocations.end(),
-            [&](const Allocation& allocation) { return allocation.event == event || allocation.release == event; });
+        const auto found = std::ranges::find_if(usage->allocations, [&](const Allocation& allocation) {
+          return allocation.event == event || allocation.release == event;
+        });
         return found == usage->allocations.end()
                    ? std::optional<std::uint32_t>()
                    : std::optional(static_cast<std::uint32_t>(found - usage->allocations.begin()));
@@ -361,14 +364,13 @@ void AllocationCard::draw(const PanelContext& context, Rect area) {
   area = area.inset(ui.px(size::kPanelPadding), ui.px(8));
   Rect head = area.cut_top(ui.px(28));
   const ButtonOptions show{.label = "Show on timeline"};
-  if (button(ui, "memory.card.show", head.cut_right(button_width(ui, show)).middle(ui.px(size::kControl)), show)) {
+  if (button_right(ui, "memory.card.show", head, show)) {
     show_stretch(context.tab, allocation.begin_ns, allocation.end_ns.value_or(context.tab.snapshot->end_ns));
     context.actions.reveal(allocation.event);
   }
   head.cut_left(draw_swatch(ui, head, ui.theme().slice(palette_slot(name))) + ui.px(8));
   head.cut_left(draw_text(ui, head, name.empty() ? "unnamed" : name, {.style = TextStyle::mono_strong}) + ui.px(12));
-  draw_text(ui, head, format_bytes(static_cast<double>(allocation.bytes)),
-            {.style = TextStyle::mono, .colour = Colour::text2});
+  draw_text(ui, head, format_bytes(allocation.bytes), {.style = TextStyle::mono, .colour = Colour::text2});
   const std::string waiting = pending() ? "..." : kMissing;
   const std::string& site = usage_->sites[allocation.site];
   const bool written = story_ && story_->writer != kNoEvent;
@@ -388,24 +390,8 @@ void AllocationCard::draw(const PanelContext& context, Rect area) {
   if (story_ && story_->reads_known) draw_ticks(context, area.cut_top(ui.px(12)));
 }
 
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-// Units.
-constexpr float kMemoryHeadRow = 40, kLowHeadRow = 32, kAxisRow = 20, kTitleRow = 26, kSwitchRow = 34;
-constexpr float kScaleWidth = 88, kSideWidth = 500, kCardHeight = 196, kNameHeight = 16;
-constexpr float kLeastForTable = 760;  // wide enough for the table beside the plots
-constexpr float kLeastForBelow = 400;  // high enough for the table below the plots
-constexpr float kLeastForMap = 380;    // high enough for both plots
-constexpr float kLeastForCard = 400;   // high enough for the table and the card
-constexpr float kLeastForTitles = 150;
-constexpr float kTight = 80;  // a plot this low has no room for words about its capacity
-
-}  // namespace
-
 std::string MemoryPanel::bytes_text(std::uint64_t bytes) const {
-  return (pool().estimated ? "≈ " : "") + format_bytes(static_cast<double>(bytes));
+  return (pool().estimated ? "≈ " : "") + format_bytes(bytes);
 }
 
 std::int64_t MemoryPanel::cursor(const PanelContext& context) const {
@@ -483,7 +469,7 @@ MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
     if (single && has_card_) places.main_switch.push_back(Part::allocation);
   }
   const auto& parts = places.main_switch;
-  const Part seen = std::find(parts.begin(), parts.end(), main_part_) != parts.end() ? main_part_ : Part::usage;
+  const Part seen = std::ranges::find(parts, main_part_) != parts.end() ? main_part_ : Part::usage;
   if (!both && seen == Part::alive) {
     places.alive = rest;
   } else if (!both && seen == Part::allocation) {
@@ -491,9 +477,9 @@ MemoryPanel::Places MemoryPanel::lay_out(const Ui& ui, const Rect& area) const {
   } else if (!both && seen == Part::segments) {
     places.segments = rest;
   } else {
-    places.axis = rest.cut_top(ui.px(kAxisRow));
+    places.axis = rest.cut_top(ui.px(kTimeRow));
     if (both) places.usage = rest.cut_top(std::round(rest.height() * 0.45F));
-    render::Rect& lower = map_at_cursor_ ? places.segments : places.addresses;
+    Rect& lower = map_at_cursor_ ? places.segments : places.addresses;
     (both ? lower : seen == Part::addresses ? places.addresses : places.usage) = rest;
   }
   return places;
@@ -505,22 +491,6 @@ std::optional<bool> MemoryPanel::has_content(const PanelContext& context) const 
   return usage_->pool_count() > 0;
 }
 
-namespace {
-
-std::string nothing_held_text(const Snapshot& snapshot) {
-  const bool engines = std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(),
-                                   [](const TrackSnapshot& track) { return track.track->kind == "engine"; });
-  std::string text = "The session holds no allocations and no samples of memory.";
-  if (tells_of_python(snapshot)) {
-    text += " Capture PyTorch with profile_memory to see who uses the memory.";
-  } else if (engines) {
-    text += " Capture Neuron with --enable-memory-tracker or --enable-dge-notifs to see who uses the memory.";
-  }
-  return text;
-}
-
-}  // namespace
-
 void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   take_session(context);
@@ -529,18 +499,11 @@ void MemoryPanel::draw(const PanelContext& context, const Rect& area) {
   if (hover_task_.ready()) hover_ = hover_task_.take();
   if (segments_task_.ready()) segments_ = segments_task_.take();
   alive_.take_answer();
-  if (!usage_ && !context.analysis().error().empty()) {
-    empty_state(ui, "memory.error", area, icon::kWarning, context.analysis().error());
-    return;
-  }
-  if (!usage_) {
-    empty_state(ui, "memory.loading", area, icon::kClock, "Reading the allocations ...");
-    return;
-  }
-  if (usage_->pool_count() == 0) {
-    empty_state(ui, "memory.empty", area, icon::kAreaChart, nothing_held_text(*context.tab.snapshot));
-    return;
-  }
+  if (!usage_ && !context.analysis().error().empty())
+    return empty_sentence(ui, "memory.error", area, icon::kWarning, context.analysis().error());
+  if (!usage_) return empty_sentence(ui, "memory.loading", area, icon::kClock, "Reading the allocations ...");
+  if (usage_->pool_count() == 0)
+    return empty_sentence(ui, "memory.empty", area, icon::kAreaChart, nothing_held_text(*context.tab.snapshot));
   chosen_pool_ = std::min(chosen_pool_, static_cast<std::uint32_t>(usage_->pool_count() - 1));
   settle_view(context);
   follow_filter(context);
@@ -564,7 +527,7 @@ void MemoryPanel::draw_plots(const PanelContext& context, const Places& places) 
   Ui& ui = context.ui;
   const float title = !places.has_titles ? 6 : places.main_switch.size() > 1 ? kSwitchRow : kTitleRow;
   const auto inner = [&](const Rect& part) {
-    return Rect{part.x0 + ui.px(kScaleWidth), part.y0 + ui.px(title), part.x1 - ui.px(8), part.y1 - ui.px(8)};
+    return Rect{part.x0 + ui.px(kBytesWidth), part.y0 + ui.px(title), part.x1 - ui.px(8), part.y1 - ui.px(8)};
   };
   const bool has_usage = !places.usage.empty();
   const bool has_map = !places.addresses.empty();
@@ -635,8 +598,6 @@ void MemoryPanel::draw_side(const PanelContext& context, const Places& places) {
   }
 }
 
-std::unique_ptr<Panel> make_memory_panel(WorkerPool& pool, QueryHistory&, PeakBook&) {
-  return std::make_unique<MemoryPanel>(pool);
-}
+std::unique_ptr<Panel> make_memory_panel(const PanelParts& parts) { return std::make_unique<MemoryPanel>(parts.pool); }
 
 }  // namespace accelscope::app

@@ -4,22 +4,14 @@
 // of its own. Where the four do not fit beside each other, a switch says which are seen.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "app/content/memory/model.h"
 #include "app/content/memory/plot_data.h"
 #include "app/content/memory/segment_rows.h"
-#include "app/panels/context.h"
+#include "app/panels/panel.h"
 #include "core/analysis/memory/tensor_life.h"
 #include "core/base/worker_pool.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/table.h"
 
 namespace accelscope::app {
 

@@ -1,47 +1,30 @@
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <span>
-#include <string>
-#include <vector>
-
+#include "app/panels/panel.h"
 #include "app/content/figure_text.h"
-#include "app/panels/context.h"
-#include "app/panels/scope.h"
 #include "core/analysis/figures/terminology.h"
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
-#include "render/widgets/table.h"
-#include "render/widgets/text_input.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // The figures of the session, by group and device: what the vendor's file states, what we compute from the events, and
 // how far they lie apart. By choice of the visible range, where there is only ours. Hovering a figure explains it.
 class MetricsPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
 
  private:
-  void draw_head(const PanelContext& context, render::Rect head, bool stale);
-  void refresh_rows(const render::Ui& ui, std::shared_ptr<const SessionFigures> figures);
-  void draw_table(const PanelContext& context, const render::Rect& area, bool stale);
+  void draw_head(const PanelContext& context, Rect head, bool stale);
+  void refresh_rows(const Ui& ui, std::shared_ptr<const SessionFigures> figures);
+  void draw_table(const PanelContext& context, const Rect& area, bool stale);
   // Whether the figure stays what it was without the filter's tracks and terms.
   [[nodiscard]] bool not_filtered(const SessionMetric& metric) const;
-  void explain(const PanelContext& context, const FigureRow& row, const render::Rect& at) const;
+  void explain(const PanelContext& context, const FigureRow& row, const Rect& at) const;
 
   PanelScope scope_ = Scope::session;
   std::string filter_;
-  render::TableState table_;
+  TableState table_;
   std::shared_ptr<const SessionFigures> figures_;  // that the rows are of
   std::vector<FigureRow> rows_;
   std::string rows_filter_;
@@ -49,12 +32,6 @@ class MetricsPanel final : public Panel {
   bool rows_descending_ = true;
   float names_width_ = 0;  // units that titles and names take
 };
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr int kStated = 2, kComputed = 3, kDifference = 4, kMeaning = 5;  // columns of the table
 
@@ -73,25 +50,18 @@ void MetricsPanel::draw(const PanelContext& context, const Rect& area) {
   const auto figures = context.analysis().figures(wanted);
   const bool stale = figures && figures->filter != wanted;
   Rect rest = area;
-  draw_head(context, rest.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0), stale);
-  if (const std::string& wrong = context.analysis().mask_error(MaskUse::filter); !wrong.empty()) {
-    empty_state(ui, "metrics.wrong", rest, icon::kFilter, wrong);
-    return;
-  }
-  if (!figures) {
-    empty_state(ui, "metrics.loading", rest, icon::kClock, "Adding up the figures ...");
-    return;
-  }
+  draw_head(context, padded(ui, rest.cut_top(ui.px(36))), stale);
+  if (const std::string& wrong = context.analysis().mask_error(MaskUse::filter); !wrong.empty())
+    return empty_sentence(ui, "metrics.wrong", rest, icon::kFilter, wrong);
+  if (!figures) return empty_sentence(ui, "metrics.loading", rest, icon::kClock, "Adding up the figures ...");
   refresh_rows(ui, figures);
-  if (figures->metrics.empty()) {
-    empty_state(ui, "metrics.empty", rest, icon::kTable,
-                !figures->filter.empty() ? "No event passes the filter in this range."
-                                         : "The session holds no events and its file states no figures.");
-    return;
-  }
+  if (figures->metrics.empty())
+    return empty_sentence(ui, "metrics.empty", rest, icon::kTable,
+                          !figures->filter.empty() ? "No event passes the filter in this range."
+                                                   : "The session holds no events and its file states no figures.");
   if (rows_.empty()) {
-    constexpr std::array<std::string_view, 1> kActions = {"Clear the filter"};
-    if (empty_state(ui, "metrics.none", rest, icon::kSearch, "No metric matches \"" + filter_ + "\".", kActions)) {
+    if (empty_state(ui, "metrics.none", rest, icon::kSearch, "No metric matches \"" + filter_ + "\".",
+                    "Clear the filter")) {
       filter_.clear();
     }
     return;
@@ -227,8 +197,6 @@ void MetricsPanel::explain(const PanelContext& context, const FigureRow& row, co
   hover_card(context.ui, card, at);
 }
 
-std::unique_ptr<Panel> make_metrics_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<MetricsPanel>();
-}
+std::unique_ptr<Panel> make_metrics_panel(const PanelParts&) { return std::make_unique<MetricsPanel>(); }
 
 }  // namespace accelscope::app

@@ -1,22 +1,12 @@
-#include "app/panels/panels.h"
-
 #include <imgui.h>
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <optional>
-#include <string>
 
 #include "app/content/capture/output_lines.h"
-#include "app/panels/context.h"
-#include "app/view/selection.h"
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/states.h"
-#include "render/widgets/text_input.h"
+#include "app/panels/panel.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // What the program printed, line by line as it comes: stdout and stderr in the order of time, beside the session's
@@ -24,28 +14,22 @@ namespace {
 class OutputPanel final : public Panel {
  public:
   explicit OutputPanel(WorkerPool& pool) : lines_(pool) {}
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
   [[nodiscard]] bool pending() const override { return lines_.pending(); }
 
  private:
-  void draw_head(const PanelContext& context, render::Rect row);
-  void draw_lines(const PanelContext& context, const render::Rect& area);
-  void draw_line(const PanelContext& context, const render::Rect& row, std::size_t index);
-  void scroll(render::Ui& ui, const render::Rect& area, double visible);
-  void draw_bar(render::Ui& ui, const render::Rect& bar, double visible);
+  void draw_head(const PanelContext& context, Rect row);
+  void draw_lines(const PanelContext& context, const Rect& area);
+  void draw_line(const PanelContext& context, const Rect& row, std::size_t index);
+  void scroll(Ui& ui, const Rect& area, double visible);
+  void draw_bar(Ui& ui, const Rect& bar, double visible);
 
   OutputLines lines_;
   std::string filter_;
   double top_ = 0;  // the first line in sight; counted in lines, so that a million are scrolled to the pixel
   bool follows_ = true;
 };
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr float kOutputHead = 34, kTimeWidth = 92, kBarWidth = 10, kLeastThumb = 16;
 constexpr double kLinesPerNotch = 3;
@@ -66,8 +50,8 @@ bool exit_is_good(const Snapshot& snapshot) {
 }  // namespace
 
 std::optional<bool> OutputPanel::has_content(const PanelContext& context) const {
-  return std::any_of(context.tab.snapshot->tracks.begin(), context.tab.snapshot->tracks.end(),
-                     [](const TrackSnapshot& track) { return track.track->kind == "output"; });
+  return std::ranges::any_of(context.tab.snapshot->tracks,
+                             [](const TrackSnapshot& track) { return track.track->kind == "output"; });
 }
 
 void OutputPanel::draw(const PanelContext& context, const Rect& area) {
@@ -98,7 +82,7 @@ void OutputPanel::draw(const PanelContext& context, const Rect& area) {
 
 void OutputPanel::draw_head(const PanelContext& context, Rect row) {
   Ui& ui = context.ui;
-  row = row.inset(ui.px(size::kPanelPadding), 0);
+  row = padded(ui, row);
   const Rect field = row.cut_left(std::min(ui.px(260), row.width() / 2)).middle(ui.px(size::kSmallControl));
   text_input(ui, "output.filter", field, filter_, {.placeholder = "Filter lines", .icon = icon::kFilter});
   lines_.set_filter(filter_);
@@ -132,10 +116,9 @@ void OutputPanel::draw_head(const PanelContext& context, Rect row) {
   }
   const std::size_t all = lines_.lines().size();
   const std::size_t shown = lines_.shown_count();
-  const std::string count = shown == all ? format_count(all) + (all == 1 ? " line" : " lines")
-                                         : format_count(shown) + " of " + format_count(all) + " lines";
-  draw_text(ui, row, lines_.problem().empty() ? count : count + "; " + lines_.problem(),
-            {.style = TextStyle::small, .colour = Colour::text3});
+  const std::string count =
+      shown == all ? counted(all, "line") : format_count(shown) + " of " + format_count(all) + " lines";
+  draw_text(ui, row, lines_.problem().empty() ? count : count + "; " + lines_.problem(), kHintText);
 }
 
 void OutputPanel::draw_lines(const PanelContext& context, const Rect& area) {
@@ -165,9 +148,8 @@ void OutputPanel::draw_line(const PanelContext& context, const Rect& row, std::s
   if (selected) fill(ui, {row.x0, row.y0, row.x0 + ui.px(size::kAccentLine), row.y1}, ui.colour(Colour::accent));
   if (line.err)
     fill(ui, {row.x0 + ui.px(4), row.y0 + 1, row.x0 + ui.px(6), row.y1 - 1}, ui.colour(Colour::warning_line));
-  Rect inside = row.inset(ui.px(size::kPanelPadding), 0);
-  draw_text(ui, inside.cut_left(ui.px(kTimeWidth)), format_duration(static_cast<double>(line.ns)),
-            {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+  Rect inside = padded(ui, row);
+  draw_text(ui, inside.cut_left(ui.px(kTimeWidth)), format_duration(line.ns), kMonoHintRight);
   inside.cut_left(ui.px(12));
   if (lines_.programs().size() > 1) {
     draw_text(ui, inside.cut_left(ui.px(120)), lines_.programs()[line.program],
@@ -216,8 +198,6 @@ void OutputPanel::draw_bar(Ui& ui, const Rect& bar, double visible) {
   fill(ui, Rect{bar.x0, y, bar.x1, y + length}.inset(ui.px(1), 0), ui.colour(lit ? Colour::line2 : Colour::bg4), 5);
 }
 
-std::unique_ptr<Panel> make_output_panel(WorkerPool& pool, QueryHistory&, PeakBook&) {
-  return std::make_unique<OutputPanel>(pool);
-}
+std::unique_ptr<Panel> make_output_panel(const PanelParts& parts) { return std::make_unique<OutputPanel>(parts.pool); }
 
 }  // namespace accelscope::app

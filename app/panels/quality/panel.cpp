@@ -1,14 +1,4 @@
 #include "app/panels/quality/panel.h"
-#include "app/panels/panels.h"
-
-#include <algorithm>
-#include <array>
-
-#include "core/base/format.h"
-#include "core/base/text.h"
-#include "render/base/icons.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/states.h"
 
 namespace accelscope::app {
 
@@ -48,13 +38,9 @@ void sort_entries(std::vector<const QualityEntry*>& entries, const TableState& s
     }
   };
   if (state.sort_column < 0) return;
-  std::stable_sort(entries.begin(), entries.end(), [&](const QualityEntry* a, const QualityEntry* b) {
+  std::ranges::stable_sort(entries, [&](const QualityEntry* a, const QualityEntry* b) {
     return state.descending ? less(*b, *a) : less(*a, *b);
   });
-}
-
-std::string counted(std::uint64_t count, const char* noun) {
-  return format_count(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -85,16 +71,14 @@ void QualityPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   std::vector<const QualityEntry*> entries;
   for (const QualityEntry& entry : context.tab.snapshot->quality) entries.push_back(&entry);
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const QualityEntry* a, const QualityEntry* b) { return a->severity > b->severity; });
+  std::ranges::stable_sort(entries,
+                           [](const QualityEntry* a, const QualityEntry* b) { return a->severity > b->severity; });
   sort_entries(entries, table_);
-  if (entries.empty()) {
-    empty_state(ui, "quality.empty", area, icon::kCheckCircle,
-                "Nothing was lost, skipped or estimated: the data is complete as it was delivered.");
-    return;
-  }
+  if (entries.empty())
+    return empty_sentence(ui, "quality.empty", area, icon::kCheckCircle,
+                          "Nothing was lost, skipped or estimated: the data is complete as it was delivered.");
   Rect rest = area;
-  heading(ui, rest.cut_top(ui.px(28)).inset(ui.px(size::kPanelPadding), 0), "What the data lacks",
+  heading(ui, padded(ui, rest.cut_top(ui.px(28))), "What the data lacks",
           "every entry says what was found and what to try");
   const std::array<TableColumn, 4> columns = {{{.title = "Severity", .width = 96},
                                                {.title = "Kind", .width = 210},
@@ -129,8 +113,6 @@ void QualityPanel::draw(const PanelContext& context, const Rect& area) {
   if (result.clicked) table_.cursor = result.clicked;
 }
 
-std::unique_ptr<Panel> make_quality_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<QualityPanel>();
-}
+std::unique_ptr<Panel> make_quality_panel(const PanelParts&) { return std::make_unique<QualityPanel>(); }
 
 }  // namespace accelscope::app

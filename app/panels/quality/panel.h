@@ -2,12 +2,7 @@
 // stored. The status bar's chip leads here.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "app/panels/context.h"
-#include "render/widgets/table.h"
+#include "app/panels/panel.h"
 
 namespace accelscope::app {
 

@@ -1,17 +1,14 @@
-#include "app/panels/roofline/levels_view.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "core/base/format.h"
+#include "app/panels/roofline/panel.h"
 #include "core/base/text.h"
 #include "core/model/unit.h"
 #include "imgui.h"
-#include "render/base/icons.h"
-#include "render/widgets/popup.h"
+#include "render/widgets/widgets.h"
 
 namespace accelscope::app {
 
@@ -21,15 +18,15 @@ namespace {
 
 constexpr float kBoxHeight = 112, kRowGap = 76, kLeastGap = 72, kMostGap = 92, kMostBox = 210;
 constexpr float kThinnest = 2, kThickest = 12;  // units of an arrow
-constexpr std::string_view kNothing = "–";
+constexpr std::string_view kUnknown = "–";
 
 [[nodiscard]] std::string rate_text(const std::optional<double>& value, std::string_view unit) {
-  return value ? format_value(*value, unit) : std::string(kNothing);
+  return value ? format_value(*value, unit) : std::string(kUnknown);
 }
 [[nodiscard]] std::string share_text(const std::optional<double>& share) {
   constexpr double kLeastShare = 1e-4;
   if (share && *share > 0 && *share < kLeastShare) return "<0.01 %";
-  return share ? format_share(*share) : std::string(kNothing);
+  return share ? format_share(*share) : std::string(kUnknown);
 }
 
 // Whether a box lies on the way of the path: at one of its ends, or between them.
@@ -38,26 +35,24 @@ constexpr std::string_view kNothing = "–";
 }
 
 [[nodiscard]] const LevelBox* box_named(const DeviceLevels& levels, std::string_view name) {
-  const auto found =
-      std::find_if(levels.boxes.begin(), levels.boxes.end(), [&](const LevelBox& box) { return box.name == name; });
+  const auto found = std::ranges::find_if(levels.boxes, [&](const LevelBox& box) { return box.name == name; });
   return found == levels.boxes.end() ? nullptr : &*found;
 }
 
 [[nodiscard]] const LevelBox* mover_of(const DeviceLevels& levels) {
-  const auto found = std::find_if(levels.boxes.begin(), levels.boxes.end(),
-                                  [](const LevelBox& box) { return box.kind == MemoryBox::Kind::mover; });
+  const auto found =
+      std::ranges::find_if(levels.boxes, [](const LevelBox& box) { return box.kind == MemoryBox::Kind::mover; });
   return found == levels.boxes.end() ? nullptr : &*found;
 }
 
 [[nodiscard]] bool has_opposite(const DeviceLevels& levels, const LevelPath& path) {
-  return std::any_of(levels.paths.begin(), levels.paths.end(),
-                     [&](const LevelPath& other) { return other.from == path.to && other.to == path.from; });
+  return std::ranges::any_of(levels.paths,
+                             [&](const LevelPath& other) { return other.from == path.to && other.to == path.from; });
 }
 
 [[nodiscard]] bool box_limits(const DeviceLevels& levels, const LevelBox& box) {
   if (levels.compute_limits && box.is_matrix) return true;
-  return std::any_of(levels.paths.begin(), levels.paths.end(),
-                     [&](const LevelPath& path) { return path.limiting && is_on(path, box); });
+  return std::ranges::any_of(levels.paths, [&](const LevelPath& path) { return path.limiting && is_on(path, box); });
 }
 
 [[nodiscard]] int row_count(const DeviceLevels& levels) {
@@ -79,7 +74,7 @@ struct BoxLine {
 [[nodiscard]] std::vector<BoxLine> lines_of(const DeviceLevels& levels, const LevelBox& box) {
   const auto share_of_active = [&](std::int64_t ns) {
     return levels.active_ns > 0 ? format_share(static_cast<double>(ns) / static_cast<double>(levels.active_ns))
-                                : std::string(kNothing);
+                                : std::string(kUnknown);
   };
   std::vector<BoxLine> lines;
   if (box.kind == MemoryBox::Kind::memory) {
@@ -87,14 +82,14 @@ struct BoxLine {
     lines.push_back({"written", box.written_bytes > 0 ? format_bytes(box.written_bytes) : "0 B", "write"});
     if (box.can_have_peak) lines.push_back({"peak", rate_text(box.peak_value, kBytesPerSecond)});
   } else if (box.kind == MemoryBox::Kind::mover) {
-    lines.push_back({"busy", box.count > 0 ? share_of_active(box.busy_ns) : std::string(kNothing)});
+    lines.push_back({"busy", box.count > 0 ? share_of_active(box.busy_ns) : std::string(kUnknown)});
     lines.push_back(
         {levels.transfers.word.empty() ? "transfers" : levels.transfers.word, format_count(box.count), "count"});
     lines.push_back(
         {"mean size",
-         levels.transfers.mean_bytes > 0 ? format_bytes(levels.transfers.mean_bytes) : std::string(kNothing), "size"});
+         levels.transfers.mean_bytes > 0 ? format_bytes(levels.transfers.mean_bytes) : std::string(kUnknown), "size"});
   } else {
-    lines.push_back({"busy", box.count > 0 ? share_of_active(box.busy_ns) : std::string(kNothing)});
+    lines.push_back({"busy", box.count > 0 ? share_of_active(box.busy_ns) : std::string(kUnknown)});
     lines.push_back({"events", format_count(box.count)});
     if (levels.flops > 0 && levels.active_ns > 0 && box.is_matrix)
       lines.push_back({"achieved",
@@ -120,7 +115,7 @@ struct BoxLine {
 }
 
 [[nodiscard]] std::string corner_text(const DeviceLevels& levels, const LevelBox& box) {
-  if (box.capacity_bytes) return format_bytes(static_cast<double>(*box.capacity_bytes));
+  if (box.capacity_bytes) return format_bytes(*box.capacity_bytes);
   if (box.kind == MemoryBox::Kind::mover) return box.peak_value ? format_value(*box.peak_value, kBytesPerSecond) : "";
   const Peak* compute = levels.peaks.best_compute();
   return box.is_matrix && compute != nullptr ? format_value(*compute->value, kFlopsPerSecond) : "";
@@ -178,8 +173,7 @@ void LevelsView::draw_box(const PanelContext& context, const Rect& rect, const D
   const float name = draw_text(ui, head, box.name, {.style = TextStyle::heading});
   head.cut_left(name + ui.px(8));
   const std::string corner = corner_text(levels, box);
-  if (text_width(ui, TextStyle::mono_small, corner) <= head.width())
-    draw_text(ui, head, corner, {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+  if (text_width(ui, TextStyle::mono_small, corner) <= head.width()) draw_text(ui, head, corner, kMonoHintRight);
   std::string said = box.title;
   for (const BoxLine& line : lines_of(levels, box)) {
     said += fmt::format("\n{}: {}", line.label, line.value);
@@ -193,8 +187,7 @@ void LevelsView::draw_box(const PanelContext& context, const Rect& rect, const D
     // A word that is cut says nothing.
     const std::string& label =
         text_width(ui, TextStyle::small, line.label) <= row.width() ? line.label : line.short_label;
-    if (text_width(ui, TextStyle::small, label) <= row.width())
-      draw_text(ui, row, label, {.style = TextStyle::small, .colour = Colour::text2});
+    if (text_width(ui, TextStyle::small, label) <= row.width()) draw_text(ui, row, label, kLabelText);
   }
   const Rect bar = inner.cut_bottom(ui.px(3));
   fill(ui, bar, ui.colour(Colour::bg4), 1);
@@ -334,7 +327,7 @@ void LevelsView::draw_reason(const PanelContext& context, const Rect& area, cons
   if (at == nullptr) {  // nothing limits: said, but no sign
     const std::string text = levels.note.empty() ? levels.reason : levels.note;
     const Rect row = {area.x0, area.y1 - ui.px(20), area.x1, area.y1};
-    draw_text(ui, row, text.empty() ? text : upper_first(text), {.style = TextStyle::small, .colour = Colour::text3});
+    draw_text(ui, row, text.empty() ? text : upper_first(text), kHintText);
     return;
   }
   if (levels.reason.empty()) return;
@@ -408,7 +401,7 @@ void LevelsView::draw_table(const PanelContext& context, const Rect& area, const
     const Row& row = rows[index];
     const Colour words = faded ? Colour::text3 : Colour::text1;
     const auto cell = [&](const std::optional<double>& value, const std::string& text) -> TableCell {
-      return {.text = value ? text : std::string(kNothing), .colour = value ? words : Colour::text3};
+      return {.text = value ? text : std::string(kUnknown), .colour = value ? words : Colour::text3};
     };
     switch (parts[column]) {
       case path_name:

@@ -1,33 +1,13 @@
 #include "app/panels/roofline/panel.h"
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <utility>
 
 #include "app/content/listings/analysis_listings.h"
-#include "app/panels/scope.h"
-#include "app/view/selection.h"
-#include "core/base/format.h"
-#include "core/base/text.h"
 #include "core/model/palette.h"
 #include "core/model/unit.h"
 #include "imgui.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
-#include "render/widgets/text_input.h"
 
 namespace accelscope::app {
 
-using render::Point;
-using render::Rect;
+using namespace render;  // NOLINT: this file is nothing but drawing
 
 namespace {
 
@@ -75,18 +55,18 @@ class RoofLayer {
             of_.height - static_cast<float>(layout_.rate.place(rate)) * of_.height};
   }
   [[nodiscard]] bool covers_dot(const Rect& rect) const {
-    return std::any_of(layout_.dots.begin(), layout_.dots.end(),
-                       [&](const RoofLayout::Dot& dot) { return rect.overlaps(dot.box()); });
+    return std::ranges::any_of(layout_.dots, [&](const RoofLayout::Dot& dot) { return rect.overlaps(dot.box()); });
   }
   [[nodiscard]] bool covers_label(const Rect& rect) const {
-    return std::any_of(layout_.labels.begin(), layout_.labels.end(),
-                       [&](const RoofLayout::Label& other) { return other.rect.overlaps(rect); });
+    return std::ranges::any_of(layout_.labels,
+                               [&](const RoofLayout::Label& other) { return other.rect.overlaps(rect); });
   }
   [[nodiscard]] bool is_free(const Rect& rect) const {
     if (rect.x0 < 0 || rect.x1 > of_.width || rect.y0 < 0 || rect.y1 > of_.height) return false;
     return !covers_label(rect) && !covers_dot(rect) &&
-           std::none_of(layout_.ceilings.begin(), layout_.ceilings.end(),
-                        [&](const RoofLayout::Ceiling& each) { return meets(rect, each.line.from, each.line.to); });
+           std::ranges::none_of(layout_.ceilings, [&](const RoofLayout::Ceiling& each) {
+             return meets(rect, each.line.from, each.line.to);
+           });
   }
 
   void fit_axes();
@@ -266,6 +246,22 @@ std::string RoofLayer::unplaced_text() const {
   return text;
 }
 
+constexpr float kAxisLeft = 52, kAxisFoot = 36, kFoot = 24;
+constexpr float kSmallestLegend = 3;  // radius in units
+
+[[nodiscard]] ImVec2 point_of(Point at) { return {at.x, at.y}; }
+
+constexpr float kPeakRow = 32, kTitleWidth = 120, kFieldWidth = 140;
+
+constexpr float kHead = 36, kBeside = 900;  // below this width the halves lie one above the other
+constexpr float kLeastRoof = 330, kLeastLevels = 150;
+constexpr float kHierarchyShare = 0.49F;
+
+[[nodiscard]] std::string_view group_word(RoofGrouping grouping) {
+  constexpr std::array<std::string_view, 3> kWords = {"name", "layer", "source line"};
+  return kWords[static_cast<std::size_t>(grouping)];
+}
+
 }  // namespace
 
 // The last part of a layer's path says most beside others.
@@ -287,17 +283,6 @@ const RoofLayout& RoofLayouts::of(RoofQuestion question, const Snapshot& snapsho
   ++made_;
   return layout_;
 }
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kAxisLeft = 52, kAxisFoot = 36, kFoot = 24;
-constexpr float kSmallestLegend = 3;  // radius in units
-
-[[nodiscard]] ImVec2 point_of(Point at) { return {at.x, at.y}; }
-
-}  // namespace
 
 bool RoofPlot::draw(const PanelContext& context, const Rect& area, const Shown& shown) {
   Ui& ui = context.ui;
@@ -328,7 +313,7 @@ bool RoofPlot::draw(const PanelContext& context, const Rect& area, const Shown& 
   const float width = link_width(ui, label);
   const Rect place = {plot_.x1 - width - ui.px(8), plot_.y0 + ui.px(6), plot_.x1 - ui.px(8), plot_.y0 + ui.px(26)};
   draw_text(ui, {plot_.x0, place.y0, place.x0 - ui.px(8), place.y1}, "No peaks are known of this device.",
-            {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
+            kHintTextRight);
   return link(ui, "roofline.enter_peaks", place, label);
 }
 
@@ -351,7 +336,7 @@ void RoofPlot::draw_grid(const PanelContext& context, const Shown& shown) const 
   }
   outline(ui, plot_, ui.colour(Colour::line2), 0);
   draw_text(ui, {plot_.x0 - ui.px(kAxisLeft), plot_.y0 - ui.px(20), plot_.x0 + ui.px(100), plot_.y0 - ui.px(2)},
-            "FLOP/s", {.style = TextStyle::mono_small, .colour = Colour::text3});
+            "FLOP/s", kMonoHint);
   draw_text(ui, {plot_.x0, plot_.y1 + ui.px(18), plot_.x1, plot_.y1 + ui.px(kAxisFoot)},
             fmt::format("FLOP per byte of {}", shown.line->memories[shown.memory].name), quiet);
 }
@@ -439,7 +424,7 @@ void RoofPlot::draw_card(const PanelContext& context, const Shown& shown, const 
   const double intensity = point.intensity(shown.memory);
   const std::string& memory = shown.line->memories[shown.memory].name;
   HoverCard card{.title = roof_point_name(point, shown.grouping),
-                 .title_value = format_duration(static_cast<double>(point.busy_ns)),
+                 .title_value = format_duration(point.busy_ns),
                  .whole = point.text,
                  .swatch = context.ui.theme().slice(dot.slot)};
   card.rows.push_back({"Events", format_count(point.count)});
@@ -477,17 +462,9 @@ void RoofPlot::draw_foot(const PanelContext& context, Rect row) const {
     }
   }
   const Interaction hand = interact(ui, "roofline.unplaced", row, {.below_others = true});
-  draw_text(ui, row, counted, {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
+  draw_text(ui, row, counted, kHintTextRight);
   if (hand.hovered && !counted.empty()) tooltip(ui, hand, row, counted);
 }
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kPeakRow = 32, kTitleWidth = 120, kFieldWidth = 140;
-
-}  // namespace
 
 bool PeaksEditor::draw(const PanelContext& context, Rect area, const PeakList& peaks) {
   Ui& ui = context.ui;
@@ -497,8 +474,7 @@ bool PeaksEditor::draw(const PanelContext& context, Rect area, const PeakList& p
   }
   Rect head = area.cut_top(ui.px(36));
   const ButtonOptions done{.label = "Done", .kind = ButtonKind::primary};
-  const bool finished =
-      button(ui, "roofline.peaks.done", head.cut_right(button_width(ui, done)).middle(ui.px(size::kControl)), done);
+  const bool finished = button_right(ui, "roofline.peaks.done", head, done);
   head.cut_right(ui.px(12));
   heading(ui, head, "Peaks", peaks.model);
   const std::string_view note =
@@ -568,21 +544,6 @@ void PeaksEditor::enter(const PanelContext& context, const PeakList& peaks, cons
 void PeaksEditor::told(const PanelContext& context, const Result<void>& done) const {
   if (!done) context.actions.notify(Severity::warning, done.message());
 }
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kHead = 36, kBeside = 900;  // below this width the halves lie one above the other
-constexpr float kLeastRoof = 330, kLeastLevels = 150;
-constexpr float kHierarchyShare = 0.49F;
-
-[[nodiscard]] std::string_view group_word(RoofGrouping grouping) {
-  constexpr std::array<std::string_view, 3> kWords = {"name", "layer", "source line"};
-  return kWords[static_cast<std::size_t>(grouping)];
-}
-
-}  // namespace
 
 const DeviceLevels* RooflinePanel::levels() const {
   if (!levels_.value || levels_.value->devices.empty()) return nullptr;
@@ -661,10 +622,7 @@ void RooflinePanel::draw(const PanelContext& context, const Rect& area) {
 
 void RooflinePanel::draw_waiting(const PanelContext& context, const Rect& area, const std::string& error,
                                  std::optional<double> share) const {
-  if (!error.empty()) {
-    empty_state(context.ui, "roofline.error", area, icon::kWarning, error);
-    return;
-  }
+  if (!error.empty()) return empty_sentence(context.ui, "roofline.error", area, icon::kWarning, error);
   empty_state(context.ui, "roofline.loading", area, icon::kClock,
               share ? fmt::format("Adding up bytes and operations, {}", format_share(*share))
                     : std::string("Adding up bytes and operations"));
@@ -686,19 +644,17 @@ void RooflinePanel::draw_levels(const PanelContext& context, Rect area) {
     head.cut_right(ui.px(12));
   }
   std::string hint = levels_.stale() ? "of the earlier range" : scope_text(context.tab, scope_);
-  if (shown != nullptr && shown->active_ns > 0)
-    hint += fmt::format(", active {}", format_duration(static_cast<double>(shown->active_ns)));
+  if (shown != nullptr && shown->active_ns > 0) hint += fmt::format(", active {}", format_duration(shown->active_ns));
   heading(ui, head, "Memory hierarchy", hint);
   area.cut_top(ui.px(4));
   if (!levels_.error.empty() || !levels_.value) return draw_waiting(context, area, levels_.error, levels_.share());
-  if (shown == nullptr || shown->paths.empty()) {
-    empty_state(ui, "roofline.no_paths", area, icon::kChip,
-                wanted_.empty()
-                    ? "No event of a device says how many bytes it moved. Neuron profiles, traces of a GPU's copies "
-                      "and OpenCL captures do."
-                    : "Nothing of a device that moves bytes passes in this range.");
-    return;
-  }
+  if (shown == nullptr || shown->paths.empty())
+    return empty_sentence(
+        ui, "roofline.no_paths", area, icon::kChip,
+        wanted_.empty()
+            ? "No event of a device says how many bytes it moved. Neuron profiles, traces of a GPU's copies "
+              "and OpenCL captures do."
+            : "Nothing of a device that moves bytes passes in this range.");
   view_.draw(context, area, *shown, levels_.stale());
 }
 
@@ -750,14 +706,14 @@ void RooflinePanel::draw_roof(const PanelContext& context, Rect area) {
   if (!roofs_.error.empty() || !roofs_.value) return draw_waiting(context, area, roofs_.error, roofs_.share());
   const Roofline* line = roofline();
   const auto memory = line == nullptr ? 0 : std::min(static_cast<std::size_t>(memory_), line->memories.size() - 1);
-  const bool any = line != nullptr && std::any_of(line->points.begin(), line->points.end(),
-                                                  [&](const RoofPoint& point) { return point.is_placed(memory); });
+  const bool any = line != nullptr &&
+                   std::ranges::any_of(line->points, [&](const RoofPoint& point) { return point.is_placed(memory); });
   if (!any) {
     const std::string word(group_word(roofs_.value->grouping));
     std::string sentence = fmt::format("No {} states both its operations and its bytes", word);
     if (line != nullptr) sentence += fmt::format(" of {}", line->memories[memory].name);
-    const bool has_other = line != nullptr && std::any_of(line->points.begin(), line->points.end(),
-                                                          [](const RoofPoint& point) { return point.flops > 0; });
+    const bool has_other =
+        line != nullptr && std::ranges::any_of(line->points, [](const RoofPoint& point) { return point.flops > 0; });
     sentence += has_other ? "; choose other points or another memory."
                           : ". Neuron profiles count both by instruction; traces "
                             "of GPU kernels count neither.";
@@ -778,8 +734,8 @@ void RooflinePanel::draw_roof(const PanelContext& context, Rect area) {
     editing_ = true;
 }
 
-std::unique_ptr<Panel> make_roofline_panel(WorkerPool&, QueryHistory&, PeakBook& peaks) {
-  return std::make_unique<RooflinePanel>(peaks);
+std::unique_ptr<Panel> make_roofline_panel(const PanelParts& parts) {
+  return std::make_unique<RooflinePanel>(parts.peaks);
 }
 
 }  // namespace accelscope::app

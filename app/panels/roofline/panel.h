@@ -2,25 +2,45 @@
 // what it computed, what bounds it. The device's peaks are edited in the place of the hierarchy.
 #pragma once
 
-#include <functional>
 #include <map>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "app/content/axes/axes.h"
-#include "app/panels/context.h"
-#include "app/panels/roofline/levels_view.h"
-#include "app/panels/scope.h"
-#include "app/persist/persist.h"
+#include "app/panels/panel.h"
 #include "core/analysis/peaks/peaks.h"
+#include "core/analysis/roofline/memory_levels.h"
 #include "core/analysis/roofline/roofline.h"
 #include "core/model/event_filter.h"
 #include "core/store/snapshot.h"
-#include "render/base/geometry.h"
 
 namespace accelscope::app {
+
+// The memories of a device as boxes, what goes between them as arrows as wide as their bandwidth, and the same as a
+// table. Only what limits is amber, with its reason on a tab.
+
+class LevelsView {
+ public:
+  // faded: the figures are of an earlier question.
+  void draw(const PanelContext& context, const render::Rect& area, const DeviceLevels& levels, bool faded);
+  [[nodiscard]] static float least_height(const render::Ui& ui, const DeviceLevels& levels);
+
+ private:
+  struct Arrow {
+    const LevelPath* path = nullptr;
+    std::vector<render::Point> points;  // corners, from begin to end
+    render::Rect label;                 // above and below its middle
+    bool has_label = true;
+  };
+  [[nodiscard]] render::Rect rect_of(const render::Ui& ui, const render::Rect& area, const LevelBox& box) const;
+  void draw_boxes(const PanelContext& context, const render::Rect& area, const DeviceLevels& levels, bool faded) const;
+  void draw_box(const PanelContext& context, const render::Rect& rect, const DeviceLevels& levels, const LevelBox& box,
+                bool faded) const;
+  void draw_arrows(const PanelContext& context, const render::Rect& area, const DeviceLevels& levels, bool faded) const;
+  void draw_arrow(const PanelContext& context, const Arrow& arrow, double most, bool limits, bool faded) const;
+  void draw_reason(const PanelContext& context, const render::Rect& area, const DeviceLevels& levels) const;
+  void draw_table(const PanelContext& context, const render::Rect& area, const DeviceLevels& levels, bool faded);
+
+  render::TableState table_;
+};
 
 // Where the points, ceilings and labels of a roofline stand, without drawing: made once for an answer, a size and a
 // zoom, in pixels from the upper left corner of the plot. Labels cover no point, no ceiling and no other label; points
@@ -188,8 +208,8 @@ class RooflinePanel final : public Panel {
   std::uint64_t usual_of_ = ~std::uint64_t{0};  // the snapshot that usual_ is of
   RoofGrouping usual_ = RoofGrouping::name;
   int memory_ = 0, device_ = 0;
-  SessionAnalysis::Kept<MemoryLevels, SessionAnalysis::Filtered<PeakEdits>> levels_;
-  SessionAnalysis::Kept<Rooflines, SessionAnalysis::Filtered<RoofGrouping>> roofs_;
+  FilteredAnswer<MemoryLevels, PeakEdits> levels_;
+  FilteredAnswer<Rooflines, RoofGrouping> roofs_;
   std::vector<RoofCeiling> ceilings_;
 };
 

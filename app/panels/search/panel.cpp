@@ -1,23 +1,12 @@
-#include "app/panels/panels.h"
-
-#include <algorithm>
-#include <array>
-#include <memory>
-#include <optional>
-
+#include "app/panels/panel.h"
 #include "app/palette/command_box.h"
-#include "app/panels/context.h"
-#include "app/view/selection.h"
-#include "core/base/format.h"
 #include "core/model/palette.h"
 #include "core/names/short_names.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/states.h"
-#include "render/widgets/table.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // The list of what the search found, in the visible range or everywhere, beside the number of hits and what those in
@@ -29,38 +18,32 @@ namespace {
 
 class HitSummaryColumn {
  public:
-  void draw(const PanelContext& context, const render::Rect& area);
+  void draw(const PanelContext& context, const Rect& area);
 
  private:
   int by_ = 0;
-  render::TableState table_;
+  TableState table_;
 };
 
 class SearchPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] std::optional<bool> has_content(const PanelContext& context) const override;
 
  private:
-  void draw_help(const PanelContext& context, const render::Rect& area);
-  void draw_head(const PanelContext& context, render::Rect& area);
-  void draw_actions(const PanelContext& context, render::Rect& row);
-  void draw_found(const PanelContext& context, render::Rect row, render::Rect& below);
-  void draw_steps(const PanelContext& context, render::Rect& row) const;
-  void draw_list(const PanelContext& context, const render::Rect& area);
+  void draw_help(const PanelContext& context, const Rect& area);
+  void draw_head(const PanelContext& context, Rect& area);
+  void draw_actions(const PanelContext& context, Rect& row);
+  void draw_found(const PanelContext& context, Rect row, Rect& below);
+  void draw_steps(const PanelContext& context, Rect& row) const;
+  void draw_list(const PanelContext& context, const Rect& area);
   [[nodiscard]] TimeRange range_of(const SessionTab& tab) const;
 
   bool visible_only_ = false;
-  render::TableState table_;
+  TableState table_;
   ShortNames names_;  // of the hits that were drawn
   HitSummaryColumn summary_;
 };
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr float kHitRow = 28;
 
@@ -77,7 +60,7 @@ std::vector<Line> lines_of(const SelectionSummary& summary, int by, const Snapsh
       const TrackSnapshot* track = snapshot.find_track(each.track);
       lines.push_back({track != nullptr ? track->track->name : "–", each.count, each.busy_ns + each.wait_ns});
     }
-    std::stable_sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) { return a.time_ns > b.time_ns; });
+    std::ranges::stable_sort(lines, [](const Line& a, const Line& b) { return a.time_ns > b.time_ns; });
     return lines;
   }
   for (const SummaryRow& row : (by == 0 ? summary.names : summary.lines).rows) {
@@ -91,9 +74,9 @@ std::string totals_text(const SessionSummary& answer, std::uint64_t total) {
   const SelectionSummary& summary = *answer.summary;
   if (answer.events == 0) return "In view: none of " + format_count(total);
   std::string text = "In view: " + format_count(answer.events) + " of " + format_count(total);
-  if (summary.busy_ns > 0) text += ", busy " + format_duration(static_cast<double>(summary.busy_ns));
+  if (summary.busy_ns > 0) text += ", busy " + format_duration(summary.busy_ns);
   if (summary.busy_ns > 0 && summary.wait_ns > 0) {
-    text += " of " + format_duration(static_cast<double>(summary.busy_ns + summary.wait_ns));
+    text += " of " + format_duration(summary.busy_ns + summary.wait_ns);
   }
   return text;
 }
@@ -103,57 +86,6 @@ bool is_of_search(const SessionSummary& answer, const SessionTab& tab) {
   const std::vector<FilterTerm>& terms = answer.summary->filter.terms;
   return !terms.empty() && terms.back() == FilterTerm{tab.choices.search, false};
 }
-
-}  // namespace
-
-void HitSummaryColumn::draw(const PanelContext& context, const Rect& area) {
-  Ui& ui = context.ui;
-  Rect rest = area;
-  const std::array<Segment, 3> ways = {Segment{.label = "Name"}, Segment{.label = "Line"}, Segment{.label = "Lane"}};
-  auto answer = context.analysis().hit_summary(context.tab.view.whole_ns());
-  const EventSearch* hits = context.analysis().hits();
-  if (answer && (hits == nullptr || !is_of_search(*answer, context.tab))) answer = nullptr;
-  draw_text(ui, rest.cut_top(ui.px(kHitRow)).inset(ui.px(size::kPanelPadding), 0),
-            answer ? totals_text(*answer, hits->total()) : "Adding up the hits in view ...",
-            {.colour = Colour::text2, .fit = Fit::ellipsis});
-  Rect head = rest.cut_top(ui.px(kHitRow)).inset(ui.px(size::kPanelPadding), 0);
-  const Rect choice = head.cut_left(segmented_width(ui, ways)).middle(ui.px(size::kSmallControl));
-  (void)segmented(ui, "search.summary_by", choice, ways, by_);
-  if (!answer) return;
-  const std::vector<Line> lines = lines_of(*answer->summary, by_, *context.tab.snapshot);
-  if (lines.empty()) {
-    if (answer->events > 0) {
-      empty_state(ui, "search.summary_none", rest, icon::kTable,
-                  by_ == 1 ? "No hit in view has a source line." : "What was found in view adds up to no work.");
-      return;
-    }
-    constexpr std::array<std::string_view, 1> kNext = {"To the next one"};
-    if (empty_state(ui, "search.summary_none", rest, icon::kSearch, "No hit is in view.", kNext) == 0) {
-      context.actions.run("next_hit");
-    }
-    return;
-  }
-  const std::array<TableColumn, 3> columns = {
-      {{.title = by_ == 0   ? "Name"
-                 : by_ == 1 ? "Source line"
-                            : "Lane",
-        .sortable = false},
-       {.title = "Hits", .width = 70, .align = Align::right, .sortable = false},
-       {.title = "Time", .width = 90, .align = Align::right, .sortable = false}}};
-  table(
-      ui, "search.summary", rest, columns, lines.size(),
-      [&](std::size_t row, std::size_t column) -> TableCell {
-        const Line& line = lines[row];
-        if (column == 0) return {.text = line.text, .fit = Fit::middle};
-        if (column == 1) return {.text = format_count(line.count), .colour = Colour::text2};
-        return {.text = format_duration(static_cast<double>(line.time_ns))};
-      },
-      table_);
-}
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr float kSearchHeadRow = 36, kHelpRow = 20, kHelpLine = 16, kSummaryWidth = 380;
 constexpr float kListShare = 2.4F;  // of the summary's width: below this there is no room for it beside the list
@@ -222,6 +154,48 @@ TableCell cell_of(const SessionTab& tab, const Hit& hit, std::size_t column, Sho
 
 }  // namespace
 
+void HitSummaryColumn::draw(const PanelContext& context, const Rect& area) {
+  Ui& ui = context.ui;
+  Rect rest = area;
+  const std::array<Segment, 3> ways = {Segment{.label = "Name"}, Segment{.label = "Line"}, Segment{.label = "Lane"}};
+  auto answer = context.analysis().hit_summary(context.tab.view.whole_ns());
+  const EventSearch* hits = context.analysis().hits();
+  if (answer && (hits == nullptr || !is_of_search(*answer, context.tab))) answer = nullptr;
+  draw_text(ui, padded(ui, rest.cut_top(ui.px(kHitRow))),
+            answer ? totals_text(*answer, hits->total()) : "Adding up the hits in view ...",
+            {.colour = Colour::text2, .fit = Fit::ellipsis});
+  Rect head = padded(ui, rest.cut_top(ui.px(kHitRow)));
+  (void)segmented_left(ui, "search.summary_by", head, ways, by_, size::kSmallControl);
+  if (!answer) return;
+  const std::vector<Line> lines = lines_of(*answer->summary, by_, *context.tab.snapshot);
+  if (lines.empty()) {
+    if (answer->events > 0)
+      return empty_sentence(
+          ui, "search.summary_none", rest, icon::kTable,
+          by_ == 1 ? "No hit in view has a source line." : "What was found in view adds up to no work.");
+    if (empty_state(ui, "search.summary_none", rest, icon::kSearch, "No hit is in view.", "To the next one")) {
+      context.actions.run("next_hit");
+    }
+    return;
+  }
+  const std::array<TableColumn, 3> columns = {
+      {{.title = by_ == 0   ? "Name"
+                 : by_ == 1 ? "Source line"
+                            : "Lane",
+        .sortable = false},
+       {.title = "Hits", .width = 70, .align = Align::right, .sortable = false},
+       {.title = "Time", .width = 90, .align = Align::right, .sortable = false}}};
+  table(
+      ui, "search.summary", rest, columns, lines.size(),
+      [&](std::size_t row, std::size_t column) -> TableCell {
+        const Line& line = lines[row];
+        if (column == 0) return {.text = line.text, .fit = Fit::middle};
+        if (column == 1) return {.text = format_count(line.count), .colour = Colour::text2};
+        return {.text = format_duration(line.time_ns)};
+      },
+      table_);
+}
+
 TimeRange SearchPanel::range_of(const SessionTab& tab) const {
   return visible_only_ ? tab.view.whole_ns() : TimeRange{};
 }
@@ -238,8 +212,7 @@ void SearchPanel::draw(const PanelContext& context, const Rect& area) {
   const EventSearch* hits = context.analysis().hits();
   const float width = context.ui.px(kSummaryWidth);
   if (hits != nullptr && hits->total() > 0 && rest.width() > kListShare * width) {
-    const Rect column = rest.cut_right(width);
-    vertical_line(context.ui, column.x0, column.y0, column.y1, context.ui.colour(Colour::line2));
+    const Rect column = cut_pane(context.ui, rest, width);
     summary_.draw(context, column);
   }
   draw_list(context, rest);
@@ -290,8 +263,7 @@ void SearchPanel::draw_help(const PanelContext& context, const Rect& area) {
       row.cut_left(ui.px(12));
       row.y0 += ui.px((kHelpRow - kHelpLine) / 2);
       row.x1 = row.x0 + room;
-      draw_paragraph(ui, row, kExamples[i].meaning, {.style = TextStyle::small, .colour = Colour::text3},
-                     ui.px(kHelpLine));
+      draw_paragraph(ui, row, kExamples[i].meaning, kHintText, ui.px(kHelpLine));
     }
   }
 }
@@ -368,7 +340,7 @@ void SearchPanel::draw_found(const PanelContext& context, Rect row, Rect& below)
   if (error.empty()) return;
   const float room = below.width() - 2 * ui.px(size::kPanelPadding);
   const Rect place = below.cut_top(paragraph_height(ui, TextStyle::body, error, room) + ui.px(6));
-  draw_paragraph(ui, place.inset(ui.px(size::kPanelPadding), 0), error, {.colour = Colour::error});
+  draw_paragraph(ui, padded(ui, place), error, {.colour = Colour::error});
 }
 
 void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
@@ -377,10 +349,9 @@ void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
   const EventSearch* hits = context.analysis().hits();
   if (hits == nullptr) return;
   if (hits->total() == 0) {
-    constexpr std::array<std::string_view, 1> kClear = {"Clear the search"};
     const std::string where = tab.choices.filter.empty() ? "" : " passes the filter and";
     const std::string sentence = "No event" + where + " matches " + tab.choices.search + ".";
-    if (empty_state(ui, "search.none", area, icon::kSearch, sentence, kClear) == 0) {
+    if (empty_state(ui, "search.none", area, icon::kSearch, sentence, "Clear the search")) {
       tab.change([](ViewChoices& choices) { choices.search.clear(); });
     }
     return;
@@ -389,14 +360,11 @@ void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
   if (!list) return;
   Rect rest = area;
   if (list->hits.size() == HitList::kMost) {
-    draw_text(ui, rest.cut_bottom(ui.px(20)).inset(ui.px(size::kPanelPadding), 0),
-              "The first " + format_count(HitList::kMost) + " by time; F3 steps through all of them",
-              {.style = TextStyle::small, .colour = Colour::text3});
+    draw_text(ui, padded(ui, rest.cut_bottom(ui.px(20))),
+              "The first " + format_count(HitList::kMost) + " by time; F3 steps through all of them", kHintText);
   }
-  if (list->hits.empty()) {
-    empty_state(ui, "search.elsewhere", rest, icon::kSearch, "No hit lies in the visible range.");
-    return;
-  }
+  if (list->hits.empty())
+    return empty_sentence(ui, "search.elsewhere", rest, icon::kSearch, "No hit lies in the visible range.");
   const TableOptions options{.selected = [&](std::size_t row) { return tab.selected == list->hits[row].event; }};
   const TableResult result = table(
       ui, "search.hits", rest, search_columns(), list->hits.size(),
@@ -407,8 +375,6 @@ void SearchPanel::draw_list(const PanelContext& context, const Rect& area) {
   context.actions.reveal(list->hits[*result.clicked].event);
 }
 
-std::unique_ptr<Panel> make_search_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<SearchPanel>();
-}
+std::unique_ptr<Panel> make_search_panel(const PanelParts&) { return std::make_unique<SearchPanel>(); }
 
 }  // namespace accelscope::app

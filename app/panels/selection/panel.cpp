@@ -1,37 +1,110 @@
-#include "app/panels/selection/panel.h"
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <map>
 #include <numeric>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "app/content/figure_text.h"
 #include "app/content/selection_terms.h"
 #include "app/content/source/text.h"
 #include "app/content/visible_summary.h"
-#include "app/view/selection.h"
+#include "app/panels/panel.h"
+#include "core/analysis/figures/range_activity.h"
 #include "core/analysis/time/track_devices.h"
-#include "core/base/format.h"
-#include "core/base/text.h"
 #include "core/model/palette.h"
-#include "render/base/draw.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/interact.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
 
 namespace accelscope::app {
 
 using namespace render;  // NOLINT: this file is nothing but drawing
+
+// What is selected holds and costs together: a box, the events of a name, a line, a layer or a bin. Where nothing is
+// selected, the visible range in five columns (app/content/visible_summary.h), as the session's filter lets it through.
+// A click on a row or a bar narrows the selection to it; a second click widens it again.
+
+// The tables of a selection: its names, source lines, layers and lanes with what each costs. What a cell says, how rows
+// are sorted and what a click on one selects; the panel places them.
+
+enum class SummaryPart : std::uint8_t { names, lines, layers, lanes };
+inline constexpr std::size_t kSummaryParts = 4;
+
+class SummaryPartTable {
+ public:
+  explicit SummaryPartTable(SummaryPart part) : part_(part) {}
+
+  // With every new answer. Of a host's calls, zones and tracks of several lanes the
+  // time is known with the activity of the same filter, which may be null.
+  void take(const std::shared_ptr<const SessionSummary>& answer, const std::shared_ptr<const RangeActivity>& activity,
+            const Snapshot& snapshot);
+  [[nodiscard]] bool empty() const noexcept { return !rows_ || rows_->empty(); }
+  [[nodiscard]] const char* title() const noexcept;  // "Names"
+  // What a click on a row selects.
+  [[nodiscard]] std::optional<EventFilter> draw(const PanelContext& context, const Rect& area,
+                                                const EventFilter& selected);
+
+ private:
+  enum class Figure : std::uint8_t { text, kind, events, busy, wait, average, bytes, achieved, share };
+  struct Rows {  // what a cell needs, also on a worker that exports them
+    SummaryPart part;
+    std::shared_ptr<const SelectionSummary> summary;
+    std::shared_ptr<const std::vector<SummaryRow>> rows;
+    std::vector<std::uint32_t> order;
+    std::vector<Figure> figures;
+    std::int64_t whole_ns = 0;  // of which `share` is
+    [[nodiscard]] TableCell cell(std::size_t row, std::size_t column) const;
+  };
+  [[nodiscard]] std::vector<TableColumn> choose_columns(float width_units);
+  [[nodiscard]] TableColumn column_of(Figure figure) const;
+  void sort();
+  [[nodiscard]] std::vector<SummaryRow> lane_rows(const RangeActivity* activity, const Snapshot& snapshot) const;
+  [[nodiscard]] std::optional<EventFilter> narrowed(const PanelContext& context, const EventFilter& selected,
+                                                    std::size_t row) const;
+  [[nodiscard]] std::string code_of(const PanelContext& context, const std::string& line);
+
+  SummaryPart part_;
+  std::shared_ptr<const SelectionSummary> summary_;
+  std::shared_ptr<const std::vector<SummaryRow>> rows_;
+  std::uint64_t distinct_ = 0;
+  bool has_bytes_ = false;
+  std::int64_t whole_ns_ = 1;
+  std::vector<std::uint32_t> order_;  // of the rows
+  std::vector<Figure> figures_;       // of the columns
+  TableState state_;
+  std::optional<Figure> sorted_by_;
+  bool descending_ = true;
+  std::string code_path_;  // of the file that code_ is the lines of
+  std::vector<std::string> code_;
+};
+
+class SelectionPanel final : public Panel {
+ public:
+  void draw(const PanelContext& context, const Rect& area) override;
+
+ private:
+  struct Fact {
+    const char* name;
+    std::string value, exact;
+    const char* explanation;
+  };
+  void take_answers(const PanelContext& context, const EventFilter& wanted);
+  void draw_head(const PanelContext& context, Rect head, bool stale);
+  void draw_heading(const PanelContext& context, const Rect& head, bool stale) const;
+  void draw_visible(const PanelContext& context, const Rect& area, bool stale);
+  void draw_facts(const PanelContext& context, Rect area) const;
+  [[nodiscard]] std::vector<Fact> facts_of() const;
+  [[nodiscard]] std::optional<double> copy_rate() const;  // bytes per second
+  void add_times(std::vector<Fact>& facts) const;
+  [[nodiscard]] std::vector<SummaryPartTable*> wanted_parts();
+  void draw_parts(const PanelContext& context, Rect area, const std::vector<SummaryPartTable*>& parts);
+  void draw_bins(const PanelContext& context, Rect area);
+  void select(const PanelContext& context, const std::string& search) const;
+  void pin(const PanelContext& context) const;
+
+  std::shared_ptr<const SessionSummary> answer_;  // that is shown
+  std::shared_ptr<const RangeReport> report_;     // of the same filter once it is there
+  std::uint64_t copied_ = 0;                      // bytes, of the answer
+  VisibleColumns columns_;                        // made of both
+  std::array<SummaryPartTable, kSummaryParts> parts_ = {
+      SummaryPartTable(SummaryPart::names), SummaryPartTable(SummaryPart::lines), SummaryPartTable(SummaryPart::layers),
+      SummaryPartTable(SummaryPart::lanes)};
+  int first_part_ = 0;  // of those that have rows, where not all fit
+};
 
 namespace {
 
@@ -42,7 +115,7 @@ constexpr std::int64_t kNotKnownYet = -1;
 TableCell time_cell(std::int64_t ns) {
   if (ns == kNotKnownYet) return {.text = "...", .colour = Colour::text3, .data = ""};
   if (ns == 0) return {.text = "–", .colour = Colour::text3, .data = "0"};
-  return {.text = format_duration(static_cast<double>(ns)), .exact = format_time_exact(ns), .data = std::to_string(ns)};
+  return {.text = format_duration(ns), .exact = format_time_exact(ns), .data = std::to_string(ns)};
 }
 
 std::string exact_bytes(std::uint64_t bytes) { return format_count(bytes) + " B"; }
@@ -57,303 +130,9 @@ std::vector<SummaryRow> with_own_names(std::vector<SummaryRow> rows, const Range
     const auto name = activity->host.names.find(strings.find(row.text));
     row.busy_ns = name == activity->host.names.end() ? 0 : name->second.busy_ns + name->second.wait_ns;
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const SummaryRow& a, const SummaryRow& b) { return a.busy_ns > b.busy_ns; });
+  std::ranges::stable_sort(rows, [](const SummaryRow& a, const SummaryRow& b) { return a.busy_ns > b.busy_ns; });
   return rows;
 }
-
-}  // namespace
-
-// A track's lanes may work side by side: each moment counts once.
-std::vector<SummaryRow> SummaryPartTable::lane_rows(const RangeActivity* activity, const Snapshot& snapshot) const {
-  std::vector<SummaryRow> lanes;
-  const TrackDevices devices(snapshot);
-  for (const SummaryTrack& track : summary_->tracks) {
-    const TrackSnapshot* known = snapshot.find_track(track.track);
-    const bool of_device = known != nullptr && !known->track->device.empty();
-    const auto index = of_device ? static_cast<std::size_t>(known - snapshot.tracks.data()) : 0;
-    SummaryRow row{.text = known != nullptr ? known->track->name : "",
-                   .kind = of_device ? devices.name(devices.of_track(index)) : "",
-                   .count = track.count,
-                   .busy_ns = track.busy_ns,
-                   .bytes = track.bytes};
-    if (known != nullptr && known->lanes.size() > 1 && work_kind_of(*known) != WorkKind::host) {
-      row.busy_ns = kNotKnownYet;
-      if (activity != nullptr) {
-        const auto covered = activity->unions.tracks.find(track.track);
-        row.busy_ns = covered == activity->unions.tracks.end() ? 0 : covered->second;
-      }
-    }
-    lanes.push_back(std::move(row));
-  }
-  return lanes;
-}
-
-void SummaryPartTable::take(const std::shared_ptr<const SessionSummary>& answer,
-                            const std::shared_ptr<const RangeActivity>& activity, const Snapshot& snapshot) {
-  summary_ = answer->summary;
-  const SummaryRows* found = part_ == SummaryPart::names   ? &summary_->names
-                             : part_ == SummaryPart::lines ? &summary_->lines
-                                                           : &summary_->layers;
-  const auto keep = [this](std::vector<SummaryRow> rows) {
-    rows_ = std::make_shared<const std::vector<SummaryRow>>(std::move(rows));
-  };
-  distinct_ = found->distinct;
-  if (part_ == SummaryPart::lanes) {
-    keep(lane_rows(activity.get(), snapshot));
-    distinct_ = rows_->size();
-  } else if (part_ == SummaryPart::lines && activity != nullptr) {
-    const StringPool& strings = *snapshot.strings;
-    keep(with_self_times(with_self_times(found->rows, activity->host.lines, strings), activity->zone_lines, strings));
-  } else if (part_ == SummaryPart::names) {
-    keep(with_own_names(found->rows, activity.get(), *snapshot.strings));
-  } else {
-    rows_ = std::shared_ptr<const std::vector<SummaryRow>>(summary_, &found->rows);
-  }
-  std::int64_t sum = 0;
-  for (const SummaryRow& row : *rows_) sum += std::max<std::int64_t>(0, row.busy_ns);
-  whole_ns_ = std::max({std::int64_t{1}, sum, summary_->busy_ns + summary_->wait_ns});
-  has_bytes_ = std::any_of(rows_->begin(), rows_->end(), [](const SummaryRow& row) { return row.bytes > 0; });
-  order_.clear();
-}
-
-const char* SummaryPartTable::title() const noexcept {
-  switch (part_) {
-    case SummaryPart::names:
-      return "Names";
-    case SummaryPart::lines:
-      return "Lines";
-    case SummaryPart::layers:
-      return "Layers";
-    case SummaryPart::lanes:
-      return "Lanes";
-  }
-  return "";
-}
-
-TableColumn SummaryPartTable::column_of(Figure figure) const {
-  switch (figure) {
-    case Figure::text: {
-      std::string title(this->title(), std::string(this->title()).size() - 1);  // "Name"
-      std::string tooltip = "A click on a row narrows the selection to it, and widens it again";
-      if (distinct_ > rows_->size()) {
-        title += fmt::format(" ({} of {})", format_count(rows_->size()), format_count(distinct_));
-        tooltip = "Those with the longest time. " + tooltip;
-      }
-      return {.title = title, .tooltip = tooltip};
-    }
-    case Figure::kind:
-      if (part_ == SummaryPart::lanes) return {.title = "Device", .width = 80};
-      return {.title = "Kind", .width = 96, .tooltip = "The vendor's field or table that the name comes from"};
-    case Figure::events:
-      return {.title = "Events", .width = 64, .align = Align::right};
-    case Figure::busy:
-      return {.title = "Busy",
-              .width = 84,
-              .align = Align::right,
-              .tooltip =
-                  "Added up over the lanes, clipped to the range, but of one lane each moment once; of a host's "
-                  "calls without those within them. Of names that wait: what they waited",
-              .data_title = "busy_ns"};
-    case Figure::wait:
-      return {.title = "Wait",
-              .width = 84,
-              .align = Align::right,
-              .tooltip = "Of events whose names mean waiting",
-              .data_title = "wait_ns"};
-    case Figure::average:
-      return {.title = "Average",
-              .width = 84,
-              .align = Align::right,
-              .tooltip = "Busy time of one event",
-              .data_title = "average_ns"};
-    case Figure::bytes:
-      return {.title = "Bytes", .width = 84, .align = Align::right, .data_title = "bytes"};
-    case Figure::achieved:
-      return {.title = "Achieved",
-              .width = 112,
-              .align = Align::right,
-              .tooltip = "FLOPs of its events by their busy time",
-              .data_title = "flops"};
-    case Figure::share: {
-      const bool of_span = part_ == SummaryPart::lanes;
-      return {.title = of_span ? "Of span" : "Share",
-              .width = 92,
-              .align = Align::right,
-              .tooltip = of_span ? "Busy time by the length of the range" : "Of all busy and waiting time"};
-    }
-  }
-  return {};
-}
-
-// The kind goes where all are of one; averages and bytes where there is little room.
-std::vector<TableColumn> SummaryPartTable::choose_columns(float width_units) {
-  const bool wide = width_units >= kRoomForMore;
-  figures_ = {Figure::text};
-  const bool several =
-      std::any_of(rows_->begin(), rows_->end(), [&](const SummaryRow& row) { return row.kind != rows_->front().kind; });
-  if (several) figures_.push_back(Figure::kind);
-  figures_.push_back(Figure::events);
-  figures_.push_back(Figure::busy);
-  if (part_ == SummaryPart::lanes) figures_.push_back(Figure::wait);
-  if (part_ == SummaryPart::layers) figures_.push_back(Figure::achieved);
-  if (wide && part_ != SummaryPart::lanes) figures_.push_back(Figure::average);
-  if (wide && has_bytes_) figures_.push_back(Figure::bytes);
-  figures_.push_back(Figure::share);
-  std::vector<TableColumn> columns;
-  for (const Figure figure : figures_) columns.push_back(column_of(figure));
-  return columns;
-}
-
-TableCell SummaryPartTable::Rows::cell(std::size_t index, std::size_t column) const {
-  const SummaryRow& row = (*rows)[order[index]];
-  const auto busy = static_cast<double>(std::max<std::int64_t>(0, row.busy_ns));
-  switch (figures[column]) {
-    case Figure::text: {
-      const std::size_t slash = part == SummaryPart::lines ? row.text.rfind('/') : std::string::npos;
-      return {.text = slash == std::string::npos ? row.text : row.text.substr(slash + 1),
-              .fit = Fit::middle,
-              .exact = row.text,
-              .data = row.text};
-    }
-    case Figure::kind:
-      return {.text = with_blanks(row.kind), .colour = Colour::text2, .style = TextStyle::body, .data = row.kind};
-    case Figure::events:
-      return {.text = format_count(row.count), .data = std::to_string(row.count)};
-    case Figure::busy:
-      return time_cell(row.busy_ns);
-    case Figure::wait:
-      return time_cell(summary->tracks[order[index]].wait_ns);
-    case Figure::average: {
-      const double average = busy / static_cast<double>(std::max<std::uint64_t>(1, row.count));
-      return {.text = format_duration(average), .data = fmt::format("{:.3f}", average)};
-    }
-    case Figure::bytes:
-      if (row.bytes == 0) return {.text = "–", .colour = Colour::text3, .data = "0"};
-      return {.text = format_bytes(static_cast<double>(row.bytes)),
-              .exact = exact_bytes(row.bytes),
-              .data = std::to_string(row.bytes)};
-    case Figure::achieved:
-      if (row.flops == 0) return {.text = "–", .colour = Colour::text3, .data = "0"};
-      return {.text = amount_per_second(static_cast<double>(row.flops), busy, "FLOP/s"),
-              .exact = format_count(row.flops) + " FLOP in " + format_time_exact(row.busy_ns),
-              .data = std::to_string(row.flops)};
-    case Figure::share: {
-      const double share = whole_ns > 0 ? busy / static_cast<double>(whole_ns) : 0;
-      return {.text = format_share(share), .data = fmt::format("{:.6f}", share), .bar = std::min(1.0, share)};
-    }
-  }
-  return {};
-}
-
-void SummaryPartTable::sort() {
-  const auto wanted =
-      state_.sort_column < 0
-          ? std::nullopt
-          : std::optional(
-                figures_[std::min<std::size_t>(static_cast<std::size_t>(state_.sort_column), figures_.size() - 1)]);
-  const bool same = order_.size() == rows_->size() && sorted_by_ == wanted && descending_ == state_.descending;
-  if (same) return;
-  sorted_by_ = wanted;
-  descending_ = state_.descending;
-  order_.resize(rows_->size());
-  std::iota(order_.begin(), order_.end(), 0U);  // longest first, but lanes as on the timeline
-  if (!wanted) return;
-  const auto key = [&](std::uint32_t index) -> double {
-    const SummaryRow& row = (*rows_)[index];
-    switch (*wanted) {
-      case Figure::events:
-        return static_cast<double>(row.count);
-      case Figure::wait:
-        return static_cast<double>(summary_->tracks[index].wait_ns);
-      case Figure::average:
-        return static_cast<double>(row.busy_ns) / static_cast<double>(std::max<std::uint64_t>(1, row.count));
-      case Figure::bytes:
-        return static_cast<double>(row.bytes);
-      case Figure::achieved:
-        return static_cast<double>(row.flops) / static_cast<double>(std::max<std::int64_t>(1, row.busy_ns));
-      default:
-        return static_cast<double>(row.busy_ns);
-    }
-  };
-  const auto before = [&](std::uint32_t a, std::uint32_t b) {
-    const SummaryRow& x = (*rows_)[a];
-    const SummaryRow& y = (*rows_)[b];
-    if (*wanted == Figure::text) return x.text < y.text;
-    if (*wanted == Figure::kind) return x.kind < y.kind;
-    return key(a) < key(b);
-  };
-  std::stable_sort(order_.begin(), order_.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return descending_ ? before(b, a) : before(a, b); });
-}
-
-std::optional<EventFilter> SummaryPartTable::narrowed(const PanelContext& context, const EventFilter& selected,
-                                                      std::size_t row) const {
-  const SummaryRow& chosen = (*rows_)[order_[row]];
-  const Snapshot& snapshot = *context.tab.snapshot;
-  switch (part_) {
-    case SummaryPart::names:
-      return with_term_toggled(selected, search_of_name(snapshot, chosen, *rows_));
-    case SummaryPart::lines:
-      return with_term_toggled(selected, search_of_line(chosen.text));
-    case SummaryPart::layers: {
-      const auto search = search_of_layer(snapshot, chosen.text);
-      return search ? std::optional(with_term_toggled(selected, *search)) : std::nullopt;
-    }
-    case SummaryPart::lanes: {
-      EventFilter filter = selected;
-      const std::vector<TrackNumber> only = {summary_->tracks[order_[row]].track};
-      filter.tracks = filter.tracks == only ? std::vector<TrackNumber>() : only;
-      return filter;
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<EventFilter> SummaryPartTable::draw(const PanelContext& context, const Rect& area,
-                                                  const EventFilter& selected) {
-  Ui& ui = context.ui;
-  const std::vector<TableColumn> columns = choose_columns(area.width() / ui.scale());
-  sort();
-  const bool of_span = part_ == SummaryPart::lanes;
-  const Rows shown{part_, summary_, rows_, order_, figures_, of_span ? summary_->range.length_ns() : whole_ns_};
-  const auto content = [&](std::size_t row, std::size_t column) {
-    TableCell cell = shown.cell(row, column);
-    if (column > 0) return cell;
-    const SummaryRow& of = (*rows_)[order_[row]];
-    if (part_ == SummaryPart::names) cell.swatch = ui.theme().slice(palette_slot(of.text));
-    if (part_ == SummaryPart::lines) cell.detail = code_of(context, of.text);
-    return cell;
-  };
-  std::string name = std::string("selection.") + title();
-  name[10] = static_cast<char>(name[10] - 'A' + 'a');
-  const TableResult result =
-      table(ui, name, area, columns, rows_->size(), content, state_, {.detached = [&]() -> TableContent {
-              return [shown](std::size_t row, std::size_t column) { return shown.cell(row, column); };
-            }});
-  if (!result.clicked) return std::nullopt;
-  return narrowed(context, selected, *result.clicked);
-}
-
-// The text of a source line where the session stores its file.
-std::string SummaryPartTable::code_of(const PanelContext& context, const std::string& line) {
-  const StackFrame place = parse_stack_frame(line);
-  if (place.path.empty()) return {};
-  if (place.path != code_path_) {
-    code_path_ = place.path;
-    code_.clear();
-    const auto& sources = context.tab.snapshot->sources;
-    if (const auto file = find_source(sources, place.path)) {
-      for (const CodeLine& each : code_lines(*sources[*file])) code_.push_back(each.text);
-    }
-  }
-  if (place.line == 0 || place.line > code_.size()) return {};
-  const std::string& text = code_[place.line - 1];
-  const std::size_t first = text.find_first_not_of(' ');
-  return first == std::string::npos ? std::string() : text.substr(first);
-}
-
-namespace {
 
 // The five columns of app/content/visible_summary.h, side by side, or below each other where the panel is narrow.
 // Numbers are never cut: bars and then names give way to them. A click on a row selects its events.
@@ -363,10 +142,7 @@ struct VisibleColumnsResult {
   std::optional<std::string> search;
   std::optional<std::string> copy;
 };
-VisibleColumnsResult draw_visible_columns(render::Ui& ui, const render::Rect& area, const VisibleColumns& columns,
-                                          bool stale);
-
-using namespace render;  // NOLINT: this file is nothing but drawing
+VisibleColumnsResult draw_visible_columns(Ui& ui, const Rect& area, const VisibleColumns& columns, bool stale);
 
 constexpr float kLeastColumn = 208, kColumnHead = 26, kRow = 20, kBar = 40, kSwatch = 18, kLeastLabel = 56,
                 kBetween = 10;
@@ -381,8 +157,7 @@ class ColumnDrawing {
     draw_head(area.cut_top(ui_.px(kColumnHead)));
     area.cut_top(ui_.px(2));
     if (column_.rows.empty()) {
-      draw_paragraph(ui_, area.inset(0, ui_.px(4)), column_.empty,
-                     {.style = TextStyle::small, .colour = Colour::text3});
+      draw_paragraph(ui_, area.inset(0, ui_.px(4)), column_.empty, kHintText);
       return;
     }
     for (const VisibleRow& row : column_.rows) texts_.push_back(row.text);
@@ -406,7 +181,7 @@ class ColumnDrawing {
     const float value = text_width(ui_, TextStyle::mono_strong, column_.value);
     const Rect right = head.cut_right(std::min(value + 1, head.width()));
     head.cut_right(ui_.px(8));
-    draw_text(ui_, head, column_.title, {.style = TextStyle::small_strong, .colour = Colour::text2});
+    draw_text(ui_, head, column_.title, kGroupText);
     draw_text(
         ui_, right, column_.value,
         {.style = TextStyle::mono_strong, .colour = stale_ ? Colour::text3 : Colour::text1, .align = Align::right});
@@ -514,12 +289,6 @@ VisibleColumnsResult draw_visible_columns(Ui& ui, const Rect& area, const Visibl
   return result;
 }
 
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
 constexpr float kFactsWidth = 210, kFactRow = 18, kBinsWidth = 250, kSelectionGap = 14;
 constexpr float kLeastTable = 440;
 
@@ -533,8 +302,8 @@ EventFilter selected_filter(const SessionTab& tab) {
 EventFilter wanted_filter(const SessionTab& tab) { return both(tab.choices.filter, selected_filter(tab)); }
 
 std::string bin_label(const SummaryBin& bin, bool sizes) {
-  if (sizes) return bin.begin == 0 ? "0 B" : format_bytes(static_cast<double>(bin.begin));
-  return bin.begin == 0 ? "0 ns" : format_duration(static_cast<double>(bin.begin));
+  if (sizes) return bin.begin == 0 ? "0 B" : format_bytes(bin.begin);
+  return bin.begin == 0 ? "0 ns" : format_duration(bin.begin);
 }
 
 // The summary as text, a table after the other.
@@ -569,17 +338,302 @@ std::string summary_text(const SelectionSummary& summary, char separator) {
 
 }  // namespace
 
+// A track's lanes may work side by side: each moment counts once.
+std::vector<SummaryRow> SummaryPartTable::lane_rows(const RangeActivity* activity, const Snapshot& snapshot) const {
+  std::vector<SummaryRow> lanes;
+  const TrackDevices devices(snapshot);
+  for (const SummaryTrack& track : summary_->tracks) {
+    const TrackSnapshot* known = snapshot.find_track(track.track);
+    const bool of_device = known != nullptr && !known->track->device.empty();
+    const auto index = of_device ? static_cast<std::size_t>(known - snapshot.tracks.data()) : 0;
+    SummaryRow row{.text = known != nullptr ? known->track->name : "",
+                   .kind = of_device ? devices.name(devices.of_track(index)) : "",
+                   .count = track.count,
+                   .busy_ns = track.busy_ns,
+                   .bytes = track.bytes};
+    if (known != nullptr && known->lanes.size() > 1 && work_kind_of(*known) != WorkKind::host) {
+      row.busy_ns = kNotKnownYet;
+      if (activity != nullptr) {
+        const auto covered = activity->unions.tracks.find(track.track);
+        row.busy_ns = covered == activity->unions.tracks.end() ? 0 : covered->second;
+      }
+    }
+    lanes.push_back(std::move(row));
+  }
+  return lanes;
+}
+
+void SummaryPartTable::take(const std::shared_ptr<const SessionSummary>& answer,
+                            const std::shared_ptr<const RangeActivity>& activity, const Snapshot& snapshot) {
+  summary_ = answer->summary;
+  const SummaryRows* found = part_ == SummaryPart::names   ? &summary_->names
+                             : part_ == SummaryPart::lines ? &summary_->lines
+                                                           : &summary_->layers;
+  const auto keep = [this](std::vector<SummaryRow> rows) {
+    rows_ = std::make_shared<const std::vector<SummaryRow>>(std::move(rows));
+  };
+  distinct_ = found->distinct;
+  if (part_ == SummaryPart::lanes) {
+    keep(lane_rows(activity.get(), snapshot));
+    distinct_ = rows_->size();
+  } else if (part_ == SummaryPart::lines && activity != nullptr) {
+    const StringPool& strings = *snapshot.strings;
+    keep(with_self_times(with_self_times(found->rows, activity->host.lines, strings), activity->zone_lines, strings));
+  } else if (part_ == SummaryPart::names) {
+    keep(with_own_names(found->rows, activity.get(), *snapshot.strings));
+  } else {
+    rows_ = std::shared_ptr<const std::vector<SummaryRow>>(summary_, &found->rows);
+  }
+  std::int64_t sum = 0;
+  for (const SummaryRow& row : *rows_) sum += std::max<std::int64_t>(0, row.busy_ns);
+  whole_ns_ = std::max({std::int64_t{1}, sum, summary_->busy_ns + summary_->wait_ns});
+  has_bytes_ = std::ranges::any_of(*rows_, [](const SummaryRow& row) { return row.bytes > 0; });
+  order_.clear();
+}
+
+const char* SummaryPartTable::title() const noexcept {
+  switch (part_) {
+    case SummaryPart::names:
+      return "Names";
+    case SummaryPart::lines:
+      return "Lines";
+    case SummaryPart::layers:
+      return "Layers";
+    case SummaryPart::lanes:
+      return "Lanes";
+  }
+  return "";
+}
+
+TableColumn SummaryPartTable::column_of(Figure figure) const {
+  switch (figure) {
+    case Figure::text: {
+      std::string title(this->title(), std::string(this->title()).size() - 1);  // "Name"
+      std::string tooltip = "A click on a row narrows the selection to it, and widens it again";
+      if (distinct_ > rows_->size()) {
+        title += fmt::format(" ({} of {})", format_count(rows_->size()), format_count(distinct_));
+        tooltip = "Those with the longest time. " + tooltip;
+      }
+      return {.title = title, .tooltip = tooltip};
+    }
+    case Figure::kind:
+      if (part_ == SummaryPart::lanes) return {.title = "Device", .width = 80};
+      return {.title = "Kind", .width = 96, .tooltip = "The vendor's field or table that the name comes from"};
+    case Figure::events:
+      return {.title = "Events", .width = 64, .align = Align::right};
+    case Figure::busy:
+      return {.title = "Busy",
+              .width = 84,
+              .align = Align::right,
+              .tooltip =
+                  "Added up over the lanes, clipped to the range, but of one lane each moment once; of a host's "
+                  "calls without those within them. Of names that wait: what they waited",
+              .data_title = "busy_ns"};
+    case Figure::wait:
+      return {.title = "Wait",
+              .width = 84,
+              .align = Align::right,
+              .tooltip = "Of events whose names mean waiting",
+              .data_title = "wait_ns"};
+    case Figure::average:
+      return {.title = "Average",
+              .width = 84,
+              .align = Align::right,
+              .tooltip = "Busy time of one event",
+              .data_title = "average_ns"};
+    case Figure::bytes:
+      return {.title = "Bytes", .width = 84, .align = Align::right, .data_title = "bytes"};
+    case Figure::achieved:
+      return {.title = "Achieved",
+              .width = 112,
+              .align = Align::right,
+              .tooltip = "FLOPs of its events by their busy time",
+              .data_title = "flops"};
+    case Figure::share: {
+      const bool of_span = part_ == SummaryPart::lanes;
+      return {.title = of_span ? "Of span" : "Share",
+              .width = 92,
+              .align = Align::right,
+              .tooltip = of_span ? "Busy time by the length of the range" : "Of all busy and waiting time"};
+    }
+  }
+  return {};
+}
+
+// The kind goes where all are of one; averages and bytes where there is little room.
+std::vector<TableColumn> SummaryPartTable::choose_columns(float width_units) {
+  const bool wide = width_units >= kRoomForMore;
+  figures_ = {Figure::text};
+  const bool several =
+      std::ranges::any_of(*rows_, [&](const SummaryRow& row) { return row.kind != rows_->front().kind; });
+  if (several) figures_.push_back(Figure::kind);
+  figures_.push_back(Figure::events);
+  figures_.push_back(Figure::busy);
+  if (part_ == SummaryPart::lanes) figures_.push_back(Figure::wait);
+  if (part_ == SummaryPart::layers) figures_.push_back(Figure::achieved);
+  if (wide && part_ != SummaryPart::lanes) figures_.push_back(Figure::average);
+  if (wide && has_bytes_) figures_.push_back(Figure::bytes);
+  figures_.push_back(Figure::share);
+  std::vector<TableColumn> columns;
+  for (const Figure figure : figures_) columns.push_back(column_of(figure));
+  return columns;
+}
+
+TableCell SummaryPartTable::Rows::cell(std::size_t index, std::size_t column) const {
+  const SummaryRow& row = (*rows)[order[index]];
+  const auto busy = static_cast<double>(std::max<std::int64_t>(0, row.busy_ns));
+  switch (figures[column]) {
+    case Figure::text: {
+      const std::size_t slash = part == SummaryPart::lines ? row.text.rfind('/') : std::string::npos;
+      return {.text = slash == std::string::npos ? row.text : row.text.substr(slash + 1),
+              .fit = Fit::middle,
+              .exact = row.text,
+              .data = row.text};
+    }
+    case Figure::kind:
+      return {.text = with_blanks(row.kind), .colour = Colour::text2, .style = TextStyle::body, .data = row.kind};
+    case Figure::events:
+      return {.text = format_count(row.count), .data = std::to_string(row.count)};
+    case Figure::busy:
+      return time_cell(row.busy_ns);
+    case Figure::wait:
+      return time_cell(summary->tracks[order[index]].wait_ns);
+    case Figure::average: {
+      const double average = busy / static_cast<double>(std::max<std::uint64_t>(1, row.count));
+      return {.text = format_duration(average), .data = fmt::format("{:.3f}", average)};
+    }
+    case Figure::bytes:
+      if (row.bytes == 0) return {.text = "–", .colour = Colour::text3, .data = "0"};
+      return {.text = format_bytes(row.bytes), .exact = exact_bytes(row.bytes), .data = std::to_string(row.bytes)};
+    case Figure::achieved:
+      if (row.flops == 0) return {.text = "–", .colour = Colour::text3, .data = "0"};
+      return {.text = amount_per_second(static_cast<double>(row.flops), busy, "FLOP/s"),
+              .exact = format_count(row.flops) + " FLOP in " + format_time_exact(row.busy_ns),
+              .data = std::to_string(row.flops)};
+    case Figure::share: {
+      const double share = whole_ns > 0 ? busy / static_cast<double>(whole_ns) : 0;
+      return {.text = format_share(share), .data = fmt::format("{:.6f}", share), .bar = std::min(1.0, share)};
+    }
+  }
+  return {};
+}
+
+void SummaryPartTable::sort() {
+  const auto wanted =
+      state_.sort_column < 0
+          ? std::nullopt
+          : std::optional(
+                figures_[std::min<std::size_t>(static_cast<std::size_t>(state_.sort_column), figures_.size() - 1)]);
+  const bool same = order_.size() == rows_->size() && sorted_by_ == wanted && descending_ == state_.descending;
+  if (same) return;
+  sorted_by_ = wanted;
+  descending_ = state_.descending;
+  order_.resize(rows_->size());
+  std::iota(order_.begin(), order_.end(), 0U);  // longest first, but lanes as on the timeline
+  if (!wanted) return;
+  const auto key = [&](std::uint32_t index) -> double {
+    const SummaryRow& row = (*rows_)[index];
+    switch (*wanted) {
+      case Figure::events:
+        return static_cast<double>(row.count);
+      case Figure::wait:
+        return static_cast<double>(summary_->tracks[index].wait_ns);
+      case Figure::average:
+        return static_cast<double>(row.busy_ns) / static_cast<double>(std::max<std::uint64_t>(1, row.count));
+      case Figure::bytes:
+        return static_cast<double>(row.bytes);
+      case Figure::achieved:
+        return static_cast<double>(row.flops) / static_cast<double>(std::max<std::int64_t>(1, row.busy_ns));
+      default:
+        return static_cast<double>(row.busy_ns);
+    }
+  };
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    const SummaryRow& x = (*rows_)[a];
+    const SummaryRow& y = (*rows_)[b];
+    if (*wanted == Figure::text) return x.text < y.text;
+    if (*wanted == Figure::kind) return x.kind < y.kind;
+    return key(a) < key(b);
+  };
+  std::ranges::stable_sort(order_,
+                           [&](std::uint32_t a, std::uint32_t b) { return descending_ ? before(b, a) : before(a, b); });
+}
+
+std::optional<EventFilter> SummaryPartTable::narrowed(const PanelContext& context, const EventFilter& selected,
+                                                      std::size_t row) const {
+  const SummaryRow& chosen = (*rows_)[order_[row]];
+  const Snapshot& snapshot = *context.tab.snapshot;
+  switch (part_) {
+    case SummaryPart::names:
+      return with_term_toggled(selected, search_of_name(snapshot, chosen, *rows_));
+    case SummaryPart::lines:
+      return with_term_toggled(selected, search_of_line(chosen.text));
+    case SummaryPart::layers: {
+      const auto search = search_of_layer(snapshot, chosen.text);
+      return search ? std::optional(with_term_toggled(selected, *search)) : std::nullopt;
+    }
+    case SummaryPart::lanes: {
+      EventFilter filter = selected;
+      const std::vector<TrackNumber> only = {summary_->tracks[order_[row]].track};
+      filter.tracks = filter.tracks == only ? std::vector<TrackNumber>() : only;
+      return filter;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<EventFilter> SummaryPartTable::draw(const PanelContext& context, const Rect& area,
+                                                  const EventFilter& selected) {
+  Ui& ui = context.ui;
+  const std::vector<TableColumn> columns = choose_columns(area.width() / ui.scale());
+  sort();
+  const bool of_span = part_ == SummaryPart::lanes;
+  const Rows shown{part_, summary_, rows_, order_, figures_, of_span ? summary_->range.length_ns() : whole_ns_};
+  const auto content = [&](std::size_t row, std::size_t column) {
+    TableCell cell = shown.cell(row, column);
+    if (column > 0) return cell;
+    const SummaryRow& of = (*rows_)[order_[row]];
+    if (part_ == SummaryPart::names) cell.swatch = ui.theme().slice(palette_slot(of.text));
+    if (part_ == SummaryPart::lines) cell.detail = code_of(context, of.text);
+    return cell;
+  };
+  std::string name = std::string("selection.") + title();
+  name[10] = static_cast<char>(name[10] - 'A' + 'a');
+  const TableResult result =
+      table(ui, name, area, columns, rows_->size(), content, state_, {.detached = [&]() -> TableContent {
+              return [shown](std::size_t row, std::size_t column) { return shown.cell(row, column); };
+            }});
+  if (!result.clicked) return std::nullopt;
+  return narrowed(context, selected, *result.clicked);
+}
+
+// The text of a source line where the session stores its file.
+std::string SummaryPartTable::code_of(const PanelContext& context, const std::string& line) {
+  const StackFrame place = parse_stack_frame(line);
+  if (place.path.empty()) return {};
+  if (place.path != code_path_) {
+    code_path_ = place.path;
+    code_.clear();
+    const auto& sources = context.tab.snapshot->sources;
+    if (const auto file = find_source(sources, place.path)) {
+      for (const CodeLine& each : code_lines(*sources[*file])) code_.push_back(each.text);
+    }
+  }
+  if (place.line == 0 || place.line > code_.size()) return {};
+  const std::string& text = code_[place.line - 1];
+  const std::size_t first = text.find_first_not_of(' ');
+  return first == std::string::npos ? std::string() : text.substr(first);
+}
+
 void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   const EventFilter wanted = wanted_filter(context.tab);
   take_answers(context, wanted);
   const bool stale = answer_ && answer_->summary->filter != wanted;
   Rect rest = area;
-  draw_head(context, rest.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0), stale);
-  if (!context.analysis().summary_error().empty()) {
-    empty_state(ui, "selection.error", rest, icon::kWarning, context.analysis().summary_error());
-    return;
-  }
+  draw_head(context, padded(ui, rest.cut_top(ui.px(36))), stale);
+  if (!context.analysis().summary_error().empty())
+    return empty_sentence(ui, "selection.error", rest, icon::kWarning, context.analysis().summary_error());
   if (!answer_) {
     const std::optional<double> share = context.analysis().summary_index_share();
     if (share) ui.request_frame_after(0.1);  // for the share that is done
@@ -587,12 +641,11 @@ void SelectionPanel::draw(const PanelContext& context, const Rect& area) {
                 fmt::format("Adding up the session's events ... {:.0f} %", share.value_or(1.0) * 100));
     return;
   }
-  if (answer_->summary->event_count == 0) {
-    empty_state(ui, "selection.none", rest, icon::kTable,
-                context.tab.region ? "No events lie in what is selected."
-                                   : "No event lies in view; counters, if there are any, stand on the timeline.");
-    return;
-  }
+  if (answer_->summary->event_count == 0)
+    return empty_sentence(ui, "selection.none", rest, icon::kTable,
+                          context.tab.region
+                              ? "No events lie in what is selected."
+                              : "No event lies in view; counters, if there are any, stand on the timeline.");
   if (!context.tab.region) return draw_visible(context, rest, stale);
   rest = rest.inset(ui.px(size::kPanelPadding), ui.px(4));
   draw_facts(context, rest.cut_left(ui.px(kFactsWidth)));
@@ -669,8 +722,7 @@ void SelectionPanel::draw_head(const PanelContext& context, Rect head, bool stal
   const bool ready = answer_ && answer_->summary->event_count > 0;
   const auto action = [&](const char* name, const char* label, const char* symbol, bool disabled, const char* tip) {
     const ButtonOptions options{.label = label, .icon = symbol, .disabled = disabled, .tooltip = tip};
-    const bool clicked =
-        button(ui, name, head.cut_right(button_width(ui, options)).middle(ui.px(size::kControl)), options);
+    const bool clicked = button_right(ui, name, head, options);
     head.cut_right(ui.px(8));
     return clicked;
   };
@@ -715,9 +767,8 @@ void SelectionPanel::draw_heading(const PanelContext& context, const Rect& head,
   std::string hint;
   if (!tab.region && answer_) {
     const SelectionSummary& summary = *answer_->summary;
-    hint =
-        fmt::format("{}, {} {}; nothing is selected  ", format_duration(static_cast<double>(summary.range.length_ns())),
-                    format_count(summary.event_count), summary.event_count == 1 ? "event" : "events");
+    hint = fmt::format("{}, {} {}; nothing is selected  ", format_duration(summary.range.length_ns()),
+                       format_count(summary.event_count), summary.event_count == 1 ? "event" : "events");
   }
   for (const FilterTerm& term : tab.region ? tab.region->terms : std::vector<FilterTerm>()) {
     hint += (term.excluded ? "not " : "") + term.search + "  ";
@@ -762,7 +813,7 @@ void SelectionPanel::add_times(std::vector<Fact>& facts) const {
     const std::int64_t value = (*activity).*ns;
     if (value == 0 && !always) return;
     const auto span = static_cast<double>(std::max<std::int64_t>(1, activity->range.length_ns()));
-    facts.push_back({name, format_duration(static_cast<double>(value)),
+    facts.push_back({name, format_duration(value),
                      format_time_exact(value) + ", " + format_share(static_cast<double>(value) / span) + " of the span",
                      explanation});
   };
@@ -773,7 +824,7 @@ void SelectionPanel::add_times(std::vector<Fact>& facts) const {
   std::int64_t wait = summary.wait_ns + summary.waited_ns;
   if (activity != nullptr) wait = report_->waits.wait_ns + activity->host.wait_ns;
   if (wait > 0) {
-    facts.push_back({"Wait", format_duration(static_cast<double>(wait)), format_time_exact(wait),
+    facts.push_back({"Wait", format_duration(wait), format_time_exact(wait),
                      "Of events that do nothing else, and before the others began; units add up."});
   }
 }
@@ -791,15 +842,15 @@ std::vector<SelectionPanel::Fact> SelectionPanel::facts_of() const {
   const std::int64_t span_ns = summary.range.length_ns();
   std::vector<Fact> facts;
   const auto time = [&](const char* name, std::int64_t ns, const char* explanation) {
-    facts.push_back({name, format_duration(static_cast<double>(ns)), format_time_exact(ns), explanation});
+    facts.push_back({name, format_duration(ns), format_time_exact(ns), explanation});
   };
   time("Span", span_ns, "From the begin to the end of the range, no further than events go.");
   facts.push_back({"Events", format_count(summary.event_count), format_count(summary.event_count),
                    "Those that reach into the range count as one."});
   add_times(facts);
   if (summary.bytes > 0) {
-    facts.push_back({"Bytes", format_bytes(static_cast<double>(summary.bytes)), format_count(summary.bytes) + " B",
-                     "That the events moved."});
+    facts.push_back(
+        {"Bytes", format_bytes(summary.bytes), format_count(summary.bytes) + " B", "That the events moved."});
     if (const std::optional<double> rate = copy_rate()) {
       facts.push_back({"Bandwidth", format_rate(*rate), fmt::format("{:.0f} B/s", *rate),
                        "Bytes of transfers by the time in which data moves; fills apart."});
@@ -828,7 +879,7 @@ void SelectionPanel::draw_bins(const PanelContext& context, Rect area) {
   Rect rest = scroll.content();
   const auto histogram = [&](std::string_view title, const std::vector<SummaryBin>& bins, bool sizes) {
     if (bins.empty()) return;
-    draw_text(ui, rest.cut_top(row_height), title, {.style = TextStyle::small_strong, .colour = Colour::text2});
+    draw_text(ui, rest.cut_top(row_height), title, kGroupText);
     std::uint64_t most = 1;
     for (const SummaryBin& bin : bins) most = std::max(most, bin.count);
     for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -875,8 +926,6 @@ void SelectionPanel::pin(const PanelContext& context) const {
   context.actions.say("Pinned the selection as a span");
 }
 
-std::unique_ptr<Panel> make_selection_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<SelectionPanel>();
-}
+std::unique_ptr<Panel> make_selection_panel(const PanelParts&) { return std::make_unique<SelectionPanel>(); }
 
 }  // namespace accelscope::app

@@ -4,19 +4,12 @@
 // tokens and the costs come from app/content/source/text and app/content/source/costs.
 #pragma once
 
-#include <array>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/content/source/costs.h"
 #include "app/panels/answer_table.h"
-#include "app/panels/context.h"
+#include "app/panels/panel.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/dependencies/wait_causes.h"
 #include "core/base/worker_pool.h"
-#include "render/widgets/table.h"
 
 namespace accelscope::app {
 
@@ -122,7 +115,7 @@ class SourcePanel final : public Panel {
   bool show_lit_row_ = false;
   render::TableState lines_table_, files_table_;
 
-  SessionAnalysis::Kept<Listing, SessionAnalysis::Filtered<std::string>> instructions_;  // of a line; "": of all
+  FilteredAnswer<Listing, std::string> instructions_;  // of a line; "": of all
   AnswerTable instruction_rows_;
   bool instructions_of_line_ = true;
 

@@ -1,28 +1,14 @@
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
 #include <sstream>
-#include <string>
-#include <vector>
 
 #include "app/content/sql/console.h"
 #include "app/export/text_table.h"
 #include "app/panels/answer_table.h"
-#include "app/panels/context.h"
-#include "app/persist/persist.h"
-#include "app/view/selection.h"
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/states.h"
-#include "render/widgets/text_input.h"
+#include "app/panels/panel.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // Questions in SQL: an editor with completion, what was asked before, saved and example queries, and the answer as a
@@ -31,19 +17,19 @@ class SqlPanel final : public Panel {
  public:
   SqlPanel(WorkerPool& pool, QueryHistory& book) : console_(pool), book_(book) {}
 
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] bool pending() const override { return console_.pending(); }
 
  private:
-  void draw_tools(const PanelContext& context, render::Rect row);
+  void draw_tools(const PanelContext& context, Rect row);
   void draw_query_menu(const PanelContext& context);
-  void draw_name(const PanelContext& context, render::Rect row);
-  void draw_editor(const PanelContext& context, const render::Rect& area);
-  void draw_candidates(const PanelContext& context, render::Rect area);
-  void draw_answer(const PanelContext& context, render::Rect area);
-  void draw_rows(const PanelContext& context, const render::Rect& area);
-  void draw_answer_head(const PanelContext& context, const SqlAnswer& answer, render::Rect row);
-  void draw_filtered(const PanelContext& context, render::Rect row);
+  void draw_name(const PanelContext& context, Rect row);
+  void draw_editor(const PanelContext& context, const Rect& area);
+  void draw_candidates(const PanelContext& context, Rect area);
+  void draw_answer(const PanelContext& context, Rect area);
+  void draw_rows(const PanelContext& context, const Rect& area);
+  void draw_answer_head(const PanelContext& context, const SqlAnswer& answer, Rect row);
+  void draw_filtered(const PanelContext& context, Rect row);
   [[nodiscard]] EventFilter wanted_filter(const SessionTab& tab) const;
   void ask(const PanelContext& context);
   void insert_candidate(std::size_t index);
@@ -53,7 +39,7 @@ class SqlPanel final : public Panel {
   SqlConsole console_;
   QueryHistory& book_;
   std::string text_ = example_queries().front().sql;
-  render::TextCaret caret_;
+  TextCaret caret_;
   bool focus_now_ = false;
   bool typing_ = false;  // the editor has the keyboard
   SqlCompletion completion_;
@@ -64,12 +50,6 @@ class SqlPanel final : public Panel {
   std::string name_;
   AnswerTable table_;
 };
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr float kEditorShare = 0.42F, kWideAspect = 2.2F;
 constexpr float kStackedEditor = 150, kCandidates = 210, kTools = 34, kAnswerHead = 30;
@@ -118,7 +98,7 @@ void show_place(SessionTab& tab, const PanelActions& actions, const SqlRowPlace&
 
 std::string summary_of(const SqlAnswer& answer) {
   const std::size_t rows = answer.result.row_count();
-  std::string text = fmt::format("{} {}", format_count(rows), rows == 1 ? "row" : "rows");
+  std::string text = counted(rows, "row");
   if (answer.result.truncated) text = "The first " + text + "; there are more";
   return text + "  in " + format_duration(answer.seconds * 1e9);
 }
@@ -137,9 +117,9 @@ void SqlPanel::draw(const PanelContext& context, const Rect& area) {
     vertical_line(ui, left.x1 - ui.px(1), left.y0, left.y1, ui.colour(Colour::line2));
     left.x1 -= ui.px(1);
   }
-  const Rect tools = left.cut_top(ui.px(kTools)).inset(ui.px(size::kPanelPadding), 0);
+  const Rect tools = padded(ui, left.cut_top(ui.px(kTools)));
   naming_ ? draw_name(context, tools) : draw_tools(context, tools);
-  Rect inner = left.inset(ui.px(size::kPanelPadding), 0);
+  Rect inner = padded(ui, left);
   inner.y1 -= ui.px(8);
   completion_ = complete_sql(text_, caret_.at, console_.tables());
   const bool room = inner.width() > ui.px(2 * kCandidates);
@@ -306,11 +286,7 @@ void SqlPanel::draw_candidates(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   area.cut_left(ui.px(8));
   const bool offers = !completion_.candidates.empty() && !candidates_hidden_;
-  draw_text(ui, area.cut_top(ui.px(20)),
-            !offers   ? ""
-            : typing_ ? "Tab completes"
-                      : "Next",
-            {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, area.cut_top(ui.px(20)), !offers ? "" : typing_ ? "Tab completes" : "Next", kHintText);
   if (!offers) return;
   const float height = ui.px(size::kTableRow);
   ScrollArea scroll(ui, "sql.candidates", area, height * static_cast<float>(completion_.candidates.size()));
@@ -350,23 +326,18 @@ void SqlPanel::set_text(std::string sql) {
 void SqlPanel::draw_answer(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   const SqlAnswer* answer = console_.answer();
-  if (answer == nullptr) {
-    empty_state(ui, "sql.empty", area, icon::kTable,
-                console_.running() ? "Running the query."
-                                   : "Run a query to see its rows here. A click on a row selects its event.");
-    return;
-  }
+  if (answer == nullptr)
+    return empty_sentence(ui, "sql.empty", area, icon::kTable,
+                          console_.running() ? "Running the query."
+                                             : "Run a query to see its rows here. A click on a row selects its event.");
   if (!answer->error.empty()) {
     Rect box = area.inset(ui.px(size::kPanelPadding), ui.px(8));
     box.y1 = std::min(box.y1, box.y0 + banner_height(ui, box.width(), answer->error));
     banner(ui, box, BannerKind::error, answer->error);
     return;
   }
-  draw_answer_head(context, *answer, area.cut_top(ui.px(kAnswerHead)).inset(ui.px(size::kPanelPadding), 0));
-  if (answer->result.row_count() == 0) {
-    empty_state(ui, "sql.none", area, icon::kTable, "No row matches.");
-    return;
-  }
+  draw_answer_head(context, *answer, padded(ui, area.cut_top(ui.px(kAnswerHead))));
+  if (answer->result.row_count() == 0) return empty_sentence(ui, "sql.none", area, icon::kTable, "No row matches.");
   draw_rows(context, area);
 }
 
@@ -374,7 +345,7 @@ void SqlPanel::draw_answer_head(const PanelContext& context, const SqlAnswer& an
   Ui& ui = context.ui;
   const auto copy_as = [&](std::string_view format, std::string_view label, const std::string& name) {
     const ButtonOptions options{.label = label, .icon = icon::kCopy, .kind = ButtonKind::flat};
-    if (button(ui, name, row.cut_right(button_width(ui, options)).middle(ui.px(size::kSmallControl)), options)) {
+    if (button_right(ui, name, row, options, size::kSmallControl)) {
       context.copy(as_text(answer.result, format), "the rows as " + std::string(label));
     }
     row.cut_right(ui.px(4));
@@ -416,8 +387,8 @@ void SqlPanel::show_row(const PanelContext& context, std::size_t row, bool fit) 
       });
 }
 
-std::unique_ptr<Panel> make_sql_panel(WorkerPool& pool, QueryHistory& queries, PeakBook&) {
-  return std::make_unique<SqlPanel>(pool, queries);
+std::unique_ptr<Panel> make_sql_panel(const PanelParts& parts) {
+  return std::make_unique<SqlPanel>(parts.pool, parts.queries);
 }
 
 }  // namespace accelscope::app

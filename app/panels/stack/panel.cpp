@@ -1,26 +1,14 @@
-#include "app/panels/panels.h"
-
-#include <algorithm>
-#include <array>
-#include <optional>
 #include <set>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "app/content/advice_words.h"
 #include "app/content/event_details.h"
 #include "app/content/source/costs.h"
-#include "app/panels/context.h"
-#include "app/view/selection.h"
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
+#include "app/panels/panel.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // The calls that led to the selected event, innermost first: for work of a device the call that launched it and what
@@ -36,7 +24,7 @@ struct StackAdvice {
 
 class StackPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] bool pending() const override { return task_.valid() && !task_.ready(); }
 
  private:
@@ -48,10 +36,10 @@ class StackPanel final : public Panel {
 
   void read(const PanelContext& context);
   void take(const PanelContext& context, const EventRecord& record);
-  void draw_head(const PanelContext& context, render::Rect head);
-  void draw_part(const PanelContext& context, Part& part, const std::string& prefix, render::Rect& content);
+  void draw_head(const PanelContext& context, Rect head);
+  void draw_part(const PanelContext& context, Part& part, const std::string& prefix, Rect& content);
   void draw_row(const PanelContext& context, Part& part, const CallRow& row, const std::string& name,
-                const std::string& level, render::Rect place);
+                const std::string& level, Rect place);
   [[nodiscard]] std::string text() const;
 
   std::optional<EventId> shown_;
@@ -67,11 +55,6 @@ class StackPanel final : public Panel {
   Part calls_, forward_;
 };
 
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 constexpr float kCallRow = 24, kStackHeadRow = 44, kColumnRow = 22, kNoteRow = 40;
 constexpr float kCallLevelWidth = 74, kCallTimeWidth = 68;
 constexpr float kRoomForBoth = 400;  // units of width from which both times are shown
@@ -79,13 +62,11 @@ constexpr float kRoomForBoth = 400;  // units of width from which both times are
 bool has_role(const Schema& schema, Role role) { return schema.find(role).has_value(); }
 
 bool has_tracks_of(const Snapshot& snapshot, std::string_view kind) {
-  return std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(),
-                     [&](const TrackSnapshot& track) { return track.track->kind == kind; });
+  return std::ranges::any_of(snapshot.tracks, [&](const TrackSnapshot& track) { return track.track->kind == kind; });
 }
 
 bool any_schema(const Snapshot& snapshot, Role role) {
-  return std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
-                     [&](const auto& each) { return has_role(*each, role); });
+  return std::ranges::any_of(snapshot.schemas, [&](const auto& each) { return has_role(*each, role); });
 }
 
 // How what captured the session records the calls of its host too.
@@ -128,14 +109,14 @@ StackAdvice advice_for(const Snapshot& snapshot, const Schema* schema, std::stri
 std::string note_for(const Snapshot& snapshot, const std::vector<CallRow>& rows, const std::vector<CallRow>& forward) {
   const auto is_python = [](const CallRow& row) { return row.level == "Python"; };
   const auto is_operator = [](const CallRow& row) { return row.level == "Operator" || row.level == "Runtime"; };
-  if (std::none_of(rows.begin(), rows.end(), is_operator) || std::any_of(rows.begin(), rows.end(), is_python) ||
-      std::any_of(forward.begin(), forward.end(), is_python)) {
+  if (std::ranges::none_of(rows, is_operator) || std::ranges::any_of(rows, is_python) ||
+      std::ranges::any_of(forward, is_python)) {
     return "";
   }
   if (!tells_of_python(snapshot)) return "";
   const std::string& parent = stack_rules().parent_column;
-  const bool any_python = std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
-                                      [&](const auto& each) { return each->find(parent).has_value(); });
+  const bool any_python =
+      std::ranges::any_of(snapshot.schemas, [&](const auto& each) { return each->find(parent).has_value(); });
   return any_python ? "No call of Python lies around these on their thread."
                     : "Python's calls are not in this session; torch.profiler records them with with_stack=True.";
 }
@@ -195,8 +176,8 @@ void StackPanel::take(const PanelContext& context, const EventRecord& record) {
   note_ = note_for(*tab.snapshot, calls_.rows, forward_.rows);
   if (stack->own == 2) {
     const std::int64_t queued = stack->calls[0].begin_ns - stack->calls[1].end_ns;
-    launch_ = "Launched " + format_duration(static_cast<double>(stack->calls[1].begin_ns));
-    if (queued > 0) launch_ += ", queued " + format_duration(static_cast<double>(queued));
+    launch_ = "Launched " + format_duration(stack->calls[1].begin_ns);
+    if (queued > 0) launch_ += ", queued " + format_duration(queued);
   }
   const TrackSnapshot* track = tab.snapshot->find_track(record.lane->track);
   advice_ = advice_for(*tab.snapshot, record.lane->schema.get(), track != nullptr ? track->track->kind : "");
@@ -229,11 +210,10 @@ void StackPanel::draw(const PanelContext& context, const Rect& area) {
   draw_head(context, rest.cut_top(ui.px(kStackHeadRow)));
   const auto heads = [&](Rect row) {
     horizontal_line(ui, row.x0, row.x1, row.y1 - 1, ui.colour(Colour::line2));
-    row = row.inset(ui.px(size::kPanelPadding), 0);
+    row = padded(ui, row);
     const TextOptions look{.style = TextStyle::small, .colour = Colour::text3};
     const TextOptions right{.style = TextStyle::small, .colour = Colour::text3, .align = Align::right};
-    const bool timed =
-        std::any_of(calls_.rows.begin(), calls_.rows.end(), [](const CallRow& each) { return each.timed; });
+    const bool timed = std::ranges::any_of(calls_.rows, [](const CallRow& each) { return each.timed; });
     if (timed) {
       draw_text(ui, row.cut_right(ui.px(kCallTimeWidth)), "Total", right);
       if (area.width() >= ui.px(kRoomForBoth)) draw_text(ui, row.cut_right(ui.px(kCallTimeWidth)), "Self", right);
@@ -251,13 +231,11 @@ void StackPanel::draw(const PanelContext& context, const Rect& area) {
   if (!forward_.rows.empty()) {
     const Rect row = content.cut_top(ui.px(kCallRow));
     fill(ui, row, ui.colour(Colour::bg3));
-    draw_text(ui, row.inset(ui.px(size::kPanelPadding), 0), forward_title_,
-              {.style = TextStyle::small_strong, .colour = Colour::text2});
+    draw_text(ui, padded(ui, row), forward_title_, kGroupText);
     draw_part(context, forward_, "stack.forward.", content);
   }
   if (!note_.empty()) {
-    draw_paragraph(ui, content.cut_top(ui.px(kNoteRow)).inset(ui.px(size::kPanelPadding), ui.px(8)), note_,
-                   {.style = TextStyle::small, .colour = Colour::text3});
+    draw_paragraph(ui, content.cut_top(ui.px(kNoteRow)).inset(ui.px(size::kPanelPadding), ui.px(8)), note_, kHintText);
   }
 }
 
@@ -265,7 +243,7 @@ void StackPanel::draw_head(const PanelContext& context, Rect head) {
   Ui& ui = context.ui;
   head = head.inset(ui.px(size::kPanelPadding), ui.px(4));
   const ButtonOptions copy{.label = "Copy", .icon = icon::kCopy, .tooltip = "All calls, innermost first"};
-  if (button(ui, "stack.copy", head.cut_right(button_width(ui, copy)).middle(ui.px(size::kSmallControl)), copy)) {
+  if (button_right(ui, "stack.copy", head, copy, size::kSmallControl)) {
     context.copy(text(), "the stack");
   }
   head.cut_right(ui.px(8));
@@ -277,7 +255,7 @@ void StackPanel::draw_head(const PanelContext& context, Rect head) {
   const std::size_t count = calls_.rows.size();
   std::string hint = format_count(count) + (count == 1 ? " frame" : " frames, innermost first");
   if (!launch_.empty()) hint += " · " + launch_;
-  draw_text(ui, head, hint, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, head, hint, kHintText);
 }
 
 void StackPanel::draw_part(const PanelContext& context, Part& part, const std::string& prefix, Rect& content) {
@@ -307,16 +285,16 @@ void StackPanel::draw_row(const PanelContext& context, Part& part, const CallRow
   if (selected)
     fill(ui, {place.x0, place.y0, place.x0 + ui.px(size::kAccentLine), place.y1}, ui.colour(Colour::accent));
   horizontal_line(ui, place.x0, place.x1, place.y1 - 1, ui.colour(Colour::line1));
-  place = place.inset(ui.px(size::kPanelPadding), 0);
+  place = padded(ui, place);
   if (row.timed) {
     const TextOptions number{.style = TextStyle::mono, .colour = Colour::text2, .align = Align::right};
-    draw_text(ui, place.cut_right(ui.px(kCallTimeWidth)), format_duration(static_cast<double>(row.total_ns)), number);
+    draw_text(ui, place.cut_right(ui.px(kCallTimeWidth)), format_duration(row.total_ns), number);
     if (whole.width() >= ui.px(kRoomForBoth)) {
-      draw_text(ui, place.cut_right(ui.px(kCallTimeWidth)), format_duration(static_cast<double>(row.self_ns)), number);
+      draw_text(ui, place.cut_right(ui.px(kCallTimeWidth)), format_duration(row.self_ns), number);
     }
     place.cut_right(ui.px(8));
   }
-  draw_text(ui, place.cut_left(ui.px(kCallLevelWidth)), level, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, place.cut_left(ui.px(kCallLevelWidth)), level, kHintText);
   if (row.repeats > 1) {
     const std::string times = "× " + format_count(row.repeats);
     draw_text(ui, place.cut_right(text_width(ui, TextStyle::mono, times) + ui.px(8)), times,
@@ -355,8 +333,6 @@ void StackPanel::draw_row(const PanelContext& context, Part& part, const CallRow
   }
 }
 
-std::unique_ptr<Panel> make_stack_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<StackPanel>();
-}
+std::unique_ptr<Panel> make_stack_panel(const PanelParts&) { return std::make_unique<StackPanel>(); }
 
 }  // namespace accelscope::app

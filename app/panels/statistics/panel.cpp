@@ -1,35 +1,15 @@
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
+#include "app/panels/panel.h"
 #include "app/content/axes/axes.h"
 #include "app/content/listings/statistics.h"
 #include "app/content/selection_terms.h"
 #include "app/panels/answer_table.h"
-#include "app/panels/context.h"
-#include "app/panels/scope.h"
-#include "core/base/format.h"
 #include "core/model/unit.h"
 #include "core/names/short_names.h"
-#include "render/base/draw.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/interact.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/menu.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // Statistics of events by any one or two columns of any schema, or by a preset: a table whose rows select their events,
@@ -49,17 +29,17 @@ class HistogramView {
     bool stale = false;
   };
   // The range that was brushed in this frame, along the edges of bins.
-  [[nodiscard]] std::optional<ValueRange> draw(render::Ui& ui, const render::Rect& area, const Shown& shown);
+  [[nodiscard]] std::optional<ValueRange> draw(Ui& ui, const Rect& area, const Shown& shown);
   [[nodiscard]] bool hovered() const noexcept { return hovered_; }  // in the last frame that drew it
   // Events of the bars in the range.
   [[nodiscard]] static std::uint64_t count_in(const ValueBins& bins, const ValueRange& range) noexcept;
 
  private:
   struct Plot;
-  void draw_axes(render::Ui& ui, const Plot& plot, const Shown& shown) const;
-  void draw_bars(render::Ui& ui, const Plot& plot, const Shown& shown) const;
-  void draw_quantiles(render::Ui& ui, const Plot& plot, const Shown& shown) const;
-  [[nodiscard]] std::optional<ValueRange> handle(render::Ui& ui, const Plot& plot, const Shown& shown);
+  void draw_axes(Ui& ui, const Plot& plot, const Shown& shown) const;
+  void draw_bars(Ui& ui, const Plot& plot, const Shown& shown) const;
+  void draw_quantiles(Ui& ui, const Plot& plot, const Shown& shown) const;
+  [[nodiscard]] std::optional<ValueRange> handle(Ui& ui, const Plot& plot, const Shown& shown);
 
   std::optional<std::size_t> drag_from_;  // the bin that a drag began at
   std::size_t drag_to_ = 0;
@@ -68,7 +48,7 @@ class HistogramView {
 
 class StatisticsPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] bool pending() const override { return table_kept_.task.valid() || details_kept_.task.valid(); }
 
  private:
@@ -90,19 +70,16 @@ class StatisticsPanel final : public Panel {
     std::optional<std::vector<FieldValue>> keys;  // of the chosen row; nothing: of all
     bool operator==(const DetailChoice&) const = default;
   };
-  template <typename T, typename Question>
-  using KeptAnswer = SessionAnalysis::Kept<T, SessionAnalysis::Filtered<Question>>;
-
   void take_answers(const PanelContext& context);
-  void draw_head(const PanelContext& context, render::Rect head);
-  void draw_choices(const PanelContext& context, render::Rect& head);
-  void draw_table(const PanelContext& context, const render::Rect& area);
-  void draw_outliers(const PanelContext& context, const render::Rect& area);
-  void draw_spread(const PanelContext& context, render::Rect area);
-  void draw_brush_foot(const PanelContext& context, render::Rect foot);
-  void draw_progress(const PanelContext& context, const render::Rect& area) const;
+  void draw_head(const PanelContext& context, Rect head);
+  void draw_choices(const PanelContext& context, Rect& head);
+  void draw_table(const PanelContext& context, const Rect& area);
+  void draw_outliers(const PanelContext& context, const Rect& area);
+  void draw_spread(const PanelContext& context, Rect area);
+  void draw_brush_foot(const PanelContext& context, Rect foot);
+  void draw_progress(const PanelContext& context, const Rect& area) const;
   // False where there is nothing to be drawn but a sentence.
-  [[nodiscard]] bool draw_state(const PanelContext& context, const render::Rect& area);
+  [[nodiscard]] bool draw_state(const PanelContext& context, const Rect& area);
   void choose(Choice choice);
   // The brush is a term of the session's filter; nothing where that has gone.
   [[nodiscard]] std::optional<ValueRange> brush(const SessionTab& tab) const;
@@ -120,8 +97,8 @@ class StatisticsPanel final : public Panel {
   };
   std::optional<Brush> brush_;
 
-  KeptAnswer<StatisticsTable, TableChoice> table_kept_;
-  KeptAnswer<ValueDetails, DetailChoice> details_kept_;
+  FilteredAnswer<StatisticsTable, TableChoice> table_kept_;
+  FilteredAnswer<ValueDetails, DetailChoice> details_kept_;
   std::shared_ptr<const StatisticsTable> table_;
   std::shared_ptr<const ValueDetails> details_;
   std::shared_ptr<const Listing> outliers_;          // of details_
@@ -134,9 +111,46 @@ class StatisticsPanel final : public Panel {
   std::uint64_t columns_version_ = ~std::uint64_t{0};  // of the snapshot that they were looked for in
 };
 
-}  // namespace
+constexpr float kLeastSpread = 280, kLeastTableBeside = 360, kSpreadShare = 0.3F;
+constexpr float kHeadWithLabels = 460;  // less is for what is chosen alone
+constexpr std::string_view kNothing = "nothing";
 
-using namespace render;  // NOLINT: this file is nothing but drawing
+// General columns first, then a submenu for each table.
+std::vector<MenuItem> column_menu(const std::vector<GroupColumn>& columns, std::string_view chosen) {
+  std::vector<MenuItem> items;
+  std::string table;
+  for (const GroupColumn& column : columns) {
+    MenuItem item{.id = column.name, .label = column.title, .checked = column.name == chosen};
+    if (column.table.empty()) {
+      items.push_back(std::move(item));
+      continue;
+    }
+    if (column.table != table) {
+      items.push_back({.id = "table." + column.table, .label = table_title(column.table), .line_above = table.empty()});
+      table = column.table;
+    }
+    items.back().children.push_back(std::move(item));
+  }
+  return items;
+}
+
+std::string chosen_title(const std::vector<GroupColumn>& columns, std::string_view name) {
+  const auto found = std::ranges::find_if(columns, [name](const GroupColumn& column) { return column.name == name; });
+  return found == columns.end() ? std::string(name) : found->title;
+}
+
+std::string keys_text(const std::vector<FieldValue>& keys) {
+  std::string text;
+  for (const FieldValue& key : keys) text += (text.empty() ? "" : " · ") + key_text(key);
+  return text;
+}
+
+EventFilter without_term(EventFilter filter, const std::optional<FilterTerm>& term) {
+  if (term) std::erase(filter.terms, *term);
+  return filter;
+}
+
+}  // namespace
 
 struct HistogramView::Plot {
   Rect rect;    // of the bars
@@ -175,7 +189,7 @@ std::optional<ValueRange> HistogramView::draw(Ui& ui, const Rect& area, const Sh
   plot.rect = area;
   plot.foot = plot.rect.cut_bottom(ui.px(18));
   plot.rect.cut_top(ui.px(18));  // of the quantiles' labels
-  const std::uint64_t most = *std::max_element(bins.counts.begin(), bins.counts.end());
+  const std::uint64_t most = *std::ranges::max_element(bins.counts);
   const double lines = std::max(1.0, std::floor(static_cast<double>(plot.rect.height() / ui.px(26))));
   plot.step = std::max(1.0, round_step(static_cast<double>(most) / lines));
   plot.most = std::max(1.0, std::ceil(static_cast<double>(most) / plot.step) * plot.step);
@@ -198,8 +212,7 @@ void HistogramView::draw_axes(Ui& ui, const Plot& plot, const Shown& shown) cons
     const float y = std::round(plot.y_of(count));
     horizontal_line(ui, plot.rect.x0, plot.rect.x1, y, ui.colour(count == 0 ? Colour::line2 : Colour::line1));
     draw_text(ui, {plot.labels.x0, y - ui.px(8), plot.labels.x1 - ui.px(6), y + ui.px(8)},
-              format_count(static_cast<std::uint64_t>(count)),
-              {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+              format_count(static_cast<std::uint64_t>(count)), kMonoHintRight);
   }
   const auto most = static_cast<std::size_t>(std::max(1.0F, plot.rect.width() / ui.px(76)));
   float reached = plot.foot.x0 - ui.px(20);
@@ -286,52 +299,6 @@ std::optional<ValueRange> HistogramView::handle(Ui& ui, const Plot& plot, const 
   return brushed;
 }
 
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr float kLeastSpread = 280, kLeastTableBeside = 360, kSpreadShare = 0.3F;
-constexpr float kHeadWithLabels = 460;  // less is for what is chosen alone
-constexpr std::string_view kNothing = "nothing";
-
-// General columns first, then a submenu for each table.
-std::vector<MenuItem> column_menu(const std::vector<GroupColumn>& columns, std::string_view chosen) {
-  std::vector<MenuItem> items;
-  std::string table;
-  for (const GroupColumn& column : columns) {
-    MenuItem item{.id = column.name, .label = column.title, .checked = column.name == chosen};
-    if (column.table.empty()) {
-      items.push_back(std::move(item));
-      continue;
-    }
-    if (column.table != table) {
-      items.push_back({.id = "table." + column.table, .label = table_title(column.table), .line_above = table.empty()});
-      table = column.table;
-    }
-    items.back().children.push_back(std::move(item));
-  }
-  return items;
-}
-
-std::string chosen_title(const std::vector<GroupColumn>& columns, std::string_view name) {
-  const auto found =
-      std::find_if(columns.begin(), columns.end(), [name](const GroupColumn& column) { return column.name == name; });
-  return found == columns.end() ? std::string(name) : found->title;
-}
-
-std::string keys_text(const std::vector<FieldValue>& keys) {
-  std::string text;
-  for (const FieldValue& key : keys) text += (text.empty() ? "" : " · ") + key_text(key);
-  return text;
-}
-
-EventFilter without_term(EventFilter filter, const std::optional<FilterTerm>& term) {
-  if (term) std::erase(filter.terms, *term);
-  return filter;
-}
-
-}  // namespace
-
 void StatisticsPanel::choose(Choice choice) {
   if (choice.value != choice_.value) brush_.reset();  // its term stays in the filter
   choice_ = std::move(choice);
@@ -342,7 +309,7 @@ void StatisticsPanel::choose(Choice choice) {
 std::optional<ValueRange> StatisticsPanel::brush(const SessionTab& tab) const {
   if (!brush_) return std::nullopt;
   const std::vector<FilterTerm>& terms = tab.choices.filter.terms;
-  const bool is_there = std::find(terms.begin(), terms.end(), brush_->term) != terms.end();
+  const bool is_there = std::ranges::find(terms, brush_->term) != terms.end();
   return is_there ? std::optional(brush_->range) : std::nullopt;
 }
 
@@ -371,27 +338,25 @@ void StatisticsPanel::take_answers(const PanelContext& context) {
   TableChoice asked{.choice = choice_, .within = {}};
   if (scope_ == Scope::visible) asked.within.range = tab.view.whole_ns();
   if (scope_ == Scope::selection && scope_.selection()) asked.within = *scope_.selection();
-  table_ =
-      context.analysis().ask_of(table_kept_, wanted, asked,
-                                [wanted, asked](const QueryContext& query) -> SessionAnalysis::Found<StatisticsTable> {
-                                  auto made = statistics_table(query, {wanted, asked.choice.by, asked.choice.value},
-                                                               asked.choice.also_ns, asked.within);
-                                  if (!made) return made.error();
-                                  return std::make_shared<const StatisticsTable>(std::move(*made));
-                                });
+  table_ = context.analysis().ask_of(
+      table_kept_, wanted, asked, [wanted, asked](const QueryContext& query) -> FoundAnswer<StatisticsTable> {
+        auto made =
+            statistics_table(query, {wanted, asked.choice.by, asked.choice.value}, asked.choice.also_ns, asked.within);
+        if (!made) return made.error();
+        return std::make_shared<const StatisticsTable>(std::move(*made));
+      });
   if (!table_) return;
   if (keys_ && region_seen_ && !tab.region) keys_.reset();
   // The histogram stays whole under its own brush.
   const EventFilter unbrushed =
       without_term(wanted, brush(tab) ? std::optional(brush_->term) : std::optional<FilterTerm>());
   const DetailChoice detail{choice_, scale_, keys_};
-  details_ =
-      context.analysis().ask_of(details_kept_, unbrushed, detail,
-                                [unbrushed, detail, known = table_->statistics](
-                                    const QueryContext& query) -> SessionAnalysis::Found<ValueDetails> {
-                                  return value_details(query, {unbrushed, detail.choice.by, detail.choice.value},
-                                                       detail.scale, detail.keys ? &*detail.keys : nullptr, known);
-                                });
+  details_ = context.analysis().ask_of(
+      details_kept_, unbrushed, detail,
+      [unbrushed, detail, known = table_->statistics](const QueryContext& query) -> FoundAnswer<ValueDetails> {
+        return value_details(query, {unbrushed, detail.choice.by, detail.choice.value}, detail.scale,
+                             detail.keys ? &*detail.keys : nullptr, known);
+      });
   if (details_ == outliers_of_ || !details_) return;
   outliers_of_ = details_;
   outliers_ = std::make_shared<const Listing>(outlier_listing(*details_));
@@ -402,7 +367,7 @@ void StatisticsPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   take_answers(context);
   Rect rest = area;
-  draw_head(context, rest.cut_top(ui.px(36)).inset(ui.px(size::kPanelPadding), 0));
+  draw_head(context, padded(ui, rest.cut_top(ui.px(36))));
   draw_progress(context, rest);
   if (!draw_state(context, rest)) return;
   const float spread = std::max(ui.px(kLeastSpread), std::floor(rest.width() * kSpreadShare));
@@ -412,10 +377,7 @@ void StatisticsPanel::draw(const PanelContext& context, const Rect& area) {
     draw_spread(context, right.inset(ui.px(12), 0));
   }
   const std::string& note = shown_ == 0 ? table_->listing.note : outliers_ ? outliers_->note : table_->listing.note;
-  if (!note.empty()) {
-    draw_text(ui, rest.cut_bottom(ui.px(20)).inset(ui.px(size::kPanelPadding), 0), note,
-              {.style = TextStyle::small, .colour = Colour::text3});
-  }
+  draw_note(ui, rest, note);
   shown_ == 0 ? draw_table(context, rest) : draw_outliers(context, rest);
 }
 
@@ -424,8 +386,7 @@ bool StatisticsPanel::draw_state(const PanelContext& context, const Rect& area) 
   const std::string& wrong =
       table_kept_.error.empty() ? context.analysis().mask_error(MaskUse::filter) : table_kept_.error;
   if (!wrong.empty()) {
-    constexpr std::array<std::string_view, 1> kActions = {"Group by name"};
-    if (empty_state(ui, "statistics.wrong", area, icon::kWarning, wrong, kActions)) choose({});
+    if (empty_state(ui, "statistics.wrong", area, icon::kWarning, wrong, "Group by name")) choose({});
     return false;
   }
   if (!table_) {
@@ -480,9 +441,8 @@ void StatisticsPanel::draw_choices(const PanelContext& context, Rect& head) {
                                  .checked = presets_[i].by == choice_.by && presets_[i].value == choice_.value});
   }
   if (const auto chosen = menu("statistics.by", first, items, "What rows are made of: a preset or a column")) {
-    const auto preset = std::find_if(presets_.begin(), presets_.end(), [&](const StatisticsPreset& each) {
-      return *chosen == "preset." + std::string(each.name);
-    });
+    const auto preset = std::ranges::find_if(
+        presets_, [&](const StatisticsPreset& each) { return *chosen == "preset." + std::string(each.name); });
     if (preset != presets_.end()) return choose({preset->by, preset->value, preset->also_ns});
     Choice next = by_preset ? Choice{} : choice_;
     if (next.by.empty()) next.by.resize(1);
@@ -554,11 +514,10 @@ void StatisticsPanel::draw_table(const PanelContext& context, const Rect& area) 
 void StatisticsPanel::draw_outliers(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
   if (!details_kept_.error.empty() || !outliers_ || outliers_->rows.row_count() == 0) {
-    constexpr std::array<std::string_view, 1> kActions = {"Show the groups"};
     const std::string_view sentence = !details_kept_.error.empty() ? std::string_view(details_kept_.error)
                                       : outliers_                  ? "No event lies far from the others of its group."
                                                   : "Looking for events that lie far from the others ...";
-    if (empty_state(ui, "statistics.none_far", area, icon::kBarChart, sentence, kActions)) shown_ = 0;
+    if (empty_state(ui, "statistics.none_far", area, icon::kBarChart, sentence, "Show the groups")) shown_ = 0;
     return;
   }
   outlier_rows_.draw(context, "statistics.outliers", area, outliers_);
@@ -567,10 +526,8 @@ void StatisticsPanel::draw_outliers(const PanelContext& context, const Rect& are
 void StatisticsPanel::draw_spread(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   Rect head = area.cut_top(ui.px(28));
-  if (!details_kept_.error.empty()) {
-    empty_state(ui, "statistics.no_spread", area, icon::kWarning, details_kept_.error);
-    return;
-  }
+  if (!details_kept_.error.empty())
+    return empty_sentence(ui, "statistics.no_spread", area, icon::kWarning, details_kept_.error);
   if (!details_) return;
   const bool stale = details_kept_.stale();
   const std::array<Segment, 2> scales = {{{.label = "linear"}, {.label = "log"}}};
@@ -580,12 +537,12 @@ void StatisticsPanel::draw_spread(const PanelContext& context, Rect area) {
   head.cut_right(ui.px(8));
   const std::uint64_t events = details_->figures.count;
   const std::string name = keys_ ? keys_text(*keys_) : "All";
-  const std::string count = fmt::format("{} {}", format_count(events), events == 1 ? "event" : "events");
+  const std::string count = counted(events, "event");
   const float hint = text_width(ui, TextStyle::small, count) + ui.px(8);
   const std::string shown = fitted_text(ui, TextStyle::heading, name, head.width() - hint, Fit::middle);
   const float used = draw_text(ui, head, shown, {.style = TextStyle::heading});
   head.cut_left(used + ui.px(8));
-  draw_text(ui, head, stale ? "updating ..." : count, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, head, stale ? "updating ..." : count, kHintText);
 
   const Rect foot = area.cut_bottom(ui.px(22));
   if (details_->bins.size() == 0) {
@@ -613,16 +570,14 @@ void StatisticsPanel::draw_brush_foot(const PanelContext& context, Rect foot) {
     draw_text(ui, foot,
               fmt::format("{} – {}: {} of {}", format_value(range->first, unit), format_value(range->second, unit),
                           format_count(HistogramView::count_in(bins, *range)), format_count(details_->figures.count)),
-              {.style = TextStyle::small, .colour = Colour::text2});
+              kLabelText);
     return;
   }
   std::string text = "Drag over bars to filter by value";
   if (bins.below > 0) text = fmt::format("{} at 0 or below are not shown on a log scale", format_count(bins.below));
-  draw_text(ui, foot, text, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, foot, text, kHintText);
 }
 
-std::unique_ptr<Panel> make_statistics_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<StatisticsPanel>();
-}
+std::unique_ptr<Panel> make_statistics_panel(const PanelParts&) { return std::make_unique<StatisticsPanel>(); }
 
 }  // namespace accelscope::app

@@ -1,38 +1,17 @@
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
+#include "app/panels/panel.h"
 #include "app/content/figure_text.h"
 #include "app/content/sql/console.h"
 #include "app/panels/answer_table.h"
-#include "app/panels/context.h"
-#include "app/session/analysis.h"
-#include "app/view/selection.h"
 #include "core/analysis/figures/terminology.h"
 #include "core/analysis/memory/tensor_life.h"
-#include "core/base/format.h"
-#include "core/base/text.h"
 #include "core/model/column_spec.h"
 #include "core/model/unit.h"
 #include "core/names/short_names.h"
-#include "render/base/icons.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
-#include "render/widgets/table.h"
-#include "render/widgets/text_input.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // The tables of a session that have no time, one at a time beside their list: sorted, filtered, exported; a row selects
@@ -46,17 +25,17 @@ class LifeStrip {
  public:
   // Units that it takes for what is known of the tensor; 0: nothing is.
   [[nodiscard]] float height(const PanelContext& context, const std::string& name, const EventFilter& events);
-  void draw(const PanelContext& context, const render::Rect& area, const std::string& name);
+  void draw(const PanelContext& context, const Rect& area, const std::string& name);
 
  private:
-  void draw_row(const PanelContext& context, render::Rect row, const std::string& label,
-                const std::function<void(const render::Rect&)>& bars) const;
+  void draw_row(const PanelContext& context, Rect row, const std::string& label,
+                const std::function<void(const Rect&)>& bars) const;
 
   struct LifeQuestion {
     TimeRange range;
     bool operator==(const LifeQuestion&) const = default;
   };
-  SessionAnalysis::Kept<TensorLife, SessionAnalysis::Filtered<LifeQuestion>> kept_;
+  FilteredAnswer<TensorLife, LifeQuestion> kept_;
   // Where it lies, in the pools of a state of the memory.
   struct Stays {
     std::shared_ptr<const MemoryUsage> usage;
@@ -76,9 +55,9 @@ class LifeStrip {
     return kept_.error.empty() ? stays_kept_.error : kept_.error;
   }
   [[nodiscard]] std::string hint(const PanelContext& context) const;
-  void take_hand(const PanelContext& context, const render::Rect& plot, const TimeRange& range) const;
+  void take_hand(const PanelContext& context, const Rect& plot, const TimeRange& range) const;
 
-  SessionAnalysis::Kept<Stays, StaysQuestion> stays_kept_;
+  KeptAnswer<Stays, StaysQuestion> stays_kept_;
   std::shared_ptr<const TensorLife> life_;
   std::shared_ptr<const Stays> stays_;
 };
@@ -87,7 +66,7 @@ class TablesPanel final : public Panel {
  public:
   explicit TablesPanel(WorkerPool& pool) : console_(pool) {}
 
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] bool pending() const override { return console_.pending(); }
 
  private:
@@ -96,12 +75,12 @@ class TablesPanel final : public Panel {
   };
   void refresh(const SessionTab& tab);
   void choose(const PanelContext& context, std::string table);
-  void draw_list(const PanelContext& context, const render::Rect& area);
-  void draw_chosen(const PanelContext& context, render::Rect area);
-  void draw_rows(const PanelContext& context, render::Rect area);
+  void draw_list(const PanelContext& context, const Rect& area);
+  void draw_chosen(const PanelContext& context, Rect area);
+  void draw_rows(const PanelContext& context, Rect area);
   void point_at_selection(const PanelContext& context);
-  void draw_fields(const PanelContext& context, const render::Rect& area);
-  void draw_glossary(const PanelContext& context, render::Rect area);
+  void draw_fields(const PanelContext& context, const Rect& area);
+  void draw_glossary(const PanelContext& context, Rect area);
   void look_up(const Snapshot& snapshot, const LookedUpWord& word);
   void make_terms(const Snapshot& snapshot);
   void find_terms(const Snapshot& snapshot);
@@ -125,31 +104,49 @@ class TablesPanel final : public Panel {
   std::optional<std::size_t> pointed_row_;
   std::vector<std::size_t> fields_;  // columns of the answer's one row that have a value
   std::shared_ptr<const SqlAnswer> fields_of_;
-  render::TableState fields_table_;
+  TableState fields_table_;
   std::string looked_for_;  // in the glossary
   std::vector<Term> terms_;
   std::vector<Term> added_terms_;  // words that were looked up and are no column of a schema
   std::size_t schemas_ = 0;        // that terms_ are of
   std::vector<std::uint32_t> found_terms_;
   std::string found_for_ = "\n";  // what found_terms_ were looked up for; nobody types a line's end
-  render::TableState terms_table_;
+  TableState terms_table_;
 };
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr std::size_t kLifeCells = 512, kMostStayRows = 2;
 constexpr float kLifeHead = 26, kLifeRow = 16, kLifeFoot = 6, kLifeLabels = 130;
 
-std::string counted(std::uint64_t count, const char* what) {
-  return fmt::format("{} {}{}", format_count(count), what, count == 1 ? "" : "s");
-}
-
 TimeRange life_range(const SessionTab& tab) {
   return tab.active.value_or(TimeRange{tab.snapshot->begin_ns, tab.snapshot->end_ns});
+}
+
+constexpr std::string_view kGlossary = "(glossary)";  // no table is called so
+constexpr float kTablesList = 230, kTablesHead = 36;
+
+[[nodiscard]] std::string text_of(const SqlValue& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return format_value(*real, "");
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return "";
+}
+
+[[nodiscard]] std::string title_of(const accelscope::Column& column) {
+  const std::string& title = column.title.empty() ? column.name : column.title;
+  return column.unit.empty() || lower_case(title) == column.unit ? title : fmt::format("{} ({})", title, column.unit);
+}
+
+// Cheaply: whether a selection may be that of the row of this name.
+[[nodiscard]] bool may_speak_of(const Snapshot& snapshot, const EventFilter& region, const std::string& name) {
+  if (region.tracks.empty()) return region.terms.size() == 1 && region.terms[0].search.find(name) != std::string::npos;
+  const TrackSnapshot* track = snapshot.find_track(region.tracks.front());
+  return track != nullptr && track->track->name.starts_with(name);
+}
+
+// A figure is looked up by the family that it belongs to, "<engine>_engine_active_time", if it has no term of its own.
+[[nodiscard]] std::string term_of(const std::string& word) {
+  const FigureTerm* term = find_term(word);
+  return term == nullptr ? word : std::string(term->name);
 }
 
 }  // namespace
@@ -173,7 +170,7 @@ float LifeStrip::height(const PanelContext& context, const std::string& name, co
   stays_.reset();
   if (wanted.usage) {
     const auto found = analysis.ask(stays_kept_, wanted, {.ages = false, .tells_itself = true},
-                                    [wanted](const QueryContext&) -> SessionAnalysis::Found<Stays> {
+                                    [wanted](const QueryContext&) -> FoundAnswer<Stays> {
                                       return std::make_shared<const Stays>(
                                           Stays{wanted.usage, tensor_stays(*wanted.usage, wanted.name, wanted.end_ns)});
                                     });
@@ -187,7 +184,7 @@ float LifeStrip::height(const PanelContext& context, const std::string& name, co
 void LifeStrip::draw_row(const PanelContext& context, Rect row, const std::string& label,
                          const std::function<void(const Rect&)>& bars) const {
   Ui& ui = context.ui;
-  draw_text(ui, row.cut_left(ui.px(kLifeLabels)), label, {.style = TextStyle::small, .colour = Colour::text2});
+  draw_text(ui, row.cut_left(ui.px(kLifeLabels)), label, kLabelText);
   const Rect strip = row.inset(0, ui.px(2));
   fill(ui, strip, ui.colour(Colour::bg1));
   bars(strip);
@@ -197,19 +194,18 @@ std::string LifeStrip::hint(const PanelContext& context) const {
   if (kept_.stale()) return "looking ...";
   std::string text;
   if (any_transfers())
-    text =
-        fmt::format("{} of {}", counted(life_->transfers, "transfer"), format_bytes(static_cast<double>(life_->bytes)));
+    text = fmt::format("{} of {}", counted(life_->transfers, "transfer"), format_bytes(life_->bytes));
   if (any_other_events()) text += (text.empty() ? "" : ", ") + counted(life_->events - life_->transfers, "other event");
   if (!any_events() || !life_->touched) return text;
   const std::int64_t start = context.tab.snapshot->begin_ns;
-  const auto since = [&](std::int64_t ns) { return format_duration(static_cast<double>(ns - start)); };
+  const auto since = [&](std::int64_t ns) { return format_duration(ns - start); };
   return text + fmt::format(", {} to {}", since(life_->touched->begin_ns), since(life_->touched->end_ns));
 }
 
 void LifeStrip::draw(const PanelContext& context, const Rect& area, const std::string& name) {
   Ui& ui = context.ui;
   horizontal_line(ui, area.x0, area.x1, area.y0, ui.colour(Colour::line2));
-  Rect rest = area.inset(ui.px(size::kPanelPadding), 0);
+  Rect rest = padded(ui, area);
   Rect head = rest.cut_top(ui.px(kLifeHead));
   if (!error().empty()) {
     ui.register_widget("tables.life_error", head);
@@ -270,44 +266,10 @@ void LifeStrip::take_hand(const PanelContext& context, const Rect& plot, const T
   vertical_line(ui, ui.input().mouse.x, plot.y0, plot.y1, ui.colour(Colour::accent));
   tooltip(ui, hand, plot,
           fmt::format("{} since the start; double click shows the time of all its events",
-                      format_duration(static_cast<double>(at - tab.snapshot->begin_ns))));
+                      format_duration(at - tab.snapshot->begin_ns)));
   if (hand.double_clicked && any_events() && life_->touched)
     show_stretch(tab, life_->touched->begin_ns, life_->touched->end_ns);
 }
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
-constexpr std::string_view kGlossary = "(glossary)";  // no table is called so
-constexpr float kTablesList = 230, kTablesHead = 36;
-
-[[nodiscard]] std::string text_of(const SqlValue& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
-  if (const auto* real = std::get_if<double>(&value)) return format_value(*real, "");
-  if (const auto* text = std::get_if<std::string>(&value)) return *text;
-  return "";
-}
-
-[[nodiscard]] std::string title_of(const accelscope::Column& column) {
-  const std::string& title = column.title.empty() ? column.name : column.title;
-  return column.unit.empty() || lower_case(title) == column.unit ? title : fmt::format("{} ({})", title, column.unit);
-}
-
-// Cheaply: whether a selection may be that of the row of this name.
-[[nodiscard]] bool may_speak_of(const Snapshot& snapshot, const EventFilter& region, const std::string& name) {
-  if (region.tracks.empty()) return region.terms.size() == 1 && region.terms[0].search.find(name) != std::string::npos;
-  const TrackSnapshot* track = snapshot.find_track(region.tracks.front());
-  return track != nullptr && track->track->name.starts_with(name);
-}
-
-// A figure is looked up by the family that it belongs to, "<engine>_engine_active_time", if it has no term of its own.
-[[nodiscard]] std::string term_of(const std::string& word) {
-  const FigureTerm* term = find_term(word);
-  return term == nullptr ? word : std::string(term->name);
-}
-
-}  // namespace
 
 void TablesPanel::draw(const PanelContext& context, const Rect& area) {
   Ui& ui = context.ui;
@@ -320,7 +282,7 @@ void TablesPanel::draw(const PanelContext& context, const Rect& area) {
   if (const auto word = std::exchange(context.tab.looked_up, std::nullopt)) look_up(*context.tab.snapshot, *word);
   const std::string first = tables_.empty() ? std::string(kGlossary) : tables_.front().name;
   if (!picked_ && chosen_ != first) choose(context, first);
-  const auto grown = std::find_if(tables_.begin(), tables_.end(), [&](const FactTable& each) {
+  const auto grown = std::ranges::find_if(tables_, [&](const FactTable& each) {
     return each.name == chosen_ && each.name == shown_.name && each.rows != shown_.rows;
   });
   if (grown != tables_.end() && !console_.running()) choose(context, chosen_);
@@ -340,11 +302,9 @@ void TablesPanel::choose(const PanelContext& context, std::string table) {
   chosen_ = std::move(table);
   if (chosen_ == kGlossary) return;
   const Snapshot& snapshot = *context.tab.snapshot;
-  const auto known =
-      std::find_if(tables_.begin(), tables_.end(), [&](const auto& each) { return each.name == chosen_; });
+  const auto known = std::ranges::find_if(tables_, [&](const auto& each) { return each.name == chosen_; });
   shown_ = known == tables_.end() ? FactTable{chosen_, chosen_, 0} : *known;
-  const auto schema = std::find_if(snapshot.schemas.begin(), snapshot.schemas.end(),
-                                   [&](const auto& each) { return each->name == chosen_; });
+  const auto schema = std::ranges::find_if(snapshot.schemas, [&](const auto& each) { return each->name == chosen_; });
   schema_ = schema == snapshot.schemas.end() ? nullptr : *schema;
   asked_ = sql_of_table(snapshot, chosen_);
   console_.run(context.tab, asked_);
@@ -362,9 +322,9 @@ void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
     const Interaction hand = interact(ui, "tables.list." + name, row);
     if (chosen_ == name || hand.hovered) fill(ui, row, ui.colour(chosen_ == name ? Colour::accent_bg : Colour::bg3));
     if (hand.pressed) wanted = name;
-    row = row.inset(ui.px(size::kPanelPadding), 0);
+    row = padded(ui, row);
     const Rect number = row.cut_right(text_width(ui, TextStyle::mono_small, count));
-    draw_text(ui, number, count, {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
+    draw_text(ui, number, count, kMonoHintRight);
     row.cut_right(ui.px(6));
     draw_text(ui, row, title, {.fit = Fit::ellipsis});
   };
@@ -372,10 +332,10 @@ void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
   entry(std::string(kGlossary), "Terminology", "");
   if (tables_.empty()) {
     rest.cut_top(ui.px(8));
-    draw_paragraph(ui, rest.inset(ui.px(size::kPanelPadding), 0),
+    draw_paragraph(ui, padded(ui, rest),
                    "No table without time came with this session. Neuron profiles bring their program, tensors, queues "
                    "and device memory; Tracy files the totals of their zones.",
-                   {.style = TextStyle::small, .colour = Colour::text3}, ui.px(16));
+                   kHintText, ui.px(16));
   }
   if (!wanted) return;
   picked_ = true;
@@ -384,7 +344,7 @@ void TablesPanel::draw_list(const PanelContext& context, const Rect& area) {
 
 void TablesPanel::draw_chosen(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  const Rect head = area.cut_top(ui.px(kTablesHead)).inset(ui.px(size::kPanelPadding), 0);
+  const Rect head = padded(ui, area.cut_top(ui.px(kTablesHead)));
   const SqlAnswer* answer = console_.answer();
   if (answer != nullptr && answer->sql != asked_) answer = nullptr;
   std::string hint = shown_.name;
@@ -404,9 +364,8 @@ void TablesPanel::draw_chosen(const PanelContext& context, Rect area) {
 
 const accelscope::Column* TablesPanel::column_named(std::string_view name) const {
   if (schema_ == nullptr) return nullptr;
-  const auto column =
-      std::find_if(schema_->columns.begin(), schema_->columns.end(),
-                   [&](const accelscope::Column& each) { return table_column_name(*schema_, each.name) == name; });
+  const auto column = std::ranges::find_if(
+      schema_->columns, [&](const accelscope::Column& each) { return table_column_name(*schema_, each.name) == name; });
   return column == schema_->columns.end() ? nullptr : &*column;
 }
 
@@ -435,7 +394,7 @@ void TablesPanel::point_at_selection(const PanelContext& context) {
   for (std::size_t row = 0; row < rows.row_count() && !pointed_row_; ++row) {
     const std::string name = text_of(rows.at(row, 0));
     if (name.empty()) continue;
-    const bool of_event = std::find(names.begin(), names.end(), name) != names.end();
+    const bool of_event = std::ranges::find(names, name) != names.end();
     const bool of_region = tab.region && may_speak_of(*tab.snapshot, *tab.region, name) &&
                            events_of_row(*tab.snapshot, name) == tab.region;
     if (of_region || (of_event && !tab.region)) pointed_row_ = row;
@@ -525,7 +484,7 @@ void TablesPanel::look_up(const Snapshot& snapshot, const LookedUpWord& word) {
   picked_ = true;
   make_terms(snapshot);
   const auto knows = [&](const std::string& wanted) {
-    return std::any_of(terms_.begin(), terms_.end(), [lower = lower_case(wanted)](const Term& term) {
+    return std::ranges::any_of(terms_, [lower = lower_case(wanted)](const Term& term) {
       return lower_case(term.name) == lower || lower_case(term.title) == lower;
     });
   };
@@ -574,15 +533,15 @@ void TablesPanel::find_terms(const Snapshot& snapshot) {
 void TablesPanel::draw_glossary(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   find_terms(*context.tab.snapshot);
-  Rect head = area.cut_top(ui.px(kTablesHead)).inset(ui.px(size::kPanelPadding), 0);
+  Rect head = padded(ui, area.cut_top(ui.px(kTablesHead)));
   text_input(ui, "tables.term", head.cut_right(ui.px(240)).middle(ui.px(size::kControl)), looked_for_,
              {.placeholder = "Word to look up", .icon = icon::kSearch});
   head.cut_right(ui.px(12));
   heading(ui, head, "Terminology",
           fmt::format("{} of {} terms", format_count(found_terms_.size()), format_count(terms_.size())));
   if (found_terms_.empty()) {
-    constexpr std::array<std::string_view, 1> kActions = {"Show all"};
-    if (empty_state(ui, "tables.no_term", area, icon::kSearch, "No term matches \"" + looked_for_ + "\".", kActions)) {
+    if (empty_state(ui, "tables.no_term", area, icon::kSearch, "No term matches \"" + looked_for_ + "\".",
+                    "Show all")) {
       looked_for_.clear();
     }
     return;
@@ -610,8 +569,6 @@ void TablesPanel::draw_glossary(const PanelContext& context, Rect area) {
   (void)table(ui, "tables.terms", area, columns, found_terms_.size(), content, terms_table_);
 }
 
-std::unique_ptr<Panel> make_tables_panel(WorkerPool& pool, QueryHistory&, PeakBook&) {
-  return std::make_unique<TablesPanel>(pool);
-}
+std::unique_ptr<Panel> make_tables_panel(const PanelParts& parts) { return std::make_unique<TablesPanel>(parts.pool); }
 
 }  // namespace accelscope::app

@@ -1,30 +1,15 @@
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <memory>
 #include <numeric>
-#include <string>
 
 #include "app/content/advice_words.h"
-#include "app/panels/context.h"
-#include "app/panels/scope.h"
+#include "app/panels/panel.h"
 #include "app/session/shown_advice.h"
-#include "app/view/selection.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/advice/evidence.h"
-#include "core/base/format.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
-#include "render/widgets/table.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // What of the session costs time that could be saved: findings ranked by it, all that is to be said of the chosen one
@@ -37,49 +22,42 @@ namespace {
 class ErrorTables {
  public:
   // Of a report with at least one error.
-  void draw(const PanelContext& context, render::Rect area, const std::shared_ptr<const ErrorReport>& report);
+  void draw(const PanelContext& context, Rect area, const std::shared_ptr<const ErrorReport>& report);
 
  private:
-  void draw_errors(const PanelContext& context, const render::Rect& area);
-  void draw_around(const PanelContext& context, const render::Rect& area, const ReportedError& error);
+  void draw_errors(const PanelContext& context, const Rect& area);
+  void draw_around(const PanelContext& context, const Rect& area, const ReportedError& error);
 
   std::shared_ptr<const ErrorReport> report_;
   EventId chosen_ = kNoEvent;  // the first where it is none of the report
-  render::TableState errors_, around_;
+  TableState errors_, around_;
 };
 
 class WarningsPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   [[nodiscard]] bool pending() const override { return errors_.task.valid(); }
   [[nodiscard]] std::string badge(const SessionTab& tab) const override;  // how many findings
 
  private:
   enum class Page : std::uint8_t { warnings, errors };
-  void draw_head(const PanelContext& context, render::Rect row, const Advice* advice, const ErrorReport* errors);
-  void draw_findings(const PanelContext& context, render::Rect area, const std::shared_ptr<const Advice>& advice);
-  void draw_table(const PanelContext& context, const render::Rect& area, const Advice& advice);
-  void draw_errors(const PanelContext& context, const render::Rect& area,
-                   const std::shared_ptr<const ErrorReport>& errors);
+  void draw_head(const PanelContext& context, Rect row, const Advice* advice, const ErrorReport* errors);
+  void draw_findings(const PanelContext& context, Rect area, const std::shared_ptr<const Advice>& advice);
+  void draw_table(const PanelContext& context, const Rect& area, const Advice& advice);
+  void draw_errors(const PanelContext& context, const Rect& area, const std::shared_ptr<const ErrorReport>& errors);
   void order(const Advice& advice);
   void hide_where_nothing_is_known(const Advice& advice);
   static void choose(const PanelContext& context, const Finding& finding, bool zoom);
 
   Page page_ = Page::warnings;
   bool page_chosen_ = false;  // by the user
-  SessionAnalysis::Kept<ErrorReport, SessionAnalysis::Filtered<SessionAnalysis::NoKey>> errors_;
+  FilteredAnswer<ErrorReport> errors_;
   ErrorTables errors_table_;
   std::shared_ptr<const Advice> ordered_;
   std::vector<std::uint32_t> rows_;  // of ordered_, as they are shown
-  render::TableState table_;
+  TableState table_;
   bool hides_where_ = false;
 };
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr float kErrorsShare = 0.45F, kAroundHead = 26;
 
@@ -141,9 +119,7 @@ TableCell around_cell(const Snapshot& snapshot, const ReportedError& error, cons
               .colour = ran.under_way ? Colour::text1 : Colour::text3,
               .style = TextStyle::body};
     case 3:
-      return {.text = format_duration(static_cast<double>(since)),
-              .exact = format_time_exact(since),
-              .data = std::to_string(since)};
+      return {.text = format_duration(since), .exact = format_time_exact(since), .data = std::to_string(since)};
     case 4:
       return text_cell(ran.operands, TextStyle::mono);
     default: {
@@ -156,73 +132,22 @@ TableCell around_cell(const Snapshot& snapshot, const ReportedError& error, cons
   }
 }
 
-}  // namespace
-
-void ErrorTables::draw_errors(const PanelContext& context, const Rect& area) {
-  const auto& errors = report_->errors;
-  const TableResult hand =
-      table(context.ui, "warnings.errors", area, error_columns(), errors.size(),
-            [&](std::size_t row, std::size_t column) { return error_cell(errors[row], column); }, errors_,
-            {.selected = [&](std::size_t row) { return errors[row].incident.event == chosen_; }});
-  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
-  if (!row) return;
-  chosen_ = errors[*row].incident.event;
-  select_target(context, chosen_, hand.double_clicked.has_value());
-}
-
-void ErrorTables::draw_around(const PanelContext& context, const Rect& area, const ReportedError& error) {
-  const Snapshot& snapshot = *context.tab.snapshot;
-  const TableResult hand = table(
-      context.ui, "warnings.around", area, around_columns(), error.around.size(),
-      [&](std::size_t row, std::size_t column) { return around_cell(snapshot, error, error.around[row], column); },
-      around_, {.selected = [&](std::size_t row) { return context.tab.selected == error.around[row].event; }});
-  if (hand.clicked_link) {
-    const RanAround& ran = error.around[*hand.clicked_link];
-    context.tab.selected_source = ran.source.empty() ? error.source : ran.source;
-    context.actions.show_panel("source");
-  }
-  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
-  if (row) select_target(context, error.around[*row].event, hand.double_clicked.has_value());
-}
-
-void ErrorTables::draw(const PanelContext& context, Rect area, const std::shared_ptr<const ErrorReport>& report) {
-  Ui& ui = context.ui;
-  report_ = report;
-  const auto is_chosen = [&](const ReportedError& each) { return each.incident.event == chosen_; };
-  auto chosen = std::find_if(report_->errors.begin(), report_->errors.end(), is_chosen);
-  if (chosen == report_->errors.end()) {
-    chosen = report_->errors.begin();
-    chosen_ = chosen->incident.event;
-  }
-  const Rect left = area.cut_left(std::round(area.width() * kErrorsShare));
-  draw_errors(context, left);
-  vertical_line(ui, area.x0, area.y0, area.y1, ui.colour(Colour::line2));
-  const std::string since = "at " + format_time_exact(chosen->incident.begin_ns);
-  heading(ui, area.cut_top(ui.px(kAroundHead)).inset(ui.px(size::kPanelPadding), 0), "What ran around it", since);
-  draw_around(context, area, *chosen);
-}
-
-namespace {
-
 // All that is to be said of one finding: why it costs time, what to try, what it rests on, and how the rule works.
 
 // True when its events are to be shown ("warnings.show").
-bool draw_finding_card(const PanelContext& context, const Finding& finding, const render::Rect& area);
-
-using namespace render;  // NOLINT: this file is nothing but drawing
+bool draw_finding_card(const PanelContext& context, const Finding& finding, const Rect& area);
 
 constexpr float kCardLabel = 96, kCardLine = 18, kCardPause = 8;  // units
 
 bool draw_finding_card(const PanelContext& context, const Finding& finding, const Rect& area) {
   Ui& ui = context.ui;
   std::vector<FindingField> fields = finding_fields(*context.tab.snapshot, finding);
-  Rect inner = area.inset(ui.px(size::kPanelPadding), 0);
+  Rect inner = padded(ui, area);
   Rect head = inner.cut_top(ui.px(34));
   ButtonOptions show{.label = "Show events", .tooltip = "Select what it rests on, and go there"};
   const float title = text_width(ui, TextStyle::heading, finding.rule->title) + ui.px(8);
   if (title + button_width(ui, show) > head.width()) show.label = "Show";
-  const bool shown =
-      button(ui, "warnings.show", head.cut_right(button_width(ui, show)).middle(ui.px(size::kSmallControl)), show);
+  const bool shown = button_right(ui, "warnings.show", head, show, size::kSmallControl);
   head.cut_right(ui.px(8));
   heading(ui, head, finding.rule->title, finding.device);
   const float label = ui.px(kCardLabel), line = ui.px(kCardLine);
@@ -239,19 +164,13 @@ bool draw_finding_card(const PanelContext& context, const Finding& finding, cons
   for (std::size_t i = 0; i < fields.size(); ++i) {
     Rect row = content.cut_top(heights[i]);
     Rect name = row.cut_left(label);
-    draw_text(ui, name.cut_top(line), fields[i].label, {.style = TextStyle::small, .colour = Colour::text3});
+    draw_text(ui, name.cut_top(line), fields[i].label, kHintText);
     row.x1 = row.x0 + width;
     draw_paragraph(ui, row, fields[i].text,
                    {.style = TextStyle::small, .colour = i < 2 ? Colour::text1 : Colour::text2}, line);
   }
   return shown;
 }
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr float kFindingCard = 460, kNarrowCard = 360, kLeastFindings = 520;  // units
 constexpr float kRoomy = 1'400;
@@ -286,7 +205,7 @@ TableCell finding_cell(const Ui& ui, const Finding& finding, std::size_t column,
   switch (column) {
     case kSaves:
       if (finding.is_error) return {.text = "error", .colour = Colour::error, .style = TextStyle::mono_strong};
-      return {.text = format_duration(static_cast<double>(finding.saving_ns)),
+      return {.text = format_duration(finding.saving_ns),
               .style = TextStyle::mono_strong,
               .exact = saving_text(finding),
               .data = std::to_string(finding.saving_ns),
@@ -331,13 +250,57 @@ bool comes_first(const Finding& a, const Finding& b, int column) {
 
 // What was not judged stands in the tooltip too: the line may be too short for it.
 void draw_hint(Ui& ui, const Rect& row, const std::string& hint, const std::string& more) {
-  draw_text(ui, row, hint, {.style = TextStyle::small, .colour = Colour::text3});
+  draw_text(ui, row, hint, kHintText);
   if (more.empty()) return;
   const Rect text{row.x0, row.y0, row.x0 + std::min(row.width(), text_width(ui, TextStyle::small, hint)), row.y1};
   tooltip(ui, interact(ui, "warnings.judged", text), text, more);
 }
 
 }  // namespace
+
+void ErrorTables::draw_errors(const PanelContext& context, const Rect& area) {
+  const auto& errors = report_->errors;
+  const TableResult hand =
+      table(context.ui, "warnings.errors", area, error_columns(), errors.size(),
+            [&](std::size_t row, std::size_t column) { return error_cell(errors[row], column); }, errors_,
+            {.selected = [&](std::size_t row) { return errors[row].incident.event == chosen_; }});
+  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
+  if (!row) return;
+  chosen_ = errors[*row].incident.event;
+  select_target(context, chosen_, hand.double_clicked.has_value());
+}
+
+void ErrorTables::draw_around(const PanelContext& context, const Rect& area, const ReportedError& error) {
+  const Snapshot& snapshot = *context.tab.snapshot;
+  const TableResult hand = table(
+      context.ui, "warnings.around", area, around_columns(), error.around.size(),
+      [&](std::size_t row, std::size_t column) { return around_cell(snapshot, error, error.around[row], column); },
+      around_, {.selected = [&](std::size_t row) { return context.tab.selected == error.around[row].event; }});
+  if (hand.clicked_link) {
+    const RanAround& ran = error.around[*hand.clicked_link];
+    context.tab.selected_source = ran.source.empty() ? error.source : ran.source;
+    context.actions.show_panel("source");
+  }
+  const std::optional<std::size_t> row = hand.double_clicked ? hand.double_clicked : hand.clicked;
+  if (row) select_target(context, error.around[*row].event, hand.double_clicked.has_value());
+}
+
+void ErrorTables::draw(const PanelContext& context, Rect area, const std::shared_ptr<const ErrorReport>& report) {
+  Ui& ui = context.ui;
+  report_ = report;
+  const auto is_chosen = [&](const ReportedError& each) { return each.incident.event == chosen_; };
+  auto chosen = std::ranges::find_if(report_->errors, is_chosen);
+  if (chosen == report_->errors.end()) {
+    chosen = report_->errors.begin();
+    chosen_ = chosen->incident.event;
+  }
+  const Rect left = area.cut_left(std::round(area.width() * kErrorsShare));
+  draw_errors(context, left);
+  vertical_line(ui, area.x0, area.y0, area.y1, ui.colour(Colour::line2));
+  const std::string since = "at " + format_time_exact(chosen->incident.begin_ns);
+  heading(ui, padded(ui, area.cut_top(ui.px(kAroundHead))), "What ran around it", since);
+  draw_around(context, area, *chosen);
+}
 
 std::string WarningsPanel::badge(const SessionTab& tab) const {
   const std::shared_ptr<const Advice> advice = shown_advice(tab);
@@ -351,9 +314,8 @@ void WarningsPanel::draw(const PanelContext& context, const Rect& area) {
   SessionAnalysis& analysis = context.analysis();
   const std::shared_ptr<const Advice> advice = analysis.advice();
   const EventFilter& filter = analysis.filter();
-  const std::shared_ptr<const ErrorReport> errors =
-      analysis.ask_of(errors_, filter, SessionAnalysis::NoKey{},
-                      [filter](const QueryContext& query) { return report_errors(query, filter); });
+  const std::shared_ptr<const ErrorReport> errors = analysis.ask_of(
+      errors_, filter, NoQuestion{}, [filter](const QueryContext& query) { return report_errors(query, filter); });
   // Where there are errors and nothing else, they are what the user came for.
   const bool only_errors = advice && advice->findings.empty() && errors && !errors->errors.empty();
   if (!page_chosen_ && advice && errors) page_ = only_errors ? Page::errors : Page::warnings;
@@ -365,7 +327,7 @@ void WarningsPanel::draw(const PanelContext& context, const Rect& area) {
 
 void WarningsPanel::draw_head(const PanelContext& context, Rect row, const Advice* advice, const ErrorReport* errors) {
   Ui& ui = context.ui;
-  row = row.inset(ui.px(size::kPanelPadding), 0);
+  row = padded(ui, row);
   const std::string warnings_label =
       advice == nullptr ? "Warnings" : fmt::format("Warnings  {}", advice->findings.size());
   const std::string errors_label =
@@ -374,8 +336,7 @@ void WarningsPanel::draw_head(const PanelContext& context, Rect row, const Advic
       {{.label = warnings_label, .tooltip = "What costs time that could be saved"},
        {.label = errors_label, .tooltip = "What was reported as an error, with what ran around it on every engine"}}};
   int page = static_cast<int>(page_);
-  const Rect place = row.cut_left(segmented_width(ui, pages)).middle(ui.px(size::kControl));
-  if (segmented(ui, "warnings.page", place, pages, page)) {
+  if (segmented_left(ui, "warnings.page", row, pages, page)) {
     page_ = static_cast<Page>(page);
     page_chosen_ = true;
   }
@@ -408,7 +369,7 @@ void WarningsPanel::order(const Advice& advice) {
   rows_.resize(advice.findings.size());
   std::iota(rows_.begin(), rows_.end(), 0U);
   if (table_.sort_column < 0) return;
-  std::stable_sort(rows_.begin(), rows_.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::stable_sort(rows_, [&](std::uint32_t a, std::uint32_t b) {
     return table_.descending ? comes_first(advice.findings[b], advice.findings[a], table_.sort_column)
                              : comes_first(advice.findings[a], advice.findings[b], table_.sort_column);
   });
@@ -416,8 +377,7 @@ void WarningsPanel::order(const Advice& advice) {
 
 // Without lines of source their column only takes room; the user may still ask for it.
 void WarningsPanel::hide_where_nothing_is_known(const Advice& advice) {
-  const bool any = std::any_of(advice.findings.begin(), advice.findings.end(),
-                               [](const Finding& each) { return !each.source.empty(); });
+  const bool any = std::ranges::any_of(advice.findings, [](const Finding& each) { return !each.source.empty(); });
   if (hides_where_ == !any) return;
   hides_where_ = !any;
   table_.hidden.assign(finding_columns().size(), false);
@@ -427,10 +387,9 @@ void WarningsPanel::hide_where_nothing_is_known(const Advice& advice) {
 void WarningsPanel::draw_table(const PanelContext& context, const Rect& area, const Advice& advice) {
   Ui& ui = context.ui;
   const auto finding_of = [&](std::size_t row) -> const Finding& { return advice.findings[rows_[row]]; };
-  const std::int64_t largest =
-      std::max_element(advice.findings.begin(), advice.findings.end(), [](const Finding& a, const Finding& b) {
-        return a.saving_ns < b.saving_ns;
-      })->saving_ns;
+  const std::int64_t largest = std::ranges::max_element(advice.findings, [](const Finding& a, const Finding& b) {
+                                 return a.saving_ns < b.saving_ns;
+                               })->saving_ns;
   const TableResult hand =
       table(ui, "warnings.table", area, finding_columns(), rows_.size(),
             [&](std::size_t row, std::size_t column) { return finding_cell(ui, finding_of(row), column, largest); },
@@ -468,13 +427,12 @@ void WarningsPanel::draw_findings(const PanelContext& context, Rect area, const 
     order(*advice);
     hide_where_nothing_is_known(*advice);
   }
-  const auto chosen = std::find_if(advice->findings.begin(), advice->findings.end(),
-                                   [&](const Finding& each) { return each.key == context.tab.chosen_warning; });
+  const auto chosen = std::ranges::find_if(advice->findings,
+                                           [&](const Finding& each) { return each.key == context.tab.chosen_warning; });
   const Finding& told = chosen == advice->findings.end() ? advice->findings.front() : *chosen;
   const float card_width = ui.px(area.width() >= ui.px(kRoomy) ? kFindingCard : kNarrowCard);
   if (area.width() >= card_width + ui.px(kLeastFindings)) {
-    const Rect card = area.cut_right(card_width);
-    vertical_line(ui, card.x0, card.y0, card.y1, ui.colour(Colour::line2));
+    const Rect card = cut_pane(ui, area, card_width);
     if (draw_finding_card(context, told, card)) choose(context, told, true);
   }
   draw_table(context, area, *advice);
@@ -484,25 +442,15 @@ void WarningsPanel::draw_errors(const PanelContext& context, const Rect& area,
                                 const std::shared_ptr<const ErrorReport>& errors) {
   Ui& ui = context.ui;
   const std::string& problem = errors_.error.empty() ? context.analysis().mask_error(MaskUse::filter) : errors_.error;
-  if (!problem.empty()) {
-    empty_state(ui, "warnings.errors.failed", area, icon::kWarning, problem);
-    return;
-  }
-  if (!errors) {
-    empty_state(ui, "warnings.errors.loading", area, icon::kClock, "Looking for errors ...");
-    return;
-  }
-  if (errors->errors.empty()) {
-    empty_state(
+  if (!problem.empty()) return empty_sentence(ui, "warnings.errors.failed", area, icon::kWarning, problem);
+  if (!errors) return empty_sentence(ui, "warnings.errors.loading", area, icon::kClock, "Looking for errors ...");
+  if (errors->errors.empty())
+    return empty_sentence(
         ui, "warnings.errors.empty", area, icon::kCheckCircle,
         "No error was reported. Errors of hardware come with device profiles (out of bounds, NaN, completion).");
-    return;
-  }
   errors_table_.draw(context, area, errors);
 }
 
-std::unique_ptr<Panel> make_warnings_panel(WorkerPool&, QueryHistory&, PeakBook&) {
-  return std::make_unique<WarningsPanel>();
-}
+std::unique_ptr<Panel> make_warnings_panel(const PanelParts&) { return std::make_unique<WarningsPanel>(); }
 
 }  // namespace accelscope::app

@@ -1,40 +1,21 @@
-#include "app/panels/panels.h"
-
-#include <fmt/format.h>
-
 #include <imgui.h>
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "app/content/advice_words.h"
 #include "app/content/listings/analysis_listings.h"
-#include "app/content/listings/base/listing.h"
 #include "app/content/why/critical_path.h"
 #include "app/content/why/what_if.h"
 #include "app/panels/answer_table.h"
-#include "app/panels/context.h"
-#include "app/panels/scope.h"
-#include "app/session/shown_path.h"
+#include "app/panels/panel.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/replay/bounds.h"
 #include "core/analysis/replay/what_if.h"
-#include "core/base/format.h"
 #include "core/model/palette.h"
 #include "core/scan/event_mask.h"
-#include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/interact.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
-#include "render/widgets/text_input.h"
 
 namespace accelscope::app {
+
+using namespace render;  // NOLINT: this file is nothing but drawing
+
 namespace {
 
 // Why the session took as long as it did: what was found, its bounds, gaps, waits and critical path; changes, each with
@@ -54,8 +35,7 @@ class ChangeList {
   // What suits the session comes in place of what suited it before; the user's own stay. The first is ticked until the
   // user ticks.
   void suggest(const std::vector<std::string>& texts);
-  void draw(const PanelContext& context, const render::Rect& area,
-            const std::vector<std::optional<ChangeSaving>>& savings);
+  void draw(const PanelContext& context, const Rect& area, const std::vector<std::optional<ChangeSaving>>& savings);
   // Further ones that suit it, until others do: before those that are there. Until the user ticks the first of them
   // alone is ticked.
   void offer(const std::vector<std::string>& texts);
@@ -80,7 +60,7 @@ struct GhostTimes {
 
 class WhyPanel final : public Panel {
  public:
-  void draw(const PanelContext& context, const render::Rect& area) override;
+  void draw(const PanelContext& context, const Rect& area) override;
   void keep_up(const PanelContext& context) override;
   [[nodiscard]] bool pending() const override { return kept_.task.valid() || replayed_.task.valid(); }
 
@@ -118,25 +98,24 @@ class WhyPanel final : public Panel {
     Listing rows;
     std::vector<std::string> changes;  // that mend them, of those that have one
   };
-  [[nodiscard]] static SessionAnalysis::Found<Found> find(const QueryContext& query, const EventFilter& filter,
-                                                          bool finds_advice);
+  [[nodiscard]] static FoundAnswer<Found> find(const QueryContext& query, const EventFilter& filter, bool finds_advice);
   void ask(const PanelContext& context, const EventFilter& wanted);
   void take_findings(const PanelContext& context);
   // `before`, where it is of the same path, tells what has been replayed already; may be null.
-  [[nodiscard]] static SessionAnalysis::Found<Replay> replay(const QueryContext& query, const ReplayQuestion& question,
-                                                             const std::shared_ptr<const Replay>& before);
-  void draw_head(const PanelContext& context, render::Rect head);
-  void draw_found(const PanelContext& context, render::Rect area);
-  void draw_findings(const PanelContext& context, render::Rect area);
-  void draw_bounds(const PanelContext& context, render::Rect bar) const;
-  void draw_result(const PanelContext& context, render::Rect area);
+  [[nodiscard]] static FoundAnswer<Replay> replay(const QueryContext& query, const ReplayQuestion& question,
+                                                  const std::shared_ptr<const Replay>& before);
+  void draw_head(const PanelContext& context, Rect head);
+  void draw_found(const PanelContext& context, Rect area);
+  void draw_findings(const PanelContext& context, Rect area);
+  void draw_bounds(const PanelContext& context, Rect bar) const;
+  void draw_result(const PanelContext& context, Rect area);
 
   PanelScope scope_ = Scope::session;
   int page_ = 0;
   bool marks_ = true;
   ChangeList changes_;
-  SessionAnalysis::Kept<Found, SessionAnalysis::Filtered<EventFilter>> kept_;
-  SessionAnalysis::Kept<Replay, ReplayQuestion> replayed_;
+  FilteredAnswer<Found, EventFilter> kept_;
+  KeptAnswer<Replay, ReplayQuestion> replayed_;
   std::shared_ptr<const Found> shown_;
   std::shared_ptr<const Found> drawn_;  // in the last frame that drew it
   std::shared_ptr<const Replay> replay_;
@@ -144,109 +123,7 @@ class WhyPanel final : public Panel {
   AnswerTable rows_, finding_rows_;
 };
 
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
-
 constexpr float kChangeRow = 26, kChangeSaving = 92, kChangeInput = 26;  // units
-
-}  // namespace
-
-void ChangeList::suggest(const std::vector<std::string>& texts) {
-  std::vector<ShownChange> kept;
-  for (const std::string& text : texts) {
-    const auto known =
-        std::find_if(changes_.begin(), changes_.end(), [&](const ShownChange& each) { return each.text == text; });
-    kept.push_back({text, touched_ && known != changes_.end() && known->on, true});
-  }
-  for (const ShownChange& each : changes_) {
-    const bool there = std::find(texts.begin(), texts.end(), each.text) != texts.end();
-    if (!there && (!each.suggested || (touched_ && each.on))) kept.push_back(each);
-  }
-  changes_ = std::move(kept);
-  if (!touched_ && !changes_.empty()) changes_.front().on = true;  // so that there is something to see
-}
-
-// Before those that are suggested by the path alone: they mend what was found.
-void ChangeList::offer(const std::vector<std::string>& texts) {
-  std::vector<ShownChange> offered;
-  for (const std::string& text : texts) {
-    const auto known =
-        std::find_if(changes_.begin(), changes_.end(), [&](const ShownChange& each) { return each.text == text; });
-    offered.push_back({text, touched_ && known != changes_.end() && known->on, true});
-    if (known != changes_.end()) changes_.erase(known);
-  }
-  changes_.insert(changes_.begin(), offered.begin(), offered.end());
-  if (touched_ || offered.empty()) return;
-  for (ShownChange& each : changes_) each.on = &each == changes_.data();
-}
-
-void ChangeList::choose(const std::string& text) {
-  touched_ = true;
-  for (ShownChange& each : changes_) {
-    if (each.text != text) continue;
-    each.on = true;
-    return;
-  }
-  changes_.push_back({text, true, false});
-}
-
-void ChangeList::add_typed(const PanelContext& context) {
-  const auto parsed = parse_change(typed_);
-  wrong_ = parsed ? std::string() : parsed.message();
-  if (!parsed) {
-    context.actions.notify(Severity::warning, wrong_);
-    return;
-  }
-  choose(parsed->text);
-  typed_.clear();
-}
-
-void ChangeList::draw(const PanelContext& context, const Rect& area,
-                      const std::vector<std::optional<ChangeSaving>>& savings) {
-  Ui& ui = context.ui;
-  Rect rest = area;
-  Rect foot = rest.cut_bottom(ui.px(kChangeInput + 10)).middle(ui.px(kChangeInput));
-  const ButtonOptions clear{.label = "Clear", .kind = ButtonKind::quiet};
-  if (button(ui, "why.clear", foot.cut_right(button_width(ui, clear)), clear)) {
-    for (ShownChange& each : changes_) each.on = false;
-    touched_ = true;
-  }
-  foot.cut_right(ui.px(6));
-  const TextInputResult typed = text_input(
-      ui, "why.typed", foot, typed_,
-      {.placeholder = "dma bandwidth x1.5, drop reload of w1 ...", .icon = icon::kPlus, .error = !wrong_.empty()});
-  if (typed.changed) wrong_.clear();
-  if (typed.submitted && !typed_.empty()) add_typed(context);
-  ScrollArea scroll(ui, "why.changes", rest, ui.px(kChangeRow) * static_cast<float>(changes_.size()));
-  Rect content = scroll.content();
-  for (std::size_t i = 0; i < changes_.size(); ++i) {
-    Rect row = content.cut_top(ui.px(kChangeRow));
-    const std::string saved = i < savings.size() && savings[i] ? total_change_text(*savings[i]) : std::string();
-    const Rect saving = row.cut_right(std::max(ui.px(kChangeSaving), text_width(ui, TextStyle::mono, saved)));
-    const std::string name = "why.change." + std::to_string(i);
-    touched_ = checkbox(ui, name, row, changes_[i].text, changes_[i].on) || touched_;
-    if (i >= savings.size()) {
-      draw_text(ui, saving, "...", {.style = TextStyle::mono_small, .colour = Colour::text3, .align = Align::right});
-    } else if (!savings[i]) {
-      draw_text(ui, saving, "no effect", {.style = TextStyle::small, .colour = Colour::text3, .align = Align::right});
-    } else {
-      const std::int64_t ns = savings[i]->most_ns;
-      draw_text(ui, saving, saved,
-                {.style = TextStyle::mono,
-                 .colour = ns > 0   ? Colour::ok
-                           : ns < 0 ? Colour::worse
-                                    : Colour::text3,
-                 .align = Align::right});
-    }
-  }
-}
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr float kGhostGap = 8, kGhostLabel = 18, kLeastGhostRow = 3, kMostGhostRow = 12;  // units
 
@@ -325,7 +202,7 @@ void draw_ghost(const PanelContext& context, const Rect& area, const GhostTimes&
       fill(ui, saved, ui.colour(Colour::hatch_bg));
       hatch(ui, list, saved, ui.colour(Colour::hatch));
     }
-    const std::string total = format_duration(static_cast<double>(length_ns));
+    const std::string total = format_duration(length_ns);
     draw_end(ui, box, end, stale && predicted ? "..." : predicted ? "≈ " + total : "now " + total, predicted);
     if (!predicted) continue;
     const Pixel edge = ui.colour(stale ? Colour::text3 : Colour::accent);
@@ -335,12 +212,6 @@ void draw_ghost(const PanelContext& context, const Rect& area, const GhostTimes&
     dashed_line(ui, list, {end, box.y0}, {end, box.y1}, edge);
   }
 }
-
-}  // namespace
-
-using namespace render;  // NOLINT: this file is nothing but drawing
-
-namespace {
 
 constexpr float kWhyHead = 36, kWhyBounds = 22, kWhyNote = 20, kWhyOfTwo = 30;  // units
 constexpr float kWhyChanges = 0.21F, kWhyResult = 0.40F;                        // of the width
@@ -367,7 +238,7 @@ Result<std::shared_ptr<const EventMask>> mask_of(const QueryContext& query, cons
     if (segment.is_gap || segment.node == kNoNode) continue;
     for (const EventId event : {graph.event(segment.node), graph.whole_event(segment.node)}) events.push_back(event);
   }
-  std::sort(events.begin(), events.end());
+  std::ranges::sort(events);
   LaneIndices lanes;
   for (std::uint32_t i = 0; i < query.snapshot->lanes.size(); ++i) {
     const EventId first = make_event_id(query.snapshot->lanes[i].number(), 0);
@@ -410,8 +281,95 @@ Result<std::shared_ptr<const ShownPath>> marks_of(const QueryContext& query, con
 
 }  // namespace
 
-SessionAnalysis::Found<WhyPanel::Found> WhyPanel::find(const QueryContext& query, const EventFilter& filter,
-                                                       bool finds_advice) {
+void ChangeList::suggest(const std::vector<std::string>& texts) {
+  std::vector<ShownChange> kept;
+  for (const std::string& text : texts) {
+    const auto known = std::ranges::find_if(changes_, [&](const ShownChange& each) { return each.text == text; });
+    kept.push_back({text, touched_ && known != changes_.end() && known->on, true});
+  }
+  for (const ShownChange& each : changes_) {
+    const bool there = std::ranges::find(texts, each.text) != texts.end();
+    if (!there && (!each.suggested || (touched_ && each.on))) kept.push_back(each);
+  }
+  changes_ = std::move(kept);
+  if (!touched_ && !changes_.empty()) changes_.front().on = true;  // so that there is something to see
+}
+
+// Before those that are suggested by the path alone: they mend what was found.
+void ChangeList::offer(const std::vector<std::string>& texts) {
+  std::vector<ShownChange> offered;
+  for (const std::string& text : texts) {
+    const auto known = std::ranges::find_if(changes_, [&](const ShownChange& each) { return each.text == text; });
+    offered.push_back({text, touched_ && known != changes_.end() && known->on, true});
+    if (known != changes_.end()) changes_.erase(known);
+  }
+  changes_.insert(changes_.begin(), offered.begin(), offered.end());
+  if (touched_ || offered.empty()) return;
+  for (ShownChange& each : changes_) each.on = &each == changes_.data();
+}
+
+void ChangeList::choose(const std::string& text) {
+  touched_ = true;
+  for (ShownChange& each : changes_) {
+    if (each.text != text) continue;
+    each.on = true;
+    return;
+  }
+  changes_.push_back({text, true, false});
+}
+
+void ChangeList::add_typed(const PanelContext& context) {
+  const auto parsed = parse_change(typed_);
+  wrong_ = parsed ? std::string() : parsed.message();
+  if (!parsed) {
+    context.actions.notify(Severity::warning, wrong_);
+    return;
+  }
+  choose(parsed->text);
+  typed_.clear();
+}
+
+void ChangeList::draw(const PanelContext& context, const Rect& area,
+                      const std::vector<std::optional<ChangeSaving>>& savings) {
+  Ui& ui = context.ui;
+  Rect rest = area;
+  Rect foot = rest.cut_bottom(ui.px(kChangeInput + 10)).middle(ui.px(kChangeInput));
+  const ButtonOptions clear{.label = "Clear", .kind = ButtonKind::quiet};
+  if (button(ui, "why.clear", foot.cut_right(button_width(ui, clear)), clear)) {
+    for (ShownChange& each : changes_) each.on = false;
+    touched_ = true;
+  }
+  foot.cut_right(ui.px(6));
+  const TextInputResult typed = text_input(
+      ui, "why.typed", foot, typed_,
+      {.placeholder = "dma bandwidth x1.5, drop reload of w1 ...", .icon = icon::kPlus, .error = !wrong_.empty()});
+  if (typed.changed) wrong_.clear();
+  if (typed.submitted && !typed_.empty()) add_typed(context);
+  ScrollArea scroll(ui, "why.changes", rest, ui.px(kChangeRow) * static_cast<float>(changes_.size()));
+  Rect content = scroll.content();
+  for (std::size_t i = 0; i < changes_.size(); ++i) {
+    Rect row = content.cut_top(ui.px(kChangeRow));
+    const std::string saved = i < savings.size() && savings[i] ? total_change_text(*savings[i]) : std::string();
+    const Rect saving = row.cut_right(std::max(ui.px(kChangeSaving), text_width(ui, TextStyle::mono, saved)));
+    const std::string name = "why.change." + std::to_string(i);
+    touched_ = checkbox(ui, name, row, changes_[i].text, changes_[i].on) || touched_;
+    if (i >= savings.size()) {
+      draw_text(ui, saving, "...", kMonoHintRight);
+    } else if (!savings[i]) {
+      draw_text(ui, saving, "no effect", kHintTextRight);
+    } else {
+      const std::int64_t ns = savings[i]->most_ns;
+      draw_text(ui, saving, saved,
+                {.style = TextStyle::mono,
+                 .colour = ns > 0   ? Colour::ok
+                           : ns < 0 ? Colour::worse
+                                    : Colour::text3,
+                 .align = Align::right});
+    }
+  }
+}
+
+FoundAnswer<WhyPanel::Found> WhyPanel::find(const QueryContext& query, const EventFilter& filter, bool finds_advice) {
   auto graph = session_graph(query);
   if (!graph) return graph.error();
   const auto range = path_range(query, **graph, filter.range);
@@ -444,8 +402,8 @@ SessionAnalysis::Found<WhyPanel::Found> WhyPanel::find(const QueryContext& query
   return std::make_shared<const Found>(std::move(found));
 }
 
-SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& query, const ReplayQuestion& question,
-                                                          const std::shared_ptr<const Replay>& before) {
+FoundAnswer<WhyPanel::Replay> WhyPanel::replay(const QueryContext& query, const ReplayQuestion& question,
+                                               const std::shared_ptr<const Replay>& before) {
   const WorkGraph& graph = *question.found->graph;
   const TimeRange range = question.found->path.range;
   QueryContext whole = query;
@@ -457,7 +415,7 @@ SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& qu
   KeptDetails details;
   const bool same = before && before->found == question.found;
   const auto known = [&](const std::string& text) -> const std::optional<ChangeSaving>* {
-    const auto place = same ? std::find(before->texts.begin(), before->texts.end(), text) : before->texts.end();
+    const auto place = same ? std::ranges::find(before->texts, text) : before->texts.end();
     return place == before->texts.end() ? nullptr
                                         : &before->savings[static_cast<std::size_t>(place - before->texts.begin())];
   };
@@ -478,7 +436,7 @@ SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& qu
     if (query.control.cancelled()) return Error{"cancelled"};
     if (question.ticked[i] == 0) out.wrong = wrong;  // it is of a change that nobody asked for
     const std::optional<ChangeSaving>& saving = out.savings.back();
-    if (saving && std::find(question.two.begin(), question.two.end(), question.texts[i]) != question.two.end()) {
+    if (saving && std::ranges::find(question.two, question.texts[i]) != question.two.end()) {
       two.push_back(*change);
       of_each += saving->least_ns;
     }
@@ -491,9 +449,9 @@ SessionAnalysis::Found<WhyPanel::Replay> WhyPanel::replay(const QueryContext& qu
     if (query.control.cancelled()) return Error{"cancelled"};
     const auto notable = static_cast<std::int64_t>(kNotableOverlap * static_cast<double>(of_each));
     if (both && std::abs(both->least_ns - of_each) > notable) {
-      out.of_two = fmt::format(
-          "1 and 2 {}: both together save {} {}", both->least_ns > of_each ? "hide each other" : "overlap",
-          both->least_ns == both->most_ns ? "≈" : "at least", format_duration(static_cast<double>(both->least_ns)));
+      out.of_two =
+          fmt::format("1 and 2 {}: both together save {} {}", both->least_ns > of_each ? "hide each other" : "overlap",
+                      both->least_ns == both->most_ns ? "≈" : "at least", format_duration(both->least_ns));
     }
   }
   if (ticked.empty()) return std::make_shared<const Replay>(std::move(out));
@@ -535,15 +493,13 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
   }
   drawn_ = shown_;
   Rect rest = area;
-  draw_head(context, rest.cut_top(ui.px(kWhyHead)).inset(ui.px(size::kPanelPadding), 0));
+  draw_head(context, padded(ui, rest.cut_top(ui.px(kWhyHead))));
   // Nobody takes an answer about changes where none are shown, and the panel would wait for it for ever.
   if (!kept_.error.empty() || !shown_ || shown_->graph->count() == 0) replayed_.drop();
-  if (!kept_.error.empty()) return (void)empty_state(ui, "why.wrong", rest, icon::kError, kept_.error);
-  if (!shown_) return (void)empty_state(ui, "why.loading", rest, icon::kClock, "Following what waited for what ...");
+  if (draw_missing(ui, "why", rest, kept_.error, shown_ != nullptr, "Following what waited for what ...")) return;
   if (shown_->graph->count() == 0) {
-    return (void)empty_state(
-        ui, "why.empty", rest, icon::kSitemap,
-        "Nothing of this session works, moves or waits: record engines, streams or calls of a host.");
+    return empty_sentence(ui, "why.empty", rest, icon::kSitemap,
+                          "Nothing of this session works, moves or waits: record engines, streams or calls of a host.");
   }
   ReplayQuestion question{shown_, {}, {}, {}};
   if (findings_ && findings_->changes.size() >= 2) {
@@ -560,7 +516,7 @@ void WhyPanel::draw(const PanelContext& context, const Rect& area) {
     const Rect result = rest.cut_right(rest.width() * kWhyResult);
     Rect changes = rest.cut_right(area.width() * kWhyChanges);
     for (const Rect& part : {result, changes}) vertical_line(ui, part.x0, part.y0, part.y1, ui.colour(Colour::line2));
-    changes = changes.inset(ui.px(size::kPanelPadding), 0);
+    changes = padded(ui, changes);
     static const std::vector<std::optional<ChangeSaving>> kNone;
     const bool same = replay_ && replay_->savings.size() == changes_.all().size();
     changes_.draw(context, changes, same ? replay_->savings : kNone);
@@ -595,7 +551,7 @@ void WhyPanel::draw_head(const PanelContext& context, Rect head) {
   }
   std::string hint = kept_.stale() ? "of the earlier range" : scope_text(context.tab, scope_);
   if (shown_ && shown_->graph->count() > 0) {
-    hint = fmt::format("{} of {}", format_duration(static_cast<double>(shown_->path.range.length_ns())), hint);
+    hint = fmt::format("{} of {}", format_duration(shown_->path.range.length_ns()), hint);
   }
   heading(ui, head, shown_ && !shown_->headline.empty() ? shown_->headline : "Why", hint);
 }
@@ -624,42 +580,39 @@ void WhyPanel::draw_bounds(const PanelContext& context, Rect bar) const {
     const std::string ideal = bound.ideal_ns ? "Ideal " + format_duration(*bound.ideal_ns) + ": " + bound.rests_on
                                              : "Ideal unknown: " + bound.rests_on;
     tooltip(ui, interact(ui, "why.bound." + name, box), box,
-            fmt::format("{}: {} of the critical path, {}\n{}", name,
-                        format_duration(static_cast<double>(bound.path_ns)), format_share(share), ideal));
+            fmt::format("{}: {} of the critical path, {}\n{}", name, format_duration(bound.path_ns),
+                        format_share(share), ideal));
   }
 }
 
 void WhyPanel::draw_found(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
   if (area.height() >= ui.px(kRoomForBounds)) {
-    draw_bounds(context, area.cut_top(ui.px(kWhyBounds)).inset(ui.px(size::kPanelPadding), 0));
+    draw_bounds(context, padded(ui, area.cut_top(ui.px(kWhyBounds))));
   }
   if (page_ == kFindings) return draw_findings(context, area);
   const std::array<const Listing*, kWhyPages.size()> listings = {nullptr,        &shown_->gaps,   &shown_->resources,
                                                                  &shown_->lines, &shown_->causes, &shown_->segments};
   const Listing* listing = listings[static_cast<std::size_t>(page_)];
-  if (!listing->note.empty() && area.height() >= ui.px(kRoomForBounds)) {
-    draw_text(ui, area.cut_bottom(ui.px(kWhyNote)).inset(ui.px(size::kPanelPadding), 0), listing->note,
-              {.style = TextStyle::small, .colour = Colour::text3});
-  }
+  draw_note(ui, area, listing->note, kRoomForBounds);
   if (listing->rows.row_count() == 0) {
-    return (void)empty_state(ui, "why.none", area, icon::kCheckCircle,
-                             page_ == kWaits ? "Nothing says that it waited." : "None.");
+    return empty_sentence(ui, "why.none", area, icon::kCheckCircle,
+                          page_ == kWaits ? "Nothing says that it waited." : "None.");
   }
   (void)rows_.draw(context, "why.rows", area, std::shared_ptr<const Listing>(shown_, listing));
 }
 
 void WhyPanel::draw_findings(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  if (!findings_) return (void)empty_state(ui, "why.looking", area, icon::kClock, "Looking for what costs time ...");
+  if (!findings_) return empty_sentence(ui, "why.looking", area, icon::kClock, "Looking for what costs time ...");
   const Advice& advice = *findings_->advice;
   if (advice.findings.empty()) {
-    return (void)empty_state(ui, "why.nothing", area, icon::kCheckCircle,
-                             "Nothing found. " + nothing_found_text(advice, false));
+    return empty_sentence(ui, "why.nothing", area, icon::kCheckCircle,
+                          "Nothing found. " + nothing_found_text(advice, false));
   }
   if (area.height() >= ui.px(kRoomForBounds)) {
     const bool known = replay_ && !replay_->of_two.empty() && findings_->changes.size() >= 2;
-    Rect note = area.cut_bottom(ui.px(known ? kWhyOfTwo : kWhyNote)).inset(ui.px(size::kPanelPadding), 0);
+    Rect note = padded(ui, area.cut_bottom(ui.px(known ? kWhyOfTwo : kWhyNote)));
     if (known) {
       note = note.inset(0, ui.px(2));
       fill(ui, note, ui.colour(Colour::warning_bg), 3);
@@ -670,7 +623,7 @@ void WhyPanel::draw_findings(const PanelContext& context, Rect area) {
       }
       draw_text(ui, note, replay_->of_two, {.style = TextStyle::small, .colour = Colour::warning});
     } else {
-      draw_text(ui, note, findings_->rows.note, {.style = TextStyle::small, .colour = Colour::text3});
+      draw_text(ui, note, findings_->rows.note, kHintText);
     }
   }
   const AnswerTable::Hand hand =
@@ -683,12 +636,12 @@ void WhyPanel::draw_findings(const PanelContext& context, Rect area) {
 
 void WhyPanel::draw_result(const PanelContext& context, Rect area) {
   Ui& ui = context.ui;
-  if (!replayed_.error.empty()) return (void)empty_state(ui, "why.failed", area, icon::kError, replayed_.error);
-  if (!replay_) return (void)empty_state(ui, "why.replaying", area, icon::kClock, "Replaying ...");
+  if (!replayed_.error.empty()) return empty_sentence(ui, "why.failed", area, icon::kError, replayed_.error);
+  if (!replay_) return empty_sentence(ui, "why.replaying", area, icon::kClock, "Replaying ...");
   if (!replay_->together) {
     const std::string why =
         replay_->wrong.empty() ? "Tick changes, and the session is replayed with them here." : replay_->wrong;
-    return (void)empty_state(ui, "why.untouched", area, icon::kClock, why);
+    return empty_sentence(ui, "why.untouched", area, icon::kClock, why);
   }
   const WhatIfAnswer& answer = *replay_->together;
   const auto before = static_cast<double>(answer.result.total_before_ns);
@@ -702,13 +655,12 @@ void WhyPanel::draw_result(const PanelContext& context, Rect area) {
   draw_text(ui, head.cut_left(text_width(ui, TextStyle::mono_strong, ratio) + ui.px(12)), ratio,
             {.style = TextStyle::mono_strong, .colour = after <= before ? Colour::ok : Colour::worse});
   const std::string& why = answer.result.rests_on;
-  draw_text(ui, head, why.empty() ? answer.bound_before + "  →  " + answer.bound_after : why,
-            {.style = TextStyle::small, .colour = Colour::text2});
+  draw_text(ui, head, why.empty() ? answer.bound_before + "  →  " + answer.bound_after : why, kLabelText);
   if (!why.empty()) {
     tooltip(ui, interact(ui, "why.rests", head), head, answer.bound_before + "  →  " + answer.bound_after + "; " + why);
   }
   std::vector<SharePair> shares = answer.shares;
-  std::stable_sort(shares.begin(), shares.end(), [](const SharePair& a, const SharePair& b) {
+  std::ranges::stable_sort(shares, [](const SharePair& a, const SharePair& b) {
     return std::max(a.before_ns, a.after_ns) > std::max(b.before_ns, b.after_ns);
   });
   shares.resize(std::min(shares.size(), kMostShares));
@@ -723,15 +675,14 @@ void WhyPanel::draw_result(const PanelContext& context, Rect area) {
       Rect row = (i % 2 == 0 ? left : foot).cut_top(ui.px(size::kTableRow));
       const std::int64_t change = shares[i].after_ns - shares[i].before_ns;
       const std::string sign = change < 0 ? "−" : change > 0 ? "+" : "";
-      draw_text(ui, row.cut_right(ui.px(76)),
-                sign + format_duration(static_cast<double>(change < 0 ? -change : change)),
+      draw_text(ui, row.cut_right(ui.px(76)), sign + format_duration(change < 0 ? -change : change),
                 {.style = TextStyle::mono_small,
                  .colour = change < 0   ? Colour::ok
                            : change > 0 ? Colour::worse
                                         : Colour::text3,
                  .align = Align::right});
-      const std::string both = fmt::format("{} → {}", format_duration(static_cast<double>(shares[i].before_ns)),
-                                           format_duration(static_cast<double>(shares[i].after_ns)));
+      const std::string both =
+          fmt::format("{} → {}", format_duration(shares[i].before_ns), format_duration(shares[i].after_ns));
       if (row.width() >= ui.px(kTermBoth + kTermName)) {
         draw_text(ui, row.cut_right(ui.px(kTermBoth)), both,
                   {.style = TextStyle::mono_small, .colour = Colour::text2, .align = Align::right});
@@ -744,6 +695,6 @@ void WhyPanel::draw_result(const PanelContext& context, Rect area) {
   draw_ghost(context, area, replay_->ghost, stale);
 }
 
-std::unique_ptr<Panel> make_why_panel(WorkerPool&, QueryHistory&, PeakBook&) { return std::make_unique<WhyPanel>(); }
+std::unique_ptr<Panel> make_why_panel(const PanelParts&) { return std::make_unique<WhyPanel>(); }
 
 }  // namespace accelscope::app

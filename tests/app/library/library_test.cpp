@@ -1,5 +1,3 @@
-#include "app/library/entry.h"
-
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 

@@ -1,11 +1,10 @@
-#include "app/rows/rows.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <map>
 
-#include "app/rows/track_names.h"
+#include "app/rows/groups.h"
+#include "app/rows/rows.h"
 #include "core/chunk/session_writer.h"
 #include "core/store/store.h"
 

@@ -1,9 +1,8 @@
-#include "app/rows/track_names.h"
-
 #include <doctest/doctest.h>
 
 #include <set>
 
+#include "app/rows/groups.h"
 #include "core/store/store.h"
 
 namespace accelscope::app {

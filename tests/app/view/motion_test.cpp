@@ -1,6 +1,6 @@
-#include "app/view/motion.h"
-
 #include <doctest/doctest.h>
+
+#include "app/view/selection.h"
 
 namespace accelscope::app {
 namespace {

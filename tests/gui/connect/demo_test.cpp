@@ -2,7 +2,7 @@
 // over loopback TCP, shows what comes live, stops, saves and opens again.
 #include <algorithm>
 
-#include "app/timeline/state.h"
+#include "app/timeline/frame.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/library/entry.h"
+#include "app/library/library.h"
 #include "app/session/kept_beside.h"
 #include "capture/sim/output/simulator.h"
 #include "core/store/overlay.h"

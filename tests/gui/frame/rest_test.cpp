@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/timeline/state.h"
+#include "app/timeline/frame.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;

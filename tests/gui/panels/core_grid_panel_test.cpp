@@ -1,7 +1,7 @@
 // The Core grid panel with real clicks, drags and keys: cells select what ran on their cores, the brush is the range of
 // map and table, playing moves it and ends, and what the panel says where there is nothing.
 #include "app/session/analysis.h"
-#include "app/timeline/state.h"
+#include "app/timeline/frame.h"
 #include "tests/gui/held_pool.h"
 #include "tests/gui/viewer.h"
 #include "tests/support/core_session.h"

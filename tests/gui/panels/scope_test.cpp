@@ -1,6 +1,5 @@
 // What of the session a panel's numbers are of: the control is there at any width, in every panel that has it.
-#include "app/panels/scope.h"
-
+#include "app/panels/panel.h"
 #include "capture/sim/output/simulator.h"
 #include "tests/gui/viewer.h"
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/timeline/state.h"
+#include "app/timeline/frame.h"
 #include "core/chunk/session_writer.h"
 #include "core/scan/event_mask.h"
 #include "tests/gui/viewer.h"

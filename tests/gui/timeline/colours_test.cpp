@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/timeline/state.h"
+#include "app/timeline/frame.h"
 #include "app/view/colour_choices.h"
 #include "core/chunk/session_writer.h"
 #include "core/model/palette.h"

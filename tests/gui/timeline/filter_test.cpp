@@ -1,10 +1,11 @@
 // The filter and the search: chips, what passes, what is dimmed, the list of hits. Through the null shell.
 #include <doctest/doctest.h>
+
 #include <sstream>
 
 #include "app/frame/filter_bar.h"
 #include "app/session/analysis.h"
-#include "app/timeline/state.h"
+#include "app/timeline/frame.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;

@@ -1,7 +1,7 @@
 // The hand on the timeline: boxes of lanes and time, edges that hold, measuring, and the menu of an event.
 #include <cmath>
 
-#include "app/timeline/state.h"
+#include "app/timeline/frame.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;

@@ -1,7 +1,7 @@
 // Lanes by keys and commands, what dense parts and values at the left say.
 #include <doctest/doctest.h>
 
-#include "app/timeline/state.h"
+#include "app/timeline/frame.h"
 #include "core/chunk/session_writer.h"
 #include "tests/gui/viewer.h"
 

@@ -1,7 +1,7 @@
 // What the timeline adds to a source's own lanes: derived counters, signs of errors, and search hits of what is closed.
 #include <doctest/doctest.h>
 
-#include "app/timeline/state.h"
+#include "app/timeline/frame.h"
 #include "core/chunk/session_writer.h"
 #include "tests/gui/viewer.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "app/timeline/state.h"
+#include "app/timeline/frame.h"
 #include "tests/gui/viewer.h"
 
 using namespace accelscope;

@@ -4,7 +4,6 @@
 
 #include "app/palette/command_table.h"
 #include "app/timeline/frame.h"
-#include "app/timeline/state.h"
 #include "app/view/marker_sets.h"
 #include "tests/gui/viewer.h"
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "app/timeline/frame.h"
 #include "app/timeline/panel.h"
-#include "app/timeline/state.h"
 #include "render/shell/shell.h"
 #include "tests/gui/viewer.h"
 

@@ -1,8 +1,8 @@
-#include "render/base/heat_ramp.h"
-
 #include <doctest/doctest.h>
 
 #include <cmath>
+
+#include "render/base/theme.h"
 
 using namespace accelscope::render;
 

@@ -2,7 +2,7 @@
 // typed.
 #include <doctest/doctest.h>
 
-#include "render/shell/frame_pace.h"
+#include "render/shell/frame_loop.h"
 #include "render/shell/null_shell.h"
 #include "render/shell/shell.h"
 #include "tests/render/widgets/gallery.h"

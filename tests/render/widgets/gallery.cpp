@@ -1,13 +1,8 @@
-#include "gallery.h"
-
 #include <array>
 
+#include "gallery.h"
 #include "render/base/icons.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/layout.h"
-#include "render/widgets/popup.h"
-#include "render/widgets/states.h"
-#include "render/widgets/text_input.h"
+#include "render/widgets/widgets.h"
 
 namespace accelscope::render {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "render/shell/shell.h"
-#include "render/widgets/menu.h"
 #include "render/widgets/table.h"
+#include "render/widgets/widgets.h"
 
 namespace accelscope::render {
 

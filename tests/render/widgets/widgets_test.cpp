@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-
 #include <cmath>
 
 #include "gallery.h"
 #include "render/shell/null_shell.h"
-#include "render/widgets/popup.h"
 #include "render/widgets/table_drawing.h"
+#include "render/widgets/widgets.h"
 
 using namespace accelscope::render;
 

@@ -1,12 +1,4 @@
-#include "app/panels/scope.h"
-
-#include <array>
-#include <vector>
-
-#include "app/view/selection.h"
-#include "core/base/format.h"
-#include "render/widgets/controls.h"
-#include "render/widgets/menu.h"
+#include "app/panels/panel.h"
 
 namespace accelscope::app {
 
@@ -91,6 +83,25 @@ bool draw_scope(const PanelContext& context, std::string_view name, Rect& row, P
   row.cut_right(ui.px(kScopeGap));
   if (changed) scope.choose(static_cast<Scope>(chosen), context.tab);
   return changed;
+}
+
+bool draw_missing(Ui& ui, const std::string& panel, const Rect& area, const std::string& error, bool is_there,
+                  std::string_view doing, std::optional<double> share) {
+  if (error.empty() && is_there) return false;
+  if (!error.empty()) {
+    empty_sentence(ui, panel + ".wrong", area, icon::kError, error);
+  } else {
+    empty_sentence(ui, panel + ".loading", area, icon::kClock,
+                   share ? fmt::format("{}, {} ...", doing.substr(0, doing.rfind(" ...")), format_share(*share))
+                         : std::string(doing));
+  }
+  return true;
+}
+
+void draw_note(Ui& ui, Rect& area, std::string_view note, float least_height) {
+  constexpr float kNote = 20;  // units
+  if (note.empty() || area.height() < ui.px(least_height)) return;
+  draw_text(ui, padded(ui, area.cut_bottom(ui.px(kNote))), note, kHintText);
 }
 
 void select_target(const PanelContext& context, const ListingTarget& target, bool zoom) {

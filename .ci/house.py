@@ -27,7 +27,7 @@ ORDER = {
         sources/tt_metal/read sources/tt_metal/write sources/tt_metal sources/tt_ops sources/ttnn sources/tt_noc sources/tracy/read sources/tracy sources/tracy_csv sources/vtune sources/unitrace sources/stacks sources/proton sources/nsys/read sources/nsys/write sources/nsys sources/xplane/read sources/xplane
         sources/rocm/run sources/rocm/rocpd sources/rocm/rpd sources/rocm/results_json sources/rocm/csv sources/rocm/rocprof sources/rocm/compute sources/rocm
         sources/session sources
-        sim/kernel sim/output sim/planted sim/planted_gpu sim/planted_cores probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/python probe/zones
+        sim/kernel sim/output probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/python probe/zones
         probe/host kinds/base kinds/program kinds/* kinds agent/run agent/viewers agent/control client .""",
     "app": """system persist plan rows session content/memory content/source content/capture content/sql content/axes content/hierarchy content content/listings/base content/listings/iterations content/listings content/why content/catalogue content/comparison view workspace library
         export export/report palette timeline panels panels/* connect frame terminal commands/view commands/analysis mcp commands .""",

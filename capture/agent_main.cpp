@@ -1,6 +1,6 @@
 #include <openssl/crypto.h>
 
-#include "capture/agent/control/agent_command.h"
+#include "capture/agent/control/commands.h"
 #include "capture/system/descriptor.h"
 
 int main(int argc, char** argv) {

@@ -11,6 +11,7 @@
 #include "app/terminal/terminal.h"
 #include "capture/command_line/options.h"
 #include "capture/sim/output/simulator.h"
+#include "capture/sources/base/sinks.h"
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 
@@ -41,31 +42,16 @@ struct SimulateCommand {
   [[nodiscard]] Result<void> write_vendor_file(const std::string& path, const CommandRun& run) const;
 };
 
-// Reports the events that have come, which is what the user asked for a number of.
-class CountingSink final : public ForwardingSink {
- public:
-  CountingSink(Store& store, JobControl& control, std::uint64_t expected)
-      : ForwardingSink(std::make_unique<StoreSink>(store)), control_(control), expected_(expected) {}
-  Result<void> append(SealedChunk chunk) override {
-    events_ += chunk.count();
-    control_.report(events_, expected_);
-    return ForwardingSink::append(std::move(chunk));
-  }
-  [[nodiscard]] bool cancelled() const override { return control_.cancelled(); }
-
- private:
-  JobControl& control_;
-  std::uint64_t expected_;
-  std::uint64_t events_ = 0;
-};
-
 Result<std::unique_ptr<Store>> SimulateCommand::simulated(const capture::sim::SimulationOptions& options,
                                                           const std::string& path, const CommandRun& run) const {
   auto store = Store::create({.memory_budget_bytes = default_memory_budget(), .spill_directory = {}});
   if (!store) return store;
   const Result<void> done = with_progress("Simulating", run, [&](JobControl& control) -> Result<void> {
     control.set_unit(JobUnit::events);
-    CountingSink sink(**store, control, options.events);
+    // Events are what the user asked for a number of.
+    capture::sources::SupervisedSink sink(
+        std::make_unique<StoreSink>(**store), [&] { return control.cancelled(); },
+        [&](std::uint64_t events) { control.report(events, options.events); });
     Result<void> simulated = capture::sim::simulate(options, sink);
     if (simulated.ok() && control.cancelled()) return Error{path + ": the simulation was cancelled"};
     return simulated;

@@ -12,9 +12,9 @@
 
 #include "app/session/analysis.h"
 #include "capture/ingest/stream_ingest.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/base/source.h"
 #include "capture/sources/import_input.h"
-#include "capture/sources/other_formats.h"
 #include "core/analysis/figures/session_terms.h"
 #include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/track_devices.h"
@@ -38,17 +38,6 @@ bool begins_like_session(const std::string& path) {
   return file.gcount() == static_cast<std::streamsize>(first.size()) &&
          std::string_view(first.data(), first.size()) == kSessionMagic;
 }
-
-// A store that reports an import's cancellation to the source.
-class ImportSink final : public ForwardingSink {
- public:
-  ImportSink(Store& store, const JobControl& control)
-      : ForwardingSink(std::make_unique<StoreSink>(store)), control_(control) {}
-  [[nodiscard]] bool cancelled() const override { return control_.cancelled(); }
-
- private:
-  const JobControl& control_;
-};
 
 void name_session(OpenedSession& session, const std::vector<std::string>& paths) {
   const auto snapshot = session.store->snapshot();
@@ -92,8 +81,10 @@ Result<OpenedSession> import(const std::vector<std::string>& paths, const OpenSe
   input.import.neff = options.neff;
   input.import.converter_options = options.converter_options;
   input.import.progress = [&control](std::uint64_t done, std::uint64_t total) { control.report(done, total); };
-  const Result<void> done = capture::sources::import_input(
-      paths, input, [&] { return std::make_unique<ImportSink>(*session.store, control); });
+  const Result<void> done = capture::sources::import_input(paths, input, [&] {
+    return std::make_unique<capture::sources::SupervisedSink>(std::make_unique<StoreSink>(*session.store),
+                                                              [&control] { return control.cancelled(); });
+  });
   if (!done) return done.error();
   name_session(session, paths);  // not modified: what was imported still lies in its file
   return session;

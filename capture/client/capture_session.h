@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/client/agent_transport.h"
 #include "capture/client/capture_status.h"
-#include "capture/client/prompt_queue.h"
 #include "capture/ingest/stream_ingest.h"
 #include "capture/wire/link.h"
 #include "capture/wire/messages.h"

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "capture/request/request.h"
-#include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 
 namespace accelscope::capture::client {
@@ -76,7 +75,7 @@ struct CapturePlan {
   std::vector<std::string> send;  // local files and folders that go to the agent before it starts
   std::string results_folder;     // where request.results are brought to; "": beside the session
   bool replaces_results = false;  // files that are there already
-  std::string token_file;         // "": the usual places (capture/security/token.h)
+  std::string token_file;         // "": the usual places (capture/security/secrets.h)
   std::string ssh_config_file;    // "": ssh's own
 };
 

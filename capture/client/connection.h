@@ -28,9 +28,9 @@
 #include "capture/ingest/session_clock.h"
 #include "capture/ingest/stream_ingest.h"
 #include "capture/log/frame_log.h"
-#include "capture/security/token.h"
-#include "capture/wire/capture_messages.h"
+#include "capture/security/secrets.h"
 #include "capture/wire/connector.h"
+#include "capture/wire/messages.h"
 
 namespace accelscope::capture::client {
 

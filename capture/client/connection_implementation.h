@@ -12,7 +12,7 @@
 
 #include "capture/client/connection.h"
 #include "capture/log/file_exchange.h"
-#include "capture/security/proof.h"
+#include "capture/security/secrets.h"
 #include "capture/wire/messages.h"
 
 namespace accelscope::capture::client {

@@ -6,7 +6,7 @@
 #include "capture/client/agent_transport.h"
 #include "capture/client/capture_session.h"
 #include "capture/reach/place.h"
-#include "capture/security/proof.h"
+#include "capture/security/secrets.h"
 
 namespace accelscope::capture::client {
 namespace {

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "capture/log/frame_log.h"
-#include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 #include "core/base/result.h"
 #include "core/chunk/event_sink.h"

@@ -1,4 +1,4 @@
-#include "capture/json/fast_rows.h"
+#include "capture/json/row_parser.h"
 
 namespace accelscope::capture::json {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "capture/json/fast_rows.h"
+#include "capture/json/row_parser.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::json {

@@ -2,7 +2,6 @@
 
 #include <vector>
 
-#include "capture/json/fast_rows.h"
 #include "capture/json/json_cursor.h"
 
 namespace accelscope::capture::json {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "capture/log/frame_segment.h"
-#include "capture/wire/capture_messages.h"
+#include "capture/wire/messages.h"
 #include "core/base/result.h"
 
 namespace accelscope::capture::log {

@@ -30,7 +30,6 @@
 #include <vector>
 
 #include "capture/log/frame_segment.h"
-#include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 
 namespace accelscope::capture::log {

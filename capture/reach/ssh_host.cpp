@@ -6,7 +6,6 @@
 
 #include "capture/reach/agent_files.h"
 #include "capture/reach/ask_pass.h"
-#include "capture/reach/remote_script.h"
 #include "capture/reach/ssh_command.h"
 #include "capture/system/child_process.h"
 #include "core/base/format.h"

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "capture/security/private_files.h"
+#include "capture/security/secrets.h"
 
 namespace accelscope::capture::security {
 namespace {

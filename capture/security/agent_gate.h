@@ -16,9 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "capture/security/agent_identity.h"
-#include "capture/security/proof.h"
-#include "capture/security/token.h"
+#include "capture/security/identities.h"
+#include "capture/security/secrets.h"
 #include "capture/system/address.h"
 
 namespace accelscope::capture::security {

@@ -16,7 +16,6 @@
 
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/input_parts.h"
-#include "capture/sources/other_formats.h"
 #include "capture/sources/tt_ops/columns.h"
 #include "core/chunk/chunk_view.h"
 #include "core/chunk/event_sink.h"

@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "capture/sources/xplane/source.h"
+#include "capture/sources/base/importers.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources {
@@ -60,20 +60,12 @@ constexpr std::size_t kMaxParts = 500;  // a session holds some 510 sources
 
 [[nodiscard]] std::string stem_of(const std::string& path) { return fs::path(path).stem().string(); }
 
-// A raw trace beside its own conversion would be the same events twice.
-void drop_converted(InputParts& found) {
-  const auto same_run = [](const InputPart& a, const InputPart& b) {
-    if (!a.label.empty() || !b.label.empty()) return a.label == b.label;
-    return fs::path(a.path).replace_extension() == fs::path(b.path).replace_extension();
-  };
-  const auto is_converted = [&](const InputPart& part) {
-    return part.format->raw && std::any_of(found.parts.begin(), found.parts.end(), [&](const InputPart& other) {
-             return !other.format->raw && same_run(part, other);
-           });
-  };
+// Moves the parts that are not wanted to those that were skipped.
+template <typename Unwanted>
+void skip_parts(InputParts& found, Unwanted unwanted) {
   std::vector<InputPart> kept;
-  for (InputPart& part : found.parts) {
-    if (is_converted(part)) {
+  for (const InputPart& part : found.parts) {
+    if (unwanted(part)) {
       found.skipped.push_back(part.path);
     } else {
       kept.push_back(part);
@@ -82,11 +74,24 @@ void drop_converted(InputParts& found) {
   found.parts = std::move(kept);
 }
 
+// A raw trace beside its own conversion would be the same events twice.
+void drop_converted(InputParts& found) {
+  const auto same_run = [](const InputPart& a, const InputPart& b) {
+    if (!a.label.empty() || !b.label.empty()) return a.label == b.label;
+    return fs::path(a.path).replace_extension() == fs::path(b.path).replace_extension();
+  };
+  skip_parts(found, [&](const InputPart& part) {
+    return part.format->facts.raw && std::any_of(found.parts.begin(), found.parts.end(), [&](const InputPart& other) {
+             return !other.format->facts.raw && same_run(part, other);
+           });
+  });
+}
+
 // The same events in another format of the same tool.
 void drop_same_outputs(InputParts& found) {
   std::map<std::string, const SourceFormat*> first;
   const auto output_of = [](const InputPart& part) {
-    return part.format->output_of == nullptr ? std::string() : part.format->output_of(part.path);
+    return part.format->facts.output_of == nullptr ? std::string() : part.format->facts.output_of(part.path);
   };
   for (const InputPart& part : found.parts) {
     const std::string output = output_of(part);
@@ -94,11 +99,9 @@ void drop_same_outputs(InputParts& found) {
     const SourceFormat*& best = first.try_emplace(output, part.format).first->second;
     best = std::min(best, part.format);  // all lie in one table
   }
-  std::erase_if(found.parts, [&](const InputPart& part) {
+  skip_parts(found, [&](const InputPart& part) {
     const auto best = first.find(output_of(part));
-    const bool same = best != first.end() && best->second != part.format;
-    if (same) found.skipped.push_back(part.path);
-    return same;
+    return best != first.end() && best->second != part.format;
   });
 }
 
@@ -117,14 +120,10 @@ void keep_last_xla_run(InputParts& found) {
     const std::string folder = fs::path(part.path).parent_path().string();
     return xplane::is_double_of_xplane(part.path) || (is_xplane(part) && folder != last);
   };
+  skip_parts(found, is_left_out);
   for (InputPart& part : found.parts) {
-    if (is_left_out(part)) {
-      found.skipped.push_back(part.path);
-    } else if (is_xplane(part) && part.label.empty()) {
-      part.label = xplane::host_of_file(part.path);
-    }
+    if (is_xplane(part) && part.label.empty()) part.label = xplane::host_of_file(part.path);
   }
-  std::erase_if(found.parts, is_left_out);
   if (found.parts.size() == 1) found.parts.front().label.clear();
 }
 
@@ -132,10 +131,7 @@ void keep_last_xla_run(InputParts& found) {
 void drop_sessions(InputParts& found) {
   const auto is_session = [](const InputPart& part) { return part.format->name == "session"; };
   if (std::all_of(found.parts.begin(), found.parts.end(), is_session)) return;
-  for (const InputPart& part : found.parts) {
-    if (is_session(part)) found.skipped.push_back(part.path);
-  }
-  std::erase_if(found.parts, is_session);
+  skip_parts(found, is_session);
 }
 
 [[nodiscard]] Error nothing_found(const std::string& path, std::size_t files) {
@@ -227,7 +223,7 @@ bool are_of_one_run(const std::vector<std::string>& paths) {
     std::error_code failure;
     if (!fs::is_regular_file(path, failure)) return false;
     const Result<const SourceFormat*> format = guess_format(path);
-    if (!format || (*format)->in_place) return false;
+    if (!format || (*format)->facts.in_place) return false;
     ranks[*format].emplace(rank_in_label(label_of_file(path, fs::path(path).filename().string(), **format)));
   }
   const bool told_apart = std::all_of(ranks.begin(), ranks.end(), [](const auto& format) {
@@ -236,7 +232,7 @@ bool are_of_one_run(const std::vector<std::string>& paths) {
     return std::adjacent_find(of_format.begin(), of_format.end()) == of_format.end();
   });
   const auto whole =
-      std::count_if(ranks.begin(), ranks.end(), [](const auto& format) { return !format.first->one_side; });
+      std::count_if(ranks.begin(), ranks.end(), [](const auto& format) { return !format.first->facts.one_side; });
   return told_apart && whole <= 1;
 }
 
@@ -267,8 +263,8 @@ std::string label_of_file(const std::string& file, std::string_view path, const 
 void join_runs(const std::vector<InputPart*>& parts) {
   std::map<std::pair<const SourceFormat*, std::string>, InputPart*> first;
   for (InputPart* part : parts) {
-    if (part->format->run_of == nullptr) continue;
-    const std::string run = part->format->run_of(part->path);
+    if (part->format->facts.run_of == nullptr) continue;
+    const std::string run = part->format->facts.run_of(part->path);
     if (run.empty()) continue;
     const auto [known, is_new] = first.try_emplace({part->format, run}, part);
     if (is_new) continue;

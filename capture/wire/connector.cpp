@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/security/known_agents.h"
+#include "capture/security/identities.h"
 #include "capture/wire/link_implementation.h"
 #include "capture/wire/tls.h"
 

@@ -25,7 +25,7 @@ struct SeenCertificate {
 };
 
 struct TlsClientOptions {
-  // The fingerprints that are trusted (security/known_agents.h); without a path they are kept as long as the connector.
+  // The fingerprints that are trusted (security/identities.h); without a path they are kept as long as the connector.
   std::string known_agents_path;
   // Asked at the first use of a certificate; answers once, at once or later, from any thread. Until then the agent is
   // not kept waiting: the connection is made anew once it is trusted. Without it an unknown agent is an error.

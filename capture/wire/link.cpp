@@ -1,14 +1,26 @@
 #include "capture/wire/link.h"
 
 #include <fmt/format.h>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/post.hpp>
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
 
+#include <sys/socket.h>
 #include <algorithm>
 #include <array>
-#include <asio/post.hpp>
+#include <csignal>
+#include <cstddef>
+#include <cstring>
+#include <optional>
 #include <utility>
 
 #include "capture/wire/link_implementation.h"
 #include "capture/wire/tls.h"
+
+// clang-format on
 
 namespace accelscope::capture::wire {
 namespace {
@@ -262,5 +274,118 @@ const std::string& Link::tls_fingerprint() const noexcept { return impl_->tls_fi
 std::size_t Link::queued_bytes() const noexcept { return impl_->queued_bytes.load(std::memory_order_relaxed); }
 const std::string& Link::peer_address() const noexcept { return impl_->ends.peer; }
 std::uint64_t Link::received_bytes() const noexcept { return impl_->received_bytes.load(std::memory_order_relaxed); }
+
+// clang-format off: asio allocates as the standard library says it can, if it has been heard before
+
+struct Loop::Implementation {
+  asio::io_context context{1};  // one thread runs it
+  asio::executor_work_guard<asio::io_context::executor_type> guard{context.get_executor()};
+  std::optional<asio::signal_set> signals;
+  std::shared_ptr<LoopDoor> door = std::make_shared<LoopDoor>();
+};
+
+Loop::Loop() : impl_(std::make_unique<Implementation>()) { impl_->door->loop_ = this; }
+
+Loop::~Loop() {
+  const std::lock_guard lock(impl_->door->mutex_);
+  impl_->door->loop_ = nullptr;
+}
+
+void Loop::run() { impl_->context.run(); }
+void Loop::stop() { impl_->context.stop(); }
+void Loop::post(std::function<void()> function) { asio::post(impl_->context, std::move(function)); }
+std::shared_ptr<LoopDoor> Loop::door() const { return impl_->door; }
+
+void Loop::after(std::chrono::milliseconds time, std::function<void()> function) {
+  auto timer = std::make_shared<asio::steady_timer>(impl_->context, time);
+  timer->async_wait([timer, function = std::move(function)](asio::error_code failure) {
+    if (!failure) function();
+  });
+}
+
+asio::io_context& Loop::context() noexcept { return impl_->context; }
+
+void Loop::on_signal(std::function<void(int number)> function) {
+  impl_->signals.emplace(impl_->context, SIGINT, SIGTERM);
+  struct sigaction hang_up {};  // ignored under nohup, and then it stays so
+  if (::sigaction(SIGHUP, nullptr, &hang_up) == 0 && hang_up.sa_handler != SIG_IGN) impl_->signals->add(SIGHUP);
+  impl_->signals->async_wait([this, function = std::move(function)](asio::error_code failure, int number) {
+    if (failure) return;
+    impl_->signals->clear(failure);  // gives the signals back their usual effect
+    function(number);
+  });
+}
+
+void LoopDoor::post(std::function<void()> function) {
+  const std::lock_guard lock(mutex_);
+  if (loop_ != nullptr) loop_->post(std::move(function));
+}
+
+// What link_implementation.h says of sockets before they are links.
+// clang-format off: asio allocates as the standard library says it can, if it has been heard before
+
+namespace {
+
+std::optional<asio::ip::tcp::endpoint> internet_endpoint(const StreamSocket::endpoint_type& generic) {
+  asio::ip::tcp::endpoint endpoint;
+  const int family = generic.data()->sa_family;
+  if ((family != AF_INET && family != AF_INET6) || generic.size() > endpoint.capacity()) return {};
+  std::memcpy(endpoint.data(), generic.data(), generic.size());
+  endpoint.resize(generic.size());
+  return endpoint;
+}
+
+// An IPv4 address as it is written, also if it comes to a socket that takes IPv6 and IPv4.
+std::string ip_text(const asio::ip::address& ip) {
+  if (ip.is_v6() && ip.to_v6().is_v4_mapped())
+    return asio::ip::make_address_v4(asio::ip::v4_mapped, ip.to_v6()).to_string();
+  return ip.to_string();
+}
+
+}  // namespace
+
+LinkEnds ends_of(StreamSocket& socket, const IsLocal& is_local) {
+  asio::error_code failure;
+  const StreamSocket::endpoint_type own = socket.local_endpoint(failure);
+  if (failure) return {};
+  if (own.data()->sa_family == AF_UNIX) return {.loopback = true};
+  const StreamSocket::endpoint_type peer = socket.remote_endpoint(failure);
+  if (failure) return {};  // gone already, which shows at the first read
+  const auto own_endpoint = internet_endpoint(own);
+  const auto peer_endpoint = internet_endpoint(peer);
+  if (!own_endpoint || !peer_endpoint) return {};
+  LinkEnds ends;
+  ends.peer_ip = ip_text(peer_endpoint->address());
+  ends.peer = system::Address{ends.peer_ip, peer_endpoint->port()}.text();
+  ends.loopback = is_local(ip_text(own_endpoint->address())) && is_local(ends.peer_ip);
+  return ends;
+}
+
+std::unique_ptr<Link> make_link(ByteStream stream, LinkEnds ends, const LinkLimits& limits) {
+  return std::make_unique<Link>(std::make_shared<Link::Implementation>(std::move(stream), std::move(ends), limits));
+}
+
+int ticks_in(std::chrono::milliseconds time, std::chrono::milliseconds tick) {
+  return static_cast<int>((time + tick - std::chrono::milliseconds(1)) / tick);
+}
+
+void TickTimer::start(std::chrono::milliseconds limit, std::chrono::milliseconds tick, std::function<void()> on_over) {
+  ++round_;
+  wait(std::move(on_over), ticks_in(limit, tick), tick);
+}
+
+void TickTimer::stop() {
+  ++round_;
+  timer_.cancel();
+}
+
+void TickTimer::wait(std::function<void()> on_over, int ticks_left, std::chrono::milliseconds tick) {
+  timer_.expires_after(tick);
+  timer_.async_wait([this, on_over = std::move(on_over), ticks_left, tick, round = round_](asio::error_code failure) {
+    if (failure || round != round_) return;
+    if (ticks_left <= 1) return on_over();
+    wait(on_over, ticks_left - 1, tick);
+  });
+}
 
 }  // namespace accelscope::capture::wire

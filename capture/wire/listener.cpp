@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/security/agent_identity.h"
+#include "capture/security/identities.h"
 #include "capture/wire/connector.h"
 #include "capture/wire/link_implementation.h"
 #include "capture/wire/messages.h"

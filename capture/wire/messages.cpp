@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "capture/wire/capture_messages.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::wire {

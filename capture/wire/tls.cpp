@@ -9,7 +9,7 @@
 #include <asio/ssl/error.hpp>
 #include <string_view>
 
-#include "capture/security/agent_identity.h"
+#include "capture/security/identities.h"
 
 namespace accelscope::capture::wire {
 namespace {

@@ -1,7 +1,7 @@
 // TLS as both sides of a connection use it: version 1.3 only, and certificates that are their own authority. The agent
-// shows one (security/agent_identity.h); the viewer trusts it because it knows its fingerprint
-// (security/known_agents.h), not because somebody signed it. Viewers show none: they prove that they know the token
-// (security/proof.h).
+// shows one (security/identities.h); the viewer trusts it because it knows its fingerprint
+// (security/identities.h), not because somebody signed it. Viewers show none: they prove that they know the token
+// (security/secrets.h).
 #pragma once
 
 #include <memory>

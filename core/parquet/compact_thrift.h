@@ -9,7 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace accelscope::parquet {
@@ -68,11 +70,38 @@ class CompactReader {
   [[nodiscard]] std::int64_t integer_of(const Field& field) noexcept;
   [[nodiscard]] std::string_view binary_of(const Field& field) noexcept;
   void skip(CompactType type) noexcept;
+  // Where a field of that id goes: a number, an enumerator, a flag or a text, optional or not.
+  template <typename Value>
+  struct At {
+    At(std::int16_t of, Value& to) noexcept : id(of), value(to) {}
+    std::int16_t id;
+    Value& value;
+  };
+  // Reads the field into the place of its id. False: none is of it, and the value is still to be read or skipped.
+  template <typename... Value>
+  bool into(const Field& field, At<Value>... places) {
+    return ((field.id == places.id && (put(field, places.value), true)) || ...);
+  }
 
   [[nodiscard]] bool failed() const noexcept { return failed_; }
   [[nodiscard]] std::size_t position() const noexcept { return at_; }
 
  private:
+  template <typename Value>
+  void put(const Field& field, std::optional<Value>& value) {
+    put(field, value.emplace());
+  }
+  template <typename Value>
+  void put(const Field& field, Value& value) {
+    if constexpr (std::is_same_v<Value, bool>) {
+      value = boolean(field);
+    } else if constexpr (std::is_integral_v<Value> || std::is_enum_v<Value>) {
+      value = static_cast<Value>(integer_of(field));
+    } else {
+      value = binary_of(field);
+    }
+  }
+
   static constexpr int kMostNested = 64;  // Parquet's headers need 7
   [[nodiscard]] bool enter() noexcept;
   void leave() noexcept { --depth_; }

@@ -16,8 +16,7 @@
 #include <thread>
 
 #include "capture/client/record.h"
-#include "capture/security/agent_identity.h"
-#include "capture/security/known_agents.h"
+#include "capture/security/identities.h"
 #include "core/base/checksum.h"
 #include "tests/capture/wire/wire_support.h"
 #include "tests/faults/trial_folder.h"

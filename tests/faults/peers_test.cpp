@@ -12,8 +12,7 @@
 #include <thread>
 
 #include "capture/client/record.h"
-#include "capture/security/private_files.h"
-#include "capture/security/proof.h"
+#include "capture/security/secrets.h"
 #include "capture/system/shown_command.h"
 #include "tests/capture/wire/wire_support.h"
 #include "tests/faults/trial_folder.h"

@@ -3,7 +3,8 @@
 #include <cstdlib>
 #include <set>
 
-#include "capture/sources/chrome/source.h"
+#include "capture/sources/base/importers.h"
+#include "capture/sources/chrome/importer.h"
 #include "core/chunk/chunk_view.h"
 
 namespace {

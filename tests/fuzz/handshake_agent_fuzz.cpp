@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "capture/security/proof.h"
+#include "capture/security/secrets.h"
 #include "tests/fuzz/base/peer_script.h"
 
 using namespace accelscope;

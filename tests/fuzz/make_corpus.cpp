@@ -7,7 +7,6 @@
 
 #include "capture/json/table_reader.h"
 #include "capture/sim/output/simulator.h"
-#include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 #include "core/store/store.h"
 #include "tests/support/neuron/simulated_profile.h"

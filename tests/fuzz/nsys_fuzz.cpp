@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "capture/sources/nsys/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/fuzz/base/checking_sink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "capture/sources/neuron/source.h"
+#include "capture/sources/neuron/importer.h"
 #include "capture/sources/parquet/table_reader.h"
 #include "tests/fuzz/base/checking_sink.h"
 
@@ -45,8 +45,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if ((*table)->rows() > kMostRows) return 0;
   ShortSink sink;
-  const Result<void> done = capture::sources::neuron::import_neuron_table(
-      parquet::RandomBytes::from_memory(bytes), "fuzz", kTables[data[0] % kTables.size()], {}, sink);
+  const Result<void> done =
+      capture::sources::neuron::NeuronImporter("fuzz", {}, sink).run(**table, kTables[data[0] % kTables.size()]);
   if (!done && done.message().empty()) std::abort();
   return 0;
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "capture/sources/rocm/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/fuzz/base/checking_sink.h"
 
 namespace {
@@ -22,11 +22,15 @@ void must_be_told(const Result<void>& done) {
   if (!done && done.message().empty()) std::abort();
 }
 
-// SQLite reads files only.
-void read_databases(std::string_view bytes) {
+const std::string& written(std::string_view bytes) {
   static const std::string path =
       (std::filesystem::temp_directory_path() / ("rocm_fuzz_" + std::to_string(getpid()))).string();
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+  return path;
+}
+
+void read_databases(std::string_view bytes) {
+  const std::string& path = written(bytes);
   for (const auto import :
        {sources::rocm::import_rocpd, sources::rocm::import_rpd, sources::rocm::import_rocprof_compute}) {
     fuzz::CheckingSink sink;
@@ -47,8 +51,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)sources::rocm::probe_rocprofv3_json(head, "");
   (void)sources::rocm::probe_rocprofv3_csv(head, "");
   const bool is_json = head.starts_with('{');
-  must_be_told(is_json
-                   ? sources::rocm::import_rocprofv3_json(json::ByteSource::from_memory(text), "fuzz.json", {}, sink)
-                   : sources::rocm::import_rocprofv3_csv(json::ByteSource::from_memory(text), "fuzz.csv", {}, sink));
+  const std::string& path = written(head);
+  must_be_told(is_json ? sources::rocm::import_rocprofv3_json(path, {}, sink)
+                       : sources::rocm::import_rocprofv3_csv(path, {}, sink));
   return 0;
 }

@@ -5,10 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "capture/sources/proton/source.h"
-#include "capture/sources/stacks/source.h"
-#include "capture/sources/unitrace/source.h"
-#include "capture/sources/vtune/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/fuzz/base/checking_sink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

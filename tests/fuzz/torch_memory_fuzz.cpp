@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "capture/sources/torch_memory/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/fuzz/base/checking_sink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

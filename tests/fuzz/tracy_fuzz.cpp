@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "capture/sources/tracy/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/fuzz/base/checking_sink.h"
 
 namespace {

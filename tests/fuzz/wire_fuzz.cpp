@@ -4,7 +4,6 @@
 
 #include "capture/ingest/stream_ingest.h"
 #include "capture/system/address.h"
-#include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 
 using namespace accelscope;

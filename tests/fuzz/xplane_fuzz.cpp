@@ -3,7 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "capture/sources/xplane/source.h"
+#include "capture/sources/base/importers.h"
+#include "capture/sources/xplane/importer.h"
 #include "tests/fuzz/base/checking_sink.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -13,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)sources::xplane::probe_xplane({bytes.data(), bytes.size()}, "fuzz.xplane.pb");
   fuzz::CheckingSink sink;
   const Result<void> done =
-      sources::xplane::import_xplane(*sources::xplane::SpaceBytes::from_memory(bytes), "fuzz.xplane.pb", {}, sink);
+      sources::xplane::XPlaneImporter("fuzz.xplane.pb", {}, sink).run(*sources::xplane::SpaceBytes::from_memory(bytes));
   if (!done && done.message().empty()) std::abort();
   return 0;
 }

@@ -1,4 +1,5 @@
-// The subcommands of accelscope-agent. Each declares its options and returns what runs it after the parse: an exit
+// The command line of accelscope-agent, kept in the library so that agent_main.cpp holds nothing that could not be
+// tested, and its subcommands. Each of these declares its options and returns what runs it after the parse: an exit
 // status, 0 done, 1 the input or the run failed, 2 wrong usage.
 #pragma once
 
@@ -22,6 +23,8 @@ inline constexpr int kExitRun = 125;  // of `run`, beside the program's own stat
 
 using AgentAction = std::function<int()>;
 
+[[nodiscard]] int run_agent_command(int argc, const char* const* argv);
+
 // Prints "accelscope-agent: MESSAGE" to standard error and returns the status.
 int report_failure(int status, const std::string& message);
 
@@ -33,5 +36,8 @@ int report_failure(int status, const std::string& message);
 [[nodiscard]] AgentAction declare_doctor(command_line::OptionSet& command);
 [[nodiscard]] AgentAction declare_control(command_line::OptionSet& command, ControlCommand what);
 [[nodiscard]] AgentAction declare_list(command_line::OptionSet& command);
+
+// True if one of the options of serving was given to this command itself.
+[[nodiscard]] bool any_serving_option(const command_line::OptionSet& command);
 
 }  // namespace accelscope::capture::agent

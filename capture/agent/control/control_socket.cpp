@@ -15,7 +15,7 @@
 #include <optional>
 #include <utility>
 
-#include "capture/security/private_files.h"
+#include "capture/security/secrets.h"
 #include "core/base/own_files.h"
 #include "core/base/text.h"
 

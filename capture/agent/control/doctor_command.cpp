@@ -9,7 +9,7 @@
 #include "capture/agent/control/control_socket.h"
 #include "capture/command_line/options.h"
 #include "capture/request/kind.h"
-#include "capture/security/private_files.h"
+#include "capture/security/secrets.h"
 #include "capture/sim/output/simulator.h"
 #include "capture/wire/link.h"
 #include "capture/wire/messages.h"

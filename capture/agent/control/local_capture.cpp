@@ -14,7 +14,7 @@
 #include "capture/agent/viewers/kinds_lookup.h"
 #include "capture/ingest/stream_ingest.h"
 #include "capture/request/options.h"
-#include "capture/security/private_files.h"
+#include "capture/security/secrets.h"
 #include "capture/system/address.h"
 #include "core/base/format.h"
 #include "core/store/salvage/rescue.h"

@@ -13,22 +13,101 @@
 #include <string>
 #include <utility>
 
-#include "capture/agent/control/agent_settings.h"
 #include "capture/agent/control/commands.h"
 #include "capture/agent/control/control_socket.h"
+#include "capture/agent/run/outbox.h"
 #include "capture/agent/viewers/agent.h"
 #include "capture/agent/viewers/kinds_lookup.h"
 #include "capture/command_line/options.h"
 #include "capture/request/option_cli.h"
 #include "capture/request/options.h"
+#include "capture/system/address.h"
 #include "capture/system/descriptor.h"
 #include "capture/system/shown_command.h"
 #include "core/base/format.h"
 #include "core/base/own_files.h"
+#include "core/base/result.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::agent {
 namespace {
+
+// How an agent serves, as its command line says it.
+class AgentSettings {
+ public:
+  void declare(command_line::OptionSet& command);  // lives until after the parse
+  // After the parse: what needs more than to be stored.
+  Result<void> read();
+
+  system::Address listen;
+  std::string token_file;    // "": the token in the agent's folder
+  bool token_stdin = false;  // the first line of standard input
+  bool allow_run = false;    // starts programs for an authenticated viewer
+  std::string spool;         // folder; "": none
+  OutboxOptions outbox;
+  std::chrono::milliseconds idle_exit{0};  // 0: never
+  std::string scratch;                     // folder; "": the system's temporary one
+  std::string name = "capture";
+  bool detach = false;
+  bool once = false;
+  bool quiet = false;
+
+ private:
+  // As typed.
+  std::string listen_ = "127.0.0.1:7420";
+  std::string spool_limit_ = "4GiB";
+  std::string buffer_ = "64MiB";
+  std::string when_full_ = "wait";
+  double idle_exit_s_ = 0;
+};
+
+constexpr const char* kServing = "Serving";
+
+void AgentSettings::declare(command_line::OptionSet& command) {
+  const auto option = [&command](const char* names, auto& value, const char* explanation) {
+    return command.add_option(names, value, explanation).in_group(kServing);
+  };
+  const auto flag = [&command](const char* names, bool& value, const char* explanation) {
+    return command.add_flag(names, value, explanation).in_group(kServing);
+  };
+  option("--listen", listen_, "HOST:PORT to listen on; port 0 takes any free one").shows_default();
+  const command_line::Option file =
+      option("--token-file", token_file, "file with the secret that viewers must know (mode 0600)");
+  flag("--token-stdin", token_stdin, "read that secret as the first line of standard input").excludes(file);
+  flag("--allow-run", allow_run, "start programs, and read files, for viewers that know the token");
+  option("--spool", spool, "folder that keeps what no viewer has saved yet, also over the agent's death");
+  option("--spool-limit", spool_limit_, "room for it on disk").shows_default();
+  option("--buffer", buffer_, "memory to keep for a viewer that is behind").shows_default();
+  option("--when-full", when_full_, "then wait: hold the source; stop: end the capture; drop: drop and count events")
+      .one_of({"wait", "stop", "drop"})
+      .shows_default();
+  option("--idle-exit", idle_exit_s_, "end after so many seconds without a viewer and a capture").not_negative();
+  option(
+      "--scratch", scratch,
+      "folder for the files of captures and the log of --detach; else the system's, and a folder of yours for the log");
+  option("--name", name, "of captures that the viewer gives no name").shows_default();
+  flag("--detach", detach, "print the address, then go on in the background");
+  flag("--once", once, "end after the first capture");
+  flag("--quiet", quiet, "no messages about connections");
+}
+
+Result<void> AgentSettings::read() {
+  const Result<system::Address> address = system::parse_address(listen_);
+  if (!address) return address.error();
+  listen = *address;
+  const Result<std::uint64_t> memory = parse_size(buffer_);
+  if (!memory) return Error{"--buffer: " + memory.message()};
+  outbox.buffer_bytes = *memory;
+  const Result<std::uint64_t> limit = parse_size(spool_limit_);
+  if (!limit) return Error{"--spool-limit: " + limit.message()};
+  outbox.spool_limit = *limit;
+  outbox.when_full = when_full_ == "stop" ? WhenFull::stop : when_full_ == "drop" ? WhenFull::drop : WhenFull::wait;
+  constexpr double kMostSeconds = 1e9;
+  if (!(idle_exit_s_ <= kMostSeconds)) return Error{"--idle-exit: is too long; leave it out to go on for ever"};
+  idle_exit = std::chrono::milliseconds(static_cast<std::int64_t>(idle_exit_s_ * 1e3));
+  if (name.empty()) return Error{"--name: is empty; give the captures a name"};
+  return {};
+}
 
 // An agent in the background: started from a shell or through ssh, it says where it listens and then leaves the
 // terminal. What is particular to the operating system stands first.
@@ -257,5 +336,7 @@ AgentAction declare_replay(command_line::OptionSet& command) {
   command.set_footer("Example:\n  accelscope-agent replay profile.json --speed 1.0");
   return [replay] { return replay->run("replay"); };
 }
+
+bool any_serving_option(const command_line::OptionSet& command) { return command.any_given_of(kServing); }
 
 }  // namespace accelscope::capture::agent

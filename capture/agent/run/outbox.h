@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "capture/log/frame_log.h"
-#include "capture/wire/capture_messages.h"
 #include "capture/wire/frame.h"
 #include "capture/wire/messages.h"
 

@@ -27,7 +27,7 @@
 
 #include "capture/agent/viewers/kinds_lookup.h"
 #include "capture/agent/viewers/viewer_session.h"
-#include "capture/security/private_files.h"
+#include "capture/security/secrets.h"
 #include "capture/system/address.h"
 #include "core/base/format.h"
 #include "core/base/own_files.h"

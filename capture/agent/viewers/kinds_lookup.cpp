@@ -14,7 +14,7 @@
 #include "capture/request/options.h"
 #include "capture/system/address.h"
 #include "capture/system/shown_command.h"
-#include "capture/wire/capture_messages.h"
+#include "capture/wire/messages.h"
 
 namespace accelscope::capture::agent {
 namespace {

@@ -13,7 +13,6 @@
 #include "capture/agent/viewers/agent.h"
 #include "capture/log/file_exchange.h"
 #include "capture/security/agent_gate.h"
-#include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 
 namespace accelscope::capture::agent {

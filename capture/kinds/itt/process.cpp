@@ -6,8 +6,10 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "capture/json/json_cursor.h"
+#include "capture/kinds/base/kind_list.h"
 #include "capture/probe/itt/metadata_text.h"
 
 namespace accelscope::capture::kinds::itt {
@@ -637,6 +639,144 @@ bool IttProcess::read_ordered(Thread& thread, RecordType type, std::uint32_t val
   }
   ordered_.add(std::move(record));
   return true;
+}
+
+// What is left when a thread or the process ends, and what the session says about it.
+
+void IttProcess::thread_ended(const probes::ProbeThread& thread, std::int64_t now_ns) {
+  Thread& ended = of(thread);
+  close(ended, now_ns);
+  if (ended.rows.shared_by) free_rows_.push_back(ended.rows);
+}
+
+void IttProcess::ended(const probes::ProbeEnd& end) {
+  for (const auto& thread : threads_) {
+    if (thread) close(*thread, end.end_ns);
+  }
+  ordered_.finish(end.end_ns);
+  report(end);
+  report_facts();
+}
+
+void IttProcess::report(const probes::ProbeEnd& end) {
+  tell(writer_, process_.title() + ": ",
+       {{"tasks_unfinished", counts_.unfinished,
+         fmt::format("tasks, regions or frames had not ended when {} did; they are shown to end there",
+                     end.by_capture ? "the capture" : "their thread or process")},
+        {"ends_without_begin", counts_.ends_without_begin,
+         "ends whose begin was not recorded were left out; pausing and resuming inside tasks leaves such ends"},
+        {"releases_unknown", counts_.releases_unknown,
+         "releases of memory that was allocated before the capture, or while it was paused, were left out"},
+        {"relations_open", counts_.relations_open, "relations between things that never ran as tasks have no arrow"},
+        {"counter_values_cut", counts_.cut_counters, "counter values over 9223372036854775807 are shown as that"},
+        {"ids_over_limit", counts_.ids_over_limit,
+         "metadata of ids over the number that can be kept apart was left out"},
+        {"times_out_of_capture", counts_.bad_times,
+         "times that the program gave lie outside of the capture; they are shown at its edges"},
+        {"bad_records", counts_.bad_records, "records of the program that could not be understood were left out"}});
+}
+
+void IttProcess::report_facts() {
+  for (const auto& [key, value] : names_.facts()) {
+    if (key == "own_clock") {
+      tell(writer_, process_.title() + ": ",
+           {{"own_clock_times", 1, "calls with times of the program's own clock are shown when they were made"}});
+    } else if (key == "frame_images") {
+      tell(writer_, process_.title() + ": ", {{"frame_images_left_out", 1, "images of frames are not kept"}});
+    } else {
+      writer_.set_meta(fmt::format("{}: {}", process_.title(), key), value);
+    }
+  }
+}
+
+// Events and locks of a thread: what may overlap within it.
+
+using namespace probe::itt;
+
+bool IttProcess::read_event(Thread& thread, RecordType type, std::uint32_t site, IttWords& words) {
+  if (!words.has(1)) return false;
+  const std::int64_t ns = to_ns(words.next());
+  const auto end_at = [&](std::optional<std::int64_t> end_ns) {
+    return thread.events_open.end(site, [&](std::int64_t begin_ns, std::uint32_t lane) {
+      write_event(thread, site, lane, begin_ns, end_ns.value_or(begin_ns));
+    });
+  };
+  if (type == RecordType::event_end) {
+    if (!end_at(ns)) ++counts_.ends_without_begin;
+    return true;
+  }
+  end_at(std::nullopt);  // one that begins again without an end was a point in time
+  thread.events_open.begin(site, ns);
+  return true;
+}
+
+void IttProcess::write_event(Thread& thread, std::uint32_t site, std::uint32_t lane, std::int64_t begin_ns,
+                             std::int64_t end_ns) {
+  if (thread.rows.events == kNone) thread.rows.events = tracks_.events(thread.row());
+  OpenTask task{site, begin_ns, nullptr};
+  tasks_.write(thread.rows.events, lane, task, end_ns, false);
+}
+
+bool IttProcess::read_lock(Thread& thread, RecordType type, bool shared, IttWords& words) {
+  if (!words.has(2)) return false;
+  const std::int64_t ns = to_ns(words.next());
+  const std::uint64_t lock = words.next();
+  const auto end_wait = [&] {
+    thread.waited.end(lock,
+                      [&](std::int64_t begin_ns, std::uint32_t) { write_wait(thread, lock, begin_ns, ns, shared); });
+  };
+  switch (type) {
+    case RecordType::lock_wait:
+      thread.waited.begin(lock, ns);
+      break;
+    case RecordType::lock_cancel:
+      end_wait();
+      break;
+    case RecordType::lock_obtain:
+      end_wait();
+      // Without marks of its releases an object is held anew each time.
+      while (!names_.lock(lock).declared && thread.held.end(lock, [](const Held&, std::uint32_t) {})) {
+      }
+      thread.held.begin(lock, {ns, shared});
+      break;
+    default:  // nothing is held: obtained while nothing was collected, or on another thread
+      thread.held.end(lock, [&](const Held& held, std::uint32_t lane) { write_hold(thread, lock, lane, held, ns); });
+  }
+  return true;
+}
+
+void IttProcess::write_wait(Thread& thread, std::uint64_t lock, std::int64_t begin_ns, std::int64_t end_ns,
+                            bool shared) {
+  if (thread.rows.waits == kNone) thread.rows.waits = tracks_.lock_waits(thread.row());
+  write_lock(thread.rows.waits, 0, lock, begin_ns, end_ns, shared);
+}
+
+void IttProcess::write_hold(Thread& thread, std::uint64_t lock, std::uint32_t lane, const Held& held,
+                            std::int64_t end_ns) {
+  if (thread.rows.holds == kNone) thread.rows.holds = tracks_.lock_holds(thread.row());
+  write_lock(thread.rows.holds, lane, lock, held.begin_ns, end_ns, held.shared);
+}
+
+void IttProcess::write_lock(TrackNumber track, std::uint32_t lane, std::uint64_t lock, std::int64_t begin_ns,
+                            std::int64_t end_ns, bool shared) {
+  const IttLock& known = names_.lock(lock);
+  Row row = writer_.begin_event_at(track, lane, begin_ns, end_ns - begin_ns, known.name);
+  if (known.place != 0) row.string(kLockPlace, known.place);
+  if (shared) row.boolean(kLockShared, true);
+  row.unsigned_integer(kLockAddress, lock);
+}
+
+// Waits and holds that are open say where a program hangs; of objects whose releases are not told nothing is known.
+void IttProcess::close(Thread& thread, std::int64_t ns) {
+  tasks_.close_all(thread.tasks, ns);
+  thread.events_open.end_all([&](std::uint32_t site, std::int64_t begin_ns, std::uint32_t lane) {
+    write_event(thread, site, lane, begin_ns, begin_ns);
+  });
+  thread.waited.end_all(
+      [&](std::uint64_t lock, std::int64_t begin_ns, std::uint32_t) { write_wait(thread, lock, begin_ns, ns, false); });
+  thread.held.end_all([&](std::uint64_t lock, const Held& held, std::uint32_t lane) {
+    if (names_.lock(lock).declared) write_hold(thread, lock, lane, held, ns);
+  });
 }
 
 }  // namespace accelscope::capture::kinds::itt

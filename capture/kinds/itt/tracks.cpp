@@ -1,4 +1,4 @@
-#include "capture/kinds/itt/tracks.h"
+#include "capture/kinds/itt/process.h"
 
 #include <fmt/format.h>
 

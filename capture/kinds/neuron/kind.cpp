@@ -11,7 +11,7 @@
 #include "capture/kinds/neuron/run.h"
 #include "capture/kinds/neuron/settings.h"
 #include "capture/kinds/program/start.h"
-#include "capture/sources/neuron/source.h"
+#include "capture/sources/neuron/tool.h"
 #include "capture/system/address.h"
 #include "capture/system/child_process.h"
 

@@ -23,7 +23,7 @@
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/input_parts.h"
-#include "capture/sources/neuron/source.h"
+#include "capture/sources/neuron/tool.h"
 #include "capture/system/child_process.h"
 #include "capture/system/descriptor.h"
 #include "capture/system/shown_command.h"
@@ -294,19 +294,11 @@ class ProfileSinks {
 using std::chrono::duration_cast;
 using std::chrono::nanoseconds;
 
-class Borrowed final : public ForwardingSink {
- public:
-  Borrowed(EventSink& target, bool after_stop) : ForwardingSink(target), after_stop_(after_stop) {}
-  [[nodiscard]] bool cancelled() const override { return !after_stop_ && ForwardingSink::cancelled(); }
-
- private:
-  bool after_stop_;
-};
-
 std::unique_ptr<EventSink> ProfileSinks::next() {
   scopes_.push_back(open_scope_());
   sinks_.emplace_back(*scopes_.back(), "", facts_);
-  return std::make_unique<Borrowed>(sinks_.back(), after_stop_);
+  EventSink& scope = sinks_.back();
+  return std::make_unique<sources::SupervisedSink>(scope, [this, &scope] { return !after_stop_ && scope.cancelled(); });
 }
 
 Result<void> ProfileSinks::place(std::chrono::steady_clock::time_point origin) {

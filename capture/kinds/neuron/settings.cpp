@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "capture/request/options.h"
-#include "capture/wire/capture_messages.h"
+#include "capture/wire/messages.h"
 
 namespace accelscope::capture::kinds::neuron {
 namespace {

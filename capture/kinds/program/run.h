@@ -11,7 +11,6 @@
 
 #include "capture/kinds/program/events.h"
 #include "capture/kinds/program/output_lines.h"
-#include "capture/kinds/program/process_tree.h"
 #include "capture/request/kind.h"
 #include "capture/system/supervised_child.h"
 

@@ -9,8 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/sinks.h"
-#include "capture/sources/chrome/source.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::kinds::program {
@@ -21,22 +21,6 @@ using std::chrono::duration_cast;
 using std::chrono::nanoseconds;
 
 constexpr std::int64_t kClockSlackNs = 1'000'000'000;  // of clocks that were set while the program ran
-
-// What was traced until a stop is wanted whole.
-class KeptSink final : public ForwardingSink {
- public:
-  using ForwardingSink::ForwardingSink;
-  Result<void> append(SealedChunk chunk) override {
-    any_ = true;
-    return ForwardingSink::append(std::move(chunk));
-  }
-  [[nodiscard]] bool cancelled() const override { return false; }
-  [[nodiscard]] bool paused() const override { return false; }
-  [[nodiscard]] bool any() const noexcept { return any_; }
-
- private:
-  bool any_ = false;
-};
 
 // The capture's time 0 by the clock on the wall.
 [[nodiscard]] std::int64_t origin_unix_ns(std::chrono::steady_clock::time_point origin) {
@@ -76,11 +60,13 @@ Result<void> import_tool_traces(const request::KindRun& run, const ToolRun& of, 
   std::size_t placed_by_begin = 0;
   for (const std::string& file : files) {
     const std::unique_ptr<EventSink> scope = run.open_scope();
-    KeptSink kept(*scope);
+    // What was traced until a stop is wanted whole.
+    sources::SupervisedSink kept(*scope, [] { return false; });
     const std::string label = files.size() == 1 ? "" : fs::path(file).stem().string();
     sources::LabelledSink labelled(kept, label, facts);
-    if (const Result<void> done = sources::chrome::import_chrome_json(file, {}, labelled); !done) {
-      if (kept.any()) return done;
+    if (const Result<void> done = sources::import_file(sources::chrome::import_chrome_json, file, {}, labelled);
+        !done) {
+      if (kept.events() > 0) return done;
       if (first_failure.empty()) first_failure = done.message();
       if (Result<void> noted = told.define(QualityEntry{"trace_unreadable", 1, done.message()}); !noted) return noted;
       continue;

@@ -10,8 +10,8 @@
 #include "capture/kinds/program/tool_traces.h"
 #include "capture/kinds/tt_metal/log_watch.h"
 #include "capture/kinds/tt_metal/settings.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/sinks.h"
-#include "capture/sources/tracy_csv/source.h"
 
 namespace accelscope::capture::kinds::tt_metal {
 namespace {
@@ -206,7 +206,8 @@ Result<void> TwoRuns::import_host_table(const std::string& path) {
   sources::LabelledSink labelled(*scope, kHostRun, facts_);
   sources::ImportOptions options;
   options.source_roots = options_.texts("source-root");
-  if (const Result<void> done = sources::tracy_csv::import_tracy_csv(path, options, labelled); !done) {
+  if (const Result<void> done = sources::import_file(sources::tracy_csv::import_tracy_csv, path, options, labelled);
+      !done) {
     return sink_.cancelled() ? Result<void>() : tell(QualityEntry{"host_table_unreadable", 1, done.message()});
   }
   return labelled.delay(run_.ns_of(*host_begin_));

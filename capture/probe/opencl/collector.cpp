@@ -1,4 +1,3 @@
-#include "capture/probe/opencl/collector.h"
 
 #include <pthread.h>
 #include <signal.h>

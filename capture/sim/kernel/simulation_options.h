@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <vector>
 
-#include "capture/sim/kernel/kernel_changes.h"
+#include "capture/sim/kernel/program.h"
+#include "capture/sim/kernel/time_model.h"
 
 namespace accelscope::capture::sim {
 
@@ -39,7 +41,8 @@ struct SimulationOptions {
   bool vendor_file = false;
   bool resident_weights = false;  // the MLP keeps its weights in SBUF instead of reading them for every block of rows
   KernelShape shape;
-  std::vector<KernelChange> changes;
+  std::function<void(KernelProgram&)> change;                  // of the kernels, before they run; null: none
+  double dma_latency_ns = static_cast<double>(kDmaLatencyNs);  // from a DMA's trigger to its first byte
   double slower = 0;  // every operation of the kernels takes so much longer, as a share: a change that is known
   // The operation of each pass whose result differs from that of other runs, and with it all that comes after it and
   // depends on it: their checksums say so.

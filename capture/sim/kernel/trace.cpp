@@ -1,11 +1,41 @@
 #include "capture/sim/kernel/trace.h"
 
 #include <algorithm>
+#include <cmath>
 
-#include "capture/sim/kernel/kernel_changes.h"
 #include "capture/sim/kernel/program_builder.h"
+#include "capture/sim/kernel/schedule.h"
+#include "capture/sim/kernel/simulation_options.h"
+#include "capture/sim/kernel/time_model.h"
 
 namespace accelscope::capture::sim {
+
+void run_collective(std::vector<CoreState>& cores, const KernelProgram& program, std::uint32_t index,
+                    std::vector<CollectiveTimes>& times) {
+  const Operation& operation = program.operations[index];
+  times.resize(cores.size());
+  std::int64_t all_arrived = 0;
+  for (std::size_t device = 0; device < cores.size(); ++device) {
+    CoreState& core = cores[device];
+    times[device].arrival =
+        std::max(core.unit_free[static_cast<std::size_t>(Unit::collective)], latest(core, operation) + kSemaphoreNs);
+    all_arrived = std::max(all_arrived, times[device].arrival);
+  }
+  // Ranks that are not simulated arrive within the skew.
+  if (cores.size() == 1) {
+    all_arrived += static_cast<std::int64_t>(cores[0].jitter.next() & static_cast<std::uint64_t>(kRankSkewNs - 1));
+  }
+  for (std::size_t device = 0; device < cores.size(); ++device) {
+    CoreState& core = cores[device];
+    const auto jitter = static_cast<std::int64_t>(core.jitter.next() & operation.jitter_mask);
+    times[device].start = all_arrived;
+    times[device].end = all_arrived + operation.duration_ns + jitter;
+    core.starts[index] = times[device].arrival;
+    core.ends[index] = times[device].end;
+    core.unit_free[static_cast<std::size_t>(Unit::collective)] = times[device].end;
+  }
+}
+
 namespace {
 
 std::uint64_t mixed(std::uint64_t value) noexcept {
@@ -104,7 +134,7 @@ KernelProgram changed_program(const SimulationOptions& options) {
   shape.resident_w1 |= options.resident_weights;
   shape.resident_w2 |= options.resident_weights;
   KernelProgram program = build_demo_kernels(shape, options.slower);
-  change_kernel(program, options.changes);
+  if (options.change) options.change(program);
   return program;
 }
 
@@ -166,7 +196,7 @@ TracedRun::TracedRun(const SimulationOptions& options, RunPlan plan)
   totals_.resize(options_.devices);
   for (std::uint32_t device = 0; device < options_.devices; ++device) {
     cores_.emplace_back(program_, options_.seed * 64 + device).throttling.rule = plan.throttle;
-    cores_.back().dma_latency_ns = changed_latency_ns(options_.changes);
+    cores_.back().dma_latency_ns = std::llround(options_.dma_latency_ns);
     traces_[device].device = device;
     traces_[device].seed = options_.seed;
   }

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <map>
 
-#include "capture/sim/kernel/merge_lists.h"
 #include "capture/sim/kernel/trace.h"
 
 namespace accelscope::capture::sim {

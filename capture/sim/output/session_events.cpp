@@ -347,31 +347,36 @@ void SessionEvents::write_flows(const KernelTrace& trace, std::uint32_t operatio
   }
 }
 
+void SessionEvents::write_payload(Row& row, const Operation& operation, const OperationStrings& strings,
+                                  std::int64_t bytes, std::int64_t duration_ns) {
+  const QueueStrings& queue = strings_of(operation.queue);
+  row.integer(at<kTransfer>("transfer_rate"), rate_of(bytes, duration_ns));
+  row.integer(at<kTransfer>("dma_queue"), queue_text(operation.queue).ring);
+  row.string(at<kTransfer>("queue_type"), queue.type);
+  row.string(at<kTransfer>("op"), copy_);
+  row.string(at<kTransfer>("semaphore_id"), queue.semaphore);
+  row.boolean(at<kTransfer>("is_cc_dma"), false);
+  row.boolean(at<kTransfer>("duplicate"), false);
+  row.integer(at<kTransfer>("transfer_size"), bytes);
+  row.integer(at<kTransfer>("read_size"), bytes);
+  row.integer(at<kTransfer>("write_size"), bytes);
+  row.string(at<kTransfer>("source"), strings.source);
+  row.string(at<kTransfer>("dest"), strings.dest);
+}
+
 void SessionEvents::write_transfer(const KernelTrace& trace, const TransferRecord& record, const DeviceTracks& tracks) {
   const Operation& operation = trace.program->operations[record.operation];
   const OperationText& text = trace.program->texts[record.operation];
   const OperationStrings& strings = strings_of(*trace.program)[record.operation];
-  const QueueText& queue = queue_text(operation.queue);
   const QueueStrings& queue_strings = strings_of(operation.queue);
   const std::uint64_t id = trace.id(record.operation);
   const auto in_sbuf = [](std::string_view place) { return place == "SB" ? kPeRows : 0; };
 
   Row row = writer_.begin_event(tracks.queues[static_cast<std::size_t>(operation.queue)], record.start, record.duration,
                                 strings.name);
-  row.integer(at<kTransfer>("transfer_rate"), rate_of(operation.bytes, record.duration));
-  row.integer(at<kTransfer>("dma_queue"), queue.ring);
   row.integer(at<kTransfer>("dma_engine"), kDmaEngines - 1);
   row.string(at<kTransfer>("subgroup"), queue_strings.name);
-  row.string(at<kTransfer>("queue_type"), queue_strings.type);
-  row.string(at<kTransfer>("op"), copy_);
-  row.string(at<kTransfer>("semaphore_id"), queue_strings.semaphore);
-  row.boolean(at<kTransfer>("is_cc_dma"), false);
-  row.boolean(at<kTransfer>("duplicate"), false);
-  row.integer(at<kTransfer>("transfer_size"), operation.bytes);
-  row.integer(at<kTransfer>("read_size"), operation.bytes);
-  row.integer(at<kTransfer>("write_size"), operation.bytes);
-  row.string(at<kTransfer>("source"), strings.source);
-  row.string(at<kTransfer>("dest"), strings.dest);
+  write_payload(row, operation, strings, operation.bytes, record.duration);
   row.unsigned_integer(at<kTransfer>("id"), id);
   row.integer(at<kTransfer>("block_id"), text.tile);
   row.integer(at<kTransfer>("crc"), transfer_crc(trace, record.operation));
@@ -398,26 +403,14 @@ void SessionEvents::write_packet(const KernelTrace& trace, const PacketRecord& r
   const Operation& operation = trace.program->operations[record.operation];
   const OperationStrings& strings = strings_of(*trace.program)[record.operation];
   const auto queue_index = static_cast<std::size_t>(operation.queue);
-  const QueueText& queue = queue_text(operation.queue);
   const QueueStrings& queue_strings = strings_of(operation.queue);
   const std::uint64_t id = trace.id(record.operation, 1 + 2 * record.engine + (record.semaphore ? 1 : 0));
 
   Row row =
       writer_.begin_event(tracks.packets[queue_index][record.engine], record.start, record.duration, strings.name);
-  row.integer(at<kTransfer>("transfer_rate"), rate_of(record.bytes, record.duration));
-  row.integer(at<kTransfer>("dma_queue"), queue.ring);
   row.integer(at<kTransfer>("dma_engine"), record.engine);
   row.string(at<kTransfer>("subgroup"), queue_strings.packets[record.engine]);
-  row.string(at<kTransfer>("queue_type"), queue_strings.type);
-  row.string(at<kTransfer>("op"), copy_);
-  row.string(at<kTransfer>("semaphore_id"), queue_strings.semaphore);
-  row.boolean(at<kTransfer>("is_cc_dma"), false);
-  row.boolean(at<kTransfer>("duplicate"), false);
-  row.integer(at<kTransfer>("transfer_size"), record.bytes);
-  row.integer(at<kTransfer>("read_size"), record.bytes);
-  row.integer(at<kTransfer>("write_size"), record.bytes);
-  row.string(at<kTransfer>("source"), strings.source);
-  row.string(at<kTransfer>("dest"), strings.dest);
+  write_payload(row, operation, strings, record.bytes, record.duration);
   row.unsigned_integer(at<kTransfer>("id"), id);
   row.integer(at<kTransfer>("packet_idx"), record.semaphore ? 1 : 0);
   row.unsigned_integer(at<kTransfer>("packet_aggregation_id"), trace.id(record.operation));

@@ -102,6 +102,9 @@ class SessionEvents {
   void write_instruction(const KernelTrace& trace, const InstructionRecord& record, const DeviceTracks& tracks);
   void write_transfer(const KernelTrace& trace, const TransferRecord& record, const DeviceTracks& tracks);
   void write_packet(const KernelTrace& trace, const PacketRecord& record, const DeviceTracks& tracks);
+  // What a transfer and its packets have in common.
+  void write_payload(Row& row, const Operation& operation, const OperationStrings& strings, std::int64_t bytes,
+                     std::int64_t duration_ns);
   void write_collective(const KernelTrace& trace, const CollectiveRecord& record, const DeviceTracks& tracks);
   void write_cc_step(const KernelTrace& trace, const CcStepRecord& record, const DeviceTracks& tracks);
   void write_flows(const KernelTrace& trace, std::uint32_t operation, std::int64_t start, const DeviceTracks& tracks);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 
 #include "core/base/text.h"
 
@@ -45,20 +46,54 @@ bool split_csv(std::string_view row, char separator, std::vector<std::string>& c
   return true;
 }
 
-std::optional<std::int64_t> csv_integer(std::string_view cell) noexcept {
+template <typename Number>
+[[nodiscard]] static std::optional<Number> whole_cell(std::string_view cell) noexcept {
   cell = trimmed(cell);
-  std::int64_t value = 0;
+  Number value = 0;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error != std::errc() || end != cell.data() + cell.size() || cell.empty()) return std::nullopt;
   return value;
 }
 
-std::optional<double> csv_real(std::string_view cell) noexcept {
-  cell = trimmed(cell);
-  double value = 0;
-  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (error != std::errc() || end != cell.data() + cell.size() || cell.empty()) return std::nullopt;
-  return value;
+std::optional<std::int64_t> csv_integer(std::string_view cell) noexcept { return whole_cell<std::int64_t>(cell); }
+std::optional<double> csv_real(std::string_view cell) noexcept { return whole_cell<double>(cell); }
+
+std::optional<std::int64_t> csv_utc_ns(std::string_view text) noexcept {
+  text = trimmed(text);
+  // "2013-08-28 01:02:03" and a fraction.
+  constexpr std::string_view kShape = "dddd-dd-dd dd:dd:dd";
+  if (text.size() < kShape.size()) return std::nullopt;
+  int numbers[6] = {};
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < kShape.size(); ++i) {
+    if (kShape[i] == 'd') {
+      if (!is_digit(text[i])) return std::nullopt;
+      numbers[number] = numbers[number] * 10 + (text[i] - '0');
+    } else if (text[i] == kShape[i] || (kShape[i] == ' ' && text[i] == 'T')) {
+      ++number;
+    } else {
+      return std::nullopt;
+    }
+  }
+  const std::chrono::year_month_day day{std::chrono::year(numbers[0]),
+                                        std::chrono::month(static_cast<unsigned>(numbers[1])),
+                                        std::chrono::day(static_cast<unsigned>(numbers[2]))};
+  constexpr int kFirstYear = 1970, kLastYear = 2200;
+  if (!day.ok() || numbers[0] < kFirstYear || numbers[0] > kLastYear) return std::nullopt;
+  const std::int64_t seconds = std::int64_t{std::chrono::sys_days(day).time_since_epoch().count()} * 86'400 +
+                               numbers[3] * 3'600 + numbers[4] * 60 + numbers[5];
+  std::int64_t fraction = 0;
+  std::int64_t unit = 1'000'000'000;
+  std::string_view rest = text.substr(kShape.size());
+  if (!rest.empty() && rest.front() == '.') {
+    rest.remove_prefix(1);
+    for (; !rest.empty() && is_digit(rest.front()); rest.remove_prefix(1)) {
+      unit /= 10;
+      fraction += (rest.front() - '0') * unit;
+    }
+  }
+  if (!rest.empty() && rest != "Z") return std::nullopt;
+  return seconds * 1'000'000'000 + fraction;
 }
 
 CsvTable::CsvTable(std::unique_ptr<json::ByteSource> source, Options options)

@@ -91,5 +91,7 @@ class CsvTable {
 // Numbers as tools write them: blanks at the ends allowed, nothing else beside the number.
 [[nodiscard]] std::optional<std::int64_t> csv_integer(std::string_view cell) noexcept;
 [[nodiscard]] std::optional<double> csv_real(std::string_view cell) noexcept;
+// ns since 1970 of "2013-08-28 01:02:03.0004"; nothing if it is no such time.
+[[nodiscard]] std::optional<std::int64_t> csv_utc_ns(std::string_view cell) noexcept;
 
 }  // namespace accelscope::capture::sources

@@ -49,6 +49,12 @@ void PacedSink::wait_until(std::int64_t after_ns) {
   }
 }
 
+Result<void> SupervisedSink::append(SealedChunk chunk) {
+  events_ += chunk.count();
+  if (counted_) counted_(events_);
+  return ForwardingSink::append(std::move(chunk));
+}
+
 AsyncSink::AsyncSink(EventSink& receiver) : receiver_(receiver), thread_([this] { feed(); }) {}
 
 AsyncSink::~AsyncSink() {

@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <variant>
 
 #include "capture/sources/base/line_blocks.h"
@@ -37,6 +39,24 @@ class PacedSink final : public ForwardingSink {
   StreamTime time_;
   std::optional<std::int64_t> first_ns_;
   std::chrono::steady_clock::time_point begin_;  // when the first event was due, later by every pause
+};
+
+// Stops its source when somebody other than the target says so, and counts the events on their way.
+class SupervisedSink final : public ForwardingSink {
+ public:
+  // counted: called with the events so far. A target as in ForwardingSink.
+  template <typename Target>
+  SupervisedSink(Target&& target, std::function<bool()> cancelled, std::function<void(std::uint64_t)> counted = {})
+      : ForwardingSink(std::forward<Target>(target)), cancelled_(std::move(cancelled)), counted_(std::move(counted)) {}
+
+  Result<void> append(SealedChunk chunk) override;
+  [[nodiscard]] bool cancelled() const override { return cancelled_(); }
+  [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
+
+ private:
+  std::function<bool()> cancelled_;
+  std::function<void(std::uint64_t)> counted_;
+  std::uint64_t events_ = 0;
 };
 
 // Feeds another sink on a thread of its own, in order, so that a source builds the next chunk while the receiver

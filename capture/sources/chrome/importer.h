@@ -217,7 +217,7 @@ class ChromeImporter {
   [[nodiscard]] const ChromeSchema& schema_of(ChromeTable table);
   [[nodiscard]] const ChromeSchema& counter_schema();
 
-  // The end: chrome/finish.cpp
+  // The end: chrome/importer.cpp
   Result<void> finish(const json::JsonTableReader& reader);
   Result<void> finish_events();
   Result<void> write_flows();
@@ -264,5 +264,12 @@ class ChromeImporter {
   bool any_runtime_ = false;
   Counts counts_;
 };
+
+struct ChromeReading {
+  std::size_t window_bytes = 1U << 20;  // a window and what is made of it fit into a core's cache
+  unsigned threads = 0;                 // 0: as many as the machine has, at most 4
+};
+Result<void> import_chrome_json(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
+                                const ImportOptions& options, EventSink& sink, const ChromeReading& reading);
 
 }  // namespace accelscope::capture::sources::chrome

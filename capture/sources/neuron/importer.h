@@ -25,7 +25,6 @@
 #include "capture/sources/base/source.h"
 #include "capture/sources/neuron/read/core_plan.h"
 #include "capture/sources/neuron/read/table_rules.h"
-#include "capture/sources/neuron/write/derived_tracks.h"
 #include "capture/sources/neuron/write/import_table.h"
 #include "capture/sources/parquet/table_reader.h"
 #include "capture/sources/tracks/doubtful_times.h"

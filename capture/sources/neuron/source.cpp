@@ -1,5 +1,10 @@
-#include "capture/sources/neuron/source.h"
-
+// Neuron Profile JSON: what `neuron-profile view --output-format json` (and summary-json) writes for device and system
+// profiles, plain or packed with gzip or zstd. Tables, columns and tracks: read/schemas.h. The same as Parquet tables:
+// the folder that `neuron-explorer view --output-format parquet` writes, schema 7.4.0.
+//
+// Raw traces of the Neuron runtime (.ntff, with the .neff of the program that ran) are of a format that is the vendor's
+// own affair: the vendor's tool converts them where it is installed, and the result is read as any other profile. Where
+// it is not, the error names the command to run elsewhere.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,8 +15,10 @@
 #include <string_view>
 #include <vector>
 
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/neuron/importer.h"
+#include "capture/sources/neuron/tool.h"
 #include "capture/system/child_process.h"
 #include "capture/system/shown_command.h"
 #include "core/base/own_files.h"
@@ -59,17 +66,7 @@ int probe_neuron_json(std::string_view text, const std::string& /*path*/) {
 
 Result<void> import_neuron_json(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                                 const ImportOptions& options, EventSink& sink) {
-  AsyncSink receiver(sink);
-  NeuronImporter importer(name, options, receiver);
-  const Result<void> done = importer.run(std::move(bytes), {});
-  if (!done) return done;
-  return receiver.finish();
-}
-
-Result<void> import_neuron_json(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
-  if (!source) return source.error();
-  return import_neuron_json(std::move(source.value()), path, options, sink);
+  return NeuronImporter(name, options, sink).run(std::move(bytes), {});
 }
 
 namespace {
@@ -222,20 +219,7 @@ Result<void> import_neuron_parquet(const std::string& path, const ImportOptions&
   }
   const Result<std::vector<ExportFile>> files = find_export_files(path);
   if (!files) return files.error();
-  AsyncSink receiver(sink);
-  NeuronImporter importer(path, options, receiver);
-  const Result<void> done = importer.run(*files);
-  return done ? receiver.finish() : done;
-}
-
-Result<void> import_neuron_table(std::unique_ptr<parquet::RandomBytes> bytes, const std::string& name,
-                                 const std::string& table, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<parquet::TableReader>> reader = parquet::TableReader::open(std::move(bytes));
-  if (!reader) return Error{fmt::format("{}: {}", name, reader.message())};
-  AsyncSink receiver(sink);
-  NeuronImporter importer(name, options, receiver);
-  const Result<void> done = importer.run(**reader, table);
-  return done ? receiver.finish() : done;
+  return NeuronImporter(path, options, sink).run(*files);
 }
 
 namespace {

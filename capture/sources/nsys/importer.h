@@ -20,9 +20,7 @@
 
 #include "capture/sources/base/source.h"
 #include "capture/sources/nsys/read/facts.h"
-#include "capture/sources/nsys/read/strings.h"
 #include "capture/sources/nsys/read/words.h"
-#include "capture/sources/nsys/write/rows.h"
 #include "capture/sources/nsys/write/tables.h"
 #include "capture/sources/sqlite/foreign_database.h"
 #include "capture/sources/sqlite/rows_ahead.h"
@@ -125,6 +123,7 @@ class NsysImporter {
   [[nodiscard]] StringId dimensions(std::int64_t x, std::int64_t y, std::int64_t z);
   [[nodiscard]] bool is_collective(std::int64_t name);
   void set_work(std::int64_t name, StringId grid, const std::array<std::int64_t, 3>& blocks);
+  void set_transfer(const Work& work, std::int64_t bytes);
   void read_kernels();
   void read_copies();
   void read_sets();
@@ -132,13 +131,13 @@ class NsysImporter {
   void read_device_events();
   void read_waits();
   void set_waited_event(const Work& wait, std::int64_t event, std::int64_t record);
-  // device_memory.cpp
+  // device_tables.cpp
   void read_memory();
   void read_memory_pools();
   void read_page_faults();
   [[nodiscard]] StringId pool_name(const Row& row, std::int64_t gpu);
 
-  // What threads did: host_tables.cpp, ranges.cpp
+  // What threads did: host_tables.cpp
   void read_calls();
   void read_system_calls();
   void read_overhead();
@@ -149,13 +148,13 @@ class NsysImporter {
   void set_payload(const Row& row);
   void close_ranges();
 
-  // Samples: sample_tables.cpp
+  // Samples: host_tables.cpp
   void read_cpu_samples();
   void read_thread_states();
   void read_metrics();
   void read_messages();
 
-  // finish.cpp
+  // importer.cpp
   void tell_unread_tables();
   void tell_unread_columns();
   void write_facts();

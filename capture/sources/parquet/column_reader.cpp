@@ -510,81 +510,48 @@ struct ColumnReader::Page {
 void ColumnReader::Page::read(CompactReader& reader) {
   namespace fields = format::fields;
   reader.each_field([&](const CompactReader::Field& field) {
-    const bool is_struct = field.type == CompactType::structure;
-    switch (field.id) {
-      case fields::kPageType:
-        type = static_cast<format::PageType>(reader.integer_of(field));
-        break;
-      case fields::kPagePlainBytes:
-        plain_bytes = reader.integer_of(field);
-        break;
-      case fields::kPagePackedBytes:
-        packed_bytes = reader.integer_of(field);
-        break;
-      case fields::kCrc:
-        crc = static_cast<std::uint32_t>(reader.integer_of(field));
-        break;
-      default:
-        if (is_struct && field.id == fields::kDataPage) return read_data(reader);
-        if (is_struct && field.id == fields::kDictionaryPage) return read_dictionary(reader);
-        if (is_struct && field.id == fields::kDataPageV2) return read_data_v2(reader);
-        reader.skip(field.type);
+    if (reader.into(field, CompactReader::At{fields::kPageType, type},
+                    CompactReader::At{fields::kPagePlainBytes, plain_bytes},
+                    CompactReader::At{fields::kPagePackedBytes, packed_bytes}, CompactReader::At{fields::kCrc, crc})) {
+      return;
     }
+    const bool is_struct = field.type == CompactType::structure;
+    if (is_struct && field.id == fields::kDataPage) return read_data(reader);
+    if (is_struct && field.id == fields::kDictionaryPage) return read_dictionary(reader);
+    if (is_struct && field.id == fields::kDataPageV2) return read_data_v2(reader);
+    reader.skip(field.type);
   });
 }
 
 void ColumnReader::Page::read_data(CompactReader& reader) {
   namespace fields = format::fields;
   reader.each_field([&](const CompactReader::Field& field) {
-    if (field.id == fields::kPageValues) {
-      values = reader.integer_of(field);
-    } else if (field.id == fields::kPageEncoding) {
-      encoding = static_cast<format::Encoding>(reader.integer_of(field));
-    } else if (field.id == fields::kDefinitionEncoding) {
-      definition_encoding = static_cast<format::Encoding>(reader.integer_of(field));
-    } else if (field.id == fields::kRepetitionEncoding) {
-      repetition_encoding = static_cast<format::Encoding>(reader.integer_of(field));
-    } else {
-      reader.skip(field.type);
-    }
+    const bool known = reader.into(field, CompactReader::At{fields::kPageValues, values},
+                                   CompactReader::At{fields::kPageEncoding, encoding},
+                                   CompactReader::At{fields::kDefinitionEncoding, definition_encoding},
+                                   CompactReader::At{fields::kRepetitionEncoding, repetition_encoding});
+    if (!known) reader.skip(field.type);
   });
 }
 
 void ColumnReader::Page::read_dictionary(CompactReader& reader) {
   namespace fields = format::fields;
   reader.each_field([&](const CompactReader::Field& field) {
-    if (field.id == fields::kEntries) {
-      values = reader.integer_of(field);
-    } else if (field.id == fields::kEntryEncoding) {
-      encoding = static_cast<format::Encoding>(reader.integer_of(field));
-    } else {
-      reader.skip(field.type);
-    }
+    const bool known = reader.into(field, CompactReader::At{fields::kEntries, values},
+                                   CompactReader::At{fields::kEntryEncoding, encoding});
+    if (!known) reader.skip(field.type);
   });
 }
 
 void ColumnReader::Page::read_data_v2(CompactReader& reader) {
   namespace fields = format::fields;
   reader.each_field([&](const CompactReader::Field& field) {
-    switch (field.id) {
-      case fields::kV2Values:
-        values = reader.integer_of(field);
-        break;
-      case fields::kV2Encoding:
-        encoding = static_cast<format::Encoding>(reader.integer_of(field));
-        break;
-      case fields::kV2DefinitionBytes:
-        definition_bytes = reader.integer_of(field);
-        break;
-      case fields::kV2RepetitionBytes:
-        repetition_bytes = reader.integer_of(field);
-        break;
-      case fields::kV2IsCompressed:
-        is_packed = CompactReader::boolean(field);
-        break;
-      default:
-        reader.skip(field.type);
-    }
+    const bool known = reader.into(field, CompactReader::At{fields::kV2Values, values},
+                                   CompactReader::At{fields::kV2Encoding, encoding},
+                                   CompactReader::At{fields::kV2DefinitionBytes, definition_bytes},
+                                   CompactReader::At{fields::kV2RepetitionBytes, repetition_bytes},
+                                   CompactReader::At{fields::kV2IsCompressed, is_packed});
+    if (!known) reader.skip(field.type);
   });
 }
 

@@ -79,37 +79,14 @@ struct Footer::Element {
 void Footer::Element::read(CompactReader& reader) {
   namespace fields = format::fields;
   reader.each_field([&](const CompactReader::Field& field) {
-    switch (field.id) {
-      case fields::kType:
-        type = reader.integer_of(field);
-        break;
-      case fields::kTypeLength:
-        length = reader.integer_of(field);
-        break;
-      case fields::kRepetition:
-        repetition = reader.integer_of(field);
-        break;
-      case fields::kName:
-        name = reader.binary_of(field);
-        break;
-      case fields::kChildren:
-        children = reader.integer_of(field);
-        break;
-      case fields::kConverted:
-        converted = reader.integer_of(field);
-        break;
-      case fields::kScale:
-        scale = reader.integer_of(field);
-        break;
-      case fields::kLogical:
-        if (field.type == CompactType::structure) {
-          read_logical(reader);
-          break;
-        }
-        [[fallthrough]];
-      default:
-        reader.skip(field.type);
+    if (reader.into(field, CompactReader::At{fields::kType, type}, CompactReader::At{fields::kTypeLength, length},
+                    CompactReader::At{fields::kRepetition, repetition}, CompactReader::At{fields::kName, name},
+                    CompactReader::At{fields::kChildren, children}, CompactReader::At{fields::kConverted, converted},
+                    CompactReader::At{fields::kScale, scale})) {
+      return;
     }
+    if (field.id == fields::kLogical && field.type == CompactType::structure) return read_logical(reader);
+    reader.skip(field.type);
   });
   const auto says = [&](format::ConvertedType what) { return converted == static_cast<std::int64_t>(what); };
   is_list = is_list || says(format::ConvertedType::list);
@@ -334,28 +311,14 @@ Result<std::vector<ColumnChunkPlace>> Footer::chunks_of(std::size_t group) const
     const auto read_data = [&] {
       described = true;
       reader.each_field([&](const CompactReader::Field& field) {
-        switch (field.id) {
-          case fields::kColumnType:
-            chunk.type = static_cast<format::PhysicalType>(reader.integer_of(field));
-            break;
-          case fields::kCodec:
-            chunk.codec = static_cast<format::Codec>(reader.integer_of(field));
-            break;
-          case fields::kValues:
-            chunk.values = static_cast<std::uint64_t>(std::max<std::int64_t>(0, reader.integer_of(field)));
-            break;
-          case fields::kPackedBytes:
-            packed = reader.integer_of(field);
-            break;
-          case fields::kDataOffset:
-            data = reader.integer_of(field);
-            break;
-          case fields::kDictionaryOffset:
-            dictionary = reader.integer_of(field);
-            break;
-          default:
-            reader.skip(field.type);
+        if (reader.into(field, CompactReader::At{fields::kColumnType, chunk.type},
+                        CompactReader::At{fields::kCodec, chunk.codec}, CompactReader::At{fields::kPackedBytes, packed},
+                        CompactReader::At{fields::kDataOffset, data},
+                        CompactReader::At{fields::kDictionaryOffset, dictionary})) {
+          return;
         }
+        if (field.id != fields::kValues) return reader.skip(field.type);
+        chunk.values = static_cast<std::uint64_t>(std::max<std::int64_t>(0, reader.integer_of(field)));
       });
     };
     reader.each_field([&](const CompactReader::Field& field) {

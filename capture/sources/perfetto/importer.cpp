@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "capture/sources/base/batches_ahead.h"
-#include "capture/sources/perfetto/read/packet_fields.h"
+#include "capture/sources/base/importers.h"
+#include "capture/sources/base/sinks.h"
 #include "capture/sources/perfetto/read/packet_stream.h"
 #include "capture/sources/perfetto/read/wire.h"
 
@@ -27,31 +28,18 @@ void read_legacy(std::string_view message, LegacyFields& legacy) {
   legacy.present = true;
   Fields fields(message);
   while (fields.next()) {
+    if (fields.into(At{1, legacy.name_iid}, At{3, legacy.duration_us}, At{4, legacy.thread_duration_us},
+                    At{7, legacy.scope}, At{8, legacy.bind_id}, At{9, legacy.use_async_tts},
+                    At{12, legacy.bind_to_enclosing}, At{13, legacy.direction}, At{14, legacy.instant_scope},
+                    At{15, legacy.instructions}, At{18, legacy.pid}, At{19, legacy.tid}))
+      continue;
     switch (fields.number()) {
-      case 1:
-        legacy.name_iid = fields.whole();
-        break;
       case 2:
         legacy.phase = static_cast<char>(fields.whole());
-        break;
-      case 3:
-        legacy.duration_us = fields.integer();
-        break;
-      case 4:
-        legacy.thread_duration_us = fields.integer();
         break;
       case 6:
         legacy.id = fields.whole();
         legacy.id_kind = LegacyFields::Id::unscoped;
-        break;
-      case 7:
-        legacy.scope = fields.bytes();
-        break;
-      case 8:
-        legacy.bind_id = fields.whole();
-        break;
-      case 9:
-        legacy.use_async_tts = fields.flag();
         break;
       case 10:
         legacy.id = fields.whole();
@@ -60,24 +48,6 @@ void read_legacy(std::string_view message, LegacyFields& legacy) {
       case 11:
         legacy.id = fields.whole();
         legacy.id_kind = LegacyFields::Id::global;
-        break;
-      case 12:
-        legacy.bind_to_enclosing = fields.flag();
-        break;
-      case 13:
-        legacy.direction = fields.whole();
-        break;
-      case 14:
-        legacy.instant_scope = fields.whole();
-        break;
-      case 15:
-        legacy.instructions = fields.integer();
-        break;
-      case 18:
-        legacy.pid = fields.integer32();
-        break;
-      case 19:
-        legacy.tid = fields.integer32();
         break;
       default:
         break;
@@ -136,16 +106,13 @@ void TrackEventFields::read(std::string_view message) {
   clear();
   Fields fields(message);
   while (fields.next()) {
+    if (fields.into(At{11, track}, At{10, name_iid}, At{30, counter}, At{44, real_counter},
+                    At{34, source_location_iid}))
+      continue;
     switch (fields.number()) {
       case 9:
         type = fields.whole();
         has_type = true;
-        break;
-      case 11:
-        track = fields.whole();
-        break;
-      case 10:
-        name_iid = fields.whole();
         break;
       case 23:
         name = fields.bytes();
@@ -164,20 +131,11 @@ void TrackEventFields::read(std::string_view message) {
       case 4:
         annotations.push_back(fields.bytes());
         break;
-      case 30:
-        counter = fields.integer();
-        break;
-      case 44:
-        real_counter = fields.real();
-        break;
       case 36:
         add_numbers(fields, WireType::varint, flows);
         break;
       case 47:
         add_numbers(fields, WireType::fixed64, flows);
-        break;
-      case 34:
-        source_location_iid = fields.whole();
         break;
       default:
         read_seldom(fields);
@@ -188,6 +146,12 @@ void TrackEventFields::read(std::string_view message) {
 
 void TrackEventFields::read_seldom(Fields& fields) {
   any_seldom_ = true;
+  if (fields.into(At{52, correlation}, At{53, correlation_text}, At{54, correlation_iid}, At{55, callstack},
+                  At{56, callstack_iid}, At{33, source_location}, At{5, task_execution}, At{21, log_message},
+                  At{1, delta_us}, At{16, absolute_us}, At{2, thread_delta_us}, At{17, thread_absolute_us},
+                  At{8, instructions_delta}, At{20, instructions_absolute}, At{3000, gpu_correlation},
+                  At{3001, gpu_api}))
+    return;
   switch (fields.number()) {
     case 31:
       add_numbers(fields, WireType::varint, extra_tracks);
@@ -209,58 +173,10 @@ void TrackEventFields::read_seldom(Fields& fields) {
     case 48:
       add_numbers(fields, WireType::fixed64, ending_flows);
       break;
-    case 52:
-      correlation = fields.whole();
-      break;
-    case 53:
-      correlation_text = fields.bytes();
-      break;
-    case 54:
-      correlation_iid = fields.whole();
-      break;
-    case 55:
-      callstack = fields.bytes();
-      break;
-    case 56:
-      callstack_iid = fields.whole();
-      break;
     case 57:  // the weight of the stack
-      break;
-    case 33:
-      source_location = fields.bytes();
-      break;
-    case 5:
-      task_execution = fields.bytes();
-      break;
-    case 21:
-      log_message = fields.bytes();
       break;
     case 6:
       read_legacy(fields.bytes(), legacy);
-      break;
-    case 1:
-      delta_us = fields.integer();
-      break;
-    case 16:
-      absolute_us = fields.integer();
-      break;
-    case 2:
-      thread_delta_us = fields.integer();
-      break;
-    case 17:
-      thread_absolute_us = fields.integer();
-      break;
-    case 8:
-      instructions_delta = fields.integer();
-      break;
-    case 20:
-      instructions_absolute = fields.integer();
-      break;
-    case 3000:
-      gpu_correlation = fields.bytes();
-      break;
-    case 3001:
-      gpu_api = fields.whole();
       break;
     default:
       unread_field = fields.number();
@@ -293,22 +209,8 @@ struct ClockField {
   ClockField clock;
   Fields fields(message);
   while (fields.next()) {
-    switch (fields.number()) {
-      case 1:
-        clock.id = fields.whole();
-        break;
-      case 2:
-        clock.timestamp = fields.whole();
-        break;
-      case 3:
-        clock.incremental = fields.flag();
-        break;
-      case 4:
-        clock.unit = std::max<std::int64_t>(1, fields.integer());
-        break;
-      default:
-        break;
-    }
+    if (fields.into(At{1, clock.id}, At{2, clock.timestamp}, At{3, clock.incremental})) continue;
+    if (fields.number() == 4) clock.unit = std::max<std::int64_t>(1, fields.integer());
   }
   return clock;
 }
@@ -715,25 +617,9 @@ void PerfettoImporter::take_message(const PacketFields& packet, SequenceState& s
 void PerfettoImporter::take_thread_descriptor(std::string_view message, bool sandboxed, SequenceState& state) {
   Fields fields(message);
   while (fields.next()) {
-    switch (fields.number()) {
-      case 1:
-        state.pid = fields.integer();
-        break;
-      case 2:
-        state.tid = fields.integer();
-        break;
-      case 6:
-        state.time_ns = static_cast<std::int64_t>(fields.whole() * 1000);
-        break;
-      case 7:
-        state.thread_time_ns = static_cast<std::int64_t>(fields.whole() * 1000);
-        break;
-      case 8:
-        state.instructions = fields.integer();
-        break;
-      default:
-        break;
-    }
+    if (fields.into(At{1, state.pid}, At{2, state.tid}, At{8, state.instructions})) continue;
+    if (fields.number() == 6) state.time_ns = static_cast<std::int64_t>(fields.whole() * 1000);
+    if (fields.number() == 7) state.thread_time_ns = static_cast<std::int64_t>(fields.whole() * 1000);
   }
   if (sandboxed) state.tid = sandboxed_tid(state.pid.value_or(0), state.tid.value_or(0));
   state.times_valid = true;
@@ -795,6 +681,62 @@ bool PerfettoImporter::take_chrome_facts(std::string_view message) {
     session_.writer().set_meta(fmt::format("chrome.{}", name), value);
   }
   return whole;
+}
+
+// Perfetto's own traces (protobuf): what programs write with its SDK, PyTorch, rocprofv3, neuron-profile and others;
+// plain, or packed with gzip or zstd. Recognised by their bytes. Tables: those of Chrome JSON traces (kernel, memcpy,
+// runtime_call, cpu_op ...; "event" for every other category), "instant", "counter", and "process", "thread",
+// "track_descriptor", "gpu" of what the trace says of them. Times are ns of the trace's clock.
+
+namespace {
+
+constexpr int kNamedSo = 90;
+constexpr int kPacketsAlone = 60;  // an XSpace is a series of such messages too
+
+// The first message of field 1 has fields that packets have, in the types that they have.
+[[nodiscard]] bool has_packet_fields(std::string_view head) {
+  // Of one packet: number, and whether it is a number or a message.
+  struct Known {
+    std::uint32_t field;
+    WireType type;
+  };
+  constexpr Known kKnown[] = {{8, WireType::varint},  {10, WireType::varint}, {13, WireType::varint},
+                              {3, WireType::varint},  {79, WireType::varint}, {6, WireType::bytes},
+                              {60, WireType::bytes},  {33, WireType::bytes},  {36, WireType::bytes},
+                              {50, WireType::bytes},  {12, WireType::bytes},  {44, WireType::bytes},
+                              {43, WireType::bytes},  {53, WireType::bytes},  {52, WireType::bytes},
+                              {133, WireType::bytes}, {2, WireType::bytes},   {45, WireType::bytes}};
+  int known = 0;
+  Fields file(head);
+  for (int packets = 0; packets < 16 && file.next(); ++packets) {
+    if (file.number() != 1 || file.type() != WireType::bytes) return false;
+    Fields packet(file.bytes());
+    while (packet.next()) {
+      for (const Known& each : kKnown) {
+        if (each.field != packet.number()) continue;
+        if (each.type != packet.type()) return false;
+        if (each.field != 2 && each.field != 3) ++known;  // those of others have these too
+      }
+    }
+    if (packet.broken()) return false;
+  }
+  return known > 0;
+}
+
+}  // namespace
+
+int probe_perfetto(std::string_view head, const std::string& path) {
+  if (!looks_like_trace(head, head.size() < kProbeBytes)) return 0;
+  if (!has_packet_fields(head)) {
+    // One packet may be larger than what is looked at.
+    const bool named = path.ends_with(".pftrace") || path.ends_with(".perfetto-trace");
+    return named && !head.empty() && head.front() == '\n' ? kPacketsAlone : 0;
+  }
+  return kNamedSo;
+}
+
+Result<void> import_perfetto(const std::string& path, const ImportOptions& options, EventSink& sink) {
+  return PerfettoImporter(path, options, sink).run([&] { return json::ByteSource::open(path); });
 }
 
 }  // namespace accelscope::capture::sources::perfetto

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,11 +16,9 @@
 #include <vector>
 
 #include "capture/sources/base/source.h"
-#include "capture/sources/perfetto/read/packet_fields.h"
 #include "capture/sources/perfetto/read/packet_stream.h"
 #include "capture/sources/perfetto/read/sequence_state.h"
 #include "capture/sources/perfetto/read/wire.h"
-#include "capture/sources/perfetto/source.h"
 #include "capture/sources/perfetto/write/event_tables.h"
 #include "capture/sources/perfetto/write/gpu_events.h"
 #include "capture/sources/perfetto/write/slice_stacks.h"
@@ -163,6 +163,9 @@ class TraceClocks {
   std::uint32_t epoch_ = 1;  // changes whenever offsets may
 };
 
+// The bytes are gone through twice: the beginning, then all of them.
+using OpenBytes = std::function<Result<std::unique_ptr<json::ByteSource>>()>;
+
 class PerfettoImporter {
  public:
   PerfettoImporter(std::string name, const ImportOptions& options, EventSink& sink);
@@ -236,7 +239,7 @@ class PerfettoImporter {
   void take_metadata(const PerfettoTrack& track, SequenceState& state, std::string_view name);
   void add_gpu_flows(SliceMark& mark) const;
 
-  // The end: finish.cpp
+  // The end: events.cpp
   Result<void> finish(const PacketStream::Losses& losses);
   void write_report(const PacketStream::Losses& losses);
   void report_losses(const PacketStream::Losses& losses);

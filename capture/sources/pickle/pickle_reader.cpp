@@ -371,24 +371,25 @@ PickleReader::Step PickleReader::put(std::uint64_t place) {
   return Step::on;
 }
 
-PickleReader::Step PickleReader::append(std::size_t first) {
-  if (first == 0) return lacks("no list");
-  const auto object = object_of(stack_[first - 1], PickleData::kList);
-  if (!object) return lacks("no list");
+PickleReader::Step PickleReader::grow_below(std::size_t first, PickleData::Tag kind, const char* no_object,
+                                            const char* too_often) {
+  const auto object = object_of(stack_[first - 1], kind);
+  if (!object) return lacks(no_object);
   for (std::size_t i = first; i < stack_.size(); ++i) stack_[i] = settled(stack_[i]);
   const bool grown = grow(*object, std::span(stack_).subspan(first));
   stack_.resize(first);
-  return grown ? Step::on : fail("lists go on growing too often after they were used");
+  return grown ? Step::on : fail(too_often);
+}
+
+PickleReader::Step PickleReader::append(std::size_t first) {
+  if (first == 0) return lacks("no list");
+  return grow_below(first, PickleData::kList, "no list", "lists go on growing too often after they were used");
 }
 
 PickleReader::Step PickleReader::set(std::size_t first) {
   if (first == 0 || (stack_.size() - first) % 2 != 0) return lacks("no dictionary, or a key without a value");
-  const auto object = object_of(stack_[first - 1], PickleData::kDict);
-  if (!object) return lacks("no dictionary");
-  for (std::size_t i = first; i < stack_.size(); ++i) stack_[i] = settled(stack_[i]);
-  const bool grown = grow(*object, std::span(stack_).subspan(first));
-  stack_.resize(first);
-  return grown ? Step::on : fail("it has more kinds of dictionaries than any data have, or they grow too often");
+  return grow_below(first, PickleData::kDict, "no dictionary",
+                    "it has more kinds of dictionaries than any data have, or they grow too often");
 }
 
 std::optional<std::uint32_t> PickleReader::object_of(PickleValue value, PickleData::Tag kind) const {

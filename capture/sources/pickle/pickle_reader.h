@@ -131,6 +131,8 @@ class PickleReader {
   [[nodiscard]] Step push_real();
   [[nodiscard]] Step push_text(std::size_t bytes);
   [[nodiscard]] Step push_tuple(std::size_t count);
+  // What lies on the stack from `first` on goes into the object below it.
+  [[nodiscard]] Step grow_below(std::size_t first, PickleData::Tag kind, const char* no_object, const char* too_often);
   [[nodiscard]] Step append(std::size_t first);
   [[nodiscard]] Step set(std::size_t first);
   [[nodiscard]] Step get(std::size_t bytes);

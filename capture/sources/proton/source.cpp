@@ -1,5 +1,4 @@
-#include "capture/sources/proton/source.h"
-
+// Trees of Triton's profiler Proton (.hatchet).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/json/table_reader.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/tracks/unordered_session.h"
@@ -278,15 +278,7 @@ int probe_hatchet(std::string_view head, const std::string& path) {
 
 Result<void> import_hatchet(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                             const ImportOptions& options, EventSink& sink) {
-  AsyncSink receiver(sink);
-  if (Result<void> done = HatchetImport(name, options, receiver).run(std::move(bytes)); !done) return done;
-  return receiver.finish();
-}
-
-Result<void> import_hatchet(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
-  if (!source) return source.error();
-  return import_hatchet(std::move(source).value(), path, options, sink);
+  return HatchetImport(name, options, sink).run(std::move(bytes));
 }
 
 }  // namespace accelscope::capture::sources::proton

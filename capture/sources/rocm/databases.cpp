@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "capture/json/json_cursor.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/rocm/rocpd/reader.h"
 #include "capture/sources/rocm/rocprof/reader.h"
 #include "capture/sources/rocm/run/records.h"
 #include "capture/sources/rocm/run/run.h"
-#include "capture/sources/rocm/source.h"
 #include "capture/sources/sqlite/id_rows.h"
 #include "core/model/column_spec.h"
 #include "core/store/session_check.h"
@@ -692,8 +692,7 @@ int probe_rocprof_database(std::string_view head, const std::string& path) {
 std::string run_of_rocpd(const std::string& path) { return rocpd_machine(path).value_or(std::string()); }
 
 Result<void> import_rocpd(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  AsyncSink receiver(sink);
-  RocmRun run(receiver);
+  RocmRun run(sink);
   std::vector<OpenedRocpd> files;
   RocpdCounters counters;
   ReadingProgress progress{options.progress, 0, 0};
@@ -727,8 +726,7 @@ Result<void> import_rocpd(const std::string& path, const ImportOptions& options,
     run.report().note_unread(file.path, file.database.unread_columns());
   }
   const std::string_view version = files.front().parts.front().fact("schema_version");
-  if (Result<void> done = run.finish({"ROCm profile (rocpd " + std::string(version) + ")", path}); !done) return done;
-  return receiver.finish();
+  return run.finish({"ROCm profile (rocpd " + std::string(version) + ")", path});
 }
 
 namespace {
@@ -739,8 +737,7 @@ Result<void> import_alone(const std::string& path, const ImportOptions& options,
                           const char* source_format, const Read& read) {
   Result<sqlite::ForeignDatabase> database = sqlite::ForeignDatabase::open(path);
   if (!database) return database.error();
-  AsyncSink receiver(sink);
-  RocmRun run(receiver);
+  RocmRun run(sink);
   if (database->is_cut()) {
     run.report().note("truncated", "the file ends before its last page; what it still holds was read");
   }
@@ -748,8 +745,7 @@ Result<void> import_alone(const std::string& path, const ImportOptions& options,
   read(*database, run, progress);
   run.report().note_unread(path, database->unread_tables(), "tables");
   run.report().note_unread(path, database->unread_columns());
-  if (Result<void> done = run.finish({source_format, path}); !done) return done;
-  return receiver.finish();
+  return run.finish({source_format, path});
 }
 
 }  // namespace

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "capture/sources/base/csv_table.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/rocm/results_json/reader.h"
 #include "capture/sources/rocm/rocprof/reader.h"
 #include "capture/sources/rocm/run/records.h"
 #include "capture/sources/rocm/run/run.h"
-#include "capture/sources/rocm/source.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::rocm {
@@ -721,19 +721,8 @@ std::string run_of_rocprofv3_json(const std::string& path) {
   return machine.empty() && host.empty() ? std::string() : machine + " " + host;
 }
 
-Result<void> import_rocprofv3_json(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
-                                   const ImportOptions& options, EventSink& sink) {
-  AsyncSink receiver(sink);
-  RocmRun run(receiver);
-  ResultsReader reader(run, name);
-  if (Result<void> done = reader.read(std::move(bytes), options.progress); !done) return done;
-  if (Result<void> done = run.finish({std::string(kResultsFormat), name}); !done) return done;
-  return receiver.finish();
-}
-
 Result<void> import_rocprofv3_json(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  AsyncSink receiver(sink);
-  RocmRun run(receiver);
+  RocmRun run(sink);
   const std::vector<std::string> paths = all_paths(path, options);
   std::vector<Error> failures;
   bool counters_chosen = false;
@@ -749,8 +738,7 @@ Result<void> import_rocprofv3_json(const std::string& path, const ImportOptions&
   for (const Error& failure : failures) {
     run.report().note("unreadable_input", failure.message + "; the other files of the run were read");
   }
-  if (Result<void> done = run.finish({std::string(kResultsFormat), path}); !done) return done;
-  return receiver.finish();
+  return run.finish({std::string(kResultsFormat), path});
 }
 
 int probe_rocprof_csv(std::string_view head, const std::string& /*path*/) {
@@ -766,12 +754,10 @@ std::string output_of_rocprof(const std::string& path) {
 Result<void> import_rocprof_csv(const std::string& path, const ImportOptions& options, EventSink& sink) {
   Result<CsvTable> table = CsvTable::open(path, {});
   if (!table) return table.error();
-  AsyncSink receiver(sink);
-  RocmRun run(receiver);
+  RocmRun run(sink);
   ReadingProgress progress{options.progress, 0, 0};
   if (Result<void> done = RocprofReader(run, progress).read(*table, path); !done) return done;
-  if (Result<void> done = run.finish({"rocprof results (CSV)", path}); !done) return done;
-  return receiver.finish();
+  return run.finish({"rocprof results (CSV)", path});
 }
 
 int probe_rocprofv3_csv(std::string_view head, const std::string& /*path*/) { return probe_rocprof_table(head); }
@@ -781,38 +767,12 @@ std::string run_of_rocprofv3_csv(const std::string& path) {
   return std::filesystem::path(path).parent_path().lexically_normal().string() + "/";
 }
 
-Result<void> import_rocprofv3_csv(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
-                                  const ImportOptions& options, EventSink& sink) {
-  // Tables are looked at more than once.
-  std::string text;
-  std::vector<char> buffer(64U << 10);
-  for (;;) {
-    const Result<std::size_t> count = bytes->read(buffer);
-    if (!count) return count.error();
-    if (*count == 0) break;
-    text.append(buffer.data(), *count);
-  }
-  AsyncSink receiver(sink);
-  RocmRun run(receiver);
-  CsvReader reader(
-      run,
-      [&](const std::string&) -> Result<std::unique_ptr<json::ByteSource>> {
-        return json::ByteSource::from_memory(text);
-      },
-      options.progress);
-  if (Result<void> done = reader.read({name}); !done) return done;
-  if (Result<void> done = run.finish({std::string(kTablesFormat), name}); !done) return done;
-  return receiver.finish();
-}
-
 Result<void> import_rocprofv3_csv(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  AsyncSink receiver(sink);
-  RocmRun run(receiver);
+  RocmRun run(sink);
   CsvReader reader(
       run, [](const std::string& file) { return json::ByteSource::open(file); }, options.progress);
   if (Result<void> done = reader.read(all_paths(path, options)); !done) return done;
-  if (Result<void> done = run.finish({std::string(kTablesFormat), path}); !done) return done;
-  return receiver.finish();
+  return run.finish({std::string(kTablesFormat), path});
 }
 
 }  // namespace accelscope::capture::sources::rocm

@@ -1,11 +1,12 @@
-#include "capture/sources/session/source.h"
-
+// Replays a session file as if it were captured now: its definitions, then its chunks in order of time, byte for
+// byte. Takes sessions of one source; one that joins several is refused, since their strings have separate scopes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "capture/sources/base/importers.h"
 #include "core/store/store.h"
 
 namespace accelscope::capture::sources::session {

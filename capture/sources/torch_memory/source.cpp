@@ -1,5 +1,7 @@
-#include "capture/sources/torch_memory/source.h"
-
+// PyTorch's memory snapshots (torch.cuda.memory._dump_snapshot): pickles, plain or packed with gzip or zstd, of any
+// version that wrote segments. Tables: memory (every alloc and free, and the blocks that were there before),
+// memory_segment, out_of_memory, memory_snapshot, user_annotation, counter. Times are ns since 1970; without times in
+// the file an entry is a microsecond.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "capture/sources/base/import_report.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/pickle/pickle_reader.h"
 #include "capture/sources/torch_memory/device_writer.h"
@@ -256,15 +259,7 @@ int probe_torch_memory(std::string_view head, const std::string& /*path*/) {
 
 Result<void> import_torch_memory(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                                  const ImportOptions& options, EventSink& sink) {
-  AsyncSink receiver(sink);
-  if (Result<void> done = TorchMemoryImport(name, options, receiver).run(*bytes); !done) return done;
-  return receiver.finish();
-}
-
-Result<void> import_torch_memory(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
-  if (!source) return source.error();
-  return import_torch_memory(std::move(source.value()), path, options, sink);
+  return TorchMemoryImport(name, options, sink).run(*bytes);
 }
 
 }  // namespace accelscope::capture::sources::torch_memory

@@ -21,7 +21,6 @@
 #include "capture/sources/base/import_report.h"
 #include "capture/sources/base/source.h"
 #include "capture/sources/tracy/read/tables.h"
-#include "capture/sources/tracy/read/trace_names.h"
 #include "capture/sources/tracy/read/trace_reader.h"
 #include "core/base/result.h"
 #include "core/chunk/session_writer.h"

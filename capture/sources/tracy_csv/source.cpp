@@ -1,5 +1,7 @@
-#include "capture/sources/tracy_csv/source.h"
-
+// What tracy-csvexport writes of a Tracy trace, plain or packed with gzip or zstd: every zone (-u) with the samples of
+// plots (-p), every zone of GPUs (-g), messages (-m), or statistics of the places in the source. Also the variants with
+// further columns that tt-metal makes of it (tracy_ops_times.csv, tracy_ops_data.csv). Tables: tracy_zone, tracy_plot,
+// tracy_gpu_zone, tracy_message, tracy_statistics. Times are ns since the trace's start, ticks of a clock of its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +17,7 @@
 
 #include "capture/sources/base/event_sorter.h"
 #include "capture/sources/base/import_report.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/line_blocks.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/base/source_finder.h"
@@ -611,15 +614,7 @@ int probe_tracy_csv(std::string_view head, const std::string& /*path*/) { return
 
 Result<void> import_tracy_csv(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                               const ImportOptions& options, EventSink& sink) {
-  AsyncSink receiver(sink);
-  if (Result<void> done = TracyCsvImport(name, options, receiver).run(std::move(bytes)); !done) return done;
-  return receiver.finish();
-}
-
-Result<void> import_tracy_csv(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
-  if (!source) return source.error();
-  return import_tracy_csv(std::move(source.value()), path, options, sink);
+  return TracyCsvImport(name, options, sink).run(std::move(bytes));
 }
 
 }  // namespace accelscope::capture::sources::tracy_csv

@@ -1,5 +1,8 @@
-#include "capture/sources/tt_metal/source.h"
-
+// tt-metal's device log, profile_log_device.csv, of every shape that the tool has written since 2023, plain or packed
+// with gzip or zstd. Tables and columns: read/schemas.h.
+//
+// Every RISC processor of a core is a track of the chip's; zones are nested in it as its code nests them. A chip's
+// cycles are the ticks of its clock, which begins with its first row.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +13,7 @@
 #include <tuple>
 #include <vector>
 
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/line_blocks.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/tt_metal/read/rows.h"
@@ -212,17 +216,7 @@ int probe_device_log(std::string_view head, const std::string& /*path*/) { retur
 
 Result<void> import_device_log(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                                const ImportOptions& options, EventSink& sink) {
-  AsyncSink receiver(sink);
-  DeviceLogImport import(name, options, receiver);
-  const Result<void> done = import.run(std::move(bytes));
-  if (!done) return done;
-  return receiver.finish();
-}
-
-Result<void> import_device_log(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
-  if (!source) return source.error();
-  return import_device_log(std::move(source.value()), path, options, sink);
+  return DeviceLogImport(name, options, sink).run(std::move(bytes));
 }
 
 }  // namespace accelscope::capture::sources::tt_metal

@@ -1,5 +1,14 @@
-#include "capture/sources/tt_ops/source.h"
-
+// Operations reports of tt-metal (ops_perf_results_*.csv, cpp_device_perf_report.csv) of all versions since 2023.
+//
+// A row becomes an event of the table "op" with every column of the file: on its device's row "Operations" where the
+// device told when it ran, else on the host's. Operations that have both times are on the host's row as well, in the
+// table "host_op", with an arrow from the one to the other. Signposts are instants of the table "signpost".
+//
+// Two clocks: the host's ns since the tool began, and each device's cycles. A device's rate is the median of cycles
+// over ns of its operations. Where the zero of its clock lies is not in the file: it is taken to be the earliest for
+// which no operation begins on the device before the host has asked for it, and the report says that it is an estimate.
+// Clocks are called as those of the device log ("chip 0"), so that the log of the same run, opened with the report,
+// lies on the same time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +16,7 @@
 #include <map>
 
 #include "capture/sources/base/csv_table.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "capture/sources/tt_ops/columns.h"
@@ -35,8 +45,8 @@ constexpr ColumnSpec kHostOpColumns[] = {
 
 class OpsReportImport {
  public:
-  OpsReportImport(const OpenBytes& open, const std::string& path, const ImportOptions& options, EventSink& sink)
-      : open_(open), path_(path), options_(options), session_(sink) {}
+  OpsReportImport(const std::string& path, const ImportOptions& options, EventSink& sink)
+      : path_(path), options_(options), session_(sink) {}
 
   Result<void> run();
 
@@ -65,7 +75,6 @@ class OpsReportImport {
   void report(const CsvTable& table);
   [[nodiscard]] Result<void> progress(const CsvTable& table, double done);
 
-  const OpenBytes& open_;
   std::string path_;
   const ImportOptions& options_;
   UnorderedSession session_;
@@ -150,11 +159,7 @@ Result<void> OpsReportImport::progress(const CsvTable& table, double done) {
   return {};
 }
 
-Result<CsvTable> OpsReportImport::open_table() const {
-  Result<std::unique_ptr<json::ByteSource>> bytes = open_();
-  if (!bytes) return bytes.error();
-  return CsvTable::open(std::move(bytes).value(), path_, ops_table_options());
-}
+Result<CsvTable> OpsReportImport::open_table() const { return CsvTable::open(path_, ops_table_options()); }
 
 Result<void> OpsReportImport::look() {
   Result<CsvTable> table = open_table();
@@ -381,15 +386,8 @@ std::string folder_of_report(const std::string& path) {
   return std::filesystem::path(path).parent_path().lexically_normal().string() + "/";
 }
 
-Result<void> import_ops_report(const OpenBytes& open, const std::string& name, const ImportOptions& options,
-                               EventSink& sink) {
-  AsyncSink receiver(sink);
-  if (Result<void> done = OpsReportImport(open, name, options, receiver).run(); !done) return done;
-  return receiver.finish();
-}
-
 Result<void> import_ops_report(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  return import_ops_report([&] { return json::ByteSource::open(path); }, path, options, sink);
+  return OpsReportImport(path, options, sink).run();
 }
 
 }  // namespace accelscope::capture::sources::tt_ops

@@ -1,5 +1,9 @@
-#include "capture/sources/ttnn/source.h"
-
+// Memory reports of TTNN (db.sqlite, what ttnn-visualizer opens): operations of a program, their tensors, and the
+// buffers that lay in the device's memories behind each operation.
+//
+// The file tells how long an operation took and not when: they lie one after another, in the order of their numbers.
+// A buffer that is listed behind several operations in a row is one allocation; it is made within the first of them and
+// released within the one behind the last. Its bytes are those of one bank, which in L1 is one core's memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +15,7 @@
 #include <tuple>
 #include <vector>
 
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/sqlite/foreign_database.h"
 #include "capture/sources/tracks/unordered_session.h"
@@ -471,9 +476,7 @@ int probe_memory_report(std::string_view head, const std::string& path) {
 Result<void> import_memory_report(const std::string& path, const ImportOptions& options, EventSink& sink) {
   Result<sqlite::ForeignDatabase> database = sqlite::ForeignDatabase::open(path);
   if (!database) return database.error();
-  AsyncSink receiver(sink);
-  if (Result<void> done = MemoryReportImport(*database, path, options, receiver).run(); !done) return done;
-  return receiver.finish();
+  return MemoryReportImport(*database, path, options, sink).run();
 }
 
 }  // namespace accelscope::capture::sources::ttnn

@@ -1,5 +1,4 @@
-#include "capture/sources/unitrace/source.h"
-
+// What unitrace prints: lines of commands with their times, and tables of figures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "capture/sources/base/csv_table.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/base/line_blocks.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/tracks/gpu_tables.h"
@@ -463,15 +463,7 @@ int probe_unitrace(std::string_view head, const std::string& /*path*/) {
 
 Result<void> import_unitrace(std::unique_ptr<json::ByteSource> bytes, const std::string& name,
                              const ImportOptions& options, EventSink& sink) {
-  AsyncSink receiver(sink);
-  if (Result<void> done = UnitraceImport(name, options, receiver).run(std::move(bytes)); !done) return done;
-  return receiver.finish();
-}
-
-Result<void> import_unitrace(const std::string& path, const ImportOptions& options, EventSink& sink) {
-  Result<std::unique_ptr<json::ByteSource>> source = json::ByteSource::open(path);
-  if (!source) return source.error();
-  return import_unitrace(std::move(source).value(), path, options, sink);
+  return UnitraceImport(name, options, sink).run(std::move(bytes));
 }
 
 }  // namespace accelscope::capture::sources::unitrace

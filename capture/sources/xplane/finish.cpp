@@ -11,28 +11,6 @@
 namespace accelscope::capture::sources::xplane {
 namespace {
 
-[[nodiscard]] double number_of(const StatValue& value) noexcept {
-  switch (value.kind) {
-    case StatValue::Kind::real:
-      return std::bit_cast<double>(value.bits);
-    case StatValue::Kind::natural:
-      return static_cast<double>(value.bits);
-    default:
-      return static_cast<double>(static_cast<std::int64_t>(value.bits));
-  }
-}
-
-[[nodiscard]] std::string text_of_number(const StatValue& value) {
-  switch (value.kind) {
-    case StatValue::Kind::real:
-      return json_number(std::bit_cast<double>(value.bits));
-    case StatValue::Kind::natural:
-      return std::to_string(value.bits);
-    default:
-      return std::to_string(static_cast<std::int64_t>(value.bits));
-  }
-}
-
 struct FactUnit {
   std::string_view ending, unit;
 };
@@ -73,20 +51,20 @@ void XPlaneImporter::write_plane_facts(PlaneState& plane) {
     const std::string text =
         stat.value.kind == StatValue::Kind::reference ? reference(plane, stat.value).text : stat.text;
     if (!is_text && !stat.value.is_number()) continue;
-    if (name == "dropped_traces" && stat.value.is_number() && number_of(stat.value) > 0) {
+    if (name == "dropped_traces" && stat.value.is_number() && real_of(stat.value) > 0) {
       session_.report().note("dropped_events",
                              "traces were dropped by the profiler, by its own account; profile for a shorter time",
-                             static_cast<std::uint64_t>(number_of(stat.value)));
+                             static_cast<std::uint64_t>(real_of(stat.value)));
     }
     if (!of_device || !plane.role.part.empty()) {
       writer.set_meta(plane.role.kind == PlaneKind::environment ? name : fmt::format("{}.{}", plane.index.name, name),
-                      is_text ? text : text_of_number(stat.value));
+                      is_text ? text : number_text(stat.value));
       continue;
     }
     if ((name == "device_type_string" || name == "gpu_device_name") && plane.role.ordinal >= 0)
       writer.set_meta(fmt::format("device.{}.name", plane.role.ordinal), text);
     Metric metric{.name = name, .group = "Device", .text = text, .device = plane.role.device};
-    if (!is_text) metric.value = number_of(stat.value);
+    if (!is_text) metric.value = real_of(stat.value);
     for (const FactUnit& each : kFactUnits) {
       if (!is_text && name.ends_with(each.ending)) metric.unit = each.unit;
     }

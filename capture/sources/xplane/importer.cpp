@@ -20,7 +20,6 @@
 #include "capture/sources/tracks/kernel_work.h"
 #include "capture/sources/xplane/read/records.h"
 #include "capture/sources/xplane/read/space_index.h"
-#include "capture/sources/xplane/read/wire.h"
 #include "core/base/text.h"
 
 namespace accelscope::capture::sources::xplane {
@@ -338,17 +337,6 @@ constexpr std::uint32_t kUnasked = StatTable::kNoField - 1;
   return value.kind == StatValue::Kind::real
              ? static_cast<std::int64_t>(std::clamp(std::bit_cast<double>(value.bits), -9.0e18, 9.0e18))
              : static_cast<std::int64_t>(value.bits);
-}
-
-[[nodiscard]] double real_of(const StatValue& value) noexcept {
-  switch (value.kind) {
-    case StatValue::Kind::real:
-      return std::bit_cast<double>(value.bits);
-    case StatValue::Kind::natural:
-      return static_cast<double>(value.bits);
-    default:
-      return static_cast<double>(static_cast<std::int64_t>(value.bits));
-  }
 }
 
 // A program that took the file for text has put U+FFFD in the place of every byte that was none: all is text now.

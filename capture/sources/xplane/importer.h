@@ -18,7 +18,6 @@
 #include "capture/sources/tracks/kernel_work.h"
 #include "capture/sources/tracks/unordered_session.h"
 #include "capture/sources/xplane/read/space_index.h"
-#include "capture/sources/xplane/stat_table.h"
 #include "capture/sources/xplane/tables.h"
 
 namespace accelscope::capture::sources::xplane {
@@ -122,7 +121,7 @@ class XPlaneImporter {
     std::string name;
     Stat stat = Stat::other;
     std::array<std::uint32_t, kXTableCount> fields{};  // of StatTable; kUnasked
-    std::array<std::uint8_t, kXTableCount> seen{};     // what of its values each table has seen: see survey.cpp
+    std::array<std::uint8_t, kXTableCount> seen{};     // what of its values each table has seen: see source.cpp
   };
   // A text that events refer to, and what it means once an event has asked.
   struct Reference {
@@ -226,7 +225,7 @@ class XPlaneImporter {
   // Calls with every event. False: the import was cancelled.
   [[nodiscard]] bool each_event(const SpaceBytes& bytes, std::uint64_t done_before, Visit visit);
 
-  // First reading: survey.cpp
+  // First reading: source.cpp
   void survey_event(PlaneState& plane, LineState& line, const EventRecord& event);
   void survey_constants(PlaneState& plane, MetadataSlot& slot, std::int64_t id, XTable table);
   void make_tables();

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "capture/sources/chrome/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/bench/base/figures.h"
 #include "tests/bench/import/import_cost.h"
 
@@ -153,8 +153,9 @@ std::uint64_t count_fields(const std::string& path) {
 
 void measure(const std::string& name, const std::string& shape, const std::string& path, std::uint64_t events,
              std::uint64_t bytes, const char* must_rate) {
-  const auto cost = import_cost(
-      name, events, [&](EventSink& sink) { return capture::sources::chrome::import_chrome_json(path, {}, sink); });
+  const auto cost = import_cost(name, events, [&](EventSink& sink) {
+    return capture::sources::import_file(capture::sources::chrome::import_chrome_json, path, {}, sink);
+  });
   if (!cost) return;
   std::uint64_t fields = 0;
   const double parsing = best_seconds(2, [&] { fields = count_fields(path); });

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "capture/sources/neuron/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/bench/base/figures.h"
 #include "tests/bench/import/import_cost.h"
 #include "tests/support/neuron/simulated_profile.h"
@@ -50,7 +50,7 @@ void bench_neuron_import(const BenchOptions& options) {
   const std::uint64_t bytes = write_file(path, kFileBytes * options.scale);
   if (bytes == 0) return;
   const auto cost = import_cost("neuron_import", 0, [&](EventSink& sink) {
-    return capture::sources::neuron::import_neuron_json(path, {}, sink);
+    return capture::sources::import_file(capture::sources::neuron::import_neuron_json, path, {}, sink);
   });
   if (!cost) return;
   std::uint64_t fields = 0;

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "capture/sources/nsys/source.h"
+#include "capture/sources/base/importers.h"
 #include "core/database/database.h"
 #include "tests/bench/base/figures.h"
 #include "tests/bench/import/import_cost.h"

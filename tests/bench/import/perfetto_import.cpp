@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "capture/sources/base/source.h"
 #include "capture/sources/perfetto/read/wire.h"
-#include "capture/sources/perfetto/source.h"
 #include "tests/bench/base/figures.h"
 #include "tests/bench/import/import_cost.h"
 #include "tests/support/perfetto_writer.h"
@@ -90,8 +90,9 @@ std::uint64_t count_trace_fields(const std::string& path) {
 }
 
 void measure(const std::string& name, const std::string& shape, const std::string& path, std::uint64_t slices) {
-  const auto cost = import_cost(
-      name, slices, [&](EventSink& sink) { return capture::sources::perfetto::import_perfetto(path, {}, sink); });
+  const auto cost = import_cost(name, slices, [&](EventSink& sink) {
+    return capture::sources::find_format("perfetto").value()->run(path, {}, sink);
+  });
   if (!cost) return;
   std::uint64_t fields = 0;
   const double stepping = best_seconds(2, [&] { fields = count_trace_fields(path); });

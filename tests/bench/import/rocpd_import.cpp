@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "capture/sources/rocm/source.h"
+#include "capture/sources/base/source.h"
 #include "core/database/database.h"
 #include "tests/bench/base/figures.h"
 #include "tests/bench/import/import_cost.h"
@@ -89,8 +89,9 @@ void bench_rocpd_import(const BenchOptions& options) {
   const std::string path = options.work_folder + "/rocpd_import.db";
   const auto launches = static_cast<std::uint64_t>(1e6 * options.scale);
   if (!make_rocpd(path, launches)) return;
-  const auto cost = import_cost("rocpd_import", launches * 3,
-                                [&](EventSink& sink) { return capture::sources::rocm::import_rocpd(path, {}, sink); });
+  const auto cost = import_cost("rocpd_import", launches * 3, [&](EventSink& sink) {
+    return capture::sources::find_format("rocpd").value()->run(path, {}, sink);
+  });
   if (!cost) return;
   const double stepping = best_seconds(2, [&] { step_over(path); });
   const double millions = static_cast<double>(launches) * 4 / 1e6;

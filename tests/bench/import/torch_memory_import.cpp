@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "capture/sources/base/importers.h"
 #include "capture/sources/pickle/pickle_reader.h"
-#include "capture/sources/torch_memory/source.h"
 #include "core/store/store.h"
 #include "tests/bench/base/figures.h"
 #include "tests/support/torch/allocator_model.h"
@@ -36,7 +36,7 @@ void bench_torch_memory_import(const BenchOptions& options) {
     auto store = Store::create();
     if (!store) return;
     StoreSink sink(**store);
-    if (!sources::torch_memory::import_torch_memory(path, {}, sink)) return;
+    if (!sources::import_file(sources::torch_memory::import_torch_memory, path, {}, sink)) return;
     kept = current_memory_bytes() - std::min(before, current_memory_bytes());
     peak = peak_memory_bytes() - std::min(before, peak_memory_bytes());
   });

@@ -7,8 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "capture/sources/base/importers.h"
 #include "capture/sources/tracy/read/trace_reader.h"
-#include "capture/sources/tracy/source.h"
 #include "tests/bench/base/figures.h"
 #include "tests/bench/import/import_cost.h"
 #include "tests/support/tracy_trace.h"
@@ -38,8 +38,9 @@ void import_zones(const BenchOptions& options, bool zstd) {
     megabytes = static_cast<double>(trace.size()) / 1e6;
     std::ofstream(path, std::ios::binary) << trace;
   }
-  const auto cost = import_cost(zstd ? "tracy_import_zstd" : "tracy_import", zones,
-                                [&](EventSink& sink) { return capture::sources::tracy::import_tracy(path, {}, sink); });
+  const auto cost = import_cost(zstd ? "tracy_import_zstd" : "tracy_import", zones, [&](EventSink& sink) {
+    return capture::sources::import_file(capture::sources::tracy::import_tracy, path, {}, sink);
+  });
   if (!cost) return;
   const double unpacking = unpacking_seconds(path);
   std::filesystem::remove(path);

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "capture/kinds/tt_metal/log_watch.h"
-#include "capture/sources/tt_metal/source.h"
+#include "capture/sources/base/importers.h"
 #include "core/store/store.h"
 #include "tests/bench/base/figures.h"
 #include "tests/support/tt_log_generator.h"
@@ -57,8 +57,9 @@ void bench_tt_log_follow(const BenchOptions& options) {
   const std::uint64_t peak = peak_memory_bytes();
   std::uint64_t imported_events = 0;
   const double imported = seconds([&] {
-    imported_events =
-        events_of([&](EventSink& sink) { return capture::sources::tt_metal::import_device_log(path, {}, sink); });
+    imported_events = events_of([&](EventSink& sink) {
+      return capture::sources::import_file(capture::sources::tt_metal::import_device_log, path, {}, sink);
+    });
   });
   std::filesystem::remove(path);
   const double million_rows = static_cast<double>(rows.value()) / 1e6;

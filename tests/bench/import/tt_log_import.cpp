@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "capture/json/byte_source.h"
-#include "capture/sources/tt_metal/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/bench/base/figures.h"
 #include "tests/bench/import/import_cost.h"
 #include "tests/support/tt_log_generator.h"
@@ -61,7 +61,7 @@ void bench_tt_log_import(const BenchOptions& options) {
   }
   const double megabytes = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
   const auto cost = import_cost("tt_log_import", 0, [&](EventSink& sink) {
-    return capture::sources::tt_metal::import_device_log(path, {}, sink);
+    return capture::sources::import_file(capture::sources::tt_metal::import_device_log, path, {}, sink);
   });
   if (!cost) return;
   std::uint64_t cells = 0;

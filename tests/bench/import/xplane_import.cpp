@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/sources/xplane/source.h"
+#include "capture/sources/base/source.h"
 #include "tests/bench/base/figures.h"
 #include "tests/bench/import/import_cost.h"
 
@@ -307,7 +307,7 @@ void bench_xplane_import(const BenchOptions& options) {
   double processor = 0;
   const auto cost = import_cost("xplane_import", events, [&](EventSink& sink) {
     const double before = processor_seconds();
-    Result<void> done = capture::sources::xplane::import_xplane(path, {}, sink);
+    Result<void> done = capture::sources::find_format("xplane").value()->run(path, {}, sink);
     processor = processor_seconds() - before;
     return done;
   });

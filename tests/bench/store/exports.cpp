@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "capture/sources/neuron/source.h"
+#include "capture/sources/base/importers.h"
 #include "core/export/formats/formats.h"
 #include "core/store/store.h"
 #include "tests/bench/base/figures.h"
@@ -41,7 +41,7 @@ void bench_exports(const BenchOptions& options) {
   Result<std::unique_ptr<Store>> store = Store::create();
   if (!store) return;
   StoreSink sink(**store);
-  if (!capture::sources::neuron::import_neuron_json(path, {}, sink).ok()) return;
+  if (!capture::sources::import_file(capture::sources::neuron::import_neuron_json, path, {}, sink).ok()) return;
   WorkerPool pool;
   TaskControl control;
   for (const auto& [name, target] :

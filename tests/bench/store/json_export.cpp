@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "capture/sources/neuron/source.h"
+#include "capture/sources/base/importers.h"
 #include "core/export/neuron/neuron_json.h"
 #include "core/store/store.h"
 #include "tests/bench/base/figures.h"
@@ -22,7 +22,9 @@ void bench_json_export(const BenchOptions& options) {
   if (!store) return;
   StoreSink sink(**store);
   bool imported = false;
-  const double reading = seconds([&] { imported = capture::sources::neuron::import_neuron_json(path, {}, sink).ok(); });
+  const double reading = seconds([&] {
+    imported = capture::sources::import_file(capture::sources::neuron::import_neuron_json, path, {}, sink).ok();
+  });
   const auto read_bytes = static_cast<double>(std::filesystem::file_size(path));
   if (!imported) return;
   WorkerPool pool;

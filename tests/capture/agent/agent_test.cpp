@@ -6,7 +6,7 @@
 #include <future>
 
 #include "capture/agent/viewers/agent.h"
-#include "capture/wire/capture_messages.h"
+#include "capture/wire/messages.h"
 #include "tests/capture/recording_sink.h"
 #include "tests/capture/wire/wire_support.h"
 

@@ -8,8 +8,8 @@
 
 #include "capture/agent/viewers/agent.h"
 #include "capture/ingest/stream_ingest.h"
-#include "capture/security/proof.h"
-#include "capture/wire/capture_messages.h"
+#include "capture/security/secrets.h"
+#include "capture/wire/messages.h"
 #include "core/chunk/chunk_format.h"
 #include "tests/capture/wire/wire_support.h"
 

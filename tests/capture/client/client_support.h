@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "capture/client/capture_session.h"
-#include "capture/wire/capture_messages.h"
+#include "capture/wire/messages.h"
 #include "tests/capture/wire/wire_support.h"
 
 namespace accelscope::capture {

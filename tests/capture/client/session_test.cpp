@@ -9,7 +9,7 @@
 
 #include "capture/client/connection.h"
 #include "capture/client/record.h"
-#include "capture/security/private_files.h"
+#include "capture/security/secrets.h"
 #include "client_support.h"
 
 using namespace accelscope;

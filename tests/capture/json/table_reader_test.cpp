@@ -6,7 +6,6 @@
 #include <cctype>
 #include <random>
 
-#include "capture/json/fast_rows.h"
 #include "capture/json/row_parser.h"
 
 namespace accelscope::capture {

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "capture/sources/chrome/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/kinds/kind_run_support.h"
 
 namespace accelscope::capture {
@@ -41,7 +41,7 @@ inline std::vector<std::string> trace_events(const RecordingSink& sink) {
 
 inline std::vector<std::string> imported_trace(const std::string& path) {
   RecordingSink sink;
-  const Result<void> done = sources::chrome::import_chrome_json(path, {}, sink);
+  const Result<void> done = sources::import_file(sources::chrome::import_chrome_json, path, {}, sink);
   REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : done.message()));
   return trace_events(sink);
 }

@@ -5,7 +5,6 @@
 #include <filesystem>
 
 #include "capture/reach/agent_files.h"
-#include "capture/reach/remote_script.h"
 #include "capture/reach/ssh_command.h"
 #include "capture/system/child_process.h"
 #include "capture/system/shown_command.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "capture/request/option_cli.h"
-#include "capture/wire/capture_messages.h"
+#include "capture/wire/messages.h"
 
 namespace accelscope::capture {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "capture/agent/viewers/agent.h"
-#include "capture/security/proof.h"
-#include "capture/wire/capture_messages.h"
+#include "capture/security/secrets.h"
+#include "capture/wire/messages.h"
 #include "tests/capture/wire/link_support.h"
 
 namespace accelscope::capture {

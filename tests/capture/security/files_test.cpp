@@ -6,9 +6,8 @@
 #include <fstream>
 #include <thread>
 
-#include "capture/security/agent_identity.h"
-#include "capture/security/known_agents.h"
-#include "capture/security/private_files.h"
+#include "capture/security/identities.h"
+#include "capture/security/secrets.h"
 #include "tests/capture/wire/link_support.h"
 
 namespace accelscope::capture {

@@ -7,9 +7,8 @@
 #include <cstdio>
 
 #include "capture/security/agent_gate.h"
-#include "capture/security/known_agents.h"
-#include "capture/security/private_files.h"
-#include "capture/security/proof.h"
+#include "capture/security/identities.h"
+#include "capture/security/secrets.h"
 #include "tests/capture/wire/link_support.h"
 
 namespace accelscope::capture {

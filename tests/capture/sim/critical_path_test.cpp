@@ -13,9 +13,7 @@
 #include <set>
 #include <string>
 
-#include "capture/sim/kernel/true_waits.h"
 #include "capture/sim/output/simulator.h"
-#include "capture/sim/planted/planted_kernel.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/critical_path/waits.h"
 #include "core/analysis/replay/what_if.h"
@@ -23,6 +21,9 @@
 #include "core/scan/column_values.h"
 #include "core/store/store.h"
 #include "tests/capture/sim/planted_run.h"
+#include "tests/support/planted/changes.h"
+#include "tests/support/planted/kernel.h"
+#include "tests/support/planted/true_waits.h"
 #include "tests/support/sanitized.h"
 
 using namespace accelscope;
@@ -93,10 +94,10 @@ sim::SimulationOptions varied(std::uint64_t seed) {
                    .resident_w2 = one_of(0, 3) == 0,
                    .weight_buffers = one_of(2, 8),
                    .heads = one_of(2, 4)};
-  options.changes = {{.what = What::bandwidth, .factor = 0.5 + 0.01 * one_of(0, 150)},
-                     {.what = What::latency, .factor = 0.5 + 0.01 * one_of(0, 150)},
-                     {.what = What::opcode, .factor = 0.5 + 0.01 * one_of(0, 250), .name = "ACTIVATE"},
-                     {.what = What::opcode, .factor = 0.5 + 0.01 * one_of(0, 250), .name = "TENSOR_COPY"}};
+  add_changes(options, {{.what = What::bandwidth, .factor = 0.5 + 0.01 * one_of(0, 150)},
+                        {.what = What::latency, .factor = 0.5 + 0.01 * one_of(0, 150)},
+                        {.what = What::opcode, .factor = 0.5 + 0.01 * one_of(0, 250), .name = "ACTIVATE"},
+                        {.what = What::opcode, .factor = 0.5 + 0.01 * one_of(0, 250), .name = "TENSOR_COPY"}});
   return options;
 }
 
@@ -261,7 +262,7 @@ TEST_CASE("a replay predicts what the simulator takes with the change") {
     Simulated before(options);
     if (pair.drops_w1) options.shape.resident_w1 = true;
     if (pair.drops_w2) options.shape.resident_w2 = true;
-    if (!pair.drops_w1 && !pair.drops_w2) options.changes.push_back(pair.change);
+    if (!pair.drops_w1 && !pair.drops_w2) add_changes(options, {pair.change});
     sim::TracedRun run(options);
     std::int64_t begin = 0, end = 0;
     while (run.advance()) {

@@ -2,8 +2,8 @@
 // ones.
 #include <doctest/doctest.h>
 
-#include "capture/sim/planted_cores/planted_cores.h"
 #include "tests/capture/sim/planted_run.h"
+#include "tests/support/planted/cores.h"
 
 using namespace accelscope;
 using capture::sim::CoreDefect;

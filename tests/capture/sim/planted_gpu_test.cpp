@@ -2,8 +2,8 @@
 // and mended ones.
 #include <doctest/doctest.h>
 
-#include "capture/sim/planted_gpu/planted_gpu.h"
 #include "tests/capture/sim/planted_run.h"
+#include "tests/support/planted/gpu.h"
 
 using namespace accelscope;
 using capture::sim::GpuDefect;

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <map>
 
-#include "capture/sim/planted/planted_kernel.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/time/session_activity.h"
+#include "tests/support/planted/kernel.h"
 
 using namespace accelscope;
 using capture::sim::Defect;

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "capture/sim/kernel/demo_source.h"
-#include "capture/sim/output/runs.h"
 #include "capture/sim/output/simulator.h"
 #include "tests/capture/recording_sink.h"
 

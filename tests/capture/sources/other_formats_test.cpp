@@ -1,5 +1,5 @@
 // Files of other tools are named, not guessed at, and a format that is forced upon a file must fit it.
-#include "capture/sources/other_formats.h"
+#include "capture/sources/base/source.h"
 
 #include <doctest/doctest.h>
 #include <sqlite3.h>
@@ -8,7 +8,6 @@
 #include <fstream>
 #include <string>
 
-#include "capture/sources/base/source.h"
 #include "capture/sources/import_input.h"
 #include "core/store/session_check.h"
 #include "core/store/store.h"

@@ -8,8 +8,8 @@
 #include <set>
 #include <tuple>
 
-#include "capture/sources/chrome/source.h"
-#include "capture/sources/perfetto/source.h"
+#include "capture/sources/base/importers.h"
+#include "capture/sources/perfetto/importer.h"
 #include "core/analysis/memory/usage.h"
 #include "core/chunk/session_writer.h"
 #include "core/export/json_tables.h"
@@ -214,9 +214,8 @@ Imported imported_from(const std::string& bytes, Import import_bytes) {
 
 Imported from_perfetto(const std::string& trace) {
   return Imported::by([&](EventSink& sink) {
-    return sources::perfetto::import_perfetto(
-        [&]() -> Result<std::unique_ptr<json::ByteSource>> { return json::ByteSource::from_memory(trace); },
-        "test.pftrace", {}, sink);
+    return sources::perfetto::PerfettoImporter("test.pftrace", {}, sink)
+        .run([&]() -> Result<std::unique_ptr<json::ByteSource>> { return json::ByteSource::from_memory(trace); });
   });
 }
 

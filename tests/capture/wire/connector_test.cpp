@@ -11,7 +11,7 @@
 #include <asio/ssl.hpp>
 #include <atomic>
 
-#include "capture/security/known_agents.h"
+#include "capture/security/identities.h"
 #include "link_support.h"
 
 namespace accelscope::capture {

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "capture/system/address.h"
-#include "capture/wire/capture_messages.h"
 #include "capture/wire/messages.h"
 #include "wire_support.h"
 

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "capture/security/agent_identity.h"
+#include "capture/security/identities.h"
 #include "capture/wire/connector.h"
 #include "wire_support.h"
 

@@ -1,4 +1,4 @@
-#include "capture/sources/chrome/read/table_binding.h"
+#include "capture/sources/chrome/read/row_reader.h"
 
 #include <algorithm>
 #include <array>

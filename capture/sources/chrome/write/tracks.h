@@ -14,7 +14,7 @@
 #include "capture/sources/chrome/read/row_reader.h"
 #include "capture/sources/chrome/read/tables.h"
 #include "capture/sources/chrome/write/flow_binder.h"
-#include "capture/sources/tracks/device_names.h"
+#include "capture/sources/tracks/gpu_tables.h"
 #include "capture/sources/tracks/track_events.h"
 #include "core/model/track_kinds.h"
 

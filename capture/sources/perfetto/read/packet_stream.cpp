@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <optional>
 
 #include "capture/sources/perfetto/read/wire.h"
@@ -299,6 +300,38 @@ bool looks_like_trace(std::string_view head, bool whole) {
     ++packets;
   }
   return packets > 0;
+}
+
+namespace {
+
+constexpr std::uint64_t kStateCleared = 1;  // of the flags
+// Fields that go with messages or tell of the tracing itself.
+constexpr std::uint32_t kBesideMessages[] = {3, 4, 8, 10, 12, 13, 41, 42, 58, 59, 76, 79, 87, 88, 98, 103};
+
+}  // namespace
+
+PacketFields read_packet(const RawPacket& raw) {
+  PacketFields packet;
+  packet.offset = raw.offset;
+  Fields fields(raw.bytes);
+  while (fields.next()) {
+    if (fields.into(At{8, packet.timestamp}, At{58, packet.clock}, At{10, packet.sequence}, At{98, packet.machine},
+                    At{13, packet.flags}, At{41, packet.cleared}, At{42, packet.dropped}, At{87, packet.first},
+                    At{12, packet.interned}))
+      continue;
+    if (fields.number() == 59) {
+      packet.defaults = fields.bytes();
+      packet.has_defaults = true;
+    } else if (fields.number() == PacketFields::kTrackEvent ||
+               (fields.type() == WireType::bytes && std::find(std::begin(kBesideMessages), std::end(kBesideMessages),
+                                                              fields.number()) == std::end(kBesideMessages))) {
+      packet.field = fields.number();
+      packet.message = fields.bytes();
+    }
+  }
+  packet.cleared = packet.cleared || (packet.flags & kStateCleared) != 0;
+  packet.broken = fields.broken();
+  return packet;
 }
 
 }  // namespace accelscope::capture::sources::perfetto

@@ -43,25 +43,8 @@ void add_text(InternTable<InternedText>& table, std::string_view message) {
   InternedFrame entry;
   Fields fields(message);
   while (fields.next()) {
-    switch (fields.number()) {
-      case 2:
-        entry.function = fields.whole();
-        break;
-      case 3:
-        entry.mapping = fields.whole();
-        break;
-      case 4:
-        entry.relative_pc = fields.whole();
-        break;
-      case 5:
-        entry.source_path = fields.whole();
-        break;
-      case 6:
-        entry.line = fields.whole();
-        break;
-      default:
-        break;
-    }
+    (void)fields.into(At{2, entry.function}, At{3, entry.mapping}, At{4, entry.relative_pc}, At{5, entry.source_path},
+                      At{6, entry.line});
   }
   return entry;
 }

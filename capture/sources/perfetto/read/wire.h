@@ -9,7 +9,9 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace accelscope::capture::sources::perfetto {
 
@@ -57,6 +59,14 @@ namespace accelscope::capture::sources::perfetto {
 
 enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
+// Where a field of that number goes: a number, a flag or a text, optional or not. `fields.into(At{1, id}, At{2, name})`
+template <typename Value>
+struct At {
+  At(std::uint32_t of, Value& to) noexcept : number(of), value(to) {}
+  std::uint32_t number;
+  Value& value;
+};
+
 class Fields {
  public:
   explicit Fields(std::string_view message) noexcept : at_(message.data()), end_(message.data() + message.size()) {}
@@ -103,6 +113,12 @@ class Fields {
     return type_ == WireType::bytes ? bytes_ : std::string_view{};
   }
 
+  // Puts the field where one of these wants its number. False: none does.
+  template <typename... Value>
+  [[gnu::always_inline]] bool into(At<Value>... places) {
+    return ((number_ == places.number && (put(places.value), true)) || ...);
+  }
+
   // Every value of a repeated number, which may be packed into one field. `take` is given the bits.
   template <typename Take>
   void each(WireType of, Take take) noexcept {
@@ -124,6 +140,22 @@ class Fields {
   }
 
  private:
+  template <typename Value>
+  void put(std::optional<Value>& value) {
+    put(value.emplace());
+  }
+  template <typename Value>
+  void put(Value& value) {
+    if constexpr (std::is_same_v<Value, bool>) {
+      value = flag();
+    } else if constexpr (std::is_integral_v<Value>) {
+      value = static_cast<Value>(whole());
+    } else if constexpr (std::is_floating_point_v<Value>) {
+      value = real();
+    } else {
+      value = bytes();
+    }
+  }
   [[nodiscard]] std::size_t left() const noexcept { return static_cast<std::size_t>(end_ - at_); }
   [[nodiscard, gnu::always_inline]] bool take(std::uint64_t& value) noexcept {
     const char* const end = read_varint(at_, end_, value);

@@ -11,6 +11,8 @@
 
 #include "capture/json/json_cursor.h"
 #include "capture/sources/perfetto/read/wire.h"
+#include "capture/sources/perfetto/write/gpu_events.h"
+#include "capture/sources/tracks/gpu_tables.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 
@@ -103,32 +105,13 @@ enum class ArgumentPart : std::uint8_t {
 using ArgumentParts = std::array<ArgumentPart, 18>;  // by number
 
 constexpr ArgumentParts kDebugAnnotation = [] {
-  ArgumentParts parts{};
-  parts[1] = ArgumentPart::name_iid;
-  parts[2] = ArgumentPart::boolean;
-  parts[3] = ArgumentPart::whole;
-  parts[4] = ArgumentPart::integer;
-  parts[5] = ArgumentPart::real;
-  parts[6] = ArgumentPart::text;
-  parts[7] = ArgumentPart::whole;  // a pointer
-  parts[8] = ArgumentPart::old_nested;
-  parts[9] = ArgumentPart::json;
-  parts[10] = ArgumentPart::name;
-  parts[11] = ArgumentPart::entry;
-  parts[12] = ArgumentPart::item;
-  parts[17] = ArgumentPart::text_iid;
-  return parts;
+  using enum ArgumentPart;
+  return ArgumentParts{unknown,    name_iid, boolean, whole, integer, real,    text,    whole,  // a pointer
+                       old_nested, json,     name,    entry, item,    unknown, unknown, unknown, unknown, text_iid};
 }();
 constexpr ArgumentParts kComputeArgument = [] {
-  ArgumentParts parts{};
-  parts[1] = ArgumentPart::name_iid;
-  parts[2] = ArgumentPart::name;
-  parts[3] = ArgumentPart::integer;
-  parts[4] = ArgumentPart::whole;
-  parts[5] = ArgumentPart::real;
-  parts[6] = ArgumentPart::text;
-  parts[7] = ArgumentPart::text_iid;
-  return parts;
+  using enum ArgumentPart;
+  return ArgumentParts{unknown, name_iid, name, integer, whole, real, text, text_iid};
 }();
 
 [[nodiscard]] ReadAnnotation read_fields(std::string_view message, const ArgumentParts& parts,
@@ -565,6 +548,63 @@ void EventTables::merge(const EventTable& table, const tracks::EventValues& late
 
 void EventTables::set_rest(const EventTable& table, const std::string& rest, tracks::EventValues& values) {
   if (!rest.empty()) values.text(table.column(OwnColumn::rest), rest + "}");
+}
+
+namespace {
+
+using chrome::ChromeTable;
+
+constexpr std::array kDeviceNames = {
+    DeviceName{"COMPUTE ", "QUEUE [", "stream", ChromeTable::kernel},
+    DeviceName{"COPY to ", "", "dma_queue", ChromeTable::memcpy},
+    DeviceName{"STREAM [", "", "stream", ChromeTable::kernel},
+};
+
+struct CategoryPlace {
+  std::string_view category;
+  ChromeTable table;
+};
+constexpr std::array kToolCategories = {
+    CategoryPlace{"kernel_dispatch", ChromeTable::kernel},
+    CategoryPlace{"memory_copy", ChromeTable::memcpy},
+    CategoryPlace{"hip_api", ChromeTable::runtime_call},
+    CategoryPlace{"hip_runtime_api", ChromeTable::runtime_call},
+    CategoryPlace{"hip_compiler_api", ChromeTable::runtime_call},
+    CategoryPlace{"hsa_api", ChromeTable::runtime_call},
+    CategoryPlace{"hsa_core_api", ChromeTable::runtime_call},
+    CategoryPlace{"hsa_amd_ext_api", ChromeTable::runtime_call},
+    CategoryPlace{"hsa_image_ext_api", ChromeTable::runtime_call},
+    CategoryPlace{"hsa_finalize_ext_api", ChromeTable::runtime_call},
+    CategoryPlace{"rccl_api", ChromeTable::runtime_call},
+    CategoryPlace{"rocdecode_api", ChromeTable::runtime_call},
+    CategoryPlace{"rocjpeg_api", ChromeTable::runtime_call},
+    CategoryPlace{"marker_api", ChromeTable::user_annotation},
+};
+
+}  // namespace
+
+const DeviceName* device_of_track(std::string_view name) noexcept {
+  const auto* const found = std::find_if(kDeviceNames.begin(), kDeviceNames.end(), [&](const DeviceName& each) {
+    return name.starts_with(each.begin) && name.find(each.within) != std::string_view::npos;
+  });
+  return found == kDeviceNames.end() ? nullptr : found;
+}
+
+std::string device_label(std::string_view name) {
+  if (name.starts_with("STREAM [")) return "GPU";
+  const std::size_t open = name.find('[');
+  const std::size_t close = name.find(']', open);
+  const bool host = name.ends_with("(CPU)");
+  if (open == std::string_view::npos || close == std::string_view::npos) return host ? "CPU" : "GPU";
+  const std::string_view number = name.substr(open + 1, close - open - 1);
+  return host ? fmt::format("CPU {}", number) : tracks::gpu_name(number);
+}
+
+ChromeTable table_of_tool_category(std::string_view category) noexcept {
+  for (const CategoryPlace& place : kToolCategories) {
+    if (place.category == category) return place.table;
+  }
+  return chrome::table_of_category(category);
 }
 
 }  // namespace accelscope::capture::sources::perfetto

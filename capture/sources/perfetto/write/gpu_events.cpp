@@ -75,8 +75,6 @@ constexpr std::array kCommonNames = {
   return said;
 }
 
-constexpr std::string_view kGraphicsApis[] = {"", "OpenGL", "Vulkan", "OpenCL", "CUDA", "HIP"};
-
 // MeasureUnit of GPU counters, by number.
 constexpr std::string_view kMeasureUnits[] = {
     "",   "bit", "Kb", "Mb",     "Gb",    "Tb",        "Pb",       "B",           "KB", "MB", "GB",
@@ -116,13 +114,8 @@ struct CounterSpec {
   std::string below;
   Fields fields(message);
   while (fields.next()) {
+    if (fields.into(At{1, spec.id}, At{2, spec.name})) continue;
     switch (fields.number()) {
-      case 1:
-        spec.id = fields.whole();
-        break;
-      case 2:
-        spec.name = fields.bytes();
-        break;
       case 7:
         fields.each(WireType::varint, [&](std::uint64_t unit) {
           if (!spec.unit.empty()) spec.unit += ':';
@@ -199,51 +192,14 @@ GpuEvents::StageFields GpuEvents::read_stage(std::string_view message, SequenceS
   StageFields read;
   Fields fields(message);
   while (fields.next()) {
+    if (fields.into(At{1, read.event_id}, At{2, read.duration}, At{3, read.queue}, At{4, read.stage},
+                    At{5, read.context}, At{7, read.specifications}, At{8, read.render_target}, At{9, read.render_pass},
+                    At{10, read.submission}, At{11, read.gpu}, At{12, read.command_buffer}, At{13, read.queue_iid},
+                    At{14, read.stage_iid}, At{17, read.name}, At{21, read.launch}))
+      continue;
     switch (fields.number()) {
-      case 1:
-        read.event_id = fields.whole();
-        break;
-      case 2:
-        read.duration = fields.integer();
-        break;
-      case 3:
-        read.queue = fields.whole();
-        break;
-      case 4:
-        read.stage = fields.whole();
-        break;
-      case 5:
-        read.context = fields.whole();
-        break;
       case 6:
         read.extra.push_back(fields.bytes());
-        break;
-      case 7:
-        read.specifications = fields.bytes();
-        break;
-      case 8:
-        read.render_target = fields.whole();
-        break;
-      case 9:
-        read.render_pass = fields.whole();
-        break;
-      case 10:
-        read.submission = fields.whole();
-        break;
-      case 11:
-        read.gpu = fields.integer32();
-        break;
-      case 12:
-        read.command_buffer = fields.whole();
-        break;
-      case 13:
-        read.queue_iid = fields.whole();
-        break;
-      case 14:
-        read.stage_iid = fields.whole();
-        break;
-      case 17:
-        read.name = fields.bytes();
         break;
       case 18:
         fields.each(WireType::varint, [&](std::uint64_t id) { read.waits.push_back(id); });
@@ -253,9 +209,6 @@ GpuEvents::StageFields GpuEvents::read_stage(std::string_view message, SequenceS
         break;
       case 20:
         if (const InternedText* const name = state.names.find(fields.whole())) read.name = name->text;
-        break;
-      case 21:
-        read.launch = fields.bytes();
         break;
       default:
         break;

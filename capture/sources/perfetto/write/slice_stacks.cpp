@@ -358,8 +358,7 @@ void SliceStacks::close(Stack& stack, std::size_t slot, std::int64_t ns, bool fi
   drop_top(stack);
 }
 
-tracks::WrittenEvent SliceStacks::write(Stack& stack, OpenSlice& slice, std::int64_t duration) {
-  SliceMark& mark = slice.mark;
+void SliceStacks::complete(SliceMark& mark) {
   const EventTable& table = tables_.open(mark.table);
   if (mark.thread_ns) tables_.set_number(table, OwnColumn::thread_time, *mark.thread_ns, mark.values, mark.rest);
   if (mark.instructions) {
@@ -367,6 +366,11 @@ tracks::WrittenEvent SliceStacks::write(Stack& stack, OpenSlice& slice, std::int
   }
   EventTables::set_rest(table, mark.rest, mark.values);
   if (mark.category != 0) mark.values.string(table.column(OwnColumn::category), mark.category);
+}
+
+tracks::WrittenEvent SliceStacks::write(Stack& stack, OpenSlice& slice, std::int64_t duration) {
+  SliceMark& mark = slice.mark;
+  complete(mark);
   const tracks::WrittenEvent event =
       stack.mixed || stack.track->shares_rows
           ? session_.write(slice.row, mark.ns, duration, mark.name, mark.values)
@@ -379,13 +383,7 @@ tracks::WrittenEvent SliceStacks::write(Stack& stack, OpenSlice& slice, std::int
 
 void SliceStacks::instant(Stack& stack, SliceMark& mark) {
   mark.table = stack.track->holds_allocations() ? EventTableKind::memory : EventTableKind::instant;
-  const EventTable& table = tables_.open(mark.table);
-  if (mark.thread_ns) tables_.set_number(table, OwnColumn::thread_time, *mark.thread_ns, mark.values, mark.rest);
-  if (mark.instructions) {
-    tables_.set_number(table, OwnColumn::instructions, *mark.instructions, mark.values, mark.rest);
-  }
-  EventTables::set_rest(table, mark.rest, mark.values);
-  if (mark.category != 0) mark.values.string(table.column(OwnColumn::category), mark.category);
+  complete(mark);
   const std::uint32_t row = book_.row(*stack.track, mark.table);
   const tracks::WrittenEvent event = session_.write(row, mark.ns, 0, mark.name, mark.values);
   for (const FlowPoint& flow : mark.flows) flows_.add(flow, event);

@@ -137,6 +137,7 @@ class SliceStacks {
   void close_ended(Stack& stack, std::int64_t ns);
   void close(Stack& stack, std::size_t slot, std::int64_t ns, bool finished);
   void drop_top(Stack& stack);
+  void complete(SliceMark& mark);  // with what the row has beside its own columns
   tracks::WrittenEvent write(Stack& stack, OpenSlice& slice, std::int64_t duration);
   void put_aside(Stack& stack, std::int64_t ns);
   void take_back(Stack& stack);

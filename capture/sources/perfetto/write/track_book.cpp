@@ -74,25 +74,8 @@ struct DescribedCounter {
   std::string unit_name;
   Fields fields(message);
   while (fields.next()) {
-    switch (fields.number()) {
-      case 1:
-        type = fields.whole();
-        break;
-      case 3:
-        unit = fields.whole();
-        break;
-      case 4:
-        if (fields.whole() != 0) counter.info.multiplier = static_cast<double>(fields.integer());
-        break;
-      case 5:
-        counter.info.incremental = fields.flag();
-        break;
-      case 6:
-        unit_name = fields.bytes();
-        break;
-      default:
-        break;
-    }
+    if (fields.into(At{1, type}, At{3, unit}, At{5, counter.info.incremental}, At{6, unit_name})) continue;
+    if (fields.number() == 4 && fields.whole() != 0) counter.info.multiplier = static_cast<double>(fields.integer());
   }
   if (type < std::size(kCounterNames)) counter.name = kCounterNames[type];
   if (unit < std::size(kUnits)) counter.info.unit = kUnits[unit];
@@ -214,26 +197,14 @@ void TrackBook::describe(std::string_view message, std::int64_t machine, bool fi
   bool sandboxed = false;
   Fields fields(message);
   while (fields.next()) {
+    if (fields.into(At{1, read.uuid}, At{3, process}, At{4, thread}, At{5, read.parent}, At{6, chrome_process},
+                    At{12, read.rank}, At{14, read.description}, At{16, read.merge_key}))
+      continue;
     switch (fields.number()) {
-      case 1:
-        read.uuid = fields.whole();
-        break;
       case 2:
       case 10:
       case 13:
         read.name = fields.bytes();
-        break;
-      case 3:
-        process = fields.bytes();
-        break;
-      case 4:
-        thread = fields.bytes();
-        break;
-      case 5:
-        read.parent = fields.whole();
-        break;
-      case 6:
-        chrome_process = fields.bytes();
         break;
       case 7: {
         Fields chrome_thread(fields.bytes());
@@ -253,19 +224,10 @@ void TrackBook::describe(std::string_view message, std::int64_t machine, bool fi
       case 11:
         read.ordering = static_cast<PerfettoTrack::Ordering>(std::min<std::uint64_t>(fields.whole(), 3));
         break;
-      case 12:
-        read.rank = fields.integer32();
-        break;
-      case 14:
-        read.description = fields.bytes();
-        break;
       case 15:
         read.merging = fields.whole() == 2   ? PerfettoTrack::Merging::none
                        : fields.whole() == 3 ? PerfettoTrack::Merging::by_key
                                              : PerfettoTrack::Merging::by_name;
-        break;
-      case 16:
-        read.merge_key = fields.bytes();
         break;
       case 17:
         read.merge_key = fmt::format("{}", fields.whole());

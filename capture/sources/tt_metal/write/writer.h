@@ -20,7 +20,7 @@
 #include "capture/sources/tracks/doubtful_times.h"
 #include "capture/sources/tt_metal/read/dictionary.h"
 #include "capture/sources/tt_metal/read/layout.h"
-#include "capture/sources/tt_metal/read/row_problems.h"
+#include "capture/sources/tt_metal/read/rows.h"
 #include "capture/sources/tt_metal/read/schemas.h"
 #include "capture/sources/tt_metal/write/marker_runs.h"
 #include "core/chunk/session_writer.h"

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "capture/sources/xplane/read/records.h"
-#include "capture/sources/xplane/read/wire.h"
 
 namespace accelscope::capture::sources::xplane {
 

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "app/workspace/workspace.h"
-#include "capture/sources/chrome/source.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/input_parts.h"
 #include "tests/app/program_run.h"
 #include "tests/support/wait.h"

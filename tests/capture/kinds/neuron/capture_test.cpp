@@ -3,8 +3,8 @@
 
 #include <fstream>
 
+#include "capture/sources/base/importers.h"
 #include "capture/sources/import_input.h"
-#include "capture/sources/neuron/source.h"
 #include "tests/capture/kinds/neuron/local_run.h"
 #include "tests/capture/wire/wire_support.h"
 #include "tests/support/neuron/stand_in_tool.h"

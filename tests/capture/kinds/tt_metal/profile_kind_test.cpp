@@ -2,7 +2,7 @@
 #include <fstream>
 
 #include "capture/agent/control/local_capture.h"
-#include "capture/sources/tt_metal/source.h"
+#include "capture/sources/base/importers.h"
 #include "core/store/store.h"
 #include "tests/capture/kinds/kind_run_support.h"
 #include "tests/capture/sources/tt_metal/device_log.h"

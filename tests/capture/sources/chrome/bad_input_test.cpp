@@ -129,11 +129,12 @@ TEST_CASE("a packed trace that was cut yields what could be inflated") {
   const std::string packed = gzip_of(many_slices(20000));
   const TemporaryFile whole(packed);
   CHECK(Imported::by([&](EventSink& sink) {
-          return sources::chrome::import_chrome_json(whole.path(), {}, sink);
+          return sources::import_file(sources::chrome::import_chrome_json, whole.path(), {}, sink);
         }).count("event") == 20000);
   const TemporaryFile half(packed.substr(0, packed.size() / 2));
-  const Imported session =
-      Imported::by([&](EventSink& sink) { return sources::chrome::import_chrome_json(half.path(), {}, sink); });
+  const Imported session = Imported::by([&](EventSink& sink) {
+    return sources::import_file(sources::chrome::import_chrome_json, half.path(), {}, sink);
+  });
   CHECK(session.count("event") > 5000);
   CHECK(session.count("event") < 20000);
   CHECK(quality_count(session, "unreadable") + quality_count(session, "truncated") == 1);

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "capture/sources/tracks/device_names.h"
+#include "capture/sources/tracks/gpu_tables.h"
 #include "tests/capture/sources/chrome/imported_trace.h"
 
 namespace accelscope::capture {

@@ -4,7 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "capture/sources/chrome/source.h"
+#include "capture/sources/base/importers.h"
+#include "capture/sources/chrome/importer.h"
 #include "tests/capture/sources/neuron/imported.h"
 
 namespace accelscope::capture {

@@ -133,8 +133,8 @@ TEST_CASE("every event of a real trace is in the session, in the table of its ca
   for (const std::string& file : real_files()) {
     CAPTURE(file);
     const Expected expected = count_file(file);
-    const Imported session =
-        Imported::by([&](EventSink& sink) { return sources::chrome::import_chrome_json(file, {}, sink); });
+    const Imported session = Imported::by(
+        [&](EventSink& sink) { return sources::import_file(sources::chrome::import_chrome_json, file, {}, sink); });
     CHECK(session.count("kernel") == in_categories(expected, {"kernel", "Kernel"}));
     CHECK(session.count("memcpy") == in_categories(expected, {"gpu_memcpy", "Memcpy"}));
     CHECK(session.count("memset") == in_categories(expected, {"gpu_memset", "Memset"}));
@@ -162,8 +162,8 @@ TEST_CASE("kernels of a real trace lie on their streams with the times of the fi
   for (const std::string& file : real_files()) {
     CAPTURE(file);
     const Expected expected = count_file(file);
-    const Imported session =
-        Imported::by([&](EventSink& sink) { return sources::chrome::import_chrome_json(file, {}, sink); });
+    const Imported session = Imported::by(
+        [&](EventSink& sink) { return sources::import_file(sources::chrome::import_chrome_json, file, {}, sink); });
     std::map<std::string, std::size_t> streams;
     std::int64_t busy = 0;
     for (const EventValues& kernel : session.events("kernel")) {
@@ -195,8 +195,8 @@ TEST_CASE("every launch of a real trace leads to what it started, and the flows 
   for (const std::string& file : real_files()) {
     CAPTURE(file);
     const Expected expected = count_file(file);
-    const Imported session =
-        Imported::by([&](EventSink& sink) { return sources::chrome::import_chrome_json(file, {}, sink); });
+    const Imported session = Imported::by(
+        [&](EventSink& sink) { return sources::import_file(sources::chrome::import_chrome_json, file, {}, sink); });
     std::size_t launches = 0;
     std::set<std::int64_t> joined;
     for (const std::int64_t work : expected.works) {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "capture/sources/neuron/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/sources/chrome/imported_trace.h"
 
 namespace accelscope::capture {

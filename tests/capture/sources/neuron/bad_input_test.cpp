@@ -48,7 +48,7 @@ TEST_CASE("a file that does not exist or is a folder gives an error with its nam
   const auto message = [](const std::string& path) {
     const auto store = std::move(Store::create().value());
     StoreSink sink(*store);
-    const Result<void> done = sources::neuron::import_neuron_json(path, {}, sink);
+    const Result<void> done = sources::import_file(sources::neuron::import_neuron_json, path, {}, sink);
     REQUIRE(!done.ok());
     return done.message();
   };

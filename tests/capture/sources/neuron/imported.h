@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/sources/neuron/source.h"
+#include "capture/sources/base/importers.h"
 #include "core/chunk/chunk_view.h"
 #include "core/store/store.h"
 
@@ -51,7 +51,7 @@ class Imported {
  public:
   static Imported file(const std::string& path, const sources::ImportOptions& options = {}) {
     Imported session;
-    const Result<void> done = sources::neuron::import_neuron_json(path, options, *session.sink_);
+    const Result<void> done = sources::import_file(sources::neuron::import_neuron_json, path, options, *session.sink_);
     REQUIRE_MESSAGE(done.ok(), (done.ok() ? "" : done.message()));
     session.snapshot_ = session.store_->snapshot();
     return session;

@@ -9,7 +9,8 @@
 #include <fstream>
 #include <random>
 
-#include "capture/sources/neuron/source.h"
+#include "capture/sources/base/importers.h"
+#include "capture/sources/neuron/tool.h"
 #include "capture/system/shown_command.h"
 #include "tests/capture/recording_sink.h"
 

@@ -8,10 +8,10 @@
 #include <map>
 #include <set>
 
+#include "capture/sources/base/importers.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/input_parts.h"
 #include "capture/sources/neuron/importer.h"
-#include "capture/sources/neuron/source.h"
 #include "core/analysis/figures/metrics.h"
 #include "tests/capture/sources/neuron/imported.h"
 #include "tests/support/files.h"

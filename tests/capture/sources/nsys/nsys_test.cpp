@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "capture/sources/nsys/source.h"
+#include "capture/sources/base/importers.h"
 #include "core/analysis/memory/usage.h"
 #include "tests/capture/sources/neuron/imported.h"
 #include "tests/support/files.h"

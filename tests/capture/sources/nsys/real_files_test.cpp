@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "capture/sources/nsys/source.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/sqlite/foreign_database.h"
 #include "tests/capture/sources/neuron/imported.h"
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "capture/sources/nsys/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/sources/neuron/imported.h"
 #include "tests/support/files.h"
 #include "tests/support/nsys_export.h"

@@ -10,8 +10,7 @@
 #include <iterator>
 #include <map>
 
-#include "capture/sources/chrome/source.h"
-#include "capture/sources/perfetto/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/sources/perfetto/trace_tables.h"
 
 namespace accelscope::capture::perfetto_conformance {
@@ -169,7 +168,7 @@ TEST_CASE(
     }
     RecordingSink sink;
     const bool json = each.trace.ends_with(".json");
-    const Result<void> done = json ? sources::chrome::import_chrome_json(each.trace, {}, sink)
+    const Result<void> done = json ? sources::import_file(sources::chrome::import_chrome_json, each.trace, {}, sink)
                                    : sources::perfetto::import_perfetto(each.trace, {}, sink);
     INFO((done.ok() ? std::string() : done.message()));
     CHECK((done.ok() || each.rows.empty()));

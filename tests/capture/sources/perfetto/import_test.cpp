@@ -9,7 +9,8 @@
 #include <set>
 #include <tuple>
 
-#include "capture/sources/perfetto/source.h"
+#include "capture/sources/base/importers.h"
+#include "capture/sources/perfetto/importer.h"
 #include "tests/capture/recording_sink.h"
 #include "tests/support/perfetto_writer.h"
 
@@ -19,9 +20,8 @@ namespace {
 using namespace accelscope::test;
 
 Result<void> import_into(RecordingSink& sink, const std::string& trace) {
-  return sources::perfetto::import_perfetto(
-      [&]() -> Result<std::unique_ptr<json::ByteSource>> { return json::ByteSource::from_memory(trace); },
-      "test.pftrace", {}, sink);
+  return sources::perfetto::PerfettoImporter("test.pftrace", {}, sink)
+      .run([&]() -> Result<std::unique_ptr<json::ByteSource>> { return json::ByteSource::from_memory(trace); });
 }
 
 struct ImportedTrace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "capture/sources/proton/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/recording_sink.h"
 
 namespace accelscope::capture::sources::proton {

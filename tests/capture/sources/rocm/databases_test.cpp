@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "capture/sources/rocm/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/sources/rocm/rocpd_maker.h"
 
 namespace accelscope::capture {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "capture/sources/rocm/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/sources/rocm/rocpd_maker.h"
 #include "tests/capture/sources/rocm/rocprof_maker.h"
 

@@ -2,8 +2,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "capture/sources/rocm/results_json/flat_results.h"
-#include "capture/sources/rocm/source.h"
+#include "capture/sources/base/importers.h"
+#include "capture/sources/rocm/results_json/reader.h"
 #include "tests/capture/sources/rocm/rocpd_maker.h"
 
 namespace accelscope::capture {
@@ -63,9 +63,10 @@ std::string result_of_one(bool with_counters = true) {
 std::string result_file(const std::string& processes) { return "{\"rocprofiler-sdk-tool\": [" + processes + "]}"; }
 
 Imported imported_result(const std::string& text) {
-  return Imported::by([&](EventSink& sink) {
-    return sources::rocm::import_rocprofv3_json(json::ByteSource::from_memory(text), "test.json", {}, sink);
-  });
+  const test::TemporaryFolder folder;
+  test::write_file(folder.file("test.json"), text);
+  return Imported::by(
+      [&](EventSink& sink) { return sources::rocm::import_rocprofv3_json(folder.file("test.json"), {}, sink); });
 }
 
 class SlowSource final : public json::ByteSource {
@@ -177,13 +178,14 @@ TEST_CASE("a result of rocprofv3: kernels with counters, calls, marks, copies an
 
 TEST_CASE("a result of rocprofv3 that is cut or damaged anywhere gives what is whole of it, or says why not") {
   const std::string text = result_file(result_of_one());
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("cut.json");
   for (std::size_t size = 0; size < text.size(); size += 37) {
-    const std::string cut = text.substr(0, size);
+    test::write_file(path, text.substr(0, size));
     const auto store = std::move(Store::create().value());
     StoreSink sink(*store);
-    const Result<void> done =
-        sources::rocm::import_rocprofv3_json(json::ByteSource::from_memory(cut), "cut.json", {}, sink);
-    if (!done) CHECK(done.message().starts_with("cut.json: "));
+    const Result<void> done = sources::rocm::import_rocprofv3_json(path, {}, sink);
+    if (!done) CHECK(done.message().starts_with(path + ": "));
   }
   const Imported cut = imported_result(text.substr(0, text.find("\"memory_copy\"")));
   CHECK(cut.count("kernel") == 2);
@@ -195,7 +197,8 @@ TEST_CASE("a result of rocprofv3 that is cut or damaged anywhere gives what is w
     flipped[(random >> 20) % flipped.size()] = static_cast<char>(random >> 50);
     const auto store = std::move(Store::create().value());
     StoreSink sink(*store);
-    (void)sources::rocm::import_rocprofv3_json(json::ByteSource::from_memory(flipped), "f.json", {}, sink);
+    test::write_file(path, flipped);
+    (void)sources::rocm::import_rocprofv3_json(path, {}, sink);
   }
 }
 

@@ -5,11 +5,10 @@
 
 #include <algorithm>
 
+#include "capture/sources/base/csv_table.h"
 #include "capture/sources/base/import_report.h"
-#include "capture/sources/stacks/source.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/unitrace/command_name.h"
-#include "capture/sources/unitrace/source.h"
-#include "capture/sources/vtune/source.h"
 #include "tests/capture/recording_sink.h"
 
 namespace accelscope::capture::sources {
@@ -168,12 +167,12 @@ TEST_CASE("a table with more columns than a session holds is read without those,
 }
 
 TEST_CASE("times of the day are ns since 1970, exactly") {
-  CHECK(vtune::unix_ns_of_utc("2013-08-28 01:02:03.0004") == 1377651723000400000);
-  CHECK(vtune::unix_ns_of_utc("1970-01-01T00:00:00Z") == 0);
-  CHECK(vtune::unix_ns_of_utc("2024-02-29 23:59:59.999999999") == 1709251199999999999);
+  CHECK(csv_utc_ns("2013-08-28 01:02:03.0004") == 1377651723000400000);
+  CHECK(csv_utc_ns("1970-01-01T00:00:00Z") == 0);
+  CHECK(csv_utc_ns("2024-02-29 23:59:59.999999999") == 1709251199999999999);
   for (const char* wrong :
        {"", "2013-02-30 01:02:03", "2013-08-28", "2013-08-28 01:02:03.4x", "yesterday 01:02:03 and"}) {
-    CHECK(!vtune::unix_ns_of_utc(wrong));
+    CHECK(!csv_utc_ns(wrong));
   }
   RecordingSink sink;
   import_text(vtune::import_intervals,

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "capture/sources/torch_memory/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/sources/neuron/imported.h"
 
 namespace accelscope::capture {
@@ -18,8 +18,9 @@ TEST_CASE("torch memory: a real snapshot's trace leads exactly to its segments")
     const Result<const sources::SourceFormat*> format = sources::guess_format(path);
     REQUIRE(format.ok());
     CHECK(format.value()->name == "torch-memory");
-    const Imported session =
-        Imported::by([&](EventSink& sink) { return sources::torch_memory::import_torch_memory(path, {}, sink); });
+    const Imported session = Imported::by([&](EventSink& sink) {
+      return sources::import_file(sources::torch_memory::import_torch_memory, path, {}, sink);
+    });
     for (const char* kind : {"time_check", "rows_skipped", "truncated", "vendor_value_implausible", "relations_open"}) {
       CAPTURE(kind);
       CHECK(session.quality(kind) == nullptr);

@@ -1,5 +1,5 @@
 // PyTorch's memory snapshots: what a model of its allocator did comes out as it was, entry by entry.
-#include "capture/sources/torch_memory/source.h"
+#include "capture/sources/base/importers.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // What operators compute by the shapes of their inputs, and which of their kernels does it.
-#include "capture/sources/tracks/operator_work.h"
+#include "capture/sources/tracks/kernel_work.h"
 
 #include <doctest/doctest.h>
 

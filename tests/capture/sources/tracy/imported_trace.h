@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/sources/tracy/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/sources/neuron/imported.h"
 #include "tests/support/tracy_trace.h"
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "capture/sources/tracy_csv/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/sources/tracy/imported_trace.h"
 
 namespace accelscope::capture {
@@ -46,7 +46,8 @@ TEST_CASE("a real trace is whole, and what tracy-csvexport wrote of it is in it 
     const Result<const sources::SourceFormat*> format = sources::guess_format(path);
     REQUIRE(format.ok());
     CHECK(format.value()->name == "tracy");
-    const Imported trace = Imported::by([&](EventSink& sink) { return sources::tracy::import_tracy(path, {}, sink); });
+    const Imported trace = Imported::by(
+        [&](EventSink& sink) { return sources::import_file(sources::tracy::import_tracy, path, {}, sink); });
     for (const char* kind : {"truncated", "trailing_bytes", "rows_lost", "rows_skipped", "too_many_overlaps"}) {
       CHECK(quality_count(trace, kind) == 0);
     }
@@ -54,8 +55,9 @@ TEST_CASE("a real trace is whole, and what tracy-csvexport wrote of it is in it 
     if (!path.ends_with(kTrace)) continue;
     const std::string beside = path.substr(0, path.size() - kTrace.size());
     const auto table = [&](const char* name) {
-      return Imported::by(
-          [&](EventSink& sink) { return sources::tracy_csv::import_tracy_csv(beside + name, {}, sink); });
+      return Imported::by([&](EventSink& sink) {
+        return sources::import_file(sources::tracy_csv::import_tracy_csv, beside + name, {}, sink);
+      });
     };
     if (!std::filesystem::exists(beside + "tracy_ops_times.csv")) continue;
     CHECK(lines_without_threads(trace) == lines_without_threads(table("tracy_ops_times.csv")));

@@ -1,5 +1,5 @@
 // Tables of tracy-csvexport, as the tool and tt-metal write them.
-#include "capture/sources/tracy_csv/source.h"
+#include "capture/sources/base/importers.h"
 
 #include <fmt/format.h>
 

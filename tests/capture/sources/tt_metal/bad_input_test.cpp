@@ -1,4 +1,6 @@
 // Broken device logs: what can be read is read, the rest is told of with its line.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -167,7 +169,8 @@ TEST_CASE("a packed log is read like a plain one, a damaged one as far as it goe
   REQUIRE(gzwrite(file, text.data(), static_cast<unsigned>(text.size())) == static_cast<int>(text.size()));
   gzclose(file);
   const auto import = [&] {
-    return Imported::by([&](EventSink& sink) { return sources::tt_metal::import_device_log(path, {}, sink); });
+    return Imported::by(
+        [&](EventSink& sink) { return sources::import_file(sources::tt_metal::import_device_log, path, {}, sink); });
   };
   const Result<const sources::SourceFormat*> format = sources::guess_format(path);
   REQUIRE(format.ok());

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "capture/sources/tt_metal/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/sources/neuron/imported.h"
 #include "tests/support/tt_log_generator.h"
 

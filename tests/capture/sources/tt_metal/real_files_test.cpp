@@ -24,8 +24,8 @@ TEST_CASE("every row of a real device log is in the session, and no other table 
     REQUIRE((format.ok() && format.value()->name == "tt-device-log") == is_log);
     if (!is_log) continue;
     const auto rows = static_cast<std::uint64_t>(std::count(text.begin(), text.end(), '\n')) - 2;
-    const Imported session =
-        Imported::by([&](EventSink& sink) { return sources::tt_metal::import_device_log(path, {}, sink); });
+    const Imported session = Imported::by(
+        [&](EventSink& sink) { return sources::import_file(sources::tt_metal::import_device_log, path, {}, sink); });
     std::uint64_t accounted = 2 * session.count("zone") - quality_count(session, "unmatched_begins");
     for (const char* table : {"zone_total", "ts_data", "ts_event", "perf_counter"}) accounted += session.count(table);
     for (const char* kind : {"rows_skipped", "truncated", "repeated_header", "duplicate_rows"})

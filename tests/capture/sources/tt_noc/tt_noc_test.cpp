@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "capture/sources/tt_noc/source.h"
+#include "capture/sources/base/importers.h"
 #include "tests/capture/recording_sink.h"
 
 namespace accelscope::capture::sources::tt_noc {

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "capture/sources/base/import_report.h"
+#include "capture/sources/base/importers.h"
 #include "capture/sources/import_input.h"
 #include "capture/sources/tt_ops/columns.h"
-#include "capture/sources/tt_ops/source.h"
 #include "tests/capture/recording_sink.h"
 #include "tests/support/files.h"
 

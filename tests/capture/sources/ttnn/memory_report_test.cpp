@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "capture/sources/ttnn/source.h"
+#include "capture/sources/base/importers.h"
 #include "core/analysis/memory/usage.h"
 #include "tests/capture/sources/rocm/rocpd_maker.h"
 #include "tests/capture/sources/ttnn/report_maker.h"

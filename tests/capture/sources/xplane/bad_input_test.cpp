@@ -20,7 +20,7 @@ std::int64_t events_in(const std::string& bytes, bool* told = nullptr) {
   std::unique_ptr<Store> store = std::move(Store::create().value());
   StoreSink sink(*store);
   const Result<void> done =
-      sources::xplane::import_xplane(*sources::xplane::SpaceBytes::from_memory(bytes), "t.xplane.pb", {}, sink);
+      sources::xplane::XPlaneImporter("t.xplane.pb", {}, sink).run(*sources::xplane::SpaceBytes::from_memory(bytes));
   if (!done) {
     CHECK_FALSE(done.message().empty());
     return -1;

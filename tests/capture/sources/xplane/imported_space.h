@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "capture/sources/xplane/source.h"
+#include "capture/sources/base/importers.h"
+#include "capture/sources/xplane/importer.h"
 #include "tests/capture/sources/neuron/imported.h"
 #include "tests/support/xspace.h"
 
@@ -11,7 +12,8 @@ namespace accelscope::capture {
 
 inline Imported imported_space(const std::string& bytes) {
   return Imported::by([&](EventSink& sink) {
-    return sources::xplane::import_xplane(*sources::xplane::SpaceBytes::from_memory(bytes), "t.xplane.pb", {}, sink);
+    return sources::xplane::XPlaneImporter("t.xplane.pb", {}, sink)
+        .run(*sources::xplane::SpaceBytes::from_memory(bytes));
   });
 }
 
@@ -20,7 +22,7 @@ inline std::string failure_of_space(const std::string& bytes) {
   std::unique_ptr<Store> store = std::move(Store::create().value());
   StoreSink sink(*store);
   const Result<void> done =
-      sources::xplane::import_xplane(*sources::xplane::SpaceBytes::from_memory(bytes), "t.xplane.pb", {}, sink);
+      sources::xplane::XPlaneImporter("t.xplane.pb", {}, sink).run(*sources::xplane::SpaceBytes::from_memory(bytes));
   return done.ok() ? std::string() : done.message();
 }
 

@@ -290,19 +290,21 @@ void CommandBox::step(SessionTab& tab, bool forward, const std::function<void(st
     return;
   }
   if (hits->total() == 0) return say("No event matches " + text_);
+  const auto found = tab.analysis->found();
+  if (!found) return say("The search is not finished yet");
   const SearchPosition view_begin{static_cast<std::int64_t>(tab.view.begin_ns), forward ? 0 : kNoEvent};
-  const auto to_hit = [hits = tab.analysis->shared_hits(), forward, view_begin](EventReader& reader, StepPlace& place,
-                                                                                const TaskControl&) -> Result<void> {
+  const auto to_hit = [found, forward, view_begin](EventReader& reader, StepPlace& place,
+                                                   const TaskControl&) -> Result<void> {
     SearchPosition from = view_begin;
     if (place.event) {
       if (const auto event = reader.read(*place.event)) from = {event->begin_ns, *place.event};
     }
     const SearchPosition before_all{std::numeric_limits<std::int64_t>::min(), 0};
     const SearchPosition after_all{std::numeric_limits<std::int64_t>::max(), kNoEvent};
-    auto hit = forward ? hits->next(reader, from) : hits->previous(reader, from);
+    auto hit = forward ? found->next(reader, from) : found->previous(reader, from);
     if (hit && !*hit) {
       place.said = forward ? "From the first hit again" : "From the last hit again";
-      hit = forward ? hits->next(reader, before_all) : hits->previous(reader, after_all);
+      hit = forward ? found->next(reader, before_all) : found->previous(reader, after_all);
     }
     if (!hit) return hit.error();
     if (*hit) place.event = (*hit)->event;

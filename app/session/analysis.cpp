@@ -404,27 +404,41 @@ std::optional<LineEvents> SessionAnalysis::take_line_events() {
 
 void SessionAnalysis::search(const std::string& text) {
   const SearchKey key{text, filter_};
-  if (search_.key != key) forget(search_, key);
+  if (search_.key != key) {
+    forget(search_, key);
+    forget(found_);
+  }
   if (text.empty()) return;
   if (search_.asked_s < 0) {  // a text that cannot be read stays one
     if (search_.error.empty()) search_.error = why_not_read(text);
     if (!search_.error.empty()) return;
   }
   ask(search_, key, {},
-      [text, filter = filter_, known = known_mask(filter_)](const QueryContext& query) -> Found<EventSearch> {
+      [text, filter = filter_, known = known_mask(filter_),
+       last = found_.value](const QueryContext& query) -> Found<EventSearch> {
         const auto parsed = parse_search(text);
         if (!parsed) return parsed.error();
         QueryContext filtered = query;
         if (auto mask = filter_mask(query, filter, known)) filtered.mask = std::move(*mask);  // its own error is told
-        return shared(EventSearch::run(filtered, *parsed, lanes_on_timeline(*query.snapshot)));
+        return shared(EventSearch::run(filtered, *parsed, lanes_on_timeline(*query.snapshot),
+                                       last ? last->mask().get() : nullptr));
       });
 }
 
+std::shared_ptr<const SearchHits> SessionAnalysis::found() {
+  const auto& search = search_.value;
+  if (!search) return nullptr;
+  return ask(found_, search, {.of = basis_of(search_), .ages = false},
+             [search, last = found_.value](const QueryContext& query) -> Found<SearchHits> {
+               return shared(search->hits(query, last ? last->mask().get() : nullptr));
+             });
+}
+
 std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range) {
-  const auto& hits = search_.value;
+  const auto hits = found();
   if (!hits) return nullptr;
   if (hit_list_.key.hits != hits) hit_list_.value = nullptr;
-  return ask(hit_list_, {hits, range}, {.of = basis_of(search_), .busy_s = kRestSeconds, .ages = false},
+  return ask(hit_list_, {hits, range}, {.of = basis_of(found_), .busy_s = kRestSeconds, .ages = false},
              [hits, range](const QueryContext& query) -> Found<HitList> {
                const auto found = hits->list(query, range, HitList::kMost);
                if (!found) return found.error();
@@ -436,15 +450,15 @@ std::shared_ptr<const HitList> SessionAnalysis::hit_list(const TimeRange& range)
 }
 
 std::shared_ptr<const HitRank> SessionAnalysis::hit_rank(EventId event) {
-  const auto& hits = search_.value;
+  const auto hits = found();
   if (!hits) return nullptr;
   if (hit_rank_.key.hits != hits) hit_rank_.value = nullptr;
-  return ask(hit_rank_, {hits, event}, {.of = basis_of(search_), .ages = false},
+  return ask(hit_rank_, {hits, event}, {.of = basis_of(found_), .ages = false},
              [hits, event](const QueryContext& query) -> Found<HitRank> {
                EventReader reader(query.store, query.snapshot);
                const auto record = reader.read(event);
                if (!record) return record.error();
-               const auto rank = hits->rank(query, {record->begin_ns, event});
+               const auto rank = hits->rank(reader, {record->begin_ns, event});
                if (!rank) return rank.error();
                return shared<HitRank>(HitRank{event, rank->is_hit ? rank->before + 1 : 0});
              });

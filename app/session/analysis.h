@@ -53,8 +53,8 @@ struct SessionSummary {
     const std::shared_ptr<const SessionSummary>& last);
 
 // What a mask of events is for; each use has one filter at a time.
-enum class MaskUse : std::uint8_t { filter, region, search, legend };
-inline constexpr std::size_t kMaskUses = 4;
+enum class MaskUse : std::uint8_t { filter, region, legend };
+inline constexpr std::size_t kMaskUses = 3;
 
 // What the search found in a range, in the order of time, with what a list shows of each.
 struct Hit {
@@ -338,6 +338,9 @@ class SessionAnalysis {
   [[nodiscard]] std::shared_ptr<const EventSearch> shared_hits() const { return search_.value; }
   [[nodiscard]] const std::string& search_text() const noexcept { return search_.key.text; }
   [[nodiscard]] const std::string& search_error() const noexcept { return search_.error; }
+  // Which events they are: what rank, list, steps and the timeline's marks are made of. The last ones of this text
+  // until those of newer data are there; null before the first.
+  std::shared_ptr<const SearchHits> found();
   // The first hits in a range; those of another range or search until the wanted ones are there, null before the first.
   std::shared_ptr<const HitList> hit_list(const TimeRange& range);
   // Of this event, or of another one while it is counted; null before the first answer.
@@ -360,7 +363,7 @@ class SessionAnalysis {
   };
   template <typename Key>
   struct OfHits {
-    std::shared_ptr<const EventSearch> hits;
+    std::shared_ptr<const SearchHits> hits;
     Key key{};
     bool operator==(const OfHits&) const = default;
   };
@@ -386,8 +389,8 @@ class SessionAnalysis {
     return std::tie(self.memory_, self.colours_, self.lines_, self.passing_, self.dependencies_, self.active_,
                     self.verdict_, self.advice_, self.incidents_, self.leaf_work_, self.launch_queues_,
                     self.compilations_, self.whole_figures_, self.part_figures_, self.summary_index_, self.summary_,
-                    self.hit_summary_, self.report_, self.activity_, self.search_, self.hit_list_, self.hit_rank_,
-                    self.status_);
+                    self.hit_summary_, self.report_, self.activity_, self.search_, self.found_, self.hit_list_,
+                    self.hit_rank_, self.status_);
   }
   template <typename Is>
   [[nodiscard]] bool any_answer(Is is) const;
@@ -431,6 +434,7 @@ class SessionAnalysis {
   Kept<RangeReport, ReportKey> report_;
   Kept<Activity> activity_;
   Kept<EventSearch, SearchKey> search_;
+  Kept<SearchHits, std::shared_ptr<const EventSearch>> found_;
   Kept<HitList, OfHits<TimeRange>> hit_list_;
   Kept<HitRank, OfHits<EventId>> hit_rank_;
   Kept<StoreStatus> status_;

@@ -24,8 +24,7 @@ void hold_masks(TimelineFrame& frame) {
     if (!state.legend.lit.empty()) now.legend_mask = analysis.mask(MaskUse::legend, state.legend.lit);
     now.filter_mask = analysis.mask(MaskUse::filter, tab.choices.filter);
     if (tab.region) now.region_mask = analysis.mask(MaskUse::region, *tab.region);
-    const EventFilter search{.range = {}, .tracks = {}, .terms = {{tab.choices.search, false}}};
-    if (!tab.choices.search.empty()) now.search_mask = analysis.mask(MaskUse::search, search);
+    if (const auto hits = tab.choices.search.empty() ? nullptr : analysis.found()) now.search_mask = hits->mask();
   }
   if (now == state.shaded_by) return;
   state.shaded_by = std::move(now);

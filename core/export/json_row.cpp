@@ -32,8 +32,7 @@ void append_real(std::string& out, double value) {
 [[nodiscard]] std::string key_text(std::string_view key) { return json_quote(key) + ":"; }
 
 [[nodiscard]] const ColumnJson* form_of(const TableJson& form, std::string_view column) {
-  const auto found =
-      std::find_if(form.columns.begin(), form.columns.end(), [&](const ColumnJson& c) { return c.column == column; });
+  const auto found = std::ranges::find_if(form.columns, [&](const ColumnJson& c) { return c.column == column; });
   return found == form.columns.end() ? nullptr : &*found;
 }
 

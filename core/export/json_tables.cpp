@@ -128,7 +128,7 @@ void JsonTables::leave_out(const TrackSnapshot& track, const RowPlan& rows) {
   if (events == 0) return;
   constexpr std::size_t kMostNames = 4;
   std::vector<JsonLeftOut>& all = report_.left_out;
-  auto known = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.schema == track.schema->name; });
+  auto known = std::ranges::find_if(all, [&](const auto& one) { return one.schema == track.schema->name; });
   if (known == all.end()) known = all.insert(all.end(), {track.schema->name, 0, {}, rows.form.left_out});
   known->events += events;
   if (known->tracks.size() < kMostNames) known->tracks.push_back(track.track->name);
@@ -182,8 +182,7 @@ const RowPlan& JsonTables::plan_of(const TrackSnapshot& track) {
 }
 
 TableLanes& JsonTables::table_named(const std::string& name) {
-  const auto found =
-      std::find_if(tables_.begin(), tables_.end(), [&](const TableLanes& table) { return table.table == name; });
+  const auto found = std::ranges::find_if(tables_, [&](const TableLanes& table) { return table.table == name; });
   return found != tables_.end() ? *found : tables_.emplace_back(TableLanes{name, {}});
 }
 

@@ -350,7 +350,7 @@ void LaneWindows::evict() {
       }
     }
   }
-  std::sort(loaded.begin(), loaded.end(), [](const Loaded& a, const Loaded& b) { return a.used < b.used; });
+  std::ranges::sort(loaded, {}, &Loaded::used);
   for (const Loaded& each : loaded) {
     if (memory_bytes_ <= memory_budget_ / 4 * 3) return;
     const std::scoped_lock lock(each.table->mutex);
@@ -400,8 +400,7 @@ class StretchWalk {
       names_.clear();
       add_totals();
     }
-    const auto most = std::max_element(names_.begin(), names_.end(),
-                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto most = std::ranges::max_element(names_, {}, [](const auto& each) { return each.second; });
     if (most != names_.end()) stretch_.name = most->first;
     if (stretch_.events == 1 && stretch_.exact) stretch_.lone = last_;
     return stretch_;

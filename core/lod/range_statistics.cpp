@@ -4,7 +4,10 @@
 #include <cmath>
 #include <span>
 
+#include "core/scan/chunk_cache.h"
 #include "core/scan/event_mask.h"
+#include "core/scan/group_by.h"
+#include "core/scan/wait_names.h"
 
 namespace accelscope {
 namespace {
@@ -278,8 +281,8 @@ class RangeSums {
 NameStatistics collect(const RangeSums& sums) {
   NameStatistics result;
   const std::vector<RangeSum>& values = sums.values();
-  result.names.reserve(static_cast<std::size_t>(
-      std::count_if(values.begin(), values.end(), [](const RangeSum& sum) { return sum.count > 0; })));
+  result.names.reserve(
+      static_cast<std::size_t>(std::ranges::count_if(values, [](const RangeSum& sum) { return sum.count > 0; })));
   for (std::size_t name = 0; name < values.size(); ++name) {
     if (values[name].count <= 0) continue;
     const auto time_ns = static_cast<std::int64_t>(std::llround(std::max(0.0, values[name].time_ns)));
@@ -320,39 +323,115 @@ Result<NameStatistics> name_statistics(const QueryContext& query, const LaneIndi
   }
   // Asked for after the snapshot was taken, so that it covers every id in the snapshot's totals.
   const std::size_t names = std::max<std::size_t>(1, snapshot.strings->size());
-  std::vector<RangeSums> sums(query.pool.concurrency(), RangeSums(0));
-  std::vector<char> used(sums.size(), 0);
-  const auto sums_of = [&](std::size_t worker) -> RangeSums& {
-    if (used[worker] == 0) {
-      sums[worker] = RangeSums(names);
-      used[worker] = 1;
-    }
-    return sums[worker];
-  };
+  WorkerParts sums(query, [names] { return RangeSums(names); });
   constexpr std::size_t kStretchesAtOnce = 8;
   query.pool.for_each((plan.stretches.size() + kStretchesAtOnce - 1) / kStretchesAtOnce, query.control,
                       [&](std::size_t index, std::size_t worker) {
                         const std::size_t end = std::min(plan.stretches.size(), (index + 1) * kStretchesAtOnce);
                         for (std::size_t i = index * kStretchesAtOnce; i < end; ++i) {
-                          sums_of(worker).add(plan.stretches[i]);
+                          sums.of(worker).add(plan.stretches[i]);
                         }
                       });
   const Result<void> scanned = scan_chunks(query, plan.chunks, [&](const ScannedChunk& chunk, std::size_t worker) {
-    sums_of(worker).add(chunk, plan.decodes[chunk.request]);
+    sums.of(worker).add(chunk, plan.decodes[chunk.request]);
   });
   if (!scanned) return scanned.error();
-  RangeSums& total = sums_of(0);
+  RangeSums& total = sums.of(0);
   constexpr std::size_t kNamesAtOnce = 65536;
   TaskControl merging;  // once all is read, it is too late to cancel
   query.pool.for_each((names + kNamesAtOnce - 1) / kNamesAtOnce, merging, [&](std::size_t part, std::size_t) {
     const std::size_t end = std::min(names, (part + 1) * kNamesAtOnce);
-    for (std::size_t worker = 0; worker < sums.size(); ++worker) {
-      if (used[worker] != 0) total.add(sums[worker], part * kNamesAtOnce, end);
-    }
+    sums.for_each([&](RangeSums& each) { total.add(each, part * kNamesAtOnce, end); });
   });
   NameStatistics result = collect(total);
   result.decoded_chunks = plan.chunks.size();
   return result;
+}
+
+namespace {
+
+// Adds up a lane's tree over a range; goes down only where a node lies across an edge of the range.
+class LaneShareWalk {
+ public:
+  LaneShareWalk(const Store& store, const Snapshot& snapshot, const LaneSnapshot& lane, const TickRange& range)
+      : store_(store),
+        lane_(lane),
+        range_(range),
+        waits_(lane.schema.get(), *snapshot.strings),
+        strings_(*snapshot.strings) {}
+
+  Result<LaneShare> run() {
+    std::size_t begin = 0;  // leaves before it are done
+    for (std::size_t level = kTreeLevels; level-- > 0;) {
+      const std::size_t leaves = std::size_t{1} << (3 * level);
+      static_assert(kTreeFanout == 8);
+      for (std::size_t index = begin / leaves; index < lane_.tree.nodes[level]; ++index) {
+        if (const Result<void> added = add(level, index); !added) return added.error();
+        begin = (index + 1) * leaves;
+      }
+    }
+    return LaneShare{count_, std::llround(busy_ns_), std::llround(wait_ns_)};
+  }
+
+ private:
+  // Where a clock's rate changes, nodes above this level (4,096 events) are too long for one rate.
+  static constexpr std::size_t kOneRateLevel = 2;
+
+  Result<void> add(std::size_t level, std::size_t index) {
+    const SliceNode& node = lane_.data->slices.node(level, index);
+    if (node.begin >= range_.end || node.end < range_.begin) return {};
+    if (range_.covers(node.begin, node.end) && (lane_.clock->is_affine() || level <= kOneRateLevel)) {
+      const double rate = mean_ns_per_tick(*lane_.clock, node.begin, node.end);
+      count_ += node.count;
+      busy_ns_ += rate * static_cast<double>(node.busy);
+      wait_ns_ += rate * static_cast<double>(node.wait);
+      return {};
+    }
+    if (level == 0) return decode(static_cast<std::uint32_t>(index), node);
+    for (std::size_t i = 0; i < kTreeFanout; ++i) {
+      if (const Result<void> added = add(level - 1, index * kTreeFanout + i); !added) return added;
+    }
+    return {};
+  }
+
+  Result<void> decode(std::uint32_t leaf, const SliceNode& node) {
+    const std::uint32_t chunk_index = lane_.chunk_of_leaf(leaf);
+    const Result<LoadedChunk> loaded = load_chunk(store_, lane_, chunk_index);
+    if (!loaded) return loaded.error();
+    const ChunkView& view = loaded->view;
+    const std::uint32_t block = leaf - lane_.chunk(chunk_index).first_leaf;
+    BlockTimes times;
+    std::uint64_t names[kBlockEvents];
+    view.times(block, times);
+    view.names(block, names);
+    const double rate = mean_ns_per_tick(*lane_.clock, node.begin, node.end);
+    for (std::uint32_t i = 0; i < view.block_size(block); ++i) {
+      if (!range_.holds(times.begins[i], times.ends[i])) continue;
+      ++count_;
+      const double time_ns = rate * static_cast<double>(range_.shared(times.begins[i], times.ends[i]));
+      const StringId name = strings_.session_id(scope_of(lane_.number()), static_cast<std::uint32_t>(names[i]));
+      (waits_.contains(name) ? wait_ns_ : busy_ns_) += time_ns;
+    }
+    return {};
+  }
+
+  const Store& store_;
+  const LaneSnapshot& lane_;
+  TickRange range_;
+  WaitNames waits_;
+  const StringPool& strings_;
+  std::uint64_t count_ = 0;
+  double busy_ns_ = 0;
+  double wait_ns_ = 0;
+};
+
+}  // namespace
+
+Result<LaneShare> lane_share(const Store& store, const Snapshot& snapshot, std::uint32_t lane_index,
+                             const TimeRange& range) {
+  const LaneSnapshot& lane = snapshot.lanes[lane_index];
+  if (lane.data->kind == EventKind::counter || lane.data->kind == EventKind::table) return LaneShare{};
+  return LaneShareWalk(store, snapshot, lane, tick_range(lane, range)).run();
 }
 
 }  // namespace accelscope

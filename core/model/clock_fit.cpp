@@ -52,13 +52,12 @@ std::vector<ClockPair> rising(const std::vector<ClockPair>& pairs) {
 }
 
 const ClockPair& best_of(const std::vector<ClockPair>& pairs) {
-  return *std::min_element(pairs.begin(), pairs.end(),
-                           [](const ClockPair& a, const ClockPair& b) { return a.uncertainty_ns < b.uncertainty_ns; });
+  return *std::ranges::min_element(pairs, {}, &ClockPair::uncertainty_ns);
 }
 
 // Whether clocks that run alike would give these pairs. `sum`: with the uncertainties of both, else of the larger.
 bool same_rate(const std::vector<ClockPair>& pairs, const ClockPair& best, bool sum) {
-  return std::all_of(pairs.begin(), pairs.end(), [&](const ClockPair& pair) {
+  return std::ranges::all_of(pairs, [&](const ClockPair& pair) {
     const std::int64_t distance = std::abs((pair.ns - pair.ticks) - (best.ns - best.ticks));
     return distance <=
            (sum ? pair.uncertainty_ns + best.uncertainty_ns : std::max(pair.uncertainty_ns, best.uncertainty_ns));
@@ -189,7 +188,7 @@ Clock compose(const Clock& inner, const std::vector<ClockAnchor>& outer) {
     for (const ClockAnchor& anchor : inner.anchors) ticks.push_back(anchor.ticks);
   }
   for (const ClockAnchor& anchor : outer) ticks.push_back(inner_map.to_ticks(anchor.ticks));
-  std::sort(ticks.begin(), ticks.end());
+  std::ranges::sort(ticks);
   Clock whole = inner;
   whole.anchors.clear();
   for (const std::int64_t tick : ticks) {

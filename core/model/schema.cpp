@@ -7,7 +7,7 @@ namespace {
 
 template <typename Predicate>
 std::optional<std::size_t> find_column(const std::vector<Column>& columns, Predicate predicate) {
-  const auto found = std::find_if(columns.begin(), columns.end(), predicate);
+  const auto found = std::ranges::find_if(columns, predicate);
   if (found == columns.end()) return std::nullopt;
   return static_cast<std::size_t>(found - columns.begin());
 }

@@ -39,8 +39,7 @@ void ChunkCache::keep(LaneNumber lane, std::uint32_t chunk, std::shared_ptr<cons
     entries_.push_back({lane, chunk, ++uses_, std::move(loaded)});
     return;
   }
-  const auto oldest = std::min_element(entries_.begin(), entries_.end(),
-                                       [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  const auto oldest = std::ranges::min_element(entries_, {}, &Entry::used);
   *oldest = {lane, chunk, ++uses_, std::move(loaded)};
 }
 

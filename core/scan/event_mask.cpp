@@ -28,6 +28,37 @@ std::uint32_t EventMask::passing_in(std::uint32_t lane_index, const ChunkPlace& 
   return count;
 }
 
+std::uint64_t EventMask::passing_before(std::uint32_t lane_index, std::uint32_t leaf) const noexcept {
+  if (lane_index >= lanes_.size()) return 0;
+  const Lane& lane = lanes_[lane_index];
+  std::uint64_t count = 0;
+  std::size_t end = std::min<std::size_t>(leaf, lane.words.size());  // of the nodes of a level before the leaf
+  for (std::size_t level = 0;; ++level, end /= kTreeFanout) {
+    // Those whose parent is no node, or holds the leaf, count for themselves.
+    const std::size_t parents = level < lane.sums.size() ? std::min(end / kTreeFanout, lane.sums[level].size()) : 0;
+    for (std::size_t node = parents * kTreeFanout; node < end; ++node) count += passing(lane_index, level, node);
+    if (parents == 0) return count;
+    end = parents * kTreeFanout;
+  }
+}
+
+EventMask::Place EventMask::place_of(std::uint32_t lane_index, std::uint64_t number) const noexcept {
+  const Lane& lane = lanes_[lane_index];
+  std::size_t node = 0;
+  for (std::size_t level = lane.sums.size();; --level, node *= kTreeFanout) {
+    const std::size_t nodes = level == 0 ? lane.words.size() : lane.sums[level - 1].size();
+    for (; node < nodes; ++node) {
+      const std::uint64_t here = passing(lane_index, level, node);
+      if (number < here) break;
+      number -= here;
+    }
+    if (level == 0) break;
+  }
+  std::uint64_t word = lane.words[node];
+  for (; number > 0; --number) word &= word - 1;
+  return {static_cast<std::uint32_t>(node), static_cast<std::uint32_t>(std::countr_zero(word))};
+}
+
 bool EventMask::passes(const LaneSnapshot& lane, std::uint32_t lane_index, std::uint64_t ordinal) const noexcept {
   const std::uint32_t chunk = lane.chunk_of_ordinal(ordinal);
   if (chunk >= lane.chunk_count) return false;

@@ -16,6 +16,8 @@
 
 namespace accelscope {
 
+struct MatchTerm;  // core/search/event_matcher.h
+
 class EventMask {
  public:
   [[nodiscard]] const EventFilter& filter() const noexcept { return filter_; }
@@ -32,14 +34,23 @@ class EventMask {
   }
   // Passing events below a complete node of the lane's tree; level 0 are the leaves.
   [[nodiscard]] std::uint64_t passing(std::uint32_t lane_index, std::size_t level, std::size_t node) const noexcept;
-  // Passing events of a chunk of the lane.
+  // Passing events of a chunk of the lane; of all leaves before one, in logarithmic time.
   [[nodiscard]] std::uint32_t passing_in(std::uint32_t lane_index, const ChunkPlace& chunk) const noexcept;
+  [[nodiscard]] std::uint64_t passing_before(std::uint32_t lane_index, std::uint32_t leaf) const noexcept;
+  struct Place {
+    std::uint32_t leaf = 0, bit = 0;
+  };
+  // Where the passing event is before which lie `number` others; below count(lane_index).
+  [[nodiscard]] Place place_of(std::uint32_t lane_index, std::uint64_t number) const noexcept;
   // Whether an event of the lane passes; needs its snapshot or a later one.
   [[nodiscard]] bool passes(const Snapshot& snapshot, EventId event) const noexcept;
   [[nodiscard]] bool passes(const LaneSnapshot& lane, std::uint32_t lane_index, std::uint64_t ordinal) const noexcept;
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
  private:
+  friend Result<std::shared_ptr<EventMask>> mask_of_terms(const QueryContext& query, const LaneIndices& lanes,
+                                                          const std::vector<MatchTerm>& terms,
+                                                          const EventMask* previous);
   friend Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
                                                              const EventMask* previous);
   friend Result<std::shared_ptr<const EventMask>> mask_where(

@@ -111,11 +111,10 @@ bool may_hold(const Condition& condition, const Bounds<T>& values) noexcept {
   const auto* alternatives = std::get_if<std::vector<Bounds<T>>>(&condition.test);
   if (alternatives == nullptr) return true;
   if (condition.negated) {
-    return std::none_of(alternatives->begin(), alternatives->end(),
-                        [&](const Bounds<T>& bounds) { return bounds.covers(values); });
+    return std::ranges::none_of(*alternatives, [&](const Bounds<T>& bounds) { return bounds.covers(values); });
   }
-  return std::any_of(alternatives->begin(), alternatives->end(),
-                     [&](const Bounds<T>& bounds) { return !bounds.empty() && bounds.meets(values); });
+  return std::ranges::any_of(*alternatives,
+                             [&](const Bounds<T>& bounds) { return !bounds.empty() && bounds.meets(values); });
 }
 
 bool may_hold(const Condition& condition, const ChunkView& view) noexcept {
@@ -142,8 +141,8 @@ bool may_hold(const Condition& condition, const ChunkView& view) noexcept {
 bool holds(const ValueTest& test, std::int64_t value) noexcept {
   if (std::holds_alternative<AnyValue>(test)) return true;
   const auto* alternatives = std::get_if<std::vector<IntegerBounds>>(&test);
-  return alternatives != nullptr && std::any_of(alternatives->begin(), alternatives->end(),
-                                                [value](const IntegerBounds& bounds) { return bounds.holds(value); });
+  return alternatives != nullptr &&
+         std::ranges::any_of(*alternatives, [value](const IntegerBounds& bounds) { return bounds.holds(value); });
 }
 
 LanePredicate::LanePredicate(const LaneSnapshot& lane, std::uint32_t lane_index, const EventMask* mask)
@@ -237,12 +236,11 @@ bool LanePredicate::names_may_match(std::uint32_t chunk) const {
   const NameTotals::Stretch stretch = lane_->data->totals.stretch(0, chunk);
   if (!stretch.kept) return true;
   const std::span totals(stretch.totals, stretch.size);
-  return std::any_of(totals.begin(), totals.end(), [this](const NameTotal& total) { return keeps_name(total.name); });
+  return std::ranges::any_of(totals, [this](const NameTotal& total) { return keeps_name(total.name); });
 }
 
 bool LanePredicate::may_match(const ChunkView& view) const noexcept {
-  return std::all_of(conditions_.begin(), conditions_.end(),
-                     [&](const Condition& condition) { return may_hold(condition, view); });
+  return std::ranges::all_of(conditions_, [&](const Condition& condition) { return may_hold(condition, view); });
 }
 
 // By the times and the covered time of the leaf that the block is.

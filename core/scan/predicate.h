@@ -146,8 +146,8 @@ class LanePredicate {
   // False if the totals by name show that no event of the chunk has a wanted name.
   [[nodiscard]] bool names_may_match(std::uint32_t chunk) const;
   [[nodiscard]] bool keeps_name(StringId name) const {
-    return std::all_of(name_tests_.begin(), name_tests_.end(),
-                       [name](const NameTest& each) { return each.test->keeps(name) != each.negated; });
+    return std::ranges::all_of(name_tests_,
+                               [name](const NameTest& each) { return each.test->keeps(name) != each.negated; });
   }
   // False if the statistics of its columns rule out every event of the chunk.
   [[nodiscard]] bool may_match(const ChunkView& view) const noexcept;

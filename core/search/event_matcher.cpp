@@ -195,7 +195,7 @@ Result<std::optional<Condition>> ConditionBuilder::build_text(const SearchTerm& 
   if (is_order(term.compare)) {
     return Error{fmt::format("search: {} holds text; compare it with =, != or ~", term.column)};
   }
-  auto known = std::find_if(known_.begin(), known_.end(), [&](const Known& k) { return k.term == &term; });
+  auto known = std::ranges::find_if(known_, [&](const Known& k) { return k.term == &term; });
   if (known == known_.end()) {
     Result<TextTest> test = text_test(term);
     if (!test) return test.error();
@@ -239,8 +239,7 @@ Result<std::optional<Condition>> ConditionBuilder::build(const SearchTerm& term,
     }
     // As in the tables of SQL, and as one says it.
     const auto called = [&](std::initializer_list<std::string_view> words) {
-      return std::any_of(words.begin(), words.end(),
-                         [&](std::string_view word) { return same_word(term.column, word); });
+      return std::ranges::any_of(words, [&](std::string_view word) { return same_word(term.column, word); });
     };
     if (called({"duration", "dur", "dur_ns"})) {
       place.source = Source::duration;
@@ -395,7 +394,7 @@ Result<void> EventMatcher::set_names(const QueryContext& context, const SearchQu
   TextTest all = tests.front();
   if (tests.size() > 1) {
     all = [tests](std::string_view text) {
-      return std::all_of(tests.begin(), tests.end(), [text](const TextTest& test) { return test(text); });
+      return std::ranges::all_of(tests, [text](const TextTest& test) { return test(text); });
     };
   }
   auto names = std::make_shared<StringTest>(std::move(all), *context.snapshot->strings);
@@ -421,8 +420,7 @@ Result<void> EventMatcher::set_conditions(const QueryContext& context, const Sea
   for (const std::uint32_t lane_index : selected) {
     const LaneSnapshot& lane = context.snapshot->lanes[lane_index];
     const Schema* schema = lane.schema ? lane.schema.get() : &kPlain;
-    auto found =
-        std::find_if(by_schema.begin(), by_schema.end(), [&](const auto& each) { return each.schema == schema; });
+    auto found = std::ranges::find_if(by_schema, [&](const auto& each) { return each.schema == schema; });
     if (found == by_schema.end()) {
       OfSchema made;
       made.schema = schema;

@@ -40,6 +40,16 @@ class EventMatcher {
   std::vector<std::optional<LanePredicate>> lanes_;
 };
 
+struct MatchTerm {
+  EventMatcher matcher;
+  bool excluded = false;
+};
+// The events of some lanes that match every term, and no excluded one. `previous` is the mask of the same terms from an
+// earlier snapshot of the same store, or null: then only what is new is read. The filter of such a mask is empty.
+[[nodiscard]] Result<std::shared_ptr<EventMask>> mask_of_terms(const QueryContext& query, const LaneIndices& lanes,
+                                                               const std::vector<MatchTerm>& terms,
+                                                               const EventMask* previous);
+
 // The hits of one chunk.
 class ChunkHits {
  public:

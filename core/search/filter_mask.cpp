@@ -28,62 +28,46 @@ void set_all(std::vector<std::uint64_t>& words, const ChunkPlace& chunk) {
 
 }  // namespace
 
-Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
-                                                    const EventMask* previous) {
+Result<std::shared_ptr<EventMask>> mask_of_terms(const QueryContext& query, const LaneIndices& lanes,
+                                                 const std::vector<MatchTerm>& terms, const EventMask* previous) {
   const Snapshot& snapshot = *query.snapshot;
-  LaneIndices lanes;
-  for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
-    if (filter.has_track(snapshot.lanes[i].track)) lanes.push_back(i);
-  }
-  QueryContext unmasked = query;
-  unmasked.mask = nullptr;
-  struct Term {
-    EventMatcher matcher;
-    bool excluded;
-  };
   struct TestedTerm {
     TestedTerm(const EventMatcher& matcher, const ScannedChunk& chunk, bool is_excluded)
         : hits(matcher, chunk), excluded(is_excluded) {}
     ChunkHits hits;
     bool excluded;
   };
-  std::vector<Term> terms;
-  for (const FilterTerm& term : filter.terms) {
-    const Result<SearchQuery> parsed = parse_search(term.search);
-    if (!parsed) return parsed.error();
-    Result<EventMatcher> matcher = EventMatcher::prepare(unmasked, *parsed, lanes);
-    if (!matcher) return matcher.error();
-    terms.push_back({std::move(matcher).value(), term.excluded});
-  }
-
+  const auto may_match = [&](std::uint32_t lane, std::uint32_t chunk) {
+    return std::ranges::all_of(terms, [&](const MatchTerm& term) {
+      const LanePredicate* predicate = term.matcher.of_lane(lane);
+      return term.excluded || (predicate != nullptr && !predicate->nothing() && predicate->part(chunk).any);
+    });
+  };
   auto mask = std::make_shared<EventMask>();
-  mask->filter_ = filter;
-  mask->filter_.range.reset();
   mask->snapshot_version_ = snapshot.version;
   mask->lanes_.resize(snapshot.lanes.size());
-  const bool goes_on = previous != nullptr && previous->filter_ == mask->filter_;
   std::vector<ChunkRequest> requests;
   for (const std::uint32_t index : lanes) {
     const LaneSnapshot& lane = snapshot.lanes[index];
     EventMask::Lane& bits = mask->lanes_[index];
-    if (goes_on && index < previous->lanes_.size()) {
+    if (previous != nullptr && index < previous->lanes_.size()) {
       bits.words = previous->lanes_[index].words;
       bits.chunk_count = previous->lanes_[index].chunk_count;
     }
-    const std::uint32_t last = lane.chunk_count;
     bits.words.resize(EventMask::leaves_of(lane), 0);
-    for (std::uint32_t chunk = bits.chunk_count; chunk < last; ++chunk) {
+    for (std::uint32_t chunk = bits.chunk_count; chunk < lane.chunk_count; ++chunk) {
       if (terms.empty()) {
         set_all(bits.words, lane.chunk(chunk));
-      } else {
+      } else if (may_match(index, chunk)) {
         requests.push_back({index, chunk, {}});
       }
     }
-    bits.chunk_count = last;
+    bits.chunk_count = lane.chunk_count;
   }
+  const QueryContext unmasked = query.unmasked();  // what of a mask matters is in the terms
   const Result<void> scanned = scan_chunks(unmasked, requests, [&](const ScannedChunk& chunk, std::size_t) {
     std::deque<TestedTerm> tested;  // those that are not settled for the whole chunk
-    for (const Term& term : terms) {
+    for (const MatchTerm& term : terms) {
       tested.emplace_back(term.matcher, chunk, term.excluded);
       if (tested.back().hits.possible()) continue;
       if (!term.excluded) return;
@@ -101,7 +85,31 @@ Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, c
     mask->sum_up(mask->lanes_[index], snapshot.lanes[index]);
     mask->total_ += mask->lanes_[index].count;
   }
-  return std::shared_ptr<const EventMask>(std::move(mask));
+  return mask;
+}
+
+Result<std::shared_ptr<const EventMask>> event_mask(const QueryContext& query, const EventFilter& filter,
+                                                    const EventMask* previous) {
+  LaneIndices lanes;
+  for (std::uint32_t i = 0; i < query.snapshot->lanes.size(); ++i) {
+    if (filter.has_track(query.snapshot->lanes[i].track)) lanes.push_back(i);
+  }
+  const QueryContext unmasked = query.unmasked();
+  std::vector<MatchTerm> terms;
+  for (const FilterTerm& term : filter.terms) {
+    const Result<SearchQuery> parsed = parse_search(term.search);
+    if (!parsed) return parsed.error();
+    Result<EventMatcher> matcher = EventMatcher::prepare(unmasked, *parsed, lanes);
+    if (!matcher) return matcher.error();
+    terms.push_back({std::move(matcher).value(), term.excluded});
+  }
+  EventFilter whole = filter;
+  whole.range.reset();
+  const bool goes_on = previous != nullptr && previous->filter_ == whole;
+  auto mask = mask_of_terms(query, lanes, terms, goes_on ? previous : nullptr);
+  if (!mask) return mask.error();
+  (*mask)->filter_ = std::move(whole);
+  return std::shared_ptr<const EventMask>(std::move(*mask));
 }
 
 Result<QueryContext> masked(const QueryContext& query, const EventFilter& filter,
@@ -145,8 +153,7 @@ Result<std::shared_ptr<const EventMask>> filter_mask(const QueryContext& query, 
       }
     }
   }
-  QueryContext unmasked = query;
-  unmasked.mask = nullptr;
+  const QueryContext unmasked = query.unmasked();
   const Result<void> scanned = scan_chunks(unmasked, edges, [&](const ScannedChunk& chunk, std::size_t) {
     std::vector<std::uint64_t> inside(chunk.view.block_count());
     chunk.for_each_block(

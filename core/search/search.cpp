@@ -3,72 +3,48 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <map>
 #include <span>
 
 #include "core/scan/event_mask.h"
+#include "core/scan/group_by.h"
 #include "core/search/event_matcher.h"
 
 namespace accelscope {
 
 struct EventSearch::Implementation {
-  // What the search knows of one lane.
-  struct LaneHits {
-    std::uint64_t hits = 0;
-    std::vector<char> possible;  // by chunk: whether it may hold a hit
-  };
-
-  // Chunks that may hold a hit of the range.
-  [[nodiscard]] std::vector<ChunkRequest> requests_in(const TimeRange& range) const;
-
   std::shared_ptr<const Snapshot> snapshot;
-  std::shared_ptr<const EventMask> mask;  // null: every event may be a hit
-  EventMatcher matcher;
-  std::vector<LaneHits> lanes;  // by lane index
+  std::shared_ptr<const EventMask> among;  // null: every event may be a hit
+  LaneIndices lanes;
+  std::vector<MatchTerm> terms;           // the one
+  std::shared_ptr<const EventMask> mask;  // of the hits; null where they were only counted
+  ByPlace<std::uint64_t> by_lane;
   std::uint64_t total = 0;
-  std::map<std::uint32_t, StringMap> strings;  // by scope: local string ids -> the session's
 
-  Result<void> count(const QueryContext& context);
-  void count_from_totals(std::uint32_t lane_index, std::vector<ChunkRequest>& to_decode);
-  // The first hit at or after `from` (the last one before it, if !forward) in one lane, not beyond `best`.
-  Result<void> find_in_lane(EventReader& reader, std::uint32_t lane_index, SearchPosition from, bool forward,
-                            std::optional<SearchPosition>& best) const;
-  Result<std::optional<SearchPosition>> step(EventReader& reader, SearchPosition from, bool forward) const;
+  [[nodiscard]] const EventMatcher& matcher() const noexcept { return terms.front().matcher; }
+  Result<void> count_names(const QueryContext& context);
+  std::uint64_t count_from_totals(std::uint32_t lane_index, std::vector<ChunkRequest>& to_decode) const;
 };
 
-void EventSearch::Implementation::count_from_totals(std::uint32_t lane_index, std::vector<ChunkRequest>& to_decode) {
+// What the totals of the lane say; chunks that have none are left to be decoded.
+std::uint64_t EventSearch::Implementation::count_from_totals(std::uint32_t lane_index,
+                                                             std::vector<ChunkRequest>& to_decode) const {
   const LaneSnapshot& lane = snapshot->lanes[lane_index];
-  LaneHits& known = lanes[lane_index];
   const NameTotals& totals = lane.data->totals;
-  const StringTest& names = *matcher.names();
+  const StringTest& names = *matcher().names();
   const auto chunks_of = [](std::size_t level) { return std::size_t{1} << (2 * level); };
   static_assert(NameTotals::kFanout == 4);
-  const auto kept = [&](std::size_t level, std::size_t index) { return totals.stretch(level, index).kept; };
-  // Goes down as long as all children keep totals: the finer the stretch, the shorter a later step.
+  std::uint64_t found = 0;
   const auto visit = [&](auto&& self, std::size_t level, std::size_t index) -> void {
-    const std::size_t first = index * chunks_of(level);
-    bool go_down = level > 0;
-    if (kept(level, index)) {
-      const NameTotals::Stretch stretch = totals.stretch(level, index);
-      for (std::size_t i = 0; go_down && i < NameTotals::kFanout; ++i) {
-        go_down = kept(level - 1, index * NameTotals::kFanout + i);
+    const NameTotals::Stretch stretch = totals.stretch(level, index);
+    if (stretch.kept) {
+      for (const NameTotal& of_name : std::span(stretch.totals, stretch.size)) {
+        if (names.keeps(of_name.name)) found += of_name.count;
       }
-      if (!go_down) {
-        std::uint64_t found = 0;
-        for (const NameTotal& of_name : std::span(stretch.totals, stretch.size)) {
-          if (names.keeps(of_name.name)) found += of_name.count;
-        }
-        known.hits += found;
-        if (found > 0)
-          std::fill_n(known.possible.begin() + static_cast<std::ptrdiff_t>(first), chunks_of(level), char{1});
-        return;
-      }
-    }
-    if (level == 0) {
+    } else if (level == 0) {
       to_decode.push_back({lane_index, static_cast<std::uint32_t>(index), {}});
-      return;
+    } else {
+      for (std::size_t i = 0; i < NameTotals::kFanout; ++i) self(self, level - 1, index * NameTotals::kFanout + i);
     }
-    for (std::size_t i = 0; i < NameTotals::kFanout; ++i) self(self, level - 1, index * NameTotals::kFanout + i);
   };
   std::size_t begin = 0;  // chunks before it are counted
   for (std::size_t level = NameTotals::kLevels; level-- > 0;) {
@@ -80,214 +56,59 @@ void EventSearch::Implementation::count_from_totals(std::uint32_t lane_index, st
   for (std::size_t chunk = begin; chunk < lane.chunk_count; ++chunk) {
     to_decode.push_back({lane_index, static_cast<std::uint32_t>(chunk), {}});
   }
+  return found;
 }
 
-Result<void> EventSearch::Implementation::count(const QueryContext& context) {
+Result<void> EventSearch::Implementation::count_names(const QueryContext& context) {
   std::vector<std::vector<ChunkRequest>> to_decode(lanes.size());
-  context.pool.for_each(lanes.size(), context.control, [&](std::size_t index, std::size_t) {
-    LaneHits& known = lanes[index];
-    const auto lane_index = static_cast<std::uint32_t>(index);
-    const LanePredicate* predicate = matcher.of_lane(lane_index);
+  context.pool.for_each(lanes.size(), context.control, [&](std::size_t i, std::size_t) {
+    const LanePredicate* predicate = matcher().of_lane(lanes[i]);
     if (predicate == nullptr || predicate->nothing()) return;
-    const LaneSnapshot& lane = snapshot->lanes[index];
-    known.possible.assign(lane.chunk_count, 0);
-    const bool whole_chunks = !mask && matcher.names_only();  // totals know nothing of a mask
-    if (whole_chunks && matcher.any_name()) {
-      known.hits = lane.event_count;
-      known.possible.assign(lane.chunk_count, 1);
-    } else if (whole_chunks) {
-      count_from_totals(lane_index, to_decode[index]);
-    } else {
-      const ChunkSpan span = predicate->chunks();
-      for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
-        if (predicate->part(chunk).any) to_decode[index].push_back({lane_index, chunk, {}});
-      }
-    }
+    by_lane[lanes[i]] =
+        matcher().any_name() ? snapshot->lanes[lanes[i]].event_count : count_from_totals(lanes[i], to_decode[i]);
   });
   std::vector<ChunkRequest> requests;
-  for (const auto& of_lane : to_decode) requests.insert(requests.end(), of_lane.begin(), of_lane.end());
-  std::vector<std::vector<std::uint64_t>> counts(context.pool.concurrency(),
-                                                 std::vector<std::uint64_t>(lanes.size(), 0));
-  const Result<void> scanned = scan_chunks(context, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
-    ChunkHits hits(matcher, chunk);
-    if (!hits.possible()) return;
-    std::uint64_t found = 0;
-    for (std::uint32_t block = 0; block < chunk.view.block_count(); ++block) {
-      found += static_cast<std::uint64_t>(std::popcount(hits.of(block)));
-    }
-    if (found == 0) return;
-    counts[worker][chunk.lane_index] += found;
-    lanes[chunk.lane_index].possible[chunk.chunk_index] = 1;
-  });
-  if (!scanned) return scanned.error();
-  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
-    for (const auto& of_worker : counts) lanes[lane].hits += of_worker[lane];
-    total += lanes[lane].hits;
-  }
+  for (const auto& of_lane : to_decode) merge_part(requests, of_lane);
+  const auto decoded =
+      gather(context, requests, ByPlace<std::uint64_t>(by_lane.size()), [&](const ScannedChunk& chunk, auto& counts) {
+        ChunkHits hits(matcher(), chunk);
+        for (std::uint32_t block = 0; hits.possible() && block < chunk.view.block_count(); ++block) {
+          counts[chunk.lane_index] += static_cast<std::uint64_t>(std::popcount(hits.of(block)));
+        }
+      });
+  if (!decoded) return decoded.error();
+  merge_part(by_lane, *decoded);
   return {};
 }
 
-Result<EventSearch> EventSearch::run(const QueryContext& context, const SearchQuery& query, const LaneIndices& lanes) {
+Result<EventSearch> EventSearch::run(const QueryContext& context, const SearchQuery& query, const LaneIndices& lanes,
+                                     const EventMask* previous) {
   auto search = std::make_unique<Implementation>();
   search->snapshot = context.snapshot;
-  search->mask = context.mask;
-  search->lanes.resize(context.snapshot->lanes.size());
-  for (const std::uint32_t lane : lanes) {
-    const std::uint32_t scope = scope_of(context.snapshot->lanes[lane].number());
-    if (!search->strings.contains(scope))
-      search->strings.emplace(scope, StringMap(context.snapshot->strings->scope_map(scope)));
-  }
+  search->among = context.mask;
+  search->lanes = lanes;
+  search->by_lane.resize(context.snapshot->lanes.size());
   Result<EventMatcher> matcher = EventMatcher::prepare(context, query, lanes);
   if (!matcher) return matcher.error();
-  search->matcher = std::move(matcher).value();
-  if (const Result<void> counted = search->count(context); !counted) return counted.error();
+  search->terms.push_back({std::move(matcher).value(), false});
+  if (!search->among && search->matcher().names_only()) {  // totals know nothing of a mask
+    if (const Result<void> counted = search->count_names(context); !counted) return counted.error();
+  } else {
+    auto mask = mask_of_terms(context, lanes, search->terms, previous);
+    if (!mask) return mask.error();
+    search->mask = std::move(*mask);
+    for (const std::uint32_t lane : lanes) search->by_lane[lane] = search->mask->count(lane);
+  }
+  for (const std::uint64_t count : search->by_lane) search->total += count;
   return EventSearch(std::move(search));
 }
 
-Result<void> EventSearch::Implementation::find_in_lane(EventReader& reader, std::uint32_t lane_index,
-                                                       SearchPosition from, bool forward,
-                                                       std::optional<SearchPosition>& best) const {
-  const LaneHits& known = lanes[lane_index];
-  if (known.hits == 0) return {};
-  const LaneSnapshot& lane = snapshot->lanes[lane_index];
-  const auto accept = [&](const SearchPosition& position) {
-    if (forward ? position <= from : position >= from) return false;
-    if (!best || (forward ? position < *best : position > *best)) best = position;
-    return true;
-  };
-  // Events that begin before this tick lie before `from`, and those that do not lie at or after it.
-  const std::int64_t ticks = lane.clock->to_ticks(from.begin_ns);
-  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
-  const std::int64_t ticks_after = from.begin_ns == kEnd ? kEnd : lane.clock->to_ticks(from.begin_ns + 1);
-  const std::uint32_t start = forward ? chunks_before(lane, ticks) : chunks_before(lane, ticks_after);
-  const StringMap& lane_strings = strings.find(scope_of(lane.number()))->second;
-  BlockReader blocks;
-  for (std::uint32_t i = start == 0 ? 0 : start - 1; i < lane.chunk_count; forward ? ++i : --i) {
-    const ChunkPlace& place = lane.chunk(i);
-    if (best && (forward ? lane.clock->to_ns(place.begin_ticks) > best->begin_ns
-                         : lane.clock->to_ns(place.end_ticks) < best->begin_ns)) {
-      return {};
-    }
-    if (known.possible[i] == 0) continue;
-    const auto loaded = reader.chunk(lane, i);
-    if (!loaded) return loaded.error();
-    blocks.open(lane, lane_strings, place, (*loaded)->view);
-    const ScannedChunk chunk{lane, lane_index, i, place, (*loaded)->view, blocks, {}, 0, lane_strings, 1.0, nullptr};
-    ChunkHits hits(matcher, chunk);
-    if (!hits.possible()) continue;
-    const std::uint32_t count = chunk.view.block_count();
-    const std::uint32_t row = rows_before(chunk.view, forward ? ticks : ticks_after);
-    const std::uint32_t first = std::min(row == 0 ? 0 : (row - (forward ? 0 : 1)) / kBlockEvents, count - 1);
-    for (std::uint32_t b = first; b < count; forward ? ++b : --b) {
-      std::uint64_t found = hits.of(b);
-      while (found != 0) {
-        const int bit = forward ? std::countr_zero(found) : 63 - std::countl_zero(found);
-        found &= ~(std::uint64_t{1} << bit);
-        const auto in_block = static_cast<std::uint32_t>(bit);
-        if (accept({blocks.begins_ns()[in_block], blocks.id(in_block)})) return {};
-      }
-    }
-  }
-  return {};
-}
-
-Result<std::optional<SearchPosition>> EventSearch::Implementation::step(EventReader& reader, SearchPosition from,
-                                                                        bool forward) const {
-  std::optional<SearchPosition> best;
-  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
-    if (const Result<void> found = find_in_lane(reader, lane, from, forward, best); !found) return found.error();
-  }
-  return best;
-}
-
-Result<std::optional<SearchPosition>> EventSearch::next(EventReader& reader, SearchPosition from) const {
-  return implementation_->step(reader, from, true);
-}
-
-Result<std::optional<SearchPosition>> EventSearch::previous(EventReader& reader, SearchPosition from) const {
-  return implementation_->step(reader, from, false);
-}
-
-std::vector<ChunkRequest> EventSearch::Implementation::requests_in(const TimeRange& range) const {
-  std::vector<ChunkRequest> requests;
-  for (std::uint32_t lane_index = 0; lane_index < lanes.size(); ++lane_index) {
-    if (lanes[lane_index].hits == 0) continue;
-    const LaneSnapshot& lane = snapshot->lanes[lane_index];
-    const TickRange ticks = tick_range(lane, range);
-    const ChunkSpan span = chunks_in(lane, ticks);
-    for (std::uint32_t chunk = span.first; chunk < span.last; ++chunk) {
-      if (lanes[lane_index].possible[chunk] != 0) requests.push_back({lane_index, chunk, ticks});
-    }
-  }
-  return requests;
-}
-
-Result<EventSearch::Rank> EventSearch::rank(const QueryContext& context, SearchPosition position) const {
+Result<SearchHits> EventSearch::hits(const QueryContext& context, const EventMask* previous) const {
   const Implementation& search = *implementation_;
-  TimeRange until;
-  if (position.begin_ns < until.end_ns) until.end_ns = position.begin_ns + 1;
-  std::vector<Rank> ranks(context.pool.concurrency());
-  const Result<void> scanned =
-      scan_chunks(context, search.requests_in(until), [&](const ScannedChunk& chunk, std::size_t worker) {
-        ChunkHits hits(search.matcher, chunk);
-        if (!hits.possible()) return;
-        Rank& rank = ranks[worker];
-        chunk.for_each_block([&](const ScannedBlock& block) {
-          for (std::uint64_t found = hits.of(block); found != 0; found &= found - 1) {
-            const auto bit = static_cast<std::uint32_t>(std::countr_zero(found));
-            const SearchPosition hit{block.begin_ns(bit), block.id(bit)};
-            rank.before += hit < position ? 1 : 0;
-            rank.is_hit = rank.is_hit || hit == position;
-          }
-        });
-      });
-  if (!scanned) return scanned.error();
-  Rank all;
-  for (const Rank& rank : ranks) {
-    all.before += rank.before;
-    all.is_hit = all.is_hit || rank.is_hit;
-  }
-  return all;
-}
-
-Result<std::vector<SearchPosition>> EventSearch::list(const QueryContext& context, const TimeRange& range,
-                                                      std::size_t limit) const {
-  const Implementation& search = *implementation_;
-  const Snapshot& snapshot = *search.snapshot;
-  std::vector<ChunkRequest> requests = search.requests_in(range);
-  const auto begin_ns = [&](const ChunkRequest& request) {
-    const LaneSnapshot& lane = snapshot.lanes[request.lane];
-    return lane.clock->to_ns(lane.chunk(request.chunk).begin_ticks);
-  };
-  std::sort(requests.begin(), requests.end(),
-            [&](const ChunkRequest& a, const ChunkRequest& b) { return begin_ns(a) < begin_ns(b); });
-  // Chunks in the order of their begin, some at a time, until no further one can begin before the last of the list.
-  constexpr std::size_t kAtOnce = 64;
-  std::vector<SearchPosition> hits;
-  for (std::size_t first = 0; first < requests.size(); first += kAtOnce) {
-    if (hits.size() >= limit && (limit == 0 || begin_ns(requests[first]) > hits.back().begin_ns)) break;
-    const std::size_t last = std::min(requests.size(), first + kAtOnce);
-    std::vector<std::vector<SearchPosition>> found(context.pool.concurrency());
-    const std::vector<ChunkRequest> some(requests.begin() + static_cast<std::ptrdiff_t>(first),
-                                         requests.begin() + static_cast<std::ptrdiff_t>(last));
-    const Result<void> scanned = scan_chunks(context, some, [&](const ScannedChunk& chunk, std::size_t worker) {
-      ChunkHits hits_of_chunk(search.matcher, chunk);
-      if (!hits_of_chunk.possible()) return;
-      std::size_t of_chunk = 0;
-      chunk.for_each_block([&](const ScannedBlock& block) {
-        for (std::uint64_t mask = hits_of_chunk.of(block); mask != 0 && of_chunk < limit;
-             mask &= mask - 1, ++of_chunk) {
-          const auto bit = static_cast<std::uint32_t>(std::countr_zero(mask));
-          found[worker].push_back({block.begin_ns(bit), block.id(bit)});
-        }
-      });
-    });
-    if (!scanned) return scanned.error();
-    for (const auto& of_worker : found) hits.insert(hits.end(), of_worker.begin(), of_worker.end());
-    std::sort(hits.begin(), hits.end());
-    if (hits.size() > limit) hits.resize(limit);
-  }
-  return hits;
+  if (search.mask) return SearchHits(search.snapshot, search.mask);
+  auto mask = mask_of_terms(context, search.lanes, search.terms, previous);
+  if (!mask) return mask.error();
+  return SearchHits(search.snapshot, std::move(*mask));
 }
 
 EventSearch::EventSearch(std::unique_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}
@@ -297,11 +118,134 @@ EventSearch::~EventSearch() = default;
 
 std::uint64_t EventSearch::total() const noexcept { return implementation_->total; }
 std::uint64_t EventSearch::hits_of_lane(std::uint32_t lane_index) const noexcept {
-  return lane_index < implementation_->lanes.size() ? implementation_->lanes[lane_index].hits : 0;
+  return lane_index < implementation_->by_lane.size() ? implementation_->by_lane[lane_index] : 0;
 }
-bool EventSearch::matches_name(StringId name) const noexcept { return implementation_->matcher.matches_name(name); }
+bool EventSearch::matches_name(StringId name) const noexcept { return implementation_->matcher().matches_name(name); }
 bool EventSearch::names_only() const noexcept {
-  return implementation_->matcher.names_only() && implementation_->matcher.all_lanes();
+  return implementation_->matcher().names_only() && implementation_->matcher().all_lanes();
+}
+
+Result<std::uint64_t> SearchHits::count_before(EventReader& reader, std::uint32_t lane_index,
+                                               std::int64_t ticks) const {
+  const LaneSnapshot& lane = snapshot_->lanes[lane_index];
+  const std::uint32_t chunks = chunks_before(lane, ticks);
+  if (chunks == 0) return 0;
+  const ChunkPlace& last = lane.chunk(chunks - 1);
+  const std::uint64_t before = mask_->passing_before(lane_index, last.first_leaf);
+  const std::uint32_t inside = mask_->passing_in(lane_index, last);
+  if (inside == 0 || last.end_ticks < ticks) return before + inside;
+  const auto loaded = reader.chunk(lane, chunks - 1);
+  if (!loaded) return loaded.error();
+  const std::uint32_t row = rows_before((*loaded)->view, ticks);
+  const std::uint32_t leaf = last.first_leaf + row / kBlockEvents;
+  const std::uint64_t bits = mask_->bits(lane_index, leaf) & bits_between(0, row % kBlockEvents);
+  return mask_->passing_before(lane_index, leaf) + static_cast<std::uint64_t>(std::popcount(bits));
+}
+
+Result<std::uint64_t> SearchHits::count_before(EventReader& reader, std::uint32_t lane_index,
+                                               const SearchPosition& position, bool or_at) const {
+  const LaneSnapshot& lane = snapshot_->lanes[lane_index];
+  // Events that begin before the first tick lie before the position, those that do not begin before the second after
+  // it.
+  constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
+  const auto first = count_before(reader, lane_index, lane.clock->to_ticks(position.begin_ns));
+  const auto last = position.begin_ns == kEnd
+                        ? Result<std::uint64_t>(mask_->count(lane_index))
+                        : count_before(reader, lane_index, lane.clock->to_ticks(position.begin_ns + 1));
+  if (!first || !last || *first == *last || lane.number() > lane_of(position.event)) return first;
+  if (lane.number() < lane_of(position.event)) return last;
+  const std::uint64_t ordinal = ordinal_of(position.event);
+  const std::uint32_t chunk = lane.chunk_of_ordinal(ordinal);
+  if (chunk >= lane.chunk_count) return first;
+  const std::uint64_t row = ordinal - lane.chunk(chunk).first_ordinal;
+  const std::uint32_t leaf = lane.chunk(chunk).first_leaf + static_cast<std::uint32_t>(row / kBlockEvents);
+  const auto bit = static_cast<std::uint32_t>(row % kBlockEvents) + (or_at ? 1 : 0);
+  const std::uint64_t before =
+      mask_->passing_before(lane_index, leaf) +
+      static_cast<std::uint64_t>(std::popcount(mask_->bits(lane_index, leaf) & bits_between(0, bit)));
+  return std::clamp(before, *first, *last);
+}
+
+Result<std::optional<SearchPosition>> SearchHits::step(EventReader& reader, SearchPosition from, bool forward) const {
+  std::optional<SearchPosition> best;
+  for (std::uint32_t index = 0; index < snapshot_->lanes.size(); ++index) {
+    if (mask_->count(index) == 0) continue;
+    const LaneSnapshot& lane = snapshot_->lanes[index];
+    const auto before = count_before(reader, index, from, forward);
+    if (!before) return before.error();
+    if (forward ? *before == mask_->count(index) : *before == 0) continue;
+    const EventMask::Place place = mask_->place_of(index, forward ? *before : *before - 1);
+    const std::uint32_t number = lane.chunk_of_leaf(place.leaf);
+    const ChunkPlace& chunk = lane.chunk(number);
+    if (best && (forward ? lane.clock->to_ns(chunk.begin_ticks) > best->begin_ns
+                         : lane.clock->to_ns(chunk.end_ticks) < best->begin_ns))
+      continue;
+    const auto loaded = reader.chunk(lane, number);
+    if (!loaded) return loaded.error();
+    const std::uint32_t row = (place.leaf - chunk.first_leaf) * kBlockEvents + place.bit;
+    std::int64_t begin_ticks = 0, end_ticks = 0;
+    (*loaded)->view.event_times(row, begin_ticks, end_ticks);
+    const SearchPosition hit{lane.clock->to_ns(begin_ticks), make_event_id(lane.number(), chunk.first_ordinal + row)};
+    if (!best || (forward ? hit < *best : hit > *best)) best = hit;
+  }
+  return best;
+}
+
+Result<std::optional<SearchPosition>> SearchHits::next(EventReader& reader, SearchPosition from) const {
+  return step(reader, from, true);
+}
+
+Result<std::optional<SearchPosition>> SearchHits::previous(EventReader& reader, SearchPosition from) const {
+  return step(reader, from, false);
+}
+
+Result<SearchHits::Rank> SearchHits::rank(EventReader& reader, SearchPosition position) const {
+  Rank rank{.before = 0, .is_hit = mask_->passes(*snapshot_, position.event)};
+  for (std::uint32_t index = 0; index < snapshot_->lanes.size(); ++index) {
+    if (mask_->count(index) == 0) continue;
+    const auto before = count_before(reader, index, position, false);
+    if (!before) return before.error();
+    rank.before += *before;
+  }
+  return rank;
+}
+
+Result<std::vector<SearchPosition>> SearchHits::list(const QueryContext& context, const TimeRange& range,
+                                                     std::size_t limit) const {
+  QueryContext masked = context;
+  masked.mask = mask_;
+  std::vector<ChunkRequest> requests = requests_in(masked, all_lanes(*snapshot_), range);
+  std::erase_if(requests, [&](const ChunkRequest& each) {
+    return mask_->passing_in(each.lane, snapshot_->lanes[each.lane].chunk(each.chunk)) == 0;
+  });
+  const auto begin_ns = [&](const ChunkRequest& request) {
+    const LaneSnapshot& lane = snapshot_->lanes[request.lane];
+    return lane.clock->to_ns(lane.chunk(request.chunk).begin_ticks);
+  };
+  std::ranges::sort(requests, [&](const ChunkRequest& a, const ChunkRequest& b) { return begin_ns(a) < begin_ns(b); });
+  // Chunks in the order of their begin, some at a time, until no further one can begin before the last of the list.
+  constexpr std::size_t kAtOnce = 64;
+  std::vector<SearchPosition> hits;
+  for (std::size_t first = 0; first < requests.size(); first += kAtOnce) {
+    if (hits.size() >= limit && (limit == 0 || begin_ns(requests[first]) > hits.back().begin_ns)) break;
+    const std::size_t last = std::min(requests.size(), first + kAtOnce);
+    const std::vector<ChunkRequest> some(requests.begin() + static_cast<std::ptrdiff_t>(first),
+                                         requests.begin() + static_cast<std::ptrdiff_t>(last));
+    auto found =
+        gather(masked, some, std::vector<SearchPosition>(), [limit](const ScannedChunk& chunk, auto& positions) {
+          std::size_t of_chunk = 0;
+          chunk.for_each_block([&](const ScannedBlock& block) {
+            for (std::uint32_t i = block.first; i < block.last && of_chunk < limit; ++i, ++of_chunk) {
+              positions.push_back({block.begin_ns(i), block.id(i)});
+            }
+          });
+        });
+    if (!found) return found.error();
+    merge_part(hits, std::move(*found));
+    std::ranges::sort(hits);
+    if (hits.size() > limit) hits.resize(limit);
+  }
+  return hits;
 }
 
 }  // namespace accelscope

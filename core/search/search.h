@@ -2,7 +2,9 @@
 //
 //   auto query = parse_search("/mat(mul|vec)/ bytes>=1MiB");     // errors say which part is wrong
 //   auto search = EventSearch::run(context, *query, lanes);      // counts the hits, on the pool
-//   search->total();  search->hits_of_lane(i);  search->next(reader, position);  search->list(context, range, 1000);
+//   search->total();  search->hits_of_lane(i);
+//   auto hits = search->hits(context);                           // finds them: one mask, for all that follows
+//   hits->next(reader, position);  hits->rank(reader, position);  hits->list(context, range, 1000);  hits->mask();
 //
 // Terms stand side by side and must all hold:
 //   word  "some words"     the name contains it, upper and lower case alike
@@ -51,11 +53,49 @@ struct SearchPosition {
   auto operator<=>(const SearchPosition&) const = default;
 };
 
+// The hits of a search in one snapshot, as a mask of events.
+class SearchHits {
+ public:
+  SearchHits(std::shared_ptr<const Snapshot> snapshot, std::shared_ptr<const EventMask> mask)
+      : snapshot_(std::move(snapshot)), mask_(std::move(mask)) {}
+
+  [[nodiscard]] const std::shared_ptr<const EventMask>& mask() const noexcept { return mask_; }
+
+  // Readers must read the snapshot that was searched.
+  // The next hit after / the last before a position: {ns, kNoEvent} is after all that begin at ns; {ns, 0} is before
+  // them.
+  [[nodiscard]] Result<std::optional<SearchPosition>> next(EventReader& reader, SearchPosition from) const;
+  [[nodiscard]] Result<std::optional<SearchPosition>> previous(EventReader& reader, SearchPosition from) const;
+  // How many hits lie before a position, and whether its event is one itself: "3 of 1,234".
+  struct Rank {
+    std::uint64_t before = 0;
+    bool is_hit = false;
+  };
+  [[nodiscard]] Result<Rank> rank(EventReader& reader, SearchPosition position) const;
+  // The first `limit` hits of the range in order.
+  [[nodiscard]] Result<std::vector<SearchPosition>> list(const QueryContext& context, const TimeRange& range,
+                                                         std::size_t limit) const;
+
+ private:
+  // Hits of a lane that begin before a tick; that lie before a position, or at it.
+  [[nodiscard]] Result<std::uint64_t> count_before(EventReader& reader, std::uint32_t lane_index,
+                                                   std::int64_t ticks) const;
+  [[nodiscard]] Result<std::uint64_t> count_before(EventReader& reader, std::uint32_t lane_index,
+                                                   const SearchPosition& position, bool or_at) const;
+  [[nodiscard]] Result<std::optional<SearchPosition>> step(EventReader& reader, SearchPosition from,
+                                                           bool forward) const;
+
+  std::shared_ptr<const Snapshot> snapshot_;
+  std::shared_ptr<const EventMask> mask_;
+};
+
 class EventSearch {
  public:
-  // Fails if an expression or a value is wrong, a column is in no schema, or when cancelled.
+  // Counts the hits: from totals alone where only names are asked for. Fails if an expression or a value is wrong, a
+  // column is in no schema, or when cancelled. `previous`: the mask of the hits of the same search, in the same mask,
+  // in an earlier snapshot, so that only what is new is read; or null.
   [[nodiscard]] static Result<EventSearch> run(const QueryContext& context, const SearchQuery& query,
-                                               const LaneIndices& lanes);
+                                               const LaneIndices& lanes, const EventMask* previous = nullptr);
   EventSearch(EventSearch&&) noexcept;
   EventSearch& operator=(EventSearch&&) noexcept;
   ~EventSearch();
@@ -66,19 +106,8 @@ class EventSearch {
   [[nodiscard]] bool matches_name(StringId name) const noexcept;
   [[nodiscard]] bool names_only() const noexcept;  // the query asks for nothing but the name
 
-  // The next hit after / the last before a position; the reader must read the snapshot that was searched.
-  // {ns, kNoEvent} is after all that begin at ns; {ns, 0} is before them.
-  [[nodiscard]] Result<std::optional<SearchPosition>> next(EventReader& reader, SearchPosition from) const;
-  [[nodiscard]] Result<std::optional<SearchPosition>> previous(EventReader& reader, SearchPosition from) const;
-  // How many hits lie before a position, and whether it is one itself: "3 of 1,234".
-  struct Rank {
-    std::uint64_t before = 0;
-    bool is_hit = false;
-  };
-  [[nodiscard]] Result<Rank> rank(const QueryContext& context, SearchPosition position) const;
-  // The first `limit` hits of the range in order.
-  [[nodiscard]] Result<std::vector<SearchPosition>> list(const QueryContext& context, const TimeRange& range,
-                                                         std::size_t limit) const;
+  // The context must be of the snapshot that was searched. `previous` as above.
+  [[nodiscard]] Result<SearchHits> hits(const QueryContext& context, const EventMask* previous = nullptr) const;
 
  private:
   struct Implementation;

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/analysis/comparison/path_difference.h"
+#include "core/analysis/comparison/name_matching.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope::app {

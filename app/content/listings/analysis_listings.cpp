@@ -9,7 +9,7 @@
 #include <set>
 
 #include "app/content/selection_terms.h"
-#include "core/analysis/collectives/columns.h"
+#include "core/analysis/collectives/arrivals.h"
 #include "core/analysis/source/instructions.h"
 #include "core/analysis/source/source_lines.h"
 #include "core/analysis/vendors/vendor.h"

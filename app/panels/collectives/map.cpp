@@ -3,7 +3,7 @@
 #include "app/panels/collectives/panel.h"
 #include "app/panels/panel.h"
 #include "app/panels/rect_batch.h"
-#include "core/analysis/statistics/middle.h"
+#include "core/analysis/statistics/estimates.h"
 #include "imgui.h"
 
 namespace accelscope::app {

@@ -17,7 +17,7 @@
 #include "capture/sources/tracks/gpu_tables.h"
 #include "capture/system/shown_command.h"
 #include "core/base/text.h"
-#include "core/export/traces/traces.h"
+#include "core/export/base/writers.h"
 
 namespace accelscope::capture::sources::chrome {
 

@@ -112,7 +112,7 @@ class TraceFacts {
 
   // Keys that only PyTorch's profiler writes were seen.
   [[nodiscard]] bool is_kineto() const noexcept { return kineto_; }
-  // The trace was exported from a session (core/export/traces/traces.h): it states every flow and counter.
+  // The trace was exported from a session (core/export/base/writers.h): it states every flow and counter.
   [[nodiscard]] bool is_own() const noexcept { return own_; }
   [[nodiscard]] std::optional<std::int64_t> base_ns() const noexcept { return base_ns_; }
   void write(SessionWriter& writer, ImportReport& report) const;

@@ -15,7 +15,7 @@
 #include "capture/sources/base/line_blocks.h"
 #include "capture/sources/base/sinks.h"
 #include "capture/sources/tracks/unordered_session.h"
-#include "core/analysis/statistics/middle.h"
+#include "core/analysis/statistics/estimates.h"
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "capture/sources/base/csv_table.h"
-#include "core/analysis/statistics/middle.h"
+#include "core/analysis/statistics/estimates.h"
 #include "core/base/text.h"
 #include "core/model/column_spec.h"
 

@@ -23,14 +23,14 @@ constexpr std::string_view kHeldBack = "needs all events of the range, of which 
 void tell_unjudged(Advice& advice, bool filtered) {
   for (const AdviceRule& rule : advice_rules()) {
     const bool is_judged = std::find(advice.judged.begin(), advice.judged.end(), &rule) != advice.judged.end();
-    const bool is_told = std::any_of(advice.unjudged.begin(), advice.unjudged.end(),
-                                     [&rule](const UnjudgedRule& each) { return each.rule == &rule; });
+    const bool is_told =
+        std::ranges::any_of(advice.unjudged, [&rule](const UnjudgedRule& each) { return each.rule == &rule; });
     if (is_judged || is_told || rule.reported) continue;
     advice.unjudged.push_back(
         {&rule, fmt::format("needs {}{}", rule.needs, filtered ? ", of which the filter leaves none" : "")});
   }
-  std::stable_sort(advice.unjudged.begin(), advice.unjudged.end(),
-                   [](const UnjudgedRule& a, const UnjudgedRule& b) { return a.rule->id < b.rule->id; });
+  std::ranges::stable_sort(advice.unjudged,
+                           [](const UnjudgedRule& a, const UnjudgedRule& b) { return a.rule->id < b.rule->id; });
 }
 
 // Whether work inside the range is not looked at. A mask of a range alone leaves out nothing inside it.
@@ -59,8 +59,8 @@ bool Judgement::judges(RuleId rule) const {
 
 void Judgement::not_judged(RuleId rule, std::string why) const {
   const AdviceRule* const row = &rule_of(rule);
-  const bool is_told = std::any_of(advice.unjudged.begin(), advice.unjudged.end(),
-                                   [&](const UnjudgedRule& each) { return each.rule == row && each.why == why; });
+  const bool is_told = std::ranges::any_of(
+      advice.unjudged, [&](const UnjudgedRule& each) { return each.rule == row && each.why == why; });
   if (!is_told) advice.unjudged.push_back({row, std::move(why)});
 }
 
@@ -126,8 +126,8 @@ void set_places(Finding& finding, std::vector<FindingPlace> places) {
     std::nth_element(places.begin(), places.begin() + Finding::kMostPlaces, places.end(), by_length);
     places.resize(Finding::kMostPlaces);
   }
-  std::sort(places.begin(), places.end(),
-            [](const FindingPlace& a, const FindingPlace& b) { return a.range.begin_ns < b.range.begin_ns; });
+  std::ranges::sort(places,
+                    [](const FindingPlace& a, const FindingPlace& b) { return a.range.begin_ns < b.range.begin_ns; });
   finding.places = std::move(places);
   const auto longest = std::max_element(finding.places.begin(), finding.places.end(),
                                         [](const auto& a, const auto& b) { return by_length(b, a); });
@@ -157,8 +157,8 @@ std::int64_t reach_of(const DeviceSum& side, std::int64_t from_ns, bool before) 
 // Kernels say where streams work; copies directly before and after them, one after another, belong to it.
 Result<TimeRange> with_copies(const QueryContext& query, TimeRange active) {
   const Snapshot& snapshot = *query.snapshot;
-  const bool has_streams = std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(),
-                                       [](const TrackSnapshot& each) { return each.track->kind == "stream"; });
+  const bool has_streams =
+      std::ranges::any_of(snapshot.tracks, [](const TrackSnapshot& each) { return each.track->kind == "stream"; });
   if (!has_streams) return active;
   const TimeRange before{snapshot.begin_ns, active.begin_ns}, after{active.end_ns, snapshot.end_ns};
   for (const TimeRange& side : {before, after}) {
@@ -204,8 +204,7 @@ Result<std::unique_ptr<HostReplay>> replay_hosts(const QueryContext& query, cons
 Result<void> judge_part(const QueryContext& query, const EventFilter& filter, const Dependencies& dependencies,
                         Advice& advice, std::vector<DeviceSum>& all_devices) {
   const bool filtered = leaves_out(query, filter);
-  QueryContext whole = query;
-  whole.mask = nullptr;
+  const QueryContext whole = query.unmasked();
   const auto kernels = find_active_stretch(whole);
   if (!kernels) return kernels.error();
   if (!*kernels) return {};
@@ -251,7 +250,7 @@ Result<void> judge_part(const QueryContext& query, const EventFilter& filter, co
   if (!filter.range) {
     if (const Result<void> judged = judge_inputs(judgement, *devices); !judged) return judged.error();
   }
-  if (std::any_of(devices->begin(), devices->end(), [](const DeviceSum& each) { return each.has_streams; })) {
+  if (std::ranges::any_of(*devices, [](const DeviceSum& each) { return each.has_streams; })) {
     const auto hotspots = find_hotspots(query, *working.range);
     if (!hotspots) return hotspots.error();
     judge_products(judgement, *devices, *hotspots);
@@ -280,9 +279,8 @@ void take_over(Advice& advice, Advice more) {
       advice.judged.push_back(rule);
   }
   for (UnjudgedRule& rule : more.unjudged) {
-    const bool known = std::any_of(advice.unjudged.begin(), advice.unjudged.end(), [&](const UnjudgedRule& each) {
-      return each.rule == rule.rule && each.why == rule.why;
-    });
+    const bool known = std::ranges::any_of(
+        advice.unjudged, [&](const UnjudgedRule& each) { return each.rule == rule.rule && each.why == rule.why; });
     if (!known) advice.unjudged.push_back(std::move(rule));
   }
   const auto told = static_cast<std::ptrdiff_t>(advice.findings.size());
@@ -297,7 +295,7 @@ void take_over(Advice& advice, Advice more) {
 void name_host(const SessionPart& part, const Advice& told, Advice& found) {
   if (part.host.empty()) return;
   std::erase_if(found.findings, [&](const Finding& finding) {
-    return finding.device.empty() && std::any_of(told.findings.begin(), told.findings.end(), [&](const Finding& each) {
+    return finding.device.empty() && std::ranges::any_of(told.findings, [&](const Finding& each) {
              return each.rule == finding.rule && each.device.empty() && each.first == finding.first;
            });
   });
@@ -357,13 +355,12 @@ Finding error_finding(const Snapshot& snapshot, const std::vector<const Reported
 Result<void> tell_errors(const QueryContext& query, const EventFilter& filter, Advice& advice) {
   const auto report = report_errors(query, filter);
   if (!report) return report.error();
-  const bool any_told = std::any_of(advice.findings.begin(), advice.findings.end(),
-                                    [](const Finding& each) { return each.rule->id == RuleId::out_of_memory; });
+  const bool any_told =
+      std::ranges::any_of(advice.findings, [](const Finding& each) { return each.rule->id == RuleId::out_of_memory; });
   if ((*report)->errors.empty() || any_told) return {};  // an allocator's errors are told by what it held
   std::vector<std::pair<std::string, std::vector<const ReportedError*>>> devices;  // in the order of their first errors
   for (const ReportedError& error : (*report)->errors) {
-    const auto known =
-        std::find_if(devices.begin(), devices.end(), [&](const auto& each) { return each.first == error.device; });
+    const auto known = std::ranges::find_if(devices, [&](const auto& each) { return each.first == error.device; });
     if (known == devices.end())
       devices.push_back({error.device, {&error}});
     else
@@ -436,7 +433,7 @@ Result<std::shared_ptr<const Advice>> find_advice(const QueryContext& query, con
   for (Finding& finding : advice->findings) {
     if (finding.is_replayed) finding.least_ns = finding.saving_ns;
   }
-  std::stable_sort(advice->findings.begin(), advice->findings.end(), [](const Finding& a, const Finding& b) {
+  std::ranges::stable_sort(advice->findings, [](const Finding& a, const Finding& b) {
     return std::tuple(a.rank(), b.expected_ns(), b.saving_ns) < std::tuple(b.rank(), a.expected_ns(), a.saving_ns);
   });
   name_shared_time(advice->findings);
@@ -453,8 +450,7 @@ const Finding* reported_error(const Advice& advice) noexcept {
 }
 
 const Finding* costliest_finding(const Advice& advice) noexcept {
-  const auto first =
-      std::find_if(advice.findings.begin(), advice.findings.end(), [](const Finding& each) { return !each.is_error; });
+  const auto first = std::ranges::find_if(advice.findings, [](const Finding& each) { return !each.is_error; });
   return first == advice.findings.end() ? nullptr : &*first;
 }
 
@@ -469,18 +465,15 @@ std::string saving_text(const Finding& finding) {
 }
 
 std::string judged_text(const Advice& advice) {
-  const auto judged =
-      std::count_if(advice.judged.begin(), advice.judged.end(), [](const AdviceRule* rule) { return !rule->reported; });
-  const auto all = std::count_if(advice_rules().begin(), advice_rules().end(),
-                                 [](const AdviceRule& rule) { return !rule.reported; });
+  const auto judged = std::ranges::count_if(advice.judged, [](const AdviceRule* rule) { return !rule->reported; });
+  const auto all = std::ranges::count_if(advice_rules(), [](const AdviceRule& rule) { return !rule.reported; });
   return fmt::format("{} of {} rules could be judged", judged, all);
 }
 
 std::string unjudged_text(const Advice& advice) {
   std::vector<std::pair<std::string, std::string>> by_reason;  // reason, titles
   for (const UnjudgedRule& each : advice.unjudged) {
-    const auto known = std::find_if(by_reason.begin(), by_reason.end(),
-                                    [&each](const auto& entry) { return entry.first == each.why; });
+    const auto known = std::ranges::find_if(by_reason, [&each](const auto& entry) { return entry.first == each.why; });
     if (known == by_reason.end()) {
       by_reason.emplace_back(each.why, each.rule->title);
     } else {

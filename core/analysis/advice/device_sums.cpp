@@ -9,9 +9,9 @@
 #include "core/analysis/advice/sums_plan.h"
 #include "core/analysis/time/stretches.h"
 #include "core/analysis/vendors/vendor.h"
+#include "core/scan/chunk_scan.h"
 #include "core/scan/column_values.h"
 #include "core/scan/wait_names.h"
-#include "core/scan/window_scan.h"
 
 namespace accelscope {
 namespace {
@@ -114,10 +114,21 @@ class SumsWorker {
     for (std::size_t d = 0; d < sums.size(); ++d) close_device(d);
   }
 
-  std::vector<DeviceSum> sums;                    // by device
-  std::vector<std::vector<KernelZone>> zones;     // by device
-  std::vector<std::vector<CoreWait>> core_waits;  // by device
-  std::vector<std::int64_t> engine_busy;          // by track
+  void merge(SumsWorker&& from) {
+    for (std::size_t d = 0; d < sums.size(); ++d) {
+      merge_part(sums[d], std::move(from.sums[d]));
+      keep_longest(sums[d].gaps);
+    }
+    zones.merge(std::move(from.zones));
+    core_waits.merge(std::move(from.core_waits));
+    engine_busy.merge(std::move(from.engine_busy));
+    merge_part(edges, std::move(from.edges));
+  }
+
+  std::vector<DeviceSum> sums;                // by device
+  ByPlace<std::vector<KernelZone>> zones;     // by device
+  ByPlace<std::vector<CoreWait>> core_waits;  // by device
+  ByPlace<std::int64_t> engine_busy;          // by track
   std::vector<WindowEdge> edges;
 
  private:
@@ -139,7 +150,7 @@ class SumsWorker {
       const auto prepares = [&](const Vendor& each) {
         return std::find(each.setup_names.begin(), each.setup_names.end(), text) != each.setup_names.end();
       };
-      setup_[name] = std::any_of(vendors().begin(), vendors().end(), prepares) ? 1 : 0;
+      setup_[name] = std::ranges::any_of(vendors(), prepares) ? 1 : 0;
     }
     return setup_[name] == 1;
   }
@@ -311,16 +322,14 @@ class SumsWorker {
   }
 
   void add_runs(const ScannedChunk& chunk, const ScanWindow& window, const LanePlan& lane) {
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        if (!window.owns(chunk, block.ticks().begins[i])) continue;
-        ProgramRun run;
-        run.event = block.id(i);
-        run.begin_ns = block.begin_ns(i);
-        run.end_ns = block.end_ns(i);
-        run.longest_track = lane.number;
-        sums[lane.device].runs.push_back(run);
-      }
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      if (!window.owns(chunk, block.ticks().begins[i])) return;
+      ProgramRun run;
+      run.event = block.id(i);
+      run.begin_ns = block.begin_ns(i);
+      run.end_ns = block.end_ns(i);
+      run.longest_track = lane.number;
+      sums[lane.device].runs.push_back(run);
     });
   }
 
@@ -363,7 +372,7 @@ class SumsWorker {
     }
     const Stretches any = sweep(sum, {&compute, &open.transfers, &open.collectives});
     if (!any.empty()) {
-      std::sort(open.tiny_begins.begin(), open.tiny_begins.end());
+      std::ranges::sort(open.tiny_begins);
       add_gaps(sum, any, open.tiny_begins);
       const bool tiny_first = std::binary_search(open.tiny_begins.begin(), open.tiny_begins.end(), any.front().first);
       edges.push_back({d, any.front().first, any.back().second, tiny_first});
@@ -431,39 +440,9 @@ class SumsWorker {
 };
 
 // What the workers gathered, together.
-void append_sums(DeviceSum& all, const DeviceSum& part) {
-  for (std::size_t i = 0; i < all.times_ns.size(); ++i) all.times_ns[i] += part.times_ns[i];
-  all.compute_ns += part.compute_ns;
-  all.gaps.insert(all.gaps.end(), part.gaps.begin(), part.gaps.end());
-  keep_longest(all.gaps);
-  all.transfers_alone.insert(all.transfers_alone.end(), part.transfers_alone.begin(), part.transfers_alone.end());
-  all.collectives_alone.insert(all.collectives_alone.end(), part.collectives_alone.begin(),
-                               part.collectives_alone.end());
-  all.kernels += part.kernels;
-  all.tiny_kernels += part.tiny_kernels;
-  all.tiny_pauses_ns += part.tiny_pauses_ns;
-  all.packets += part.packets;
-  all.large_bytes += part.large_bytes;
-  all.large_ns += part.large_ns;
-  all.off_chip_read += part.off_chip_read;
-  all.saved_bytes += part.saved_bytes;
-  all.reloaded_bytes += part.reloaded_bytes;
-  all.flops += part.flops;
-  all.throttled_ns += part.throttled_ns;
-  all.warm_up_ns += part.warm_up_ns;
-  all.limited_work_ns += part.limited_work_ns;
-  all.zones_left_out += part.zones_left_out;
-  all.runs.insert(all.runs.end(), part.runs.begin(), part.runs.end());
-  constexpr EvidenceSum DeviceSum::*kSums[] = {
-      &DeviceSum::tiny,       &DeviceSum::small,           &DeviceSum::spills,
-      &DeviceSum::transposes, &DeviceSum::multiplications, &DeviceSum::throttled};
-  for (EvidenceSum DeviceSum::*each : kSums) (all.*each).append(part.*each);
-  for (const auto& [name, tensor] : part.tensors) all.tensors[name].loads.append(tensor.loads);
-}
-
 // The gaps between windows, and from where to where each device works.
 void join_windows(std::vector<DeviceSum>& devices, std::vector<WindowEdge>& edges) {
-  std::sort(edges.begin(), edges.end(), [](const WindowEdge& a, const WindowEdge& b) {
+  std::ranges::sort(edges, [](const WindowEdge& a, const WindowEdge& b) {
     return std::tie(a.device, a.first_ns) < std::tie(b.device, b.first_ns);
   });
   for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -474,8 +453,7 @@ void join_windows(std::vector<DeviceSum>& devices, std::vector<WindowEdge>& edge
     device.stretch.end_ns = std::max(device.stretch.end_ns, edges[i].last_ns);
   }
   for (DeviceSum& device : devices) {
-    std::sort(device.gaps.begin(), device.gaps.end(),
-              [](const DeviceGap& a, const DeviceGap& b) { return a.begin_ns < b.begin_ns; });
+    std::ranges::sort(device.gaps, {}, &DeviceGap::begin_ns);
     settle(device.transfers_alone);
     settle(device.collectives_alone);
   }
@@ -517,8 +495,7 @@ void find_parts(DeviceSum& device, const std::map<std::pair<std::size_t, std::si
   std::map<std::size_t, std::set<std::size_t>> cores;
   for (const auto& [place, part] : parts) cores[joined.of(place.second)].insert(place.second);
   if (cores.size() < 2 || cores.size() > kMostParts) return;
-  const bool all_wide =
-      std::all_of(cores.begin(), cores.end(), [](const auto& each) { return each.second.size() > 1; });
+  const bool all_wide = std::ranges::all_of(cores, [](const auto& each) { return each.second.size() > 1; });
   if (!all_wide) return;
   device.parts = cores.size();
   for (std::size_t run = 0; run < device.runs.size(); ++run) {
@@ -532,10 +509,9 @@ void find_parts(DeviceSum& device, const std::map<std::pair<std::size_t, std::si
 void measure_runs(DeviceSum& device, const std::vector<KernelZone>& zones, const std::vector<CoreWait>& core_waits,
                   const std::vector<TrackNumber>& core_tracks) {
   std::vector<ProgramRun>& runs = device.runs;
-  std::sort(runs.begin(), runs.end(), [](const ProgramRun& a, const ProgramRun& b) { return a.begin_ns < b.begin_ns; });
+  std::ranges::sort(runs, {}, &ProgramRun::begin_ns);
   const auto run_at = [&runs](std::int64_t ns) -> std::optional<std::size_t> {
-    auto run = std::upper_bound(runs.begin(), runs.end(), ns,
-                                [](std::int64_t at, const ProgramRun& each) { return at < each.begin_ns; });
+    auto run = std::ranges::upper_bound(runs, ns, {}, &ProgramRun::begin_ns);
     if (run == runs.begin() || (--run)->end_ns < ns) return std::nullopt;
     return static_cast<std::size_t>(run - runs.begin());
   };
@@ -631,8 +607,8 @@ void EvidenceSum::append(const EvidenceSum& other) {
   if (other.stretch.begin_ns < stretch.begin_ns) first = other.first;
   stretch.begin_ns = std::min(stretch.begin_ns, other.stretch.begin_ns);
   stretch.end_ns = std::max(stretch.end_ns, other.stretch.end_ns);
-  for (const auto& [line, ns] : other.lines) lines[line] += ns;
-  for (const auto& [track, events] : other.tracks) tracks[track] += events;
+  merge_part(lines, other.lines);
+  merge_part(tracks, other.tracks);
 }
 
 StringId EvidenceSum::costliest_line() const {
@@ -667,40 +643,24 @@ Result<std::vector<DeviceSum>> device_sums(const QueryContext& query, const Even
   const TimeRange wanted = filter.range.value_or(TimeRange{});
   const TimeRange range{std::max(wanted.begin_ns, snapshot.begin_ns), std::min(wanted.end_ns, snapshot.end_ns)};
   const SumsPlan plan(query, filter);
-  std::vector<SumsWorker> workers(query.pool.concurrency(), SumsWorker(query, plan));
-  const Result<void> scanned =
-      scan_windows(query, plan.chosen, range,
-                   {.chunk = [&](const ScannedChunk& chunk, const ScanWindow& window,
-                                 std::size_t worker) { workers[worker].add(chunk, window); },
-                    .end = [&](const ScanWindow&, std::size_t worker) { workers[worker].close(); }});
-  if (!scanned) return scanned.error();
+  auto found = gather_windows(
+      query, plan.chosen, range, SumsWorker(query, plan),
+      [](const ScannedChunk& chunk, const ScanWindow& window, SumsWorker& worker) { worker.add(chunk, window); },
+      [](const ScanWindow&, SumsWorker& worker) { worker.close(); });
+  if (!found) return found.error();
   std::vector<DeviceSum> devices = plan.blank;
-  std::vector<std::vector<KernelZone>> zones(devices.size());
-  std::vector<std::vector<CoreWait>> core_waits(devices.size());
-  std::vector<WindowEdge> edges;
-  std::vector<std::int64_t> busy(snapshot.tracks.size(), 0);
-  for (SumsWorker& worker : workers) {
-    edges.insert(edges.end(), worker.edges.begin(), worker.edges.end());
-    for (std::size_t t = 0; t < busy.size(); ++t) busy[t] += worker.engine_busy[t];
-    for (std::size_t d = 0; d < devices.size(); ++d) {
-      append_sums(devices[d], worker.sums[d]);
-      zones[d].insert(zones[d].end(), worker.zones[d].begin(), worker.zones[d].end());
-      core_waits[d].insert(core_waits[d].end(), worker.core_waits[d].begin(), worker.core_waits[d].end());
-      worker.sums[d] = {};
-      worker.zones[d] = {};
-      worker.core_waits[d] = {};
-    }
-  }
-  join_windows(devices, edges);
+  for (std::size_t d = 0; d < devices.size(); ++d) merge_part(devices[d], std::move(found->sums[d]));
+  join_windows(devices, found->edges);
+  const std::vector<std::int64_t>& busy = found->engine_busy;
   for (std::size_t t = 0; t < busy.size(); ++t) {
     if (busy[t] <= 0) continue;
     const Track& track = *snapshot.tracks[t].track;
     devices[plan.devices.of_track(t)].engines.push_back({track.number, busy[t], track.kind == "stream"});
   }
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    devices[d].has_core_waits = !core_waits[d].empty();
+    devices[d].has_core_waits = !found->core_waits[d].empty();
     devices[d].cores = plan.cores[d].size();
-    measure_runs(devices[d], zones[d], core_waits[d], plan.core_tracks[d]);
+    measure_runs(devices[d], found->zones[d], found->core_waits[d], plan.core_tracks[d]);
   }
   std::erase_if(devices, [](const DeviceSum& each) { return each.stretch.empty(); });
   return devices;

@@ -16,6 +16,7 @@
 #include "core/analysis/time/stretches.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 
@@ -63,6 +64,7 @@ struct LoadedTensor {
   std::uint64_t size = 0;  // 0: unknown
   double stated = 0;       // times loaded, as the source says; 0: it does not
   EvidenceSum loads;
+  auto measures() noexcept { return std::tie(loads); }
 };
 
 // A gap of a device: nothing of it is under way.
@@ -125,6 +127,14 @@ struct DeviceSum {
   bool has_core_waits = false;
   bool has_streams = false, has_packets = false, has_places = false, has_limits = false, has_matrix = false,
        has_waits = false;
+
+  // What windows add; the rest is known before.
+  auto measures() noexcept {
+    return std::tie(times_ns, compute_ns, gaps, transfers_alone, collectives_alone, kernels, tiny_kernels,
+                    tiny_pauses_ns, tiny, small, packets, large_bytes, large_ns, spills, saved_bytes, reloaded_bytes,
+                    off_chip_read, transposes, multiplications, flops, throttled, throttled_ns, warm_up_ns,
+                    limited_work_ns, tensors, runs, zones_left_out);
+  }
 
   [[nodiscard]] std::int64_t active_ns() const noexcept;
   [[nodiscard]] std::int64_t active_ns(Unit unit) const;  // it is under way

@@ -4,31 +4,20 @@
 
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
+#include "core/scan/aggregate.h"
 #include "core/scan/event_mask.h"
 #include "core/scan/event_reader.h"
+#include "core/scan/group_by.h"
 #include "core/search/filter_mask.h"
 
 namespace accelscope {
 namespace {
 
-// The longest events so far, the shortest of them first in the heap.
-class LongestEvents {
- public:
-  static bool is_longer(const EvidenceEvent& a, const EvidenceEvent& b) noexcept {
-    const std::int64_t of_a = a.end_ns - a.begin_ns, of_b = b.end_ns - b.begin_ns;
-    return of_a != of_b ? of_a > of_b : a.id < b.id;
+struct ByLength : EvidenceEvent {
+  bool operator<(const ByLength& other) const noexcept {
+    const std::int64_t length = end_ns - begin_ns, of_other = other.end_ns - other.begin_ns;
+    return length != of_other ? length > of_other : id < other.id;
   }
-  void add(const EvidenceEvent& event, std::size_t most) {
-    if (events.size() == most && !is_longer(event, events.front())) return;
-    if (events.size() == most) {
-      std::pop_heap(events.begin(), events.end(), is_longer);
-      events.pop_back();
-    }
-    events.push_back(event);
-    std::push_heap(events.begin(), events.end(), is_longer);
-  }
-  std::vector<EvidenceEvent> events;
-  std::uint64_t total = 0;
 };
 
 }  // namespace
@@ -42,24 +31,29 @@ Result<Evidence> finding_evidence(const QueryContext& query, const Finding& find
   const auto mask = filter_mask(query, filter);
   if (!mask) return mask.error();
   masked.mask = *mask;
-  std::vector<LongestEvents> found(query.pool.concurrency());
-  const Result<void> scanned =
-      scan_chunks(masked, all_lanes(*query.snapshot), range, [&](const ScannedChunk& chunk, std::size_t worker) {
+  struct Part {
+    Best<ByLength> longest;
+    std::uint64_t total = 0;
+    std::size_t most = 0;
+    void merge(Part&& from) {
+      total += from.total;
+      for (const ByLength& each : from.longest.values()) longest.add(each, most);
+    }
+  };
+  const auto found =
+      gather(masked, all_lanes(*query.snapshot), range, Part{{}, 0, most}, [](const ScannedChunk& chunk, Part& part) {
         if (chunk.lane.data->kind != EventKind::slice) return;
         chunk.for_each_block([&](const ScannedBlock& block) {
-          found[worker].total += block.last - block.first;
+          part.total += block.last - block.first;
           for (std::uint32_t i = block.first; i < block.last; ++i)
-            found[worker].add({block.id(i), chunk.lane.track, block.name(i), block.begin_ns(i), block.end_ns(i)}, most);
+            part.longest.add({{block.id(i), chunk.lane.track, block.name(i), block.begin_ns(i), block.end_ns(i)}},
+                             part.most);
         });
       });
-  if (!scanned) return scanned.error();
-  LongestEvents all;
-  for (const LongestEvents& each : found) {
-    out.total += each.total;
-    for (const EvidenceEvent& event : each.events) all.add(event, most);
-  }
-  out.events = std::move(all.events);
-  std::sort(out.events.begin(), out.events.end(), [](const EvidenceEvent& a, const EvidenceEvent& b) {
+  if (!found) return found.error();
+  out.total = found->total;
+  out.events.assign(found->longest.values().begin(), found->longest.values().end());
+  std::ranges::sort(out.events, [](const EvidenceEvent& a, const EvidenceEvent& b) {
     return std::pair(a.begin_ns, a.id) < std::pair(b.begin_ns, b.id);
   });
   return out;

@@ -84,8 +84,8 @@ Result<DeviceMoves> device_moves(const QueryContext& query, const DeviceSum& dev
     all.insert(all.end(), found.begin(), found.end());
   });
   if (!scanned) return scanned.error();
-  std::sort(moves.copies.begin(), moves.copies.end(), is_earlier_move);
-  std::sort(moves.collectives.begin(), moves.collectives.end(), is_earlier_move);
+  std::ranges::sort(moves.copies, is_earlier_move);
+  std::ranges::sort(moves.collectives, is_earlier_move);
   return moves;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
@@ -40,23 +41,22 @@ struct SpanGatherer {
     return kind == HostCallKind::frees ? spans.freeing : spans.synchronising;
   }
   std::map<HostProcess, HostSpans> by_process;
+  auto measures() { return std::tie(by_process); }
 
   void add(const ScannedChunk& chunk, const StringPool& strings, const HostProcess& process) {
     HostSpans& spans = by_process[process];
     const WaitNames waits(chunk.lane.schema.get(), strings);
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const StringId name = block.name(i);
-        const CallKinds::Call call = kinds.of(name);
-        HostCallKind kind = call.kind;
-        if (kind == HostCallKind::other && waits.contains(name)) kind = HostCallKind::synchronises;
-        const auto keep = [&](std::vector<HostSpan>& list) {
-          if (list.size() < HostSpans::kMost)
-            list.push_back({block.begin_ns(i), block.end_ns(i), name, block.id(i), call.copies});
-        };
-        if (call.copies) keep(spans.copying);
-        if (kind != HostCallKind::other) keep(list_of(spans, kind));
-      }
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      const StringId name = block.name(i);
+      const CallKinds::Call call = kinds.of(name);
+      HostCallKind kind = call.kind;
+      if (kind == HostCallKind::other && waits.contains(name)) kind = HostCallKind::synchronises;
+      const auto keep = [&](std::vector<HostSpan>& list) {
+        if (list.size() < HostSpans::kMost)
+          list.push_back({block.begin_ns(i), block.end_ns(i), name, block.id(i), call.copies});
+      };
+      if (call.copies) keep(spans.copying);
+      if (kind != HostCallKind::other) keep(list_of(spans, kind));
     });
   }
 };
@@ -160,8 +160,7 @@ std::vector<HostProcess> HostsByProcess::processes_of(const DeviceSum& device) c
   if (!processes.empty()) return processes;
   for (const auto& [process, spans] : by_process) {
     const auto is_its = [own = process.first](TrackNumber track) { return scope_of(track) == own; };
-    if (std::any_of(device.tracks.begin(), device.tracks.end(), is_its) ||
-        std::any_of(device.transfer_tracks.begin(), device.transfer_tracks.end(), is_its)) {
+    if (std::ranges::any_of(device.tracks, is_its) || std::ranges::any_of(device.transfer_tracks, is_its)) {
       processes.push_back(process);
     }
   }
@@ -183,28 +182,21 @@ Result<HostsByProcess> hosts_by_process(const QueryContext& query, const TimeRan
   const LaneIndices lanes = lanes_of_hosts(snapshot);
   const TrackDevices devices(snapshot);
   const std::vector<std::optional<HostProcess>> of_lanes = processes_of_lanes(snapshot, devices);
-  QueryContext unmasked = query;
-  unmasked.mask = nullptr;
-  std::vector<SpanGatherer> workers(query.pool.concurrency(), SpanGatherer{CallKinds(*snapshot.strings), {}});
-  const auto scanned = scan_chunks(unmasked, lanes, range, [&](const ScannedChunk& chunk, std::size_t worker) {
-    workers[worker].add(chunk, *snapshot.strings, *of_lanes[chunk.lane_index]);
-  });
-  if (!scanned) return scanned.error();
+  const QueryContext unmasked = query.unmasked();
+  auto found = gather(unmasked, lanes, range, SpanGatherer{CallKinds(*snapshot.strings), {}},
+                      [&](const ScannedChunk& chunk, SpanGatherer& part) {
+                        part.add(chunk, *snapshot.strings, *of_lanes[chunk.lane_index]);
+                      });
+  if (!found) return found.error();
   HostsByProcess calls;
+  calls.by_process = std::move(found->by_process);
   for (const std::uint32_t lane : lanes) {
     HostSpans& spans = calls.by_process.try_emplace(*of_lanes[lane]).first->second;
     spans.first_ns = std::min(spans.first_ns, snapshot.lanes[lane].clock->to_ns(snapshot.lanes[lane].begin_ticks));
   }
   for (auto& [process, spans] : calls.by_process) {
     for (auto list : {&HostSpans::loading, &HostSpans::synchronising, &HostSpans::freeing, &HostSpans::copying}) {
-      std::vector<HostSpan>& all = spans.*list;
-      for (const SpanGatherer& worker : workers) {
-        const auto found = worker.by_process.find(process);
-        if (found == worker.by_process.end()) continue;
-        const std::vector<HostSpan>& part = found->second.*list;
-        all.insert(all.end(), part.begin(), part.end());
-      }
-      std::sort(all.begin(), all.end(), begins_before);
+      std::ranges::sort((spans.*list), begins_before);
     }
     keep_outermost(spans.loading);
   }

@@ -30,6 +30,7 @@ struct HostSpans {
   std::vector<HostSpan> loading, synchronising, freeing;
   std::vector<HostSpan> copying;      // calls that copy; those that wait for the copy are among synchronising too
   std::int64_t first_ns = INT64_MAX;  // of all its calls, whatever the range
+  auto measures() { return std::tie(loading, synchronising, freeing, copying); }
 };
 // A process of a host: the scope of the source that recorded it, and its number in TrackDevices.
 using HostProcess = std::pair<std::uint32_t, std::size_t>;

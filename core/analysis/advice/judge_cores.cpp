@@ -37,8 +37,7 @@ void judge_balance(const Judgement& judgement, const DeviceSum& device) {
   if (!any || !judgement.judges(RuleId::unbalanced_cores) || worst == nullptr) return;
   Finding found = judgement.finding(RuleId::unbalanced_cores, device, lost);
   found.least_ns = found.saving_ns;  // times of cores are known, and so is what an even split takes
-  const auto most = std::max_element(slowest.begin(), slowest.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::ranges::max_element(slowest, {}, [](const auto& each) { return each.second; });
   const TrackSnapshot* track = judgement.snapshot().find_track(most->first);
   std::string core = track == nullptr ? "" : track->track->name;
   core = core.substr(0, core.rfind(' '));

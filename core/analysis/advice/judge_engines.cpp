@@ -24,8 +24,7 @@ std::string track_name(const Judgement& judgement, TrackNumber number) {
 }
 
 const EngineSum* busiest_engine(const DeviceSum& device) {
-  const auto busiest = std::max_element(device.engines.begin(), device.engines.end(),
-                                        [](const EngineSum& a, const EngineSum& b) { return a.busy_ns < b.busy_ns; });
+  const auto busiest = std::ranges::max_element(device.engines, {}, &EngineSum::busy_ns);
   return busiest == device.engines.end() ? nullptr : &*busiest;
 }
 

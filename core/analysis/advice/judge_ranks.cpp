@@ -37,19 +37,16 @@ Result<void> judge_ranks(const Judgement& judgement, const std::vector<DeviceSum
     const CollectiveCell* const cell = collectives.cell(each, each.last_rank);
     if (rank.first == kNoEvent && cell != nullptr) rank.first = cell->event;
   }
-  const auto worst = std::max_element(ranks.begin(), ranks.end(),
-                                      [](const LateRank& a, const LateRank& b) { return a.late_ns < b.late_ns; });
+  const auto worst = std::ranges::max_element(ranks, {}, &LateRank::late_ns);
   const auto number = static_cast<std::size_t>(worst - ranks.begin());
   if (static_cast<double>(worst->places.size()) < rule_of(RuleId::straggling_rank).threshold * static_cast<double>(met))
     return {};
   // Where ranks take turns, or once or twice of many, who is last is chance.
-  const bool stands_out = std::all_of(ranks.begin(), ranks.end(), [&](const LateRank& each) {
-    return &each == &*worst || worst->late_ns >= kClearlyLate * each.late_ns;
-  });
+  const bool stands_out = std::ranges::all_of(
+      ranks, [&](const LateRank& each) { return &each == &*worst || worst->late_ns >= kClearlyLate * each.late_ns; });
   if (!stands_out || worst->places.size() < std::min<std::uint64_t>(kOftenLast, met)) return {};
   const CollectiveRank& rank = collectives.ranks[number];
-  const auto device =
-      std::find_if(devices.begin(), devices.end(), [&](const DeviceSum& each) { return each.device == rank.device; });
+  const auto device = std::ranges::find_if(devices, [&](const DeviceSum& each) { return each.device == rank.device; });
   if (device == devices.end()) return {};
   Finding found = judgement.finding(RuleId::straggling_rank, *device, static_cast<double>(worst->late_ns));
   found.least_ns = found.saving_ns;  // when each came is known

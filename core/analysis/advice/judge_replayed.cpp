@@ -50,8 +50,7 @@ class ReplayJudge {
     std::uint32_t first = mended.events.front().device;  // of several the first
     for (const MendedEvent& each : mended.events) first = std::min(first, each.device);
     const std::string& label = labels_.label(first);
-    const auto found =
-        std::find_if(devices_.begin(), devices_.end(), [&](const DeviceSum& each) { return each.device == label; });
+    const auto found = std::ranges::find_if(devices_, [&](const DeviceSum& each) { return each.device == label; });
     return found == devices_.end() ? devices_.front() : *found;
   }
 

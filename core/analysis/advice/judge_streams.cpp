@@ -49,8 +49,7 @@ CauseSum sum_cause(const Judgement& judgement, const std::vector<IdleGap>& gaps,
 }
 
 std::string main_call(const Judgement& judgement, const CauseSum& sum) {
-  const auto most = std::max_element(sum.calls.begin(), sum.calls.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::ranges::max_element(sum.calls, {}, [](const auto& each) { return each.second; });
   return most == sum.calls.end() ? "" : usual_name(judgement.snapshot().strings->text(most->first));
 }
 
@@ -303,8 +302,7 @@ void judge_tiny(const Judgement& judgement, const DeviceSum& device, GraphLaunch
 }
 
 void judge_one_stream(const Judgement& judgement, const DeviceSum& device) {
-  const auto streams =
-      std::count_if(device.engines.begin(), device.engines.end(), [](const EngineSum& each) { return each.is_stream; });
+  const auto streams = std::ranges::count_if(device.engines, [](const EngineSum& each) { return each.is_stream; });
   if (device.transfer_tracks.empty() || streams != 1 || !judgement.judges(RuleId::one_stream)) return;
   const std::int64_t copies = device.alone_ns(Unit::transfer);
   if (share_of(copies, device.active_ns()) <= rule_of(RuleId::one_stream).threshold) return;

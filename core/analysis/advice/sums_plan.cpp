@@ -153,8 +153,7 @@ void SumsPlan::note(const LanePlan& plan, const LaneSnapshot& lane) {
 // The rows of the tables that tell the tensors' sizes.
 void SumsPlan::add_tensors(const QueryContext& query) {
   const Snapshot& snapshot = *query.snapshot;
-  QueryContext tables = query;
-  tables.mask = nullptr;
+  const QueryContext tables = query.unmasked();
   for (const Vendor& vendor : vendors()) {
     LaneIndices rows;
     for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
@@ -167,20 +166,18 @@ void SumsPlan::add_tensors(const QueryContext& query) {
       const auto size = schema.find(vendor.size_column);
       const auto stated = schema.find(vendor.reload_column);
       const std::scoped_lock lock(mutex);
-      chunk.for_each_block([&](const ScannedBlock& block) {
-        for (std::uint32_t i = block.first; i < block.last; ++i) {
-          const StringId name = block.name(i);
-          if (name == 0) continue;
-          LoadedTensor& tensor = blank[devices.of_lane(chunk.lane_index)].tensors[name];
-          tensor.name = snapshot.strings->text(name);
-          if (size) {
-            const auto bytes = number_at(chunk.view, *size, schema.columns[*size].type, block.row(i));
-            tensor.size = bytes && *bytes > 0 ? static_cast<std::uint64_t>(*bytes) : 0;
-          }
-          const ColumnType type = schema.columns[*stated].type;
-          if (!is_text(type) && *stated < chunk.view.column_count() && chunk.view.has_value(*stated, block.row(i))) {
-            tensor.stated = real_number(chunk.view, *stated, type, chunk.view.stored(*stated, block.row(i)));
-          }
+      chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+        const StringId name = block.name(i);
+        if (name == 0) return;
+        LoadedTensor& tensor = blank[devices.of_lane(chunk.lane_index)].tensors[name];
+        tensor.name = snapshot.strings->text(name);
+        if (size) {
+          const auto bytes = number_at(chunk.view, *size, schema.columns[*size].type, block.row(i));
+          tensor.size = bytes && *bytes > 0 ? static_cast<std::uint64_t>(*bytes) : 0;
+        }
+        const ColumnType type = schema.columns[*stated].type;
+        if (!is_text(type) && *stated < chunk.view.column_count() && chunk.view.has_value(*stated, block.row(i))) {
+          tensor.stated = real_number(chunk.view, *stated, type, chunk.view.stored(*stated, block.row(i)));
         }
       });
     });

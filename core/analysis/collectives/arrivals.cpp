@@ -1,13 +1,14 @@
 #include "core/analysis/collectives/arrivals.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 
-#include "core/analysis/collectives/columns.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/names/collective_words.h"
@@ -209,8 +210,7 @@ Result<CollectiveArrivals> read_arrivals(const QueryContext& query) {
   };
   std::vector<Part> parts(requests.size());
   std::vector<FoundArrivals> workers(query.pool.concurrency());
-  QueryContext all = query;
-  all.mask = nullptr;
+  const QueryContext all = query.unmasked();
   const Result<void> scanned = scan_chunks(all, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
     Part& part = parts[chunk.request];
     part.worker = worker;
@@ -233,10 +233,57 @@ Result<CollectiveArrivals> read_arrivals(const QueryContext& query) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.event < b.event;
   };
   for (auto& [device, events] : by_device) {
-    if (!std::is_sorted(events.begin(), events.end(), earlier)) std::sort(events.begin(), events.end(), earlier);
+    if (!std::ranges::is_sorted(events, earlier)) std::ranges::sort(events, earlier);
     found.ranks.push_back({device, std::move(events)});
   }
   return found;
+}
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kByteColumns = {"input_size", "output_size"};
+constexpr std::array<std::string_view, 2> kElementColumns = {"In msg nelems", "Out msg nelems"};
+constexpr std::array<std::string_view, 1> kTypeColumns = {"dtype"};
+constexpr std::array<std::string_view, 2> kGroupColumns = {"replica_group", "Process Group Ranks"};
+constexpr std::array<std::string_view, 1> kGroupSizeColumns = {"Group size"};
+constexpr std::array<std::string_view, 1> kAlgorithmColumns = {"algorithm"};
+constexpr std::array<std::string_view, 1> kOperationColumns = {"Collective name"};
+constexpr std::array<std::string_view, 2> kIdColumns = {"op_id", "Seq"};
+
+template <std::size_t Size>
+[[nodiscard]] std::optional<std::size_t> first_of(const Schema& schema,
+                                                  const std::array<std::string_view, Size>& names) {
+  for (const std::string_view name : names) {
+    if (const auto found = schema.find(name)) return found;
+  }
+  return std::nullopt;
+}
+
+template <std::size_t Size>
+[[nodiscard]] std::vector<std::size_t> all_of(const Schema& schema, const std::array<std::string_view, Size>& names) {
+  std::vector<std::size_t> columns;
+  for (const std::string_view name : names) {
+    if (const auto found = schema.find(name)) columns.push_back(*found);
+  }
+  return columns;
+}
+
+}  // namespace
+
+CollectiveColumns::CollectiveColumns(const Schema& schema)
+    : wait(schema.find(Role::wait_ns)),
+      bytes(all_of(schema, kByteColumns)),
+      elements(all_of(schema, kElementColumns)),
+      type(first_of(schema, kTypeColumns)),
+      group(first_of(schema, kGroupColumns)),
+      group_size(first_of(schema, kGroupSizeColumns)),
+      algorithm(first_of(schema, kAlgorithmColumns)),
+      operation(first_of(schema, kOperationColumns)),
+      id(first_of(schema, kIdColumns)) {
+  if (!bytes.empty()) elements.clear();
+  if (bytes.empty()) {
+    if (const auto moved = schema.find(Role::bytes)) bytes.push_back(*moved);
+  }
 }
 
 }  // namespace accelscope

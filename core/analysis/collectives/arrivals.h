@@ -6,10 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/model/schema.h"
 #include "core/scan/chunk_scan.h"
 
 namespace accelscope {
@@ -51,5 +53,15 @@ struct CollectiveArrivals {
 // Of all events: what belongs together, and who came last, is known of all of them or not at all. Those that the
 // query's mask does not let through are marked.
 [[nodiscard]] Result<CollectiveArrivals> read_arrivals(const QueryContext& query);
+
+// Where a table of collectives says what; nothing where it does not.
+struct CollectiveColumns {
+  explicit CollectiveColumns(const Schema& schema);
+
+  std::optional<std::size_t> wait;    // ns from the arrival to the recorded begin
+  std::vector<std::size_t> bytes;     // the size is the largest of these
+  std::vector<std::size_t> elements;  // before them, the largest of these times the type's bytes
+  std::optional<std::size_t> type, group, group_size, algorithm, operation, id;
+};
 
 }  // namespace accelscope

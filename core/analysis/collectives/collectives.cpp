@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "core/analysis/collectives/arrivals.h"
-#include "core/analysis/statistics/middle.h"
+#include "core/analysis/statistics/estimates.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/names/collective_words.h"
 
@@ -32,7 +32,7 @@ constexpr std::size_t kMostSteps = 4'000'000;
   std::vector<std::uint64_t> ids;
   ids.reserve(events.size());
   for (const MatchedEvent& each : events) ids.push_back(each.id);
-  if (!std::is_sorted(ids.begin(), ids.end())) std::sort(ids.begin(), ids.end());
+  if (!std::ranges::is_sorted(ids)) std::ranges::sort(ids);
   return !ids.empty() && ids.front() != 0 && std::adjacent_find(ids.begin(), ids.end()) == ids.end();
 }
 
@@ -71,7 +71,7 @@ constexpr std::size_t kMostSteps = 4'000'000;
   std::vector<std::pair<std::int64_t, std::uint64_t>> order;
   order.reserve(first_seen.size());
   for (const auto& [id, begin] : first_seen) order.emplace_back(begin, id);
-  std::sort(order.begin(), order.end());
+  std::ranges::sort(order);
   std::unordered_map<std::uint64_t, std::uint32_t> numbers;
   for (const auto& [begin, id] : order) numbers.emplace(id, static_cast<std::uint32_t>(numbers.size()));
   matching.by = MatchedBy::id;
@@ -182,7 +182,7 @@ using EndDistances = std::vector<std::vector<EndDistance>>;  // by rank
   }
   for (std::vector<EndDistance>& each : distances) {
     const auto earlier = [](const EndDistance& a, const EndDistance& b) { return a.at_ns < b.at_ns; };
-    if (!std::is_sorted(each.begin(), each.end(), earlier)) std::sort(each.begin(), each.end(), earlier);
+    if (!std::ranges::is_sorted(each, earlier)) std::ranges::sort(each, earlier);
   }
   return distances;
 }
@@ -357,7 +357,7 @@ class CollectiveFinder {
     for (CollectiveInstance& each : found_.instances) time_instance(each);
     found_.matched = found_.instances.size();
     hide_instances();
-    std::sort(found_.instances.begin(), found_.instances.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(found_.instances, [](const auto& a, const auto& b) {
       return std::tie(a.transfer_begin_ns, a.end_ns, a.first) < std::tie(b.transfer_begin_ns, b.end_ns, b.first);
     });
     return std::make_shared<const Collectives>(std::move(found_));
@@ -384,7 +384,7 @@ class CollectiveFinder {
     const auto of_device = [](const CollectiveRank& rank) {
       return rank.number && rank_of_device(rank.device).empty();
     };
-    const bool strange = std::any_of(found_.ranks.begin(), found_.ranks.end(), [&](const CollectiveRank& rank) {
+    const bool strange = std::ranges::any_of(found_.ranks, [&](const CollectiveRank& rank) {
       return of_device(rank) && !members.empty() && !members.contains(*rank.number);
     });
     for (CollectiveRank& rank : found_.ranks) {
@@ -549,7 +549,7 @@ class CollectiveFinder {
     for (const auto& [group, groups] : groups_) {
       std::set<std::uint32_t> named;
       for (const auto& each : groups) named.insert(each.begin(), each.end());
-      const bool fits = std::any_of(known.begin(), known.end(), [&](std::uint32_t n) { return named.contains(n); });
+      const bool fits = std::ranges::any_of(known, [&](std::uint32_t n) { return named.contains(n); });
       if (fits) wanted.insert(named.begin(), named.end());
     }
     for (const std::uint32_t number : wanted) {
@@ -586,7 +586,7 @@ class CollectiveFinder {
       const CollectiveRank& rank = found_.ranks[r];
       return std::make_tuple(hosts.at(rank.host), std::cref(rank.host), rank.number.value_or(~std::uint32_t{0}), r);
     };
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
     std::vector<std::uint32_t> place(order.size());
     std::vector<CollectiveRank> ranks;
     for (std::uint32_t at = 0; at < order.size(); ++at) {
@@ -646,8 +646,7 @@ class CollectiveFinder {
 
 const CollectiveCell* Collectives::cell(const CollectiveInstance& instance, std::uint32_t rank) const noexcept {
   const std::span<const CollectiveCell> all = cells_of(instance);
-  const auto found = std::lower_bound(all.begin(), all.end(), rank,
-                                      [](const CollectiveCell& c, std::uint32_t r) { return c.rank < r; });
+  const auto found = std::ranges::lower_bound(all, rank, {}, &CollectiveCell::rank);
   return found != all.end() && found->rank == rank ? &*found : nullptr;
 }
 
@@ -657,12 +656,11 @@ std::int64_t Collectives::wait_ns(const CollectiveInstance& instance, const Coll
 
 std::size_t Collectives::present() const noexcept {
   return static_cast<std::size_t>(
-      std::count_if(ranks.begin(), ranks.end(), [](const CollectiveRank& rank) { return !rank.missing; }));
+      std::ranges::count_if(ranks, [](const CollectiveRank& rank) { return !rank.missing; }));
 }
 
 std::size_t Collectives::hidden() const noexcept {
-  return static_cast<std::size_t>(
-      std::count_if(ranks.begin(), ranks.end(), [](const CollectiveRank& rank) { return rank.hidden; }));
+  return static_cast<std::size_t>(std::ranges::count_if(ranks, [](const CollectiveRank& rank) { return rank.hidden; }));
 }
 
 std::optional<double> Collectives::noise_ns(std::uint32_t rank, std::uint32_t other) const noexcept {

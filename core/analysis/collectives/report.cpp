@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "core/analysis/statistics/middle.h"
+#include "core/analysis/statistics/estimates.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/lod/range_statistics.h"
 
@@ -22,7 +22,7 @@ constexpr double kLeastCost = 0.01;  // a straggler is waited for so much of the
 }
 
 void distribute(CollectiveFigures& figures, std::vector<std::int64_t>& durations) {
-  std::sort(durations.begin(), durations.end());
+  std::ranges::sort(durations);
   figures.min_ns = durations.front();
   figures.median_ns = share_of(durations, 0.5);
   figures.p99_ns = share_of(durations, 0.99);
@@ -72,8 +72,7 @@ class Reporter {
       add_bandwidth(figures[k], all_.kinds[k]);
       report_.kinds.push_back(figures[k]);
     }
-    std::stable_sort(report_.kinds.begin(), report_.kinds.end(),
-                     [](const auto& a, const auto& b) { return a.busy_ns > b.busy_ns; });
+    std::ranges::stable_sort(report_.kinds, std::ranges::greater{}, [](const auto& each) { return each.busy_ns; });
     name_straggler();
     return std::make_shared<const CollectivesReport>(std::move(report_));
   }

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/analysis/comparison/divergence.h"
-#include "core/analysis/comparison/student.h"
+#include "core/analysis/statistics/estimates.h"
 #include "core/base/text.h"
 
 namespace accelscope {
@@ -90,7 +90,7 @@ std::optional<RatioInterval> resampled(std::span<const double> base, std::span<c
     if (below != 0) ratios.push_back(above / below);
   }
   if (ratios.size() < ChangeOptions::kResamples / 2) return std::nullopt;
-  std::sort(ratios.begin(), ratios.end());
+  std::ranges::sort(ratios);
   const auto count = static_cast<double>(std::min(base.size(), other.size()));
   const double share = normal_below(-std::sqrt(count / (count - 1)) * student_bound(ChangeOptions::kShown, count - 1));
   return RatioInterval{sorted_quantile(ratios, share), sorted_quantile(ratios, 1 - share)};
@@ -114,8 +114,7 @@ struct PooledCell {
 // The noise of the mean over the problems of the differences within them.
 std::optional<Noise> pooled_noise(const std::vector<PooledCell>& cells, std::size_t pairs,
                                   const ChangeOptions& options) {
-  const bool single =
-      std::any_of(cells.begin(), cells.end(), [](const PooledCell& cell) { return cell.moments.count < 2; });
+  const bool single = std::ranges::any_of(cells, [](const PooledCell& cell) { return cell.moments.count < 2; });
   double freedom = 0, common = 0;  // squared share of the mean
   for (const PooledCell& cell : cells) {
     if (cell.moments.count < 2 || cell.moments.mean == 0) continue;
@@ -237,7 +236,7 @@ std::optional<std::string> label_by(const CaptureLabel& capture, const std::stri
 
 std::string all_tags(const CaptureLabel& capture, std::string_view between = ", ") {
   std::vector<std::string> tags = capture.tags;
-  std::sort(tags.begin(), tags.end());
+  std::ranges::sort(tags);
   return fmt::format("{}", fmt::join(tags, between));
 }
 
@@ -264,8 +263,7 @@ std::vector<CaptureGroup> each_by_itself(std::span<const CaptureLabel> captures)
 }
 
 bool have_all(std::span<const CaptureLabel> captures, std::string_view key) {
-  return std::none_of(captures.begin(), captures.end(),
-                      [&](const CaptureLabel& each) { return tag_value(each, key).empty(); });
+  return std::ranges::none_of(captures, [&](const CaptureLabel& each) { return tag_value(each, key).empty(); });
 }
 
 // Those that were asked for; else kernels, where they tell the captures apart.
@@ -275,7 +273,7 @@ Result<std::vector<std::string>> grouping_keys(std::span<const CaptureLabel> cap
   const auto differs = [&](const CaptureLabel& each) {
     return tag_value(each, "kernel") != tag_value(captures.front(), "kernel");
   };
-  if (std::any_of(captures.begin(), captures.end(), differs)) keys->emplace_back("kernel");
+  if (std::ranges::any_of(captures, differs)) keys->emplace_back("kernel");
   return keys;
 }
 
@@ -345,7 +343,7 @@ Result<std::vector<CaptureGroup>> group_captures(std::span<const CaptureLabel> c
 }
 
 bool CapturePairs::is_shared(std::size_t name) const noexcept {
-  return std::none_of(cells[name].begin(), cells[name].end(), [](const auto& cell) { return cell.empty(); });
+  return std::ranges::none_of(cells[name], [](const auto& cell) { return cell.empty(); });
 }
 
 std::vector<std::size_t> CapturePairs::shared() const {
@@ -540,7 +538,7 @@ std::vector<std::string> line_keys(const std::vector<CostRow>& rows) {
 }
 
 bool has_texts(const CapturedCosts& costs) {
-  return std::all_of(costs.rows.begin(), costs.rows.end(), [](const CostRow& row) { return !row.text.empty(); });
+  return std::ranges::all_of(costs.rows, [](const CostRow& row) { return !row.text.empty(); });
 }
 
 class CostsJoin {
@@ -583,7 +581,7 @@ class CostsJoin {
     };
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < out.rows.size(); ++i) order.emplace_back(-most(out.rows[i]), i);
-    std::sort(order.begin(), order.end());
+    std::ranges::sort(order);
     std::vector<ComparedCost> sorted;
     for (std::size_t i = 0; i < order.size(); ++i) {
       ComparedCost& row = out.rows[order[i].second];
@@ -690,8 +688,8 @@ class CostsJoin {
 // By its name, of several devices the first where none is named.
 const ComparedMetric* find_figure(const CaptureFigures& capture, std::string_view name) {
   const auto find = [&](auto name_of) {
-    return std::find_if(capture.metrics.begin(), capture.metrics.end(),
-                        [&](const ComparedMetric& metric) { return name_of(metric.name) == name; });
+    return std::ranges::find_if(capture.metrics,
+                                [&](const ComparedMetric& metric) { return name_of(metric.name) == name; });
   };
   auto found = find([](std::string_view whole) { return whole; });
   if (found == capture.metrics.end()) found = find(name_without_device);
@@ -699,9 +697,8 @@ const ComparedMetric* find_figure(const CaptureFigures& capture, std::string_vie
 }
 
 std::string_view headline_of(std::span<const CaptureFigures> captures) {
-  const bool all_state = std::all_of(captures.begin(), captures.end(), [](const CaptureFigures& capture) {
-    return find_figure(capture, kStatedTime) != nullptr;
-  });
+  const bool all_state = std::ranges::all_of(
+      captures, [](const CaptureFigures& capture) { return find_figure(capture, kStatedTime) != nullptr; });
   return all_state ? kStatedTime : kWorkTime;
 }
 
@@ -806,9 +803,8 @@ const ComparedFigure* Comparison::find_metric(std::string_view name) const noexc
 
 bool Comparison::has_sample() const noexcept {
   const auto is_judged = [](const Change& change) { return change.told != Told::no_sample; };
-  return std::any_of(metrics.begin(), metrics.end(), [&](const ComparedFigure& figure) {
-    return std::any_of(figure.changes.begin(), figure.changes.end(), is_judged);
-  });
+  return std::ranges::any_of(
+      metrics, [&](const ComparedFigure& figure) { return std::ranges::any_of(figure.changes, is_judged); });
 }
 
 const PairedFigures::Cell* PairedFigures::find(std::size_t pair, std::size_t configuration,

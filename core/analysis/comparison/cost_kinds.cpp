@@ -133,19 +133,17 @@ std::string key_text(const FieldValue& value) {
 std::span<const CostKind> cost_kinds() noexcept { return kCostKinds; }
 
 const CostKind* find_cost_kind(std::string_view name) noexcept {
-  const auto found =
-      std::find_if(kCostKinds.begin(), kCostKinds.end(), [name](const CostKind& each) { return each.name == name; });
+  const auto found = std::ranges::find_if(kCostKinds, [name](const CostKind& each) { return each.name == name; });
   return found == kCostKinds.end() ? nullptr : &*found;
 }
 
 Result<std::vector<CostRow>> costs_by_column(const QueryContext& query, const std::string& column) {
   std::vector<CostRow> out;
   const std::vector<GroupColumn> columns = group_columns(*query.snapshot);
-  const bool has = std::any_of(columns.begin(), columns.end(), [&](const GroupColumn& each) {
-    return each.name == column || each.name.ends_with("." + column);
-  });
+  const bool has = std::ranges::any_of(
+      columns, [&](const GroupColumn& each) { return each.name == column || each.name.ends_with("." + column); });
   const auto& schemas = query.snapshot->schemas;
-  const bool is_name = std::any_of(schemas.begin(), schemas.end(), [&](const auto& each) {
+  const bool is_name = std::ranges::any_of(schemas, [&](const auto& each) {
     return each->name_column == column || each->name + "." + each->name_column == column;
   });
   if (!has && !is_name && column != "name") return out;
@@ -194,8 +192,7 @@ class PrivatePools {
       if (known == out.names_.end()) out.names_.push_back(*name);
       out.pieces_.push_back({piece.address, piece.address + piece.bytes, piece.begin_ns, piece.end_ns, number});
     }
-    std::sort(out.pieces_.begin(), out.pieces_.end(),
-              [](const HeldPiece& a, const HeldPiece& b) { return a.begin < b.begin; });
+    std::ranges::sort(out.pieces_, {}, &HeldPiece::begin);
     for (const HeldPiece& piece : out.pieces_) out.longest_ = std::max(out.longest_, piece.end - piece.begin);
     return out;
   }
@@ -208,8 +205,7 @@ class PrivatePools {
   [[nodiscard]] std::uint32_t of(const Allocation& allocation) const {
     if (!allocation.address || pieces_.empty()) return 0;
     const std::uint64_t address = *allocation.address;
-    auto piece = std::upper_bound(pieces_.begin(), pieces_.end(), address,
-                                  [](std::uint64_t at, const HeldPiece& each) { return at < each.begin; });
+    auto piece = std::ranges::upper_bound(pieces_, address, {}, &HeldPiece::begin);
     while (piece != pieces_.begin()) {
       --piece;
       if (piece->begin + longest_ < address) break;

@@ -10,6 +10,7 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_reader.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -101,22 +102,16 @@ Result<std::vector<ChecksumRow>> checksum_rows(const QueryContext& query) {
     const LaneSnapshot& lane = query.snapshot->lanes[i];
     if (lane.schema && lane.data->kind == EventKind::slice && ChecksumColumns(*lane.schema).any()) lanes.push_back(i);
   }
-  std::vector<std::vector<ChecksumRow>> found(query.pool.concurrency());
-  const Result<void> scanned = scan_chunks(query, lanes, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
-    const std::vector<ChecksumRow> rows = rows_of_chunk(chunk, *query.snapshot);
-    found[worker].insert(found[worker].end(), rows.begin(), rows.end());
+  auto found = gather(query, lanes, {}, std::vector<ChecksumRow>(), [&](const ScannedChunk& chunk, auto& rows) {
+    merge_part(rows, rows_of_chunk(chunk, *query.snapshot));
   });
-  if (!scanned) return scanned.error();
-  std::vector<ChecksumRow> all;
-  for (std::vector<ChecksumRow>& each : found) {
-    all.insert(all.end(), each.begin(), each.end());
-    each = {};
-  }
-  std::sort(all.begin(), all.end(), [](const ChecksumRow& a, const ChecksumRow& b) {
+  if (!found) return found;
+  std::vector<ChecksumRow>& all = *found;
+  std::ranges::sort(all, [](const ChecksumRow& a, const ChecksumRow& b) {
     return std::tie(a.key, a.begin_ns, a.id) < std::tie(b.key, b.begin_ns, b.id);
   });
   for (std::size_t i = 1; i < all.size(); ++i) all[i].turn = all[i].key == all[i - 1].key ? all[i - 1].turn + 1 : 0;
-  return all;
+  return found;
 }
 
 bool is_taken(const ChecksumRow& row) noexcept { return row.in != kNotTaken || row.out != kNotTaken; }
@@ -148,7 +143,7 @@ std::vector<RowPair> differing_pairs(const std::vector<ChecksumRow>& base, const
       if (differs(one.in, two.in) || differs(one.out, two.out)) pairs.push_back({&one, &two});
     }
   }
-  std::sort(pairs.begin(), pairs.end(), [](const RowPair& x, const RowPair& y) {
+  std::ranges::sort(pairs, [](const RowPair& x, const RowPair& y) {
     return std::tie(x.base->begin_ns, x.base->id) < std::tie(y.base->begin_ns, y.base->id);
   });
   out.differing = pairs.size();
@@ -204,7 +199,7 @@ void count_place(std::map<std::string, DivergentPlace>& places, const std::strin
 std::vector<DivergentPlace> by_first(std::map<std::string, DivergentPlace> places) {
   std::vector<DivergentPlace> out;
   for (auto& [name, place] : places) out.push_back(std::move(place));
-  std::sort(out.begin(), out.end(), [](const DivergentPlace& a, const DivergentPlace& b) {
+  std::ranges::sort(out, [](const DivergentPlace& a, const DivergentPlace& b) {
     return std::tie(a.first_ns, a.name) < std::tie(b.first_ns, b.name);
   });
   return out;
@@ -243,14 +238,13 @@ bool Divergence::is_one_program() const noexcept {
 
 const DivergentPair* Divergence::first() const noexcept {
   if (events.empty()) return nullptr;
-  const auto found = std::find_if(events.begin(), events.end(),
-                                  [](const DivergentPair& pair) { return !pair.base.instruction.empty(); });
+  const auto found =
+      std::ranges::find_if(events, [](const DivergentPair& pair) { return !pair.base.instruction.empty(); });
   return found == events.end() ? &events.front() : &*found;
 }
 
 bool has_checksums(const Snapshot& snapshot) noexcept {
-  return std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
-                     [](const auto& schema) { return ChecksumColumns(*schema).any(); });
+  return std::ranges::any_of(snapshot.schemas, [](const auto& schema) { return ChecksumColumns(*schema).any(); });
 }
 
 Result<Divergence> find_divergence(const QueryContext& base, const QueryContext& other) {

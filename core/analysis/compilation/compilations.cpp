@@ -12,10 +12,11 @@
 
 #include "core/analysis/compilation/compile_events.h"
 #include "core/analysis/source/own_code.h"
-#include "core/analysis/statistics/middle.h"
+#include "core/analysis/statistics/estimates.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/executors.h"
 #include "core/scan/event_mask.h"
+#include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
@@ -37,7 +38,7 @@ struct HostLane {
 class LaunchTimes {
  public:
   void add(std::int64_t begin_ns) { begins_.push_back(begin_ns); }
-  void sort() { std::sort(begins_.begin(), begins_.end()); }
+  void sort() { std::ranges::sort(begins_); }
   [[nodiscard]] bool empty() const noexcept { return begins_.empty(); }
   [[nodiscard]] bool any_in(std::int64_t begin_ns, std::int64_t end_ns) const {
     const auto first = std::lower_bound(begins_.begin(), begins_.end(), begin_ns);
@@ -58,7 +59,7 @@ class CallFinder {
     if (lanes_.empty()) return std::move(calls_);
     if (const Result<void> counted = count(); !counted) return counted.error();
     if (const Result<void> chosen = choose(); !chosen) return chosen.error();
-    std::sort(calls_.list.begin(), calls_.list.end(), call_begins_before);
+    std::ranges::sort(calls_.list, call_begins_before);
     drop_inner();
     drop_launches();
     return std::move(calls_);
@@ -86,6 +87,7 @@ class CallFinder {
       if (is_new) place->second = {compile_word_of(strings.text(name)), is_waiting_call(strings.text(name))};
       return place->second;
     }
+    auto measures() { return std::tie(counts, waits, waits_left_out); }
   };
 
   Result<void> find_launches(const Dependencies* known) {
@@ -100,8 +102,7 @@ class CallFinder {
       if (!threads_.lanes(thread).empty())
         calls_.process_of_thread[thread] = processes.of_track(snapshot_.lanes[threads_.lanes(thread).front()].track);
     }
-    QueryContext whole = query_;
-    whole.mask = nullptr;
+    const QueryContext whole = query_.unmasked();
     auto launches = host_launches(whole, kinds, known);
     if (!launches) return launches.error();
     any_launch_ = !launches->empty();
@@ -112,7 +113,7 @@ class CallFinder {
     for (LaunchTimes& times : of_thread_) times.sort();
     find_step_threads(processes);
     for (std::vector<HostLaunch>& list : calls_.launches) {
-      std::stable_sort(list.begin(), list.end(), [](const HostLaunch& a, const HostLaunch& b) {
+      std::ranges::stable_sort(list, [](const HostLaunch& a, const HostLaunch& b) {
         return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.source < b.source;
       });
     }
@@ -149,7 +150,7 @@ class CallFinder {
         lanes_.push_back({lane, *thread, rank, annotates});
       }
     }
-    std::stable_sort(lanes_.begin(), lanes_.end(), [](const HostLane& a, const HostLane& b) {
+    std::ranges::stable_sort(lanes_, [](const HostLane& a, const HostLane& b) {
       return a.thread != b.thread ? a.thread < b.thread : a.rank < b.rank;
     });
     lane_places_.resize(snapshot_.lanes.size(), lanes_.size());
@@ -166,39 +167,34 @@ class CallFinder {
   // How often each name launches on each lane, which is a depth of a thread: what lies within itself lies on others and
   // does not recur by that. And where threads wait.
   Result<void> count() {
-    QueryContext whole = query_;
-    whole.mask = nullptr;
+    const QueryContext whole = query_.unmasked();
     LaneIndices lanes;
     for (const HostLane& lane : lanes_) lanes.push_back(lane.lane);
-    std::vector<Counter> workers(query_.pool.concurrency());
-    const auto scanned = scan_chunks(whole, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t worker) {
-      Counter& counter = workers[worker];
+    const auto found = gather(whole, lanes, TimeRange{}, Counter{}, [&](const ScannedChunk& chunk, Counter& counter) {
       const HostLane& lane = lanes_[lane_places_[chunk.lane_index]];
       const WaitNames waits(chunk.lane.schema.get(), *snapshot_.strings);
-      chunk.for_each_block([&](const ScannedBlock& block) {
-        for (std::uint32_t i = block.first; i < block.last; ++i) {
-          const StringId name = block.name(i);
-          const Word word = counter.word_of(*snapshot_.strings, name);
-          const std::int64_t begin = block.begin_ns(i), end = block.end_ns(i);
-          if (!lane.annotates && (word.waits || waits.contains(name))) {
-            if (counter.waits.size() < LaunchingCalls::kMost) {
-              counter.waits.emplace_back(lane.thread, TimeRange{begin, end});
-            } else {
-              ++counter.waits_left_out;
-            }
-            continue;  // what waits launches nothing, though a flow may lead from it to what it waits for
+      chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+        const StringId name = block.name(i);
+        const Word word = counter.word_of(*snapshot_.strings, name);
+        const std::int64_t begin = block.begin_ns(i), end = block.end_ns(i);
+        if (!lane.annotates && (word.waits || waits.contains(name))) {
+          if (counter.waits.size() < LaunchingCalls::kMost) {
+            counter.waits.emplace_back(lane.thread, TimeRange{begin, end});
+          } else {
+            ++counter.waits_left_out;
           }
-          const bool is_named = word.word == CompileWord::program_call || word.word == CompileWord::step;
-          if (is_named || launches(lane, begin, end)) ++counter.counts[{lane.lane, name}];
+          return;  // what waits launches nothing, though a flow may lead from it to what it waits for
         }
+        const bool is_named = word.word == CompileWord::program_call || word.word == CompileWord::step;
+        if (is_named || launches(lane, begin, end)) ++counter.counts[{lane.lane, name}];
       });
     });
-    if (!scanned) return scanned.error();
-    gather(workers);
+    if (!found) return found.error();
+    take(*found);
     return {};
   }
 
-  void gather(std::vector<Counter>& workers) {
+  void take(const Counter& found) {
     std::unordered_map<std::string, std::uint32_t> numbers;
     const auto function_of = [&](StringId name) {
       const auto known = functions_.find(name);
@@ -208,21 +204,17 @@ class CallFinder {
       if (is_new) calls_.functions.push_back(text);
       return functions_[name] = place->second;
     };
-    for (const Counter& counter : workers) {
-      for (const auto& [key, count] : counter.counts) counts_[{key.first, function_of(key.second)}] += count;
-      for (const auto& [thread, wait] : counter.waits) calls_.waits[thread].push_back(wait);
-      calls_.waits_left_out += counter.waits_left_out;
-    }
+    for (const auto& [key, count] : found.counts) counts_[{key.first, function_of(key.second)}] += count;
+    for (const auto& [thread, wait] : found.waits) calls_.waits[thread].push_back(wait);
+    calls_.waits_left_out += found.waits_left_out;
     for (const auto& [name, function] : functions_) words_[name] = compile_word_of(snapshot_.strings->text(name));
     for (std::vector<TimeRange>& waits : calls_.waits) {
-      std::sort(waits.begin(), waits.end(),
-                [](const TimeRange& a, const TimeRange& b) { return a.begin_ns < b.begin_ns; });
+      std::ranges::sort(waits, {}, &TimeRange::begin_ns);
     }
     for (std::size_t thread = 0; thread < calls_.launches.size(); ++thread) {
       const std::vector<TimeRange>& waits = calls_.waits[thread];
       std::erase_if(calls_.launches[thread], [&](const HostLaunch& launch) {
-        auto at = std::lower_bound(waits.begin(), waits.end(), launch.begin_ns,
-                                   [](const TimeRange& each, std::int64_t ns) { return each.begin_ns < ns; });
+        auto at = std::ranges::lower_bound(waits, launch.begin_ns, {}, &TimeRange::begin_ns);
         for (; at != waits.end() && at->begin_ns == launch.begin_ns; ++at) {
           if (at->end_ns == launch.end_ns) return true;
         }
@@ -234,7 +226,6 @@ class CallFinder {
   // Lane by lane of every thread, outer ones first: what lies within a chosen call is none.
   Result<void> choose() {
     chosen_.resize(threads_.count());
-    std::vector<std::vector<LaunchingCall>> workers(query_.pool.concurrency());
     for (std::size_t depth = 0;; ++depth) {
       LaneIndices wave;
       for (std::size_t first = 0, i = 0; i < lanes_.size(); ++i) {
@@ -242,15 +233,13 @@ class CallFinder {
         if (i - first == depth) wave.push_back(lanes_[i].lane);
       }
       if (wave.empty()) return {};
-      const auto scanned = scan_chunks(query_, wave, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t worker) {
-        choose_of(chunk, workers[worker]);
-      });
-      if (!scanned) return scanned.error();
-      for (std::vector<LaunchingCall>& found : workers) take(found);
+      const auto found = gather(query_, wave, TimeRange{}, std::vector<LaunchingCall>(),
+                                [&](const ScannedChunk& chunk, auto& calls) { choose_of(chunk, calls); });
+      if (!found) return found.error();
+      take(*found);
       for (auto& levels : chosen_) {
         for (std::vector<TimeRange>& level : levels) {
-          std::sort(level.begin(), level.end(),
-                    [](const TimeRange& a, const TimeRange& b) { return a.begin_ns < b.begin_ns; });
+          std::ranges::sort(level, {}, &TimeRange::begin_ns);
         }
       }
     }
@@ -258,18 +247,16 @@ class CallFinder {
 
   void choose_of(const ScannedChunk& chunk, std::vector<LaunchingCall>& found) const {
     const HostLane& lane = lanes_[lane_places_[chunk.lane_index]];
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const auto function = functions_.find(block.name(i));
-        if (function == functions_.end()) continue;
-        LaunchingCall call{.begin_ns = block.begin_ns(i),
-                           .end_ns = block.end_ns(i),
-                           .event = block.id(i),
-                           .thread = lane.thread,
-                           .function = function->second,
-                           .name = block.name(i)};
-        if (is_call(lane, call) && !lies_in_chosen(call)) found.push_back(call);
-      }
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      const auto function = functions_.find(block.name(i));
+      if (function == functions_.end()) return;
+      LaunchingCall call{.begin_ns = block.begin_ns(i),
+                         .end_ns = block.end_ns(i),
+                         .event = block.id(i),
+                         .thread = lane.thread,
+                         .function = function->second,
+                         .name = block.name(i)};
+      if (is_call(lane, call) && !lies_in_chosen(call)) found.push_back(call);
     });
   }
 
@@ -289,12 +276,11 @@ class CallFinder {
 
   [[nodiscard]] bool lies_in_chosen(const LaunchingCall& call) const {
     const std::vector<TimeRange>& level = chosen_[call.thread][static_cast<std::size_t>(call.level)];
-    const auto after = std::upper_bound(level.begin(), level.end(), call.begin_ns,
-                                        [](std::int64_t ns, const TimeRange& each) { return ns < each.begin_ns; });
+    const auto after = std::ranges::upper_bound(level, call.begin_ns, {}, &TimeRange::begin_ns);
     return after != level.begin() && call.end_ns <= std::prev(after)->end_ns;
   }
 
-  void take(std::vector<LaunchingCall>& found) {
+  void take(const std::vector<LaunchingCall>& found) {
     for (const LaunchingCall& call : found) {
       if (calls_.list.size() >= LaunchingCalls::kMost) {
         ++calls_.left_out;
@@ -303,7 +289,6 @@ class CallFinder {
       chosen_[call.thread][static_cast<std::size_t>(call.level)].push_back({call.begin_ns, call.end_ns});
       calls_.list.push_back(call);
     }
-    found.clear();
   }
 
   // Of two that were found on lanes of different kinds the inner one may have come first.
@@ -642,8 +627,7 @@ Result<std::shared_ptr<const Compilations>> find_compilations(const QueryContext
     const LaneSnapshot* lane = event.track == kNone ? query.snapshot->find_lane(lane_of(event.event)) : nullptr;
     if (lane != nullptr) event.track = lane->track;
   }
-  std::stable_sort(all->events.begin(), all->events.end(),
-                   [](const CompileEvent& a, const CompileEvent& b) { return a.begin_ns < b.begin_ns; });
+  std::ranges::stable_sort(all->events, {}, &CompileEvent::begin_ns);
   all->costs.add_long_calls(all->events);
   sort_out(*all);
   return std::shared_ptr<const Compilations>(std::move(all));
@@ -673,8 +657,8 @@ std::vector<CallFunctionRow> call_functions(const Compilations& all, const std::
     sum_up(all, rows, function);
     list.push_back(std::move(function));
   }
-  std::stable_sort(list.begin(), list.end(),
-                   [](const CallFunctionRow& a, const CallFunctionRow& b) { return a.sum.span_ns > b.sum.span_ns; });
+  std::ranges::stable_sort(
+      list, [](const CallFunctionRow& a, const CallFunctionRow& b) { return a.sum.span_ns > b.sum.span_ns; });
   return list;
 }
 

@@ -11,6 +11,7 @@
 #include "core/analysis/time/executors.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/base/text.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -61,34 +62,34 @@ Result<void> add_lines(const QueryContext& query, CompileEvents& events) {
     }
   }
   if (lanes.empty()) return {};
-  using Lines = std::vector<std::pair<std::size_t, CompileLineAt>>;
-  std::vector<Lines> found(query.pool.concurrency());
-  std::vector<std::uint64_t> left_out(found.size());
-  const auto scanned = scan_chunks(query, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t worker) {
+  struct Part {
+    std::vector<std::pair<std::size_t, CompileLineAt>> lines;
+    std::uint64_t left_out = 0;
+    auto measures() { return std::tie(lines, left_out); }
+  };
+  auto found = gather(query, lanes, TimeRange{}, Part{}, [&](const ScannedChunk& chunk, Part& part) {
     const std::size_t column = column_of_lane.at(chunk.lane_index);
     for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
       if (!chunk.view.has_value(column, row)) continue;
       const CompileLine line = read_compile_line(chunk.view.text(column, row));
       if (line.role == CompileLineRole::none) continue;
-      if (found[worker].size() >= CompileEvents::kMost) {
-        ++left_out[worker];
+      if (part.lines.size() >= CompileEvents::kMost) {
+        ++part.left_out;
         continue;
       }
       std::int64_t begin_ticks = 0, end_ticks = 0;
       chunk.view.event_times(row, begin_ticks, end_ticks);
-      found[worker].push_back({program_of_lane.at(chunk.lane_index),
-                               {chunk.lane.clock->to_ns(begin_ticks), chunk.event_id(row), line.role,
-                                std::string(line.what), line.took_ns}});
+      part.lines.push_back({program_of_lane.at(chunk.lane_index),
+                            {chunk.lane.clock->to_ns(begin_ticks), chunk.event_id(row), line.role,
+                             std::string(line.what), line.took_ns}});
     }
   });
-  if (!scanned) return scanned.error();
-  for (const std::uint64_t count : left_out) events.left_out += count;
+  if (!found) return found.error();
+  events.left_out += found->left_out;
   std::vector<std::vector<CompileLineAt>> by_program(programs.size());
-  for (Lines& lines : found) {
-    for (auto& [program, line] : lines) by_program[program].push_back(std::move(line));
-  }
+  for (auto& [program, line] : found->lines) by_program[program].push_back(std::move(line));
   for (std::vector<CompileLineAt>& lines : by_program) {
-    std::sort(lines.begin(), lines.end(), [](const CompileLineAt& a, const CompileLineAt& b) {
+    std::ranges::sort(lines, [](const CompileLineAt& a, const CompileLineAt& b) {
       return std::tie(a.ns, a.event) < std::tie(b.ns, b.event);
     });
     for (CompileStretch& stretch : pair_compile_lines(lines)) {
@@ -111,14 +112,15 @@ struct NamedCalls {
   std::vector<CompileEvent> list;
   std::vector<std::int64_t> programs;  // when calls of programs begin
   std::uint64_t left_out = 0;
+  auto measures() { return std::tie(list, programs, left_out); }
 };
 
 // Calls within calls are one compilation, and a lookup found nothing after which something is compiled before a program
 // is called.
 void keep_telling(NamedCalls& of) {
   std::vector<CompileEvent>& calls = of.list;
-  std::sort(calls.begin(), calls.end(), earlier_event);
-  std::sort(of.programs.begin(), of.programs.end());
+  std::ranges::sort(calls, earlier_event);
+  std::ranges::sort(of.programs);
   std::int64_t reached = INT64_MIN;
   std::erase_if(calls, [&](const CompileEvent& call) {
     if (call.kind == CompileKind::cache_hit) return false;
@@ -146,47 +148,40 @@ Result<void> add_calls(const QueryContext& query, CompileEvents& events) {
   for (std::uint32_t lane = 0; lane < snapshot.lanes.size(); ++lane) {
     if (kinds.of_lane(lane) == WorkKind::host) lanes.push_back(lane);
   }
-  std::vector<std::map<std::size_t, NamedCalls>> found(query.pool.concurrency());  // by thread
-  std::vector<std::size_t> kept(found.size()), called(found.size());
-  const auto scanned = scan_chunks(query, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t worker) {
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const CompileWord word = words.of(block.name(i));
-        const bool compiles = word == CompileWord::compiles, calls = word == CompileWord::program_call;
-        if (!compiles && !calls && word != CompileWord::looks_up) continue;
-        const std::size_t thread = kinds.thread_of_lane(chunk.lane_index);
-        NamedCalls& of = found[worker][thread];
-        const std::int64_t begin = block.begin_ns(i), end = block.end_ns(i);
-        if (calls) {
-          if (called[worker]++ < CompileEvents::kMost) of.programs.push_back(begin);
-          continue;
-        }
-        if (kept[worker]++ >= CompileEvents::kMost) {
-          ++of.left_out;
-          continue;
-        }
-        of.list.push_back({.kind = compiles ? CompileKind::compile : CompileKind::cache_hit,
-                           .basis = CompileBasis::name,
-                           .begin_ns = begin,
-                           .end_ns = end,
-                           .cost_ns = compiles ? end - begin : 0,
-                           .what = std::string(snapshot.strings->text(block.name(i))),
-                           .event = block.id(i),
-                           .thread = thread});
+  struct Part {
+    std::map<std::size_t, NamedCalls> threads;
+    std::size_t kept = 0, called = 0;
+    auto measures() { return std::tie(threads); }
+  };
+  auto found = gather(query, lanes, TimeRange{}, Part{}, [&](const ScannedChunk& chunk, Part& part) {
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      const CompileWord word = words.of(block.name(i));
+      const bool compiles = word == CompileWord::compiles, calls = word == CompileWord::program_call;
+      if (!compiles && !calls && word != CompileWord::looks_up) return;
+      const std::size_t thread = kinds.thread_of_lane(chunk.lane_index);
+      NamedCalls& of = part.threads[thread];
+      const std::int64_t begin = block.begin_ns(i), end = block.end_ns(i);
+      if (calls) {
+        if (part.called++ < CompileEvents::kMost) of.programs.push_back(begin);
+        return;
       }
+      if (part.kept++ >= CompileEvents::kMost) {
+        ++of.left_out;
+        return;
+      }
+      of.list.push_back({.kind = compiles ? CompileKind::compile : CompileKind::cache_hit,
+                         .basis = CompileBasis::name,
+                         .begin_ns = begin,
+                         .end_ns = end,
+                         .cost_ns = compiles ? end - begin : 0,
+                         .what = std::string(snapshot.strings->text(block.name(i))),
+                         .event = block.id(i),
+                         .thread = thread});
     });
   });
-  if (!scanned) return scanned.error();
-  std::map<std::size_t, NamedCalls> by_thread;
-  for (auto& threads : found) {
-    for (auto& [thread, part] : threads) {
-      NamedCalls& whole = by_thread[thread];
-      std::move(part.list.begin(), part.list.end(), std::back_inserter(whole.list));
-      whole.programs.insert(whole.programs.end(), part.programs.begin(), part.programs.end());
-      events.left_out += part.left_out;
-    }
-  }
-  for (auto& [thread, calls] : by_thread) {
+  if (!found) return found.error();
+  for (auto& [thread, calls] : found->threads) {
+    events.left_out += calls.left_out;
     keep_telling(calls);
     std::move(calls.list.begin(), calls.list.end(), std::back_inserter(events.list));
   }
@@ -208,7 +203,7 @@ ProcessNumbers::ProcessNumbers(const Snapshot& snapshot) {
     }
     of_track_.emplace_back(track.number, place->second);
   }
-  std::sort(of_track_.begin(), of_track_.end());
+  std::ranges::sort(of_track_);
 }
 
 std::size_t ProcessNumbers::of_track(TrackNumber track) const {
@@ -238,12 +233,11 @@ void number_compilations(const Snapshot& snapshot, std::vector<CompileEvent>& ev
 }
 
 Result<CompileEvents> compile_events(const QueryContext& query) {
-  QueryContext whole = query;
-  whole.mask = nullptr;
+  const QueryContext whole = query.unmasked();
   CompileEvents events;
   if (const Result<void> added = add_lines(whole, events); !added) return added.error();
   if (const Result<void> added = add_calls(whole, events); !added) return added.error();
-  std::sort(events.list.begin(), events.list.end(), earlier_event);
+  std::ranges::sort(events.list, earlier_event);
   if (events.list.size() > CompileEvents::kMost) {
     events.left_out += events.list.size() - CompileEvents::kMost;
     events.list.resize(CompileEvents::kMost);
@@ -433,8 +427,7 @@ class LinePairs {
   std::vector<CompileStretch> take() {
     for (const CompileLineAt& end : held_) end_oldest(end);
     for (const CompileLineAt& line : open_.left()) add_instant(line);
-    std::stable_sort(stretches_.begin(), stretches_.end(),
-                     [](const CompileStretch& a, const CompileStretch& b) { return a.begin_ns < b.begin_ns; });
+    std::ranges::stable_sort(stretches_, {}, &CompileStretch::begin_ns);
     return std::move(stretches_);
   }
 

@@ -6,18 +6,21 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <tuple>
 
+#include "core/analysis/statistics/estimates.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/lod/range_statistics.h"
 #include "core/scan/column_values.h"
+#include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
-#include "core/scan/window_scan.h"
 
 namespace accelscope {
 namespace {
@@ -165,8 +168,7 @@ FoundCells cells_by_engine(const Snapshot& snapshot, const TrackDevices& devices
 
 // has_cycles: the clock of its tracks counts the cycles of the core, not any other unit.
 void add_cell(CoreGrid& grid, const Snapshot& snapshot, GridCell cell, FoundCell found, bool has_cycles) {
-  std::stable_sort(found.parts.begin(), found.parts.end(),
-                   [](const FoundPart& a, const FoundPart& b) { return a.order < b.order; });
+  std::ranges::stable_sort(found.parts, {}, &FoundPart::order);
   cell.name = std::move(found.name);
   cell.track = found.track;
   cell.first_part = grid.parts.size();
@@ -208,7 +210,7 @@ std::vector<std::string> close_ranks(CoreGrid& grid, std::size_t chip, int GridC
   for (const GridCell& cell : grid.cells) {
     if (cell.chip == chip) used.push_back(cell.*coordinate);
   }
-  std::sort(used.begin(), used.end());
+  std::ranges::sort(used);
   used.erase(std::unique(used.begin(), used.end()), used.end());
   if (used.empty() || std::int64_t{used.back()} - used.front() < kMostPlaces) return {};
   for (GridCell& cell : grid.cells) {
@@ -271,12 +273,11 @@ std::vector<std::string> CoreGrid::part_names() const {
     for (std::size_t p = 0; p < cell.part_count; ++p) {
       const std::string& name = parts[cell.first_part + p].name;
       if (name.empty()) continue;
-      const auto known =
-          std::find_if(names.begin(), names.end(), [&](const auto& each) { return each.second == name; });
+      const auto known = std::ranges::find_if(names, [&](const auto& each) { return each.second == name; });
       if (known == names.end()) names.emplace_back(p, name);
     }
   }
-  std::stable_sort(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(names, {}, [](const auto& each) { return each.first; });
   std::vector<std::string> sorted;
   for (auto& [place, name] : names) sorted.push_back(std::move(name));
   return sorted;
@@ -368,8 +369,7 @@ Result<GridOffer> core_grid_offer(const QueryContext& query, const CoreGrid& gri
   offer.parts = grid.part_names();
   LaneIndices lanes;
   for (const GridPart& part : grid.parts) lanes.insert(lanes.end(), part.lanes.begin(), part.lanes.end());
-  QueryContext unmasked = query;
-  unmasked.mask = nullptr;  // the choice stays while the filter changes
+  const QueryContext unmasked = query.unmasked();  // the choice stays while the filter changes
   auto names = name_statistics(unmasked, lanes, {});
   if (!names) return names.error();
   for (const NameStatistic& each : names->names) {
@@ -400,8 +400,7 @@ Result<GridMeasure> parse_grid_measure(const std::vector<std::string>& words, co
         return Error(fmt::format("no core has a {}; there are: {}", measure.part, fmt::join(parts, ", ")));
       continue;
     }
-    const auto known = std::find_if(kMeasureWords.begin(), kMeasureWords.end(),
-                                    [&](const MeasureWord& each) { return each.word == word; });
+    const auto known = std::ranges::find_if(kMeasureWords, [&](const MeasureWord& each) { return each.word == word; });
     if (known != kMeasureWords.end()) {
       measure.kind = known->kind;
       continue;
@@ -512,9 +511,11 @@ class FrameGatherer {
     chunk.for_each_block([&](const ScannedBlock& block) { add_block(chunk, block, window, part, rule); });
   }
 
+  std::tuple<> measures() { return {}; }  // all is in the frames already
+
   // The stretches of each part, and of all parts of a cell together.
   void close() {
-    std::sort(touched_.begin(), touched_.end());
+    std::ranges::sort(touched_);
     for (std::size_t i = 0; i < touched_.size();) {
       const std::size_t cell = frames_.grid.part_cells[touched_[i]];
       for (; i < touched_.size() && frames_.grid.part_cells[touched_[i]] == cell; ++i) {
@@ -712,19 +713,41 @@ Result<std::shared_ptr<const GridFrames>> core_grid_frames(const QueryContext& q
   }
   std::optional<StringId> zone;
   if (!measure.zone.empty()) zone = snapshot.strings->find(measure.zone);
-  std::vector<FrameGatherer> workers(query.pool.concurrency(), FrameGatherer(*made, rules, zone));
   // The last event of all may be an instant at the very end.
   const TimeRange scanned{made->range.begin_ns, at_end ? snapshot.end_ns + 1 : made->range.end_ns};
-  const Result<void> done =
-      scan_windows(query, lanes, scanned,
-                   {.chunk = [&](const ScannedChunk& chunk, const ScanWindow& window,
-                                 std::size_t worker) { workers[worker].add(chunk, window); },
-                    .end = [&](const ScanWindow&, std::size_t worker) { workers[worker].close(); }});
+  const auto done = gather_windows(
+      query, lanes, scanned, FrameGatherer(*made, rules, zone),
+      [](const ScannedChunk& chunk, const ScanWindow& window, FrameGatherer& part) { part.add(chunk, window); },
+      [](const ScanWindow&, FrameGatherer& part) { part.close(); });
   if (!done) return done.error();
   if (measure.kind == GridMeasureKind::events) {
     for (std::size_t i = 0; i < made->cells.size(); ++i) made->cells[i] = made->begun[i];
   }
   return std::shared_ptr<const GridFrames>(made);
+}
+
+CoreSpread core_spread(std::span<const double> values) {
+  constexpr std::size_t kLeastValues = 4;
+  constexpr double kDeviations = 3 * 1.4826, kLeastShare = 0.05;
+  CoreSpread spread;
+  if (values.empty()) return spread;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  spread.least = static_cast<std::size_t>(least - values.begin());
+  spread.most = static_cast<std::size_t>(most - values.begin());
+  spread.min = *least;
+  spread.max = *most;
+  spread.mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  spread.imbalance = spread.mean > 0 ? spread.max / spread.mean : 0;
+  if (values.size() < kLeastValues) return spread;
+  const double median = middle_value(std::vector<double>(values.begin(), values.end()));
+  std::vector<double> distances;
+  distances.reserve(values.size());
+  for (const double value : values) distances.push_back(std::abs(value - median));
+  const double far = std::max(kDeviations * middle_value(distances), kLeastShare * std::abs(median));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (distances[i] > far) spread.outliers.push_back(i);
+  }
+  return spread;
 }
 
 }  // namespace accelscope

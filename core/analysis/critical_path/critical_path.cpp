@@ -46,8 +46,7 @@ Result<TimeRange> path_range(const QueryContext& query, const WorkGraph& graph,
     return TimeRange{std::max(wanted->begin_ns, graph.snapshot->begin_ns),
                      std::min(wanted->end_ns, graph.end_of_all_ns)};
   }
-  QueryContext whole = query;
-  whole.mask = nullptr;
+  const QueryContext whole = query.unmasked();
   const std::vector<SessionPart> parts = session_parts(query.snapshot);
   if (parts.size() > 1) {
     TimeRange longest{0, 0};
@@ -58,8 +57,8 @@ Result<TimeRange> path_range(const QueryContext& query, const WorkGraph& graph,
     }
     if (!longest.empty()) return longest;
   }
-  const bool any_host = std::any_of(graph.lanes.begin(), graph.lanes.end(),
-                                    [](const GraphLane& lane) { return lane.kind == WorkKind::host; });
+  const bool any_host =
+      std::ranges::any_of(graph.lanes, [](const GraphLane& lane) { return lane.kind == WorkKind::host; });
   TimeRange all{graph.begin_of_all_ns, graph.end_of_all_ns};
   if (any_host || graph.count() == 0) return all;
   const auto active = find_active_stretch(whole);
@@ -118,8 +117,7 @@ std::vector<PathShare> path_shares(const WorkGraph& graph, const CriticalPath& p
     ++shares[place->second].count;
     shares[place->second].length_ns += segment.length_ns();
   }
-  std::stable_sort(shares.begin(), shares.end(),
-                   [](const PathShare& a, const PathShare& b) { return a.length_ns > b.length_ns; });
+  std::ranges::stable_sort(shares, std::ranges::greater{}, &PathShare::length_ns);
   return shares;
 }
 

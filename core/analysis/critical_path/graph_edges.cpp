@@ -64,7 +64,7 @@ class StreamWaitFinder {
     const auto order = [](const StreamWait& a, const StreamWait& b) {
       return std::pair(a.target, a.source) < std::pair(b.target, b.source);
     };
-    std::sort(found.begin(), found.end(), order);
+    std::ranges::sort(found, order);
     return found;
   }
 
@@ -133,7 +133,7 @@ class StreamWaitFinder {
         if (const auto at = launched_ns_(node)) known->second.emplace_back(*at, node);
       }
     }
-    std::sort(known->second.begin(), known->second.end());
+    std::ranges::sort(known->second);
     return known->second;
   }
 
@@ -195,7 +195,7 @@ class EdgeBuilder {
     add_synchronisation();
     if (const Result<void> done = add_stream_waits(); !done) return done;
     add_stream_joins();
-    std::sort(graph_.unknown_waits.begin(), graph_.unknown_waits.end());
+    std::ranges::sort(graph_.unknown_waits);
     write_edges();
     return {};
   }
@@ -293,7 +293,7 @@ class EdgeBuilder {
     for (std::size_t i = 1; i < first_edge_.size(); ++i) first_edge_[i] += first_edge_[i - 1];
     const auto earlier = [](const RawEdge& a, const RawEdge& b) { return a.target < b.target; };
     dependencies_ = raw_.size();
-    if (std::is_sorted(raw_.begin(), raw_.end(), earlier)) return;
+    if (std::ranges::is_sorted(raw_, earlier)) return;
     std::vector<std::uint32_t> next(first_edge_.begin(), first_edge_.end() - 1);
     std::vector<RawEdge> sorted(raw_.size());
     for (const RawEdge& edge : raw_) sorted[next[edge.target]++] = edge;
@@ -313,14 +313,13 @@ class EdgeBuilder {
       engines[{devices.of_lane(graph_.lanes[i].lane), parts_.engine_of_lane[i]}].push_back(i);
     }
     for (const auto& [engine, lanes] : engines) {
-      const bool several = std::any_of(lanes.begin(), lanes.end(), [&](std::uint32_t i) {
-        return graph_.lanes[i].track != graph_.lanes[lanes[0]].track;
-      });
+      const bool several = std::ranges::any_of(
+          lanes, [&](std::uint32_t i) { return graph_.lanes[i].track != graph_.lanes[lanes[0]].track; });
       std::vector<NodeIndex> all;
       for (const std::uint32_t i : lanes) {
         for (NodeIndex k = 0; k < graph_.lanes[i].count; ++k) all.push_back(graph_.lanes[i].first + k);
       }
-      std::sort(all.begin(), all.end(), [&](NodeIndex a, NodeIndex b) {
+      std::ranges::sort(all, [&](NodeIndex a, NodeIndex b) {
         return std::pair(graph_.begin_ns[a], a) < std::pair(graph_.begin_ns[b], b);
       });
       several ? add_issue_order(lanes, all) : add_overlaps(all);
@@ -416,7 +415,7 @@ class EdgeBuilder {
   }
 
   void finish(SemaphoreStory& story) const {
-    std::sort(story.setters.begin(), story.setters.end(), [&](NodeIndex a, NodeIndex b) {
+    std::ranges::sort(story.setters, [&](NodeIndex a, NodeIndex b) {
       return std::pair(graph_.end_ns[a], a) < std::pair(graph_.end_ns[b], b);
     });
     std::int64_t before = 0;
@@ -433,8 +432,8 @@ class EdgeBuilder {
 
   // Packets whose semaphore nothing tells, by their end: those that signal where there are any.
   void find_unnamed_ends(const TrackDevices& devices) {
-    if (std::none_of(graph_.conditions.begin(), graph_.conditions.end(),
-                     [](const SemaphoreCondition& condition) { return condition.of_transfers; })) {
+    if (std::ranges::none_of(graph_.conditions,
+                             [](const SemaphoreCondition& condition) { return condition.of_transfers; })) {
       return;
     }
     for (const GraphLane& lane : graph_.lanes) {
@@ -446,7 +445,7 @@ class EdgeBuilder {
       }
     }
     for (auto& [device, ends] : unnamed_ends_) {
-      std::sort(ends.begin(), ends.end(), [&](NodeIndex a, NodeIndex b) {
+      std::ranges::sort(ends, [&](NodeIndex a, NodeIndex b) {
         return std::pair(graph_.end_ns[a], a) < std::pair(graph_.end_ns[b], b);
       });
     }
@@ -711,7 +710,7 @@ class EdgeBuilder {
         const NodeIndex before = graph_.server_before[node];
         if (before == kNoNode) continue;
         const auto edges = graph_.edges_of(node);
-        const bool queued = std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& edge) {
+        const bool queued = std::ranges::any_of(edges, [&](const GraphEdge& edge) {
           return graph_.lane(edge.source).is_thread && graph_.end_ns[edge.source] < graph_.end_ns[before] - kQueuedNs;
         });
         if (queued) shown[lane.server] = std::min(shown[lane.server], graph_.begin_ns[node] - graph_.end_ns[before]);

@@ -3,11 +3,12 @@
 #include <set>
 
 #include "core/analysis/critical_path/graph_scan.h"
-#include "core/analysis/dependencies/digit_sort.h"
+#include "core/analysis/time/sorted_runs.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
+#include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
@@ -134,6 +135,7 @@ struct NodeFinds {
   std::vector<SemaphoreUpdate> updates;
   std::vector<TransferTrigger> triggers;
   std::map<StringId, std::int64_t> semaphores;  // of names
+  auto measures() { return std::tie(conditions, updates, triggers); }
 };
 
 // Keys are the source's own: two hosts count alike.
@@ -183,7 +185,7 @@ class KeyedTransfers {
 class NodeScan {
  public:
   NodeScan(const QueryContext& query, WorkGraph& graph, GraphParts& parts)
-      : query_(query), graph_(graph), parts_(parts), finds_(query.pool.concurrency()) {}
+      : query_(query), graph_(graph), parts_(parts) {}
 
   Result<void> run() {
     LaneIndices lanes;
@@ -206,11 +208,11 @@ class NodeScan {
     if (!graph_.parts.empty()) {
       if (const Result<void> done = read_transfers(); !done) return done;
     }
-    const Result<void> scanned = scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t w) {
-      read(chunk, place_.at(chunk.lane_index), finds_[w]);
+    auto finds = gather(query_, lanes, TimeRange{}, NodeFinds{}, [&](const ScannedChunk& chunk, NodeFinds& part) {
+      read(chunk, place_.at(chunk.lane_index), part);
     });
-    if (!scanned) return scanned.error();
-    gather();
+    if (!finds) return finds.error();
+    keep(std::move(*finds));
     join_packets();
     return {};
   }
@@ -295,15 +297,11 @@ class NodeScan {
     if (number >= 0) finds.updates.push_back({node, static_cast<std::uint32_t>(number)});
   }
 
-  void gather() {
-    for (NodeFinds& finds : finds_) {
-      graph_.conditions.insert(graph_.conditions.end(), finds.conditions.begin(), finds.conditions.end());
-      graph_.updates.insert(graph_.updates.end(), finds.updates.begin(), finds.updates.end());
-      parts_.triggers.insert(parts_.triggers.end(), finds.triggers.begin(), finds.triggers.end());
-      finds = {};
-    }
-    std::stable_sort(graph_.conditions.begin(), graph_.conditions.end(),
-                     [](const auto& a, const auto& b) { return a.node < b.node; });
+  void keep(NodeFinds&& finds) {
+    merge_part(graph_.conditions, std::move(finds.conditions));
+    merge_part(graph_.updates, std::move(finds.updates));
+    merge_part(parts_.triggers, std::move(finds.triggers));
+    std::ranges::stable_sort(graph_.conditions, {}, [](const auto& each) { return each.node; });
     // What packets tell of, an instruction that names it only sets off.
     std::set<std::uint32_t> of_packets;
     for (const SemaphoreUpdate& update : graph_.updates) {
@@ -329,26 +327,24 @@ class NodeScan {
         }
       }
     }
-    std::vector<std::vector<KeyedTransfers::Transfer>> found(query_.pool.concurrency());
-    const Result<void> scanned = scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t w) {
-      const Schema& schema = *chunk.lane.schema;
-      const std::size_t column = *schema.find(Role::key);
-      const auto line = schema.find(Role::source_location);
-      const bool has_line = line && schema.columns[*line].type == ColumnType::string;
-      for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
-        const auto key = number_at(chunk.view, column, schema.columns[column].type, row);
-        if (!key) continue;
-        KeyedTransfers::Transfer transfer{scoped_key(chunk.lane, *key), chunk.event_id(row), 0};
-        if (has_line && chunk.view.has_value(*line, row)) {
-          transfer.location = chunk.session_string(chunk.view.stored(*line, row));
-        }
-        found[w].push_back(transfer);
-      }
-    });
-    if (!scanned) return scanned;
-    std::vector<KeyedTransfers::Transfer> all;
-    for (const auto& each : found) all.insert(all.end(), each.begin(), each.end());
-    transfers_.take(std::move(all));
+    auto all = gather(query_, lanes, TimeRange{}, std::vector<KeyedTransfers::Transfer>(),
+                      [&](const ScannedChunk& chunk, auto& found) {
+                        const Schema& schema = *chunk.lane.schema;
+                        const std::size_t column = *schema.find(Role::key);
+                        const auto line = schema.find(Role::source_location);
+                        const bool has_line = line && schema.columns[*line].type == ColumnType::string;
+                        for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
+                          const auto key = number_at(chunk.view, column, schema.columns[column].type, row);
+                          if (!key) continue;
+                          KeyedTransfers::Transfer transfer{scoped_key(chunk.lane, *key), chunk.event_id(row), 0};
+                          if (has_line && chunk.view.has_value(*line, row)) {
+                            transfer.location = chunk.session_string(chunk.view.stored(*line, row));
+                          }
+                          found.push_back(transfer);
+                        }
+                      });
+    if (!all) return all.error();
+    transfers_.take(std::move(*all));
     return {};
   }
 
@@ -390,7 +386,6 @@ class NodeScan {
   const QueryContext& query_;
   WorkGraph& graph_;
   GraphParts& parts_;
-  std::vector<NodeFinds> finds_;
   std::unordered_map<std::uint32_t, std::uint32_t> place_;  // of lanes of the snapshot in the graph
   std::vector<LaneSignals> signals_;
   std::vector<std::optional<std::size_t>> locations_;
@@ -442,7 +437,7 @@ Result<void> scan_graph_nodes(const QueryContext& query, const Dependencies& dep
       if (const StringId id = graph.snapshot->strings->find(name); id != kNone) graph.transfer_names.push_back(id);
     }
   }
-  std::sort(graph.transfer_names.begin(), graph.transfer_names.end());
+  std::ranges::sort(graph.transfer_names);
   find_shortest_waits(graph);
   if (const Result<void> added = parts.host.add(query, dependencies, graph); !added) return added;
   parts.engine_of_lane.resize(graph.lanes.size(), kNone);
@@ -483,10 +478,10 @@ void order_servers(const QueryContext& query, WorkGraph& graph) {
         for (NodeIndex k = 0; k < graph.lanes[i].count; ++k) by_begin.push_back(graph.lanes[i].first + k);
       }
       by_end = by_begin;
-      std::sort(by_begin.begin(), by_begin.end(), [&](NodeIndex a, NodeIndex b) {
+      std::ranges::sort(by_begin, [&](NodeIndex a, NodeIndex b) {
         return std::tuple(graph.begin_ns[a], graph.end_ns[a], a) < std::tuple(graph.begin_ns[b], graph.end_ns[b], b);
       });
-      std::sort(by_end.begin(), by_end.end(), [&](NodeIndex a, NodeIndex b) {
+      std::ranges::sort(by_end, [&](NodeIndex a, NodeIndex b) {
         return std::tuple(graph.end_ns[a], graph.begin_ns[a], a) < std::tuple(graph.end_ns[b], graph.begin_ns[b], b);
       });
       std::size_t ended = 0;

@@ -12,6 +12,7 @@
 #include "core/analysis/time/sorted_runs.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/time/work_kind.h"
+#include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
@@ -120,7 +121,7 @@ class HostWorkBuilder {
     const HostThreads rows(snapshot_);
     const TrackDevices devices(snapshot_);
     std::map<std::size_t, bool> wanted;
-    const bool any_linked = std::any_of(snapshot_.lanes.begin(), snapshot_.lanes.end(), [&](const LaneSnapshot& lane) {
+    const bool any_linked = std::ranges::any_of(snapshot_.lanes, [&](const LaneSnapshot& lane) {
       const TrackSnapshot* track = snapshot_.find_track(lane.track);
       return track != nullptr && work_kind_of(*track) == WorkKind::host && linked_.contains(lane.number());
     });
@@ -164,20 +165,23 @@ class HostWorkBuilder {
   }
 
   Result<void> read_calls() {
-    std::vector<std::vector<std::vector<HostCall>>> found(query_.pool.concurrency());
-    for (auto& each : found) each.resize(threads_.size());
-    std::vector<std::unordered_map<StringId, std::pair<bool, bool>>> known(query_.pool.concurrency());
-    std::vector<std::vector<std::pair<EventId, HostWork::NamedCall>>> named(query_.pool.concurrency());
+    struct Part {
+      ByPlace<std::vector<HostCall>> calls;  // by thread
+      std::vector<std::pair<EventId, HostWork::NamedCall>> named;
+      std::unordered_map<StringId, std::pair<bool, bool>> known;
+      auto measures() { return std::tie(calls, named); }
+    };
     std::map<std::uint32_t, WaitNames> waits;
     for (const std::uint32_t i : lanes_) waits[i] = WaitNames(snapshot_.lanes[i].schema.get(), *snapshot_.strings);
-    const Result<void> scanned =
-        scan_chunks(query_, lanes_, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t w) {
+    auto found = gather(
+        query_, lanes_, TimeRange{}, Part{ByPlace<std::vector<HostCall>>(threads_.size()), {}, {}},
+        [&](const ScannedChunk& chunk, Part& part) {
           const Schema& schema = *chunk.lane.schema;
           const bool linked = linked_.contains(chunk.lane.number());
           const auto line = schema.find(Role::source_location);
           const bool has_line =
               line && *line < chunk.view.column_count() && schema.columns[*line].type == ColumnType::string;
-          std::vector<HostCall>& calls = found[w][thread_of_lane_[chunk.lane_index]];
+          std::vector<HostCall>& calls = part.calls[thread_of_lane_[chunk.lane_index]];
           const WaitNames& names = waits.at(chunk.lane_index);
           chunk.for_each_block([&](const ScannedBlock& block) {
             const BlockValues lines = has_line ? block.reader.column(*line, ColumnType::string) : BlockValues{};
@@ -189,10 +193,10 @@ class HostWorkBuilder {
                             .name = block.name(i)};
               call.end_ns = std::max(call.begin_ns, call.end_ns);
               if (linked && work_.named_.contains(call.event)) {
-                named[w].emplace_back(call.event, HostWork::NamedCall{call.begin_ns, call.end_ns, chunk.lane_index});
+                part.named.emplace_back(call.event, HostWork::NamedCall{call.begin_ns, call.end_ns, chunk.lane_index});
                 call.launches = started_.contains(call.event);
               }
-              const auto [entry, is_new] = known[w].try_emplace(call.name);
+              const auto [entry, is_new] = part.known.try_emplace(call.name);
               if (is_new) {
                 const std::string_view text = snapshot_.strings->text(call.name);
                 entry->second = {is_waiting_call(text), is_mark(text)};
@@ -204,15 +208,9 @@ class HostWorkBuilder {
             }
           });
         });
-    if (!scanned) return scanned;
-    for (std::size_t w = 0; w < found.size(); ++w) {
-      for (std::size_t t = 0; t < threads_.size(); ++t) {
-        std::vector<HostCall>& calls = threads_[t].calls;
-        calls.insert(calls.end(), found[w][t].begin(), found[w][t].end());
-        found[w][t] = {};
-      }
-      for (const auto& [event, call] : named[w]) work_.named_[event] = call;
-    }
+    if (!found) return found.error();
+    for (std::size_t t = 0; t < threads_.size(); ++t) merge_part(threads_[t].calls, std::move(found->calls[t]));
+    for (const auto& [event, call] : found->named) work_.named_[event] = call;
     return {};
   }
   // Annotations lie around what they name.
@@ -309,8 +307,7 @@ class HostWorkBuilder {
         }
       }
       if (found.empty()) continue;
-      std::stable_sort(found.begin(), found.end(),
-                       [](const HandOver& a, const HandOver& b) { return a.stretch < b.stretch; });
+      std::ranges::stable_sort(found, {}, &HandOver::stretch);
       cut_hand_overs(threads_[t], found);
     }
   }
@@ -331,8 +328,7 @@ class HostWorkBuilder {
                              const std::vector<HostStretch>& theirs, std::vector<HandOver>& found) {
     if (end_ns - begin_ns < kShortestHandOverNs) return;
     // The other one may have been asked before: what counts is that it ends in here, and that all goes on then.
-    const auto first = std::upper_bound(theirs.begin(), theirs.end(), begin_ns,
-                                        [](std::int64_t ns, const HostStretch& each) { return ns < each.end_ns; });
+    const auto first = std::ranges::upper_bound(theirs, begin_ns, {}, &HostStretch::end_ns);
     const auto behind = std::lower_bound(first, theirs.end(), end_ns,
                                          [](const HostStretch& each, std::int64_t ns) { return each.begin_ns < ns; });
     if (first == behind || (behind - 1)->end_ns > end_ns) return;
@@ -389,9 +385,8 @@ class HostWorkBuilder {
     const auto nodes = static_cast<std::size_t>(count);
     graph_.first_call = static_cast<NodeIndex>(graph_.count());
     graph_.calls.reserve(nodes - graph_.count());
-    const bool any_line = std::any_of(threads_.begin(), threads_.end(), [](const HostThread& thread) {
-      return std::any_of(thread.stretches.begin(), thread.stretches.end(),
-                         [](const HostStretch& each) { return each.line != 0; });
+    const bool any_line = std::ranges::any_of(threads_, [](const HostThread& thread) {
+      return std::ranges::any_of(thread.stretches, [](const HostStretch& each) { return each.line != 0; });
     });
     for (const LaneNumber lane : launching_) {
       for (const std::uint32_t i : snapshot_.find_track(snapshot_.find_lane(lane)->track)->lanes) {
@@ -464,7 +459,7 @@ class HostWorkBuilder {
     const auto order = [](const HostWork::Joined& a, const HostWork::Joined& b) {
       return std::pair(a.target, a.source) < std::pair(b.target, b.source);
     };
-    std::sort(work_.joined_.begin(), work_.joined_.end(), order);
+    std::ranges::sort(work_.joined_, order);
   }
   [[nodiscard]] NodeIndex begun_at(std::uint32_t place, std::int64_t begin_ns) const {
     const GraphLane& lane = graph_.lanes[place];

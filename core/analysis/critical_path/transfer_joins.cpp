@@ -5,6 +5,7 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -59,28 +60,19 @@ class TransferJoins {
         break;
       }
     }
-    std::vector<std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>>> found(
-        query_.pool.concurrency());
-    const Result<void> scanned = scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t w) {
+    using ValuesOfLanes = std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>>;
+    auto found = gather(query_, lanes, TimeRange{}, ValuesOfLanes(), [&](const ScannedChunk& chunk, ValuesOfLanes& of) {
       const std::size_t column = *chunk.lane.schema->find(Role::value);
       const ColumnType type = chunk.lane.schema->columns[column].type;
-      chunk.for_each_block([&](const ScannedBlock& block) {
-        for (std::uint32_t i = block.first; i < block.last; ++i) {
-          const auto value = number_at(chunk.view, column, type, block.row(i));
-          if (value) found[w][chunk.lane_index].emplace_back(block.begin_ns(i), *value);
-        }
+      chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+        const auto value = number_at(chunk.view, column, type, block.row(i));
+        if (value) of[chunk.lane_index].emplace_back(block.begin_ns(i), *value);
       });
     });
-    if (!scanned) return scanned;
-    for (const auto& worker : found) {
-      for (const auto& [lane, values] : worker) {
-        auto& all = parts_.stories[key_of_lane[lane]].values;
-        all.insert(all.end(), values.begin(), values.end());
-      }
-    }
+    if (!found) return found.error();
+    for (const auto& [lane, values] : *found) merge_part(parts_.stories[key_of_lane[lane]].values, values);
     for (auto& [key, story] : parts_.stories) {
-      std::stable_sort(story.values.begin(), story.values.end(),
-                       [](const auto& a, const auto& b) { return a.first < b.first; });
+      std::ranges::stable_sort(story.values, {}, [](const auto& each) { return each.first; });
     }
     return {};
   }
@@ -165,8 +157,8 @@ class TransferJoins {
       return std::pair(graph_.end_ns[a], a) < std::pair(graph_.end_ns[b], b);
     };
     for (auto& [queue, of] : signals) {
-      std::sort(of.packets.begin(), of.packets.end(), earlier);
-      for (auto& [server, packets] : of.units) std::sort(packets.begin(), packets.end(), earlier);
+      std::ranges::sort(of.packets, earlier);
+      for (auto& [server, packets] : of.units) std::ranges::sort(packets, earlier);
     }
     return signals;
   }
@@ -189,8 +181,7 @@ class TransferJoins {
       }
     }
     for (auto& [name, of] : queues) {
-      std::stable_sort(of.rises.begin(), of.rises.end(),
-                       [](const Rise& a, const Rise& b) { return a.time_ns < b.time_ns; });
+      std::ranges::stable_sort(of.rises, {}, &Rise::time_ns);
     }
     return queues;
   }
@@ -221,7 +212,7 @@ class TransferJoins {
       if (device_of(trigger.node) == name.first && rises.counts.contains(trigger.semaphore))
         triggers.push_back(trigger);
     }
-    std::stable_sort(triggers.begin(), triggers.end(), [&](const TransferTrigger& a, const TransferTrigger& b) {
+    std::ranges::stable_sort(triggers, [&](const TransferTrigger& a, const TransferTrigger& b) {
       return graph_.begin_ns[a.node] < graph_.begin_ns[b.node];
     });
     if (!serves_in_order(signals, triggers, rises)) {
@@ -269,9 +260,8 @@ class TransferJoins {
       if (trigger.increment != signals.units.size()) return false;
       counts[trigger.semaphore] += trigger.increment;
     }
-    return counts == rises.counts && std::all_of(signals.units.begin(), signals.units.end(), [&](const auto& unit) {
-             return unit.second.size() == triggers.size();
-           });
+    return counts == rises.counts &&
+           std::ranges::all_of(signals.units, [&](const auto& unit) { return unit.second.size() == triggers.size(); });
   }
 
   [[nodiscard]] std::vector<NodeIndex> packets_of(const Queue& queue, std::uint32_t server) const {
@@ -283,7 +273,7 @@ class TransferJoins {
         if (graph_.parts[node] == kNone) packets.push_back(node);
       }
     }
-    std::sort(packets.begin(), packets.end(), [&](NodeIndex a, NodeIndex b) {
+    std::ranges::sort(packets, [&](NodeIndex a, NodeIndex b) {
       return std::pair(graph_.end_ns[a], a) < std::pair(graph_.end_ns[b], b);
     });
     return packets;
@@ -305,8 +295,7 @@ std::size_t SemaphoreStory::held_since(const SemaphoreCondition& condition, std:
   const auto holds = [&](std::int64_t value) {
     return condition.exactly ? value == condition.value : value >= condition.value;
   };
-  const auto at = std::upper_bound(values.begin(), values.end(), time_ns,
-                                   [](std::int64_t time, const auto& each) { return time < each.first; });
+  const auto at = std::ranges::upper_bound(values, time_ns, {}, [](const auto& each) { return each.first; });
   auto place = static_cast<std::size_t>(at - values.begin());
   while (place > 0 && !holds(values[place - 1].second)) --place;
   if (place == 0) return kNone;

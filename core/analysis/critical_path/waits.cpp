@@ -125,7 +125,7 @@ Result<WaitReport> attribute_waits(const WorkGraph& graph, const TimeRange& rang
     all.total_ns += report.total_ns;
     report = {};
   }
-  std::sort(all.waits.begin(), all.waits.end(), [](const AttributedWait& a, const AttributedWait& b) {
+  std::ranges::sort(all.waits, [](const AttributedWait& a, const AttributedWait& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.node < b.node;
   });
   return all;
@@ -151,7 +151,7 @@ std::vector<WaitSum> sum_waits(const WorkGraph& graph, const WaitReport& report,
                                       : std::string(graph.snapshot->strings->text(static_cast<StringId>(key)));
     list.push_back(std::move(sum));
   }
-  std::stable_sort(list.begin(), list.end(), [](const WaitSum& a, const WaitSum& b) { return a.wait_ns > b.wait_ns; });
+  std::ranges::stable_sort(list, std::ranges::greater{}, &WaitSum::wait_ns);
   return list;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/critical_path/graph_scan.h"
-#include "core/analysis/dependencies/digit_sort.h"
+#include "core/analysis/time/sorted_runs.h"
 #include "core/store/kept_answers.h"
 
 namespace accelscope {
@@ -19,9 +19,9 @@ void order_nodes(WorkGraph& graph) {
   for (NodeIndex node = 0; node < graph.count(); ++node) {
     const bool waits = graph.waits[node] != 0;
     const std::int64_t at = graph.settled_ns(node);
-    const bool let_go =
-        std::any_of(graph.edges_of(node).begin(), graph.edges_of(node).end(),
-                    [&](const GraphEdge& edge) { return edge.from_begin && graph.begin_ns[edge.source] == at; });
+    const bool let_go = std::ranges::any_of(graph.edges_of(node), [&](const GraphEdge& edge) {
+      return edge.from_begin && graph.begin_ns[edge.source] == at;
+    });
     const std::uint64_t rank = waits ? 1 : let_go ? 3 : graph.begin_ns[node] == graph.end_ns[node] ? 0 : 2;
     keys[node] = {static_cast<std::uint64_t>(at - graph.begin_of_all_ns) << 2 | rank, node};
   }
@@ -67,8 +67,7 @@ Result<std::shared_ptr<const WorkGraph>> WorkGraph::build(const QueryContext& qu
 }
 
 Result<std::shared_ptr<const WorkGraph>> session_graph(const QueryContext& query) {
-  QueryContext whole = query;
-  whole.mask = nullptr;
+  const QueryContext whole = query.unmasked();
   const auto build = [&]() -> Result<std::shared_ptr<const WorkGraph>> {
     const auto dependencies = session_dependencies(whole);
     if (!dependencies) return dependencies.error();

@@ -5,9 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/analysis/dependencies/digit_sort.h"
+#include "core/analysis/time/sorted_runs.h"
 #include "core/base/checksum.h"
 #include "core/scan/column_values.h"
+#include "core/scan/group_by.h"
 #include "core/store/kept_answers.h"
 
 namespace accelscope {
@@ -211,7 +212,7 @@ LaneIndices lanes_that_depend(const Snapshot& snapshot) {
     const LaneIndices more = lanes_with_role(snapshot, role);
     lanes.insert(lanes.end(), more.begin(), more.end());
   }
-  std::sort(lanes.begin(), lanes.end());
+  std::ranges::sort(lanes);
   lanes.erase(std::unique(lanes.begin(), lanes.end()), lanes.end());
   return lanes;
 }
@@ -220,18 +221,14 @@ LaneIndices lanes_that_depend(const Snapshot& snapshot) {
 
 Result<std::shared_ptr<const Dependencies>> Dependencies::build(const QueryContext& query) {
   const Snapshot& snapshot = *query.snapshot;
-  std::vector<std::vector<RawDependency>> workers(query.pool.concurrency());
-  const Result<void> collected = scan_chunks(
-      query, lanes_that_depend(snapshot), {},
-      [&](const ScannedChunk& chunk, std::size_t worker) { collect_chunk(chunk, *snapshot.strings, workers[worker]); });
-  if (!collected) return collected.error();
+  auto raw = gather(query, lanes_that_depend(snapshot), {}, std::vector<RawDependency>(),
+                    [&](const ScannedChunk& chunk, auto& part) { collect_chunk(chunk, *snapshot.strings, part); });
+  if (!raw) return raw.error();
 
   KeyIndex index;
-  for (const auto& worker : workers) {
-    for (const RawDependency& dependency : worker) {
-      index.want(dependency.source);
-      index.want(dependency.target);
-    }
+  for (const RawDependency& dependency : *raw) {
+    index.want(dependency.source);
+    index.want(dependency.target);
   }
   LaneIndices keyed = lanes_with_role(snapshot, Role::key);
   std::erase_if(keyed, [&](std::uint32_t lane) { return snapshot.lanes[lane].data->kind == EventKind::flow; });
@@ -246,16 +243,11 @@ Result<std::shared_ptr<const Dependencies>> Dependencies::build(const QueryConte
 
   auto result = std::make_shared<Dependencies>();
   result->snapshot_version_ = snapshot.version;
-  std::vector<RawDependency> raw;
-  for (auto& worker : workers) {
-    raw.insert(raw.end(), worker.begin(), worker.end());
-    worker = {};
-  }
   std::vector<Dependency>& all = result->by_target_;
-  all = resolved(query, raw, index);
+  all = resolved(query, *raw, index);
   if (query.control.cancelled()) return cancelled_error();
-  result->unresolved_ = raw.size() - all.size();
-  raw = {};
+  result->unresolved_ = raw->size() - all.size();
+  *raw = {};
   sort_by_target(all);
   std::vector<DigitKey> sources(all.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) sources[i] = {all[i].source, i};
@@ -266,8 +258,7 @@ Result<std::shared_ptr<const Dependencies>> Dependencies::build(const QueryConte
 }
 
 DependencyList Dependencies::predecessors(EventId event, std::size_t limit) const {
-  const auto first = std::lower_bound(by_target_.begin(), by_target_.end(), event,
-                                      [](const Dependency& d, EventId id) { return d.target < id; });
+  const auto first = std::ranges::lower_bound(by_target_, event, {}, &Dependency::target);
   const auto last =
       std::upper_bound(first, by_target_.end(), event, [](EventId id, const Dependency& d) { return id < d.target; });
   DependencyList list;
@@ -290,8 +281,7 @@ DependencyList Dependencies::successors(EventId event, std::size_t limit) const 
 }
 
 Result<std::shared_ptr<const Dependencies>> session_dependencies(const QueryContext& query) {
-  QueryContext whole = query;
-  whole.mask = nullptr;
+  const QueryContext whole = query.unmasked();
   return query.store.kept().find<Dependencies>(query.snapshot, query.control,
                                                [&] { return Dependencies::build(whole); });
 }

@@ -11,6 +11,7 @@
 #include "core/names/name_forms.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_reader.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -181,7 +182,7 @@ class StackReader {
       if (!found) return found.error();
       if (encloses(*found, inner)) outer.push_back(std::move(*found));
     }
-    std::sort(outer.begin(), outer.end(), lies_further_in);
+    std::ranges::sort(outer, lies_further_in);
     calls.insert(calls.end(), std::make_move_iterator(outer.begin()), std::make_move_iterator(outer.end()));
     return follow_parents(calls);
   }
@@ -189,7 +190,7 @@ class StackReader {
   // A call's parent stands behind it, also where their times do not lie in each other.
   Result<void> follow_parents(std::vector<Found>& calls) {
     const auto has_parent = [](const Found& each) { return each.parent.has_value(); };
-    auto at = std::find_if(calls.begin(), calls.end(), has_parent);
+    auto at = std::ranges::find_if(calls, has_parent);
     std::set<std::int64_t> seen;
     while (at != calls.end() && at->parent && seen.insert(*at->parent).second && calls.size() < kDeepest) {
       const std::int64_t wanted = *at->parent;
@@ -220,30 +221,27 @@ class StackReader {
     }
     const std::size_t column = *like->schema->find(rules_.id_column);
     const ColumnType type = like->schema->columns[column].type;
-    std::vector<EventId> found(query_.pool.concurrency(), kNoEvent);
-    const Result<void> scanned =
-        scan_chunks(query_, lanes, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t worker) {
+    const auto first =
+        gather(query_, lanes, TimeRange{}, Least<EventId>(), [&](const ScannedChunk& chunk, Least<EventId>& found) {
           if (column >= chunk.view.column_count()) return;
           for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
             if (!chunk.view.has_value(column, row)) continue;
             const auto key = number_at(chunk.view, column, type, row);
-            if (key == std::optional(wanted)) found[worker] = std::min(found[worker], chunk.event_id(row));
+            if (key == std::optional(wanted)) found.add(chunk.event_id(row));
           }
         });
-    if (!scanned) return scanned.error();
-    const EventId first = *std::min_element(found.begin(), found.end());
-    return first == kNoEvent ? std::optional<EventId>() : std::optional(first);
+    if (!first) return first.error();
+    return first->value == kNoEvent ? std::optional<EventId>() : std::optional(first->value);
   }
 
   // The lines of a recorded text come behind the outermost event that has it. Where the calls are events the text only
   // repeats them.
   static std::vector<StackCall> with_text(std::vector<Found> found) {
     const auto has_text = [](const Found& each) { return !each.stack.empty(); };
-    const auto innermost = std::find_if(found.begin(), found.end(), has_text);
+    const auto innermost = std::ranges::find_if(found, has_text);
     const auto outermost = std::find_if(found.rbegin(), found.rend(), has_text);
-    const bool wanted = innermost != found.end() && std::none_of(found.begin(), found.end(), [](const Found& each) {
-                          return each.key.has_value();
-                        });
+    const bool wanted =
+        innermost != found.end() && std::ranges::none_of(found, [](const Found& each) { return each.key.has_value(); });
     const std::string text = wanted ? innermost->stack : std::string();
     const std::size_t behind = wanted ? static_cast<std::size_t>(found.rend() - outermost) : found.size();
     std::vector<StackCall> calls;
@@ -272,7 +270,7 @@ class StackReader {
   // What leads from another call of a host to one of these: of several what leads to the innermost one.
   [[nodiscard]] std::optional<Dependency> made_for(const std::vector<StackCall>& calls) const {
     const auto is_one = [&](EventId event) {
-      return std::any_of(calls.begin(), calls.end(), [&](const StackCall& call) { return call.event == event; });
+      return std::ranges::any_of(calls, [&](const StackCall& call) { return call.event == event; });
     };
     for (const StackCall& call : calls) {
       if (call.event == kNoEvent || !call.on_host) continue;
@@ -299,7 +297,7 @@ class OwnCallTimes {
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (calls[i].event != kNoEvent && calls[i].on_host) chain_.push_back(i);
     }
-    std::stable_sort(chain_.begin(), chain_.end(), [&](std::size_t a, std::size_t b) {
+    std::ranges::stable_sort(chain_, [&](std::size_t a, std::size_t b) {
       return calls[a].end_ns - calls[a].begin_ns < calls[b].end_ns - calls[b].begin_ns;
     });
   }
@@ -318,14 +316,10 @@ class OwnCallTimes {
       if (calls) lanes.push_back(index);
     }
     const StackCall& outermost = calls_[chain_.back()];
-    std::vector<std::vector<Inner>> inner(query_.pool.concurrency());
-    const Result<void> scanned =
-        scan_chunks(query_, lanes, {outermost.begin_ns, outermost.end_ns},
-                    [&](const ScannedChunk& chunk, std::size_t worker) { collect(chunk, inner[worker]); });
-    if (!scanned) return scanned.error();
-    std::vector<Inner> all;
-    for (const auto& of_worker : inner) all.insert(all.end(), of_worker.begin(), of_worker.end());
-    subtract(all);
+    auto all = gather(query_, lanes, {outermost.begin_ns, outermost.end_ns}, std::vector<Inner>(),
+                      [&](const ScannedChunk& chunk, auto& inner) { collect(chunk, inner); });
+    if (!all) return all.error();
+    subtract(*all);
     return {};
   }
 
@@ -359,7 +353,7 @@ class OwnCallTimes {
 
   void subtract(std::vector<Inner>& inner) {
     for (const std::size_t i : chain_) calls_[i].self_ns = calls_[i].end_ns - calls_[i].begin_ns;
-    std::sort(inner.begin(), inner.end());
+    std::ranges::sort(inner);
     std::size_t place = chain_.size();
     std::int64_t covered_to = 0;
     for (const Inner& each : inner) {

@@ -61,7 +61,7 @@ class LaunchFinder {
       ends.emplace_back(launch.source, &launch);
       ends.emplace_back(launch.target, &launch);
     }
-    std::sort(ends.begin(), ends.end());
+    std::ranges::sort(ends);
     LaneIndices lanes;
     for (std::uint32_t i = 0; i < snapshot_.lanes.size(); ++i) {
       const EventId first = make_event_id(snapshot_.lanes[i].number(), 0);
@@ -120,7 +120,7 @@ class LaunchedTime {
  private:
   // The deepest event with a line in which each launch lies: its depth, and below it the line's string.
   Result<void> place() {
-    std::sort(launches_.begin(), launches_.end(), [](const HostLaunch& a, const HostLaunch& b) {
+    std::ranges::sort(launches_, [](const HostLaunch& a, const HostLaunch& b) {
       return std::tie(a.thread, a.begin_ns) < std::tie(b.thread, b.begin_ns);
     });
     places_ = std::vector<std::atomic<std::uint64_t>>(launches_.size());

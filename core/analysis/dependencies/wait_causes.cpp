@@ -10,6 +10,7 @@
 #include "core/analysis/time/work_kind.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_reader.h"
+#include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
@@ -53,8 +54,7 @@ Result<WaitCauses> wait_causes(const Dependencies& dependencies, std::span<const
     cause.wait_ns += wait_ns;
   }
   for (auto& [key, cause] : causes) result.causes.push_back(std::move(cause));
-  std::stable_sort(result.causes.begin(), result.causes.end(),
-                   [](const WaitCause& a, const WaitCause& b) { return a.wait_ns > b.wait_ns; });
+  std::ranges::stable_sort(result.causes, std::ranges::greater{}, &WaitCause::wait_ns);
   return result;
 }
 
@@ -187,14 +187,12 @@ Result<RangeWaits> range_waits(const QueryContext& query, const EventFilter& fil
   if (range.empty() || lanes.lanes.empty()) return result;
   std::size_t stride = 1;
   const std::vector<ChunkRequest> chunks = chosen_chunks(query, lanes.lanes, range, stride);
-  std::vector<std::vector<WaitPart>> workers(query.pool.concurrency());
-  const Result<void> scanned = scan_chunks(query, chunks, [&](const ScannedChunk& chunk, std::size_t worker) {
-    ChunkWaits(chunk, *snapshot.strings, lanes.all_wait[chunk.lane_index]).add_to(workers[worker], range);
+  auto found = gather(query, chunks, std::vector<WaitPart>(), [&](const ScannedChunk& chunk, auto& parts) {
+    ChunkWaits(chunk, *snapshot.strings, lanes.all_wait[chunk.lane_index]).add_to(parts, range);
   });
-  if (!scanned) return scanned.error();
-  std::vector<WaitPart> parts;
-  for (const std::vector<WaitPart>& each : workers) parts.insert(parts.end(), each.begin(), each.end());
-  std::sort(parts.begin(), parts.end(), [](const WaitPart& a, const WaitPart& b) { return a.event < b.event; });
+  if (!found) return found.error();
+  std::vector<WaitPart>& parts = *found;
+  std::ranges::sort(parts, {}, &WaitPart::event);
   for (const WaitPart& part : parts) result.wait_ns += part.wait_ns;
 
   EventReader reader(query.store, query.snapshot);
@@ -232,8 +230,7 @@ Result<RangeWaits> range_waits(const QueryContext& query, const EventFilter& fil
     result.causes.push_back(std::move(cause));
   }
   result.wait_ns *= static_cast<std::int64_t>(stride);
-  std::stable_sort(result.causes.begin(), result.causes.end(),
-                   [](const WaitCause& a, const WaitCause& b) { return a.wait_ns > b.wait_ns; });
+  std::ranges::stable_sort(result.causes, std::ranges::greater{}, &WaitCause::wait_ns);
   return result;
 }
 

@@ -44,15 +44,14 @@ namespace {
 LaunchQueue::LaunchQueue(std::vector<std::pair<std::int64_t, std::int64_t>> launched_begun) {
   if (launched_begun.empty()) return;
   for (auto& [launched, begun] : launched_begun) launched = std::min(launched, begun);
-  std::sort(launched_begun.begin(), launched_begun.end(),
-            [](const auto& a, const auto& b) { return a.second < b.second; });
+  std::ranges::sort(launched_begun, {}, [](const auto& each) { return each.second; });
   wait_sums_.push_back(0);  // wraps, as the others do
   for (const auto& [launched, begun] : launched_begun) {
     launched_.push_back(launched);
     begun_.push_back(begun);
     wait_sums_.push_back(wait_sums_.back() + static_cast<std::uint64_t>(begun) - static_cast<std::uint64_t>(launched));
   }
-  std::sort(launched_.begin(), launched_.end());
+  std::ranges::sort(launched_);
   launched_sums_ = running_sums(launched_);
   begun_sums_ = running_sums(begun_);
 }
@@ -126,7 +125,7 @@ struct Recorded {
 
   [[nodiscard]] bool has(const std::string& track) const {
     const std::string name = lower_case(track);
-    return std::any_of(names.begin(), names.end(), [&](const std::string& each) {
+    return std::ranges::any_of(names, [&](const std::string& each) {
       return contains(each, name) || (is_tensor_matrix(track) && each.starts_with("pe "));
     });
   }
@@ -153,8 +152,7 @@ void add_recorded(Recorded& recorded, const std::string& track_name) {
 }
 
 [[nodiscard]] bool has_events(const Snapshot& snapshot, const TrackSnapshot& track) {
-  return std::any_of(track.lanes.begin(), track.lanes.end(),
-                     [&](std::uint32_t lane) { return snapshot.lanes[lane].event_count > 0; });
+  return std::ranges::any_of(track.lanes, [&](std::uint32_t lane) { return snapshot.lanes[lane].event_count > 0; });
 }
 
 // Engines and streams with events; counters of those that have none yet would only be empty.
@@ -247,7 +245,7 @@ class Lister {
 
 // Whether it may tell which call launched which work: of hosts and their flows to devices.
 [[nodiscard]] bool may_have_launches(const Snapshot& snapshot) {
-  return std::any_of(snapshot.lanes.begin(), snapshot.lanes.end(), [](const LaneSnapshot& lane) {
+  return std::ranges::any_of(snapshot.lanes, [](const LaneSnapshot& lane) {
     return lane.data->kind == EventKind::flow && lane.event_count > 0;
   });
 }

@@ -56,8 +56,7 @@ Result<std::shared_ptr<const Incidents>> find_incidents(const QueryContext& quer
   });
   if (!scanned) return scanned.error();
   for (const std::vector<Incident>& part : parts) found->list.insert(found->list.end(), part.begin(), part.end());
-  std::stable_sort(found->list.begin(), found->list.end(),
-                   [](const Incident& a, const Incident& b) { return a.begin_ns < b.begin_ns; });
+  std::ranges::stable_sort(found->list, {}, &Incident::begin_ns);
   return std::shared_ptr<const Incidents>(std::move(found));
 }
 

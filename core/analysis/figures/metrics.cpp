@@ -23,9 +23,9 @@
 #include "core/scan/chunk_cache.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
+#include "core/scan/group_by.h"
 #include "core/scan/lane_positions.h"
 #include "core/scan/wait_names.h"
-#include "core/scan/window_scan.h"
 #include "core/search/filter_mask.h"
 
 namespace accelscope {
@@ -99,7 +99,7 @@ class MetricList {
   }
 
   std::vector<SessionMetric> take() {
-    std::stable_sort(ranked_.begin(), ranked_.end(), [](const Ranked& a, const Ranked& b) {
+    std::ranges::stable_sort(ranked_, [](const Ranked& a, const Ranked& b) {
       return std::tie(a.device, a.group, a.metric.group, a.term, a.metric.name) <
              std::tie(b.device, b.group, b.metric.group, b.term, b.metric.name);
     });
@@ -237,6 +237,7 @@ struct Group {
 struct GroupTally {
   CoveredTime busy, in_span;
   double bytes = 0, flops = 0;
+  auto measures() { return std::tie(busy, in_span, bytes, flops); }
 };
 
 class ChunkTally {
@@ -299,7 +300,7 @@ std::vector<Group> find_groups(const Snapshot& snapshot, const TrackDevices& dev
     group.has_bytes = group.has_bytes || track.schema->find(Role::bytes).has_value();
     group.has_flops = group.has_flops || track.schema->find(Role::flops).has_value();
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.device < b.device; });
+  std::ranges::stable_sort(groups, {}, &Group::device);
   return groups;
 }
 
@@ -443,8 +444,7 @@ class GeneralMetrics {
     if (lanes_of_kind(*query_.snapshot, EventKind::memory).empty()) return {};
     std::shared_ptr<const MemoryUsage> made;
     if (memory_ == nullptr) {
-      QueryContext unmasked = query_;
-      unmasked.mask = nullptr;
+      const QueryContext unmasked = query_.unmasked();
       auto usage = memory_usage(unmasked);
       if (!usage) return usage.error();
       made = std::move(*usage);
@@ -481,32 +481,26 @@ class GeneralMetrics {
         if (group.needs_scan()) lanes.push_back(lane);
       }
     }
-    tallies_.assign(query_.pool.concurrency(), std::vector<GroupTally>(groups_.size()));
-    return scan_windows(query_, lanes, range_,
-                        {.chunk =
-                             [&](const ScannedChunk& chunk, const ScanWindow& window, std::size_t worker) {
-                               const std::size_t g = group_of_lane[chunk.lane_index];
-                               ChunkTally(chunk, *query_.snapshot->strings)
-                                   .run(window, range_, span_of(groups_[g]), tallies_[worker][g]);
-                             },
-                         .end =
-                             [&](const ScanWindow&, std::size_t worker) {
-                               for (GroupTally& tally : tallies_[worker]) {
-                                 tally.busy.close_window();
-                                 tally.in_span.close_window();
-                               }
-                             }});
+    auto found = gather_windows(
+        query_, lanes, range_, ByPlace<GroupTally>(groups_.size()),
+        [&](const ScannedChunk& chunk, const ScanWindow& window, auto& tallies) {
+          const std::size_t g = group_of_lane[chunk.lane_index];
+          ChunkTally(chunk, *query_.snapshot->strings).run(window, range_, span_of(groups_[g]), tallies[g]);
+        },
+        [](const ScanWindow&, auto& tallies) {
+          for (GroupTally& tally : tallies) {
+            tally.busy.close_window();
+            tally.in_span.close_window();
+          }
+        });
+    if (!found) return found.error();
+    tallies_ = std::move(*found);
+    return {};
   }
 
   void add_group(std::size_t index) {
     const Group& group = groups_[index];
-    GroupTally all;
-    for (const std::vector<GroupTally>& worker : tallies_) {
-      all.busy.add(worker[index].busy);
-      all.in_span.add(worker[index].in_span);
-      all.bytes += worker[index].bytes;
-      all.flops += worker[index].flops;
-    }
+    const GroupTally& all = tallies_[index];
     const std::string& device = devices_.label(group.device);
     const auto busy_ns = static_cast<double>(group.needs_scan() ? all.busy.length_ns() : group.lane_busy_ns);
     add(group.table + "_busy_time", "s", busy_ns * 1e-9, device);
@@ -528,10 +522,10 @@ class GeneralMetrics {
   const TimeRange range_;
   const MemoryUsage* memory_;
   std::vector<Group> groups_;
-  std::shared_ptr<const EventMask> passing_;      // null: all events of the range
-  std::vector<TimeRange> times_;                  // by device: in which its host took part
-  std::vector<TimeRange> spans_;                  // by device, where the figures are of the whole session
-  std::vector<std::vector<GroupTally>> tallies_;  // by worker and group
+  std::shared_ptr<const EventMask> passing_;  // null: all events of the range
+  std::vector<TimeRange> times_;              // by device: in which its host took part
+  std::vector<TimeRange> spans_;              // by device, where the figures are of the whole session
+  ByPlace<GroupTally> tallies_;               // by group
   std::vector<SessionMetric> metrics_;
 };
 

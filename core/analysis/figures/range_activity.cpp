@@ -1,7 +1,6 @@
 #include "core/analysis/figures/range_activity.h"
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
 
 #include "core/analysis/selection/summary.h"
@@ -30,6 +29,23 @@ struct DevicePart {
   TimeRange gap{0, 0};
   StringId before_gap = 0;
   [[nodiscard]] bool any() const noexcept { return last_ns > first_ns; }
+
+  void append(const DevicePart& next) {
+    if (!next.any()) return;
+    merge_part(times_ns, next.times_ns);
+    stretches += next.stretches;
+    const auto offer = [&](const TimeRange& between, StringId before) {
+      if (between.length_ns() > gap.length_ns()) gap = between, before_gap = before;
+    };
+    if (any()) {
+      offer({last_ns, next.first_ns}, last_name);
+    } else {
+      first_ns = next.first_ns;
+    }
+    offer(next.gap, next.before_gap);
+    last_ns = next.last_ns;
+    last_name = next.last_name;
+  }
 };
 
 }  // namespace
@@ -37,7 +53,7 @@ struct DevicePart {
 // What a stretch of time holds; pieces that follow each other are added up.
 struct ActivityIndex::Piece {
   TimeRange range;
-  std::vector<DevicePart> devices;
+  ByPlace<DevicePart> devices;
   CoveredTime active;
   LongestGaps gaps;
   std::int64_t working_ns = 0, transfer_ns = 0, host_ns = 0;
@@ -45,39 +61,10 @@ struct ActivityIndex::Piece {
   SelfTimes zone_lines;
   ActivityUnions unions;
   bool kept = true;
-
-  void append(const Piece& next) {
-    if (devices.size() < next.devices.size()) devices.resize(next.devices.size());
-    for (std::size_t i = 0; i < next.devices.size(); ++i) append(devices[i], next.devices[i]);
-    active.add(next.active);
-    gaps.append(next.gaps);
-    working_ns += next.working_ns;
-    transfer_ns += next.transfer_ns;
-    host_ns += next.host_ns;
-    host.add(next.host);
-    for (const auto& [line, time] : next.zone_lines) zone_lines[line].add(time);
-    unions.add(next.unions);
-  }
-
- private:
-  static void append(DevicePart& part, const DevicePart& next) {
-    if (!next.any()) return;
-    for (std::size_t i = 0; i < part.times_ns.size(); ++i) part.times_ns[i] += next.times_ns[i];
-    part.stretches += next.stretches;
-    const auto offer = [&](const TimeRange& gap, StringId before) {
-      if (gap.length_ns() > part.gap.length_ns()) part.gap = gap, part.before_gap = before;
-    };
-    if (part.any()) {
-      offer({part.last_ns, next.first_ns}, part.last_name);
-    } else {
-      part.first_ns = next.first_ns;
-    }
-    offer(next.gap, next.before_gap);
-    part.last_ns = next.last_ns;
-    part.last_name = next.last_name;
+  auto measures() {
+    return std::tie(devices, active, gaps, working_ns, transfer_ns, host_ns, host, zone_lines, unions);
   }
 };
-
 namespace {
 
 using ActivityPiece = ActivityIndex::Piece;
@@ -217,18 +204,16 @@ class PieceGatherer {
     if (!unit) return add_edges(chunk, window.range);
     if (!counts_[chunk.lane_index]) return;
     std::vector<Work>& work = work_[devices_.of_lane(chunk.lane_index)];
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const StringId name = block.name(i);
-        const std::int64_t begin = std::max(block.begin_ns(i), window.range.begin_ns);
-        const std::int64_t end = std::min(block.end_ns(i), window.range.end_ns);
-        if (begin >= end) continue;
-        if (waits.contains(name)) {
-          anything_.add(begin, end);
-          continue;
-        }
-        work.push_back({begin, end, name, *unit == Unit::compute && is_collective(name) ? Unit::collective : *unit});
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      const StringId name = block.name(i);
+      const std::int64_t begin = std::max(block.begin_ns(i), window.range.begin_ns);
+      const std::int64_t end = std::min(block.end_ns(i), window.range.end_ns);
+      if (begin >= end) return;
+      if (waits.contains(name)) {
+        anything_.add(begin, end);
+        return;
       }
+      work.push_back({begin, end, name, *unit == Unit::compute && is_collective(name) ? Unit::collective : *unit});
     });
   }
 
@@ -263,24 +248,20 @@ class PieceGatherer {
  private:
   void add_to_unions(const ScannedChunk& chunk, const TimeRange& window, const WaitNames& waits) {
     if (!unions_.open_chunk(chunk)) return;
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const std::int64_t begin = std::max(block.begin_ns(i), window.begin_ns);
-        const std::int64_t end = std::min(block.end_ns(i), window.end_ns);
-        if (begin < end && !waits.contains(block.name(i))) unions_.add(begin, end, block.name(i));
-      }
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      const std::int64_t begin = std::max(block.begin_ns(i), window.begin_ns);
+      const std::int64_t end = std::min(block.end_ns(i), window.end_ns);
+      if (begin < end && !waits.contains(block.name(i))) unions_.add(begin, end, block.name(i));
     });
   }
 
   // What tells of others' work may span a gap, but begins and ends in none.
   void add_edges(const ScannedChunk& chunk, const TimeRange& window) {
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const std::int64_t begin = block.begin_ns(i);
-        const std::int64_t end = std::max(block.end_ns(i), begin + 1);
-        if (begin >= window.begin_ns) anything_.add(begin, std::min(begin + 1, window.end_ns));
-        if (end <= window.end_ns) anything_.add(std::max(end - 1, window.begin_ns), end);
-      }
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      const std::int64_t begin = block.begin_ns(i);
+      const std::int64_t end = std::max(block.end_ns(i), begin + 1);
+      if (begin >= window.begin_ns) anything_.add(begin, std::min(begin + 1, window.end_ns));
+      if (end <= window.end_ns) anything_.add(std::max(end - 1, window.begin_ns), end);
     });
   }
 
@@ -299,7 +280,7 @@ class PieceGatherer {
   static DevicePart part_of(std::vector<Work>& work) {
     DevicePart part;
     if (work.empty()) return part;
-    std::sort(work.begin(), work.end(), [](const Work& a, const Work& b) { return a.begin_ns < b.begin_ns; });
+    std::ranges::sort(work, {}, &Work::begin_ns);
     part.first_ns = part.last_ns = work.front().begin_ns;
     part.stretches = 1;
     std::array<std::int64_t, kUnits> until{};  // when what is under way of each unit ends
@@ -393,44 +374,30 @@ struct ActivitySubject {
 
 Result<std::vector<ActivityPiece>> gather_pieces(const QueryContext& query, const ActivitySubject& subject,
                                                  const TimeRange& range) {
-  std::vector<PieceGatherer> workers(
-      query.pool.concurrency(),
-      PieceGatherer(*query.snapshot, subject.kinds, subject.devices, subject.rows, subject.counts));
-  std::vector<ActivityPiece> pieces;
-  std::mutex mutex;
-  QueryContext unmasked = query;
-  unmasked.mask = nullptr;
+  struct Part {
+    PieceGatherer gatherer;
+    std::vector<ActivityPiece> pieces;
+    auto measures() { return std::tie(pieces); }
+  };
+  const QueryContext unmasked = query.unmasked();
   LaneIndices lanes = subject.device_lanes;
   lanes.insert(lanes.end(), subject.host_lanes.begin(), subject.host_lanes.end());
   lanes.insert(lanes.end(), subject.other_lanes.begin(), subject.other_lanes.end());
-  const auto chunk = [&](const ScannedChunk& scanned, const ScanWindow& window, std::size_t worker) {
-    workers[worker].add(scanned, window, query.mask.get());
-  };
-  const auto end = [&](const ScanWindow& window, std::size_t worker) {
-    ActivityPiece piece = workers[worker].close(window.range);
-    const std::scoped_lock lock(mutex);
-    pieces.push_back(std::move(piece));
-  };
-  const Result<void> scanned = scan_windows(unmasked, lanes, range, {.chunk = chunk, .end = end});
-  if (!scanned) return scanned.error();
-  std::sort(pieces.begin(), pieces.end(),
-            [](const ActivityPiece& a, const ActivityPiece& b) { return a.range.begin_ns < b.range.begin_ns; });
+  auto gathered = gather_windows(
+      unmasked, lanes, range,
+      Part{PieceGatherer(*query.snapshot, subject.kinds, subject.devices, subject.rows, subject.counts), {}},
+      [&](const ScannedChunk& chunk, const ScanWindow& window, Part& part) {
+        part.gatherer.add(chunk, window, query.mask.get());
+      },
+      [](const ScanWindow& window, Part& part) { part.pieces.push_back(part.gatherer.close(window.range)); });
+  if (!gathered) return gathered.error();
+  std::vector<ActivityPiece> pieces = std::move(gathered->pieces);
+  std::ranges::sort(pieces,
+                    [](const ActivityPiece& a, const ActivityPiece& b) { return a.range.begin_ns < b.range.begin_ns; });
   return pieces;
 }
 
 }  // namespace
-
-void ActivityUnions::add(const ActivityUnions& later) {
-  const auto add_all = [](auto& to, const auto& from) {
-    for (const auto& [key, ns] : from) to[key] += ns;
-  };
-  add_all(work, later.work);
-  add_all(transfers, later.transfers);
-  add_all(whole, later.whole);
-  add_all(queues, later.queues);
-  add_all(tracks, later.tracks);
-  copies_ns += later.copies_ns;
-}
 
 std::string_view queue_of_ring(std::string_view track) noexcept {
   return track.substr(0, track.find(track.starts_with('Q') ? "-E" : "-Q"));
@@ -484,8 +451,7 @@ ActivityIndex::ActivityIndex() = default;
 ActivityIndex::~ActivityIndex() = default;
 
 Result<std::shared_ptr<const ActivityIndex>> ActivityIndex::build(const QueryContext& query) {
-  QueryContext whole = query;
-  whole.mask = nullptr;
+  const QueryContext whole = query.unmasked();
   const Snapshot& snapshot = *query.snapshot;
   auto pieces = gather_pieces(whole, ActivitySubject(snapshot, {}), {snapshot.begin_ns, snapshot.end_ns});
   if (!pieces) return pieces.error();
@@ -517,7 +483,7 @@ Result<ActivityPiece> sum_up_pieces(const QueryContext& query, const ActivitySub
     if (ns <= reached) return {};
     const auto pieces = gather_pieces(query, subject, {reached, ns});
     if (!pieces) return pieces.error();
-    for (const ActivityPiece& piece : *pieces) all.append(piece);
+    for (const ActivityPiece& piece : *pieces) merge_part(all, piece);
     reached = ns;
     return {};
   };
@@ -525,7 +491,7 @@ Result<ActivityPiece> sum_up_pieces(const QueryContext& query, const ActivitySub
     const ActivityPiece& piece = (*known)[i];
     if (!piece.kept || piece.range.begin_ns < range.begin_ns || piece.range.end_ns > range.end_ns) continue;
     if (const Result<void> read = read_to(piece.range.begin_ns); !read) return read.error();
-    all.append(piece);
+    merge_part(all, piece);
     reached = piece.range.end_ns;
   }
   if (const Result<void> read = read_to(range.end_ns); !read) return read.error();

@@ -69,7 +69,8 @@ struct ActivityUnions {
   std::map<TrackNumber, std::int64_t> tracks;
   std::int64_t copies_ns = 0;  // data moves: transfers but those that only fill memory
 
-  void add(const ActivityUnions& later);  // of a stretch of time that does not overlap this one's
+  // Those of stretches of time that do not overlap add up.
+  auto measures() { return std::tie(work, transfers, whole, queues, tracks, copies_ns); }
 };
 // "qSyncIO0" of the rings "qSyncIO0-Q1-E0", "qSyncIO0-Q1-E1" ..., "Q0" of those that have no names.
 [[nodiscard]] std::string_view queue_of_ring(std::string_view track) noexcept;

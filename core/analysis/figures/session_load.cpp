@@ -95,7 +95,7 @@ class LoadMeasure {
       if (track != nullptr && track->track->kind == kDoubtfulTrack) load_.doubtful += one.event_count;
       if (is_device_work(kinds_.of_lane(lane))) load_.timed += one.event_count;
       const auto of_network = [&](const ProgramTables& each) { return each.network_table == one.schema->name; };
-      if (std::any_of(program_tables().begin(), program_tables().end(), of_network)) load_.over_network = true;
+      if (std::ranges::any_of(program_tables(), of_network)) load_.over_network = true;
       if (kinds_.of_lane(lane) != WorkKind::compute) continue;
       if (track != nullptr) (track->track->kind == "stream" ? streams : engines) = true;
     }
@@ -117,8 +117,8 @@ class LoadMeasure {
     }
     const std::int64_t all = std::max<std::int64_t>(1, activity.host.busy_ns);
     load_.busiest_share = static_cast<double>(most) / static_cast<double>(all);
-    const bool annotated = std::any_of(snapshot_.tracks.begin(), snapshot_.tracks.end(),
-                                       [&](const auto& track) { return is_annotation(track) && took_part(track); });
+    const bool annotated = std::ranges::any_of(
+        snapshot_.tracks, [&](const auto& track) { return is_annotation(track) && took_part(track); });
     if (annotated) {
       if (const Result<void> added = add_annotations(); !added) return added.error();
     }
@@ -161,10 +161,8 @@ class LoadMeasure {
     for (std::size_t device = 0; device < devices.count(); ++device) {
       std::size_t found = 0;
       for (const std::size_t part : devices.parts(device)) {
-        found +=
-            static_cast<std::size_t>(std::count_if(devices_.begin(), devices_.end(), [&](const DeviceActivity& each) {
-              return each.device == devices.label(part);
-            }));
+        found += static_cast<std::size_t>(std::ranges::count_if(
+            devices_, [&](const DeviceActivity& each) { return each.device == devices.label(part); }));
       }
       joined_ = joined_ || (found > 0 && found == devices_.size());
     }
@@ -204,8 +202,7 @@ class LoadMeasure {
 
   // Of another host nothing is here but the names.
   [[nodiscard]] bool took_part(const TrackSnapshot& track) const {
-    return std::any_of(track.lanes.begin(), track.lanes.end(),
-                       [&](std::uint32_t lane) { return snapshot_.lanes[lane].event_count > 0; });
+    return std::ranges::any_of(track.lanes, [&](std::uint32_t lane) { return snapshot_.lanes[lane].event_count > 0; });
   }
 
   // Sub-lanes hold what overlaps, so the fullest stands for its engine.
@@ -253,8 +250,7 @@ class LoadMeasure {
       }
     }
     if (lanes.empty() || ran_ns <= 0) return {};
-    QueryContext whole = query_;
-    whole.mask = nullptr;
+    const QueryContext whole = query_.unmasked();
     const auto names = name_statistics(whole, lanes, range_);
     if (!names) return names.error();
     const WaitNames waits(snapshot_.lanes[lanes.front()].schema.get(), *snapshot_.strings);
@@ -271,12 +267,11 @@ class LoadMeasure {
     for (std::uint32_t lane = 0; lane < snapshot_.lanes.size(); ++lane) {
       if (kinds_.of_lane(lane) == WorkKind::compute) lanes.push_back(lane);
     }
-    QueryContext whole = query_;
-    whole.mask = nullptr;
+    const QueryContext whole = query_.unmasked();
     const auto names = name_statistics(whole, lanes, range_);
     if (!names) return names.error();
-    const auto longest = std::find_if(names->names.begin(), names->names.end(), [&](const NameStatistic& each) {
-      return std::none_of(lanes.begin(), lanes.end(), [&](std::uint32_t lane) {
+    const auto longest = std::ranges::find_if(names->names, [&](const NameStatistic& each) {
+      return std::ranges::none_of(lanes, [&](std::uint32_t lane) {
         return WaitNames(snapshot_.lanes[lane].schema.get(), *snapshot_.strings).contains(each.name);
       });
     });
@@ -326,8 +321,7 @@ class LoadMeasure {
 
   // What the threads that launch did; all of them where nothing tells which do.
   Result<HostTimes> host_in(const TimeRange& range) {
-    QueryContext whole = query_;
-    whole.mask = nullptr;
+    const QueryContext whole = query_.unmasked();
     const auto dependencies = session_dependencies(whole);
     if (!dependencies) return dependencies.error();
     std::set<LaneNumber> sources;
@@ -348,23 +342,12 @@ class LoadMeasure {
       if (kinds_.of_lane(lane) != WorkKind::host || snapshot_.lanes[lane].event_count == 0) continue;
       if (threads.empty() || threads.contains(kinds_.thread_of_lane(lane))) lanes.push_back(lane);
     }
-    std::vector<HostCalls> calls(query_.pool.concurrency(), HostCalls(snapshot_, kinds_));
-    std::vector<HostTimes> times(calls.size());
-    const Result<void> scanned = scan_windows(
-        whole, lanes, range,
-        {.chunk = [&](const ScannedChunk& chunk, const ScanWindow&, std::size_t worker) { calls[worker].add(chunk); },
-         .end = [&](const ScanWindow& window,
-                    std::size_t worker) { calls[worker].close(window.range, times[worker]); }});
-    if (!scanned) return scanned.error();
-    HostTimes all;
-    for (const HostTimes& each : times) all.add(each);
-    return all;
+    return host_times(whole, lanes, range, kinds_);
   }
 
   // max(operations / peak, bytes of device memory / bandwidth), of the slowest device.
   Result<void> add_ideal() {
-    QueryContext whole = query_;
-    whole.mask = nullptr;
+    const QueryContext whole = query_.unmasked();
     const TrackDevices devices(snapshot_);
     const auto figures = vendor_figures(whole, devices, range_);
     if (!figures) return figures.error();

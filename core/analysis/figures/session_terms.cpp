@@ -62,8 +62,7 @@ Result<SessionTerms> session_terms(const QueryContext& query) {
   found.stated_total_ns = stated_total_ns(snapshot);
   const WorkKinds kinds(snapshot);
   if (!kinds.any_device() && !kinds.any(WorkKind::host)) return found;
-  QueryContext whole = query;
-  whole.mask = nullptr;
+  const QueryContext whole = query.unmasked();
   const auto work = find_active_stretch(whole);
   if (!work) return work.error();
   found.work = *work;
@@ -80,8 +79,8 @@ std::vector<std::size_t> session_devices(const Snapshot& snapshot, const TrackDe
     choices[2].insert(device);
     if (!is_device_work(work_kind_of(track))) continue;
     choices[1].insert(device);
-    const bool worked = std::any_of(track.lanes.begin(), track.lanes.end(),
-                                    [&](std::uint32_t lane) { return snapshot.lanes[lane].event_count > 0; });
+    const bool worked =
+        std::ranges::any_of(track.lanes, [&](std::uint32_t lane) { return snapshot.lanes[lane].event_count > 0; });
     if (worked) choices[0].insert(device);
   }
   const std::set<std::size_t> named = choices[2];
@@ -116,9 +115,9 @@ std::string name_of_devices(const std::vector<std::string>& labels) {
   if (labels.empty()) return "";
   if (labels.size() == 1) return labels.front();
   const std::string kind = kind_of_device(labels.front());
-  const bool alike = !kind.empty() && kind != labels.front() &&
-                     std::all_of(labels.begin(), labels.end(),
-                                 [&](const std::string& label) { return kind_of_device(label) == kind; });
+  const bool alike =
+      !kind.empty() && kind != labels.front() &&
+      std::ranges::all_of(labels, [&](const std::string& label) { return kind_of_device(label) == kind; });
   return fmt::format("{} {}s", labels.size(), alike ? kind : "device");
 }
 

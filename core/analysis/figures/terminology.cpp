@@ -374,8 +374,8 @@ const FigureTerm* find_word(std::string_view word) {
                                                 Meaning{"idle", terms::kIdle},    Meaning{"events", terms::kEvents},
                                                 Meaning{"stated", terms::kStated}};
   if (const FigureTerm* term = find_term(word)) return term;
-  const auto known = std::find_if(kMeanings.begin(), kMeanings.end(),
-                                  [&](const Meaning& each) { return same_letters(each.first, word); });
+  const auto known =
+      std::ranges::find_if(kMeanings, [&](const Meaning& each) { return same_letters(each.first, word); });
   return known == kMeanings.end() ? nullptr : find_term(known->second);
 }
 

@@ -21,6 +21,7 @@
 #include "core/names/name_forms.h"
 #include "core/scan/chunk_scan.h"
 #include "core/scan/column_values.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -38,6 +39,15 @@ struct SummedTimes {
   std::string longest;  // the row with the largest sum
   double longest_ns = 0;
 
+  void append(const SummedTimes& other) {
+    total_ns += other.total_ns;
+    merge_part(part_ns, other.part_ns);
+    if (std::pair(other.longest_ns, std::string_view(longest)) <=
+        std::pair(longest_ns, std::string_view(other.longest)))
+      return;
+    longest_ns = other.longest_ns;
+    longest = other.longest;
+  }
   [[nodiscard]] Part largest() const noexcept;
   [[nodiscard]] double share(Part part) const noexcept { return part_ns[static_cast<std::size_t>(part)] / total_ns; }
 };
@@ -52,8 +62,7 @@ constexpr std::array<PartWords, SummedTimes::kParts> kParts = {
 
 bool holds_any(std::string_view name, std::initializer_list<std::string_view> words) {
   const std::string lower = lower_case(name);
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+  return std::ranges::any_of(words, [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
 SummedTimes::Part part_of(std::string_view name, bool of_device) {
@@ -90,9 +99,7 @@ SummedTimes::Part SummedTimes::largest() const noexcept {
     sums.of_device = sums.of_device || of_device;
     if (of_device == sums.of_device) lanes.push_back(i);
   }
-  std::vector<SummedTimes> workers(query.pool.concurrency(), sums);
-  const Result<void> scanned = scan_chunks(query, lanes, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
-    SummedTimes& mine = workers[worker];
+  return gather(query, lanes, {}, sums, [&](const ScannedChunk& chunk, SummedTimes& mine) {
     const std::size_t column = *time_column(*chunk.lane.schema);
     const ColumnType type = chunk.lane.schema->columns[column].type;
     for (std::uint32_t row = 0; row < chunk.view.count(); ++row) {
@@ -107,17 +114,6 @@ SummedTimes::Part SummedTimes::largest() const noexcept {
       }
     }
   });
-  if (!scanned) return scanned.error();
-  for (const SummedTimes& each : workers) {
-    sums.total_ns += each.total_ns;
-    for (std::size_t part = 0; part < SummedTimes::kParts; ++part) sums.part_ns[part] += each.part_ns[part];
-    if (std::pair(each.longest_ns, std::string_view(sums.longest)) <=
-        std::pair(sums.longest_ns, std::string_view(each.longest)))
-      continue;
-    sums.longest_ns = each.longest_ns;
-    sums.longest = each.longest;
-  }
-  return sums;
 }
 
 // "Sums alone: 22.02 ms of device work, copies 58.0 %, kernels 42.0 %: mostly copies"; "" where there are none.
@@ -127,8 +123,8 @@ SummedTimes::Part SummedTimes::largest() const noexcept {
   for (std::size_t i = 0; i < SummedTimes::kParts; ++i) {
     if (sums.part_ns[i] >= kToldShare * sums.total_ns) parts.push_back(static_cast<SummedTimes::Part>(i));
   }
-  std::stable_sort(parts.begin(), parts.end(),
-                   [&](SummedTimes::Part a, SummedTimes::Part b) { return sums.share(a) > sums.share(b); });
+  std::ranges::stable_sort(parts,
+                           [&](SummedTimes::Part a, SummedTimes::Part b) { return sums.share(a) > sums.share(b); });
   const auto words = [&](SummedTimes::Part part) {
     const PartWords& both = kParts[static_cast<std::size_t>(part)];
     return sums.of_device ? both.of_device : both.of_host;
@@ -182,8 +178,7 @@ std::string parts_text(const SessionLoad& load, bool with_idle) {
     const auto part = static_cast<TimePart>(i);
     if (load.split.share(part) >= kToldPart && (with_idle || part != TimePart::idle)) parts.push_back(part);
   }
-  std::stable_sort(parts.begin(), parts.end(),
-                   [&](TimePart a, TimePart b) { return load.split.share(a) > load.split.share(b); });
+  std::ranges::stable_sort(parts, [&](TimePart a, TimePart b) { return load.split.share(a) > load.split.share(b); });
   if (parts.size() < 2) return "";
   std::string text;
   for (const TimePart part : parts) {
@@ -235,8 +230,7 @@ std::vector<BoundUnit> units_of(const SessionLoad& load) {
                                   {load.busiest, load.busiest_share},
                                   {"collectives", load.share(Unit::collective)}};
   std::erase_if(units, [](const BoundUnit& unit) { return unit.share <= 0 || unit.name.empty(); });
-  std::stable_sort(units.begin(), units.end(),
-                   [](const BoundUnit& a, const BoundUnit& b) { return a.share > b.share; });
+  std::ranges::stable_sort(units, std::ranges::greater{}, &BoundUnit::share);
   return units;
 }
 
@@ -357,9 +351,7 @@ std::string line_text(const WorstLine& line) {
 }
 
 std::string missing_text(const Snapshot& snapshot) {
-  const auto worst =
-      std::max_element(snapshot.quality.begin(), snapshot.quality.end(),
-                       [](const QualityEntry& a, const QualityEntry& b) { return a.severity < b.severity; });
+  const auto worst = std::ranges::max_element(snapshot.quality, {}, &QualityEntry::severity);
   if (worst == snapshot.quality.end() || worst->severity == Severity::note) return "";
   return worst->count > 1 ? fmt::format("{} ({})", with_blanks(worst->kind), format_count(worst->count))
                           : with_blanks(worst->kind);
@@ -442,9 +434,8 @@ Result<Verdict> session_verdict(const QueryContext& query, const std::optional<T
   if (!demand) return demand.error();
   if (const std::string network = tenstorrent::demand_text(*demand); !network.empty())
     verdict.cause += (verdict.cause.empty() ? "" : ", ") + network;
-  const bool host_alone = std::all_of(lines.lines.begin(), lines.lines.end(), [](const SourceLine& line) {
-    return line.host_ns == line.busy_ns + line.wait_ns;
-  });
+  const bool host_alone = std::ranges::all_of(
+      lines.lines, [](const SourceLine& line) { return line.host_ns == line.busy_ns + line.wait_ns; });
   if (host_alone && !lines.lines.empty()) {
     EventFilter filter;
     filter.range = lines.range;

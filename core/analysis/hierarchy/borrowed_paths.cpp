@@ -56,7 +56,7 @@ std::vector<Borrower> borrowers(const Snapshot& snapshot, const Dependencies& fl
       found.push_back({flow.source, flow.target});
     }
   }
-  std::sort(found.begin(), found.end(), [](const Borrower& a, const Borrower& b) {
+  std::ranges::sort(found, [](const Borrower& a, const Borrower& b) {
     return a.source != b.source ? a.source < b.source : a.target < b.target;
   });
   return found;
@@ -80,8 +80,7 @@ Result<BorrowedPaths> BorrowedPaths::find(const QueryContext& query, const PathK
   const Snapshot& snapshot = *query.snapshot;
   const std::set<std::uint32_t> without = lanes_without(snapshot, works, kind);
   if (without.empty() || lanes.empty()) return paths;
-  QueryContext whole = query;
-  whole.mask = nullptr;
+  const QueryContext whole = query.unmasked();
   const auto flows = session_dependencies(whole);
   if (!flows) return flows.error();
   const std::vector<Borrower> wanted = borrowers(snapshot, **flows, lanes, without);
@@ -99,7 +98,7 @@ Result<BorrowedPaths> BorrowedPaths::find(const QueryContext& query, const PathK
       });
   if (!lent) return lent.error();
   // Of several that set it off the first by number counts, whichever was read first.
-  std::sort(paths.events_.begin(), paths.events_.end());
+  std::ranges::sort(paths.events_);
   const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
   paths.events_.erase(std::unique(paths.events_.begin(), paths.events_.end(), same), paths.events_.end());
   const Result<void> keyed = visit_events(

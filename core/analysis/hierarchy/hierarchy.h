@@ -18,7 +18,7 @@
 #include "core/analysis/dependencies/launches.h"
 #include "core/analysis/hierarchy/node_sums.h"
 #include "core/analysis/hierarchy/path_kinds.h"
-#include "core/scan/window_scan.h"
+#include "core/scan/chunk_scan.h"
 
 namespace accelscope {
 

@@ -75,7 +75,7 @@ std::vector<HierarchyIndex::LaneState> HierarchyIndex::states_of(const Snapshot&
     states.push_back({lane, of.number(), subject.units.of_lane(lane), subject.device_bits[lane],
                       subject.works.of_lane(lane), of.event_count, of.clock});
   }
-  std::sort(states.begin(), states.end(), [](const LaneState& a, const LaneState& b) { return a.number < b.number; });
+  std::ranges::sort(states, {}, &LaneState::number);
   return states;
 }
 
@@ -133,8 +133,7 @@ std::uint64_t HierarchyIndex::memory_bytes() const noexcept {
 Result<std::shared_ptr<const HierarchyIndex>> HierarchyIndex::build(
     const QueryContext& query, const std::string& kind, const std::shared_ptr<const HierarchyIndex>& previous,
     std::uint64_t window_events) {
-  QueryContext whole = query;
-  whole.mask = nullptr;
+  const QueryContext whole = query.unmasked();
   const Snapshot& snapshot = *query.snapshot;
   const auto found = kind_of_question(whole, kind);
   if (!found) return found.error();

@@ -154,7 +154,7 @@ NodePart WindowSums::close(const std::vector<PathNode>& nodes) {
         result.marked_ns += extend_reach(marked_reach, part.begin, part.end);
     }
   };
-  const bool any_marked = std::any_of(reaches_.begin(), reaches_.end(), [](const Reach& each) { return each.marked; });
+  const bool any_marked = std::ranges::any_of(reaches_, [](const Reach& each) { return each.marked; });
   if (any_marked) add_marked(short_parts_), add_marked(long_parts_);
   for (std::uint32_t slot = 0; slot < met_.size(); ++slot) {
     if (!reaches_[slot].has_children) met_[slot].cover.self_ns = met_[slot].cover.busy_ns;

@@ -1,7 +1,7 @@
 // What the nodes of a tree add up to: sums of their own events, and the time that at least one event of a node or below
 // it covers.
 //
-// A worker gathers window by window (core/scan/window_scan.h) and keeps only the nodes that the window has met; what
+// A worker gathers window by window (core/scan/chunk_scan.h) and keeps only the nodes that the window has met; what
 // they took is handed on at the window's end, so that a node costs a worker four bytes, and what is added up exists
 // once.
 //

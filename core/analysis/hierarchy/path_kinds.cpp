@@ -115,8 +115,7 @@ Result<bool> has_values(const Store& store, const LaneSnapshot& lane, std::size_
 std::span<const PathKind> path_kinds() noexcept { return kPathKinds; }
 
 const PathKind* find_path_kind(std::string_view name) noexcept {
-  const auto found =
-      std::find_if(kPathKinds.begin(), kPathKinds.end(), [&](const PathKind& each) { return each.name == name; });
+  const auto found = std::ranges::find_if(kPathKinds, [&](const PathKind& each) { return each.name == name; });
   return found == kPathKinds.end() ? nullptr : &*found;
 }
 

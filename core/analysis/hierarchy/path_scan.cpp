@@ -421,8 +421,7 @@ void NestedPaths::add(const ScannedChunk& chunk, const ScanWindow& window) {
   for (std::size_t i = 0; i < std::min(schema.columns.size(), chunk.view.column_count()); ++i) {
     if (schema.columns[i].role == Role::bytes && !is_text(schema.columns[i].type)) byte_columns.push_back(i);
   }
-  auto launch = std::lower_bound(launches_.begin(), launches_.end(), chunk.event_id(0),
-                                 [](const HostLaunch& each, EventId id) { return each.source < id; });
+  auto launch = std::ranges::lower_bound(launches_, chunk.event_id(0), {}, &HostLaunch::source);
   AmountBlock bytes;
   chunk.for_each_block([&](const ScannedBlock& block) {
     if (!byte_columns.empty()) bytes.read(block.reader, schema, byte_columns);
@@ -560,8 +559,7 @@ Result<PathSubject> PathSubject::find(const QueryContext& query, const PathKind&
 Result<void> scan_paths(const PathScan& scan, const TimeRange& stretch, bool first) {
   if (!scan.subject.kind.is_nested()) return scan_by<ColumnPaths>(scan.query, scan, stretch, first);
   // What does not pass still lies within and around what does.
-  QueryContext whole = scan.query;
-  whole.mask = nullptr;
+  const QueryContext whole = scan.query.unmasked();
   const EventMask* passing = scan.query.mask.get();
   return scan_by<NestedPaths>(whole, scan, stretch, first, scan.launches, passing);
 }
@@ -573,13 +571,12 @@ Result<std::vector<HostLaunch>> launches_of(const QueryContext& query, const Pat
   if (known != nullptr) {
     launches = *known;
   } else {
-    QueryContext whole = query;
-    whole.mask = nullptr;
+    const QueryContext whole = query.unmasked();
     auto found = host_launches(whole, subject.works);
     if (!found) return found.error();
     launches = std::move(*found);
   }
-  std::sort(launches.begin(), launches.end(), [](const HostLaunch& a, const HostLaunch& b) {
+  std::ranges::sort(launches, [](const HostLaunch& a, const HostLaunch& b) {
     return a.source != b.source ? a.source < b.source : a.target < b.target;
   });
   return launches;

@@ -13,7 +13,7 @@
 #include "core/analysis/hierarchy/path_tree.h"
 #include "core/analysis/selection/amount_block.h"
 #include "core/analysis/source/event_costs.h"
-#include "core/scan/window_scan.h"
+#include "core/scan/chunk_scan.h"
 
 namespace accelscope {
 

@@ -9,6 +9,7 @@
 #include "core/analysis/selection/amount_block.h"
 #include "core/analysis/source/event_costs.h"
 #include "core/model/column_spec.h"
+#include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
 
 namespace accelscope {
@@ -43,6 +44,7 @@ struct HotSum {
   std::vector<FirstText> texts;
   FirstText precision, work_from;
   bool varies = false;  // its events compute in several
+  void merge(HotSum&& from);
 };
 using HotKey = std::pair<StringId, WorkKind>;
 struct HotHash {
@@ -53,6 +55,7 @@ struct HotHash {
 struct HotWorker {
   std::unordered_map<HotKey, HotSum, HotHash> sums;
   std::int64_t waiting_ns = 0;
+  auto measures() { return std::tie(sums, waiting_ns); }
 };
 
 [[nodiscard]] double real_of(std::uint64_t bits, ColumnType type) noexcept {
@@ -74,22 +77,61 @@ void add_text(LaunchValue& value, HotSum::FirstText& first, EventId event, std::
   ++value.count;
 }
 
+void keep_first(HotSum::FirstText& first, EventId event, std::uint64_t value, bool* varies) {
+  if (varies != nullptr && first.event != kNoEvent && first.value != value) *varies = true;
+  if (first.event == kNoEvent || event < first.event) first = {event, value, {}};
+}
+
+void merge_value(HotSum& to, const HotSum& from, std::size_t i) {
+  LaunchValue& a = to.row.launch[i];
+  const LaunchValue& b = from.row.launch[i];
+  if (b.count == 0) return;
+  a.min = a.count == 0 ? b.min : std::min(a.min, b.min);
+  a.max = a.count == 0 ? b.max : std::max(a.max, b.max);
+  a.sum += b.sum;
+  HotSum::FirstText& first = to.texts[i];
+  const HotSum::FirstText& other = from.texts[i];
+  const bool differ =
+      first.event != kNoEvent && other.event != kNoEvent && (first.value != other.value || first.text != other.text);
+  a.varies = a.varies || b.varies || differ;
+  if (first.event == kNoEvent || (other.event != kNoEvent && other.event < first.event)) first = other;
+  a.count += b.count;
+}
+
+void HotSum::merge(HotSum&& from) {
+  const Hotspot& b = from.row;
+  row.count += b.count;
+  row.total_ns += b.total_ns;
+  row.min_ns = std::min(row.min_ns, b.min_ns);
+  if (b.max_ns > row.max_ns || (b.max_ns == row.max_ns && b.longest < row.longest)) {
+    row.max_ns = b.max_ns;
+    row.longest = b.longest;
+  }
+  row.wait_ns += b.wait_ns;
+  row.has_wait = row.has_wait || b.has_wait;
+  row.bytes = capped_sum(row.bytes, b.bytes);
+  row.flops += b.flops;
+  row.flops_ns += b.flops_ns;
+  varies = varies || from.varies;
+  if (from.precision.event != kNoEvent) keep_first(precision, from.precision.event, from.precision.value, &varies);
+  if (from.work_from.event != kNoEvent) keep_first(work_from, from.work_from.event, from.work_from.value, nullptr);
+  std::vector<TrackNumber> tracks;
+  std::set_union(row.tracks.begin(), row.tracks.end(), b.tracks.begin(), b.tracks.end(), std::back_inserter(tracks));
+  row.tracks = std::move(tracks);
+  for (std::size_t i = 0; i < row.launch.size(); ++i) merge_value(*this, from, i);
+}
+
 class HotspotFinder {
  public:
   HotspotFinder(const QueryContext& query, const TimeRange& range, const PeakEdits& edits)
-      : query_(query),
-        snapshot_(*query.snapshot),
-        range_(range),
-        edits_(edits),
-        kinds_(snapshot_),
-        workers_(query.pool.concurrency()) {}
+      : query_(query), snapshot_(*query.snapshot), range_(range), edits_(edits), kinds_(snapshot_) {}
 
   Result<HotspotList> run() {
     find_columns();
-    const auto scanned = scan_chunks(
-        query_, wanted_, range_, [&](const ScannedChunk& chunk, std::size_t worker) { add(chunk, workers_[worker]); });
-    if (!scanned) return scanned.error();
-    merge();
+    auto found = gather(query_, wanted_, range_, HotWorker{},
+                        [&](const ScannedChunk& chunk, HotWorker& worker) { add(chunk, worker); });
+    if (!found) return found.error();
+    make_rows(*found);
     return std::move(list_);
   }
 
@@ -195,11 +237,6 @@ class HotspotFinder {
     if (place == row.tracks.end() || *place != track) row.tracks.insert(place, track);
   }
 
-  static void keep_first(HotSum::FirstText& first, EventId event, std::uint64_t value, bool* varies) {
-    if (varies != nullptr && first.event != kNoEvent && first.value != value) *varies = true;
-    if (first.event == kNoEvent || event < first.event) first = {event, value, {}};
-  }
-
   void add_launch(const ScannedChunk& chunk, const ScannedBlock& block, std::size_t column, std::size_t to,
                   HotWorker& worker) const {
     const HotLane& lane = lanes_.at(chunk.lane_index);
@@ -218,17 +255,10 @@ class HotspotFinder {
     }
   }
 
-  void merge() {
-    std::unordered_map<HotKey, HotSum, HotHash> all;
-    for (HotWorker& worker : workers_) {
-      list_.waiting_ns += worker.waiting_ns;
-      for (auto& [key, sum] : worker.sums) {
-        const auto [place, is_new] = all.try_emplace(key, std::move(sum));
-        if (!is_new) join(place->second, sum);
-      }
-    }
+  void make_rows(HotWorker& found) {
+    list_.waiting_ns = found.waiting_ns;
     std::vector<bool> any(list_.columns.size());
-    for (auto& [key, sum] : all) {
+    for (auto& [key, sum] : found.sums) {
       name_work(sum);
       list_.total_ns += sum.row.total_ns;
       for (std::size_t i = 0; i < any.size(); ++i) {
@@ -242,7 +272,7 @@ class HotspotFinder {
       list_.rows.push_back(std::move(sum.row));
     }
     keep_columns(any);
-    std::sort(list_.rows.begin(), list_.rows.end(), [](const Hotspot& a, const Hotspot& b) {
+    std::ranges::sort(list_.rows, [](const Hotspot& a, const Hotspot& b) {
       if (a.total_ns != b.total_ns) return a.total_ns > b.total_ns;
       return a.name != b.name ? a.name < b.name : a.work < b.work;
     });
@@ -270,47 +300,6 @@ class HotspotFinder {
     if (const Peak* peak = peaks->second.compute_in(sum.row.precision)) sum.row.peak = peak->value;
   }
 
-  static void join(HotSum& to, const HotSum& from) {
-    Hotspot& a = to.row;
-    const Hotspot& b = from.row;
-    a.count += b.count;
-    a.total_ns += b.total_ns;
-    a.min_ns = std::min(a.min_ns, b.min_ns);
-    if (b.max_ns > a.max_ns || (b.max_ns == a.max_ns && b.longest < a.longest)) {
-      a.max_ns = b.max_ns;
-      a.longest = b.longest;
-    }
-    a.wait_ns += b.wait_ns;
-    a.has_wait = a.has_wait || b.has_wait;
-    a.bytes = capped_sum(a.bytes, b.bytes);
-    a.flops += b.flops;
-    a.flops_ns += b.flops_ns;
-    to.varies = to.varies || from.varies;
-    if (from.precision.event != kNoEvent)
-      keep_first(to.precision, from.precision.event, from.precision.value, &to.varies);
-    if (from.work_from.event != kNoEvent) keep_first(to.work_from, from.work_from.event, from.work_from.value, nullptr);
-    std::vector<TrackNumber> tracks;
-    std::set_union(a.tracks.begin(), a.tracks.end(), b.tracks.begin(), b.tracks.end(), std::back_inserter(tracks));
-    a.tracks = std::move(tracks);
-    for (std::size_t i = 0; i < a.launch.size(); ++i) join_value(to, from, i);
-  }
-
-  static void join_value(HotSum& to, const HotSum& from, std::size_t i) {
-    LaunchValue& a = to.row.launch[i];
-    const LaunchValue& b = from.row.launch[i];
-    if (b.count == 0) return;
-    a.min = a.count == 0 ? b.min : std::min(a.min, b.min);
-    a.max = a.count == 0 ? b.max : std::max(a.max, b.max);
-    a.sum += b.sum;
-    HotSum::FirstText& first = to.texts[i];
-    const HotSum::FirstText& other = from.texts[i];
-    const bool differ =
-        first.event != kNoEvent && other.event != kNoEvent && (first.value != other.value || first.text != other.text);
-    a.varies = a.varies || b.varies || differ;
-    if (first.event == kNoEvent || (other.event != kNoEvent && other.event < first.event)) first = other;
-    a.count += b.count;
-  }
-
   // Columns that nothing has a value in go.
   void keep_columns(const std::vector<bool>& any) {
     for (std::size_t i = any.size(); i-- > 0;) {
@@ -329,7 +318,6 @@ class HotspotFinder {
   std::map<std::string, PeakList> peaks_;  // by device
   std::map<std::uint32_t, HotLane> lanes_;
   LaneIndices wanted_;
-  std::vector<HotWorker> workers_;
   HotspotList list_;
 };
 

@@ -214,8 +214,7 @@ Result<EventSequence> read_joined(const QueryContext& query, const LaneIndices& 
       if (each.tokens[row] != EventSequence::kNothing) places.push_back({each.begins_ns[row], lane, row});
     }
   }
-  std::stable_sort(places.begin(), places.end(),
-                   [](const Place& a, const Place& b) { return a.begin_ns < b.begin_ns; });
+  std::ranges::stable_sort(places, {}, &Place::begin_ns);
   if (query.control.cancelled()) return cancelled_error();
   EventSequence joined;
   joined.tokens.reserve(places.size());

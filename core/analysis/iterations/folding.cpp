@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "core/analysis/statistics/log_gamma.h"
+#include "core/analysis/statistics/estimates.h"
 
 namespace accelscope {
 namespace {
@@ -120,7 +120,7 @@ class PeriodFinder {
     for (std::uint32_t token = 0; token < places_.names(); ++token) {
       if (places_.of(token).size() >= Period::kLeast) by_count_.push_back(token);
     }
-    std::sort(by_count_.begin(), by_count_.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::sort(by_count_, [&](std::uint32_t a, std::uint32_t b) {
       const Places x = places_.of(a), y = places_.of(b);
       return x.size() != y.size() ? x.size() < y.size() : x.front() < y.front();
     });
@@ -131,7 +131,7 @@ class PeriodFinder {
       classes_.push_back(found);
     }
     // Many names that are equally often are most likely a body.
-    std::stable_sort(classes_.begin(), classes_.end(), [](const NameClass& a, const NameClass& b) {
+    std::ranges::stable_sort(classes_, [](const NameClass& a, const NameClass& b) {
       return (a.last - a.first) * a.count > (b.last - b.first) * b.count;
     });
   }
@@ -151,7 +151,7 @@ class PeriodFinder {
   }
 
   [[nodiscard]] bool known(std::size_t count, std::uint32_t first, std::uint32_t last) const {
-    return std::any_of(periods_.begin(), periods_.end(), [&](const Period& period) {
+    return std::ranges::any_of(periods_, [&](const Period& period) {
       const std::size_t own = period.firsts.size();
       const std::size_t apart = own > count ? own - count : count - own;
       const bool meets = first < period.limits.back() && last >= period.firsts.front();
@@ -313,7 +313,7 @@ class PeriodFinder {
     };
     const RepeatedName& anchor = period.body.front();
     const bool anchored = places_.within(anchor.token, period.firsts.back(), end).size() >= anchor.times;
-    if (!anchored || !std::all_of(regular.begin(), regular.end(), is_whole)) {
+    if (!anchored || !std::ranges::all_of(regular, is_whole)) {
       period.firsts.pop_back();
       period.limits.pop_back();
       ++period.partial;
@@ -355,8 +355,8 @@ class PeriodFinder {
   double own_bits(const Period& outer, const Period& finer) {
     double bits = 0;
     for (const RepeatedName& each : outer.body) {
-      const bool shared = std::any_of(finer.body.begin(), finer.body.end(),
-                                      [&](const RepeatedName& other) { return other.token == each.token; });
+      const bool shared =
+          std::ranges::any_of(finer.body, [&](const RepeatedName& other) { return other.token == each.token; });
       if (!shared) bits += each.bits;
     }
     return bits + std::max(0.0, counter_.judge(finer.firsts, outer.firsts, 1).bits);
@@ -365,7 +365,7 @@ class PeriodFinder {
   void drop_chance_groups() {
     const auto is_chance = [&](const Period& outer) {
       if (sequence_.names[outer.body.front().token].counts_up) return false;
-      return std::any_of(periods_.begin(), periods_.end(), [&](const Period& finer) {
+      return std::ranges::any_of(periods_, [&](const Period& finer) {
         if (finer.firsts.size() <= outer.firsts.size()) return false;
         const bool covers = finer.firsts.front() < outer.limits.back() && outer.firsts.front() < finer.limits.back();
         return covers && own_bits(outer, finer) < kLeastBits + std::log2(static_cast<double>(tried_));
@@ -380,11 +380,10 @@ class PeriodFinder {
 
   // Of two that lie over each other and are about as often, it is one loop: what has more evidence stays.
   void drop_near_copies() {
-    std::stable_sort(periods_.begin(), periods_.end(),
-                     [](const Period& a, const Period& b) { return a.bits > b.bits; });
+    std::ranges::stable_sort(periods_, std::ranges::greater{}, &Period::bits);
     std::vector<Period> kept;
     for (Period& each : periods_) {
-      const bool copies = std::any_of(kept.begin(), kept.end(), [&](const Period& other) {
+      const bool copies = std::ranges::any_of(kept, [&](const Period& other) {
         const std::uint32_t from = std::max(each.firsts.front(), other.firsts.front());
         const std::uint32_t to = std::min(each.limits.back(), other.limits.back());
         const auto least = static_cast<double>(std::min(each.firsts.size(), other.firsts.size()));
@@ -400,8 +399,8 @@ class PeriodFinder {
 
   void set_levels() {
     drop_near_copies();
-    std::stable_sort(periods_.begin(), periods_.end(),
-                     [](const Period& a, const Period& b) { return a.firsts.size() < b.firsts.size(); });
+    std::ranges::stable_sort(periods_,
+                             [](const Period& a, const Period& b) { return a.firsts.size() < b.firsts.size(); });
     if (periods_.size() > Period::kMost) periods_.resize(Period::kMost);
     for (std::size_t i = 0; i < periods_.size(); ++i) {
       Period& inner = periods_[i];
@@ -530,13 +529,13 @@ void measure_iterations(FoldedLoop& loop) {
 void order_body(FoldedLoop& loop) {
   std::erase_if(loop.body, [](const LoopOperation& each) { return each.duration_ns.count == 0; });
   if (loop.body.size() > FoldedLoop::kMostOperations) {
-    std::stable_sort(loop.body.begin(), loop.body.end(),
-                     [](const auto& a, const auto& b) { return a.duration_ns.median > b.duration_ns.median; });
+    std::ranges::stable_sort(loop.body,
+                             [](const auto& a, const auto& b) { return a.duration_ns.median > b.duration_ns.median; });
     loop.left_out = loop.body.size() - FoldedLoop::kMostOperations;
     loop.body.resize(FoldedLoop::kMostOperations);
   }
-  std::stable_sort(loop.body.begin(), loop.body.end(),
-                   [](const auto& a, const auto& b) { return a.offset_ns.median < b.offset_ns.median; });
+  std::ranges::stable_sort(loop.body,
+                           [](const auto& a, const auto& b) { return a.offset_ns.median < b.offset_ns.median; });
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "core/analysis/time/work_kind.h"
 #include "core/base/text.h"
 #include "core/model/event_filter.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -42,8 +43,8 @@ LaneIndices lanes_at(const Snapshot& snapshot, const WorkKinds& kinds, std::uint
 }
 
 std::size_t track_index(const Snapshot& snapshot, TrackNumber number) {
-  const auto found = std::find_if(snapshot.tracks.begin(), snapshot.tracks.end(),
-                                  [number](const TrackSnapshot& each) { return each.track->number == number; });
+  const auto found = std::ranges::find_if(snapshot.tracks,
+                                          [number](const TrackSnapshot& each) { return each.track->number == number; });
   return static_cast<std::size_t>(found - snapshot.tracks.begin());
 }
 
@@ -67,7 +68,7 @@ void order_loops(IterationList& list, const Snapshot& snapshot, const WorkKinds&
     rank.time = std::max(rank.time, whole_time(loop));
     rank.track = track;
   }
-  std::stable_sort(list.loops.begin(), list.loops.end(), [&](const IterationLoop& a, const IterationLoop& b) {
+  std::ranges::stable_sort(list.loops, [&](const IterationLoop& a, const IterationLoop& b) {
     const Rank &x = ranks[a.track], &y = ranks[b.track];
     if (x.host != y.host) return y.host;
     if (x.time != y.time) return x.time > y.time;
@@ -137,8 +138,7 @@ struct AskedRanges {
 
 // In order; one without a length lasts until the next.
 void keep_ranges(AskedRanges& asked, std::vector<TimeRange> ranges, std::int64_t end_ns) {
-  std::sort(ranges.begin(), ranges.end(),
-            [](const TimeRange& a, const TimeRange& b) { return a.begin_ns < b.begin_ns; });
+  std::ranges::sort(ranges, {}, &TimeRange::begin_ns);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     std::int64_t end = ranges[i].end_ns;
     if (end <= ranges[i].begin_ns) end = i + 1 < ranges.size() ? ranges[i + 1].begin_ns : end_ns;
@@ -161,30 +161,24 @@ AskedRanges marked_ranges(const QueryContext& query, const TimeRange& range) {
 
 Result<AskedRanges> named_ranges(const QueryContext& query, const TimeRange& range, const std::string& name) {
   const Snapshot& snapshot = *query.snapshot;
-  std::vector<std::vector<TimeRange>> found(snapshot.lanes.size());
-  std::vector<std::vector<std::pair<std::uint32_t, TimeRange>>> of_worker(query.pool.concurrency());
-  const auto scanned = scan_chunks(
-      query, lanes_of_kind(snapshot, EventKind::slice), range, [&](const ScannedChunk& chunk, std::size_t worker) {
-        std::unordered_map<StringId, bool> known;
-        chunk.for_each_block([&](const ScannedBlock& block) {
-          for (std::uint32_t i = block.first; i < block.last; ++i) {
-            const StringId id = block.name(i);
-            const auto [place, is_new] = known.try_emplace(id, false);
-            if (is_new) place->second = is_numbered_name(snapshot.strings->text(id), name);
-            if (place->second) of_worker[worker].push_back({chunk.lane_index, {block.begin_ns(i), block.end_ns(i)}});
-          }
-        });
-      });
-  if (!scanned) return scanned.error();
-  for (const auto& each : of_worker) {
-    for (const auto& [lane, when] : each) found[lane].push_back(when);
-  }
-  const auto most =
-      std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  const auto found =
+      gather(query, lanes_of_kind(snapshot, EventKind::slice), range, std::map<std::uint32_t, std::vector<TimeRange>>(),
+             [&](const ScannedChunk& chunk, auto& of_lanes) {
+               std::unordered_map<StringId, bool> known;
+               chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+                 const StringId id = block.name(i);
+                 const auto [place, is_new] = known.try_emplace(id, false);
+                 if (is_new) place->second = is_numbered_name(snapshot.strings->text(id), name);
+                 if (place->second) of_lanes[chunk.lane_index].push_back({block.begin_ns(i), block.end_ns(i)});
+               });
+             });
+  if (!found) return found.error();
+  const auto most = std::max_element(found->begin(), found->end(),
+                                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   AskedRanges asked;
-  if (most == found.end() || most->empty()) return asked;
-  asked.lane = static_cast<std::uint32_t>(most - found.begin());
-  keep_ranges(asked, std::move(*most), snapshot.end_ns);
+  if (most == found->end()) return asked;
+  asked.lane = most->first;
+  keep_ranges(asked, most->second, snapshot.end_ns);
   return asked;
 }
 
@@ -287,39 +281,32 @@ struct GatheredRegion {
     const auto place = std::lower_bound(tracks.begin(), tracks.end(), track);
     if (place == tracks.end() || *place != track) tracks.insert(place, track);
   }
+  void append(const GatheredRegion& other) {
+    merge_part(ranges, other.ranges);
+    std::vector<TrackNumber> all;
+    std::set_union(tracks.begin(), tracks.end(), other.tracks.begin(), other.tracks.end(), std::back_inserter(all));
+    tracks = std::move(all);
+  }
 };
 using GatheredRegions = std::map<std::string, GatheredRegion>;
 using RegionsById = std::unordered_map<StringId, GatheredRegion>;
-
-void join_regions(GatheredRegion& to, const GatheredRegion& from) {
-  to.ranges.insert(to.ranges.end(), from.ranges.begin(), from.ranges.end());
-  std::vector<TrackNumber> tracks;
-  std::set_union(to.tracks.begin(), to.tracks.end(), from.tracks.begin(), from.tracks.end(),
-                 std::back_inserter(tracks));
-  to.tracks = std::move(tracks);
-}
 
 // Of events of these lanes whose names are wanted.
 template <typename Wanted>
 Result<GatheredRegions> regions_of_events(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
                                           Wanted wanted) {
   const StringPool& strings = *query.snapshot->strings;
-  std::vector<RegionsById> workers(query.pool.concurrency());
-  const auto scanned = scan_chunks(query, lanes, range, [&](const ScannedChunk& chunk, std::size_t worker) {
+  const auto found = gather(query, lanes, range, RegionsById(), [&](const ScannedChunk& chunk, RegionsById& regions) {
     std::unordered_map<StringId, bool> known;
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const auto [place, is_new] = known.try_emplace(block.name(i), false);
-        if (is_new) place->second = wanted(chunk.lane_index, strings.text(block.name(i)));
-        if (place->second) workers[worker][block.name(i)].add({block.begin_ns(i), block.end_ns(i)}, chunk.lane.track);
-      }
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      const auto [place, is_new] = known.try_emplace(block.name(i), false);
+      if (is_new) place->second = wanted(chunk.lane_index, strings.text(block.name(i)));
+      if (place->second) regions[block.name(i)].add({block.begin_ns(i), block.end_ns(i)}, chunk.lane.track);
     });
   });
-  if (!scanned) return scanned.error();
+  if (!found) return found.error();
   GatheredRegions all;
-  for (const RegionsById& each : workers) {
-    for (const auto& [name, region] : each) join_regions(all[std::string(strings.text(name))], region);
-  }
+  for (const auto& [name, region] : *found) merge_part(all[std::string(strings.text(name))], region);
   return all;
 }
 
@@ -354,7 +341,7 @@ Result<GatheredRegions> regions_of_layers(const QueryContext& query, const TimeR
 
 GatheredRegions regions_of_markers(const QueryContext& query, const TimeRange& range) {
   std::vector<Marker> markers = query.store.markers();
-  std::stable_sort(markers.begin(), markers.end(), [](const Marker& a, const Marker& b) { return a.ts_ns < b.ts_ns; });
+  std::ranges::stable_sort(markers, {}, &Marker::ts_ns);
   GatheredRegions all;
   for (std::size_t i = 0; i < markers.size(); ++i) {
     TimeRange span{markers[i].ts_ns, markers[i].end_ns.value_or(query.snapshot->end_ns)};
@@ -402,18 +389,18 @@ void join_numbered_regions(GatheredRegions& all) {
     if (names.size() < kLeast) continue;
     GatheredRegion joined;
     for (const std::string& name : names) {
-      join_regions(joined, all[name]);
+      joined.append(all[name]);
       all.erase(name);
     }
     joined.numbered = true;
-    join_regions(joined, all[pattern]);
+    joined.append(all[pattern]);
     all[pattern] = std::move(joined);
   }
 }
 
 NamedRegion measured_region(const std::string& name, GatheredRegion& region) {
   // In one order, whatever thread met which of them.
-  std::sort(region.ranges.begin(), region.ranges.end(), [](const TimeRange& a, const TimeRange& b) {
+  std::ranges::sort(region.ranges, [](const TimeRange& a, const TimeRange& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.end_ns < b.end_ns;
   });
   NamedRegion found{.name = name,
@@ -442,8 +429,7 @@ Result<std::shared_ptr<const RegionList>> find_regions(const QueryContext& query
   join_numbered_regions(*gathered);
   auto list = std::make_shared<RegionList>();
   for (auto& [name, region] : *gathered) list->regions.push_back(measured_region(name, region));
-  std::stable_sort(list->regions.begin(), list->regions.end(),
-                   [](const NamedRegion& a, const NamedRegion& b) { return a.total_ns > b.total_ns; });
+  std::ranges::stable_sort(list->regions, std::ranges::greater{}, &NamedRegion::total_ns);
   if (list->regions.size() > RegionList::kMost) {
     list->left_out = list->regions.size() - RegionList::kMost;
     list->regions.resize(RegionList::kMost);

@@ -37,8 +37,7 @@ constexpr double kFragmented = 0.1;  // of what is held: free, and not to be had
   });
   std::vector<MemoryHolder> holders;
   for (auto& [name, holder] : by_name) holders.push_back(std::move(holder));
-  std::stable_sort(holders.begin(), holders.end(),
-                   [](const MemoryHolder& a, const MemoryHolder& b) { return a.bytes > b.bytes; });
+  std::ranges::stable_sort(holders, std::ranges::greater{}, &MemoryHolder::bytes);
   if (holders.size() > PoolPressure::kMostHolders) holders.resize(PoolPressure::kMostHolders);
   return holders;
 }
@@ -88,8 +87,8 @@ Result<MemoryPressure> memory_pressure(const QueryContext& query, const MemoryUs
   for (std::uint32_t pool = 0; pool < usage.pools.size(); ++pool) {
     if (usage.peak(pool, session).bytes > 0) made.pools.push_back(pressure_of(usage, pool, session));
   }
-  std::stable_sort(made.pools.begin(), made.pools.end(),
-                   [](const PoolPressure& a, const PoolPressure& b) { return a.peak.bytes > b.peak.bytes; });
+  std::ranges::stable_sort(made.pools,
+                           [](const PoolPressure& a, const PoolPressure& b) { return a.peak.bytes > b.peak.bytes; });
   EventReader reader(query.store, query.snapshot);
   for (const LaneSnapshot& lane : snapshot.lanes) {
     if (!lane.schema || !is_failure_table(*lane.schema)) continue;
@@ -101,8 +100,7 @@ Result<MemoryPressure> memory_pressure(const QueryContext& query, const MemoryUs
       made.failures.push_back(failure_of(*record, usage, track == nullptr ? "" : track->track->device));
     }
   }
-  std::stable_sort(made.failures.begin(), made.failures.end(),
-                   [](const FailedRequest& a, const FailedRequest& b) { return a.ns < b.ns; });
+  std::ranges::stable_sort(made.failures, {}, &FailedRequest::ns);
   return made;
 }
 
@@ -167,7 +165,7 @@ MemoryInRange memory_in_range(const MemoryUsage& usage, const TimeRange& range) 
     if (peak.peak_bytes > 0) found.emplace_back(std::move(peak), number);
   }
   // Those whose allocations are known come first: only they say what takes the room.
-  std::stable_sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
+  std::ranges::stable_sort(found, [&](const auto& a, const auto& b) {
     const bool sampled_a = a.second >= usage.pools.size(), sampled_b = b.second >= usage.pools.size();
     if (sampled_a != sampled_b) return sampled_b;
     if (a.first.peak_bytes != b.first.peak_bytes) return a.first.peak_bytes > b.first.peak_bytes;
@@ -183,8 +181,7 @@ MemoryInRange memory_in_range(const MemoryUsage& usage, const TimeRange& range) 
     const bool named = !usage.tensors[tensor].empty() && usage.tensors[tensor] != "[memory]";  // as PyTorch names all
     if (named) result.tensors.emplace_back(usage.tensors[tensor], bytes);
   }
-  std::stable_sort(result.tensors.begin(), result.tensors.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(result.tensors, std::ranges::greater{}, [](const auto& each) { return each.second; });
   if (result.tensors.size() > kMostTensors) result.tensors.resize(kMostTensors);
   return result;
 }

@@ -11,8 +11,7 @@ namespace {
     if (piece.begin_ns > ns) break;
     if (!piece.end_ns || *piece.end_ns > ns) pieces.push_back(&piece);
   }
-  std::sort(pieces.begin(), pieces.end(),
-            [](const ReservedPiece* a, const ReservedPiece* b) { return a->address < b->address; });
+  std::ranges::sort(pieces, [](const ReservedPiece* a, const ReservedPiece* b) { return a->address < b->address; });
   std::vector<MemorySegment> segments;
   bool joins = false;
   for (const ReservedPiece* piece : pieces) {
@@ -78,7 +77,7 @@ SegmentMap segments_at(const MemoryUsage& usage, std::uint32_t number, std::int6
     place->allocations.push_back(index);
   });
   for (MemorySegment& segment : map.segments) {
-    std::sort(segment.allocations.begin(), segment.allocations.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::sort(segment.allocations, [&](std::uint32_t a, std::uint32_t b) {
       return *usage.allocations[a].address < *usage.allocations[b].address;
     });
     find_free(usage, segment);

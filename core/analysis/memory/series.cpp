@@ -26,8 +26,7 @@ const std::array<SizeClass, 5>& size_classes() {
 }
 
 void build_steps(PoolUsage& pool) {
-  std::stable_sort(pool.changes.begin(), pool.changes.end(),
-                   [](const PoolChange& a, const PoolChange& b) { return a.ns < b.ns; });
+  std::ranges::stable_sort(pool.changes, {}, &PoolChange::ns);
   std::uint64_t used = 0;
   for (std::size_t i = 0; i < pool.changes.size();) {
     const std::int64_t ns = pool.changes[i].ns;
@@ -69,7 +68,7 @@ void build_touched(PoolUsage& pool, const std::vector<Allocation>& allocations) 
     const std::uint64_t room = ~std::uint64_t{0} - *allocation.address;
     spans.push_back({*allocation.address, *allocation.address + std::min(allocation.bytes, room)});
   }
-  std::sort(spans.begin(), spans.end(), [](const AddressSpan& a, const AddressSpan& b) { return a.begin < b.begin; });
+  std::ranges::sort(spans, {}, &AddressSpan::begin);
   pool.touched.clear();
   for (const AddressSpan& span : spans) {
     if (!pool.touched.empty() && span.begin <= pool.touched.back().end) {
@@ -81,8 +80,7 @@ void build_touched(PoolUsage& pool, const std::vector<Allocation>& allocations) 
 }
 
 std::vector<PoolStep>::const_iterator step_after(const std::vector<PoolStep>& steps, std::int64_t ns) {
-  return std::upper_bound(steps.begin(), steps.end(), ns,
-                          [](std::int64_t time, const PoolStep& step) { return time < step.ns; });
+  return std::ranges::upper_bound(steps, ns, {}, &PoolStep::ns);
 }
 
 void build_reserved(PoolUsage& pool) {
@@ -91,7 +89,7 @@ void build_reserved(PoolUsage& pool) {
     changes.push_back({piece.begin_ns, piece.bytes});
     if (piece.end_ns) changes.push_back({*piece.end_ns, ~piece.bytes + 1});
   }
-  std::stable_sort(changes.begin(), changes.end(), [](const PoolStep& a, const PoolStep& b) { return a.ns < b.ns; });
+  std::ranges::stable_sort(changes, {}, &PoolStep::ns);
   pool.reserved_steps.clear();
   std::uint64_t held = 0;
   for (const PoolStep& change : changes) {
@@ -139,10 +137,8 @@ class GroupWalk {
       const Allocation& allocation = usage.allocations[index];
       if (allocation.bytes >= min_bytes) used_[usage.group_of(allocation, grouping)] += allocation.bytes;
     });
-    next_ = static_cast<std::size_t>(
-        std::upper_bound(changes_.begin(), changes_.end(), begin_ns,
-                         [](std::int64_t time, const PoolChange& change) { return time < change.ns; }) -
-        changes_.begin());
+    next_ =
+        static_cast<std::size_t>(std::ranges::upper_bound(changes_, begin_ns, {}, &PoolChange::ns) - changes_.begin());
   }
   // Tells which groups changed on the way.
   template <typename Changed>
@@ -259,8 +255,8 @@ std::vector<std::uint32_t> MemoryUsage::alive_at(std::uint32_t number, std::int6
   visit(number, ns, ns, [&](std::uint32_t index) {
     if (allocations[index].bytes >= min_bytes) alive.push_back(index);
   });
-  std::stable_sort(alive.begin(), alive.end(),
-                   [this](std::uint32_t a, std::uint32_t b) { return allocations[a].bytes > allocations[b].bytes; });
+  std::ranges::stable_sort(
+      alive, [this](std::uint32_t a, std::uint32_t b) { return allocations[a].bytes > allocations[b].bytes; });
   return alive;
 }
 
@@ -312,7 +308,7 @@ StackedUsage MemoryUsage::stacked(std::uint32_t number, const TimeRange& range, 
   for (std::uint32_t group = 0; group < most.size(); ++group) {
     if (most[group] > 0) chosen.push_back(group);
   }
-  std::stable_sort(chosen.begin(), chosen.end(), [&](std::uint32_t a, std::uint32_t b) { return most[a] > most[b]; });
+  std::ranges::stable_sort(chosen, [&](std::uint32_t a, std::uint32_t b) { return most[a] > most[b]; });
   if (chosen.size() > max_series) chosen.resize(max_series);
 
   for (const std::uint32_t group : chosen) stack.names.push_back(group_name(group, grouping));
@@ -326,7 +322,7 @@ StackedUsage MemoryUsage::stacked(std::uint32_t number, const TimeRange& range, 
       rest[pixel] -= second.used()[chosen[i]];
     }
   }
-  if (std::any_of(rest.begin(), rest.end(), [](std::uint64_t bytes) { return bytes > 0; })) {
+  if (std::ranges::any_of(rest, [](std::uint64_t bytes) { return bytes > 0; })) {
     stack.names.emplace_back("other");
     stack.values.push_back(std::move(rest));
   }

@@ -11,6 +11,7 @@
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -38,7 +39,8 @@ class LifeTally {
       }
     });
   }
-  void merge(const TensorLife& other) {
+  void append(const LifeTally& tally) {
+    const TensorLife& other = tally.life_;
     for (std::size_t i = 0; i < life_.moved.size(); ++i) {
       if (other.moved[i]) life_.moved[i] = true;
       if (other.used[i]) life_.used[i] = true;
@@ -88,14 +90,12 @@ Result<std::shared_ptr<const TensorLife>> tensor_life(const QueryContext& query,
       if (!query.mask || query.mask->passing_in(i, lane.chunk(chunk)) > 0) requests.push_back({i, chunk, {}});
     }
   }
-  std::vector<LifeTally> workers(query.pool.concurrency(), LifeTally(range, std::max<std::size_t>(1, cells)));
-  const Result<void> scanned = scan_chunks(query, requests, [&](const ScannedChunk& chunk, std::size_t worker) {
-    workers[worker].add(chunk, kinds.of_lane(chunk.lane_index) == WorkKind::transfer);
-  });
-  if (!scanned) return scanned.error();
-  LifeTally all(range, std::max<std::size_t>(1, cells));
-  for (const LifeTally& worker : workers) all.merge(worker.life());
-  return std::make_shared<const TensorLife>(all.life());
+  const auto all = gather(query, requests, LifeTally(range, std::max<std::size_t>(1, cells)),
+                          [&](const ScannedChunk& chunk, LifeTally& part) {
+                            part.add(chunk, kinds.of_lane(chunk.lane_index) == WorkKind::transfer);
+                          });
+  if (!all) return all.error();
+  return std::make_shared<const TensorLife>(all->life());
 }
 
 std::vector<TensorStay> tensor_stays(const MemoryUsage& usage, std::string_view tensor, std::int64_t session_end_ns) {
@@ -104,7 +104,7 @@ std::vector<TensorStay> tensor_stays(const MemoryUsage& usage, std::string_view 
     if (each.tensor >= usage.tensors.size() || usage.tensors[each.tensor] != tensor) continue;
     stays.push_back({each.pool, {each.begin_ns, each.end_ns.value_or(session_end_ns)}, !each.end_ns});
   }
-  std::sort(stays.begin(), stays.end(), [](const TensorStay& a, const TensorStay& b) {
+  std::ranges::sort(stays, [](const TensorStay& a, const TensorStay& b) {
     return std::tie(a.pool, a.time.begin_ns) < std::tie(b.pool, b.time.begin_ns);
   });
   std::vector<TensorStay> joined;
@@ -138,7 +138,7 @@ struct Use {
 
 [[nodiscard]] bool names_chip(std::string_view place) {
   const auto names = [&](const Vendor& vendor) { return vendor.on_chip_place == place; };
-  return std::any_of(vendors().begin(), vendors().end(), names);
+  return std::ranges::any_of(vendors(), names);
 }
 
 // How often a tensor was loaded into on-chip memory, in tables that tell.
@@ -160,16 +160,15 @@ class UseFinder {
 
   void add(const ScannedChunk& chunk) {
     const Columns columns(*chunk.lane.schema);
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const std::optional<bool> written = use_of(chunk, columns, block.row(i), block.name(i));
-        if (written) uses.push_back({block.begin_ns(i), block.end_ns(i), block.id(i), block.name(i), *written});
-      }
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      const std::optional<bool> written = use_of(chunk, columns, block.row(i), block.name(i));
+      if (written) uses.push_back({block.begin_ns(i), block.end_ns(i), block.id(i), block.name(i), *written});
     });
   }
 
   std::vector<Use> uses;
   bool tells_reads = false;
+  auto measures() { return std::tie(uses, tells_reads); }
 
  private:
   struct Columns {
@@ -268,23 +267,17 @@ Result<std::optional<double>> repeat_factor(const QueryContext& query, const Tra
     const bool here = track != nullptr && (track->track->device.empty() || is_of(pool, *track->track, devices, i));
     if (here && reload_column(*snapshot.lanes[i].schema)) lanes.push_back(i);
   }
-  std::vector<std::optional<double>> found(query.pool.concurrency());
-  const Result<void> scanned = scan_chunks(query, lanes, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
+  const auto found = gather(query, lanes, {}, std::vector<double>(), [&](const ScannedChunk& chunk, auto& factors) {
     const std::size_t column = *reload_column(*chunk.lane.schema);
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const std::uint32_t row = block.row(i);
-        if (snapshot.strings->text(block.name(i)) != tensor) continue;
-        if (column >= chunk.view.column_count() || !chunk.view.has_value(column, row)) continue;
-        found[worker] = chunk.view.to_float64(column, chunk.view.stored(column, row));
-      }
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      const std::uint32_t row = block.row(i);
+      if (snapshot.strings->text(block.name(i)) != tensor) return;
+      if (column >= chunk.view.column_count() || !chunk.view.has_value(column, row)) return;
+      factors.assign(1, chunk.view.to_float64(column, chunk.view.stored(column, row)));
     });
   });
-  if (!scanned) return scanned.error();
-  for (const std::optional<double>& value : found) {
-    if (value) return value;
-  }
-  return std::optional<double>();
+  if (!found) return found.error();
+  return found->empty() ? std::optional<double>() : found->front();
 }
 
 void tell_reads(const Snapshot& snapshot, const std::vector<Use>& uses, AllocationStory& story) {
@@ -295,8 +288,7 @@ void tell_reads(const Snapshot& snapshot, const std::vector<Use>& uses, Allocati
     ++names[use.name];
     if (story.ticks.size() < AllocationStory::kMostTicks) story.ticks.push_back({use.begin_ns, use.event});
   }
-  const auto most =
-      std::max_element(names.begin(), names.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::ranges::max_element(names, {}, [](const auto& each) { return each.second; });
   if (most != names.end()) story.reader_name = snapshot.strings->text(most->first);
 }
 
@@ -310,22 +302,17 @@ Result<std::shared_ptr<const AllocationStory>> allocation_story(const QueryConte
   const PoolUsage& pool = usage.pools[allocation.pool];
   const TimeRange life{allocation.begin_ns,
                        std::max(allocation.end_ns.value_or(snapshot.end_ns), allocation.begin_ns + 1)};
-  std::vector<UseFinder> finders(query.pool.concurrency(), UseFinder(snapshot, usage, allocation));
-  const Result<void> scanned =
-      scan_chunks(query, lanes_of(snapshot, devices, pool), life,
-                  [&](const ScannedChunk& chunk, std::size_t worker) { finders[worker].add(chunk); });
-  if (!scanned) return scanned.error();
+  auto found = gather(query, lanes_of(snapshot, devices, pool), life, UseFinder(snapshot, usage, allocation),
+                      [](const ScannedChunk& chunk, UseFinder& finder) { finder.add(chunk); });
+  if (!found) return found.error();
 
   auto story = std::make_shared<AllocationStory>();
-  std::vector<Use> uses;
-  for (const UseFinder& finder : finders) {
-    uses.insert(uses.end(), finder.uses.begin(), finder.uses.end());
-    story->reads_known = story->reads_known || finder.tells_reads;
-  }
-  std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
+  std::vector<Use>& uses = found->uses;
+  story->reads_known = found->tells_reads;
+  std::ranges::sort(uses, [](const Use& a, const Use& b) {
     return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : a.event < b.event;
   });
-  const auto writer = std::find_if(uses.begin(), uses.end(), [](const Use& use) { return use.written; });
+  const auto writer = std::ranges::find_if(uses, [](const Use& use) { return use.written; });
   if (writer != uses.end()) {
     story->writer = writer->event;
     story->writer_text = writer_text(snapshot, *writer);

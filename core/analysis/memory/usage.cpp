@@ -39,8 +39,7 @@ bool names_use(std::string name) {
   for (char& c : name) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  return std::any_of(kUseWords.begin(), kUseWords.end(),
-                     [&](std::string_view word) { return name.find(word) != std::string::npos; });
+  return std::ranges::any_of(kUseWords, [&](std::string_view word) { return name.find(word) != std::string::npos; });
 }
 
 // A counter's lane that tells a pool's use.
@@ -51,15 +50,15 @@ struct Gauge {
 };
 
 bool has_allocations(const MemoryUsage& usage, std::string_view device, std::string_view name) {
-  return std::any_of(usage.pools.begin(), usage.pools.end(), [&](const PoolUsage& pool) {
+  return std::ranges::any_of(usage.pools, [&](const PoolUsage& pool) {
     return pool.device == device && pool.base_name.starts_with(name) && pool.allocation_count > 0;
   });
 }
 
 // The allocations of such a device are known to the byte, and what is held besides: counters of the same tell nothing.
 bool tells_what_is_held(const MemoryUsage& usage, std::string_view device) {
-  return std::any_of(usage.pools.begin(), usage.pools.end(),
-                     [&](const PoolUsage& pool) { return pool.device == device && !pool.reserved.empty(); });
+  return std::ranges::any_of(usage.pools,
+                             [&](const PoolUsage& pool) { return pool.device == device && !pool.reserved.empty(); });
 }
 
 std::optional<Gauge> gauge_of(const Snapshot& snapshot, std::uint32_t index, const TrackDevices& devices,
@@ -132,12 +131,10 @@ Result<void> add_sampled_pools(const QueryContext& query, MemoryUsage& usage) {
   const Result<void> scanned = scan_chunks(query, lanes, {}, [&](const ScannedChunk& chunk, std::size_t) {
     std::vector<PoolStep> steps;
     Gauge& gauge = gauges.at(chunk.lane_index);
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        const auto value = sample_at(chunk, gauge.column, block.row(i));
-        if (!value || !(*value >= 0) || *value * gauge.scale > 9.2e18) continue;
-        steps.push_back({block.begin_ns(i), static_cast<std::uint64_t>(std::llround(*value * gauge.scale))});
-      }
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      const auto value = sample_at(chunk, gauge.column, block.row(i));
+      if (!value || !(*value >= 0) || *value * gauge.scale > 9.2e18) return;
+      steps.push_back({block.begin_ns(i), static_cast<std::uint64_t>(std::llround(*value * gauge.scale))});
     });
     const std::scoped_lock lock(mutex);
     gauge.pool.steps.insert(gauge.pool.steps.end(), steps.begin(), steps.end());
@@ -145,10 +142,8 @@ Result<void> add_sampled_pools(const QueryContext& query, MemoryUsage& usage) {
   if (!scanned) return scanned.error();
   for (auto& [lane, gauge] : gauges) {
     PoolUsage& pool = gauge.pool;
-    std::stable_sort(pool.steps.begin(), pool.steps.end(),
-                     [](const PoolStep& a, const PoolStep& b) { return a.ns < b.ns; });
-    const auto peak = std::max_element(pool.steps.begin(), pool.steps.end(),
-                                       [](const PoolStep& a, const PoolStep& b) { return a.bytes < b.bytes; });
+    std::ranges::stable_sort(pool.steps, {}, &PoolStep::ns);
+    const auto peak = std::ranges::max_element(pool.steps, {}, &PoolStep::bytes);
     if (peak == pool.steps.end()) continue;
     pool.peak_bytes = peak->bytes;
     pool.peak_ns = peak->ns;
@@ -156,7 +151,7 @@ Result<void> add_sampled_pools(const QueryContext& query, MemoryUsage& usage) {
   }
   // "GPU 0 memory Total Allocated" of "GPU 0 memory"
   for (PoolUsage& pool : usage.pools) {
-    const auto stated = std::find_if(usage.sampled.begin(), usage.sampled.end(), [&](const PoolUsage& each) {
+    const auto stated = std::ranges::find_if(usage.sampled, [&](const PoolUsage& each) {
       return each.device == pool.device && each.base_name == pool.base_name + std::string(kStatedSuffix);
     });
     if (stated == usage.sampled.end()) continue;
@@ -238,32 +233,30 @@ void collect_chunk(const ScannedChunk& chunk, const Snapshot& snapshot, const Tr
   };
   const std::string_view track_name = track != nullptr ? std::string_view(track->track->name) : std::string_view();
   const std::string owner = owner_text(track, devices, chunk.lane_index);
-  chunk.for_each_block([&](const ScannedBlock& block) {
-    for (std::uint32_t i = block.first; i < block.last; ++i) {
-      const std::uint32_t row = block.row(i);
-      const auto bytes = number_at(chunk.view, *allocation, schema.columns[*allocation].type, row);
-      if (!bytes || *bytes == 0) continue;
-      MemoryEvent event;
-      event.id = block.id(i);
-      event.begin_ns = block.begin_ns(i);
-      event.end_ns = block.end_ns(i);
-      event.bytes = *bytes;
-      event.address = number(Role::address, row);
-      event.key = number(Role::key, row);
-      event.reserves = reserves;
-      event.joins = reserves && number(Role::joins, row).value_or(0) != 0;
-      event.pool = collected.pools.number(owner + std::string(text(Role::pool, row, track_name)));
-      if (reserves) {
-        collected.events.push_back(event);
-        continue;
-      }
-      const auto size = *bytes < 0 ? 0 - static_cast<std::uint64_t>(*bytes) : static_cast<std::uint64_t>(*bytes);
-      event.requested = std::min(number(Role::requested, row).value_or(size), size);
-      event.site = collected.sites.number(text(Role::source_location, row, {}));
-      event.stack = collected.stacks.number(text(Role::stack, row, {}));
-      event.tensor = collected.tensors.number(text(Role::tensor, row, strings.text(block.name(i))));
+  chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+    const std::uint32_t row = block.row(i);
+    const auto bytes = number_at(chunk.view, *allocation, schema.columns[*allocation].type, row);
+    if (!bytes || *bytes == 0) return;
+    MemoryEvent event;
+    event.id = block.id(i);
+    event.begin_ns = block.begin_ns(i);
+    event.end_ns = block.end_ns(i);
+    event.bytes = *bytes;
+    event.address = number(Role::address, row);
+    event.key = number(Role::key, row);
+    event.reserves = reserves;
+    event.joins = reserves && number(Role::joins, row).value_or(0) != 0;
+    event.pool = collected.pools.number(owner + std::string(text(Role::pool, row, track_name)));
+    if (reserves) {
       collected.events.push_back(event);
+      return;
     }
+    const auto size = *bytes < 0 ? 0 - static_cast<std::uint64_t>(*bytes) : static_cast<std::uint64_t>(*bytes);
+    event.requested = std::min(number(Role::requested, row).value_or(size), size);
+    event.site = collected.sites.number(text(Role::source_location, row, {}));
+    event.stack = collected.stacks.number(text(Role::stack, row, {}));
+    event.tensor = collected.tensors.number(text(Role::tensor, row, strings.text(block.name(i))));
+    collected.events.push_back(event);
   });
 }
 
@@ -391,8 +384,8 @@ std::vector<std::string> pools_by_owner(const std::vector<MemoryEvent>& events,
     if (seen.insert(&text).second && std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
   }
   const auto owner_of = [](std::string_view text) { return text.substr(0, text.rfind(kSeparator)); };
-  std::stable_sort(texts.begin(), texts.end(),
-                   [&](const std::string& a, const std::string& b) { return natural_less(owner_of(a), owner_of(b)); });
+  std::ranges::stable_sort(
+      texts, [&](const std::string& a, const std::string& b) { return natural_less(owner_of(a), owner_of(b)); });
   return texts;
 }
 
@@ -401,7 +394,7 @@ std::vector<std::string> pools_by_owner(const std::vector<MemoryEvent>& events,
 void name_pools(const Snapshot& snapshot, MemoryUsage& usage) {
   for (std::vector<PoolUsage>* pools : {&usage.pools, &usage.sampled}) {
     for (PoolUsage& pool : *pools) {
-      const bool several = std::any_of(pools->begin(), pools->end(), [&](const PoolUsage& other) {
+      const bool several = std::ranges::any_of(*pools, [&](const PoolUsage& other) {
         return other.base_name == pool.base_name && (other.device != pool.device || other.host != pool.host);
       });
       const std::string& owner = pool.device.empty() ? pool.host : pool.device;
@@ -432,8 +425,8 @@ void name_stacks(MemoryUsage& usage) {
 
 // Allocations with a duration are the source's own guess where it says so.
 void note_estimates(const Snapshot& snapshot, MemoryUsage& usage) {
-  const auto note = std::find_if(snapshot.quality.begin(), snapshot.quality.end(),
-                                 [](const QualityEntry& entry) { return entry.kind == "memory_estimated"; });
+  const auto note = std::ranges::find_if(snapshot.quality,
+                                         [](const QualityEntry& entry) { return entry.kind == "memory_estimated"; });
   if (note == snapshot.quality.end()) return;
   std::vector<char> stated(usage.pools.size(), 0);
   for (const Allocation& allocation : usage.allocations) {
@@ -471,7 +464,7 @@ Result<std::shared_ptr<const MemoryUsage>> memory_usage(const QueryContext& quer
   }
   std::vector<std::uint32_t> order(events.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
     return events[a].begin_ns != events[b].begin_ns ? events[a].begin_ns < events[b].begin_ns
                                                     : events[a].id < events[b].id;
   });

@@ -70,12 +70,6 @@ void add_stated(std::optional<Amount>& amount, std::int64_t value, double share)
   amount->add(value, share);
 }
 
-void merge_stated(std::optional<Amount>& into, const std::optional<Amount>& from) {
-  if (!from) return;
-  if (!into) into.emplace();
-  into->add(*from);
-}
-
 }  // namespace
 
 struct DeviceTally::Place {
@@ -113,14 +107,7 @@ KnownNames::KnownNames(const StringPool& pool)
   for (const std::string_view name : kSetupOpcodes) {
     if (const StringId id = pool.find(name); id != kNone) setup.push_back(id);
   }
-  std::sort(setup.begin(), setup.end());
-}
-
-void EventTotals::add(const EventTotals& other) noexcept {
-  count += other.count;
-  timed += other.timed;
-  time_ns += other.time_ns;
-  active.add(other.active);
+  std::ranges::sort(setup);
 }
 
 void DeviceTally::add(const ScannedChunk& chunk, const ScanWindow& window, const TimeRange& range,
@@ -167,8 +154,7 @@ void DeviceTally::add_instructions(const ScannedChunk& chunk, const Place& place
       add_time(*totals, event);
       if (place.lane.is_active) active.add(event.begin_ns, event.end_ns);
       if (!std::binary_search(known.setup.begin(), known.setup.end(), event.name)) {
-        first_work_ns = std::min(first_work_ns, event.begin_ns);
-        last_work_ns = std::max(last_work_ns, event.end_ns);
+        worked.add(event.begin_ns, event.end_ns);
       }
     }
     if (event.name == known.activate) {
@@ -273,15 +259,14 @@ void DeviceTally::add_throttling(const ScannedChunk& chunk, const Place& place) 
 std::size_t DeviceTally::queue_count() const {
   const auto same_queue = [](const Ring& a, const Ring& b) { return a[0] == b[0] && a[1] == b[1]; };
   const auto fetches = [&](const auto& listed) {
-    return std::any_of(fetching_rings.begin(), fetching_rings.end(),
-                       [&](const Ring& ring) { return same_queue(ring, listed.first); });
+    return std::ranges::any_of(fetching_rings, [&](const Ring& ring) { return same_queue(ring, listed.first); });
   };
   const auto is_counted = [&](const Ring& ring) {
-    return rings.contains(ring) || std::any_of(listed_queues.begin(), listed_queues.end(),
-                                               [&](const auto& listed) { return same_queue(ring, listed.first); });
+    return rings.contains(ring) ||
+           std::ranges::any_of(listed_queues, [&](const auto& listed) { return same_queue(ring, listed.first); });
   };
-  const auto listed = std::count_if(listed_queues.begin(), listed_queues.end(), fetches);
-  const auto others = std::count_if(fetching_rings.begin(), fetching_rings.end(), std::not_fn(is_counted));
+  const auto listed = std::ranges::count_if(listed_queues, fetches);
+  const auto others = std::ranges::count_if(fetching_rings, std::not_fn(is_counted));
   return rings.size() + static_cast<std::size_t>(listed + others);
 }
 
@@ -292,43 +277,6 @@ void DeviceTally::close_window() {
     totals->active.close_window();
   }
   active.close_window();
-}
-
-void DeviceTally::merge(const DeviceTally& other) {
-  for (const auto& [name, totals] : other.engines) engines[name].add(totals);
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i].add(other.sums[i]);
-  flops.add(other.flops);
-  transpose_flops.add(other.transpose_flops);
-  merge_stated(adjusted_flops, other.adjusted_flops);
-  merge_stated(adjusted_transpose_flops, other.adjusted_transpose_flops);
-  matmuls += other.matmuls;
-  drains += other.drains;
-  activations.add(other.activations);
-  first_work_ns = std::min(first_work_ns, other.first_work_ns);
-  last_work_ns = std::max(last_work_ns, other.last_work_ns);
-  const auto merge_packets = [](Packets& into, const Packets& from) {
-    into.totals.add(from.totals);
-    into.bytes.add(from.bytes);
-  };
-  merge_packets(packets, other.packets);
-  merge_packets(fixed, other.fixed);
-  merge_packets(software, other.software);
-  merge_packets(hardware, other.hardware);
-  merge_packets(transfers, other.transfers);
-  rings.insert(other.rings.begin(), other.rings.end());
-  fetching_rings.insert(other.fetching_rings.begin(), other.fetching_rings.end());
-  listed_queues.insert(other.listed_queues.begin(), other.listed_queues.end());
-  collectives.add(other.collectives);
-  collective_steps.add(other.collective_steps);
-  active.add(other.active);
-  const auto merge_throttling = [](ThrottleTotals& into, const ThrottleTotals& from) {
-    into.rows += from.rows;
-    into.time_ns += from.time_ns;
-    into.allowed_ns += from.allowed_ns;
-  };
-  for (const auto& [key, totals] : other.throttling) merge_throttling(throttling[key], totals);
-  for (const auto& [core, totals] : other.throttled) merge_throttling(throttled[core], totals);
-  for (std::size_t i = 0; i < tensor_bytes.size(); ++i) tensor_bytes[i] += other.tensor_bytes[i];
 }
 
 }  // namespace accelscope::neuron

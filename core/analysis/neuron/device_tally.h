@@ -1,11 +1,10 @@
 // What the events of one NeuronCore add up to over a range: filled chunk by chunk from the windows of
-// core/scan/window_scan.h, on one worker each, and merged. What is made of it is in summary.cpp.
+// core/scan/chunk_scan.h, on one worker each, and merged. What is made of it is in summary.cpp.
 //
 // Events cut by the range's edges give the time that lies inside, and their bytes and FLOPs in proportion to it.
 #pragma once
 
 #include <array>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,7 +12,7 @@
 #include <vector>
 
 #include "core/analysis/time/covered_time.h"
-#include "core/scan/window_scan.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope::neuron {
 
@@ -54,13 +53,14 @@ struct EventTotals {
   std::uint64_t timed = 0;  // of those, with a part in time_ns
   std::int64_t time_ns = 0;
   CoveredTime active;
-  void add(const EventTotals& other) noexcept;
+  auto measures() noexcept { return std::tie(count, timed, time_ns, active); }
 };
 
 struct ThrottleTotals {
   std::uint64_t rows = 0;
   std::int64_t time_ns = 0;
   double allowed_ns = 0;  // time times k / n
+  auto measures() noexcept { return std::tie(rows, time_ns, allowed_ns); }
 };
 
 class DeviceTally {
@@ -74,11 +74,11 @@ class DeviceTally {
   void add(const ScannedChunk& chunk, const ScanWindow& window, const TimeRange& range, const KnownNames& known,
            const Lane& lane);
   void close_window();
-  void merge(const DeviceTally& other);
 
   struct Packets {
     EventTotals totals;
     Amount bytes;
+    auto measures() noexcept { return std::tie(totals, bytes); }
   };
 
   std::map<StringId, EventTotals> engines;  // by the engine's name
@@ -88,8 +88,7 @@ class DeviceTally {
   std::optional<Amount> adjusted_flops, adjusted_transpose_flops;
   std::uint64_t matmuls = 0, drains = 0;
   EventTotals activations;
-  std::int64_t first_work_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t last_work_ns = std::numeric_limits<std::int64_t>::min();
+  Extent worked;
   Packets packets, fixed, software, hardware;  // all, and by what lays them out
   // Physical core, ring (dma_queue) and DMA engine of those that moved data, and of those that fetched instructions.
   using Ring = std::array<std::int64_t, 3>;
@@ -105,6 +104,11 @@ class DeviceTally {
   std::map<std::pair<std::uint32_t, StringId>, ThrottleTotals> throttling;  // by physical core and cause
   std::map<std::uint32_t, ThrottleTotals> throttled;                        // by physical core, with k below n only
   std::array<std::int64_t, 3> tensor_bytes{};                               // IN, WEIGHT, OUT
+  auto measures() noexcept {
+    return std::tie(engines, sums, flops, transpose_flops, adjusted_flops, adjusted_transpose_flops, matmuls, drains,
+                    activations, worked, packets, fixed, software, hardware, transfers, rings, fetching_rings,
+                    listed_queues, collectives, collective_steps, active, throttling, throttled, tensor_bytes);
+  }
 
   [[nodiscard]] double dynamic_packets() const noexcept {
     return static_cast<double>(software.totals.count + hardware.totals.count);

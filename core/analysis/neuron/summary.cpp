@@ -9,14 +9,16 @@
 #include <map>
 #include <optional>
 #include <string_view>
+#include <vector>
 
-#include "core/analysis/neuron/device_facts.h"
 #include "core/analysis/neuron/device_tally.h"
 #include "core/analysis/selection/summary.h"
 #include "core/analysis/time/session_activity.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/text.h"
 #include "core/scan/column_values.h"
+#include "core/scan/group_by.h"
 #include "core/store/snapshot.h"
 
 namespace accelscope::neuron {
@@ -92,8 +94,8 @@ class Formulas {
   void add_overall() {
     set_unfiltered("total_time", total_);
     set_active("total_active_time", active(tally_.active, cut_times_ && !tally_.engines.empty()));
-    if (tally_.first_work_ns <= tally_.last_work_ns) {
-      set("total_exec_time", seconds(static_cast<double>(tally_.last_work_ns - tally_.first_work_ns), 2));
+    if (const TimeRange& worked = tally_.worked.range; worked.begin_ns <= worked.end_ns) {
+      set("total_exec_time", seconds(static_cast<double>(worked.length_ns()), 2));
     }
     core_clock_ = metadata({"pe_clock_others", "neuroncore_clock_freq"});  // GHz
     if (core_clock_) {
@@ -296,22 +298,30 @@ class Summary {
 
   Result<std::vector<DeviceFigures>> run() {
     choose_lanes();
-    tallies_.assign(query_.pool.concurrency(), std::vector<DeviceTally>(chosen_.size()));
-    if (const Result<void> scanned = scan_events(); !scanned) return scanned.error();
-    if (const Result<void> scanned = scan_facts(); !scanned) return scanned.error();
+    auto tallies = gather_windows(
+        query_, event_lanes_, range_, ByPlace<DeviceTally>(chosen_.size()),
+        [&](const ScannedChunk& chunk, const ScanWindow& window, auto& part) {
+          for_tallies(chunk, part,
+                      [&](DeviceTally& tally) { tally.add(chunk, window, range_, known_, place_of(chunk)); });
+        },
+        [](const ScanWindow&, auto& part) {
+          for (DeviceTally& tally : part) tally.close_window();
+        });
+    if (!tallies) return tallies.error();
+    auto facts = gather_facts();
+    if (!facts) return facts.error();
+    merge_part(*tallies, std::move(*facts));
     std::vector<DeviceFigures> all;
     std::vector<std::string> labels;
     for (const std::size_t device : chosen_) labels.push_back(devices_.label(device));
     for (std::size_t i = 0; i < chosen_.size(); ++i) {
-      DeviceTally tally;
-      for (const std::vector<DeviceTally>& worker : tallies_) tally.merge(worker[i]);
       const std::string& label = labels[i];
       const std::int64_t total_ns = length_of(i);
       const bool whole = range_ == TimeRange{} && !query_.mask;
       const auto model_flops = whole ? stated_model_flops(snapshot_, i, labels) : std::nullopt;
       all.push_back({label, {}});
       if (total_ns > 0)
-        all.back().figures = make_figures(tally, {snapshot_, label, total_ns, whole, model_flops, is_part(i)});
+        all.back().figures = make_figures((*tallies)[i], {snapshot_, label, total_ns, whole, model_flops, is_part(i)});
     }
     return all;
   }
@@ -369,10 +379,8 @@ class Summary {
 
   // Of the lane's device, and of the logical core that it is part of.
   template <typename Body>
-  void for_tallies(const ScannedChunk& chunk, std::size_t worker, Body body) {
-    for (const std::size_t tally : tallies_of_device_[devices_.of_lane(chunk.lane_index)]) {
-      body(tallies_[worker][tally]);
-    }
+  void for_tallies(const ScannedChunk& chunk, ByPlace<DeviceTally>& part, Body body) const {
+    for (const std::size_t tally : tallies_of_device_[devices_.of_lane(chunk.lane_index)]) body(part[tally]);
   }
 
   [[nodiscard]] DeviceTally::Lane place_of(const ScannedChunk& chunk) const {
@@ -381,30 +389,16 @@ class Summary {
             active_lanes_[chunk.lane_index] != 0};
   }
 
-  Result<void> scan_events() {
-    return scan_windows(query_, event_lanes_, range_,
-                        {.chunk =
-                             [&](const ScannedChunk& chunk, const ScanWindow& window, std::size_t worker) {
-                               for_tallies(chunk, worker, [&](DeviceTally& tally) {
-                                 tally.add(chunk, window, range_, known_, place_of(chunk));
-                               });
-                             },
-                         .end =
-                             [&](const ScanWindow&, std::size_t worker) {
-                               for (DeviceTally& tally : tallies_[worker]) tally.close_window();
-                             }});
-  }
-
   // Facts of the model, whatever the range and the filter.
-  Result<void> scan_facts() {
-    QueryContext unmasked = query_;
-    unmasked.mask = nullptr;
-    return scan_chunks(unmasked, fact_lanes_, {}, [&](const ScannedChunk& chunk, std::size_t worker) {
-      for_tallies(chunk, worker, [&](DeviceTally& tally) {
-        if (chunk.lane.schema->name == "neff_node") add_tensors(chunk, tally);
-        if (chunk.lane.schema->name == "dma_queues_info") add_queues(chunk, tally);
-      });
-    });
+  Result<ByPlace<DeviceTally>> gather_facts() const {
+    const QueryContext unmasked = query_.unmasked();
+    return gather(unmasked, fact_lanes_, {}, ByPlace<DeviceTally>(chosen_.size()),
+                  [&](const ScannedChunk& chunk, auto& part) {
+                    for_tallies(chunk, part, [&](DeviceTally& tally) {
+                      if (chunk.lane.schema->name == "neff_node") add_tensors(chunk, tally);
+                      if (chunk.lane.schema->name == "dma_queues_info") add_queues(chunk, tally);
+                    });
+                  });
   }
 
   void add_tensors(const ScannedChunk& chunk, DeviceTally& tally) const {
@@ -456,7 +450,6 @@ class Summary {
   std::vector<std::size_t> chosen_;                          // devices with a tally
   std::vector<std::int64_t> ends_ns_;
   LaneIndices event_lanes_, fact_lanes_;
-  std::vector<std::vector<DeviceTally>> tallies_;  // by worker, then as chosen_
 };
 
 }  // namespace
@@ -464,6 +457,54 @@ class Summary {
 Result<std::vector<DeviceFigures>> summary(const QueryContext& query, const TrackDevices& devices,
                                            const TimeRange& range) {
   return Summary(query, devices, range).run();
+}
+
+namespace {
+
+[[nodiscard]] std::optional<double> meta_number(const Snapshot& snapshot, std::string_view key) {
+  const std::string_view text = snapshot.meta_value(key);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<double> device_fact(const Snapshot& snapshot, const std::string& device,
+                                  std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const std::string key = fmt::format("metadata.{}", name);
+    for (std::size_t space = device.rfind(' '); space != std::string::npos && space > 0;
+         space = device.rfind(' ', space - 1)) {
+      if (const auto value = meta_number(snapshot, fmt::format("{}.{}", device.substr(0, space), key))) return value;
+    }
+    if (const auto value = meta_number(snapshot, key)) return value;
+    if (const auto value = meta_number(snapshot, name)) return value;
+  }
+  return std::nullopt;
+}
+
+double core_peak_flops(const Snapshot& snapshot, const std::string& device) {
+  const double clock = device_fact(snapshot, device, {"pe_clock_freq", "tensor_engine_clock_freq"}).value_or(0);
+  const double rows = device_fact(snapshot, device, {"pe_num_rows", "tensor_engine_num_rows"}).value_or(128);
+  const double columns = device_fact(snapshot, device, {"pe_num_cols", "tensor_engine_num_cols"}).value_or(128);
+  return 2 * rows * columns * clock * 1e9;
+}
+
+double physical_cores(const Snapshot& snapshot, const std::string& device) {
+  if (const std::size_t parts = parts_of_device(device).size(); parts > 0) return static_cast<double>(parts);
+  const std::string name = device.substr(0, device.ends_with(')') ? device.rfind(" (") : std::string::npos);
+  const bool is_part = std::ranges::any_of(snapshot.tracks, [&](const TrackSnapshot& track) {
+    const std::vector<std::string> parts = parts_of_device(track.track->device);
+    return std::ranges::any_of(
+        parts, [&](const std::string& part) { return part == name || name == track.track->host + " " + part; });
+  });
+  return is_part ? 1 : device_fact(snapshot, device, {"num_physical_cores"}).value_or(1);
+}
+
+double peak_flops(const Snapshot& snapshot, const std::string& device) {
+  return core_peak_flops(snapshot, device) * physical_cores(snapshot, device);
 }
 
 }  // namespace accelscope::neuron

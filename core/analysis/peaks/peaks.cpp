@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/analysis/neuron/device_facts.h"
+#include "core/analysis/neuron/summary.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
 
@@ -37,8 +37,7 @@ constexpr std::string_view kNarrow = "fp8";
 constexpr std::array<std::string_view, 4> kUnknownDevice = {"bf16", "fp32", "hbm", "link"};
 
 [[nodiscard]] Peak peak_row(std::string_view what) {
-  const auto kind =
-      std::find_if(kPeakKinds.begin(), kPeakKinds.end(), [&](const auto& each) { return each.what == what; });
+  const auto kind = std::ranges::find_if(kPeakKinds, [&](const auto& each) { return each.what == what; });
   if (kind == kPeakKinds.end()) return {};
   return {.what = std::string(what), .title = std::string(kind->title), .unit = kind->unit, .source = "not known"};
 }
@@ -129,9 +128,9 @@ void add_stated_peaks(const Snapshot& snapshot, PeakList& list) {
     }
   }
   const auto place = [](const Peak& peak) {
-    return std::find_if(kPeakKinds.begin(), kPeakKinds.end(), [&](const auto& each) { return each.what == peak.what; });
+    return std::ranges::find_if(kPeakKinds, [&](const auto& each) { return each.what == peak.what; });
   };
-  std::stable_sort(list.all.begin(), list.all.end(), [&](const Peak& a, const Peak& b) { return place(a) < place(b); });
+  std::ranges::stable_sort(list.all, [&](const Peak& a, const Peak& b) { return place(a) < place(b); });
 }
 
 void add_sheet_peaks(const Snapshot& snapshot, PeakList& list) {
@@ -148,7 +147,7 @@ void add_sheet_peaks(const Snapshot& snapshot, PeakList& list) {
 }  // namespace
 
 const Peak* PeakList::find(std::string_view what) const noexcept {
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Peak& each) { return each.what == what; });
+  const auto found = std::ranges::find_if(all, [&](const Peak& each) { return each.what == what; });
   return found == all.end() ? nullptr : &*found;
 }
 
@@ -176,7 +175,7 @@ const Peak* PeakList::compute_in(std::string_view precision) const noexcept {
 }
 
 bool PeakList::any_known() const noexcept {
-  return std::any_of(all.begin(), all.end(), [](const Peak& each) { return each.value.has_value(); });
+  return std::ranges::any_of(all, [](const Peak& each) { return each.value.has_value(); });
 }
 
 PeakList peaks_of_device(const Snapshot& snapshot, const std::string& device, const PeakEdits& edits) {

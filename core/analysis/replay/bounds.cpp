@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "core/analysis/replay/graph_replay.h"
 #include "core/analysis/replay/what_if.h"
 #include "core/analysis/roofline/memory_levels.h"
 #include "core/analysis/time/covered_time.h"
+#include "core/analysis/time/sorted_runs.h"
+#include "core/analysis/time/track_devices.h"
 #include "core/model/unit.h"
 
 namespace accelscope {
@@ -79,8 +82,7 @@ class BoundIdeals {
       : graph_(graph), path_(path), bounds_(bounds) {}
 
   Result<void> find(const QueryContext& query, const PeakEdits& edits) {
-    QueryContext whole = query;
-    whole.mask = nullptr;
+    const QueryContext whole = query.unmasked();
     const auto levels = memory_levels(whole, path_.range, edits);
     if (!levels) return levels.error();
     set_peaks(**levels);
@@ -105,7 +107,7 @@ class BoundIdeals {
 
  private:
   BoundFigure& at(PathBound bound) {
-    return *std::find_if(bounds_.begin(), bounds_.end(), [&](const auto& each) { return each.bound == bound; });
+    return *std::ranges::find_if(bounds_, [&](const auto& each) { return each.bound == bound; });
   }
   void set(PathBound bound, double ideal_ns, std::string rests_on) {
     at(bound).ideal_ns = ideal_ns;
@@ -238,8 +240,7 @@ Result<std::vector<PathGap>> path_gaps(const QueryContext& query, const WorkGrap
   std::vector<PathGap> gaps = grouped_gaps(graph, path, nodes);
   std::vector<std::size_t> by_length(gaps.size());
   for (std::size_t i = 0; i < by_length.size(); ++i) by_length[i] = i;
-  std::stable_sort(by_length.begin(), by_length.end(),
-                   [&](std::size_t a, std::size_t b) { return gaps[a].gap_ns > gaps[b].gap_ns; });
+  std::ranges::stable_sort(by_length, [&](std::size_t a, std::size_t b) { return gaps[a].gap_ns > gaps[b].gap_ns; });
   by_length.resize(std::min(by_length.size(), most_replays(graph)));
   const std::int64_t total_ns = graph.end_of_all_ns - path.range.begin_ns;
   for (const std::size_t place : by_length) {
@@ -250,11 +251,151 @@ Result<std::vector<PathGap>> path_gaps(const QueryContext& query, const WorkGrap
     if (unmoved) continue;
     gaps[place].saving_ns = std::max<std::int64_t>(total_ns - *without, 0);
   }
-  std::stable_sort(gaps.begin(), gaps.end(), [](const PathGap& a, const PathGap& b) {
+  std::ranges::stable_sort(gaps, [](const PathGap& a, const PathGap& b) {
     return std::tuple(a.saving_ns.has_value(), a.saving_ns.value_or(0), a.gap_ns) >
            std::tuple(b.saving_ns.has_value(), b.saving_ns.value_or(0), b.gap_ns);
   });
   return gaps;
+}
+
+namespace {
+
+// The call that started it; kNoNode: it is not known.
+NodeIndex launch_of(const WorkGraph& graph, NodeIndex node) {
+  for (const GraphEdge& edge : graph.edges_of(node)) {
+    if (graph.lane(edge.source).is_thread) return edge.source;
+  }
+  return kNoNode;
+}
+
+class GapFinder {
+ public:
+  GapFinder(const WorkGraph& graph, const TimeRange& range) : graph_(graph), range_(range), devices_(*graph.snapshot) {}
+
+  std::vector<WorkGap> run() {
+    std::map<std::size_t, std::vector<std::uint32_t>> lanes;
+    for (std::uint32_t i = 0; i < graph_.lanes.size(); ++i) {
+      if (is_device_work(graph_.lanes[i].kind)) lanes[devices_.of_lane(graph_.lanes[i].lane)].push_back(i);
+    }
+    for (const auto& [device, of_device] : lanes) find(device, of_device);
+    return std::move(gaps_);
+  }
+
+ private:
+  void find(std::size_t device, const std::vector<std::uint32_t>& lanes) {
+    std::vector<DigitKey> keys;
+    for (const std::uint32_t i : lanes) {
+      const GraphLane& lane = graph_.lanes[i];
+      for (NodeIndex node = lane.first; node < lane.first + lane.count; ++node) {
+        if (graph_.waits[node] != 0 || graph_.end_ns[node] <= range_.begin_ns || graph_.begin_ns[node] >= range_.end_ns)
+          continue;
+        keys.push_back({static_cast<std::uint64_t>(graph_.begin_ns[node] - graph_.begin_of_all_ns), node});
+      }
+    }
+    sort_by_digits(keys);
+    std::int64_t reached = range_.begin_ns;
+    NodeIndex before = kNoNode;
+    for (const DigitKey& key : keys) {
+      const NodeIndex node = key.value;
+      if (graph_.begin_ns[node] > reached) {
+        WorkGap gap{.device = device, .range = {reached, graph_.begin_ns[node]}, .before = before, .after = node};
+        gap.launch = launch_of(graph_, node);
+        add(gap);
+      }
+      if (graph_.end_ns[node] < reached) continue;
+      reached = graph_.end_ns[node];
+      before = node;
+    }
+    if (before != kNoNode && reached < range_.end_ns) {
+      add({.device = device, .range = {reached, range_.end_ns}, .before = before});
+    }
+  }
+
+  void add(WorkGap gap) {
+    HostTally tally;
+    for (const PathSegment& segment : gap_path(graph_, gap).segments) {
+      if (!segment.is_gap && graph_.lane(segment.node).is_thread) tally.add(graph_, segment.node, segment.length_ns());
+    }
+    gap.host_on_path = 2 * tally.recorded_ns >= gap.length_ns();
+    if (!gap.host_on_path && gap.launch != kNoNode) tally = of_other_threads(gap);
+    if (2 * tally.recorded_ns >= gap.length_ns()) tally.tell(graph_, gap);
+    gaps_.push_back(gap);
+  }
+
+  // Time of a host's calls by their names.
+  struct HostTally {
+    struct Call {
+      NodeIndex longest = kNoNode;
+      std::int64_t longest_ns = 0, ns = 0;
+    };
+    std::unordered_map<StringId, Call> calls;
+    std::int64_t recorded_ns = 0;
+
+    void add(const WorkGraph& graph, NodeIndex node, std::int64_t ns) {
+      Call& call = calls[graph.names[node]];
+      call.ns += ns;
+      recorded_ns += ns;
+      if (ns <= call.longest_ns) return;
+      call.longest_ns = ns;
+      call.longest = node;
+    }
+    void tell(const WorkGraph& graph, WorkGap& gap) const {
+      for (const auto& [name, call] : calls) {
+        const StringId known = gap.host == kNoNode ? StringId{0} : graph.names[gap.host];
+        if (std::pair(call.ns, name) <= std::pair(gap.host_ns, known)) continue;
+        gap.host_ns = call.ns;
+        gap.host = call.longest;
+      }
+    }
+  };
+
+  // Where nothing is recorded of the thread that launches, another one told it to: the one of its process that works
+  // most in the gap.
+  [[nodiscard]] HostTally of_other_threads(const WorkGap& gap) const {
+    HostTally most;
+    const std::size_t process = devices_.of_lane(graph_.lane(gap.launch).lane);
+    for (const GraphLane& lane : graph_.lanes) {
+      if (!lane.is_thread || devices_.of_lane(lane.lane) != process) continue;
+      HostTally tally;
+      const auto ends = graph_.end_ns.begin() + lane.first;
+      auto node =
+          static_cast<NodeIndex>(std::upper_bound(ends, ends + lane.count, gap.range.begin_ns) - graph_.end_ns.begin());
+      for (; node < lane.first + lane.count && graph_.begin_ns[node] < gap.range.end_ns; ++node) {
+        const std::int64_t inside =
+            std::min(gap.range.end_ns, graph_.end_ns[node]) - std::max(gap.range.begin_ns, graph_.begin_ns[node]);
+        if (graph_.waits[node] == 0) tally.add(graph_, node, inside);
+      }
+      if (tally.recorded_ns > most.recorded_ns) most = std::move(tally);
+    }
+    return most;
+  }
+
+  const WorkGraph& graph_;
+  TimeRange range_;
+  TrackDevices devices_;
+  std::vector<WorkGap> gaps_;
+};
+
+}  // namespace
+
+std::vector<WorkGap> device_gaps(const WorkGraph& graph, const TimeRange& range) {
+  return GapFinder(graph, range).run();
+}
+
+CriticalPath gap_path(const WorkGraph& graph, const WorkGap& gap) {
+  if (gap.launch != kNoNode) {
+    // The call goes on after its work has begun, or was over long before.
+    const std::int64_t until = std::min(gap.range.end_ns, graph.end_ns[gap.launch]);
+    return find_path_to(graph, gap.launch, {gap.range.begin_ns, until});
+  }
+  if (gap.after != kNoNode || gap.before == kNoNode) return {};
+  const NodeIndex launched = launch_of(graph, gap.before);
+  if (launched == kNoNode) return {};
+  const GraphLane& lane = graph.lane(launched);
+  const auto first = graph.begin_ns.begin() + lane.first;
+  const auto last = std::lower_bound(first, first + lane.count, gap.range.end_ns);
+  const auto node = static_cast<NodeIndex>(last - 1 - graph.begin_ns.begin());  // the launch at least is before it
+  return find_path_to(graph, node, {gap.range.begin_ns, std::min(gap.range.end_ns, graph.end_ns[node])});
 }
 
 }  // namespace accelscope

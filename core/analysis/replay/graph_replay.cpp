@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/analysis/critical_path/path_walk.h"
-#include "core/analysis/dependencies/digit_sort.h"
+#include "core/analysis/time/sorted_runs.h"
 #include "core/analysis/time/track_devices.h"
 
 namespace accelscope {
@@ -41,7 +41,7 @@ Explained explained_before(const WorkGraph& graph, NodeIndex node, bool doubts) 
 bool is_paced(const WorkGraph& graph, NodeIndex node) noexcept {
   if (!graph.parts.empty() && graph.parts[node] != kNone) return true;
   const auto edges = graph.edges_of(node);
-  return std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& edge) {
+  return std::ranges::any_of(edges, [&](const GraphEdge& edge) {
     return edge.kind == EdgeKind::issue && graph.lane(edge.source).server == graph.lane(node).server;
   });
 }
@@ -155,7 +155,7 @@ class GraphReplay::Times {
   [[nodiscard]] bool is_removed(const GraphEdge& edge) const noexcept {
     if (changed_.may_lose[edge.latency] == 0) return false;
     const auto semaphore = graph_.semaphore_of(edge.source);
-    return semaphore && std::any_of(changed_.removed.begin(), changed_.removed.end(), [&](const auto& waits) {
+    return semaphore && std::ranges::any_of(changed_.removed, [&](const auto& waits) {
              return waits.semaphore == *semaphore && waits.classes[edge.latency] != 0;
            });
   }
@@ -222,7 +222,7 @@ Result<std::unique_ptr<GraphReplay>> GraphReplay::run(const QueryContext& query,
 // What is left of the servers' order.
 void GraphReplay::settle() {
   const auto left_out = [](std::uint8_t how) { return how == ChangedGraph::kGone || how == ChangedGraph::kBypassed; };
-  const bool any_left_out = std::any_of(changed_.gone.begin(), changed_.gone.end(), left_out);
+  const bool any_left_out = std::ranges::any_of(changed_.gone, left_out);
   if (!changed_.places.empty()) return place();
   if (!any_left_out) return;
   before_ = graph_.server_before;
@@ -267,7 +267,7 @@ void GraphReplay::place() {
 Result<void> GraphReplay::run(const QueryContext& query) {
   settle();
   const auto bypassed = [](std::uint8_t how) { return how == ChangedGraph::kBypassed; };
-  if (std::any_of(changed_.gone.begin(), changed_.gone.end(), bypassed)) {
+  if (std::ranges::any_of(changed_.gone, bypassed)) {
     passed_ns_.assign(graph_.count(), kNoTime);
     passed_by_.assign(graph_.count(), kNoNode);
   }

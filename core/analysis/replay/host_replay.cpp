@@ -112,15 +112,14 @@ class HostChanges {
 
   [[nodiscard]] bool waits_for_thread(NodeIndex node) const {
     const auto edges = graph_.edges_of(node);
-    return std::any_of(edges.begin(), edges.end(),
-                       [&](const GraphEdge& edge) { return graph_.lane(edge.source).is_thread; });
+    return std::ranges::any_of(edges, [&](const GraphEdge& edge) { return graph_.lane(edge.source).is_thread; });
   }
 
   [[nodiscard]] bool waits_for_its_copy(NodeIndex node) const {
     const auto edges = graph_.edges_of(node);
-    return std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& ends) {
+    return std::ranges::any_of(edges, [&](const GraphEdge& ends) {
       const auto before = graph_.edges_of(ends.source);
-      return std::any_of(before.begin(), before.end(), [&](const GraphEdge& edge) {
+      return std::ranges::any_of(before, [&](const GraphEdge& edge) {
         return graph_.lane(edge.source).is_thread && graph_.event(edge.source) == graph_.event(node);
       });
     });

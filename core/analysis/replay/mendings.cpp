@@ -217,8 +217,8 @@ std::optional<Mended> Mendings::widen_tiles(ChangedGraph& changed) const {
     for (const GraphEdge& edge : graph_.edges_of(node)) {
       if (graph_.names[edge.source] != weights_ || edge.kind != EdgeKind::dependency) continue;
       const auto of_first = graph_.edges_of(group.first);
-      const bool shared = std::any_of(of_first.begin(), of_first.end(),
-                                      [&](const GraphEdge& other) { return other.source == edge.source; });
+      const bool shared =
+          std::ranges::any_of(of_first, [&](const GraphEdge& other) { return other.source == edge.source; });
       if (!shared) changed.take_out(graph_, edge.source, ChangedGraph::kGone);
     }
   }
@@ -277,7 +277,7 @@ std::optional<Mended> Mendings::drop_transposes(ChangedGraph& changed) const {
     }
     if (graph_.names[node] != copy_) continue;
     const auto edges = graph_.edges_of(node);
-    const bool copies_turned = std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& edge) {
+    const bool copies_turned = std::ranges::any_of(edges, [&](const GraphEdge& edge) {
       return edge.kind == EdgeKind::dependency && details_.transposes[edge.source] != 0;
     });
     if (!copies_turned) continue;
@@ -338,9 +338,8 @@ std::vector<Mendings::BufferWait> Mendings::buffer_waits() const {
     }
     all.push_back(std::move(wait));
   }
-  std::stable_sort(all.begin(), all.end(), [](const BufferWait& a, const BufferWait& b) {
-    return a.mended.events.size() > b.mended.events.size();
-  });
+  std::ranges::stable_sort(
+      all, [](const BufferWait& a, const BufferWait& b) { return a.mended.events.size() > b.mended.events.size(); });
   return all;
 }
 
@@ -351,8 +350,8 @@ std::optional<Mended> Mendings::double_buffers(const BufferWait& wait, ChangedGr
     if (wait.loads) {
       // Loads until the first that waits, and from there.
       const std::uint32_t first = details_.transfer_of[details_.only_target[of.waiting.front()]];
-      const auto before = static_cast<double>(
-          std::count_if(of.transfers.begin(), of.transfers.end(), [first](std::uint32_t t) { return t < first; }));
+      const auto before =
+          static_cast<double>(std::ranges::count_if(of.transfers, [first](std::uint32_t t) { return t < first; }));
       const double after = std::max(1.0, static_cast<double>(of.transfers.size()) - before);
       ring = static_cast<std::size_t>(std::llround(before * static_cast<double>(of.edges.size()) / after));
     }

@@ -31,7 +31,7 @@ Readings::Readings(const WorkGraph& graph, const ChangedGraph& changed) : graph_
 
 std::int64_t Readings::waited_ns(const TimeRange& range) const {
   std::vector<NodeIndex> loose = changed_.loose;
-  std::sort(loose.begin(), loose.end());
+  std::ranges::sort(loose);
   std::map<std::uint32_t, std::int64_t> waited, busy_until;  // by server
   for (const NodeIndex node : graph_.order) {
     const GraphLane& lane = graph_.lane(node);
@@ -42,9 +42,8 @@ std::int64_t Readings::waited_ns(const TimeRange& range) const {
     if (is_first || changed_.is_left_out(node)) continue;
     if (graph_.begin_ns[node] < range.begin_ns || graph_.end_ns[node] > range.end_ns) continue;
     const auto edges = graph_.edges_of(node);
-    const bool waits = std::any_of(edges.begin(), edges.end(), [&](const GraphEdge& edge) {
-      return std::binary_search(loose.begin(), loose.end(), edge.source);
-    });
+    const bool waits = std::ranges::any_of(
+        edges, [&](const GraphEdge& edge) { return std::binary_search(loose.begin(), loose.end(), edge.source); });
     if (waits)
       waited[lane.server] += std::max<std::int64_t>(0, graph_.settled_ns(node) - std::max(free_ns, range.begin_ns));
   }

@@ -10,6 +10,7 @@
 #include "core/analysis/time/track_devices.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/scan/column_values.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -22,12 +23,7 @@ std::optional<std::size_t> string_column(const Schema& schema, std::string_view 
 class DetailScan {
  public:
   DetailScan(const QueryContext& query, const WorkGraph& graph, WorkDetails& details, bool wants_addresses)
-      : query_(query),
-        graph_(graph),
-        details_(details),
-        labels_(*graph.snapshot),
-        wants_addresses_(wants_addresses),
-        found_(query.pool.concurrency()) {
+      : query_(query), graph_(graph), details_(details), labels_(*graph.snapshot), wants_addresses_(wants_addresses) {
     query_.mask = nullptr;
     for (const GraphLane& lane : graph.lanes) {
       details.devices.push_back(static_cast<std::uint32_t>(labels_.of_lane(lane.lane)));
@@ -44,22 +40,18 @@ class DetailScan {
       lanes_.push_back(graph_.lanes[i].lane);
     }
     triggers_ = graph_.triggers;
-    std::sort(triggers_.begin(), triggers_.end());
+    std::ranges::sort(triggers_);
     details_.bytes.assign(graph_.count(), 0);
     places_.assign(graph_.count(), 0);
-    const Result<void> scanned =
-        scan_chunks(query_, lanes_, TimeRange{}, [&](const ScannedChunk& chunk, std::size_t w) {
-          const std::uint32_t place = place_.at(chunk.lane_index);
-          graph_.lanes[place].kind == WorkKind::transfer ? read_transfers(chunk, place)
-                                                         : read_work(chunk, place, found_[w]);
-        });
-    if (!scanned) return scanned;
-    for (auto& found : found_) {
-      details_.addresses.insert(details_.addresses.end(), found.begin(), found.end());
-      found = {};
-    }
-    std::stable_sort(details_.addresses.begin(), details_.addresses.end(),
-                     [](const auto& a, const auto& b) { return a.node < b.node; });
+    auto addresses = gather(query_, lanes_, TimeRange{}, std::vector<WorkDetails::Address>(),
+                            [&](const ScannedChunk& chunk, auto& found) {
+                              const std::uint32_t place = place_.at(chunk.lane_index);
+                              graph_.lanes[place].kind == WorkKind::transfer ? read_transfers(chunk, place)
+                                                                             : read_work(chunk, place, found);
+                            });
+    if (!addresses) return addresses.error();
+    merge_part(details_.addresses, std::move(*addresses));
+    std::ranges::stable_sort(details_.addresses, {}, [](const auto& each) { return each.node; });
     join_transfers();
     find_round_trips();
     find_only_targets();
@@ -169,8 +161,7 @@ class DetailScan {
   // What is written to device memory and read back from there was only for the while no longer on the chip.
   void find_round_trips() {
     if (trigger_places_.empty()) return;
-    std::sort(trigger_places_.begin(), trigger_places_.end(),
-              [](const TriggerPlace& a, const TriggerPlace& b) { return a.node < b.node; });
+    std::ranges::sort(trigger_places_, {}, &TriggerPlace::node);
     struct Written {
       std::uint64_t begin = 0, end = 0;
       std::uint32_t transfer = 0;
@@ -179,14 +170,13 @@ class DetailScan {
     for (std::uint32_t i = 0; i < details_.transfers.size(); ++i) {
       if (details_.transfers[i].trigger != kNoNode) by_begin.push_back(i);
     }
-    std::stable_sort(by_begin.begin(), by_begin.end(), [&](std::uint32_t a, std::uint32_t b) {
+    std::ranges::stable_sort(by_begin, [&](std::uint32_t a, std::uint32_t b) {
       return graph_.begin_ns[details_.transfers[a].trigger] < graph_.begin_ns[details_.transfers[b].trigger];
     });
     std::map<std::uint32_t, std::vector<Written>> written;  // by device, the last ones
     for (const std::uint32_t i : by_begin) {
       WholeTransfer& transfer = details_.transfers[i];
-      const auto place = std::lower_bound(trigger_places_.begin(), trigger_places_.end(), transfer.trigger,
-                                          [](const TriggerPlace& each, NodeIndex node) { return each.node < node; });
+      const auto place = std::ranges::lower_bound(trigger_places_, transfer.trigger, {}, &TriggerPlace::node);
       if (place == trigger_places_.end() || place->node != transfer.trigger) continue;
       transfer.into_chip = transfer.into_chip || (place->into_chip && !place->out_of_chip);
       if (place->bytes == 0) continue;
@@ -288,7 +278,7 @@ class DetailScan {
         }
       });
     });
-    std::sort(details_.limits.begin(), details_.limits.end(), [](const auto& a, const auto& b) {
+    std::ranges::sort(details_.limits, [](const auto& a, const auto& b) {
       return std::pair(a.first, a.second.begin_ns) < std::pair(b.first, b.second.begin_ns);
     });
     return scanned;
@@ -302,7 +292,6 @@ class DetailScan {
   LaneIndices lanes_;
   std::unordered_map<std::uint32_t, std::uint32_t> place_;  // of lanes of the snapshot in the graph
   std::vector<std::uint8_t> places_;                        // Place, by node
-  std::vector<std::vector<WorkDetails::Address>> found_;    // by thread
   std::vector<NodeIndex> triggers_;                         // sorted
   std::vector<TriggerPlace> trigger_places_;
   std::mutex mutex_;
@@ -321,7 +310,7 @@ std::vector<DeviceLimit> lowest_limits(const std::vector<DeviceLimit>& limits) {
     steps.push_back({each.begin_ns, {each.limit, each.warms_up}, true});
     steps.push_back({each.end_ns, {each.limit, each.warms_up}, false});
   }
-  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.time_ns < b.time_ns; });
+  std::ranges::sort(steps, {}, &Step::time_ns);
   std::multiset<std::pair<double, bool>> holding;
   std::vector<DeviceLimit> lowest;
   for (std::size_t i = 0; i + 1 < steps.size(); ++i) {
@@ -363,8 +352,7 @@ bool WorkDetails::reuses_buffer(NodeIndex source, NodeIndex node) const noexcept
 }
 
 std::uint64_t WorkDetails::written_address(NodeIndex node) const noexcept {
-  auto at = std::lower_bound(addresses.begin(), addresses.end(), node,
-                             [](const Address& each, NodeIndex n) { return each.node < n; });
+  auto at = std::ranges::lower_bound(addresses, node, {}, &Address::node);
   for (; at != addresses.end() && at->node == node; ++at) {
     if (at->written) return at->address;
   }

@@ -11,8 +11,8 @@
 #include "core/analysis/time/covered_time.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
-#include "core/scan/window_scan.h"
 
 namespace accelscope {
 namespace {
@@ -48,20 +48,17 @@ struct MovedBytes {
   std::uint64_t count = 0;
   double bytes = 0;
   CoveredTime busy;
-  void add(const MovedBytes& other) {
-    count += other.count;
-    bytes += other.bytes;
-    busy.add(other.busy);
-  }
+  auto measures() { return std::tie(count, bytes, busy); }
 };
 
 struct LevelTally {
-  std::vector<MovedBytes> paths;  // of the maker's words, or by direction
-  MovedBytes transfers;           // of the mover
-  MovedBytes data;                // those of them that do not only signal
-  MovedBytes matrix, others;      // of engines: events and time
+  ByPlace<MovedBytes> paths;  // of the maker's words, or by direction
+  MovedBytes transfers;       // of the mover
+  MovedBytes data;            // those of them that do not only signal
+  MovedBytes matrix, others;  // of engines: events and time
   CoveredTime active;
   double flops = 0;
+  auto measures() { return std::tie(paths, transfers, data, matrix, others, active, flops); }
 
   template <typename Body>
   void for_each_time(Body body) {
@@ -84,30 +81,24 @@ class LevelScan {
       : query_(query), snapshot_(*query.snapshot), range_(range), edits_(edits), lanes_(snapshot_) {
     is_active_.assign(snapshot_.lanes.size(), 0);
     for (const std::uint32_t lane : active_lanes(snapshot_, {})) is_active_[lane] = 1;
-    workers_.assign(query.pool.concurrency(), std::vector<LevelTally>(lanes_.device_count()));
-    for (std::vector<LevelTally>& worker : workers_) {
-      for (std::size_t device = 0; device < worker.size(); ++device) {
-        const MemoryWords* words = lanes_.words(device);
-        worker[device].paths.resize(words == nullptr ? kOtherCopy + 1 : words->paths.size());
-      }
-    }
   }
 
   Result<std::shared_ptr<const MemoryLevels>> run() {
-    const auto scanned = scan_windows(query_, lanes_.telling(), range_,
-                                      {.chunk = [this](const ScannedChunk& chunk, const ScanWindow& window,
-                                                       std::size_t worker) { add(chunk, window, workers_[worker]); },
-                                       .end =
-                                           [this](const ScanWindow&, std::size_t worker) {
-                                             for (LevelTally& tally : workers_[worker])
-                                               tally.for_each_time([](CoveredTime& time) { time.close_window(); });
-                                           }});
-    if (!scanned) return scanned.error();
-    auto made = std::make_shared<MemoryLevels>();
-    for (std::size_t device = 0; device < lanes_.device_count(); ++device) {
-      LevelTally tally = merged(device);
-      made->devices.push_back(levels_of(device, tally));
+    ByPlace<LevelTally> tallies(lanes_.device_count());
+    for (std::size_t device = 0; device < tallies.size(); ++device) {
+      const MemoryWords* words = lanes_.words(device);
+      tallies[device].paths.resize(words == nullptr ? kOtherCopy + 1 : words->paths.size());
     }
+    auto found = gather_windows(
+        query_, lanes_.telling(), range_, tallies,
+        [this](const ScannedChunk& chunk, const ScanWindow& window, auto& part) { add(chunk, window, part); },
+        [](const ScanWindow&, auto& part) {
+          for (LevelTally& tally : part) tally.for_each_time([](CoveredTime& time) { time.close_window(); });
+        });
+    if (!found) return found.error();
+    auto made = std::make_shared<MemoryLevels>();
+    for (std::size_t device = 0; device < found->size(); ++device)
+      made->devices.push_back(levels_of(device, (*found)[device]));
     return std::shared_ptr<const MemoryLevels>(std::move(made));
   }
 
@@ -131,7 +122,7 @@ class LevelScan {
     }
   };
 
-  void add(const ScannedChunk& chunk, const ScanWindow& window, std::vector<LevelTally>& tallies) {
+  void add(const ScannedChunk& chunk, const ScanWindow& window, ByPlace<LevelTally>& tallies) {
     const DeviceLane& lane = lanes_.lane(chunk.lane_index);
     LevelTally& tally = tallies[lane.device];
     if (lane.tells == DeviceLane::Tells::amounts) return add_work(chunk, window, lane, tally);
@@ -172,9 +163,8 @@ class LevelScan {
     if (const auto column = chunk.lane.schema->find(kDirectionColumn))
       direction = text_at(chunk, *snapshot_.strings, *column, chunk.lane.schema->columns[*column].type, block.row(i));
     const std::string lower = lower_case(direction);
-    const auto found = std::find_if(kCopyDirections.begin(), kCopyDirections.end(), [&](const CopyDirection& each) {
-      return lower.find(each.pattern) != std::string::npos;
-    });
+    const auto found = std::ranges::find_if(
+        kCopyDirections, [&](const CopyDirection& each) { return lower.find(each.pattern) != std::string::npos; });
     part.add_to(tally.paths[static_cast<std::size_t>(found - kCopyDirections.begin())], bytes);
   }
 
@@ -198,21 +188,6 @@ class LevelScan {
         }
       }
     });
-  }
-
-  [[nodiscard]] LevelTally merged(std::size_t device) const {
-    LevelTally sum = workers_.front()[device];
-    for (std::size_t worker = 1; worker < workers_.size(); ++worker) {
-      const LevelTally& other = workers_[worker][device];
-      for (std::size_t path = 0; path < sum.paths.size(); ++path) sum.paths[path].add(other.paths[path]);
-      sum.transfers.add(other.transfers);
-      sum.data.add(other.data);
-      sum.matrix.add(other.matrix);
-      sum.others.add(other.others);
-      sum.active.add(other.active);
-      sum.flops += other.flops;
-    }
-    return sum;
   }
 
   [[nodiscard]] std::optional<std::uint64_t> capacity_of(const std::string& device, std::string_view box) const {
@@ -373,8 +348,7 @@ class LevelScan {
   TimeRange range_;
   const PeakEdits& edits_;
   DeviceLanes lanes_;
-  std::vector<char> is_active_;                   // by lane
-  std::vector<std::vector<LevelTally>> workers_;  // by worker, then device
+  std::vector<char> is_active_;  // by lane
 };
 
 }  // namespace

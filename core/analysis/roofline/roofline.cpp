@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <unordered_map>
 
 #include "core/analysis/roofline/event_amounts.h"
 #include "core/analysis/selection/summary_tally.h"
 #include "core/analysis/time/covered_time.h"
 #include "core/base/format.h"
+#include "core/scan/group_by.h"
 #include "core/scan/wait_names.h"
-#include "core/scan/window_scan.h"
 
 namespace accelscope {
 namespace {
@@ -21,7 +20,8 @@ struct RoofGroup {
   double flops = 0;
   std::array<double, kMostRoofMemories> bytes{};
   CoveredTime busy;
-  std::int64_t first_ns = std::numeric_limits<std::int64_t>::max(), last_ns = std::numeric_limits<std::int64_t>::min();
+  Extent extent;
+  auto measures() { return std::tie(count, flops, bytes, busy, extent); }
   bool open = false;  // something was added since its last window was closed
 };
 
@@ -49,12 +49,11 @@ struct RoofTally {
   void add_time(std::uint64_t key, std::int64_t begin_ns, std::int64_t end_ns) {
     RoofGroup& found = group(key);
     found.busy.add(begin_ns, end_ns);
-    found.first_ns = std::min(found.first_ns, begin_ns);
-    found.last_ns = std::max(found.last_ns, end_ns);
+    found.extent.add(begin_ns, end_ns);
   }
   // A layer's row may span a run that idles for most of it: of its time counts that in which the device works.
   void add_layers() {
-    std::sort(active.begin(), active.end());
+    std::ranges::sort(active);
     std::vector<std::pair<std::int64_t, std::int64_t>> stretches;
     for (const auto& each : active) {
       if (!stretches.empty() && each.first <= stretches.back().second) {
@@ -64,8 +63,7 @@ struct RoofTally {
       }
     }
     for (const LayerRow& row : layers) {
-      auto at = std::upper_bound(stretches.begin(), stretches.end(), row.begin_ns,
-                                 [](std::int64_t ns, const auto& stretch) { return ns < stretch.second; });
+      auto at = std::ranges::upper_bound(stretches, row.begin_ns, {}, [](const auto& each) { return each.second; });
       for (; at != stretches.end() && at->first < row.end_ns; ++at)
         add_time(row.key, std::max(row.begin_ns, at->first), std::min(row.end_ns, at->second));
     }
@@ -86,8 +84,21 @@ struct RoofWorker {
   std::vector<RoofTally> devices;
   std::unordered_map<std::string, std::uint64_t> texts;
   std::vector<const std::string*> text_of;
+
+  static constexpr std::uint64_t kFirstText = std::uint64_t{1} << 32U;
+  std::uint64_t number_of(std::string_view text) {
+    const auto [place, is_new] = texts.try_emplace(std::string(text), kFirstText + text_of.size());
+    if (is_new) text_of.push_back(&place->first);
+    return place->second;
+  }
+  void merge(RoofWorker&& from) {
+    for (std::size_t device = 0; device < devices.size(); ++device) {
+      devices[device].without_key += from.devices[device].without_key;
+      for (const auto& [key, group] : from.devices[device].groups)
+        merge_part(devices[device].groups[key < kFirstText ? key : number_of(*from.text_of[key - kFirstText])], group);
+    }
+  }
 };
-constexpr std::uint64_t kFirstText = std::uint64_t{1} << 32U;
 
 // The memories of a device, and which of its paths touch each.
 struct RoofMemories {
@@ -121,22 +132,20 @@ class RooflineScan {
       : query_(query), snapshot_(*query.snapshot), range_(range), grouping_(grouping), lanes_(snapshot_) {
     for (std::size_t device = 0; device < lanes_.device_count(); ++device)
       memories_.push_back(memories_of(lanes_.words(device)));
-    workers_.resize(query.pool.concurrency());
-    for (RoofWorker& worker : workers_) worker.devices.resize(lanes_.device_count());
   }
 
   Result<std::shared_ptr<const Rooflines>> run() {
-    const auto scanned = scan_windows(query_, lanes_.telling(), range_,
-                                      {.chunk = [this](const ScannedChunk& chunk, const ScanWindow& window,
-                                                       std::size_t worker) { add(chunk, window, workers_[worker]); },
-                                       .end =
-                                           [this](const ScanWindow&, std::size_t worker) {
-                                             for (RoofTally& tally : workers_[worker].devices) tally.close_window();
-                                           }});
-    if (!scanned) return scanned.error();
+    const auto found = gather_windows(
+        query_, lanes_.telling(), range_, RoofWorker{std::vector<RoofTally>(lanes_.device_count()), {}, {}},
+        [this](const ScannedChunk& chunk, const ScanWindow& window, RoofWorker& worker) { add(chunk, window, worker); },
+        [](const ScanWindow&, RoofWorker& worker) {
+          for (RoofTally& tally : worker.devices) tally.close_window();
+        });
+    if (!found) return found.error();
     auto made = std::make_shared<Rooflines>();
     made->grouping = grouping_;
-    for (std::size_t device = 0; device < lanes_.device_count(); ++device) made->devices.push_back(merged(device));
+    for (std::size_t device = 0; device < lanes_.device_count(); ++device)
+      made->devices.push_back(line_of(device, *found));
     return std::shared_ptr<const Rooflines>(std::move(made));
   }
 
@@ -167,10 +176,8 @@ class RooflineScan {
     if (key.column->type == ColumnType::string) return values.values[i];
     const std::string_view text = chunk.view.text(key.column->column, static_cast<std::uint32_t>(values.values[i]));
     if (text.empty()) return 0;
-    if (const StringId known = snapshot_.strings->find(text); known != kNone) return known;
-    const auto [place, is_new] = worker.texts.try_emplace(std::string(text), kFirstText + worker.text_of.size());
-    if (is_new) worker.text_of.push_back(&place->first);
-    return place->second;
+    const StringId known = snapshot_.strings->find(text);
+    return known != kNone ? known : worker.number_of(text);
   }
 
   static void add_time(RoofTally& tally, std::uint64_t key, const ScanWindow& window, std::int64_t begin,
@@ -251,49 +258,36 @@ class RooflineScan {
   // A layer's row names its graph before the path, as its own column of layers does: "/sg00/layers.0/mlp" of "/sg00".
   void add_layers(const ScannedChunk& chunk, const ScanWindow& window, RoofTally& tally) {
     const auto graph = SummaryColumns(chunk.lane.schema.get()).layer;
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) {
-        std::string_view path = snapshot_.strings->text(block.name(i));
-        const std::string_view before =
-            graph ? text_at(chunk, *snapshot_.strings, graph->column, graph->type, block.row(i)) : std::string_view();
-        if (!before.empty() && path.size() > before.size() + 1 && path.starts_with(before) &&
-            path[before.size()] == '/')
-          path.remove_prefix(before.size() + 1);
-        const StringId key = snapshot_.strings->find(path);
-        if (key == kNone) continue;
-        tally.layers.push_back(
-            {key, std::max(block.begin_ns(i), window.range.begin_ns), std::min(block.end_ns(i), window.range.end_ns)});
-      }
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) {
+      std::string_view path = snapshot_.strings->text(block.name(i));
+      const std::string_view before =
+          graph ? text_at(chunk, *snapshot_.strings, graph->column, graph->type, block.row(i)) : std::string_view();
+      if (!before.empty() && path.size() > before.size() + 1 && path.starts_with(before) && path[before.size()] == '/')
+        path.remove_prefix(before.size() + 1);
+      const StringId key = snapshot_.strings->find(path);
+      if (key == kNone) return;
+      tally.layers.push_back(
+          {key, std::max(block.begin_ns(i), window.range.begin_ns), std::min(block.end_ns(i), window.range.end_ns)});
     });
   }
 
-  Roofline merged(std::size_t device) {
+  Roofline line_of(std::size_t device, const RoofWorker& found) {
     Roofline line{.device = lanes_.name(device), .memories = memories_[device].all};
-    std::unordered_map<std::string, std::pair<RoofPoint, RoofGroup>> all;
-    for (RoofWorker& worker : workers_) {
-      line.without_key += worker.devices[device].without_key;
-      for (const auto& [key, group] : worker.devices[device].groups) {
-        const std::string text = key >= kFirstText ? *worker.text_of[key - kFirstText]
-                                                   : std::string(snapshot_.strings->text(static_cast<StringId>(key)));
-        auto& [point, sum] = all[text];
-        point.count += group.count;
-        point.flops += group.flops;
-        for (std::size_t memory = 0; memory < kMostRoofMemories; ++memory) point.bytes[memory] += group.bytes[memory];
-        sum.busy.add(group.busy);
-        sum.first_ns = std::min(sum.first_ns, group.first_ns);
-        sum.last_ns = std::max(sum.last_ns, group.last_ns);
-      }
+    line.without_key = found.devices[device].without_key;
+    for (const auto& [key, group] : found.devices[device].groups) {
+      const bool moves = std::ranges::any_of(group.bytes, [](double bytes) { return bytes > 0; });
+      if (group.flops <= 0 && !moves) continue;
+      RoofPoint& point = line.points.emplace_back();
+      point.text = key >= RoofWorker::kFirstText ? *found.text_of[key - RoofWorker::kFirstText]
+                                                 : std::string(snapshot_.strings->text(static_cast<StringId>(key)));
+      point.count = group.count;
+      point.flops = group.flops;
+      std::copy(group.bytes.begin(), group.bytes.end(), point.bytes.begin());
+      point.busy_ns = group.busy.length_ns();
+      const TimeRange& extent = group.extent.range;
+      if (extent.begin_ns < extent.end_ns) point.stretch = extent;
     }
-    for (auto& [text, both] : all) {
-      RoofPoint& point = both.first;
-      const bool moves = std::any_of(point.bytes.begin(), point.bytes.end(), [](double bytes) { return bytes > 0; });
-      if (point.flops <= 0 && !moves) continue;
-      point.text = text;
-      point.busy_ns = both.second.busy.length_ns();
-      if (both.second.first_ns < both.second.last_ns) point.stretch = {both.second.first_ns, both.second.last_ns};
-      line.points.push_back(std::move(point));
-    }
-    std::sort(line.points.begin(), line.points.end(), [](const RoofPoint& a, const RoofPoint& b) {
+    std::ranges::sort(line.points, [](const RoofPoint& a, const RoofPoint& b) {
       return a.busy_ns != b.busy_ns ? a.busy_ns > b.busy_ns : a.text < b.text;
     });
     if (line.points.size() > Roofline::kMost) {
@@ -309,7 +303,6 @@ class RooflineScan {
   RoofGrouping grouping_;
   DeviceLanes lanes_;
   std::vector<RoofMemories> memories_;  // by device
-  std::vector<RoofWorker> workers_;
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ void StretchPacker::sort(std::span<const SummaryEntry> entries) {
   const std::size_t keys = std::size_t{high->key} - smallest + 1;
   if (keys > entries.size() * kSpread) {
     sorted_.assign(entries.begin(), entries.end());
-    std::sort(sorted_.begin(), sorted_.end(), by_key);
+    std::ranges::sort(sorted_, by_key);
     return;
   }
   if (places_.size() < keys) places_.resize(keys, 0);

@@ -10,11 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "core/analysis/selection/summary_bins.h"
 #include "core/analysis/selection/summary_index.h"
+#include "core/analysis/selection/summary_tally.h"
+#include "core/analysis/time/work_kind.h"
 #include "core/model/source_location.h"
 #include "core/model/track_kinds.h"
 #include "core/scan/event_mask.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -564,7 +566,7 @@ SummaryRows text_rows(const SumTable& table, const TextSums& texts, const String
 
 std::vector<SummaryBin> bins(const SumTable& table, bool are_sizes) {
   std::vector<Sum> sums = table.sums();
-  std::sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) { return a.key < b.key; });
+  std::ranges::sort(sums, {}, &Sum::key);
   std::vector<SummaryBin> result;
   const auto begin = [&](std::uint32_t bin) {
     return are_sizes ? size_bin_begin(bin) : static_cast<std::uint64_t>(duration_bin_begin(bin));
@@ -633,8 +635,7 @@ std::vector<SummaryRow> with_self_times(std::vector<SummaryRow> lines, const Sel
     const auto line = by_line.find(row.text);
     if (line != by_line.end()) row.busy_ns = line->second.busy_ns;
   }
-  std::stable_sort(lines.begin(), lines.end(),
-                   [](const SummaryRow& a, const SummaryRow& b) { return a.busy_ns > b.busy_ns; });
+  std::ranges::stable_sort(lines, std::ranges::greater{}, &SummaryRow::busy_ns);
   return lines;
 }
 
@@ -679,37 +680,56 @@ Result<std::shared_ptr<const SelectionSummary>> selection_summary(const QueryCon
   summary->decoded_chunks = plan.chunks.size();
   struct Worker {
     Sums added, taken_off;
+    auto measures() { return std::tie(added, taken_off); }
   };
-  std::vector<Worker> workers(query.pool.concurrency());
-  for (Worker& worker : workers) {
+  WorkerParts parts(query, [&] {
+    Worker worker;
     for (Sums* sums : {&worker.added, &worker.taken_off}) {
       sums->lanes.resize(snapshot.lanes.size());
       sums->names.resize(lanes.kinds.size());
     }
-  }
+    return worker;
+  });
   constexpr std::size_t kAtOnce = 32;
   query.pool.for_each((plan.kept.size() + kAtOnce - 1) / kAtOnce, query.control,
                       [&](std::size_t part, std::size_t worker) {
                         const std::size_t end = std::min(plan.kept.size(), (part + 1) * kAtOnce);
                         for (std::size_t i = part * kAtOnce; i < end; ++i) {
                           const Plan::Kept& kept = plan.kept[i];
-                          Sums& sums = kept.adds ? workers[worker].added : workers[worker].taken_off;
+                          Sums& sums = kept.adds ? parts.of(worker).added : parts.of(worker).taken_off;
                           sums.add(*kept.stretch, kept.lane, kept.ns_per_tick, lanes);
                         }
                       });
   const Result<void> scanned = scan_chunks(query, plan.chunks, [&](const ScannedChunk& chunk, std::size_t worker) {
-    const Cover::Parts& parts = plan.parts[chunk.request];
-    workers[worker].added.decode(chunk, *snapshot.strings, parts.inside, TallySide::inside, lanes);
-    workers[worker].taken_off.decode(chunk, *snapshot.strings, parts.outside, TallySide::outside, lanes);
+    const Cover::Parts& cover = plan.parts[chunk.request];
+    parts.of(worker).added.decode(chunk, *snapshot.strings, cover.inside, TallySide::inside, lanes);
+    parts.of(worker).taken_off.decode(chunk, *snapshot.strings, cover.outside, TallySide::outside, lanes);
   });
   if (!scanned) return scanned.error();
-  for (std::size_t worker = 1; worker < workers.size(); ++worker) {
-    workers[0].added.add(workers[worker].added);
-    workers[0].taken_off.add(workers[worker].taken_off);
-  }
-  workers[0].added.subtract(workers[0].taken_off);
-  collect(workers[0].added, snapshot, lanes, *summary);
+  Worker sums = parts.merged();
+  sums.added.subtract(sums.taken_off);
+  collect(sums.added, snapshot, lanes, *summary);
   return std::shared_ptr<const SelectionSummary>(std::move(summary));
+}
+
+LaneIndices active_lanes(const Snapshot& snapshot, const EventFilter& filter) {
+  const WorkKinds work(snapshot);
+  LaneIndices lanes;
+  LaneIndices repeated;
+  for (const TrackSnapshot& track : snapshot.tracks) {
+    if (!filter.has_track(track.track->number)) continue;
+    for (const std::uint32_t lane : track.lanes) {
+      if (is_device_work(work.of_lane(lane))) (work.covers_time(lane) ? lanes : repeated).push_back(lane);
+    }
+  }
+  if (!lanes.empty()) return lanes;
+  return repeated.empty() ? working_lanes(snapshot, filter) : repeated;  // transfers alone were asked for
+}
+
+bool has_cut_times(const Snapshot& snapshot) noexcept { return !snapshot.meta_value(kCutTimesFact).empty(); }
+
+std::int64_t active_ns(const CoveredTime& covered, bool cut_times) noexcept {
+  return covered.length_ns() + (cut_times ? static_cast<std::int64_t>(covered.stretches() / 2) : 0);
 }
 
 }  // namespace accelscope

@@ -142,7 +142,7 @@ class GroupFinish {
   }
   // Nothing where one of them is missing.
   std::optional<Made> merged(std::array<std::optional<Made>, kFanout>& children) {
-    if (!std::all_of(children.begin(), children.end(), [](const auto& child) { return child.has_value(); })) return {};
+    if (!std::ranges::all_of(children, [](const auto& child) { return child.has_value(); })) return {};
     Made made;
     for (const std::optional<Made>& child : children) {
       worker_.tally.add(child->sums);
@@ -165,7 +165,7 @@ void add_high_levels(SummaryIndex::Lane& lane, Worker& worker) {
     while ((stretches.size() + 1) * kFanout <= below.size()) {
       const auto children = std::span(below).subspan(stretches.size() * kFanout, kFanout);
       stretches.emplace_back();
-      if (!std::all_of(children.begin(), children.end(), [](const auto& child) { return child != nullptr; })) continue;
+      if (!std::ranges::all_of(children, [](const auto& child) { return child != nullptr; })) continue;
       Made made;
       for (const auto& child : children) {
         worker.tally.add(*child);

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "core/analysis/selection/packed_stretch.h"
-#include "core/analysis/selection/summary_bins.h"
 
 namespace accelscope {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/scan/window_scan.h"
+#include "core/scan/chunk_scan.h"
 
 namespace accelscope {
 

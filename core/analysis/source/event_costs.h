@@ -90,7 +90,7 @@ void walk_nested_calls(std::vector<Call>& calls, const TimeRange& range, Enter e
   const auto outer_first = [](const Call& a, const Call& b) {
     return std::tie(a.begin_ns, b.end_ns, a.rank) < std::tie(b.begin_ns, a.end_ns, b.rank);
   };
-  if (!std::is_sorted(calls.begin(), calls.end(), outer_first)) std::sort(calls.begin(), calls.end(), outer_first);
+  if (!std::ranges::is_sorted(calls, outer_first)) std::ranges::sort(calls, outer_first);
   struct Level {
     std::int64_t end_ns;
     Open open;

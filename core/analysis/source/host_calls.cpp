@@ -8,15 +8,6 @@
 
 namespace accelscope {
 
-void HostTimes::add(const HostTimes& other) {
-  for (const auto& [name, time] : other.names) names[name].add(time);
-  for (const auto& [line, time] : other.lines) lines[line].add(time);
-  for (const auto& [line, time] : other.own_lines) own_lines[line].add(time);
-  for (const auto& [group, time] : other.groups) groups[group].add(time);
-  busy_ns += other.busy_ns;
-  wait_ns += other.wait_ns;
-}
-
 HostCalls::HostCalls(const Snapshot& snapshot, const WorkKinds& kinds)
     : snapshot_(snapshot), kinds_(kinds), threads_(kinds.thread_count()) {}
 
@@ -111,6 +102,22 @@ void HostCalls::run(std::vector<Call>& calls, const TimeRange& range, HostTimes&
     if (CoveredTime* covered = call.waits ? waiting : busy; covered != nullptr) covered->add(from, to);
   };
   walk_nested_calls<Open>(calls, range, enter, spend);
+}
+
+Result<HostTimes> host_times(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
+                             const WorkKinds& kinds) {
+  struct Part {
+    HostCalls calls;
+    HostTimes times;
+    auto measures() { return std::tie(times); }
+  };
+  const QueryContext unmasked = query.unmasked();
+  auto all = gather_windows(
+      unmasked, lanes, range, Part{HostCalls(*query.snapshot, kinds), {}},
+      [&](const ScannedChunk& chunk, const ScanWindow&, Part& part) { part.calls.add(chunk, query.mask.get()); },
+      [](const ScanWindow& window, Part& part) { part.calls.close(window.range, part.times); });
+  if (!all) return all.error();
+  return std::move(all->times);
 }
 
 }  // namespace accelscope

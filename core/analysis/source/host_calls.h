@@ -1,5 +1,5 @@
 // Calls of a host's threads lie within calls: at each moment the innermost one works, and only it. Gathered window by
-// window (core/scan/window_scan.h), so that nested time is counted once and memory does not grow with the session.
+// window (core/scan/chunk_scan.h), so that nested time is counted once and memory does not grow with the session.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "core/analysis/time/covered_time.h"
 #include "core/analysis/time/work_kind.h"
-#include "core/scan/window_scan.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 
@@ -17,10 +17,8 @@ namespace accelscope {
 struct SelfTime {
   std::int64_t busy_ns = 0;
   std::int64_t wait_ns = 0;  // within calls that wait (Schema::wait_names, is_waiting_call())
-  void add(const SelfTime& other) noexcept {
-    busy_ns += other.busy_ns;
-    wait_ns += other.wait_ns;
-  }
+  auto measures() noexcept { return std::tie(busy_ns, wait_ns); }
+  void add(const SelfTime& other) noexcept { merge_part(*this, other); }
 };
 using SelfTimes = std::unordered_map<StringId, SelfTime>;
 
@@ -31,7 +29,7 @@ struct HostTimes {
   SelfTimes own_lines;  // by the innermost call that has a line of the user's own (core/analysis/source/own_code.h)
   std::unordered_map<std::uint32_t, SelfTime> groups;  // of innermost calls, by what the caller of add() tells them by
   std::int64_t busy_ns = 0, wait_ns = 0;               // over the threads
-  void add(const HostTimes& other);
+  auto measures() noexcept { return std::tie(names, lines, own_lines, groups, busy_ns, wait_ns); }
 };
 
 class HostCalls {
@@ -69,5 +67,9 @@ class HostCalls {
   std::unordered_map<StringId, bool> own_;
   std::unordered_map<StringId, Known> known_;
 };
+
+// The self times of the events of these lanes in a range; of a query with a mask, of those that pass it.
+[[nodiscard]] Result<HostTimes> host_times(const QueryContext& query, const LaneIndices& lanes, const TimeRange& range,
+                                           const WorkKinds& kinds);
 
 }  // namespace accelscope

@@ -12,6 +12,7 @@
 #include "core/model/source_location.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -68,6 +69,7 @@ struct PlacesMet {
   PlaceCosts costs;
   const PlaceCosts* known = nullptr;  // given: only these
   bool met_others = false;
+  auto measures() { return std::tie(costs, met_others); }
 
   void add(const PlaceKey& key, const PlaceCost& one) {
     if (const auto found = costs.find(key); found != costs.end()) {
@@ -86,19 +88,18 @@ class InstructionLister {
       : query_(query), snapshot_(*query.snapshot), range_(range), location_(location) {}
 
   Result<InstructionListing> run() {
-    bool met_others = false;
-    auto all = gather(nullptr, met_others);
+    auto all = read_costs(nullptr);
     if (!all) return all.error();
-    InstructionListing listing = ordered(*all);
-    if (met_others) {
+    InstructionListing listing = ordered(all->costs);
+    if (all->met_others) {
       // What each thread met of a place may not be all of it: those that are kept are read once more by themselves.
       PlaceCosts kept;
       for (const InstructionCost& row : listing.rows)
         kept.try_emplace({row.track, row.name, row.place.value_or(0), row.place.has_value()});
-      all = gather(&kept, met_others);
+      all = read_costs(&kept);
       if (!all) return all.error();
       const std::uint64_t left_out = listing.left_out;
-      listing = ordered(*all);
+      listing = ordered(all->costs);
       listing.left_out = left_out;
       listing.counts_all = false;
     }
@@ -107,18 +108,9 @@ class InstructionLister {
   }
 
  private:
-  Result<PlaceCosts> gather(const PlaceCosts* known, bool& met_others) const {
-    std::vector<PlacesMet> workers(query_.pool.concurrency(), PlacesMet{{}, known, false});
-    const Result<void> scanned = scan_chunks(
-        query_, lanes(), range_, [&](const ScannedChunk& chunk, std::size_t worker) { add(chunk, workers[worker]); });
-    if (!scanned) return scanned.error();
-    PlaceCosts all = std::move(workers.front().costs);
-    for (const PlacesMet& worker : workers) {
-      met_others = met_others || worker.met_others;
-      if (&worker == &workers.front()) continue;
-      for (const auto& [key, cost] : worker.costs) all[key].add(cost);
-    }
-    return all;
+  Result<PlacesMet> read_costs(const PlaceCosts* known) const {
+    return gather(query_, lanes(), range_, PlacesMet{{}, known, false},
+                  [&](const ScannedChunk& chunk, PlacesMet& met) { add(chunk, met); });
   }
 
   [[nodiscard]] LaneIndices lanes() const {
@@ -220,8 +212,8 @@ class InstructionLister {
     const auto place_of = [&](const InstructionCost& row) {
       return std::tuple(rank[row.track], row.place.has_value() ? 0 : 1, row.place.value_or(row.first_ns), row.first);
     };
-    std::sort(listing.rows.begin(), listing.rows.end(),
-              [&](const InstructionCost& a, const InstructionCost& b) { return place_of(a) < place_of(b); });
+    std::ranges::sort(listing.rows,
+                      [&](const InstructionCost& a, const InstructionCost& b) { return place_of(a) < place_of(b); });
     return listing;
   }
 
@@ -229,7 +221,7 @@ class InstructionLister {
   Result<void> read_texts(InstructionListing& listing) const {
     std::vector<std::pair<EventId, InstructionCost*>> wanted;
     for (InstructionCost& row : listing.rows) wanted.emplace_back(row.first, &row);
-    std::sort(wanted.begin(), wanted.end());
+    std::ranges::sort(wanted);
     const auto from = [&](EventId id) {
       return std::lower_bound(wanted.begin(), wanted.end(), std::pair<EventId, InstructionCost*>{id, nullptr});
     };

@@ -109,8 +109,8 @@ bool is_waiting_frame(std::string_view name) noexcept {
   const std::string_view path = name.substr(0, open);
   const std::string_view file = path.substr(path.rfind('/') + 1);
   const std::string_view function = name.substr(close + 3);
-  return std::any_of(kWaitingFrames.begin(), kWaitingFrames.end(),
-                     [&](const WaitingFrame& each) { return each.file == file && each.function == function; });
+  return std::ranges::any_of(kWaitingFrames,
+                             [&](const WaitingFrame& each) { return each.file == file && each.function == function; });
 }
 
 }  // namespace
@@ -119,8 +119,7 @@ bool is_waiting_call(std::string_view name) noexcept {
   constexpr std::string_view kBuiltIn = "<built-in ";
   if (!name.starts_with(kBuiltIn)) return is_waiting_frame(name);
   name.remove_prefix(kBuiltIn.size());
-  return std::any_of(kWaitingBuiltIns.begin(), kWaitingBuiltIns.end(),
-                     [&](std::string_view each) { return name.starts_with(each); });
+  return std::ranges::any_of(kWaitingBuiltIns, [&](std::string_view each) { return name.starts_with(each); });
 }
 
 bool is_mark(std::string_view name) noexcept { return name.starts_with("ProfilerStep"); }

@@ -9,6 +9,7 @@
 
 #include "core/analysis/source/event_costs.h"
 #include "core/analysis/source/host_calls.h"
+#include "core/scan/aggregate.h"
 #include "core/scan/column_values.h"
 
 namespace accelscope {
@@ -21,13 +22,7 @@ struct Cost {
   std::uint64_t bytes = 0;
   std::int64_t host_ns = 0;
 
-  void add(const Cost& other) noexcept {
-    event_count += other.event_count;
-    busy_ns += other.busy_ns;
-    wait_ns += other.wait_ns;
-    bytes += other.bytes;
-    host_ns += other.host_ns;
-  }
+  auto measures() noexcept { return std::tie(event_count, busy_ns, wait_ns, bytes, host_ns); }
 };
 
 // The costs by location that one thread found. Locations in the dictionary are found by their number.
@@ -35,6 +30,11 @@ struct CostsByLocation {
   std::vector<std::uint32_t> place_of_string;  // session string id -> index into costs, + 1
   std::vector<std::pair<StringId, Cost>> costs;
   std::unordered_map<std::string, Cost> of_texts;
+
+  void merge(CostsByLocation&& from) {
+    for (const auto& [location, cost] : from.costs) merge_part(of(location), cost);
+    merge_part(of_texts, std::move(from.of_texts));
+  }
 
   Cost& of(StringId location) {
     if (place_of_string.size() <= location) place_of_string.resize(location + 1, 0);
@@ -95,22 +95,20 @@ bool line_before(const SourceLine& a, const SourceLine& b) noexcept {
   return a.path != b.path ? a.path < b.path : a.line < b.line;
 }
 
-SourceLines collect(const std::vector<CostsByLocation>& workers, const StringPool& strings) {
+SourceLines collect(const CostsByLocation& costs, const StringPool& strings) {
   SourceLines result;
   std::map<std::pair<std::string_view, std::uint32_t>, Cost> by_line;
   const auto add = [&](std::string_view location, const Cost& cost) {
     std::string_view path;
     std::uint32_t line = 0;
     if (parse_source_location(location, path, line)) {
-      by_line[{path, line}].add(cost);
+      merge_part(by_line[{path, line}], cost);
     } else if (!location.empty()) {
       result.unplaced += cost.event_count;
     }
   };
-  for (const CostsByLocation& worker : workers) {
-    for (const auto& [id, cost] : worker.costs) add(strings.text(id), cost);
-    for (const auto& [text, cost] : worker.of_texts) add(text, cost);
-  }
+  for (const auto& [id, cost] : costs.costs) add(strings.text(id), cost);
+  for (const auto& [text, cost] : costs.of_texts) add(text, cost);
   result.lines.reserve(by_line.size());
   for (const auto& [place, cost] : by_line) {
     result.lines.push_back({std::string(place.first), place.second, cost.event_count, cost.busy_ns, cost.wait_ns,
@@ -133,25 +131,13 @@ Result<void> add_self_times(const QueryContext& query, const TimeRange& range, c
   }
   if (!has_lines) return {};
   const TimeRange clipped{std::max(range.begin_ns, snapshot.begin_ns), std::min(range.end_ns, snapshot.end_ns)};
-  std::vector<HostCalls> calls(query.pool.concurrency(), HostCalls(snapshot, kinds));
-  std::vector<HostTimes> times(calls.size());
-  QueryContext unmasked = query;
-  unmasked.mask = nullptr;
-  const auto chunk = [&](const ScannedChunk& scanned, const ScanWindow&, std::size_t worker) {
-    calls[worker].add(scanned, query.mask.get());
-  };
-  const auto end = [&](const ScanWindow& window, std::size_t worker) {
-    calls[worker].close(window.range, times[worker]);
-  };
-  const Result<void> scanned = scan_windows(unmasked, lanes, clipped, {.chunk = chunk, .end = end});
-  if (!scanned) return scanned;
-  for (const HostTimes& each : times) {
-    for (const auto& [location, time] : each.lines) {
-      Cost& cost = costs.of(location);
-      cost.busy_ns += time.busy_ns;
-      cost.wait_ns += time.wait_ns;
-      if (on_host) cost.host_ns += time.busy_ns + time.wait_ns;
-    }
+  const auto times = host_times(query, lanes, clipped, kinds);
+  if (!times) return times.error();
+  for (const auto& [location, time] : times->lines) {
+    Cost& cost = costs.of(location);
+    cost.busy_ns += time.busy_ns;
+    cost.wait_ns += time.wait_ns;
+    if (on_host) cost.host_ns += time.busy_ns + time.wait_ns;
   }
   return {};
 }
@@ -159,8 +145,7 @@ Result<void> add_self_times(const QueryContext& query, const TimeRange& range, c
 }  // namespace
 
 std::span<const SourceLine> SourceLines::of_file(std::string_view path) const noexcept {
-  const auto first = std::lower_bound(lines.begin(), lines.end(), path,
-                                      [](const SourceLine& line, std::string_view p) { return line.path < p; });
+  const auto first = std::ranges::lower_bound(lines, path, {}, &SourceLine::path);
   const auto last = std::upper_bound(first, lines.end(), path,
                                      [](std::string_view p, const SourceLine& line) { return p < line.path; });
   return {first, last};
@@ -168,26 +153,23 @@ std::span<const SourceLine> SourceLines::of_file(std::string_view path) const no
 
 const SourceLine* SourceLines::find(std::string_view path, std::uint32_t line) const noexcept {
   const std::span<const SourceLine> file = of_file(path);
-  const auto found = std::lower_bound(file.begin(), file.end(), line,
-                                      [](const SourceLine& a, std::uint32_t wanted) { return a.line < wanted; });
+  const auto found = std::ranges::lower_bound(file, line, {}, &SourceLine::line);
   return found != file.end() && found->line == line ? &*found : nullptr;
 }
 
 Result<std::shared_ptr<const SourceLines>> source_lines(const QueryContext& query, const TimeRange& range) {
   const Snapshot& snapshot = *query.snapshot;
   const WorkKinds kinds(snapshot);
-  std::vector<CostsByLocation> workers(query.pool.concurrency());
-  const Result<void> scanned = scan_chunks(query, lanes_with_role(snapshot, Role::source_location), range,
-                                           [&](const ScannedChunk& chunk, std::size_t worker) {
-                                             add_chunk(chunk, snapshot, range, kinds, workers[worker]);
-                                           });
-  if (!scanned) return scanned.error();
+  auto costs =
+      gather(query, lanes_with_role(snapshot, Role::source_location), range, CostsByLocation{},
+             [&](const ScannedChunk& chunk, CostsByLocation& part) { add_chunk(chunk, snapshot, range, kinds, part); });
+  if (!costs) return costs.error();
   for (const bool on_host : {true, false}) {
-    const Result<void> added = add_self_times(query, range, kinds, on_host, workers[0]);
+    const Result<void> added = add_self_times(query, range, kinds, on_host, *costs);
     if (!added) return added.error();
   }
-  auto result = std::make_shared<SourceLines>(collect(workers, *snapshot.strings));
-  std::sort(result->lines.begin(), result->lines.end(), line_before);
+  auto result = std::make_shared<SourceLines>(collect(*costs, *snapshot.strings));
+  std::ranges::sort(result->lines, line_before);
   result->snapshot_version = snapshot.version;
   result->range = range;
   return std::shared_ptr<const SourceLines>(result);
@@ -243,31 +225,21 @@ class LineTest {
 
 Result<LineEvents> events_of_line(const QueryContext& query, std::string_view path, std::uint32_t line,
                                   const TimeRange& range, std::size_t limit) {
-  struct Found {
-    explicit Found(LineTest&& of_line) : test(std::move(of_line)) {}
+  struct Part {
     LineTest test;
-    std::vector<std::pair<std::int64_t, EventId>> first;  // a heap, the latest on top
-    std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
-    std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
+    Best<std::pair<std::int64_t, EventId>> first;
+    Extent extent;
   };
   const Snapshot& snapshot = *query.snapshot;
-  std::vector<Found> workers;
-  for (std::size_t i = 0; i < query.pool.concurrency(); ++i) workers.emplace_back(LineTest(snapshot, path, line));
+  WorkerParts parts(query, [&] { return Part{LineTest(snapshot, path, line), {}, {}}; });
   auto mask = mask_where(query, lanes_with_role(snapshot, Role::source_location), range,
                          [&](const ScannedChunk& chunk, const ScannedBlock& block, std::size_t worker) {
-                           Found& found = workers[worker];
-                           const std::uint64_t bits = found.test(chunk, block);
+                           Part& part = parts.of(worker);
+                           const std::uint64_t bits = part.test(chunk, block);
                            for (std::uint64_t left = bits; left != 0; left &= left - 1) {
                              const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
-                             const std::int64_t begin_ns = block.begin_ns(i);
-                             found.begin_ns = std::min(found.begin_ns, begin_ns);
-                             found.end_ns = std::max(found.end_ns, block.end_ns(i));
-                             found.first.emplace_back(begin_ns, block.id(i));
-                             std::push_heap(found.first.begin(), found.first.end());
-                             if (found.first.size() > limit) {
-                               std::pop_heap(found.first.begin(), found.first.end());
-                               found.first.pop_back();
-                             }
+                             part.extent.add(block.begin_ns(i), block.end_ns(i));
+                             part.first.add({block.begin_ns(i), block.id(i)}, limit);
                            }
                            return bits;
                          });
@@ -275,16 +247,14 @@ Result<LineEvents> events_of_line(const QueryContext& query, std::string_view pa
   LineEvents events;
   events.mask = std::move(*mask);
   events.total = events.mask->total();
+  Extent extent;
   std::vector<std::pair<std::int64_t, EventId>> all;
-  std::int64_t begin_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
-  for (const Found& found : workers) {
-    begin_ns = std::min(begin_ns, found.begin_ns);
-    end_ns = std::max(end_ns, found.end_ns);
-    all.insert(all.end(), found.first.begin(), found.first.end());
-  }
-  if (events.total > 0) events.stretch = {begin_ns, end_ns};
-  std::sort(all.begin(), all.end());
+  parts.for_each([&](const Part& part) {
+    merge_part(all, part.first.values());
+    extent.add(part.extent);
+  });
+  if (events.total > 0) events.stretch = extent.range;
+  std::ranges::sort(all);
   all.resize(std::min(all.size(), limit));
   for (const auto& [ns, id] : all) events.events.push_back(id);
   return events;

@@ -47,12 +47,12 @@ std::uint64_t ValueCounts::total() const noexcept {
 }
 
 bool ValueCounts::any() const noexcept {
-  return std::any_of(counts_.begin(), counts_.end(), [](std::uint32_t count) { return count != 0; });
+  return std::ranges::any_of(counts_, [](std::uint32_t count) { return count != 0; });
 }
 
 std::pair<std::int64_t, std::int64_t> ValueCounts::extent() const noexcept {
   const auto counted = [](std::uint32_t count) { return count != 0; };
-  const auto first = std::find_if(counts_.begin(), counts_.end(), counted) - counts_.begin();
+  const auto first = std::ranges::find_if(counts_, counted) - counts_.begin();
   const auto last = counts_.rend() - std::find_if(counts_.rbegin(), counts_.rend(), counted);
   if (first >= last) return {value_at(0), value_at(0)};
   return {value_at(static_cast<std::size_t>(first)), value_at(static_cast<std::size_t>(last) - 1)};
@@ -88,7 +88,7 @@ bool ValueCounts::cover(std::vector<double>& values) {
     sorted.push_back(least);
     sorted.push_back(greatest);
   }
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   std::int32_t shift = common_shift(sorted);
   if (!empty()) shift = std::min(shift, shift_);
   auto [first, last] = fullest_stretch(sorted, shift);
@@ -329,7 +329,7 @@ double between_ranks(double below, double above, double part) noexcept {
 class OrderedValues {
  public:
   OrderedValues(const ValueCounts& counts, std::vector<double>& kept) {
-    std::sort(kept.begin(), kept.end());
+    std::ranges::sort(kept);
     auto next = kept.begin();
     counts.for_each([&](double value, std::uint32_t times) {
       for (; next != kept.end() && *next < value; ++next) add(*next, 1);
@@ -356,7 +356,7 @@ class OrderedValues {
 class RankedValues {
  public:
   explicit RankedValues(std::vector<double>& values) : values_(values), is_sorted_(values.size() <= kFewToSort) {
-    if (is_sorted_) std::sort(values_.begin(), values_.end());
+    if (is_sorted_) std::ranges::sort(values_);
   }
   [[nodiscard]] double at(std::uint64_t rank) {
     if (is_sorted_) return values_[rank];

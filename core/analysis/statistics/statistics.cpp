@@ -16,7 +16,7 @@
 #include "core/names/short_names.h"
 #include "core/scan/column_values.h"
 #include "core/scan/event_mask.h"
-#include "core/scan/window_scan.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -29,7 +29,7 @@ bool same_column(std::string_view a, std::string_view b) noexcept {
 }
 
 bool any_same_column(std::string_view word, std::initializer_list<std::string_view> words) noexcept {
-  return std::any_of(words.begin(), words.end(), [word](std::string_view each) { return same_column(word, each); });
+  return std::ranges::any_of(words, [word](std::string_view each) { return same_column(word, each); });
 }
 
 bool is_measurable(ColumnType type) noexcept { return type != ColumnType::string && type != ColumnType::text; }
@@ -50,8 +50,8 @@ std::vector<const Schema*> timed_schemas(const Snapshot& snapshot) {
   std::vector<const Schema*> found;
   for (const LaneSnapshot& lane : snapshot.lanes) {
     if (lane.event_count == 0 || !lane.schema || !takes_part_in_summaries(lane.data->kind)) continue;
-    const bool known = std::any_of(found.begin(), found.end(),
-                                   [&](const Schema* schema) { return schema->name == lane.schema->name; });
+    const bool known =
+        std::ranges::any_of(found, [&](const Schema* schema) { return schema->name == lane.schema->name; });
     if (!known) found.push_back(lane.schema.get());
   }
   return found;
@@ -64,13 +64,12 @@ GroupColumn described(const Schema& schema, const Column& column) {
 }
 
 bool any_has(const std::vector<const Schema*>& schemas, Role role) {
-  return std::any_of(schemas.begin(), schemas.end(), [role](const Schema* schema) { return schema->find(role); });
+  return std::ranges::any_of(schemas, [role](const Schema* schema) { return schema->find(role).has_value(); });
 }
 
 template <typename Text>
 bool any_track(const Snapshot& snapshot, Text text) {
-  return std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(),
-                     [&](const TrackSnapshot& track) { return !text(*track.track).empty(); });
+  return std::ranges::any_of(snapshot.tracks, [&](const TrackSnapshot& track) { return !text(*track.track).empty(); });
 }
 
 ValuePlace constant_text(std::uint64_t code) {
@@ -155,8 +154,8 @@ ColumnName column_name(const Snapshot& snapshot, std::string_view name) noexcept
   const std::size_t point = name.find('.');
   if (point == std::string_view::npos) return {"", name};
   const std::string_view table = name.substr(0, point);
-  const bool known = std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(),
-                                 [table](const auto& schema) { return same_column(schema->name, table); });
+  const bool known =
+      std::ranges::any_of(snapshot.schemas, [table](const auto& schema) { return same_column(schema->name, table); });
   return known ? ColumnName{table, name.substr(point + 1)} : ColumnName{"", name};
 }
 
@@ -238,8 +237,8 @@ Result<std::shared_ptr<const GroupKeys>> GroupKeys::find(const Snapshot& snapsho
     }
   }
   if (keys->of_duration_) keys->unit_ = "ns";
-  const bool any_lane = std::any_of(snapshot.lanes.begin(), snapshot.lanes.end(),
-                                    [](const LaneSnapshot& lane) { return takes_part_in_summaries(lane.data->kind); });
+  const bool any_lane = std::ranges::any_of(
+      snapshot.lanes, [](const LaneSnapshot& lane) { return takes_part_in_summaries(lane.data->kind); });
   for (std::size_t k = 0; any_lane && k < by.size(); ++k) {
     if (has_column[k] == 0) {
       return Error{
@@ -254,10 +253,10 @@ Result<std::shared_ptr<const GroupKeys>> GroupKeys::find(const Snapshot& snapsho
       if (std::binary_search(candidates.begin(), candidates.end(), lane)) keys->lanes_.push_back(lane);
     }
   }
-  const bool any_event = std::any_of(keys->lanes_.begin(), keys->lanes_.end(),
-                                     [&](std::uint32_t lane) { return snapshot.lanes[lane].event_count > 0; });
+  const bool any_event =
+      std::ranges::any_of(keys->lanes_, [&](std::uint32_t lane) { return snapshot.lanes[lane].event_count > 0; });
   if (!any_event) keys->lanes_ = std::move(candidates);
-  std::sort(keys->lanes_.begin(), keys->lanes_.end());
+  std::ranges::sort(keys->lanes_);
   return std::shared_ptr<const GroupKeys>(keys);
 }
 
@@ -590,19 +589,16 @@ Result<MergedGroups> gather_once(const QueryContext& query, const GroupKeys& key
   MergedGroups merged(keys.count());
   const bool keep_all = events_in(*query.snapshot, keys.lanes(), range) <= Statistics::kMostExact;
   merged.most_kept = keep_all ? Statistics::kMostExact + 1 : Distribution::kFolded;
-  std::vector<std::unique_ptr<GroupGatherer>> workers;
-  for (std::size_t w = 0; w < query.pool.concurrency(); ++w) {
-    workers.push_back(
-        std::make_unique<GroupGatherer>(known != nullptr ? GroupReader(keys, *known) : GroupReader(keys)));
-  }
+  WorkerParts parts(query,
+                    [&] { return GroupGatherer(known != nullptr ? GroupReader(keys, *known) : GroupReader(keys)); });
   const Result<void> scanned = scan_chunks(
       query, keys.lanes(), range,
-      [&](const ScannedChunk& chunk, std::size_t worker) { workers[worker]->add(chunk, merged.most_kept); });
+      [&](const ScannedChunk& chunk, std::size_t worker) { parts.of(worker).add(chunk, merged.most_kept); });
   if (!scanned) return scanned.error();
-  for (const auto& worker : workers) {
-    merged.take(*worker, query.control);
-    met_others = met_others || worker->reader.met_others();
-  }
+  parts.for_each([&](GroupGatherer& part) {
+    merged.take(part, query.control);
+    met_others = met_others || part.reader.met_others();
+  });
   if (query.control.cancelled()) return cancelled_error();
   return merged;
 }
@@ -614,7 +610,7 @@ std::vector<std::size_t> by_events(const std::vector<Distribution>& groups) {
   for (const Distribution& group : groups) counts.push_back(group.count());
   std::vector<std::size_t> order(groups.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return counts[a] > counts[b]; });
   return order;
 }
 
@@ -657,15 +653,12 @@ class SelfTimesOfGroups {
       HostCalls calls;
       HostTimes times;
     };
-    std::vector<std::unique_ptr<GroupWorker>> workers;
-    for (std::size_t w = 0; w < query_.pool.concurrency(); ++w)
-      workers.push_back(std::make_unique<GroupWorker>(*query_.snapshot, kinds_, keys_, merged.keys));
-    QueryContext unmasked = query_;
-    unmasked.mask = nullptr;
+    WorkerParts parts(query_, [&] { return GroupWorker(*query_.snapshot, kinds_, keys_, merged.keys); });
+    const QueryContext unmasked = query_.unmasked();
     const Snapshot& snapshot = *query_.snapshot;
     const TimeRange within{std::max(range.begin_ns, snapshot.begin_ns), std::min(range.end_ns, snapshot.end_ns)};
     const auto chunk = [&](const ScannedChunk& scanned, const ScanWindow&, std::size_t w) {
-      GroupWorker& worker = *workers[w];
+      GroupWorker& worker = parts.of(w);
       const bool takes_part = std::binary_search(keys_.lanes().begin(), keys_.lanes().end(), scanned.lane_index);
       if (!takes_part) return worker.calls.add(scanned, query_.mask.get());
       worker.reader.open(scanned);
@@ -673,15 +666,15 @@ class SelfTimesOfGroups {
                        [&worker](const ScannedBlock& block) { return worker.reader.read(block).groups; });
     };
     const auto end = [&](const ScanWindow& window, std::size_t w) {
-      workers[w]->calls.close(window.range, workers[w]->times);
+      parts.of(w).calls.close(window.range, parts.of(w).times);
     };
     const Result<void> scanned = scan_windows(unmasked, hosts_, within, {.chunk = chunk, .end = end});
     if (!scanned) return scanned;
-    for (const auto& worker : workers) {
-      for (const auto& [group, time] : worker->times.groups) {
+    parts.for_each([&](const GroupWorker& part) {
+      for (const auto& [group, time] : part.times.groups) {
         if (group < times.size()) times[group] = times[group].value_or(0) + time.busy_ns + time.wait_ns;
       }
-    }
+    });
     return {};
   }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/format.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -118,7 +119,7 @@ struct FarValue {
 
 // What one thread finds.
 struct DetailGatherer {
-  DetailGatherer(const GroupKeys& keys, const Groups& rows) : reader(keys, rows) {}
+  DetailGatherer(const GroupKeys& keys, const Groups& rows, std::size_t bins) : reader(keys, rows), counts(bins) {}
   GroupReader reader;  // its groups are the rows
   std::vector<std::uint64_t> counts;
   std::uint64_t below = 0, outlier_count = 0;
@@ -183,7 +184,7 @@ Result<Groups> groups_of_rows(const Statistics& statistics, const GroupKeys& key
 // Empty bins at both ends say nothing.
 void trim(ValueBins& bins) {
   const auto is_used = [](std::uint64_t count) { return count > 0; };
-  const auto first = std::find_if(bins.counts.begin(), bins.counts.end(), is_used) - bins.counts.begin();
+  const auto first = std::ranges::find_if(bins.counts, is_used) - bins.counts.begin();
   const auto last = bins.counts.rend() - std::find_if(bins.counts.rbegin(), bins.counts.rend(), is_used);
   if (first >= last) {
     bins.edges.clear();
@@ -196,8 +197,8 @@ void trim(ValueBins& bins) {
 
 // Whether each value is a whole number, as far as its columns tell.
 bool values_are_whole(const GroupKeys& keys) {
-  return std::all_of(keys.lanes().begin(), keys.lanes().end(),
-                     [&](std::uint32_t lane) { return keys.of_lane(lane).value.type != ColumnType::float64; });
+  return std::ranges::all_of(keys.lanes(),
+                             [&](std::uint32_t lane) { return keys.of_lane(lane).value.type != ColumnType::float64; });
 }
 
 Result<void> name_outliers(const QueryContext& query, std::vector<ValueOutlier>& outliers) {
@@ -253,24 +254,20 @@ Result<std::shared_ptr<const ValueDetails>> value_details(const QueryContext& qu
   const auto rows = groups_of_rows(*known, **keys);
   if (!rows) return rows.error();
   const DetailScan scan(*known, *details, only);
-  std::vector<std::unique_ptr<DetailGatherer>> workers;
-  for (std::size_t w = 0; w < query.pool.concurrency(); ++w) {
-    workers.push_back(std::make_unique<DetailGatherer>(**keys, *rows));
-    workers.back()->counts.resize(bins);
-  }
+  WorkerParts parts(query, [&] { return DetailGatherer(**keys, *rows, bins); });
   const TimeRange range = question.filter.range.value_or(TimeRange{});
   const Result<void> scanned =
       scan_chunks(query, (*keys)->lanes(), range,
-                  [&](const ScannedChunk& chunk, std::size_t worker) { scan.add(*workers[worker], chunk); });
+                  [&](const ScannedChunk& chunk, std::size_t worker) { scan.add(parts.of(worker), chunk); });
   if (!scanned) return scanned.error();
   details->bins.counts.resize(bins);
   Best<FarValue> farthest;
-  for (const auto& worker : workers) {
-    for (std::size_t bin = 0; bin < bins; ++bin) details->bins.counts[bin] += worker->counts[bin];
-    details->bins.below += worker->below;
-    details->outlier_count += worker->outlier_count;
-    for (const FarValue& each : worker->farthest.values()) farthest.add(each, ValueDetails::kMostOutliers);
-  }
+  parts.for_each([&](const DetailGatherer& part) {
+    for (std::size_t bin = 0; bin < bins; ++bin) details->bins.counts[bin] += part.counts[bin];
+    details->bins.below += part.below;
+    details->outlier_count += part.outlier_count;
+    for (const FarValue& each : part.farthest.values()) farthest.add(each, ValueDetails::kMostOutliers);
+  });
   trim(details->bins);
   std::vector<FarValue> sorted = farthest.values();
   std::sort(sorted.begin(), sorted.end());

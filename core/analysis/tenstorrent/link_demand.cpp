@@ -8,6 +8,7 @@
 
 #include "core/base/format.h"
 #include "core/scan/column_values.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope::tenstorrent {
 namespace {
@@ -22,12 +23,26 @@ struct LinkWorker {
   std::map<LinkKey, LinkLoad> links;
   std::map<std::int64_t, std::pair<double, std::int64_t>> steps;  // by begin: the highest demand, and the length
   double bytes = 0;
+
+  void merge(LinkWorker&& from) {
+    bytes += from.bytes;
+    for (const auto& [begin, step] : from.steps) steps[begin] = std::max(steps[begin], step);
+    for (auto& [key, link] : from.links) {
+      LinkLoad& sum = links[key];
+      const std::uint64_t count = sum.count + link.count;
+      const double moved = sum.bytes + link.bytes, crowded = sum.crowded_ns + link.crowded_ns;
+      if (sum.first == kNoEvent || link.most_demand > sum.most_demand) sum = std::move(link);
+      sum.count = count;
+      sum.bytes = moved;
+      sum.crowded_ns = crowded;
+    }
+  }
 };
 
 class DemandScan {
  public:
   DemandScan(const QueryContext& query, const TimeRange& range)
-      : query_(query), snapshot_(*query.snapshot), range_(range), workers_(query.pool.concurrency()) {}
+      : query_(query), snapshot_(*query.snapshot), range_(range) {}
 
   Result<LinkDemand> run() {
     LaneIndices lanes;
@@ -36,12 +51,12 @@ class DemandScan {
       if (schema && (schema->name == kDemandTable || schema->name == kEventTable)) lanes.push_back(lane);
     }
     if (lanes.empty()) return LinkDemand{};
-    const auto scanned = scan_chunks(query_, lanes, range_, [&](const ScannedChunk& chunk, std::size_t worker) {
+    auto found = gather(query_, lanes, range_, LinkWorker{}, [&](const ScannedChunk& chunk, LinkWorker& worker) {
       const bool simulated = chunk.lane.schema->name == kDemandTable;
-      simulated ? add_demand(chunk, workers_[worker]) : add_transfers(chunk, workers_[worker]);
+      simulated ? add_demand(chunk, worker) : add_transfers(chunk, worker);
     });
-    if (!scanned) return scanned.error();
-    return merged();
+    if (!found) return found.error();
+    return demand_of(*found);
   }
 
  private:
@@ -78,7 +93,7 @@ class DemandScan {
     std::array<std::optional<std::size_t>, 5> columns = {schema.find("num_bytes"), schema.find("sx"), schema.find("sy"),
                                                          schema.find("dx"), schema.find("dy")};
     if (!network || schema.columns[*network].type != ColumnType::string) return;
-    if (std::any_of(columns.begin(), columns.end(), [](const auto& each) { return !each; })) return;
+    if (std::ranges::any_of(columns, [](const auto& each) { return !each; })) return;
     std::array<NumberBlock, 5> numbers;
     chunk.for_each_block([&](const ScannedBlock& block) {
       for (std::size_t n = 0; n < columns.size(); ++n)
@@ -102,31 +117,16 @@ class DemandScan {
     });
   }
 
-  LinkDemand merged() {
-    LinkDemand all;
-    std::map<LinkKey, LinkLoad> links;
-    std::map<std::int64_t, std::pair<double, std::int64_t>> steps;
-    for (LinkWorker& worker : workers_) {
-      all.bytes += worker.bytes;
-      for (const auto& [begin, step] : worker.steps) steps[begin] = std::max(steps[begin], step);
-      for (auto& [key, link] : worker.links) {
-        LinkLoad& sum = links[key];
-        const std::uint64_t count = sum.count + link.count;
-        const double bytes = sum.bytes + link.bytes, crowded = sum.crowded_ns + link.crowded_ns;
-        if (sum.first == kNoEvent || link.most_demand > sum.most_demand) sum = std::move(link);
-        sum.count = count;
-        sum.bytes = bytes;
-        sum.crowded_ns = crowded;
-        if (sum.name.empty()) sum.name = name_of(key);
-      }
-    }
-    for (const auto& [begin, step] : steps)
+  LinkDemand demand_of(LinkWorker& found) const {
+    LinkDemand all{.bytes = found.bytes};
+    for (const auto& [begin, step] : found.steps)
       all.crowded_ns += step.first > 1 ? static_cast<double>(step.second) * (1 - 1 / step.first) : 0;
-    for (auto& [key, link] : links) {
+    for (auto& [key, link] : found.links) {
+      if (link.name.empty()) link.name = name_of(key);
       if (const TrackSnapshot* track = snapshot_.find_track(link.track)) link.device = track->track->device;
       all.links.push_back(std::move(link));
     }
-    std::stable_sort(all.links.begin(), all.links.end(), [](const LinkLoad& a, const LinkLoad& b) {
+    std::ranges::stable_sort(all.links, [](const LinkLoad& a, const LinkLoad& b) {
       return std::pair(a.most_demand, a.bytes) > std::pair(b.most_demand, b.bytes);
     });
     return all;
@@ -144,7 +144,6 @@ class DemandScan {
   const QueryContext& query_;
   const Snapshot& snapshot_;
   TimeRange range_;
-  std::vector<LinkWorker> workers_;
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "core/analysis/time/track_devices.h"
 #include "core/scan/event_reader.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope::tenstorrent {
 namespace {
@@ -73,8 +74,7 @@ constexpr std::array kDataSizes = {DataSize{"BFLOAT16", 2}, DataSize{"BFLOAT8_B"
                                    DataSize{"UINT16", 2},   DataSize{"UINT8", 1}};
 
 [[nodiscard]] double bytes_of_type(std::string_view type) noexcept {
-  const auto found =
-      std::find_if(kDataSizes.begin(), kDataSizes.end(), [&](const DataSize& size) { return size.type == type; });
+  const auto found = std::ranges::find_if(kDataSizes, [&](const DataSize& size) { return size.type == type; });
   return found == kDataSizes.end() ? 0 : found->bytes;
 }
 
@@ -155,8 +155,7 @@ void judge_matmul(const OperationCells& op, const MatmulWork& work, double secon
 }  // namespace
 
 std::optional<ChipPeaks> chip_peaks(std::string_view arch) noexcept {
-  const auto chip =
-      std::find_if(kChips.begin(), kChips.end(), [&](const ChipRow& row) { return arch.starts_with(row.arch); });
+  const auto chip = std::ranges::find_if(kChips, [&](const ChipRow& row) { return arch.starts_with(row.arch); });
   return chip == kChips.end() ? std::nullopt : std::optional(chip->peaks);
 }
 
@@ -182,19 +181,14 @@ Result<std::vector<OperationPerformance>> operation_performance(const QueryConte
   }
   std::vector<OperationPerformance> rows;
   if (lanes.empty()) return rows;
-  std::vector<std::vector<EventId>> found(query.pool.concurrency());
-  const auto scanned = scan_chunks(query, lanes, range, [&](const ScannedChunk& chunk, std::size_t worker) {
-    chunk.for_each_block([&](const ScannedBlock& block) {
-      for (std::uint32_t i = block.first; i < block.last; ++i) found[worker].push_back(block.id(i));
-    });
+  auto events = gather(query, lanes, range, std::vector<EventId>(), [&](const ScannedChunk& chunk, auto& found) {
+    chunk.for_each_event([&](const ScannedBlock& block, std::uint32_t i) { found.push_back(block.id(i)); });
   });
-  if (!scanned) return scanned.error();
-  std::vector<EventId> events;
-  for (const std::vector<EventId>& each : found) events.insert(events.end(), each.begin(), each.end());
-  std::sort(events.begin(), events.end());
+  if (!events) return events.error();
+  std::ranges::sort(*events);
   const TrackDevices devices(snapshot);
   EventReader reader(query.store, query.snapshot);
-  for (const EventId event : events) {
+  for (const EventId event : *events) {
     if (query.control.cancelled()) return cancelled_error();
     const auto record = reader.read(event);
     if (!record) return record.error();
@@ -202,7 +196,7 @@ Result<std::vector<OperationPerformance>> operation_performance(const QueryConte
     row.event = event;
     row.device_label = devices.label(devices.of_lane(static_cast<std::size_t>(record->lane - snapshot.lanes.data())));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.order < b.order; });
+  std::ranges::stable_sort(rows, {}, [](const auto& each) { return each.order; });
   const auto own = [](const OperationPerformance& row) { return row.time_ns.value_or(0) + row.gap_ns.value_or(0); };
   double total = 0;
   for (const OperationPerformance& row : rows) total += own(row);

@@ -1,5 +1,5 @@
 // The time that at least one of many intervals of session time covers. Intervals are gathered window by window
-// (core/scan/window_scan.h), so that only one window's are held at a time.
+// (core/scan/chunk_scan.h), so that only one window's are held at a time.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class LongestGaps {
   // By time, at most kMost.
   [[nodiscard]] std::vector<TimeRange> by_time() const {
     std::vector<TimeRange> gaps = gaps_;
-    std::sort(gaps.begin(), gaps.end(), [](const TimeRange& a, const TimeRange& b) { return a.begin_ns < b.begin_ns; });
+    std::ranges::sort(gaps, {}, &TimeRange::begin_ns);
     return gaps;
   }
 

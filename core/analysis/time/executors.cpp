@@ -43,7 +43,7 @@ struct ExecutorsDevice {
   bool has_semaphores = false;
 
   Tally& executor(const std::string& name) {
-    const auto found = std::find_if(executors.begin(), executors.end(), [&](const auto& e) { return e.first == name; });
+    const auto found = std::ranges::find_if(executors, [&](const auto& e) { return e.first == name; });
     return found != executors.end() ? found->second : executors.emplace_back(name, Tally{}).second;
   }
 };
@@ -152,7 +152,7 @@ void each_device(const Snapshot& snapshot, Visit visit) {
   const std::map<std::string, ExecutorsDevice> devices = tally_devices(snapshot);
   std::vector<const std::pair<const std::string, ExecutorsDevice>*> order;
   for (const auto& device : devices) order.push_back(&device);
-  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return natural_less(a->first, b->first); });
+  std::ranges::sort(order, [](const auto* a, const auto* b) { return natural_less(a->first, b->first); });
   for (const auto* entry : order) {
     if (!entry->second.executors.empty()) visit(entry->first, entry->second);
   }

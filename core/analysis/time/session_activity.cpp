@@ -166,10 +166,9 @@ Result<FirstLook> find_first_look(const QueryContext& query) {
   const auto is_shorter = [](const TimeRange& a, const TimeRange& b) { return a.length_ns() < b.length_ns(); };
   const auto longest = std::max_element(works.begin(), works.end(), is_shorter);
   if (longest == works.end()) return look;
-  const TimeRange first = *std::find_if(works.begin(), works.end(), [&](const TimeRange& stretch) {
-    return stretch.length_ns() >= longest->length_ns() / kLeastCovered;
-  });
-  std::sort(works.begin(), works.end(), [](const TimeRange& a, const TimeRange& b) { return a.begin_ns < b.begin_ns; });
+  const TimeRange first = *std::ranges::find_if(
+      works, [&](const TimeRange& stretch) { return stretch.length_ns() >= longest->length_ns() / kLeastCovered; });
+  std::ranges::sort(works, {}, &TimeRange::begin_ns);
   CoveredTime covered;
   for (const TimeRange& stretch : works) covered.add(stretch.begin_ns, stretch.end_ns);
   covered.close_window();
@@ -286,7 +285,7 @@ Result<std::optional<TimeRange>> active_stretch(const QueryContext& query, const
   for (const std::string_view name : rule.setup_names) {
     if (const StringId id = snapshot.strings->find(name); id != kNone) setup.push_back(id);
   }
-  std::sort(setup.begin(), setup.end());
+  std::ranges::sort(setup);
   LaneIndices lanes;
   for (std::uint32_t i = 0; i < snapshot.lanes.size(); ++i) {
     if (takes_part(snapshot, snapshot.lanes[i], rule)) lanes.push_back(i);
@@ -356,9 +355,8 @@ void count_again(Snapshot& snapshot) {
 
 std::vector<SessionPart> session_parts(const std::shared_ptr<const Snapshot>& snapshot) {
   const std::set<std::string> hosts = device_hosts(*snapshot);
-  const bool ranks = std::any_of(snapshot->tracks.begin(), snapshot->tracks.end(), [](const TrackSnapshot& track) {
-    return !rank_of_device(track.track->device).empty();
-  });
+  const bool ranks = std::ranges::any_of(
+      snapshot->tracks, [](const TrackSnapshot& track) { return !rank_of_device(track.track->device).empty(); });
   if (hosts.size() < 2 || ranks) return {{"", snapshot}};
   const std::vector<std::string> of_tracks = hosts_of_tracks(*snapshot, hosts);
   std::vector<SessionPart> parts;
@@ -371,8 +369,7 @@ std::vector<SessionPart> session_parts(const std::shared_ptr<const Snapshot>& sn
     count_again(*alone);
     parts.push_back({host, alone});
   }
-  std::sort(parts.begin(), parts.end(),
-            [](const SessionPart& a, const SessionPart& b) { return natural_less(a.host, b.host); });
+  std::ranges::sort(parts, [](const SessionPart& a, const SessionPart& b) { return natural_less(a.host, b.host); });
   return parts;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -98,6 +99,32 @@ inline void join_runs(std::vector<TimeStretch>& stretches) {
   TimeStretch* out = stretches.data();
   for (const TimeStretch& each : stretches) join_stretch(out, each);
   stretches.resize(static_cast<std::size_t>(out + 1 - stretches.data()));
+}
+
+// Sorts many numbers faster than by comparing: by their digits, least significant first. Stable.
+struct DigitKey {
+  std::uint64_t key = 0;
+  std::uint32_t value = 0;
+};
+
+// By key. As many passes as there are digits in which the keys differ; needs as much memory again.
+inline void sort_by_digits(std::vector<DigitKey>& keys) {
+  constexpr unsigned kDigitBits = 11;
+  constexpr std::uint64_t kDigits = std::uint64_t{1} << kDigitBits;
+  std::uint64_t differ = 0;
+  for (const DigitKey& each : keys) differ |= each.key ^ keys.front().key;
+  std::vector<DigitKey> other(differ == 0 ? 0 : keys.size());
+  for (unsigned shift = 0; shift < 64; shift += kDigitBits) {
+    if ((differ >> shift & (kDigits - 1)) == 0) continue;
+    std::array<std::size_t, kDigits + 1> places{};
+    const auto digit = [shift](const DigitKey& each) {
+      return static_cast<std::size_t>(each.key >> shift & (kDigits - 1));
+    };
+    for (const DigitKey& each : keys) ++places[digit(each) + 1];
+    for (std::size_t i = 1; i < places.size(); ++i) places[i] += places[i - 1];
+    for (const DigitKey& each : keys) other[places[digit(each)]++] = each;
+    keys.swap(other);
+  }
 }
 
 }  // namespace accelscope

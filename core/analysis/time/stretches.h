@@ -51,8 +51,7 @@ inline std::int64_t settle(Stretches& parts) {
 // How much of a stretch lies in parts that are settled.
 [[nodiscard]] inline std::int64_t shared_ns(const Stretches& parts, std::int64_t begin_ns,
                                             std::int64_t end_ns) noexcept {
-  auto part = std::upper_bound(parts.begin(), parts.end(), begin_ns,
-                               [](std::int64_t at, const auto& each) { return at < each.second; });
+  auto part = std::ranges::upper_bound(parts, begin_ns, {}, [](const auto& each) { return each.second; });
   std::int64_t sum = 0;
   for (; part != parts.end() && part->first < end_ns; ++part)
     sum += std::min(end_ns, part->second) - std::max(begin_ns, part->first);

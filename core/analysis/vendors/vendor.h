@@ -207,7 +207,7 @@ struct DeviceFigures {
   };
   if (metric.device.empty()) return index(devices.begin());
   const auto exact = index(std::find(devices.begin(), devices.end(), metric.device));
-  return exact ? exact : index(std::find_if(devices.begin(), devices.end(), [&](const std::string& device) {
+  return exact ? exact : index(std::ranges::find_if(devices, [&](const std::string& device) {
     return device.starts_with(metric.device + " ") || metric.device.ends_with(" " + device);
   }));
 }

@@ -67,7 +67,7 @@ std::string EventCells::text(std::size_t column) const {
 }
 
 bool has_table(const Snapshot& snapshot, std::string_view table) {
-  return std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(), [&](const TrackSnapshot& track) {
+  return std::ranges::any_of(snapshot.tracks, [&](const TrackSnapshot& track) {
     return track.schema != nullptr && track.schema->name == table;
   });
 }

@@ -155,7 +155,7 @@ class PiecePlanner {
       }
     }
     if (begins.empty()) return;
-    std::sort(begins.begin(), begins.end());
+    std::ranges::sort(begins);
     std::int64_t from = std::numeric_limits<std::int64_t>::min();
     std::uint64_t events = 0;
     bool first = true;
@@ -305,13 +305,13 @@ Result<void> PieceReader::open(const ExportTrack& track, const EventPiece& piece
     before += track.nested && index > 0 ? 1 : 0;
   }
   if (track.nested && before > 0) {
-    std::sort(events_.begin(), events_.end(), [](const PieceEvent& a, const PieceEvent& b) {
+    std::ranges::sort(events_, [](const PieceEvent& a, const PieceEvent& b) {
       if (a.begin != b.begin) return a.begin < b.begin;
       if (a.depth != b.depth) return a.depth < b.depth;
       return a.chunk != b.chunk ? a.chunk < b.chunk : a.row < b.row;
     });
   }
-  std::sort(open_.begin(), open_.end(), [](const PieceEvent& a, const PieceEvent& b) { return a.depth < b.depth; });
+  std::ranges::sort(open_, {}, &PieceEvent::depth);
   return {};
 }
 

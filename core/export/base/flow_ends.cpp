@@ -55,8 +55,7 @@ FlowEnds::Span FlowEnds::out_of(EventId event, const Span& within) const noexcep
 }
 
 std::uint64_t FlowEnds::left_out() const noexcept {
-  return static_cast<std::uint64_t>(
-      std::count_if(flows_.begin(), flows_.end(), [](const ExportFlow& flow) { return !flow.kept(); }));
+  return static_cast<std::uint64_t>(std::ranges::count_if(flows_, [](const ExportFlow& flow) { return !flow.kept(); }));
 }
 
 Result<FlowEnds> FlowEnds::build(const ExportRequest& request, const ExportPlan& plan) {
@@ -75,8 +74,8 @@ Result<FlowEnds> FlowEnds::build(const ExportRequest& request, const ExportPlan&
   }
   ends.by_source_.resize(ends.flows_.size());
   std::iota(ends.by_source_.begin(), ends.by_source_.end(), 0U);
-  std::stable_sort(ends.by_source_.begin(), ends.by_source_.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return ends.flows_[a].source < ends.flows_[b].source; });
+  std::ranges::stable_sort(
+      ends.by_source_, [&](std::uint32_t a, std::uint32_t b) { return ends.flows_[a].source < ends.flows_[b].source; });
   if (ends.flows_.empty()) return ends;
   if (Result<void> read = ends.read_times(request, plan); !read) return read.error();
   return ends;

@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "core/export/base/writers.h"
 #include "core/export/json_tables.h"
 #include "core/export/neuron/neuron_json.h"
-#include "core/export/stacks/collapsed_stacks.h"
-#include "core/export/stacks/speedscope.h"
-#include "core/export/tables/csv_tables.h"
-#include "core/export/tables/parquet_tables.h"
-#include "core/export/tenstorrent/ops_csv.h"
-#include "core/export/traces/traces.h"
-#include "core/export/vtune/vtune_csv.h"
 
 namespace accelscope {
 namespace {
@@ -92,8 +86,7 @@ constexpr std::array kFormats = {
 std::span<const ExportFormat> export_formats() noexcept { return kFormats; }
 
 const ExportFormat* find_export_format(std::string_view name) noexcept {
-  const auto found =
-      std::find_if(kFormats.begin(), kFormats.end(), [&](const ExportFormat& f) { return f.name == name; });
+  const auto found = std::ranges::find_if(kFormats, [&](const ExportFormat& f) { return f.name == name; });
   return found == kFormats.end() ? nullptr : &*found;
 }
 

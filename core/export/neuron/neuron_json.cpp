@@ -124,7 +124,7 @@ const std::vector<TableJson>& tables() {
 constexpr std::array<std::string_view, 1> kDerivedFlows = {"DMA_TRIGGER"};  // from the column trigger
 
 [[nodiscard]] bool has_frame_tables(const Snapshot& snapshot) {
-  return std::any_of(snapshot.tracks.begin(), snapshot.tracks.end(), [](const TrackSnapshot& track) {
+  return std::ranges::any_of(snapshot.tracks, [](const TrackSnapshot& track) {
     return track.track->kind == "table" && track.track->name.starts_with("stack_frame");
   });
 }
@@ -133,7 +133,7 @@ constexpr std::array<std::string_view, 1> kDerivedFlows = {"DMA_TRIGGER"};  // f
 
 bool is_neuron_session(const Snapshot& snapshot) {
   constexpr std::array<std::string_view, 4> kTelling = {"instruction", "dma_transfer", "neff_node", "trace_event"};
-  return std::any_of(snapshot.schemas.begin(), snapshot.schemas.end(), [&](const auto& schema) {
+  return std::ranges::any_of(snapshot.schemas, [&](const auto& schema) {
     return std::find(kTelling.begin(), kTelling.end(), schema->name) != kTelling.end();
   });
 }
@@ -170,15 +170,15 @@ namespace {
 }
 
 [[nodiscard]] bool is_table_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+  return !name.empty() && std::ranges::all_of(name, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
   });
 }
 
 // Written from their events; the facts repeat them.
 [[nodiscard]] bool has_events(const Snapshot& snapshot, std::string_view table) {
-  return std::any_of(snapshot.lanes.begin(), snapshot.lanes.end(),
-                     [&](const LaneSnapshot& lane) { return lane.schema->name == table && lane.event_count > 0; });
+  return std::ranges::any_of(
+      snapshot.lanes, [&](const LaneSnapshot& lane) { return lane.schema->name == table && lane.event_count > 0; });
 }
 
 void append_field(std::string& row, std::string_view key, std::string_view json) {
@@ -216,7 +216,7 @@ void add_summary(const Snapshot& snapshot, std::vector<FactTable>& tables) {
   const std::set<std::string> parts = parts_of_cores(snapshot);
   for (const Metric& metric : snapshot.metrics) {
     if (parts.contains(metric.device)) continue;
-    auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& r) { return r.first == metric.device; });
+    auto row = std::ranges::find_if(rows, [&](const auto& r) { return r.first == metric.device; });
     if (row == rows.end()) row = rows.insert(rows.end(), {metric.device, ""});
     append_field(row->second, metric.name, value_json(metric));
     if (grouped.insert(metric.name).second) append_field(groups, metric.name, json_quote(metric.group));

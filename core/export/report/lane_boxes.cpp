@@ -116,8 +116,7 @@ class BoxMaker {
         },
         [&](std::size_t leaf) { return add_events(static_cast<std::uint32_t>(leaf)); });
     for (const TreePlace& place : split.kept()) add_node(place);
-    std::sort(out_.boxes.begin(), out_.boxes.end(),
-              [](const ReportBox& a, const ReportBox& b) { return a.begin_ns < b.begin_ns; });
+    std::ranges::sort(out_.boxes, {}, &ReportBox::begin_ns);
     return std::move(out_);
   }
 
@@ -223,8 +222,7 @@ std::vector<ReportValue> lane_values(const QueryContext& query, std::uint32_t in
     const CounterNode& node = lane.data->counters.node(place.level, place.index);
     add(node.begin, node.end, static_cast<double>(node.min), static_cast<double>(node.max));
   }
-  std::sort(values.begin(), values.end(),
-            [](const ReportValue& a, const ReportValue& b) { return a.begin_ns < b.begin_ns; });
+  std::ranges::sort(values, {}, &ReportValue::begin_ns);
   // A value holds until the next sample.
   for (std::size_t i = 0; i + 1 < values.size(); ++i) values[i].length_ns = values[i + 1].begin_ns - values[i].begin_ns;
   return values;

@@ -1,4 +1,4 @@
-#include "core/export/stacks/collapsed_stacks.h"
+#include "core/export/base/writers.h"
 
 #include <fmt/format.h>
 

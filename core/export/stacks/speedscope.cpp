@@ -1,4 +1,4 @@
-#include "core/export/stacks/speedscope.h"
+#include "core/export/base/writers.h"
 
 #include <fmt/format.h>
 
@@ -11,6 +11,7 @@
 #include "core/export/base/export_format.h"
 #include "core/export/base/flow_ends.h"
 #include "core/export/base/track_groups.h"
+#include "core/scan/group_by.h"
 
 namespace accelscope {
 namespace {
@@ -29,11 +30,10 @@ Result<SpeedscopeFrames> find_frames(const ExportRequest& request, const ExportP
     lanes.insert(lanes.end(), track.snapshot->lanes.begin(), track.snapshot->lanes.end());
   }
   const std::size_t strings = request.query.snapshot->strings->size();
-  std::vector<std::vector<bool>> met(request.query.pool.concurrency());
+  WorkerParts met(request.query, [strings] { return std::vector<bool>(strings); });
   const Result<void> scanned =
       scan_chunks(request.query, lanes, request.range, [&](const ScannedChunk& chunk, std::size_t worker) {
-        std::vector<bool>& names = met[worker];
-        names.resize(strings);
+        std::vector<bool>& names = met.of(worker);
         chunk.for_each_block([&](const ScannedBlock& block) {
           for (std::uint32_t i = block.first; i < block.last; ++i) names[block.name(i)] = true;
         });
@@ -42,7 +42,9 @@ Result<SpeedscopeFrames> find_frames(const ExportRequest& request, const ExportP
   SpeedscopeFrames frames;
   frames.of_name.assign(strings, kNoFrame);
   for (StringId id = 0; id < strings; ++id) {
-    if (std::none_of(met.begin(), met.end(), [&](const auto& names) { return !names.empty() && names[id]; })) continue;
+    bool any = false;
+    met.for_each([&](const std::vector<bool>& names) { any = any || names[id]; });
+    if (!any) continue;
     frames.of_name[id] = static_cast<std::uint32_t>(frames.names.size());
     frames.names.push_back(id);
   }

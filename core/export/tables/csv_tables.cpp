@@ -1,4 +1,4 @@
-#include "core/export/tables/csv_tables.h"
+#include "core/export/base/writers.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "core/export/tables/parquet_tables.h"
+#include "core/export/base/writers.h"
 
 #include <algorithm>
 #include <bit>

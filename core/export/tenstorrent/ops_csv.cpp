@@ -1,4 +1,4 @@
-#include "core/export/tenstorrent/ops_csv.h"
+#include "core/export/base/writers.h"
 
 #include <fmt/format.h>
 
@@ -255,7 +255,7 @@ Result<void> lines_of_log(const ExportRequest& request, const std::vector<std::s
     if (run.firmware.known() || run.kernels.known()) sorted.emplace_back(id, &run);
   }
   const auto begin = [](const LoggedRun& run) { return run.firmware.known() ? run.firmware.begin : run.kernels.begin; };
-  std::sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) {
+  std::ranges::sort(sorted, [&](const auto& a, const auto& b) {
     return std::tuple(std::get<0>(a.first), begin(*a.second), a.first) <
            std::tuple(std::get<0>(b.first), begin(*b.second), b.first);
   });
@@ -305,7 +305,7 @@ Result<ExportReport> write_ops_csv(const ExportRequest& request, ExportOutput& o
       from_report ? lines_of_report(request, header, lines) : lines_of_log(request, header, lines, report.losses);
   if (!read) return read.error();
   if (from_report) {
-    std::stable_sort(lines.begin(), lines.end(), [](const OpsLine& a, const OpsLine& b) { return a.order < b.order; });
+    std::ranges::stable_sort(lines, {}, &OpsLine::order);
   }
   std::string text;
   append_line(header, text);
@@ -364,7 +364,7 @@ Result<ExportReport> write_rearranged_csv(const ExportRequest& request, ExportOu
     text += fmt::format("{},{},{}", std::get<0>(place), std::get<1>(place), std::get<2>(place));
     for (const auto& [key, times] : most) {
       auto& stamps = core.zones[key];
-      std::sort(stamps.begin(), stamps.end());
+      std::ranges::sort(stamps);
       for (std::size_t i = 0; i < times; ++i) {
         if (i < stamps.size()) {
           text += fmt::format(",{},{}", stamps[i].first, stamps[i].second);

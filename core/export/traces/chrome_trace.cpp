@@ -1,4 +1,4 @@
-#include "core/export/traces/traces.h"
+#include "core/export/base/writers.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "core/export/vtune/vtune_csv.h"
+#include "core/export/base/writers.h"
 
 #include <fmt/format.h>
 

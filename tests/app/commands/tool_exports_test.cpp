@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "core/analysis/tenstorrent/operation_performance.h"
-#include "core/export/vtune/vtune_csv.h"
+#include "core/export/base/writers.h"
 #include "tests/app/program_run.h"
 
 using namespace accelscope;

@@ -244,13 +244,13 @@ TEST_CASE_FIXTURE(Growing, "answers: masks, hits and colours that are not wanted
   REQUIRE(test::step_until([&] { return !mask.expired() && !colours.expired() && !hits.expired(); },
                            [&] {
                              frame();
-                             mask = analysis.mask(MaskUse::search, filter);
+                             mask = analysis.mask(MaskUse::region, filter);
                              colours = analysis.colours(choice);
                              analysis.search("MATMUL");
                              hits = analysis.shared_hits();
                            }));
   filter.terms = {{"ACTIVATE", false}};
-  (void)analysis.mask(MaskUse::search, filter);
+  (void)analysis.mask(MaskUse::region, filter);
   (void)analysis.colours({});
   analysis.search("");
   CHECK(analysis.hits() == nullptr);

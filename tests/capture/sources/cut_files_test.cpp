@@ -9,7 +9,7 @@
 #include <set>
 
 #include "capture/sources/base/source.h"
-#include "core/export/traces/traces.h"
+#include "core/export/base/writers.h"
 #include "tests/capture/recording_sink.h"
 #include "tests/capture/sources/rocm/rocpd_maker.h"
 #include "tests/capture/sources/rocm/rocprof_maker.h"

@@ -10,8 +10,8 @@
 #include <set>
 #include <variant>
 
+#include "core/export/base/writers.h"
 #include "core/export/tables/parquet_file.h"
-#include "core/export/tables/parquet_tables.h"
 #include "tests/core/export/export_session.h"
 
 using namespace accelscope;

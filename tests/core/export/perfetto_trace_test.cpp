@@ -7,7 +7,7 @@
 #include <cstring>
 #include <optional>
 
-#include "core/export/traces/traces.h"
+#include "core/export/base/writers.h"
 #include "tests/core/export/export_session.h"
 
 using namespace accelscope;

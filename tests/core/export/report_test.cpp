@@ -11,7 +11,6 @@
 
 #include "core/export/report/lane_boxes.h"
 #include "core/export/report/report_pages.h"
-#include "core/export/report/report_text.h"
 #include "core/scan/event_mask.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/random_session.h"

@@ -6,11 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "core/export/base/writers.h"
 #include "core/export/formats/formats.h"
-#include "core/export/stacks/collapsed_stacks.h"
-#include "core/export/stacks/speedscope.h"
-#include "core/export/tables/csv_tables.h"
-#include "core/export/traces/traces.h"
 #include "tests/core/export/export_session.h"
 
 using namespace accelscope;

@@ -1,4 +1,4 @@
-#include "core/scan/window_scan.h"
+#include "core/scan/chunk_scan.h"
 
 #include <doctest/doctest.h>
 

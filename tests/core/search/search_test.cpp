@@ -39,14 +39,28 @@ void check_search(RandomSession& session, std::string_view text, const Accept& a
   for (const PlainEvent& event : session.events) by_lane[event.lane] += accept(event) ? 1 : 0;
   for (std::uint32_t lane = 0; lane < by_lane.size(); ++lane) CHECK(search.hits_of_lane(lane) == by_lane[lane]);
 
+  const auto found = search.hits(session.context());
+  REQUIRE(found.ok());
+  CHECK(found->mask()->total() == hits.size());
   EventReader reader(*session.store, session.snapshot);
+  const auto check_rank = [&](SearchPosition at) {
+    const auto rank = found->rank(reader, at);
+    REQUIRE(rank.ok());
+    const auto place = std::lower_bound(hits.begin(), hits.end(), at);
+    CHECK(rank->before == static_cast<std::uint64_t>(place - hits.begin()));
+    CHECK(rank->is_hit == (place != hits.end() && *place == at));
+  };
+  for (std::size_t i = 0; i < session.events.size(); i += 97) {
+    check_rank({session.events[i].begin_ns, session.events[i].id});
+  }
+  check_rank({std::numeric_limits<std::int64_t>::max(), kNoEvent});
   const auto check_step = [&](SearchPosition from) {
-    const auto next = search.next(reader, from);
+    const auto next = found->next(reader, from);
     REQUIRE(next.ok());
     const auto after = std::upper_bound(hits.begin(), hits.end(), from);
     CHECK((*next).has_value() == (after != hits.end()));
     if (*next && after != hits.end()) CHECK((**next == *after));
-    const auto previous = search.previous(reader, from);
+    const auto previous = found->previous(reader, from);
     REQUIRE(previous.ok());
     const auto before = std::lower_bound(hits.begin(), hits.end(), from);
     CHECK((*previous).has_value() == (before != hits.begin()));
@@ -58,7 +72,7 @@ void check_search(RandomSession& session, std::string_view text, const Accept& a
   check_step({std::numeric_limits<std::int64_t>::max(), kNoEvent});
 
   const TimeRange range = session.random_range();
-  const auto list = search.list(session.context(), range, 300);
+  const auto list = found->list(session.context(), range, 300);
   REQUIRE(list.ok());
   std::vector<SearchPosition> expected;
   for (const PlainEvent& event : session.events) {

@@ -13,7 +13,7 @@
 #include "core/base/format.h"
 #include "core/base/text.h"
 #include "core/chunk/session_writer.h"
-#include "core/export/traces/traces.h"
+#include "core/export/base/writers.h"
 
 namespace accelscope::capture::sources::chrome {
 namespace {

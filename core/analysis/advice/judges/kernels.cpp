@@ -104,8 +104,7 @@ Result<void> judge_chains(const Judgement& judgement, const DeviceSum& device, c
 
 // Memory may bound them whatever units they use; those whose operations are known are judged by these.
 void judge_plain_products(const Judgement& judgement, const DeviceSum& device, KernelSum products) {
-  if (std::any_of(products.rows.begin(), products.rows.end(), [](const Hotspot* row) { return row->flops_ns > 0; }))
-    return;
+  if (std::ranges::any_of(products.rows, [](const Hotspot* row) { return row->flops_ns > 0; })) return;
   const PeakList peaks = peaks_of_device(judgement.snapshot(), device.device);
   const auto peak_of = [&](const char* type) {
     const Peak* const peak = peaks.compute_in(type);

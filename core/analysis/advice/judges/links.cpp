@@ -15,8 +15,8 @@ Result<void> judge_links(const Judgement& judgement, const std::vector<DeviceSum
   if (demand->links.empty() || demand->links.front().most_demand <= 0) return {};
   judgement.judged(RuleId::crowded_links);
   const tenstorrent::LinkLoad& most = demand->links.front();
-  const auto crowded = std::count_if(demand->links.begin(), demand->links.end(),
-                                     [](const tenstorrent::LinkLoad& link) { return link.crowded_ns > 0; });
+  const auto crowded =
+      std::ranges::count_if(demand->links, [](const tenstorrent::LinkLoad& link) { return link.crowded_ns > 0; });
   for (const DeviceSum& device : devices) {
     if (device.device != most.device || crowded == 0) continue;
     Finding found = judgement.finding(RuleId::crowded_links, device, demand->crowded_ns);

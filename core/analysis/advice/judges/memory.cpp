@@ -47,12 +47,11 @@ namespace {
 
 Result<void> judge_memory(const QueryContext& query, Advice& advice) {
   constexpr std::uint64_t kLeastBytes = std::uint64_t{32} << 20;  // a segment or two is how an allocator works
-  QueryContext whole = query;
-  whole.mask = nullptr;
+  const QueryContext whole = query.unmasked();
   const auto tells = [](const LaneSnapshot& lane) {
     return lane.schema && lane.event_count > 0 && (lane.schema->find(Role::reserved) || is_failure_table(*lane.schema));
   };
-  if (std::none_of(query.snapshot->lanes.begin(), query.snapshot->lanes.end(), tells)) return {};
+  if (std::ranges::none_of(query.snapshot->lanes, tells)) return {};
   const auto usage = memory_usage(whole);
   if (!usage) return usage.error();
   const auto pressure = memory_pressure(whole, **usage);

@@ -108,8 +108,7 @@ RoundTrips find_round_trips(const DeviceMoves& moves, const DeviceSum& device) {
     if (bytes * static_cast<std::int64_t>(count) > most)
       trips.bytes = bytes, most = bytes * static_cast<std::int64_t>(count);
   }
-  std::sort(trips.moves.begin(), trips.moves.end(),
-            [](const DeviceMove* a, const DeviceMove* b) { return a->begin_ns < b->begin_ns; });
+  std::ranges::sort(trips.moves, [](const DeviceMove* a, const DeviceMove* b) { return a->begin_ns < b->begin_ns; });
   Stretches all;
   for (const DeviceMove* each : trips.moves) add_stretch(all, each->begin_ns, each->end_ns);
   settle(all);
@@ -175,14 +174,13 @@ BlockingCalls find_blocking(const Judgement& judgement, const DeviceSum& device,
       if (judgement.host.launches(device.device, judgement.snapshot(), each)) spans.push_back(each);
     }
   }
-  std::sort(spans.begin(), spans.end(), [](const HostSpan& a, const HostSpan& b) { return a.begin_ns < b.begin_ns; });
+  std::ranges::sort(spans, {}, &HostSpan::begin_ns);
   BlockingCalls blocking;
   constexpr std::ptrdiff_t kMostThreads = 64;
   for (const DeviceMove& copy : moves.copies) {
     if (copy.words.direction == CopyDirection::other || copy.words.migrates) continue;
     const std::int64_t middle = copy.begin_ns + copy.length_ns() / 2;
-    auto span = std::upper_bound(spans.begin(), spans.end(), copy.begin_ns,
-                                 [](std::int64_t at, const HostSpan& each) { return at < each.begin_ns; });
+    auto span = std::ranges::upper_bound(spans, copy.begin_ns, {}, &HostSpan::begin_ns);
     for (std::ptrdiff_t looked = 0; span != spans.begin() && looked < kMostThreads; ++looked) {
       --span;
       if (span->end_ns < middle) continue;
@@ -232,20 +230,18 @@ void judge_blocking(const Judgement& judgement, const DeviceSum& device, const D
 void judge_alone(const Judgement& judgement, const DeviceSum& device, const DeviceMoves* moves,
                  std::int64_t round_trips_ns) {
   // A replay of what depends on what says more, where it found anything.
-  const bool is_replayed =
-      std::any_of(judgement.advice.findings.begin(), judgement.advice.findings.end(),
-                  [&](const Finding& each) { return each.device == device.device && each.is_replayed; });
+  const bool is_replayed = std::ranges::any_of(
+      judgement.advice.findings, [&](const Finding& each) { return each.device == device.device && each.is_replayed; });
   if ((moves == nullptr && is_replayed) || device.compute_ns == 0 || !judgement.judges(RuleId::transfers_alone)) return;
   const std::int64_t alone = device.alone_ns(Unit::transfer);
   if (share_of(alone, device.active_ns()) <= rule_of(RuleId::transfers_alone).threshold) return;
   // Told with its cause already.
   constexpr RuleId kCauses[] = {RuleId::reloaded_tensor, RuleId::spills, RuleId::small_transfers,
                                 RuleId::reread_inputs};
-  const bool explained =
-      std::any_of(judgement.advice.findings.begin(), judgement.advice.findings.end(), [&](const Finding& each) {
-        return each.device == device.device &&
-               std::find(std::begin(kCauses), std::end(kCauses), each.rule->id) != std::end(kCauses);
-      });
+  const bool explained = std::ranges::any_of(judgement.advice.findings, [&](const Finding& each) {
+    return each.device == device.device &&
+           std::find(std::begin(kCauses), std::end(kCauses), each.rule->id) != std::end(kCauses);
+  });
   if (explained || 2 * round_trips_ns >= alone) return;
   Finding found = judgement.finding(RuleId::transfers_alone, device, static_cast<double>(alone));
   found.headline = fmt::format("Nothing but transfers for {} of {}, {}; work takes {}", duration_text(alone),
@@ -349,8 +345,8 @@ std::optional<Finding> exposed_finding(const Judgement& judgement, const DeviceS
   found.mends = std::move(alone);
   rest_on(found, exposed);
   // On a stream there is other work beside them.
-  const bool same_name = std::all_of(exposed.begin(), exposed.end(),
-                                     [&](const DeviceMove* each) { return each->name == exposed.front()->name; });
+  const bool same_name =
+      std::ranges::all_of(exposed, [&](const DeviceMove* each) { return each->name == exposed.front()->name; });
   if (same_name)
     found.events.terms.push_back({quoted_term("name", judgement.snapshot().strings->text(exposed.front()->name))});
   return found;

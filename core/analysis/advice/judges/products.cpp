@@ -56,7 +56,7 @@ void judge_product(const Judgement& judgement, const DeviceSum& device, const Ho
 }  // namespace
 
 bool is_of(const Hotspot& row, const DeviceSum& device) {
-  return std::any_of(row.tracks.begin(), row.tracks.end(), [&](TrackNumber track) {
+  return std::ranges::any_of(row.tracks, [&](TrackNumber track) {
     return std::find(device.tracks.begin(), device.tracks.end(), track) != device.tracks.end();
   });
 }

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "core/analysis/comparison/student.h"
+#include "core/analysis/statistics/estimates.h"
 
 using namespace accelscope;
 

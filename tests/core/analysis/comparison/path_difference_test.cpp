@@ -1,4 +1,4 @@
-#include "core/analysis/comparison/path_difference.h"
+#include "core/analysis/comparison/name_matching.h"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // What held a GPU's work up, of sessions whose truth is planted: streams of several tracks, threads of a host.
 #include "tests/core/analysis/critical_path/gpu_session.h"
 
-#include "core/analysis/critical_path/device_gaps.h"
+#include "core/analysis/replay/bounds.h"
 
 using namespace accelscope;
 

@@ -7,7 +7,7 @@
 #include <map>
 
 #include "core/analysis/roofline/memory_levels.h"
-#include "core/scan/window_scan.h"
+#include "core/scan/chunk_scan.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/analysis/figures/metrics_session.h"
 #include "tests/core/union_length.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/analysis/selection/summary_bins.h"
+#include "core/analysis/selection/summary_tally.h"
 #include "core/scan/event_mask.h"
 #include "core/search/filter_mask.h"
 #include "tests/core/random_session.h"

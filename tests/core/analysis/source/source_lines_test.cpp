@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/scan/window_scan.h"
+#include "core/scan/chunk_scan.h"
 #include "tests/core/random_session.h"
 
 using namespace accelscope;

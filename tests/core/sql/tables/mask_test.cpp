@@ -202,20 +202,22 @@ TEST_CASE("search: in a mask its total, its steps, its list and its ranks are th
       const auto search = EventSearch::run(query, parse_search("Copy.").value(), all_lanes(*session.snapshot));
       REQUIRE(search.ok());
       CHECK(search->total() == expected.size());
-      const auto list = search->list(query, {}, expected.size() + 10);
+      const auto hits = search->hits(query);
+      REQUIRE(hits.ok());
+      const auto list = hits->list(query, {}, expected.size() + 10);
       REQUIRE(list.ok());
       CHECK(*list == expected);
       EventReader reader(*session.store, session.snapshot);
       for (std::size_t i = 0; i < expected.size(); i += 1 + expected.size() / 7) {
-        const auto rank = search->rank(query, expected[i]);
+        const auto rank = hits->rank(reader, expected[i]);
         REQUIRE(rank.ok());
         CHECK(rank->before == i);
         CHECK(rank->is_hit);
-        const auto next = search->next(reader, expected[i]);
+        const auto next = hits->next(reader, expected[i]);
         REQUIRE(next.ok());
         CHECK(*next == (i + 1 < expected.size() ? std::optional(expected[i + 1]) : std::nullopt));
       }
-      const auto none = search->rank(query, {session.events.front().begin_ns, kNoEvent});
+      const auto none = hits->rank(reader, {session.events.front().begin_ns, kNoEvent});
       REQUIRE(none.ok());
       CHECK_FALSE(none->is_hit);
     }

@@ -1,8 +1,7 @@
-#include "core/analysis/comparison/student.h"
 
 #include <cmath>
 
-#include "core/analysis/statistics/log_gamma.h"
+#include "core/analysis/statistics/estimates.h"
 
 namespace accelscope {
 namespace {

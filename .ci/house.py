@@ -17,7 +17,7 @@ import sys
 ORDER = {
     "core": """base parquet names model chunk index database store store/salvage scan search lod
         analysis/neuron/facts analysis/vendors analysis/time analysis/source analysis/selection analysis/statistics analysis/memory
-        analysis/dependencies analysis/critical_path analysis/compilation analysis/collectives analysis/neuron analysis/tenstorrent analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/hotspots analysis/core_grid analysis/iterations analysis/replay analysis/advice analysis/advice/judges analysis/comparison colour sql/base sql/virtual sql/rows sql/tables sql/planned sql
+        analysis/dependencies analysis/critical_path analysis/compilation analysis/collectives analysis/neuron analysis/tenstorrent analysis/peaks analysis/figures analysis/hierarchy analysis/roofline analysis/hotspots analysis/core_grid analysis/iterations analysis/replay analysis/advice analysis/advice/judges analysis/comparison colour listing/base listing sql/base sql/virtual sql/tables sql/planned sql
         export/base export export/neuron export/traces export/stacks export/tables export/vtune export/tenstorrent export/report export/formats
         sqlite_extension""",
     "render": "base shell widgets timeline",
@@ -29,7 +29,7 @@ ORDER = {
         sources/session sources
         sim/kernel sim/output probe probe/zones/include/accelscope probe/zones/include/tracy probe/client probe/itt probe/opencl probe/python probe/zones
         probe/host kinds/base kinds/program kinds/* kinds agent/run agent/viewers agent/control client .""",
-    "app": """system persist plan rows session content/memory content/source content/capture content/sql content/axes content/hierarchy content content/listings/base content/listings/iterations content/listings content/why content/catalogue content/comparison view workspace library
+    "app": """system persist plan rows session content/memory content/source content/capture content/sql content/axes content/hierarchy content content/why content/comparison view workspace library
         export export/report palette timeline panels panels/* connect frame terminal commands/view commands/analysis mcp commands .""",
 }
 # And whole storeys: what each may include besides itself.

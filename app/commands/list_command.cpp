@@ -5,7 +5,6 @@
 #include <memory>
 #include <ostream>
 
-#include "app/export/text_table.h"
 #include "app/library/library.h"
 #include "app/persist/persist.h"
 #include "app/system/system_files.h"
@@ -15,6 +14,7 @@
 #include "capture/wire/messages.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/listing/base/write.h"
 
 namespace accelscope::app {
 namespace {

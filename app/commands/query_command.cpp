@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
+#include "core/listing/base/write.h"
+#include "core/sql/base/sql.h"
 
 namespace accelscope::app {
 namespace {

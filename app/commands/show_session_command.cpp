@@ -7,7 +7,6 @@
 #include <memory>
 #include <ostream>
 
-#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/session_input.h"
 #include "app/terminal/terminal.h"
@@ -15,6 +14,7 @@
 #include "capture/sources/neuron/read/session_listing.h"
 #include "core/analysis/time/executors.h"
 #include "core/base/format.h"
+#include "core/listing/base/write.h"
 
 namespace accelscope::app {
 namespace {

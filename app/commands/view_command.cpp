@@ -10,10 +10,8 @@
 #include <vector>
 
 #include "app/commands/view/view_output.h"
-#include "app/content/catalogue/listings.h"
 #include "app/export/output_file.h"
 #include "app/export/report/reports.h"
-#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/session_input.h"
@@ -23,6 +21,8 @@
 #include "core/base/format.h"
 #include "core/base/result.h"
 #include "core/base/text.h"
+#include "core/listing/base/write.h"
+#include "core/listing/listings.h"
 #include "core/scan/event_mask.h"
 
 namespace accelscope::app {

@@ -9,9 +9,9 @@
 #include <map>
 #include <set>
 
-#include "app/content/selection_terms.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/listing/terms.h"
 #include "core/model/column_spec.h"
 #include "core/model/unit.h"
 #include "core/names/short_names.h"

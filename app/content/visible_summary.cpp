@@ -6,11 +6,11 @@
 #include <iterator>
 #include <map>
 
-#include "app/content/selection_terms.h"
 #include "app/content/source/text.h"
 #include "core/analysis/figures/metrics.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
+#include "core/listing/terms.h"
 #include "core/model/palette.h"
 #include "core/names/short_names.h"
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "app/content/listings/iterations/iterations.h"
-#include "app/export/text_table.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/listing/base/write.h"
+#include "core/listing/iterations.h"
 
 namespace accelscope::app {
 namespace {

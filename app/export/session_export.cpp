@@ -12,11 +12,12 @@
 #include <vector>
 
 #include "app/export/output_file.h"
-#include "app/export/text_table.h"
 #include "core/base/file_system.h"
 #include "core/base/format.h"
 #include "core/export/neuron/neuron_json.h"
+#include "core/listing/base/write.h"
 #include "core/search/filter_mask.h"
+#include "core/sql/base/sql.h"
 
 namespace accelscope::app {
 namespace {

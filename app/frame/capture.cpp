@@ -1,6 +1,6 @@
 #include "app/content/capture/text.h"
 #include "app/frame/app_state.h"
-#include "capture/security/known_agents.h"
+#include "capture/security/identities.h"
 
 namespace accelscope::app {
 

@@ -7,11 +7,11 @@
 #include <optional>
 #include <string>
 
-#include "app/content/catalogue/listings.h"
 #include "app/mcp/tool.h"
 #include "core/analysis/advice/advice.h"
 #include "core/base/text.h"
-#include "core/names/short_names.h"
+#include "core/listing/base/write.h"
+#include "core/listing/listings.h"
 #include "core/search/filter_mask.h"
 #include "core/sql/base/sql.h"
 
@@ -147,27 +147,7 @@ Result<ToolAnswer> answer_listing(ToolCall& call, const ShelvedSession& session,
   const auto listing = kind.make(*query, {*filter, std::move(by), std::move(value), {}});
   if (!listing) return listing.error();
   LimitedRows rows(*limits);
-  const SqlResult& all = listing->rows;
-  (void)rows.columns(all.columns);
-  ShortNames names;  // of the rows that are answered: a whole name may be longer than all the rest of its row
-  const std::size_t answered = std::min(all.row_count(), limits->rows);
-  const auto name_in = [&](std::size_t row, std::size_t i) {
-    const bool shortens = row < answered && listing->columns[i].names;
-    return shortens ? std::get_if<std::string>(&all.at(row, i)) : nullptr;
-  };
-  for (std::size_t row = 0; row < answered; ++row) {
-    for (std::size_t i = 0; i < all.columns.size(); ++i) {
-      if (const std::string* name = name_in(row, i)) names.add(*name);
-    }
-  }
-  for (std::size_t row = 0; row < all.row_count(); ++row) {
-    const auto first = all.cells.begin() + static_cast<std::ptrdiff_t>(row * all.columns.size());
-    std::vector<SqlValue> cells(first, first + static_cast<std::ptrdiff_t>(all.columns.size()));
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (const std::string* name = name_in(row, i)) cells[i] = names.usual(*name);
-    }
-    if (!rows.row(cells)) break;
-  }
+  visit_listing(*listing, rows, true, limits->rows);
   JsonObject answer;
   answer.text("table", kind.name);
   rows.add_to(answer);
@@ -193,8 +173,8 @@ Result<ToolAnswer> table_tool(ToolCall& call) {
   if (!by) return by.error();
   auto value = call.arguments.text("value");
   if (!value) return value.error();
-  if (!by->empty() && !kind->takes_by) return Error{fmt::format("by: the rows of {} have no choice", *name)};
-  if (!value->empty() && !kind->takes_value) return Error{fmt::format("value: {} has no choice of it", *name)};
+  if (!by->empty() && !kind->facts.takes_by) return Error{fmt::format("by: the rows of {} have no choice", *name)};
+  if (!value->empty() && !kind->facts.takes_value) return Error{fmt::format("value: {} has no choice of it", *name)};
   return answer_listing(call, **session, *kind, std::move(*by), std::move(*value));
 }
 

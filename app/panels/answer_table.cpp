@@ -328,10 +328,10 @@ AnswerTable::Hand AnswerTable::draw(const PanelContext& context, std::string_vie
     for (const ListingColumn& column : listing->columns)
       notes.push_back({.title = column.title,
                        .tooltip = column.explanation,
-                       .form = {.unit = column.unit, .bar = column.bar, .dashes = true},
+                       .form = {.unit = column.unit, .bar = column.look.bar, .dashes = true},
                        .hides = true,
-                       .aside = column.aside,
-                       .names = column.names});
+                       .aside = column.look.aside,
+                       .names = column.look.names});
   }
   prepare(context, {listing, &listing->rows}, name, std::move(notes));
   if (!shown_) return {};

@@ -10,6 +10,7 @@
 #include "app/content/sql/console.h"
 #include "app/panels/panel.h"
 #include "core/base/worker_pool.h"
+#include "core/listing/base/listing.h"
 #include "core/names/short_names.h"
 #include "core/sql/base/sql.h"
 

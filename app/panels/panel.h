@@ -11,12 +11,12 @@
 #include <cmath>
 #include <memory>
 
-#include "app/content/listings/base/listing.h"
 #include "app/persist/persist.h"
 #include "app/session/analysis.h"
 #include "app/session/tab.h"
 #include "app/view/selection.h"
 #include "core/base/text.h"
+#include "core/listing/base/listing.h"
 #include "render/widgets/table.h"
 
 namespace accelscope::app {

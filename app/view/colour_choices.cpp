@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "app/content/event_labels.h"
-#include "app/content/selection_terms.h"
 #include "app/rows/groups.h"
+#include "core/listing/terms.h"
 
 namespace accelscope::app {
 namespace {

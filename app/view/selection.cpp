@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/content/event_details.h"
-#include "app/content/selection_terms.h"
 #include "app/session/analysis.h"
 #include "core/scan/event_mask.h"
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/base/text.h"
 #include "core/sql/base/functions.h"
 #include "core/sql/base/tokens.h"
 #include "core/sql/end_column.h"
@@ -19,8 +20,10 @@ using sql::Context;
 constexpr int kStepsBetweenChecks = 20'000;  // of SQLite's virtual machine: well below a millisecond
 
 // Queries read the session's tables and compute; everything else is refused.
-int authorise(void*, int action, const char*, const char* detail, const char*, const char*) {
+int authorise(void*, int action, const char* subject, const char* detail, const char*, const char*) {
   switch (action) {
+    case SQLITE_UPDATE:  // how SQLite declares a table on demand; it lets no statement change this one
+      return std::string_view(subject) == "sqlite_master" ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_SELECT:
     case SQLITE_READ:
     case SQLITE_RECURSIVE:
@@ -106,9 +109,13 @@ struct SqlSession::Implementation {
   ~Implementation() { sqlite3_close(database); }
 
   void open();
-  // Only create() makes tables: what it passes is in range.
-  static std::size_t table_number(std::span<const char* const> arguments) {
-    return std::strtoul(arguments.front(), nullptr, 10);
+  // create() passes the number of a table; a query that names the module itself passes nothing.
+  template <typename Specs, typename Make>
+  [[nodiscard]] sql::MakeTable maker(const Specs& specs, Make make) {
+    return [this, &specs, make](std::span<const char* const> arguments) -> Result<std::unique_ptr<sql::VirtualTable>> {
+      if (arguments.empty()) return Error{"it is no table"};
+      return make(context, specs[std::strtoul(arguments.front(), nullptr, 10)]);
+    };
   }
   Result<void> create(const std::string& table, std::string_view module, std::size_t index);
   void create_or_leave_out(const std::string& table, std::string_view module, std::size_t index);
@@ -149,14 +156,17 @@ void SqlSession::Implementation::open() {
   list_tables();
   row_specs.push_back({.name = std::string(sql::kMadeTable), .changes = true});  // filled and created when it is used
   sql::register_functions(database);
-  sql::register_tables(database, "accelscope_events", [this](auto arguments) {
-    return sql::make_event_table(context, event_specs[table_number(arguments)]);
-  });
-  sql::register_tables(database, "accelscope_rows", [this](auto arguments) {
-    return sql::make_row_table(context, row_specs[table_number(arguments)]);
-  });
+  sql::register_tables(database, "accelscope_events", maker(event_specs, sql::make_event_table));
+  sql::register_tables(database, "accelscope_rows", maker(row_specs, sql::make_row_table));
   for (std::size_t i = 0; i < event_specs.size(); ++i) create_or_leave_out(event_specs[i].name, "accelscope_events", i);
-  for (std::size_t i = 0; i + 1 < row_specs.size(); ++i) create_or_leave_out(row_specs[i].name, "accelscope_rows", i);
+  for (std::size_t i = 0; i + 1 < row_specs.size(); ++i) {
+    const sql::RowTableSpec& spec = row_specs[i];
+    if (!spec.on_demand) create_or_leave_out(spec.name, "accelscope_rows", i);
+    // The name of a module is a table's, too.
+    if (spec.on_demand)
+      sql::register_tables(database, spec.name.c_str(),
+                           [this, &spec](auto) { return sql::make_row_table(context, spec); });
+  }
   sqlite3_set_authorizer(database, authorise, nullptr);
   sqlite3_progress_handler(database, kStepsBetweenChecks, check_progress, &context);
 }
@@ -194,10 +204,14 @@ void SqlSession::Implementation::list_tables() {
     }
   }
   for (const sql::RowTableSpec& spec : row_specs) {
+    if (std::any_of(tables.begin(), tables.end(),
+                    [&](const SqlTable& each) { return lower_case(each.name) == spec.name; }))
+      continue;
     SqlTable& table = tables.emplace_back();
     table.name = spec.name;
     table.row_estimate = spec.row_estimate;
-    for (const sql::RowColumn& column : spec.columns) table.columns.push_back(column.name);
+    for (const sql::RowColumn& column : spec.columns)
+      (column.hidden ? table.hidden_columns : table.columns).push_back(column.name);
   }
 }
 

@@ -13,27 +13,33 @@ namespace accelscope::sql {
 
 class OpenSession {
  public:
-  OpenSession(std::unique_ptr<Store> opened, WorkerPool& pool)
-      : store(std::move(opened)),
-        context{*store, store->snapshot(), pool, &never_cancelled},
+  OpenSession(std::unique_ptr<Store> opened, std::shared_ptr<WorkerPool> of_all)
+      : pool(std::move(of_all)),
+        store(std::move(opened)),
+        context{*store, store->snapshot(), *pool, &never_cancelled},
         rows(row_tables(*context.snapshot)),
         events(event_tables(*context.snapshot, rows)) {}
 
-  [[nodiscard]] std::vector<std::string> table_names() const {
+  [[nodiscard]] std::vector<std::string> table_names(bool on_demand) const {
     std::vector<std::string> names;
     for (const EventTableSpec& spec : events) names.push_back(spec.name);
-    for (const RowTableSpec& spec : rows) names.push_back(spec.name);
+    for (const RowTableSpec& spec : rows) {
+      if (on_demand || !spec.on_demand) names.push_back(spec.name);
+    }
     return names;
   }
   // Null if there is no such table.
-  [[nodiscard]] std::unique_ptr<VirtualTable> table(std::string_view name) {
+  [[nodiscard]] Result<std::unique_ptr<VirtualTable>> table(std::string_view name) {
     const auto is_it = [&](const auto& spec) { return lower_case(spec.name) == lower_case(name); };
     if (const auto event = std::find_if(events.begin(), events.end(), is_it); event != events.end())
       return make_event_table(context, *event);
     const auto row = std::find_if(rows.begin(), rows.end(), is_it);
-    return row == rows.end() ? nullptr : make_row_table(context, *row);
+    if (row != rows.end()) return make_row_table(context, *row);
+    return Error{
+        fmt::format("accelscope: there is no table {}; there are {}", name, fmt::join(table_names(true), ", "))};
   }
 
+  std::shared_ptr<WorkerPool> pool;
   std::unique_ptr<Store> store;
   TaskControl never_cancelled;
   Context context;
@@ -57,6 +63,12 @@ class SessionTable final : public VirtualTable {
   std::shared_ptr<OpenSession> session_;
   std::unique_ptr<VirtualTable> table_;
 };
+
+Result<std::unique_ptr<VirtualTable>> table_of(const std::shared_ptr<OpenSession>& session, std::string_view name) {
+  auto table = session->table(name);
+  if (!table) return table;
+  return std::unique_ptr<VirtualTable>(std::make_unique<SessionTable>(session, std::move(*table)));
+}
 
 // An argument as it is written in SQL, with or without quotes.
 std::string unquoted(std::string_view argument) {
@@ -91,8 +103,8 @@ Result<std::shared_ptr<OpenSession>> SessionFiles::open(const std::string& path)
   if (auto session = sessions_[path].lock()) return session;
   auto store = Store::open(path);
   if (!store) return store.error();
-  if (!pool_) pool_ = std::make_unique<WorkerPool>();
-  auto session = std::make_shared<OpenSession>(std::move(*store), *pool_);
+  if (!pool_) pool_ = std::make_shared<WorkerPool>();
+  auto session = std::make_shared<OpenSession>(std::move(*store), pool_);
   sessions_[path] = session;
   return session;
 }
@@ -102,13 +114,7 @@ Result<std::unique_ptr<VirtualTable>> SessionFiles::table(std::span<const char* 
     return Error{"accelscope: two arguments are needed, as in USING accelscope('run.accel', 'slice')"};
   auto session = open(unquoted(arguments[0]));
   if (!session) return session.error();
-  const std::string name = unquoted(arguments[1]);
-  auto table = (*session)->table(name);
-  if (!table) {
-    return Error{fmt::format("accelscope: there is no table {}; there are {}", name,
-                             fmt::join((*session)->table_names(), ", "))};
-  }
-  return std::unique_ptr<VirtualTable>(std::make_unique<SessionTable>(std::move(*session), std::move(table)));
+  return table_of(*session, unquoted(arguments[1]));
 }
 
 Result<std::string> SessionFiles::create_all(sqlite3* database, const std::string& path, const std::string& prefix) {
@@ -116,7 +122,7 @@ Result<std::string> SessionFiles::create_all(sqlite3* database, const std::strin
   if (!session) return session.error();
   std::vector<std::string> made;
   std::string left_out;
-  for (const std::string& name : (*session)->table_names()) {
+  for (const std::string& name : (*session)->table_names(false)) {
     const std::string table = quoted_name(prefix + name);
     const std::string create = fmt::format("CREATE VIRTUAL TABLE temp.{} USING accelscope({}, {})", table,
                                            quoted_text(path), quoted_text(name));
@@ -134,7 +140,14 @@ Result<std::string> SessionFiles::create_all(sqlite3* database, const std::strin
       sqlite3_exec(database, fmt::format("DROP TABLE temp.{}", other).c_str(), nullptr, nullptr, nullptr);
     return Error{fmt::format("accelscope: {}: {}", path, reason)};
   }
-  return fmt::format("{}: {} tables, {} events{}", path, made.size(),
+  std::size_t count = made.size();
+  for (const RowTableSpec& spec : (*session)->rows) {
+    const std::string table = prefix + spec.name;  // a module's name is a table's, too
+    if (!spec.on_demand || std::find(made.begin(), made.end(), quoted_name(table)) != made.end()) continue;
+    const auto make = [session = *session, name = spec.name](auto) { return table_of(session, name); };
+    if (register_tables(database, table.c_str(), make) == SQLITE_OK) ++count;
+  }
+  return fmt::format("{}: {} tables, {} events{}", path, count,
                      format_count(count_passing(*(*session)->context.snapshot, nullptr)), left_out);
 }
 

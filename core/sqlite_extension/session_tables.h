@@ -29,7 +29,7 @@ class SessionFiles {
 
  private:
   [[nodiscard]] Result<std::shared_ptr<OpenSession>> open(const std::string& path);
-  std::unique_ptr<WorkerPool> pool_;  // made for the first file
+  std::shared_ptr<WorkerPool> pool_;  // made for the first file
   std::map<std::string, std::weak_ptr<OpenSession>> sessions_;
 };
 

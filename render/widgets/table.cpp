@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/base/text.h"
+#include "core/listing/base/write.h"
 #include "render/widgets/table_drawing.h"
 #include "render/widgets/widgets.h"
 
@@ -24,9 +25,9 @@ std::string quoted(const std::string& text, char separator) {
         plain.begin(), plain.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
     return plain;
   }
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + '"';
+  std::string result;
+  append_csv_cell(result, text);
+  return result;
 }
 
 // -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?, as JSON has numbers.

@@ -7,7 +7,6 @@
 
 #include "app/content/advice_words.h"
 #include "app/export/output_file.h"
-#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/query_watch.h"
@@ -18,6 +17,7 @@
 #include "core/analysis/time/session_activity.h"
 #include "core/analysis/time/track_devices.h"
 #include "core/base/format.h"
+#include "core/listing/base/write.h"
 
 namespace accelscope::app {
 namespace {

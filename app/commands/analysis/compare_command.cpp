@@ -13,7 +13,6 @@
 #include "app/content/comparison/explained.h"
 #include "app/export/output_file.h"
 #include "app/export/report/reports.h"
-#include "app/export/text_table.h"
 #include "app/library/library.h"
 #include "app/terminal/command.h"
 #include "app/terminal/query_watch.h"
@@ -22,6 +21,7 @@
 #include "capture/command_line/options.h"
 #include "core/base/text.h"
 #include "core/export/report/report_pages.h"
+#include "core/listing/base/write.h"
 
 namespace accelscope::app {
 namespace {

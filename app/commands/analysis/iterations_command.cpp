@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "app/content/listings/iterations/iterations.h"
 #include "app/export/iteration_output.h"
 #include "app/export/output_file.h"
-#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
 #include "capture/command_line/options.h"
 #include "core/base/text.h"
+#include "core/listing/base/write.h"
+#include "core/listing/iterations.h"
 #include "core/search/filter_mask.h"
 
 namespace accelscope::app {

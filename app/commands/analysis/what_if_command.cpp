@@ -6,9 +6,7 @@
 #include <optional>
 #include <ostream>
 
-#include "app/content/why/critical_path.h"
 #include "app/content/why/what_if.h"
-#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "app/terminal/filter_options.h"
 #include "app/terminal/query_watch.h"
@@ -16,6 +14,8 @@
 #include "app/terminal/terminal.h"
 #include "capture/command_line/options.h"
 #include "core/base/format.h"
+#include "core/listing/base/write.h"
+#include "core/listing/critical_path.h"
 
 namespace accelscope::app {
 namespace {

@@ -13,11 +13,9 @@
 #include <sstream>
 
 #include "app/content/advice_words.h"
-#include "app/content/catalogue/listings.h"
 #include "app/content/figure_text.h"
 #include "app/export/output_file.h"
 #include "app/export/session_export.h"
-#include "app/export/text_table.h"
 #include "app/persist/persist.h"
 #include "app/system/system_files.h"
 #include "app/terminal/session_input.h"
@@ -28,6 +26,8 @@
 #include "core/base/format.h"
 #include "core/export/formats/formats.h"
 #include "core/export/neuron/neuron_json.h"
+#include "core/listing/base/write.h"
+#include "core/listing/listings.h"
 #include "core/model/unit.h"
 #include "core/scan/event_mask.h"
 #include "core/search/filter_mask.h"

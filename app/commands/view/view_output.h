@@ -91,7 +91,7 @@ struct JsonViewRequest {
 // What --enable-memory-tracker finds in this session, in a sentence.
 [[nodiscard]] std::string memory_tracker_note(const Snapshot& snapshot);
 
-// `view --table NAME`: one table of a session, as a panel shows it: a listing (app/content/listings), else a table of
+// `view --table NAME`: one table of a session, as a panel shows it: a listing (core/listing), else a table of
 // SQL.
 struct TableViewRequest {
   std::vector<std::string> inputs;  // of several one session is made

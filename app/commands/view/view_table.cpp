@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <optional>
 
-#include "app/content/catalogue/listings.h"
 #include "app/content/figure_text.h"
 #include "app/export/output_file.h"
-#include "app/export/text_table.h"
 #include "app/persist/persist.h"
 #include "app/system/system_files.h"
 #include "app/terminal/query_watch.h"
 #include "app/terminal/session_input.h"
 #include "core/base/text.h"
+#include "core/listing/base/write.h"
+#include "core/listing/listings.h"
 #include "core/model/column_spec.h"
 #include "core/search/filter_mask.h"
+#include "core/sql/base/sql.h"
 
 namespace accelscope::app {
 namespace {
@@ -93,9 +94,9 @@ class TableViewer {
         return unknown_table(request_, *snapshot_, known);
       return {};
     }
-    if (!request_.by.empty() && !listing_->takes_by)
+    if (!request_.by.empty() && !listing_->facts.takes_by)
       return Error{fmt::format("--by: the rows of {} are always grouped in the same way", request_.table)};
-    if (!request_.value.empty() && !listing_->takes_value)
+    if (!request_.value.empty() && !listing_->facts.takes_value)
       return Error{fmt::format("--value: {} has no choice of what is measured", request_.table)};
     auto filter = read_filter(request_.filter, *session_.store);
     if (!filter) return filter.error();
@@ -120,7 +121,7 @@ class TableViewer {
     const auto listing = listing_->make(*query, {filter_, request_.by, request_.value, entered_peaks()});
     if (!listing) return listing.error();
     note_ = listing->note;
-    app::print_listing(*listing, rows);
+    accelscope::print_listing(*listing, rows);
     return {};
   }
 

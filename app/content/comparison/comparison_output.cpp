@@ -10,6 +10,7 @@
 #include "app/content/comparison/comparison_words.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/listing/base/write.h"
 #include "core/model/unit.h"
 #include "core/names/short_names.h"
 
@@ -175,34 +176,14 @@ std::string configuration_text(const Comparison& comparison, std::size_t g) {
                      group.captures.size() == 1 ? "capture" : "captures");
 }
 
-// In columns as wide as what they hold, two blanks apart.
-std::size_t characters(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 void print_table(std::ostream& out, const PrintedTable& table) {
-  constexpr std::size_t kWidest = 60;
-  std::vector<std::size_t> widths(table.columns.size(), 0);
-  const auto measure = [&](const std::vector<std::string>& row) {
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], std::min(kWidest, characters(row[i])));
-  };
-  measure(table.columns);
-  for (const auto& row : table.rows) measure(row);
-  const auto print = [&](const std::vector<std::string>& row) {
-    std::string line = "  ";
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string blanks(widths[i] - std::min(widths[i], characters(row[i])), ' ');
-      const bool is_left = i < table.left_columns;
-      if (i > 0) line += "  ";
-      line += is_left ? row[i] + blanks : blanks + row[i];
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out << line << '\n';
-  };
+  std::vector<CellAlign> alignment(table.columns.size(), CellAlign::right);
+  std::fill_n(alignment.begin(), std::min(table.left_columns, alignment.size()), CellAlign::left);
+  TextTable text(std::move(alignment), "  ");
+  if (!table.rows.empty()) text.row(table.columns);
+  for (const auto& row : table.rows) text.row(row);
   out << '\n' << table.title << '\n';
-  if (!table.rows.empty()) print(table.columns);
-  for (const auto& row : table.rows) print(row);
+  text.print(out);
   if (table.left_out > 0) out << fmt::format("  ... {} more rows; --rows 0 prints all\n", format_count(table.left_out));
   if (!table.note.empty()) out << "  " << table.note << '\n';
 }
@@ -590,8 +571,8 @@ Listing metrics_listing(const Comparison& comparison, std::size_t other) {
 
 Listing costs_listing(const Comparison& comparison, const ComparedCosts& costs, std::size_t other) {
   Listing listing(
-      {{"name", costs.title, "", costs.measured, false, false, costs.kind == "kernel"},
-       {"text", "Code", "", "What stands there, where the source is known", false, costs.kind != "line"},
+      {{"name", costs.title, "", costs.measured, {.names = costs.kind == "kernel"}},
+       {"text", "Code", "", "What stands there, where the source is known", {.aside = costs.kind != "line"}},
        {costs.unit == "B" ? "base_bytes" : "base_ns", side_title(comparison, 0), costs.unit,
         "A, the base: " + costs.measured},
        {costs.unit == "B" ? "other_bytes" : "other_ns", side_title(comparison, other), costs.unit,

@@ -7,9 +7,9 @@
 
 #include "app/content/comparison/comparison_words.h"
 #include "app/content/comparison/explained.h"
-#include "app/content/listings/base/listing.h"
 #include "core/analysis/comparison/comparison.h"
 #include "core/analysis/comparison/divergence.h"
+#include "core/listing/base/listing.h"
 
 namespace accelscope::app {
 

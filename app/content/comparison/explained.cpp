@@ -7,11 +7,11 @@
 #include <ostream>
 
 #include "app/content/comparison/comparison_words.h"
-#include "app/content/why/critical_path.h"
 #include "core/analysis/comparison/compared_metrics.h"
 #include "core/analysis/replay/bounds.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/listing/critical_path.h"
 
 namespace accelscope::app {
 namespace {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/analysis/hierarchy/hierarchy.h"
+#include "core/listing/analysis_listings.h"
 #include "core/model/unit.h"
 
 namespace accelscope::app {
@@ -102,17 +103,6 @@ class FlameLayout {
   std::vector<Span> spans_;  // by node
   std::vector<double> values_;
 };
-
-// Whether the name of a call tells it from the same name elsewhere in a tree of calls or zones: a search finds names,
-// no stacks.
-enum class NameUse : std::uint8_t {
-  alone,   // nothing else in the tree is called so
-  apart,   // nothing else is while its events run: the name and their stretch of time tell it
-  shared,  // others are at the same time
-};
-
-// By node; empty for trees that are of no calls. O(n log n): on a worker.
-[[nodiscard]] std::vector<NameUse> name_uses(const Hierarchy& tree);
 
 // How a node is found again in another tree of the same kind, where it has another number: by the texts of its path.
 

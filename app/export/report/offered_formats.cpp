@@ -11,10 +11,7 @@
 #include <optional>
 
 #include "app/content/advice_words.h"
-#include "app/content/catalogue/listings.h"
 #include "app/content/figure_text.h"
-#include "app/content/listings/analysis_listings.h"
-#include "app/content/why/critical_path.h"
 #include "app/export/session_export.h"
 #include "app/workspace/headline.h"
 #include "app/workspace/opening.h"
@@ -27,6 +24,9 @@
 #include "core/export/formats/formats.h"
 #include "core/export/report/report.h"
 #include "core/export/report/report_pages.h"
+#include "core/listing/analysis_listings.h"
+#include "core/listing/critical_path.h"
+#include "core/listing/listings.h"
 #include "core/scan/event_mask.h"
 
 namespace accelscope::app {
@@ -38,7 +38,7 @@ namespace {
 
 // Which listings a report has, in its order.
 struct ReportedListing {
-  std::string_view name;  // of app/content/catalogue/listings.h
+  std::string_view name;  // of core/listing/listings.h
   std::string_view title;
   bool folded = false;
 };

@@ -223,13 +223,13 @@ ReportCell cell_of(const ListingColumn& column, const SqlValue& value, ShortName
     cell.text = format_value(*real, column.unit);
     cell.exact = exact_figure(*real, column.unit);
   } else if (const auto* text = std::get_if<std::string>(&value)) {
-    cell.text = shorten_middle(column.names ? names.usual(*text) : *text, kReportCellBytes);
+    cell.text = shorten_middle(column.look.names ? names.usual(*text) : *text, kReportCellBytes);
     if (cell.text != *text) cell.exact = text->substr(0, 4 * kReportCellBytes);
   } else if (std::holds_alternative<SqlBlob>(value)) {
     cell.text = "(bytes)";
   }
   if (cell.exact == cell.text) cell.exact.clear();
-  if (column.bar) cell.bar = cell.number;
+  if (column.look.bar) cell.bar = cell.number;
   return cell;
 }
 
@@ -249,13 +249,13 @@ ReportTable table_of_listing(const Listing& listing, std::size_t most_rows) {
       any = true;
       numeric = numeric && is_number(value);
     }
-    if (!any || column.aside) continue;
+    if (!any || column.look.aside) continue;
     shown.push_back(i);
     table.columns.push_back({column.title.empty() ? column.name : column.title, column.explanation, numeric});
   }
   ShortNames names;  // of all columns of names
   for (const std::size_t i : shown) {
-    for (std::size_t row = 0; row < rows && listing.columns[i].names; ++row) {
+    for (std::size_t row = 0; row < rows && listing.columns[i].look.names; ++row) {
       if (const auto* name = std::get_if<std::string>(&all.at(row, i))) names.add(*name);
     }
   }

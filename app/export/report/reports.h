@@ -6,9 +6,9 @@
 
 #include "app/content/comparison/comparison_output.h"
 #include "app/content/comparison/explained.h"
-#include "app/content/listings/base/listing.h"
 #include "core/export/base/export_format.h"
 #include "core/export/report/report.h"
+#include "core/listing/base/listing.h"
 
 namespace accelscope::app {
 

@@ -1,9 +1,9 @@
 // The heat map: instances in the order of time along it, ranks by host below each other.
-#include "app/content/listings/analysis_listings.h"
 #include "app/panels/collectives/panel.h"
 #include "app/panels/panel.h"
 #include "app/panels/rect_batch.h"
 #include "core/analysis/statistics/estimates.h"
+#include "core/listing/analysis_listings.h"
 #include "imgui.h"
 
 namespace accelscope::app {

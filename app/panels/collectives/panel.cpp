@@ -2,7 +2,7 @@
 
 #include <unordered_set>
 
-#include "app/content/listings/analysis_listings.h"
+#include "core/listing/analysis_listings.h"
 
 namespace accelscope::app {
 

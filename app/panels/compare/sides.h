@@ -4,7 +4,6 @@
 #include <memory>
 #include <tuple>
 
-#include "app/content/listings/base/listing.h"
 #include "app/session/analysis.h"
 #include "app/session/tab.h"
 #include "core/analysis/comparison/comparison.h"

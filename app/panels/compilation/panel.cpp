@@ -1,7 +1,6 @@
 #include <cstddef>
 
 #include "app/content/advice_words.h"
-#include "app/content/listings/analysis_listings.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/panel.h"
 #include "app/panels/rect_batch.h"

@@ -4,10 +4,10 @@
 // core of the selected event is ringed.
 #pragma once
 
-#include "app/content/listings/analysis_listings.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/panel.h"
 #include "core/analysis/core_grid/grid_frames.h"
+#include "core/listing/analysis_listings.h"
 
 namespace accelscope::app {
 

@@ -1,6 +1,6 @@
 #include "app/panels/panel.h"
-#include "app/content/listings/analysis_listings.h"
 #include "app/panels/answer_table.h"
+#include "core/listing/analysis_listings.h"
 
 namespace accelscope::app {
 

@@ -1,6 +1,5 @@
 #include <cstddef>
 
-#include "app/content/listings/iterations/iterations.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/panel.h"
 #include "app/panels/rect_batch.h"
@@ -264,7 +263,7 @@ void IterationsPanel::ask(const PanelContext& context) {
           if (!list) return list.error();
           std::vector<const NamedRegion*> all;
           for (const NamedRegion& each : (*list)->regions) all.push_back(&each);
-          Listing listing = regions_listing(**list, all);
+          Listing listing = regions_listing(**list, all, by);
           return std::make_shared<const FoundRegions>(FoundRegions{std::move(*list), std::move(listing)});
         });
     return;

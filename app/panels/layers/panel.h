@@ -4,9 +4,9 @@
 #pragma once
 
 #include "app/content/hierarchy/tree_rows.h"
-#include "app/content/listings/analysis_listings.h"
 #include "app/panels/panel.h"
 #include "core/analysis/hierarchy/hierarchy_index.h"
+#include "core/listing/analysis_listings.h"
 #include "core/names/short_names.h"
 
 namespace accelscope::app {

@@ -1,6 +1,6 @@
 #include "app/panels/roofline/panel.h"
 
-#include "app/content/listings/analysis_listings.h"
+#include "core/listing/analysis_listings.h"
 #include "core/model/palette.h"
 #include "core/model/unit.h"
 #include "imgui.h"

@@ -2,7 +2,6 @@
 #include <numeric>
 
 #include "app/content/figure_text.h"
-#include "app/content/selection_terms.h"
 #include "app/content/source/text.h"
 #include "app/content/visible_summary.h"
 #include "app/panels/panel.h"

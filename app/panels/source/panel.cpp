@@ -3,9 +3,9 @@
 #include <charconv>
 #include <filesystem>
 
-#include "app/content/listings/analysis_listings.h"
 #include "app/session/shown_advice.h"
 #include "capture/sources/base/source_finder.h"
+#include "core/listing/analysis_listings.h"
 #include "core/model/source_location.h"
 
 namespace accelscope::app {

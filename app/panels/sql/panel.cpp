@@ -1,7 +1,6 @@
 #include <sstream>
 
 #include "app/content/sql/console.h"
-#include "app/export/text_table.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/panel.h"
 

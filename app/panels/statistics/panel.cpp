@@ -1,7 +1,5 @@
 #include "app/panels/panel.h"
 #include "app/content/axes/axes.h"
-#include "app/content/listings/statistics.h"
-#include "app/content/selection_terms.h"
 #include "app/panels/answer_table.h"
 #include "core/model/unit.h"
 #include "core/names/short_names.h"

@@ -1,14 +1,14 @@
 #include <imgui.h>
 
 #include "app/content/advice_words.h"
-#include "app/content/listings/analysis_listings.h"
-#include "app/content/why/critical_path.h"
 #include "app/content/why/what_if.h"
 #include "app/panels/answer_table.h"
 #include "app/panels/panel.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/replay/bounds.h"
 #include "core/analysis/replay/what_if.h"
+#include "core/listing/analysis_listings.h"
+#include "core/listing/critical_path.h"
 #include "core/model/palette.h"
 #include "core/scan/event_mask.h"
 

@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "core/export/base/event_pieces.h"
+#include "core/listing/base/write.h"
 #include "core/model/schema.h"
 #include "core/store/string_pool.h"
 
@@ -49,11 +50,6 @@ class EventCells {
 Result<void> for_each_event(const ExportRequest& request, std::string_view table,
                             const std::function<void(const EventCells&)>& visit);
 [[nodiscard]] bool has_table(const Snapshot& snapshot, std::string_view table);
-
-// Cells of CSV by RFC 4180.
-
-// In quotes where it holds a comma, a quote or a line end, or is empty and `quote_empty` is asked for.
-void append_csv_cell(std::string& out, std::string_view text, bool quote_empty = false);
 
 // Values of events as JSON, appended to a text: numbers with every digit, strings quoted once and kept. One per thread.
 

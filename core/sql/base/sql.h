@@ -17,44 +17,22 @@
 // sum(dur_ns) / 1e6, not sum(dur_ns / 1e6), and let a window be ts_ns < b AND ts_ns + dur_ns > a.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "core/base/worker_pool.h"
+#include "core/listing/base/rows.h"
 #include "core/store/store.h"
 
 namespace accelscope {
 
 class EventMask;  // core/scan/event_mask.h
 
-struct SqlBlob {
-  std::string bytes;
-  bool operator==(const SqlBlob&) const = default;
-};
-using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string, SqlBlob>;  // monostate: NULL
-
 struct SqlLimits {
   std::uint64_t max_rows = 1'000'000;
   std::uint64_t max_bytes = std::uint64_t{512} << 20;  // of the values kept in a SqlResult
-};
-
-struct SqlResult {
-  std::vector<std::string> columns;
-  std::vector<SqlValue> cells;  // row by row
-  bool truncated = false;       // a limit was reached: there are more rows
-  // Of chunks that could not be read: their rows are missing. The note says so in a sentence, and which tables could
-  // not be made; "" if nothing is missing.
-  std::uint64_t skipped_events = 0;
-  std::string note;
-
-  [[nodiscard]] std::size_t row_count() const noexcept { return columns.empty() ? 0 : cells.size() / columns.size(); }
-  [[nodiscard]] const SqlValue& at(std::size_t row, std::size_t column) const {
-    return cells[row * columns.size() + column];
-  }
 };
 
 // What a table offers, for completion and for a list of the tables.
@@ -63,14 +41,6 @@ struct SqlTable {
   std::vector<std::string> columns;
   std::vector<std::string> hidden_columns;  // may be named, but SELECT * leaves them out
   std::uint64_t row_estimate = 0;
-};
-
-// Takes the rows of a result as they come. Returning false ends the run without an error.
-class SqlRowVisitor {
- public:
-  virtual ~SqlRowVisitor() = default;
-  virtual bool columns(const std::vector<std::string>& names) = 0;
-  virtual bool row(const std::vector<SqlValue>& values) = 0;
 };
 
 class SqlSession {

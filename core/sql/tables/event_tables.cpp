@@ -208,7 +208,9 @@ std::vector<EventTableSpec> event_tables(const Snapshot& snapshot, const std::ve
   tables.push_back(slice_table(snapshot));
   tables.push_back(counter_table(snapshot));
   std::set<std::string> taken{"slice", "counter"};
-  for (const RowTableSpec& other : others) taken.insert(other.name);
+  for (const RowTableSpec& other : others) {
+    if (!other.on_demand) taken.insert(other.name);
+  }
 
   std::vector<std::string> names;  // in the order of their definition
   std::map<std::string, std::vector<std::shared_ptr<const Schema>>> by_name;

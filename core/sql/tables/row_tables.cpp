@@ -6,7 +6,6 @@
 #include "core/analysis/memory/usage.h"
 #include "core/analysis/source/source_lines.h"
 #include "core/base/checksum.h"
-#include "core/sql/rows/row_tables.h"
 #include "core/sql/tables/tables.h"
 
 namespace accelscope::sql {
@@ -221,7 +220,7 @@ std::uint64_t events_of_kind(const Snapshot& snapshot, EventKind kind) {
 }  // namespace
 
 std::vector<RowTableSpec> row_tables(const Snapshot& snapshot) {
-  return {
+  std::vector<RowTableSpec> tables = {
       {"track",
        {{"id", "INTEGER", true},
         {"parent_id", "INTEGER"},
@@ -289,16 +288,9 @@ std::vector<RowTableSpec> row_tables(const Snapshot& snapshot) {
        {{"kind", "TEXT"}, {"count", "INTEGER"}, {"detail", "TEXT"}, {"severity", "TEXT"}},
        snapshot.quality.size(),
        make_quality},
-      loop_table(),
-      iteration_table(),
-      loop_operation_table(),
-      named_region_table(),
-      wait_table(),
-      critical_path_table(),
-      finding_table(),
-      bound_table(),
-      path_gap_table(),
   };
+  for (RowTableSpec listing : listing_tables()) tables.push_back(std::move(listing));
+  return tables;
 }
 
 }  // namespace accelscope::sql

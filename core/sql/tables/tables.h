@@ -19,8 +19,11 @@ namespace accelscope::sql {
 [[nodiscard]] std::vector<EventTableSpec> event_tables(const Snapshot& snapshot,
                                                        const std::vector<RowTableSpec>& others);
 
-// track, flow, memory, marker, source_file, source_line, metric, meta, quality, loop, iteration, loop_operation,
-// named_region, wait, critical_path.
+// track, flow, memory, marker, source_file, source_line, metric, meta, quality, and listing_tables().
 [[nodiscard]] std::vector<RowTableSpec> row_tables(const Snapshot& snapshot);
+
+// Every listing as a table: the cells, columns and names that panels and `accelscope view --table` have, of the
+// filter's range and events. It is made when it is first read and kept as long as the connection.
+[[nodiscard]] std::vector<RowTableSpec> listing_tables();
 
 }  // namespace accelscope::sql

@@ -38,10 +38,11 @@ class RowCursor final : public VirtualCursor {
 
 class RowTable final : public VirtualTable {
  public:
-  RowTable(Context& context, const RowTableSpec& spec) : context_(context), spec_(spec) {}
+  RowTable(Context& context, const RowTableSpec& spec, std::shared_ptr<const Rows> rows)
+      : context_(context), spec_(spec), columns_(rows ? rows->columns() : spec.columns), rows_(std::move(rows)) {}
   [[nodiscard]] std::string declaration() const override {
     Declaration declaration;
-    for (const RowColumn& column : spec_.columns) declaration.add(column.name, column.type);
+    for (const RowColumn& column : columns_) declaration.add(column.name, column.type, column.hidden);
     return declaration.text();
   }
   // idxNum: the key column plus one whose value is given, or 0.
@@ -52,7 +53,7 @@ class RowTable final : public VirtualTable {
     for (int i = 0; i < info.nConstraint && info.idxNum == 0; ++i) {
       const auto& constraint = info.aConstraint[i];
       if (constraint.usable == 0 || constraint.iColumn < 0 || constraint.op != SQLITE_INDEX_CONSTRAINT_EQ) continue;
-      if (!spec_.columns[static_cast<std::size_t>(constraint.iColumn)].key) continue;
+      if (!columns_[static_cast<std::size_t>(constraint.iColumn)].key) continue;
       info.aConstraintUsage[i].argvIndex = 1;
       info.idxNum = constraint.iColumn + 1;
       info.estimatedCost = 10;
@@ -89,6 +90,7 @@ class RowTable final : public VirtualTable {
  private:
   Context& context_;
   const RowTableSpec& spec_;
+  std::vector<RowColumn> columns_;
   std::shared_ptr<const Rows> rows_;
   std::map<std::size_t, KeyIndex> indexes_;
 };
@@ -127,8 +129,14 @@ std::int64_t ValueRows::key(std::size_t row, std::size_t column) const {
   return integer == nullptr ? 0 : *integer;
 }
 
-std::unique_ptr<VirtualTable> make_row_table(Context& context, const RowTableSpec& spec) {
-  return std::make_unique<RowTable>(context, spec);
+Result<std::unique_ptr<VirtualTable>> make_row_table(Context& context, const RowTableSpec& spec) {
+  std::shared_ptr<const Rows> rows;
+  if (spec.varies) {
+    auto made = spec.make(context);
+    if (!made) return made.error();
+    rows = std::move(*made);
+  }
+  return std::unique_ptr<VirtualTable>(std::make_unique<RowTable>(context, spec, std::move(rows)));
 }
 
 }  // namespace accelscope::sql

@@ -83,7 +83,7 @@ TEST_CASE("iterations command: regions, three compared, and wrong questions") {
   const SteppedFile file;
   const ProgramOutcome regions = run({"iterations", file.path, "--regions", "annotation", "--json"});
   CHECK(regions.code == app::kExitDone);
-  CHECK(holds(regions.out, "\"region\": \"train\""));
+  CHECK(holds(regions.out, "\"name\": \"train\""));
   const ProgramOutcome rows =
       run({"query", file.path, "SELECT name, count, total_ns FROM named_region WHERE kind = 'annotation' ORDER BY name",
            "--format", "csv"});

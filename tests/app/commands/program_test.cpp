@@ -4,8 +4,8 @@
 #include <chrono>
 #include <filesystem>
 
-#include "app/export/text_table.h"
 #include "app/terminal/command.h"
+#include "core/listing/base/write.h"
 #include "core/store/store.h"
 #include "render/base/platform.h"
 #include "tests/app/program_run.h"

@@ -132,7 +132,7 @@ TEST_CASE("view --table: devices, gaps and lines of source are printed as any li
   CHECK(run({"view", input, "--table", "idle", "--output-format", "json"}).code == kExitDone);
   const ProgramOutcome lines = run({"view", input, "--table", "lines", "--output-format", "csv"});
   REQUIRE(lines.code == kExitDone);
-  CHECK(holds(lines.out, "source,busy_ns,wait_ns"));
+  CHECK(holds(lines.out, "line,busy_ns,wait_ns"));
 }
 
 TEST_CASE("view --table: times of a table of the file are read by people with their units, by programs as digits") {

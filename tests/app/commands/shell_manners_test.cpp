@@ -5,9 +5,9 @@
 #include <chrono>
 #include <filesystem>
 
-#include "app/export/text_table.h"
 #include "app/terminal/command.h"
 #include "capture/request/kind.h"
+#include "core/listing/base/write.h"
 #include "render/base/platform.h"
 #include "tests/app/program_run.h"
 #include "tests/support/process.h"

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "app/content/selection_terms.h"
+#include "core/listing/terms.h"
 #include "core/search/search.h"
 
 using namespace accelscope;

@@ -510,7 +510,7 @@ TEST_CASE("SQL: anything but one SELECT is refused with a reason") {
        {"DELETE FROM slice", "DROP TABLE slice", "CREATE TABLE t(a)", "ATTACH '/etc/passwd' AS x",
         "PRAGMA temp_store = 1", "INSERT INTO slice(name) VALUES ('x')", "UPDATE slice SET name = 'x'", "BEGIN",
         "VACUUM INTO 'x.db'", "SELECT load_extension('x')", "CREATE VIRTUAL TABLE t USING accelscope_events(99)",
-        "DETACH main", "REINDEX"}) {
+        "DETACH main", "REINDEX", "UPDATE sqlite_master SET sql = 'x'", "SELECT * FROM accelscope_rows"}) {
     CAPTURE(hostile);
     CHECK_FALSE(session.failure(hostile).empty());
   }
@@ -521,7 +521,7 @@ TEST_CASE("SQL: anything but one SELECT is refused with a reason") {
   CHECK(session.failure("SELECT * FROM xyz").find("there are slice, counter, op") != std::string::npos);
   CHECK(session.failure("SELECT s.dur FROM slice s") == "no such column: s.dur; did you mean dur_ns?");
   CHECK(session.failure("SELECT xyz FROM slice").find("slice has id, track_id") != std::string::npos);
-  CHECK(session.failure("SELECT rate FROM slice") == "no such column: rate; it is a column of op");
+  CHECK(session.failure("SELECT rate FROM slice") == "no such column: rate; it is a column of op, roofline");
   CHECK(session.failure("SELECT * FROM slice WHERE name REGEXP '('").find("regular expression") != std::string::npos);
   const std::string deep = "SELECT " + std::string(100'000, '(') + "1" + std::string(100'000, ')');
   CHECK((!session.failure(deep).empty() || session.number(deep) == 1));  // as the library's year has it

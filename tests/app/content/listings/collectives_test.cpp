@@ -5,9 +5,9 @@
 #include <sstream>
 
 #include "app/content/collective_grid.h"
-#include "app/content/listings/analysis_listings.h"
 #include "capture/sim/output/simulator.h"
 #include "core/chunk/session_writer.h"
+#include "core/listing/analysis_listings.h"
 #include "core/model/column_spec.h"
 #include "core/search/filter_mask.h"
 #include "tests/app/program_run.h"

@@ -38,7 +38,7 @@ TEST_CASE("compilations: the table names what compiled, how long, and what that 
   const CompilingFile file;
   const auto all = run({"view", file.path, "--table", "compilations", "--output-format", "csv"});
   REQUIRE(all.code == kExitDone);
-  CHECK(holds(all.out, "kind,what,begin_ns,duration_ns,compile_ns,number,of,basis"));
+  CHECK(holds(all.out, "kind,what,ts_ns,dur_ns,compile_ns,number,of,basis"));
   CHECK(holds(all.out, "compile,train_step,0,400000000,395000000,1,4,first call of 4"));
   CHECK(holds(all.out, "cache hit,train_step,"));
   CHECK(holds(all.err, "1 compilation takes 395 ms"));
@@ -49,7 +49,7 @@ TEST_CASE("compilations: calls are listed one by one or by function, and nothing
   const CompilingFile file;
   const auto calls = run({"view", file.path, "--table", "calls", "--output-format", "csv"});
   REQUIRE(calls.code == kExitDone);
-  CHECK(holds(calls.out, "function,level,call,begin_ns,span_ns,host_ns,compile_ns,dispatch_ns,kernel_ns"));
+  CHECK(holds(calls.out, "function,level,call,ts_ns,span_ns,host_ns,compile_ns,dispatch_ns,kernel_ns"));
   CHECK(holds(calls.out, "train_step,call,1,0,400000000,5000000,395000000,0,9000"));
   CHECK(holds(calls.out, "train_step,call,2,401000000,5000000,4996000,0,4000,9000"));
   const auto functions = run({"view", file.path, "--table", "calls", "--by", "function", "--output-format", "csv"});

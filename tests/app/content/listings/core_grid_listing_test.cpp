@@ -1,4 +1,4 @@
-#include "app/content/listings/analysis_listings.h"
+#include "core/listing/analysis_listings.h"
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,12 @@
-#include "app/content/catalogue/listings.h"
+#include "core/listing/listings.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "app/content/listings/statistics.h"
 #include "capture/sim/output/simulator.h"
 #include "core/chunk/session_writer.h"
+#include "core/listing/statistics.h"
 #include "core/search/filter_mask.h"
 #include "tests/app/program_run.h"
 #include "tests/support/simulated_session.h"

@@ -37,8 +37,8 @@ TEST_CASE("warnings: the weights that are read four times are told first, with t
   const std::vector<std::string> lines = lines_of(all.out);
   REQUIRE(lines.size() > 3);
   CHECK(lines[0] ==
-        "rule,device,headline,source,count,saving_ns,least_ns,share,remedy,evidence,same_time,what_if,begin_ns,end_ns,"
-        "event_id");
+        "rule,device,headline,line,count,saving_ns,least_ns,share,remedy,evidence,same_time,what_if,ts_ns,end_ns,"
+        "event_id,replayed");
   CHECK(lines[1].starts_with("hardware_error,nc0,"));  // before all that costs time
   CHECK(lines[2].starts_with("reloaded_tensor,nc0,"));
   CHECK(holds(lines[2], "loaded 4×"));
@@ -74,7 +74,7 @@ TEST_CASE("errors: of an error every engine is told, with operands and lines") {
   REQUIRE(all.code == kExitDone);
   const std::vector<std::string> lines = lines_of(all.out);
   REQUIRE(lines.size() > 6);
-  CHECK(lines[0].starts_with("ts_ns,error,details,error_id,track,state,name,since_ns,operands,source,event_id"));
+  CHECK(lines[0].starts_with("ts_ns,error,details,error_id,track,state,name,since_ns,operands,line,event_id"));
   for (const char* engine : {",Tensor,", ",Vector,", ",Scalar,", ",GpSimd,", ",Sync,", ",qSyncIOParam0,"}) {
     CAPTURE(engine);
     CHECK(holds(all.out, engine));

@@ -1,4 +1,4 @@
-#include "app/content/listings/statistics.h"
+#include "core/listing/statistics.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 #include <cmath>
 #include <map>
 
-#include "app/content/selection_terms.h"
 #include "core/base/format.h"
+#include "core/listing/terms.h"
 
-namespace accelscope::app {
+namespace accelscope {
 namespace {
 
 // One figure of a row, as a column has it.
@@ -86,11 +86,11 @@ std::vector<ListingColumn> columns_of(const Snapshot& snapshot, const Statistics
   std::vector<ListingColumn> columns;
   for (const std::string& by : question.by) {
     const GroupColumn* column = described_column(known, by);
-    add_column(columns, {.name = std::string(column_name(snapshot, by).column),
-                         .title = column == nullptr ? by : column->title,
-                         .unit = "",
-                         .explanation = column == nullptr ? "" : column->explanation,
-                         .names = by == "name"});
+    add_column(columns, {std::string(column_name(snapshot, by).column),
+                         column == nullptr ? by : column->title,
+                         "",
+                         column == nullptr ? "" : column->explanation,
+                         {.names = by == "name"}});
   }
   const std::string& unit = statistics.unit;
   add_column(columns, {"count", "Count", "", "Events that share time with the range and have the value"});
@@ -106,10 +106,7 @@ std::vector<ListingColumn> columns_of(const Snapshot& snapshot, const Statistics
     figure(each, unit, "");
     if (each.value != &ValueFigures::total) continue;
     if (shape.self) add_column(columns, {"self_ns", "Self", "ns", "Without the calls within them, within the range"});
-    if (!shape.also_ns)
-      add_column(
-          columns,
-          {.name = "share", .title = "Share", .unit = "share", .explanation = "Of the sum of all totals", .bar = true});
+    if (!shape.also_ns) add_column(columns, {"share", "Share", "share", "Of the sum of all totals", {.bar = true}});
   }
   for (const RowFigure& each : kRowFigures) {
     if (shape.also_ns && each.in_short) figure(each, "ns", ", time");
@@ -333,4 +330,4 @@ Result<Listing> list_device_stats(const QueryContext& query, const ListingReques
   return none;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope

@@ -1,15 +1,14 @@
-#include "app/content/listings/analysis_listings.h"
+#include "core/listing/analysis_listings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "app/content/memory/model.h"
 #include "core/analysis/memory/segments.h"
 #include "core/base/format.h"
 
-namespace accelscope::app {
+namespace accelscope {
 namespace {
 
 struct GroupingRow {
@@ -27,8 +26,6 @@ constexpr GroupingRow kAliveGroupings[] = {
   return request.filter.range ? std::min(request.filter.range->end_ns, query.snapshot->end_ns) : query.snapshot->end_ns;
 }
 
-[[nodiscard]] std::int64_t memory_cell(std::uint64_t bytes) { return static_cast<std::int64_t>(bytes); }
-
 }  // namespace
 
 Result<Listing> list_segments(const QueryContext& query, const ListingRequest& request) {
@@ -42,8 +39,11 @@ Result<Listing> list_segments(const QueryContext& query, const ListingRequest& r
                    {"requested_bytes", "Requested", "B", "What was asked for with these"},
                    {"inactive_bytes", "Free", "B", "Between and behind the blocks"},
                    {"largest_free_bytes", "Largest free", "B", "The longest stretch without a block"},
-                   {"fragmentation", "Fragmentation", "share",
-                    "1 - largest free / free: 0 where all that is free lies together", true},
+                   {"fragmentation",
+                    "Fragmentation",
+                    "share",
+                    "1 - largest free / free: 0 where all that is free lies together",
+                    {.bar = true}},
                    {"blocks", "Blocks", "", "In use"}});
   SegmentMap all;
   for (std::uint32_t pool = 0; pool < (*usage)->pools.size(); ++pool) {
@@ -51,9 +51,9 @@ Result<Listing> list_segments(const QueryContext& query, const ListingRequest& r
     for (const MemorySegment& segment : map.segments) {
       ListingTarget target;
       if (segment.event != kNoEvent) target = segment.event;
-      listing.add({(*usage)->pools[pool].name, address_text(segment.address), memory_cell(segment.bytes),
-                   memory_cell(segment.used), memory_cell(segment.requested), memory_cell(segment.free()),
-                   memory_cell(segment.largest_free), fragmentation(segment.free(), segment.largest_free),
+      listing.add({(*usage)->pools[pool].name, fmt::format("0x{:X}", segment.address), count_cell(segment.bytes),
+                   count_cell(segment.used), count_cell(segment.requested), count_cell(segment.free()),
+                   count_cell(segment.largest_free), fragmentation(segment.free(), segment.largest_free),
                    static_cast<std::int64_t>(segment.allocations.size())},
                   target);
     }
@@ -89,8 +89,8 @@ Result<Listing> list_alive(const QueryContext& query, const ListingRequest& requ
                    {"allocations", "Allocations", "", "Alive"},
                    {"bytes", "Size", "B", "Of them together"},
                    {"requested_bytes", "Requested", "B", "What was asked for with these"},
-                   {"share", "Share", "share", "Of what is in use of this memory", true},
-                   {"stack", "Stack", "", "Of the largest one, innermost first", false, true}});
+                   {"share", "Share", "share", "Of what is in use of this memory", {.bar = true}},
+                   {"stack", "Stack", "", "Of the largest one, innermost first", {.aside = true}}});
   struct Group {
     std::int64_t count = 0;
     std::uint64_t bytes = 0, requested = 0;
@@ -114,7 +114,7 @@ Result<Listing> list_alive(const QueryContext& query, const ListingRequest& requ
                      [](const auto& a, const auto& b) { return a.second.bytes > b.second.bytes; });
     for (const auto& [number, group] : order) {
       listing.add({usage.pools[pool].name, usage.group_name(number, known->grouping), group.count,
-                   memory_cell(group.bytes), memory_cell(group.requested),
+                   count_cell(group.bytes), count_cell(group.requested),
                    static_cast<double>(group.bytes) / static_cast<double>(std::max<std::uint64_t>(whole, 1)),
                    usage.stacks[usage.allocations[*group.largest].stack]},
                   usage.allocations[*group.largest].event);
@@ -124,4 +124,4 @@ Result<Listing> list_alive(const QueryContext& query, const ListingRequest& requ
   return listing;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope

@@ -1,4 +1,4 @@
-#include "app/export/text_table.h"
+#include "core/listing/base/write.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include "core/model/unit.h"
 #include "core/names/short_names.h"
 
-namespace accelscope::app {
+namespace accelscope {
 
 std::size_t display_width(std::string_view text) noexcept {
   return static_cast<std::size_t>(
@@ -53,6 +53,19 @@ void TextTable::print(std::ostream& out) const {
   }
 }
 
+void append_csv_cell(std::string& out, std::string_view text, bool quote_empty) {
+  if ((!text.empty() || !quote_empty) && text.find_first_of(",\"\n\r") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
 namespace {
 
 std::string hex(std::string_view bytes) {
@@ -76,7 +89,7 @@ std::string value_text(const SqlValue& value) {
   return {};
 }
 
-// RFC 4180, but lines end as everywhere here; fields with commas, quotes or line ends are quoted, quotes doubled.
+// Lines end as everywhere here.
 class CsvOutput final : public QueryOutput {
  public:
   explicit CsvOutput(std::ostream& out) : out_(out) {}
@@ -93,20 +106,13 @@ class CsvOutput final : public QueryOutput {
   void finish() override { out_.flush(); }
 
  private:
-  void field(std::size_t index, const std::string& text) {
-    if (index > 0) out_ << ',';
-    if (text.find_first_of(",\"\r\n") == std::string::npos) {
-      out_ << text;
-      return;
-    }
-    out_ << '"';
-    for (const char c : text) {
-      if (c == '"') out_ << '"';
-      out_ << c;
-    }
-    out_ << '"';
+  void field(std::size_t index, std::string_view text) {
+    line_.assign(index > 0 ? "," : "");
+    append_csv_cell(line_, text);
+    out_ << line_;
   }
   std::ostream& out_;
+  std::string line_;
 };
 
 class JsonOutput final : public QueryOutput {
@@ -238,18 +244,15 @@ std::unique_ptr<QueryOutput> make_query_output(std::string_view format, std::ost
   return std::make_unique<TableOutput>(out, on_screen);
 }
 
-void print_listing(const Listing& listing, QueryOutput& output) {
+void visit_listing(const Listing& listing, SqlRowVisitor& visitor, bool shortens, std::size_t most) {
   const SqlResult& all = listing.rows;
-  std::vector<std::string> units;
-  for (const ListingColumn& column : listing.columns) units.push_back(column.unit);
-  output.units(std::move(units));
-  if (!output.columns(all.columns)) return;
+  if (!visitor.columns(all.columns)) return;
   ShortNames names;
-  const auto name_in = [&](std::size_t row, std::size_t i) -> const std::string* {
-    const bool shortens = output.for_people() && listing.columns[i].names;
-    return shortens ? std::get_if<std::string>(&all.at(row, i)) : nullptr;
+  const auto name_in = [&](std::size_t row, std::size_t i) {
+    return shortens && row < most && listing.columns[i].look.names ? std::get_if<std::string>(&all.at(row, i))
+                                                                   : nullptr;
   };
-  for (std::size_t row = 0; row < all.row_count(); ++row) {
+  for (std::size_t row = 0; row < std::min(most, all.row_count()); ++row) {
     for (std::size_t i = 0; i < all.columns.size(); ++i) {
       if (const std::string* name = name_in(row, i)) names.add(*name);
     }
@@ -260,8 +263,15 @@ void print_listing(const Listing& listing, QueryOutput& output) {
       const std::string* name = name_in(row, i);
       cells.push_back(name == nullptr ? all.at(row, i) : SqlValue(names.usual(*name)));
     }
-    if (!output.row(cells)) return;
+    if (!visitor.row(cells)) return;
   }
 }
 
-}  // namespace accelscope::app
+void print_listing(const Listing& listing, QueryOutput& output) {
+  std::vector<std::string> units;
+  for (const ListingColumn& column : listing.columns) units.push_back(column.unit);
+  output.units(std::move(units));
+  visit_listing(listing, output, output.for_people());
+}
+
+}  // namespace accelscope

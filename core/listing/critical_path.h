@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "app/content/listings/base/listing.h"
 #include "core/analysis/critical_path/critical_path.h"
 #include "core/analysis/critical_path/work_graph.h"
+#include "core/listing/base/listing.h"
 
-namespace accelscope::app {
+namespace accelscope {
 
 [[nodiscard]] Result<Listing> list_critical_path(const QueryContext& query, const ListingRequest& request);
 [[nodiscard]] Result<Listing> list_path_shares(const QueryContext& query, const ListingRequest& request);
@@ -24,7 +24,6 @@ namespace accelscope::app {
 [[nodiscard]] Result<Listing> causes_listing(const QueryContext& query, const WorkGraph& graph,
                                              const EventFilter& filter, WaitsBy by);
 // What tables say of a node, empty of none: its name, its line, the event that a user knows it as.
-[[nodiscard]] SqlValue path_words(std::string_view text);
 [[nodiscard]] SqlValue path_name_cell(const WorkGraph& graph, NodeIndex node);
 [[nodiscard]] SqlValue path_line_cell(const WorkGraph& graph, NodeIndex node);
 [[nodiscard]] SqlValue path_event_cell(const WorkGraph& graph, NodeIndex node);
@@ -40,4 +39,4 @@ namespace accelscope::app {
 [[nodiscard]] Result<Listing> idle_listing(const QueryContext& query, const WorkGraph& graph, const TimeRange& range,
                                            std::size_t most);
 
-}  // namespace accelscope::app
+}  // namespace accelscope

@@ -1,15 +1,15 @@
-#include "app/content/listings/analysis_listings.h"
+#include "core/listing/analysis_listings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "app/content/selection_terms.h"
 #include "core/analysis/roofline/event_amounts.h"
 #include "core/base/format.h"
+#include "core/listing/terms.h"
 
-namespace accelscope::app {
+namespace accelscope {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, RoofGrouping>, 3> kGroupings = {
@@ -24,24 +24,18 @@ constexpr std::array<std::pair<std::string_view, RoofGrouping>, 3> kGroupings = 
   return found->second;
 }
 
-[[nodiscard]] SqlValue number_or_null(const std::optional<double>& value) {
-  return value ? SqlValue(*value) : SqlValue();
-}
-
 [[nodiscard]] std::string_view origin_text(PeakOrigin origin) noexcept {
   constexpr std::array<std::string_view, 4> kTexts = {"", "profile", "table", "entered"};
   return kTexts[static_cast<std::size_t>(origin)];
 }
 
 void add_level_path(Listing& listing, const DeviceLevels& levels, const LevelPath& path) {
-  const auto busy = path.busy_ns ? SqlValue(*path.busy_ns) : SqlValue();
+  const auto busy = known_cell(path.busy_ns);
   const bool has_busy = path.busy_ns && *path.busy_ns > 0;
-  listing.add({levels.device, fmt::format("{} to {}", path.from, path.to), path.bytes, busy,
-               number_or_null(path.bandwidth),
+  listing.add({levels.device, fmt::format("{} to {}", path.from, path.to), path.bytes, busy, known_cell(path.bandwidth),
                has_busy ? SqlValue(path.bytes / static_cast<double>(*path.busy_ns) * 1e9) : SqlValue(),
-               number_or_null(path.peak_value), SqlValue(), SqlValue(), number_or_null(path.share),
-               number_or_null(path.ideal_ns), std::string(path.limiting ? "yes" : ""),
-               path.limiting ? levels.reason : std::string()});
+               known_cell(path.peak_value), SqlValue(), SqlValue(), known_cell(path.share), known_cell(path.ideal_ns),
+               std::string(path.limiting ? "yes" : ""), path.limiting ? levels.reason : std::string()});
 }
 
 void add_compute(Listing& listing, const DeviceLevels& levels) {
@@ -51,8 +45,8 @@ void add_compute(Listing& listing, const DeviceLevels& levels) {
   const std::optional<double> peak = compute == nullptr ? std::nullopt : compute->value;
   listing.add({levels.device, compute == nullptr ? std::string("Compute") : compute->title, SqlValue(),
                levels.active_ns, SqlValue(), SqlValue(), SqlValue(),
-               active > 0 ? SqlValue(levels.flops / active * 1e9) : SqlValue(), number_or_null(peak),
-               number_or_null(levels.compute_share), peak ? SqlValue(levels.flops / *peak * 1e9) : SqlValue(),
+               active > 0 ? SqlValue(levels.flops / active * 1e9) : SqlValue(), known_cell(peak),
+               known_cell(levels.compute_share), peak ? SqlValue(levels.flops / *peak * 1e9) : SqlValue(),
                std::string(levels.compute_limits ? "yes" : ""), levels.compute_limits ? levels.reason : std::string()});
 }
 
@@ -126,18 +120,17 @@ Result<Listing> list_roofline(const QueryContext& query, const ListingRequest& r
   const TimeRange range = request.filter.range.value_or(TimeRange{});
   const auto found = device_rooflines(query, range, *grouping);
   if (!found) return found.error();
-  Listing listing(
-      {{"device", "Device", "", ""},
-       {"name", "Name", "", "The name, layer or source line", false, false, *grouping == RoofGrouping::name},
-       {"memory", "Bytes of", "", "Whose bytes the intensity is of"},
-       {"count", "Events", "", ""},
-       {"busy_ns", "Busy", "ns", "Time in which at least one of its events is under way"},
-       {"flops", "Operations", "FLOP", ""},
-       {"bytes", "Bytes", "B", "From and to the memory"},
-       {"intensity", "Intensity", "FLOP/B", "Operations over bytes"},
-       {"rate", "Achieved", "FLOP/s", "Operations over busy time"},
-       {"roof", "Roof here", "FLOP/s", "What the device allows at this intensity"},
-       {"share", "Of its roof", "share", "Achieved over roof"}});
+  Listing listing({{"device", "Device", "", ""},
+                   {"name", "Name", "", "The name, layer or source line", {.names = *grouping == RoofGrouping::name}},
+                   {"memory", "Bytes of", "", "Whose bytes the intensity is of"},
+                   {"count", "Events", "", ""},
+                   {"busy_ns", "Busy", "ns", "Time in which at least one of its events is under way"},
+                   {"flops", "Operations", "FLOP", ""},
+                   {"bytes", "Bytes", "B", "From and to the memory"},
+                   {"intensity", "Intensity", "FLOP/B", "Operations over bytes"},
+                   {"rate", "Achieved", "FLOP/s", "Operations over busy time"},
+                   {"roof", "Roof here", "FLOP/s", "What the device allows at this intensity"},
+                   {"share", "Of its roof", "share", "Achieved over roof"}});
   for (const Roofline& line : (*found)->devices) {
     const PeakList peaks = peaks_of_device(*query.snapshot, line.device, request.peaks);
     for (std::size_t memory = 0; memory < line.memories.size(); ++memory) {
@@ -147,7 +140,7 @@ Result<Listing> list_roofline(const QueryContext& query, const ListingRequest& r
         const auto roof = roof_at(ceilings, point.intensity(memory));
         listing.add({line.device, point.text, line.memories[memory].name, static_cast<std::int64_t>(point.count),
                      point.busy_ns, point.flops, point.bytes[memory], point.intensity(memory), point.rate(),
-                     number_or_null(roof), roof ? SqlValue(point.rate() / *roof) : SqlValue()},
+                     known_cell(roof), roof ? SqlValue(point.rate() / *roof) : SqlValue()},
                     events_of_point(*query.snapshot, *grouping, point, request.filter));
       }
     }
@@ -172,12 +165,12 @@ Result<Listing> list_peaks(const QueryContext& query, const ListingRequest& requ
   for (std::size_t device = 0; device < lanes.device_count(); ++device) {
     const PeakList peaks = peaks_of_device(*query.snapshot, lanes.name(device), request.peaks);
     for (const Peak& peak : peaks.all) {
-      listing.add({peaks.device, peaks.model, peak.what, peak.title, number_or_null(peak.value), std::string(peak.unit),
-                   std::string(origin_text(peak.origin)), peak.source, number_or_null(peak.built_in)});
+      listing.add({peaks.device, peaks.model, peak.what, peak.title, known_cell(peak.value), std::string(peak.unit),
+                   std::string(origin_text(peak.origin)), peak.source, known_cell(peak.built_in)});
     }
   }
   if (listing.rows.row_count() == 0) listing.note = "the session has no device that works";
   return listing;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope

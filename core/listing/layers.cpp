@@ -1,24 +1,17 @@
-#include "app/content/listings/analysis_listings.h"
+#include "core/listing/analysis_listings.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
-#include "app/content/selection_terms.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/listing/terms.h"
 #include "core/names/short_names.h"
 
-namespace accelscope::app {
+namespace accelscope {
 namespace {
-
-SqlValue whole(std::uint64_t value) { return static_cast<std::int64_t>(std::min<std::uint64_t>(value, INT64_MAX)); }
-
-// Nothing where there is none: what was not recorded is not 0.
-SqlValue unless_zero(std::uint64_t value) { return value == 0 ? SqlValue{} : whole(value); }
-
-SqlValue real(const std::optional<double>& value) { return value ? SqlValue{*value} : SqlValue{}; }
 
 std::vector<ListingColumn> layer_columns(const Hierarchy& tree) {
   const std::string level(tree.kind == nullptr ? "Path" : tree.kind->level);
@@ -51,18 +44,18 @@ std::vector<SqlValue> layer_cells(const Hierarchy& tree, std::size_t at) {
   const HierarchyNode& node = tree.nodes[at];
   std::vector<SqlValue> cells = {tree.path(at),
                                  std::int64_t{node.depth},
-                                 whole(node.totals.events),
+                                 count_cell(node.totals.events),
                                  node.cover.busy_ns,
                                  node.cover.self_ns,
                                  node.totals.wait_ns,
                                  tree.share(at),
                                  node.totals.flops > 0 ? SqlValue{node.totals.flops} : SqlValue{},
-                                 unless_zero(node.totals.bytes),
-                                 real(tree.achieved_flops(at)),
-                                 real(tree.mfu(at)),
+                                 amount_cell(node.totals.bytes),
+                                 known_cell(tree.achieved_flops(at)),
+                                 known_cell(tree.mfu(at)),
                                  node.totals.launched_events == 0 ? SqlValue{} : SqlValue{node.totals.launched_ns}};
   for (std::size_t unit = 0; unit < tree.units.size(); ++unit) {
-    cells.push_back(whole(tree.unit_events[at * tree.units.size() + unit]));
+    cells.push_back(count_cell(tree.unit_events[at * tree.units.size() + unit]));
     cells.push_back(tree.unit_busy_ns[at * tree.units.size() + unit]);
   }
   return cells;
@@ -182,6 +175,31 @@ Result<HierarchyQuestion> hierarchy_question(const std::vector<std::string>& by)
   return question;
 }
 
+std::vector<NameUse> name_uses(const Hierarchy& tree) {
+  if (tree.kind == nullptr || !tree.kind->is_nested()) return {};
+  std::vector<NameUse> uses(tree.nodes.size(), NameUse::alone);
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t node = 1; node < tree.nodes.size(); ++node) order.push_back(node);
+  const auto stretch = [&](std::uint32_t node) -> const TimeRange& { return tree.nodes[node].totals.stretch; };
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    if (tree.nodes[a].label != tree.nodes[b].label) return tree.nodes[a].label < tree.nodes[b].label;
+    return stretch(a).begin_ns < stretch(b).begin_ns;
+  });
+  for (std::size_t first = 0; first < order.size();) {
+    std::size_t last = first;
+    while (last < order.size() && tree.nodes[order[last]].label == tree.nodes[order[first]].label) ++last;
+    std::int64_t reached = INT64_MIN;  // the end of all before
+    for (std::size_t i = first; last - first > 1 && i < last; ++i) {
+      const bool after = i == first || reached < stretch(order[i]).begin_ns;
+      reached = std::max(reached, stretch(order[i]).end_ns);
+      const bool before = i + 1 == last || reached < stretch(order[i + 1]).begin_ns;
+      uses[order[i]] = after && before ? NameUse::apart : NameUse::shared;
+    }
+    first = last;
+  }
+  return uses;
+}
+
 NodeTarget target_of_node(const Snapshot& snapshot, const Hierarchy& tree, const std::vector<NameUse>& names,
                           std::size_t at) {
   const HierarchyNode& node = tree.nodes[at];
@@ -254,4 +272,4 @@ std::string hierarchy_note(const Hierarchy& tree, const HierarchyQuestion& quest
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope

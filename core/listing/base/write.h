@@ -16,10 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "app/content/listings/base/listing.h"
-#include "core/sql/base/sql.h"
+#include "core/listing/base/listing.h"
 
-namespace accelscope::app {
+namespace accelscope {
 
 enum class CellAlign : std::uint8_t { left, right };
 
@@ -75,7 +74,14 @@ class QueryOutput : public SqlRowVisitor {
 [[nodiscard]] std::unique_ptr<QueryOutput> make_query_output(std::string_view format, std::ostream& out,
                                                              bool on_screen = false);
 
-// All rows of a listing. For people, names are shortened to what tells them apart.
+// Appends a cell of CSV by RFC 4180: in quotes where it holds a comma, a quote or a line end, or is empty and
+// `quote_empty` is asked for.
+void append_csv_cell(std::string& out, std::string_view text, bool quote_empty = false);
+
+// All rows of a listing. Where asked for, the names of the first `most` rows are shortened to what tells them apart: a
+// whole name may be longer than all the rest of its row.
+void visit_listing(const Listing& listing, SqlRowVisitor& visitor, bool shortens, std::size_t most = SIZE_MAX);
+// The same with units, for people with short names.
 void print_listing(const Listing& listing, QueryOutput& output);
 
-}  // namespace accelscope::app
+}  // namespace accelscope

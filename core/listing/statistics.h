@@ -7,10 +7,10 @@
 #include <span>
 #include <string_view>
 
-#include "app/content/listings/base/listing.h"
 #include "core/analysis/statistics/value_details.h"
+#include "core/listing/base/listing.h"
 
-namespace accelscope::app {
+namespace accelscope {
 
 // What is grouped by what, and measured, under a name.
 struct StatisticsPreset {
@@ -67,4 +67,4 @@ class RowFilters {
 [[nodiscard]] Result<Listing> list_statistics(const QueryContext& query, const ListingRequest& request);
 [[nodiscard]] Result<Listing> list_device_stats(const QueryContext& query, const ListingRequest& request);
 
-}  // namespace accelscope::app
+}  // namespace accelscope

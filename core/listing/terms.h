@@ -9,7 +9,7 @@
 
 #include "core/analysis/selection/summary.h"
 
-namespace accelscope::app {
+namespace accelscope {
 
 // name="MATMUL"; of a name that is of several kinds: opcode="MATMUL".
 [[nodiscard]] std::string search_of_name(const Snapshot& snapshot, const SummaryRow& row,
@@ -35,4 +35,4 @@ namespace accelscope::app {
 // The filter with the search, or without it where it had it already.
 [[nodiscard]] EventFilter with_term_toggled(EventFilter filter, const std::string& search);
 
-}  // namespace accelscope::app
+}  // namespace accelscope

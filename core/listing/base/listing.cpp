@@ -1,9 +1,9 @@
-#include "app/content/listings/base/listing.h"
+#include "core/listing/base/listing.h"
 
 #include <cassert>
 #include <iterator>
 
-namespace accelscope::app {
+namespace accelscope {
 
 Listing::Listing(std::vector<ListingColumn> all) : columns(std::move(all)) {
   for (const ListingColumn& column : columns) rows.columns.push_back(column.name);
@@ -15,4 +15,4 @@ void Listing::add(std::vector<SqlValue> cells, ListingTarget target) {
   targets.push_back(std::move(target));
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope

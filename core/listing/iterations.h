@@ -3,10 +3,10 @@
 
 #include <optional>
 
-#include "app/content/listings/base/listing.h"
 #include "core/analysis/iterations/iterations.h"
+#include "core/listing/base/listing.h"
 
-namespace accelscope::app {
+namespace accelscope {
 
 [[nodiscard]] Result<Listing> list_loops(const QueryContext& query, const ListingRequest& request);
 [[nodiscard]] Result<Listing> list_iterations(const QueryContext& query, const ListingRequest& request);
@@ -15,15 +15,17 @@ namespace accelscope::app {
 
 // The same of what is known already: of one loop, or of all where none is given, with the track and level of each. A
 // row of an iteration speaks of its range, one of an operation of the events of its name on the track.
+inline constexpr std::size_t kMostIterationRows = 200'000;
 [[nodiscard]] Listing iterations_listing(const IterationList& list, const Snapshot& snapshot,
-                                         std::optional<std::size_t> loop = {});
+                                         std::optional<std::size_t> loop = {}, std::size_t most = kMostIterationRows);
 [[nodiscard]] Listing iteration_body_listing(const IterationList& list, const Snapshot& snapshot,
                                              std::optional<std::size_t> loop = {});
 [[nodiscard]] Listing loops_listing(const IterationList& list, const Snapshot& snapshot);  // a row each
-[[nodiscard]] Listing regions_listing(const RegionList& list, const std::vector<const NamedRegion*>& chosen);
+[[nodiscard]] Listing regions_listing(const RegionList& list, const std::vector<const NamedRegion*>& chosen,
+                                      std::string_view kind);
 // Why nothing was found, or what is left out; "": nothing is to be said.
 [[nodiscard]] std::string iterations_note(const IterationList& list, const IterationQuestion& question);
 // "gemm_128", "Step#*", "gemm_128 (3)" of the third of its name in an iteration, "relu × 40" of forty added up.
 [[nodiscard]] std::string operation_text(const LoopOperation& operation, const Snapshot& snapshot);
 
-}  // namespace accelscope::app
+}  // namespace accelscope

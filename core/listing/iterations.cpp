@@ -1,34 +1,40 @@
-#include "app/content/listings/iterations/iterations.h"
+#include "core/listing/iterations.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "app/content/selection_terms.h"
 #include "core/base/format.h"
+#include "core/listing/terms.h"
 
-namespace accelscope::app {
+namespace accelscope {
 namespace {
 
-constexpr std::size_t kMostIterationRows = 200'000;
 constexpr std::size_t kMostCompared = 3;
-
-SqlValue whole_ns(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
-SqlValue count_value(std::uint64_t count) { return static_cast<std::int64_t>(count); }
+constexpr std::string_view kEveryKind = "*";  // regions of all kinds
 
 // Columns that tell the loops of a session apart.
 std::vector<ListingColumn> loop_columns(bool aside) {
-  return {{"track", "Track", "", "That repeats, or that events within the iterations lie on", false, aside},
-          {"device", "Device", "", "The track's", false, true},
-          {"host", "Host", "", "The track's", false, true},
-          {"level", "Level", "", "0: steps; 1: what repeats within them; and so on", false, aside}};
+  return {{"track", "Track", "", "That repeats, or that events within the iterations lie on", {.aside = aside}},
+          {"device", "Device", "", "The track's", {.aside = true}},
+          {"host", "Host", "", "The track's", {.aside = true}},
+          {"level", "Level", "", "0: steps; 1: what repeats within them; and so on", {.aside = aside}}};
 }
 
-std::vector<SqlValue> loop_cells(const IterationLoop& loop, const Snapshot& snapshot) {
-  const TrackSnapshot* track = snapshot.find_track(loop.track);
-  if (track == nullptr) return {SqlValue(), SqlValue(), SqlValue(), std::int64_t{loop.level}};
-  return {track->track->name, track->track->device, track->track->host, std::int64_t{loop.level}};
+Listing listing_of_loops(std::vector<ListingColumn> columns, std::initializer_list<ListingColumn> more) {
+  columns.insert(columns.end(), more);
+  columns.push_back({"loop_id", "Loop", "", "Its number among the loops", {.aside = true}});
+  return Listing(std::move(columns));
+}
+
+std::vector<SqlValue> loop_cells(const IterationList& list, std::size_t number, const Snapshot& snapshot) {
+  const IterationLoop& loop = list.loops[number];
+  std::vector<SqlValue> cells(3);
+  if (const TrackSnapshot* track = snapshot.find_track(loop.track))
+    cells = {track->track->name, track->track->device, track->track->host};
+  cells.emplace_back(std::int64_t{loop.level});
+  return cells;
 }
 
 std::string_view iteration_note(const FoldedLoop& folded, std::size_t i) {
@@ -43,22 +49,25 @@ SqlValue deviation_of(const FoldedLoop& folded, std::size_t i) {
   return std::round(share * 1e6) / 1e6;
 }
 
-void add_loop(Listing& listing, const IterationLoop& loop, const Snapshot& snapshot) {
+void add_loop(Listing& listing, const IterationList& list, std::size_t number, const Snapshot& snapshot) {
+  const IterationLoop& loop = list.loops[number];
   const FoldedLoop& folded = loop.folded;
   if (folded.iterations.empty()) return;
   const FoldedValues& values = folded.duration_ns;
-  std::vector<SqlValue> cells = loop_cells(loop, snapshot);
-  cells.push_back(count_value(folded.iterations.size()));
-  cells.push_back(whole_ns(values.median));
-  for (const double value : {values.p10, values.p90, values.min, values.max}) cells.push_back(whole_ns(value));
-  cells.push_back(folded.interval_ns.count > 0 ? whole_ns(folded.interval_ns.median) : SqlValue());
-  cells.push_back(count_value(values.outliers));
-  cells.push_back(count_value(folded.warm_up));
+  std::vector<SqlValue> cells = loop_cells(list, number, snapshot);
+  cells.push_back(count_cell(folded.iterations.size()));
+  cells.push_back(whole_cell(values.median));
+  for (const double value : {values.p10, values.p90, values.min, values.max}) cells.push_back(whole_cell(value));
+  cells.push_back(folded.interval_ns.count > 0 ? whole_cell(folded.interval_ns.median) : SqlValue());
+  cells.push_back(count_cell(values.outliers));
+  cells.push_back(count_cell(folded.warm_up));
   cells.emplace_back(folded.iterations.front().length_ns());
-  cells.push_back(whole_ns(folded.steady_ns));
-  cells.push_back(count_value(folded.body.size() + folded.left_out));
+  cells.push_back(whole_cell(folded.steady_ns));
+  cells.push_back(count_cell(folded.body.size() + folded.left_out));
   cells.emplace_back(std::round(loop.share * 1e6) / 1e6);
-  cells.push_back(count_value(loop.partial));
+  for (const std::uint64_t value :
+       {std::uint64_t{loop.partial}, std::uint64_t{loop.track}, std::uint64_t{loop.depth}, std::uint64_t{number}})
+    cells.push_back(count_cell(value));
   EventFilter filter;
   filter.range = TimeRange{folded.iterations.front().begin_ns,
                            std::max(folded.iterations.back().end_ns, folded.iterations.front().begin_ns + 1)};
@@ -66,18 +75,22 @@ void add_loop(Listing& listing, const IterationLoop& loop, const Snapshot& snaps
   listing.add(std::move(cells), std::move(filter));
 }
 
-void add_iterations(Listing& listing, const IterationLoop& loop, const Snapshot& snapshot) {
-  const FoldedLoop& folded = loop.folded;
-  for (std::size_t i = 0; i < folded.iterations.size() && listing.rows.row_count() < kMostIterationRows; ++i) {
+void add_iterations(Listing& listing, const IterationList& list, std::size_t number, const Snapshot& snapshot,
+                    std::size_t most) {
+  const FoldedLoop& folded = list.loops[number].folded;
+  for (std::size_t i = 0; i < folded.iterations.size() && listing.rows.row_count() < most; ++i) {
     const LoopIteration& each = folded.iterations[i];
-    std::vector<SqlValue> cells = loop_cells(loop, snapshot);
-    cells.push_back(count_value(i + 1));
+    std::vector<SqlValue> cells = loop_cells(list, number, snapshot);
+    cells.push_back(count_cell(i + 1));
     cells.emplace_back(each.begin_ns);
     cells.emplace_back(each.length_ns());
     cells.push_back(i + 1 < folded.iterations.size() ? SqlValue(folded.iterations[i + 1].begin_ns - each.begin_ns)
                                                      : SqlValue());
     cells.push_back(deviation_of(folded, i));
     cells.emplace_back(std::string(iteration_note(folded, i)));
+    cells.push_back(flag_cell(i < folded.warm_up));
+    cells.push_back(flag_cell(each.outlier));
+    cells.push_back(count_cell(number));
     listing.add(
         std::move(cells),
         EventFilter{
@@ -97,21 +110,26 @@ EventFilter operation_filter(const IterationLoop& loop, const LoopOperation& ope
   return filter;
 }
 
-void add_body(Listing& listing, const IterationLoop& loop, const Snapshot& snapshot) {
+void add_body(Listing& listing, const IterationList& list, std::size_t number, const Snapshot& snapshot) {
+  const IterationLoop& loop = list.loops[number];
   const FoldedLoop& folded = loop.folded;
   for (const LoopOperation& each : folded.body) {
-    std::vector<SqlValue> cells = loop_cells(loop, snapshot);
+    std::vector<SqlValue> cells = loop_cells(list, number, snapshot);
     cells.emplace_back(operation_text(each, snapshot));
-    cells.push_back(whole_ns(each.offset_ns.median));
-    cells.push_back(whole_ns(each.duration_ns.median));
+    cells.push_back(whole_cell(each.offset_ns.median));
+    cells.push_back(whole_cell(each.duration_ns.median));
     cells.push_back(folded.duration_ns.median > 0
                         ? SqlValue(std::round(each.duration_ns.median / folded.duration_ns.median * 1e6) / 1e6)
                         : SqlValue());
     for (const double value : {each.duration_ns.p10, each.duration_ns.p90, each.duration_ns.min, each.duration_ns.max})
-      cells.push_back(whole_ns(value));
+      cells.push_back(whole_cell(value));
     cells.push_back(each.first_ns < 0 ? SqlValue() : SqlValue(each.first_ns));
-    cells.push_back(count_value(each.duration_ns.count));
-    cells.push_back(count_value(each.duration_ns.outliers));
+    cells.push_back(count_cell(each.duration_ns.count));
+    cells.push_back(count_cell(each.duration_ns.outliers));
+    cells.emplace_back(each.numbered.empty() ? std::string(snapshot.strings->text(each.name)) : each.numbered);
+    cells.push_back(count_cell(each.place + 1));
+    cells.push_back(count_cell(each.times));
+    cells.push_back(count_cell(number));
     listing.add(std::move(cells), operation_filter(loop, each, snapshot));
   }
 }
@@ -186,46 +204,52 @@ std::string operation_text(const LoopOperation& operation, const Snapshot& snaps
 }
 
 Listing loops_listing(const IterationList& list, const Snapshot& snapshot) {
-  std::vector<ListingColumn> columns = loop_columns(false);
-  columns.insert(columns.end(),
-                 {{"iterations", "Iterations", "", "How many, whole ones"},
-                  {"median_ns", "Median", "ns", "Of the duration of an iteration"},
-                  {"p10_ns", "p10", "ns", "One of ten is at most this", false, true},
-                  {"p90_ns", "p90", "ns", "Nine of ten are at most this"},
-                  {"min_ns", "Min", "ns", "", false, true},
-                  {"max_ns", "Max", "ns", ""},
-                  {"interval_ns", "Every", "ns", "From beginning to beginning; the median"},
-                  {"outliers", "Outliers", "", "Iterations far from the median"},
-                  {"warm_up", "Warm-up", "", "Slow iterations at the beginning"},
-                  {"first_ns", "First", "ns", "How long the first takes"},
-                  {"steady_ns", "Steady", "ns", "The median of the iterations after the warm-up"},
-                  {"operations", "Operations", "", "Of the body", false, true},
-                  {"share", "Share", "share", "Of the events of an iteration that are the body's; the rest is foreign",
-                   false, true},
-                  {"cut_off", "Cut off", "", "Iterations at the end that are not whole; left out", false, true}});
-  Listing listing(std::move(columns));
-  for (const IterationLoop& each : list.loops) add_loop(listing, each, snapshot);
+  Listing listing = listing_of_loops(
+      loop_columns(false),
+      {{"iterations", "Iterations", "", "How many, whole ones"},
+       {"median_ns", "Median", "ns", "Of the duration of an iteration"},
+       {"p10_ns", "p10", "ns", "One of ten is at most this", {.aside = true}},
+       {"p90_ns", "p90", "ns", "Nine of ten are at most this"},
+       {"min_ns", "Min", "ns", "", {.aside = true}},
+       {"max_ns", "Max", "ns", ""},
+       {"interval_ns", "Every", "ns", "From beginning to beginning; the median"},
+       {"outliers", "Outliers", "", "Iterations far from the median"},
+       {"warm_up", "Warm-up", "", "Slow iterations at the beginning"},
+       {"first_ns", "First", "ns", "How long the first takes"},
+       {"steady_ns", "Steady", "ns", "The median of the iterations after the warm-up"},
+       {"operations", "Operations", "", "Of the body", {.aside = true}},
+       {"share",
+        "Share",
+        "share",
+        "Of the events of an iteration that are the body's; the rest is foreign",
+        {.aside = true}},
+       {"cut_off", "Cut off", "", "Iterations at the end that are not whole; left out", {.aside = true}},
+       {"track_id", "Track's id", "", "", {.aside = true}},
+       {"lane", "Lane", "", "", {.aside = true}}});
+  for (std::size_t i = 0; i < list.loops.size(); ++i) add_loop(listing, list, i, snapshot);
   listing.note = note_of(list, {});
   return listing;
 }
 
-Listing iterations_listing(const IterationList& list, const Snapshot& snapshot, std::optional<std::size_t> loop) {
-  std::vector<ListingColumn> columns = loop_columns(loop.has_value());
-  columns.insert(columns.end(),
-                 {{"number", "Iteration", "", "From 1; a click selects its time"},
-                  {"begin_ns", "Begin", "ns", "Of its first event"},
-                  {"duration_ns", "Duration", "ns", "To the end of the last event that is the body's"},
-                  {"interval_ns", "To next", "ns", "From its beginning to that of the next"},
-                  {"deviation", "Deviation", "share", "From the median of the iterations after the warm-up"},
-                  {"note", "Note", "",
-                   "outlier: farther from the median than three standard deviations, as the median deviation tells "
-                   "them, and than a twentieth of it; warm-up: slow ones at the beginning"}});
-  Listing listing(std::move(columns));
+Listing iterations_listing(const IterationList& list, const Snapshot& snapshot, std::optional<std::size_t> loop,
+                           std::size_t most) {
+  Listing listing = listing_of_loops(
+      loop_columns(loop.has_value()),
+      {{"number", "Iteration", "", "From 1; a click selects its time"},
+       {"ts_ns", "Begin", "ns", "Of its first event"},
+       {"dur_ns", "Duration", "ns", "To the end of the last event that is the body's"},
+       {"interval_ns", "To next", "ns", "From its beginning to that of the next"},
+       {"deviation", "Deviation", "share", "From the median of the iterations after the warm-up"},
+       {"note", "Note", "",
+        "outlier: farther from the median than three standard deviations, as the median deviation tells "
+        "them, and than a twentieth of it; warm-up: slow ones at the beginning"},
+       {"warm_up", "Warm-up", "", "1: one of the slow ones at the beginning", {.aside = true}},
+       {"outlier", "Outlier", "", "1: far from the median", {.aside = true}}});
   std::uint64_t all = 0;
   for (std::size_t i = 0; i < list.loops.size(); ++i) {
     if (loop && *loop != i) continue;
     all += list.loops[i].folded.iterations.size();
-    add_iterations(listing, list.loops[i], snapshot);
+    add_iterations(listing, list, i, snapshot, most);
   }
   listing.note = note_of(list, loop);
   if (all > listing.rows.row_count())
@@ -235,22 +259,24 @@ Listing iterations_listing(const IterationList& list, const Snapshot& snapshot, 
 }
 
 Listing iteration_body_listing(const IterationList& list, const Snapshot& snapshot, std::optional<std::size_t> loop) {
-  std::vector<ListingColumn> columns = loop_columns(loop.has_value());
-  columns.insert(columns.end(), {{"operation", "Operation", "", "In the order of the body; (2): the second of its name",
-                                  false, false, true},
-                                 {"offset_ns", "Begins", "ns", "After the beginning of the iteration; the median"},
-                                 {"median_ns", "Median", "ns", "Of its duration, over the iterations"},
-                                 {"share", "Share", "share", "Of the median iteration", true},
-                                 {"p10_ns", "p10", "ns", "One of ten is at most this"},
-                                 {"p90_ns", "p90", "ns", "Nine of ten are at most this"},
-                                 {"min_ns", "Min", "ns", ""},
-                                 {"max_ns", "Max", "ns", ""},
-                                 {"first_ns", "First", "ns", "In the first iteration"},
-                                 {"count", "Iterations", "", "That have it"},
-                                 {"outliers", "Outliers", "", "Iterations in which it is far from its median"}});
-  Listing listing(std::move(columns));
+  Listing listing = listing_of_loops(
+      loop_columns(loop.has_value()),
+      {{"operation", "Operation", "", "In the order of the body; (2): the second of its name", {.names = true}},
+       {"offset_ns", "Begins", "ns", "After the beginning of the iteration; the median"},
+       {"median_ns", "Median", "ns", "Of its duration, over the iterations"},
+       {"share", "Share", "share", "Of the median iteration", {.bar = true}},
+       {"p10_ns", "p10", "ns", "One of ten is at most this"},
+       {"p90_ns", "p90", "ns", "Nine of ten are at most this"},
+       {"min_ns", "Min", "ns", ""},
+       {"max_ns", "Max", "ns", ""},
+       {"first_ns", "First", "ns", "In the first iteration"},
+       {"count", "Iterations", "", "That have it"},
+       {"outliers", "Outliers", "", "Iterations in which it is far from its median"},
+       {"name", "Name", "", "Of the operation, whichever of its name it is", {.aside = true}},
+       {"place", "Which", "", "Of its name in an iteration, from 1", {.aside = true}},
+       {"times", "Times", "", "In an iteration, added up", {.aside = true}}});
   for (std::size_t i = 0; i < list.loops.size(); ++i) {
-    if (!loop || *loop == i) add_body(listing, list.loops[i], snapshot);
+    if (!loop || *loop == i) add_body(listing, list, i, snapshot);
   }
   listing.note = note_of(list, loop);
   return listing;
@@ -267,7 +293,7 @@ Result<Listing> list_loops(const QueryContext& query, const ListingRequest& requ
 Result<Listing> list_iterations(const QueryContext& query, const ListingRequest& request) {
   const auto found = requested_iterations(query, request);
   if (!found) return found.error();
-  Listing listing = iterations_listing(**found, *query.snapshot);
+  Listing listing = iterations_listing(**found, *query.snapshot, {}, request.all_rows ? SIZE_MAX : kMostIterationRows);
   if (const std::string note = asked_note(**found, request); !note.empty()) listing.note = note;
   return listing;
 }
@@ -280,8 +306,8 @@ Result<Listing> list_iteration_body(const QueryContext& query, const ListingRequ
   return listing;
 }
 
-Listing regions_listing(const RegionList& list, const std::vector<const NamedRegion*>& chosen) {
-  Listing listing({{"region", "Region", "", "A click selects its events", false, false, true},
+Listing regions_listing(const RegionList& list, const std::vector<const NamedRegion*>& chosen, std::string_view kind) {
+  Listing listing({{"name", "Region", "", "A click selects its events", {.names = true}},
                    {"count", "Count", "", "How often"},
                    {"total_ns", "Total", "ns", "Added up; of regions that overlap in both"},
                    {"median_ns", "Median", "ns", ""},
@@ -292,14 +318,15 @@ Listing regions_listing(const RegionList& list, const std::vector<const NamedReg
                    {"max_ns", "Max", "ns", ""},
                    {"outliers", "Outliers", "", "Far from the median"},
                    {"first_ns", "First", "ns", "How long the first is"},
-                   {"longest_begin_ns", "Longest at", "ns", "When the longest begins", false, true}});
+                   {"longest_ts_ns", "Longest at", "ns", "When the longest begins", {.aside = true}},
+                   {"kind", "By", "", "What tells it: as --by has it", {.aside = true}}});
   const double first = chosen.empty() ? 0 : chosen.front()->duration_ns.median;
   for (const NamedRegion* each : chosen) {
     const FoldedValues& values = each->duration_ns;
-    listing.add({each->name, count_value(values.count), each->total_ns, whole_ns(values.median),
-                 first > 0 ? SqlValue(std::round(values.median / first * 1e4) / 1e4) : SqlValue(), whole_ns(values.p10),
-                 whole_ns(values.p90), whole_ns(values.min), whole_ns(values.max), count_value(values.outliers),
-                 each->first.length_ns(), each->longest.begin_ns},
+    listing.add({each->name, count_cell(values.count), each->total_ns, whole_cell(values.median),
+                 first > 0 ? SqlValue(std::round(values.median / first * 1e4) / 1e4) : SqlValue(),
+                 whole_cell(values.p10), whole_cell(values.p90), whole_cell(values.min), whole_cell(values.max),
+                 count_cell(values.outliers), each->first.length_ns(), each->longest.begin_ns, std::string(kind)},
                 region_filter(*each));
   }
   if (list.left_out > 0)
@@ -309,15 +336,25 @@ Listing regions_listing(const RegionList& list, const std::vector<const NamedReg
 
 Result<Listing> list_regions(const QueryContext& query, const ListingRequest& request) {
   const std::string by = request.by.empty() ? "annotation" : request.by.front();
+  if (by == kEveryKind) {
+    Listing all = regions_listing({}, {}, "");
+    for (const char* kind : {"collective", "layer", "annotation", IterationQuestion::kMarkers}) {
+      auto of_kind = list_regions(query, {.filter = request.filter, .by = {kind}});
+      if (!of_kind) return of_kind;
+      std::move(of_kind->rows.cells.begin(), of_kind->rows.cells.end(), std::back_inserter(all.rows.cells));
+      std::move(of_kind->targets.begin(), of_kind->targets.end(), std::back_inserter(all.targets));
+    }
+    return all;
+  }
   if (request.by.size() > kMostCompared + 1)
     return Error{"--by: up to three regions are compared, such as --by annotation,forward,backward"};
   const auto found = find_regions(query, request.filter.range.value_or(TimeRange{}), by);
   if (!found) return found.error();
   const auto chosen = chosen_regions(**found, request.by);
   if (!chosen) return chosen.error();
-  Listing listing = regions_listing(**found, *chosen);
+  Listing listing = regions_listing(**found, *chosen, by);
   if (chosen->empty()) listing.note = fmt::format("no region by {}", by);
   return listing;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope

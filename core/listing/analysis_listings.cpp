@@ -1,4 +1,4 @@
-#include "app/content/listings/analysis_listings.h"
+#include "core/listing/analysis_listings.h"
 
 #include <fmt/format.h>
 
@@ -8,24 +8,19 @@
 #include <map>
 #include <set>
 
-#include "app/content/selection_terms.h"
 #include "core/analysis/collectives/arrivals.h"
 #include "core/analysis/source/instructions.h"
 #include "core/analysis/source/source_lines.h"
 #include "core/analysis/vendors/vendor.h"
 #include "core/base/format.h"
 #include "core/base/text.h"
+#include "core/listing/terms.h"
 
-namespace accelscope::app {
+namespace accelscope {
 namespace {
 
-[[nodiscard]] SqlValue whole(double value) { return static_cast<std::int64_t>(std::llround(value)); }
-[[nodiscard]] SqlValue count_of(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-[[nodiscard]] SqlValue if_known(const std::optional<double>& value) {
-  return value ? whole(*value) : SqlValue(std::monostate{});
-}
-[[nodiscard]] SqlValue bytes_of(std::uint64_t bytes) {
-  return bytes == 0 ? SqlValue(std::monostate{}) : count_of(bytes);
+[[nodiscard]] SqlValue known_whole(const std::optional<double>& value) {
+  return value ? whole_cell(*value) : SqlValue();
 }
 
 [[nodiscard]] std::string note_of(const CollectivesReport& report) {
@@ -210,13 +205,14 @@ Listing collectives_listing(const CollectivesReport& report, const Snapshot& sna
     const CollectiveKind& kind = report.of->kinds[each.kind];
     EventFilter events = kinds.of(each.kind);
     if (report.range != TimeRange{}) events.range = report.range;
-    listing.add({kind.operation, bytes_of(kind.bytes), count_of(each.count), each.median_ns, each.p99_ns,
-                 if_known(each.algorithm_bandwidth), if_known(each.bus_bandwidth),
-                 report.of->present() < 2 ? SqlValue(std::monostate{})
-                                          : whole(static_cast<double>(each.skew_ns) / static_cast<double>(each.count)),
-                 count_of(each.outliers), each.min_ns, each.max_ns, each.busy_ns, each.wait_ns, bytes_of(each.bytes),
-                 count_of(kind.ranks), kind.algorithm},
-                std::move(events));
+    listing.add(
+        {kind.operation, amount_cell(kind.bytes), count_cell(each.count), each.median_ns, each.p99_ns,
+         known_whole(each.algorithm_bandwidth), known_whole(each.bus_bandwidth),
+         report.of->present() < 2 ? SqlValue()
+                                  : whole_cell(static_cast<double>(each.skew_ns) / static_cast<double>(each.count)),
+         count_cell(each.outliers), each.min_ns, each.max_ns, each.busy_ns, each.wait_ns, amount_cell(each.bytes),
+         count_cell(kind.ranks), kind.algorithm},
+        std::move(events));
   }
   listing.note = note_of(report);
   return listing;
@@ -241,14 +237,14 @@ Listing ranks_listing(const CollectivesReport& report) {
     const CollectiveRank& rank = report.of->ranks[r];
     const RankLateness& late = report.ranks[r];
     const bool is_known = !rank.missing && !rank.hidden && late.instances > 0;
-    const auto known = [&](std::int64_t value) { return is_known ? SqlValue(value) : SqlValue(std::monostate{}); };
+    const auto known = [&](std::int64_t value) { return is_known ? SqlValue(value) : SqlValue(); };
     EventFilter events;
     events.tracks = rank.tracks;
     if (report.range != TimeRange{}) events.range = report.range;
     listing.add({rank.name, rank.host, known(static_cast<std::int64_t>(late.last_in)),
-                 is_known ? whole(late.mean_late_ns()) : SqlValue(std::monostate{}), known(late.others_waited_ns),
-                 known(late.waited_ns), std::string(report.straggler == r ? "yes" : ""), count_of(late.instances),
-                 if_known(rank.residual_ns), rank.missing ? SqlValue(std::monostate{}) : SqlValue(rank.device)},
+                 is_known ? whole_cell(late.mean_late_ns()) : SqlValue(), known(late.others_waited_ns),
+                 known(late.waited_ns), std::string(report.straggler == r ? "yes" : ""), count_cell(late.instances),
+                 known_whole(rank.residual_ns), rank.missing ? SqlValue() : SqlValue(rank.device)},
                 rank.tracks.empty() ? ListingTarget() : ListingTarget(std::move(events)));
   }
   listing.note = note_of(report);
@@ -299,13 +295,11 @@ Result<Listing> list_collective_instances(const QueryContext& query, const Listi
       rate = static_cast<double>(kind.bytes) * 1e9 / static_cast<double>(duration);
       bus = *rate * kind.bus_factor;
     }
-    const auto several = [&](std::int64_t value) {
-      return instance.count < 2 ? SqlValue(std::monostate{}) : SqlValue(value);
-    };
-    listing.add({static_cast<std::int64_t>(i), kind.operation, bytes_of(kind.bytes), count_of(instance.count),
-                 count_of(instance.expected), instance.first_arrival_ns, several(instance.skew_ns()),
-                 is_told ? SqlValue(all.ranks[instance.last_rank].name) : SqlValue(std::monostate{}), several(alone),
-                 instance.transfer_begin_ns, duration, if_known(rate), if_known(bus),
+    const auto several = [&](std::int64_t value) { return instance.count < 2 ? SqlValue() : SqlValue(value); };
+    listing.add({static_cast<std::int64_t>(i), kind.operation, amount_cell(kind.bytes), count_cell(instance.count),
+                 count_cell(instance.expected), instance.first_arrival_ns, several(instance.skew_ns()),
+                 is_told ? SqlValue(all.ranks[instance.last_rank].name) : SqlValue(), several(alone),
+                 instance.transfer_begin_ns, duration, known_whole(rate), known_whole(bus),
                  std::string(duration > fences[instance.kind] ? "yes" : "")},
                 instance_events(all, instance));
   }
@@ -340,16 +334,12 @@ SqlValue process_of_track(const Snapshot& snapshot, TrackNumber number) {
   const std::string& host = track->track->host;
   const std::string& device = track->track->device;
   const std::string both = device.empty() || host.empty() ? device + host : device + " " + host;
-  return both.empty() ? SqlValue() : SqlValue(both);
+  return text_cell(both);
 }
 
 TrackNumber track_of_event(const Snapshot& snapshot, EventId event) {
   const LaneSnapshot* lane = snapshot.find_lane(lane_of(event));
   return lane == nullptr ? kNone : lane->track;
-}
-
-SqlValue share_of(std::int64_t part, std::int64_t whole) {
-  return whole > 0 ? SqlValue(static_cast<double>(part) / static_cast<double>(whole)) : SqlValue();
 }
 
 // Columns that calls and functions share.
@@ -362,17 +352,17 @@ std::vector<ListingColumn> cost_columns() {
           {"dispatch_ns", "Dispatch", "ns", "Of it what the calls of the driver take that launch work"},
           {"kernel_ns", "Kernels", "ns",
            "Time in which a kernel or copy that it launched ran, whenever that was: beside the call, not within it"},
-          {"wait_ns", "Waits", "ns", "Of its host time what calls take that wait", false, true},
-          {"compile_share", "Compile share", "share", "Compiling, of the time it takes", true, true},
+          {"wait_ns", "Waits", "ns", "Of its host time what calls take that wait", {.aside = true}},
+          {"compile_share", "Compile share", "share", "Compiling, of the time it takes", {.bar = true, .aside = true}},
           {"launches", "Launches", "", "Calls of the driver that launch work"},
-          {"works", "Kernels launched", "", "Kernels and copies that these launched", false, true}};
+          {"works", "Kernels launched", "", "Kernels and copies that these launched", {.aside = true}}};
 }
 
 void append_cost(std::vector<SqlValue>& cells, const CallCost& cost) {
   for (const std::int64_t ns :
        {cost.span_ns, cost.host_ns, cost.compile_ns, cost.dispatch_ns, cost.kernel_ns, cost.wait_ns})
     cells.emplace_back(ns);
-  cells.push_back(share_of(cost.compile_ns, cost.span_ns));
+  cells.push_back(share_cell(cost.compile_ns, cost.span_ns));
   cells.emplace_back(static_cast<std::int64_t>(cost.launches));
   cells.emplace_back(static_cast<std::int64_t>(cost.works));
 }
@@ -426,8 +416,8 @@ Listing compilations_listing(const Compilations& all, const Snapshot& snapshot, 
   Listing listing(
       {{"kind", "What happened", "", "compile, recompile: what had been compiled before, or cache hit"},
        {"what", "Of", "", "The module, graph or function; where nothing names one, the call that compiles"},
-       {"begin_ns", "Begin", "ns", "A line's time is when it was printed"},
-       {"duration_ns", "Takes", "ns", "Of a line without its partner nothing is known"},
+       {"ts_ns", "Begin", "ns", "A line's time is when it was printed"},
+       {"dur_ns", "Takes", "ns", "Of a line without its partner nothing is known"},
        {"compile_ns", "Compile", "ns",
         "Of that compiling; of a long call what it took beyond the median of the others"},
        {"number", "No.", "", "Which compilation, or call, of the same in its process"},
@@ -437,7 +427,7 @@ Listing compilations_listing(const Compilations& all, const Snapshot& snapshot, 
         "10 times and 10 ms longer than the median of the others, which setting up a library can do too"},
        {"process", "Process", "", ""},
        {"track", "Thread", "", "Or the stream of output that the line is of"},
-       {"event_id", "Event", "", "That says so", false, true}});
+       {"event_id", "Event", "", "That says so", {.aside = true}}});
   std::vector<const CompileEvent*> shown;
   for (const CompileEvent& event : all.events) {
     if (range.holds(event.begin_ns, event.end_ns)) shown.push_back(&event);
@@ -448,8 +438,8 @@ Listing compilations_listing(const Compilations& all, const Snapshot& snapshot, 
   });
   for (const CompileEvent* event : shown) {
     const bool timed = event->end_ns > event->begin_ns, hits = event->kind == CompileKind::cache_hit;
-    listing.add({std::string(kind_text(event->kind)), event->what.empty() ? SqlValue() : SqlValue(event->what),
-                 event->begin_ns, timed ? SqlValue(event->end_ns - event->begin_ns) : SqlValue(),
+    listing.add({std::string(kind_text(event->kind)), text_cell(event->what), event->begin_ns,
+                 timed ? SqlValue(event->end_ns - event->begin_ns) : SqlValue(),
                  timed && !hits ? SqlValue(event->cost_ns) : SqlValue(), static_cast<std::int64_t>(event->number),
                  static_cast<std::int64_t>(event->of), basis_text(*event), process_of_track(snapshot, event->track),
                  name_of_track(snapshot, event->track), static_cast<std::int64_t>(event->event)},
@@ -461,15 +451,15 @@ Listing compilations_listing(const Compilations& all, const Snapshot& snapshot, 
 
 Listing calls_listing(const Compilations& all, const Snapshot& snapshot, const std::vector<CallRow>& rows) {
   std::vector<ListingColumn> columns = {
-      {"function", "Function", "", "Its name without the number of the call", false, false, true},
+      {"function", "Function", "", "Its name without the number of the call", {.names = true}},
       {"level", "Is a", "",
        "call: the outermost recurring one of its thread that launches work; program: a call of a compiled one, "
        "wherever it lies; step: an annotation"},
       {"call", "No.", "", "Which call of the function in its process"},
-      {"begin_ns", "Begin", "ns", ""}};
+      {"ts_ns", "Begin", "ns", ""}};
   insert_costs(columns);
   columns.push_back({"track", "Thread", "", ""});
-  columns.push_back({"event_id", "Event", "", "The call", false, true});
+  columns.push_back({"event_id", "Event", "", "The call", {.aside = true}});
   Listing listing(std::move(columns));
   for (const CallRow& row : rows) {
     const LaunchingCall& call = all.calls.list[row.call];
@@ -488,19 +478,19 @@ Listing functions_listing(const Compilations& all, const Snapshot& snapshot, con
                           const std::vector<CallFunctionRow>& functions, const TimeRange& range,
                           const EventFilter& within) {
   std::vector<ListingColumn> columns = {
-      {"function", "Function", "", "Its name without the number of the call", false, false, true},
+      {"function", "Function", "", "Its name without the number of the call", {.names = true}},
       {"level", "Is a", "",
        "call: the outermost recurring one of a thread that launches work; program: a call of a compiled one, "
        "wherever it lies; step: an annotation"},
       {"calls", "Calls", "", "In the range"},
-      {"share", "Share", "share", "Of the range; of threads at once it can be more than all", true}};
+      {"share", "Share", "share", "Of the range; of threads at once it can be more than all", {.bar = true}}};
   insert_costs(columns);
   columns.push_back({"first_ns", "First", "ns", "Its first call, where that is in the range"});
   columns.push_back({"median_ns", "Median", "ns", "Of its other calls"});
   columns.push_back({"rest_ns", "Rest", "ns", "All others together"});
   columns.push_back({"compiled", "Compiled in", "", "Calls in which something compiled"});
   columns.push_back({"process", "Process", "", ""});
-  columns.push_back({"event_id", "First event", "", "Its first call in the range", false, true});
+  columns.push_back({"event_id", "First event", "", "Its first call in the range", {.aside = true}});
   Listing listing(std::move(columns));
   const std::int64_t range_ns = session_part_ns(snapshot, range);
   for (const CallFunctionRow& function : functions) {
@@ -508,7 +498,7 @@ Listing functions_listing(const Compilations& all, const Snapshot& snapshot, con
     const bool any_other = function.rows.size() > (function.has_first ? 1 : 0);
     std::vector<SqlValue> cells = {all.calls.functions[function.function], std::string(level_text(function.level)),
                                    static_cast<std::int64_t>(function.rows.size()),
-                                   share_of(function.sum.span_ns, range_ns)};
+                                   share_cell(function.sum.span_ns, range_ns)};
     append_cost(cells, function.sum);
     cells.push_back(function.has_first ? SqlValue(function.first_ns) : SqlValue());
     cells.push_back(any_other ? SqlValue(function.median_ns) : SqlValue());
@@ -598,26 +588,23 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
   const Snapshot& snapshot = *query.snapshot;
   Listing listing({{"track", "Track", "", "Engine, stream or core that executed it"},
                    {"place", "Place", "", "In the program: the program counter; nothing where a source has none"},
-                   {"name", "Instruction", "", "Opcode, kernel or zone", false, false, true},
+                   {"name", "Instruction", "", "Opcode, kernel or zone", {.names = true}},
                    {"count", "Count", "", "How often it was executed"},
                    {"busy_ns", "Busy", "ns", "Time of its executions, without waiting"},
                    {"wait_ns", "Wait", "ns", "Time that it waited, and of executions that do nothing else"},
                    {"bytes", "Bytes", "B", "Read, written or moved"},
-                   {"source", "Source", "", "Line that it comes from"},
+                   {"line", "Line", "", "Line that it comes from"},
                    {"operands", "Operands", "", "Of its first execution"},
-                   {"event_id", "First event", "", "Its first execution", false, true}});
-  const auto text = [&](StringId id) -> SqlValue {
-    if (id == 0) return {};
-    return std::string(snapshot.strings->text(id));
+                   {"event_id", "First event", "", "Its first execution", {.aside = true}}});
+  const auto text = [&](StringId id) {
+    return id == 0 ? SqlValue() : SqlValue(std::string(snapshot.strings->text(id)));
   };
   for (const InstructionCost& row : found->rows) {
     const TrackSnapshot* track = snapshot.find_track(row.track);
     const std::string operands(trimmed(row.operands));
-    listing.add({track == nullptr ? SqlValue() : track->track->name, row.place ? SqlValue(*row.place) : SqlValue(),
-                 text(row.name), static_cast<std::int64_t>(row.count), row.busy_ns, row.wait_ns,
-                 row.bytes > 0 ? SqlValue(static_cast<std::int64_t>(row.bytes)) : SqlValue(),
-                 row.location.empty() ? SqlValue() : SqlValue(row.location), operands.empty() ? SqlValue() : operands,
-                 static_cast<std::int64_t>(row.first)},
+    listing.add({track == nullptr ? SqlValue() : track->track->name, known_cell(row.place), text(row.name),
+                 static_cast<std::int64_t>(row.count), row.busy_ns, row.wait_ns, amount_cell(row.bytes),
+                 text_cell(row.location), text_cell(operands), static_cast<std::int64_t>(row.first)},
                 events_of(row, snapshot));
   }
   if (!found->counts_all) {
@@ -633,7 +620,7 @@ Result<Listing> list_instructions(const QueryContext& query, const ListingReques
 Result<Listing> list_lines(const QueryContext& query, const ListingRequest& request) {
   const auto found = source_lines(query, request.filter.range.value_or(TimeRange{}));
   if (!found) return found.error();
-  Listing listing({{"source", "Line", "", "File and line"},
+  Listing listing({{"line", "Line", "", "File and line"},
                    {"busy_ns", "Busy", "ns", "Of its events, without waiting; of a host's calls their self time"},
                    {"wait_ns", "Wait", "ns", "Of events that wait, and what the others waited before they began"},
                    {"count", "Events", "", "That come from the line"},
@@ -649,7 +636,7 @@ Result<Listing> list_lines(const QueryContext& query, const ListingRequest& requ
     EventFilter events = request.filter;
     events.terms.push_back({search_of_line(place), false});
     listing.add({place, each->busy_ns, each->wait_ns, static_cast<std::int64_t>(each->event_count),
-                 each->bytes > 0 ? SqlValue(static_cast<std::int64_t>(each->bytes)) : SqlValue(), each->host_ns},
+                 amount_cell(each->bytes), each->host_ns},
                 std::move(events));
   }
   if ((*found)->unplaced > 0)
@@ -657,4 +644,4 @@ Result<Listing> list_lines(const QueryContext& query, const ListingRequest& requ
   return listing;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope

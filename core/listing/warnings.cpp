@@ -1,4 +1,4 @@
-#include "app/content/listings/analysis_listings.h"
+#include "core/listing/analysis_listings.h"
 
 #include <fmt/format.h>
 
@@ -6,13 +6,8 @@
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope {
 namespace {
-
-SqlValue event_cell(EventId event) {
-  return event == kNoEvent ? SqlValue() : SqlValue(static_cast<std::int64_t>(event));
-}
-SqlValue text_cell(const std::string& text) { return text.empty() ? SqlValue() : SqlValue(text); }
 
 std::string_view word_of(Alert alert) {
   return alert == Alert::error ? "error" : alert == Alert::throttling ? "throttling" : "warning";
@@ -21,22 +16,24 @@ std::string_view word_of(Alert alert) {
 }  // namespace
 
 Listing warnings_listing(const Advice& advice) {
-  Listing listing({{"rule", "Rule", "", "Which rule found it", false, true},
-                   {"device", "Device", "", "", false, true},
-                   {"headline", "What", "", ""},
-                   {"source", "Source", "", "The line that it costs most"},
-                   {"count", "Count", "", "Events or gaps that it rests on"},
-                   {"saving_ns", "Saves up to", "ns", "What mending this alone would save at most"},
-                   {"least_ns", "Saves at least", "ns", "What mending this alone would save at least", false, true},
-                   {"share", "Share", "share",
-                    "Of the device's active time in the work; of gaps: of the time from its first to its last work"},
-                   {"remedy", "What to try", "", "", false, true},
-                   {"evidence", "Evidence", "", "What shows it beside its events, such as a wait", false, true},
-                   {"same_time", "Same time as", "", "Findings above it that mend the same time", false, true},
-                   {"what_if", "What-if", "", "The change that mends it, for what-if", false, true},
-                   {"begin_ns", "Begin", "ns", "Of where it is seen, or of the longest gap", false, true},
-                   {"end_ns", "End", "ns", "", false, true},
-                   {"event_id", "First event", "", "", false, true}});
+  Listing listing(
+      {{"rule", "Rule", "", "Which rule found it", {.aside = true}},
+       {"device", "Device", "", "", {.aside = true}},
+       {"headline", "What", "", ""},
+       {"line", "Line", "", "The line that it costs most"},
+       {"count", "Count", "", "Events or gaps that it rests on"},
+       {"saving_ns", "Saves up to", "ns", "What mending this alone would save at most"},
+       {"least_ns", "Saves at least", "ns", "What mending this alone would save at least", {.aside = true}},
+       {"share", "Share", "share",
+        "Of the device's active time in the work; of gaps: of the time from its first to its last work"},
+       {"remedy", "What to try", "", "", {.aside = true}},
+       {"evidence", "Evidence", "", "What shows it beside its events, such as a wait", {.aside = true}},
+       {"same_time", "Same time as", "", "Findings above it that mend the same time", {.aside = true}},
+       {"what_if", "What-if", "", "The change that mends it, for what-if", {.aside = true}},
+       {"ts_ns", "Begin", "ns", "Of where it is seen, or of the longest gap", {.aside = true}},
+       {"end_ns", "End", "ns", "", {.aside = true}},
+       {"event_id", "First event", "", "", {.aside = true}},
+       {"replayed", "Replayed", "", "1: the savings are by a replay of the session without it", {.aside = true}}});
   for (const Finding& each : advice.findings) {
     const TimeRange range = each.events.range.value_or(each.places.front().range);
     // An error and held memory cost no time that could be saved.
@@ -45,7 +42,7 @@ Listing warnings_listing(const Advice& advice) {
                  static_cast<std::int64_t>(each.count), saving(each.saving_ns), saving(each.least_ns),
                  each.saving_ns > 0 ? SqlValue(each.share) : SqlValue(), each.remedy, text_cell(each.evidence),
                  text_cell(fmt::format("{}", fmt::join(each.same_as, "; "))), text_cell(each.change), range.begin_ns,
-                 range.end_ns, event_cell(each.first)},
+                 range.end_ns, event_cell(each.first), flag_cell(each.is_replayed)},
                 each.events);
   }
   const std::string unjudged = unjudged_text(advice);
@@ -66,10 +63,10 @@ Listing errors_listing(const Snapshot& snapshot, const ErrorReport& report) {
                    {"error_id", "Error event", "", ""},
                    {"track", "Where", "", "An engine, a queue or a stream of the device"},
                    {"state", "State", "", "under way when the error was reported, or the last before it"},
-                   {"name", "Ran", "", "", false, false, true},
+                   {"name", "Ran", "", "", {.names = true}},
                    {"since_ns", "Since", "ns", "From its begin to the error"},
                    {"operands", "Operands", "", ""},
-                   {"source", "Source", "", "Its line, else the error's own"},
+                   {"line", "Line", "", "Its line, else the error's own"},
                    {"event_id", "Event", "", ""}});
   for (const ReportedError& error : report.errors) {
     const std::int64_t at = error.incident.begin_ns;
@@ -108,7 +105,7 @@ Result<Listing> list_incidents(const QueryContext& query, const ListingRequest& 
                    {"severity", "Severity", "", "error, throttling or warning"},
                    {"name", "What", "", "As the device or the source calls it"},
                    {"track", "Track", "", ""},
-                   {"event_id", "Event", "", "", false, true}});
+                   {"event_id", "Event", "", "", {.aside = true}}});
   for (const Incident& each : (*found)->list) {
     if (!range.holds(each.begin_ns, each.end_ns)) continue;
     if (query.mask && !query.mask->passes(snapshot, each.event)) continue;
@@ -124,4 +121,4 @@ Result<Listing> list_incidents(const QueryContext& query, const ListingRequest& 
   return listing;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope

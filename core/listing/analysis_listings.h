@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "app/content/hierarchy/tree_rows.h"
-#include "app/content/listings/base/listing.h"
 #include "core/analysis/advice/advice.h"
 #include "core/analysis/advice/evidence.h"
 #include "core/analysis/collectives/report.h"
@@ -17,8 +15,9 @@
 #include "core/analysis/hotspots/hotspots.h"
 #include "core/analysis/roofline/memory_levels.h"
 #include "core/analysis/roofline/roofline.h"
+#include "core/listing/base/listing.h"
 
-namespace accelscope::app {
+namespace accelscope {
 
 // Collective operations, their instances and the ranks that take part, as tables.
 
@@ -112,6 +111,17 @@ struct CoreValues {
 // "layer", "3" -> a kind of path and a depth, each at most once.
 [[nodiscard]] Result<HierarchyQuestion> hierarchy_question(const std::vector<std::string>& by);
 
+// Whether the name of a call tells it from the same name elsewhere in a tree of calls or zones: a search finds names,
+// no stacks.
+enum class NameUse : std::uint8_t {
+  alone,   // nothing else in the tree is called so
+  apart,   // nothing else is while its events run: the name and their stretch of time tell it
+  shared,  // others are at the same time
+};
+
+// By node; empty for trees that are of no calls. O(n log n): on a worker.
+[[nodiscard]] std::vector<NameUse> name_uses(const Hierarchy& tree);
+
 // All events of the node and below, of a tree of calls its own calls, as far as a search can say it; else the longest
 // of them.
 struct NodeTarget {
@@ -152,4 +162,4 @@ struct NodeTarget {
 
 [[nodiscard]] Result<Listing> list_incidents(const QueryContext& query, const ListingRequest& request);
 
-}  // namespace accelscope::app
+}  // namespace accelscope

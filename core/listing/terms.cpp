@@ -1,10 +1,10 @@
-#include "app/content/selection_terms.h"
+#include "core/listing/terms.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace accelscope::app {
+namespace accelscope {
 namespace {
 
 // An expression for exactly this text.
@@ -138,4 +138,4 @@ EventFilter with_term_toggled(EventFilter filter, const std::string& search) {
   return filter;
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope

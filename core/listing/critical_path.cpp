@@ -1,9 +1,10 @@
-#include "app/content/why/critical_path.h"
+#include "core/listing/critical_path.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <map>
 #include <optional>
 
@@ -13,7 +14,7 @@
 #include "core/base/format.h"
 #include "core/scan/event_mask.h"
 
-namespace accelscope::app {
+namespace accelscope {
 namespace {
 
 template <typename By>
@@ -101,38 +102,56 @@ std::string basis_of(const WorkGraph& graph, const CriticalPath& path) {
   return text;
 }
 
+// There are many rows of these: each cell is made in its place.
+void reserve_rows(Listing& listing, std::size_t rows) {
+  listing.rows.cells.reserve(rows * listing.columns.size());
+  listing.targets.reserve(rows);
+}
+template <typename... Cells>
+void add_row(Listing& listing, EventId event, Cells&&... cells) {
+  assert(sizeof...(cells) == listing.columns.size());
+  (listing.rows.cells.emplace_back(std::forward<Cells>(cells)), ...);
+  if (event == kNoEvent) {
+    listing.targets.emplace_back();
+  } else {
+    listing.targets.emplace_back(event);
+  }
+}
+
 }  // namespace
 
-SqlValue path_words(std::string_view text) { return text.empty() ? SqlValue() : SqlValue(std::string(text)); }
 SqlValue path_name_cell(const WorkGraph& graph, NodeIndex node) {
-  return node == kNoNode ? SqlValue() : path_words(graph.snapshot->strings->text(graph.names[node]));
+  return node == kNoNode ? SqlValue() : text_cell(graph.snapshot->strings->text(graph.names[node]));
 }
 SqlValue path_line_cell(const WorkGraph& graph, NodeIndex node) {
   if (node == kNoNode || graph.locations.empty()) return {};
-  return path_words(graph.snapshot->strings->text(graph.locations[node]));
+  return text_cell(graph.snapshot->strings->text(graph.locations[node]));
 }
 SqlValue path_event_cell(const WorkGraph& graph, NodeIndex node) {
-  return node == kNoNode ? SqlValue() : SqlValue(static_cast<std::int64_t>(graph.whole_event(node)));
+  return node == kNoNode ? SqlValue() : event_cell(graph.whole_event(node));
 }
 
 Listing path_listing(const WorkGraph& graph, const CriticalPath& path) {
   Listing listing({{"ts_ns", "Begin", "ns", "Since the session's start"},
                    {"dur_ns", "On the path", "ns", "Of it what lies on the path; all add up to the whole range"},
-                   {"name", "What", "", "The event, or of a gap the event that waited", false, false, true},
+                   {"name", "What", "", "The event, or of a gap the event that waited", {.names = true}},
                    {"resource", "Where", "", "Its queue, engine, stream or thread"},
-                   {"gap", "Gap", "", "Why nothing of the path was under way: what the event waited for"},
+                   {"cause", "Gap", "", "Why nothing of the path was under way: what the event waited for"},
                    {"line", "Line", "", ""},
-                   {"event_id", "Event", "", "", false, true}});
+                   {"event_id", "Event", "", "", {.aside = true}},
+                   {"id", "Working event", "", "The event, unless it is a gap", {.aside = true}},
+                   {"waiting_id", "Waiting event", "", "The event, if it is a gap", {.aside = true}},
+                   {"ord", "Place", "", "In the path, from 0", {.aside = true}}});
+  reserve_rows(listing, path.segments.size());
+  std::int64_t place = 0;
   for (const PathSegment& segment : path.segments) {
     const bool known = segment.node != kNoNode;
     const EventId event = known ? graph.whole_event(segment.node) : kNoEvent;
-    listing.add({segment.begin_ns, segment.length_ns(),
-                 known ? path_words(graph.snapshot->strings->text(graph.names[segment.node])) : SqlValue(),
-                 known ? path_words(path_track_name(graph, graph.lane(segment.node).resource)) : SqlValue(),
-                 segment.is_gap ? SqlValue(std::string(wait_reason_name(segment.reason))) : SqlValue(),
-                 known ? path_line_cell(graph, segment.node) : SqlValue(),
-                 known ? SqlValue(static_cast<std::int64_t>(event)) : SqlValue()},
-                known ? ListingTarget(event) : ListingTarget());
+    add_row(listing, event, segment.begin_ns, segment.length_ns(), path_name_cell(graph, segment.node),
+            known ? text_cell(path_track_name(graph, graph.lane(segment.node).resource)) : SqlValue(),
+            segment.is_gap ? text_cell(wait_reason_name(segment.reason)) : SqlValue(),
+            path_line_cell(graph, segment.node), event_cell(event), event_cell(segment.is_gap ? kNoEvent : event),
+            event_cell(segment.is_gap ? event : kNoEvent), place++);
   }
   return listing;
 }
@@ -145,13 +164,12 @@ Listing shares_listing(const WorkGraph& graph, const CriticalPath& path, PathBy 
                    {"gap", "Gap", "", "1: nothing of the path was under way"},
                    {"count", "Events", "", "Events of the path, or gaps"},
                    {"path_ns", "On the path", "ns", "They add up to the whole range"},
-                   {"share", "Share", "share", "Of the path", true}});
+                   {"share", "Share", "share", "Of the path", {.bar = true}}});
   for (const PathShare& share : path_shares(graph, path, by)) {
     const EventId first = share.first == kNoNode ? kNoEvent : graph.whole_event(share.first);
-    listing.add(
-        {path_words(share.label), static_cast<std::int64_t>(share.is_gap ? 1 : 0),
-         static_cast<std::int64_t>(share.count), share.length_ns, path_part(share.length_ns, path.range.length_ns())},
-        first == kNoEvent ? ListingTarget() : ListingTarget(first));
+    listing.add({text_cell(share.label), flag_cell(share.is_gap), static_cast<std::int64_t>(share.count),
+                 share.length_ns, path_part(share.length_ns, path.range.length_ns())},
+                first == kNoEvent ? ListingTarget() : ListingTarget(first));
   }
   return listing;
 }
@@ -187,32 +205,34 @@ Result<Listing> list_waits(const QueryContext& query, const ListingRequest& requ
       {{"ts_ns", "Begin", "ns", "Since the session's start"},
        {"dur_ns", "Waited", "ns", ""},
        {"track", "Where", "", "The engine, stream or thread that waited"},
-       {"name", "What", "", "The event that waited", false, false, true},
+       {"name", "What", "", "The event that waited", {.names = true}},
        {"cause", "Cause", "", "semaphore, dma, queue, barrier, dependency, host, issue or unknown"},
        {"condition", "Condition", "", "The semaphore and the value that it waited for"},
        {"signaller", "Ended by", "", "The event that ended the wait"},
        {"signaller_track", "On", "", ""},
        {"line", "Line", "", "Of the event that waited"},
-       {"recorded", "Recorded", "", "1: the source says that it waited; 0: the stream stood idle", false, true},
+       {"recorded", "Recorded", "", "1: the source says that it waited; 0: the stream stood idle", {.aside = true}},
        {"confidence", "Known by", "",
         "recorded: the source says what ended it; matched: the order of its queue or the values of its semaphore leave "
         "no other; inferred: it ended where the wait did"},
-       {"event_id", "Event", "", "", false, true},
-       {"signaller_id", "Signaller", "", "", false, true}});
-  const StringPool& strings = *(*graph)->snapshot->strings;
+       {"event_id", "Event", "", "", {.aside = true}},
+       {"signaller_id", "Signaller", "", "", {.aside = true}},
+       {"track_id", "Track", "", "", {.aside = true}},
+       {"semaphore", "Semaphore", "", "", {.aside = true}},
+       {"value", "Value", "", "Of the semaphore, that it waited for", {.aside = true}}});
+  reserve_rows(listing, report->waits.size());
   for (const AttributedWait& wait : report->waits) {
-    const bool known = wait.source != kNoNode;
+    const bool known = wait.source != kNoNode, has_semaphore = wait.semaphore != kNone;
     const EventId event = (*graph)->event(wait.node);
-    listing.add(
-        {wait.begin_ns, wait.length_ns(), path_words(path_track_name(**graph, (*graph)->lane(wait.node).track)),
-         path_words(strings.text((*graph)->names[wait.node])), std::string(wait_reason_name(wait.reason)),
-         path_words(semaphore_text(wait)), known ? path_words(strings.text((*graph)->names[wait.source])) : SqlValue(),
-         known ? path_words(path_track_name(**graph, (*graph)->lane(wait.source).resource)) : SqlValue(),
-         path_line_cell(**graph, wait.node), static_cast<std::int64_t>(wait.recorded ? 1 : 0),
-         known ? SqlValue(std::string(edge_confidence_name(wait.confidence))) : SqlValue(),
-         static_cast<std::int64_t>(event),
-         known ? SqlValue(static_cast<std::int64_t>((*graph)->whole_event(wait.source))) : SqlValue()},
-        event);
+    add_row(listing, event, wait.begin_ns, wait.length_ns(),
+            text_cell(path_track_name(**graph, (*graph)->lane(wait.node).track)), path_name_cell(**graph, wait.node),
+            text_cell(wait_reason_name(wait.reason)), text_cell(semaphore_text(wait)),
+            path_name_cell(**graph, wait.source),
+            known ? text_cell(path_track_name(**graph, (*graph)->lane(wait.source).resource)) : SqlValue(),
+            path_line_cell(**graph, wait.node), flag_cell(wait.recorded),
+            known ? text_cell(edge_confidence_name(wait.confidence)) : SqlValue(), event_cell(event),
+            path_event_cell(**graph, wait.source), count_cell((*graph)->track(wait.node)),
+            has_semaphore ? count_cell(wait.semaphore) : SqlValue(), has_semaphore ? SqlValue(wait.value) : SqlValue());
   }
   listing.note = waits_note(*report);
   return listing;
@@ -238,9 +258,9 @@ Result<Listing> causes_listing(const QueryContext& query, const WorkGraph& graph
                     "", ""},
                    {"count", "Waits", "", ""},
                    {"wait_ns", "Waited", "ns", "Of all together"},
-                   {"share", "Share", "share", "Of all waiting", true}});
+                   {"share", "Share", "share", "Of all waiting", {.bar = true}}});
   for (const WaitSum& sum : sum_waits(graph, *report, by)) {
-    listing.add({path_words(sum.label), static_cast<std::int64_t>(sum.count), sum.wait_ns,
+    listing.add({text_cell(sum.label), static_cast<std::int64_t>(sum.count), sum.wait_ns,
                  path_part(sum.wait_ns, report->total_ns)});
   }
   listing.note = waits_note(*report);
@@ -256,7 +276,7 @@ Result<Listing> list_bounds(const QueryContext& query, const ListingRequest& req
   if (!bounds) return bounds.error();
   Listing listing({{"bound", "Bound", "", "memory, compute, issue, dependency, host, imbalance or unknown"},
                    {"path_ns", "On the path", "ns", "Time of the critical path that is put down to it"},
-                   {"share", "Share", "share", "Of the path", true},
+                   {"share", "Share", "share", "Of the path", {.bar = true}},
                    {"ideal_ns", "Ideal", "ns", "How long the range would take at least if nothing else bound it"},
                    {"rests_on", "Rests on", "", "What the ideal was made of, or why it is not known"}});
   if ((*graph)->count() == 0) {
@@ -267,7 +287,7 @@ Result<Listing> list_bounds(const QueryContext& query, const ListingRequest& req
   for (const BoundFigure& bound : *bounds) total_ns += bound.path_ns;
   for (const BoundFigure& bound : *bounds) {
     listing.add({std::string(path_bound_name(bound.bound)), bound.path_ns, path_part(bound.path_ns, total_ns),
-                 bound.ideal_ns ? SqlValue(*bound.ideal_ns) : SqlValue(), bound.rests_on});
+                 known_cell(bound.ideal_ns), text_cell(bound.rests_on)});
   }
   listing.note = bounds_text(*bounds);
   return listing;
@@ -289,17 +309,16 @@ Result<Listing> gaps_listing(const QueryContext& query, const WorkGraph& graph, 
                    {"gap_ns", "Gap", "ns", "Time of the critical path in which it waits"},
                    {"count", "Gaps", "", ""},
                    {"cause", "Cause", "", "What it waits for"},
-                   {"name", "What", "", "The event that waits", false, false, true},
+                   {"name", "What", "", "The event that waits", {.names = true}},
                    {"line", "Line", "", "Of the event that waits"},
-                   {"event_id", "Longest", "", "The event that waits longest", false, true}});
+                   {"event_id", "Longest", "", "The event that waits longest", {.aside = true}}});
   const StringPool& strings = *graph.snapshot->strings;
   for (const PathGap& gap : *gaps) {
-    const EventId event = graph.whole_event(gap.longest);
-    listing.add(
-        {gap.saving_ns ? SqlValue(*gap.saving_ns) : SqlValue(), gap.gap_ns, static_cast<std::int64_t>(gap.count),
-         std::string(wait_reason_name(gap.reason)), path_words(strings.text(gap.name)),
-         gap.location == kNone ? SqlValue() : path_words(strings.text(gap.location)), static_cast<std::int64_t>(event)},
-        event);
+    const EventId event = gap.longest == kNoNode ? kNoEvent : graph.whole_event(gap.longest);
+    listing.add({known_cell(gap.saving_ns), gap.gap_ns, static_cast<std::int64_t>(gap.count),
+                 std::string(wait_reason_name(gap.reason)), text_cell(strings.text(gap.name)),
+                 gap.location == kNone ? SqlValue() : text_cell(strings.text(gap.location)), event_cell(event)},
+                event);
   }
   listing.note = graph.count() == 0 ? basis_of(graph, path)
                  : gaps->empty()    ? "no gap on the critical path"
@@ -316,9 +335,9 @@ Result<Listing> list_slack(const QueryContext& query, const ListingRequest& requ
                    {"dur_ns", "Duration", "ns", ""},
                    {"slack_ns", "Slack", "ns", "It could end so much later without moving the end of the session"},
                    {"track", "Where", "", ""},
-                   {"name", "What", "", "", false, false, true},
+                   {"name", "What", "", "", {.names = true}},
                    {"line", "Line", "", ""},
-                   {"event_id", "Event", "", "", false, true}});
+                   {"event_id", "Event", "", "", {.aside = true}}});
   const StringPool& strings = *(*graph)->snapshot->strings;
   const TimeRange range = request.filter.range.value_or(TimeRange{});
   constexpr std::size_t kMostSlackRows = 1'000'000;
@@ -332,8 +351,8 @@ Result<Listing> list_slack(const QueryContext& query, const ListingRequest& requ
       continue;
     }
     listing.add({(*graph)->begin_ns[node], (*graph)->end_ns[node] - (*graph)->begin_ns[node], (*slack)[node],
-                 path_words(path_track_name(**graph, (*graph)->lane(node).track)),
-                 path_words(strings.text((*graph)->names[node])), path_line_cell(**graph, node),
+                 text_cell(path_track_name(**graph, (*graph)->lane(node).track)),
+                 text_cell(strings.text((*graph)->names[node])), path_line_cell(**graph, node),
                  static_cast<std::int64_t>(event)},
                 event);
   }
@@ -374,7 +393,7 @@ Listing summed_gaps(const WorkGraph& graph, const std::vector<WorkGap>& gaps, co
                     "", ""},
                    {"count", "Gaps", "", ""},
                    {"gap_ns", "Idle", "ns", "Of all these gaps together"},
-                   {"share", "Share", "share", "Of the range, of one device", true}});
+                   {"share", "Share", "share", "Of the range, of one device", {.bar = true}}});
   const TrackDevices devices(*graph.snapshot);
   struct Sum {
     SqlValue label;
@@ -382,7 +401,7 @@ Listing summed_gaps(const WorkGraph& graph, const std::vector<WorkGap>& gaps, co
   };
   std::map<std::string, Sum> sums;
   for (const WorkGap& gap : gaps) {
-    const SqlValue label = by == "device" ? path_words(devices.label(gap.device))
+    const SqlValue label = by == "device" ? text_cell(devices.label(gap.device))
                            : by == "line" ? path_line_cell(graph, gap.host)
                                           : path_name_cell(graph, gap.host);
     const auto* text = std::get_if<std::string>(&label);
@@ -405,18 +424,18 @@ Listing summed_gaps(const WorkGraph& graph, const std::vector<WorkGap>& gaps, co
 
 Result<Listing> idle_listing(const QueryContext& query, const WorkGraph& graph, const TimeRange& range,
                              std::size_t most) {
-  Listing listing({{"begin_ns", "Begin", "ns", "Since the session's start"},
+  Listing listing({{"ts_ns", "Begin", "ns", "Since the session's start"},
                    {"dur_ns", "Length", "ns", ""},
                    {"device", "Device", "", "On which nothing is under way"},
-                   {"host", "Host", "", "The innermost call that held up for longest what ends it", false, false, true},
+                   {"host", "Host", "", "The innermost call that held up for longest what ends it", {.names = true}},
                    {"line", "Line", "", "Of this call, or of the one around it that has one"},
-                   {"launched_by", "Ended by", "", "The call that started what comes after it", false, false, true},
+                   {"launched_by", "Ended by", "", "The call that started what comes after it", {.names = true}},
                    {"saving_ns", "Saves", "ns",
                     "Of the total, without it and what the host did in it: by a replay; empty: not known"},
-                   {"before", "Before it", "", "What ended last", false, false, true},
-                   {"after", "After it", "", "What the device does next", false, false, true},
-                   {"host_id", "Host event", "", "", false, true},
-                   {"launch_id", "Launch", "", "", false, true}});
+                   {"before", "Before it", "", "What ended last", {.names = true}},
+                   {"after", "After it", "", "What the device does next", {.names = true}},
+                   {"host_id", "Host event", "", "", {.aside = true}},
+                   {"launch_id", "Launch", "", "", {.aside = true}}});
   const std::vector<WorkGap> gaps = gaps_by_length(graph, range);
   const TrackDevices devices(*graph.snapshot);
   std::int64_t total_ns = 0;
@@ -431,7 +450,7 @@ Result<Listing> idle_listing(const QueryContext& query, const WorkGraph& graph, 
       saving = *without;
     }
     const NodeIndex shown = gap.after != kNoNode ? gap.after : gap.before;
-    listing.add({gap.range.begin_ns, gap.length_ns(), path_words(devices.label(gap.device)),
+    listing.add({gap.range.begin_ns, gap.length_ns(), text_cell(devices.label(gap.device)),
                  path_name_cell(graph, gap.host), path_line_cell(graph, gap.host), path_name_cell(graph, gap.launch),
                  std::move(saving), path_name_cell(graph, gap.before), path_name_cell(graph, gap.after),
                  path_event_cell(graph, gap.host), path_event_cell(graph, gap.launch)},
@@ -460,4 +479,4 @@ Result<Listing> list_idle(const QueryContext& query, const ListingRequest& reque
   return summed_gaps(**graph, device_gaps(**graph, *range), *range, by);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope

@@ -1,4 +1,4 @@
-#include "app/content/listings/analysis_listings.h"
+#include "core/listing/analysis_listings.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace accelscope::app {
+namespace accelscope {
 namespace {
 
 std::vector<ListingColumn> core_grid_columns(const GridFrames& frames, const Snapshot& snapshot) {
@@ -29,10 +29,10 @@ std::vector<ListingColumn> core_grid_columns(const GridFrames& frames, const Sna
   columns.push_back({"events", "Events", "", "Events of the measure that share time with the range"});
   // The core's name has its place; of lanes, the device.
   const bool one_chip = !frames.grid.has_places() || frames.grid.chips.size() < 2;
-  columns.push_back({"chip", "Chip", "", "The device that the core is part of", false, one_chip});
+  columns.push_back({"chip", "Chip", "", "The device that the core is part of", {.aside = one_chip}});
   if (!frames.grid.has_places()) return columns;
-  columns.push_back({"x", "x", "", "Column of the core on the chip", false, true});
-  columns.push_back({"y", "y", "", "Row of the core on the chip", false, true});
+  columns.push_back({"x", "x", "", "Column of the core on the chip", {.aside = true}});
+  columns.push_back({"y", "y", "", "Row of the core on the chip", {.aside = true}});
   columns.push_back({"parts", "Processors", "", "Those of the core that recorded events"});
   return columns;
 }
@@ -163,4 +163,4 @@ Result<Listing> list_core_grid(const QueryContext& query, const ListingRequest& 
   return core_grid_listing(**frames, snapshot, 0, (*frames)->count, order);
 }
 
-}  // namespace accelscope::app
+}  // namespace accelscope
